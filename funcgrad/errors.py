@@ -1,0 +1,148 @@
+"""Owns the classes and the layout of funcgrad's errors: what was seen, the user's line, the next step.
+
+Words no message itself: whoever notices a mistake knows best what to say. Each class also inherits the
+builtin exceptions under which NumPy, JAX or autograd report the same mistake, so existing handlers catch it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from funcgrad.source import Source
+
+__all__ = [
+    "ArgnumsError",
+    "ConcretizationError",
+    "CustomRuleError",
+    "DtypeError",
+    "EscapedTracerError",
+    "FuncgradError",
+    "IndexingError",
+    "NonScalarGradError",
+    "NotDifferentiableError",
+    "ProgramError",
+    "ShapeError",
+    "TracedBranchError",
+    "TracerAssignmentError",
+    "TracerValueWarning",
+    "TreeError",
+    "UnsupportedFunctionError",
+    "did_you_mean",
+]
+
+
+class FuncgradError(Exception):
+    """Base of every error that funcgrad raises on purpose.
+
+    ``seen`` says what was found, ``source`` is the user's line, ``notes`` are further labelled lines and
+    ``remedy`` is the next step. The text is laid out when it is asked for, so whoever knows the line may
+    set ``source`` on an error that was made without one.
+
+    >>> print(ShapeError("shapes (3,) and (4,) do not broadcast", remedy="Reshape one of them."))
+    shapes (3,) and (4,) do not broadcast
+      Reshape one of them.
+    """
+
+    seen: str
+    source: Source | None
+    remedy: str | None
+    notes: tuple[tuple[str, Source], ...]
+
+    def __init__(
+        self,
+        seen: str,
+        *,
+        source: Source | None = None,
+        remedy: str | None = None,
+        notes: Sequence[tuple[str, Source]] = (),
+    ) -> None:
+        # Pickling and copying rebuild from `args` and then restore the attributes below.
+        super().__init__(seen)
+        self.seen = seen
+        self.source = source
+        self.remedy = remedy
+        self.notes = tuple(notes)
+
+    def __str__(self) -> str:
+        parts = [self.seen]
+        if self.source is not None:
+            parts.append(self.source.caret())
+        parts += [source.caret(label) for label, source in self.notes]
+        if self.remedy:
+            parts += [f"  {line}".rstrip() for line in self.remedy.splitlines()]
+        return "\n".join(parts)
+
+
+class TracedBranchError(FuncgradError, TypeError):
+    """Raised when ``if``, ``while``, ``and`` or ``or`` asks for a traced value where none exists."""
+
+
+class ConcretizationError(FuncgradError, TypeError):
+    """Raised when ``np.asarray``, ``float`` or ``math.sin`` asks for a traced value where none exists."""
+
+
+class ShapeError(FuncgradError, ValueError, TypeError):
+    """Raised when the shapes of the arguments do not fit each other or the operation."""
+
+
+class DtypeError(FuncgradError, TypeError):
+    """Raised when an operation does not take the dtype it was given."""
+
+
+class NonScalarGradError(FuncgradError, TypeError):
+    """Raised when the function given to ``grad`` returns anything but one real scalar."""
+
+
+class NotDifferentiableError(FuncgradError, TypeError):
+    """Raised when an integer or boolean argument, or an operation without a derivative, is differentiated."""
+
+
+class ArgnumsError(FuncgradError, ValueError, TypeError):
+    """Raised when ``argnums``, ``in_axes`` or a like option does not fit the arguments of the call."""
+
+
+class TracerAssignmentError(FuncgradError, TypeError):
+    """Raised when a traced value is assigned into a real NumPy array, which cannot hold it."""
+
+
+class EscapedTracerError(FuncgradError, RuntimeError, TypeError):
+    """Raised when a traced value is used after the trace that made it has ended."""
+
+
+class UnsupportedFunctionError(FuncgradError, TypeError, NotImplementedError):
+    """Raised when a NumPy or SciPy function that funcgrad does not offer is called on a traced value."""
+
+
+class TreeError(FuncgradError, ValueError, TypeError):
+    """Raised when pytrees that must have one structure differ, or a pytree cannot be flattened."""
+
+
+class CustomRuleError(FuncgradError, TypeError):
+    """Raised when a custom derivative rule is missing or returns the wrong structure, shape or dtype."""
+
+
+class ProgramError(FuncgradError, ValueError):
+    """Raised when checking or parsing finds an ill-formed Program."""
+
+
+class IndexingError(FuncgradError, IndexError):
+    """Raised when an index is out of bounds, has too many parts, or is of a kind that cannot be traced."""
+
+
+class TracerValueWarning(UserWarning):
+    """Given when ``np.asarray`` takes the value of a traced array, so that no gradient flows through it."""
+
+
+def did_you_mean(name: str, candidates: Iterable[str]) -> str:
+    """A question that offers the candidates closest to a misspelt name, or ``""`` where none is close.
+
+    >>> did_you_mean("arctahn", ["arcsin", "arctan", "arctanh", "sum"])
+    "Did you mean 'arctan', 'arctanh' or 'arcsin'?"
+    """
+    import difflib  # noqa: PLC0415 - a misspelt name can wait for it, importing funcgrad should not
+
+    close = [repr(found) for found in difflib.get_close_matches(name, sorted(set(candidates)))]
+    if not close:
+        return ""
+    listed = " or ".join(filter(None, [", ".join(close[:-1]), close[-1]]))
+    return f"Did you mean {listed}?"
