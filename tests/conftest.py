@@ -1,0 +1,67 @@
+"""What every test shares: fixed seeds, Hypothesis profiles, and the ``peers`` marker."""
+
+from __future__ import annotations
+
+import os
+import random
+import zlib
+from importlib.metadata import PackageNotFoundError, version
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+PEERS = ("torch", "jax", "autograd")
+
+# Comparisons are made in double precision and on the processor; jax reads both when it is imported.
+os.environ.setdefault("JAX_ENABLE_X64", "1")
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+# The default everywhere, so that a failure in CI is the same failure at a desk. A first example may
+# record, differentiate and import SciPy, on a machine that does other things: time says nothing here.
+settings.register_profile(
+    "ci",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+# To look for new failures: python -m pytest --hypothesis-profile=explore
+settings.register_profile(
+    "explore", max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("ci")
+
+
+def pytest_report_header() -> str:
+    """Name the peers, so that a log says what was compared."""
+    return f"peers: {', '.join(peer_version(name) for name in PEERS)}"
+
+
+def peer_version(name: str) -> str:
+    """Return the installed version of a peer, without importing it."""
+    try:
+        return f"{name} {version(name)}"
+    except PackageNotFoundError:
+        return f"{name} (not installed)"
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test marked ``peers("jax", ...)`` by the name of the peer that is missing."""
+    for marker in item.iter_markers("peers"):
+        for name in marker.args:
+            pytest.importorskip(name, reason=f"peer {name} is not installed")
+
+
+@pytest.fixture(autouse=True)
+def fixed_seeds() -> None:
+    """Start the global generators of every test alike, so that order never matters."""
+    random.seed(0)
+    np.random.seed(0)  # noqa: NPY002 - the point is the generator that others may reach for
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> np.random.Generator:
+    """Return a generator of its own for each test, the same in every run."""
+    return np.random.default_rng(zlib.crc32(request.node.name.encode()))
