@@ -8,6 +8,7 @@ Knows nothing about tracing, and words no error message.
 from __future__ import annotations
 
 import linecache
+import opcode
 import os
 import sys
 from collections.abc import Iterable
@@ -166,7 +167,10 @@ def _restored(place: Iterable[Any], lines: tuple[str, ...]) -> Source:
 
 def _place_of(code: CodeType, lasti: int) -> _Place:
     # Instructions are two bytes; an offset of -1 belongs to a frame that has not started.
-    positions = islice(code.co_positions(), max(lasti, 0) // 2, None)
+    index = max(lasti, 0) // 2
+    if sys.version_info < (3, 12):
+        index = _before_conditional_jump(code.co_code, index)
+    positions = islice(code.co_positions(), index, None)
     line, end_line, column, end_column = next(positions, (None, None, None, None))
     if line is None:
         line, end_line, column, end_column = code.co_firstlineno, None, None, None
@@ -179,6 +183,20 @@ def _place_of(code: CodeType, lasti: int) -> _Place:
         end_column=end_column,
         function=code.co_qualname.rpartition("<locals>.")[2],
     )
+
+
+def _before_conditional_jump(instructions: bytes, index: int) -> int:
+    """The instruction that made the value a conditional jump tests, or the instruction itself if it is none.
+
+    Python 3.11 places the jump of ``if x:`` at the whole statement; later versions place it at ``x``.
+    """
+    name = opcode.opname[instructions[2 * index]]
+    if "JUMP" not in name or "_IF_" not in name:
+        return index
+    index -= 1
+    while instructions[2 * index] == opcode.EXTENDED_ARG:
+        index -= 1
+    return index
 
 
 def _label_of(file: str) -> str:

@@ -84,21 +84,53 @@ def source_at(code: CodeType, line: int, columns: tuple[int, int]) -> Source:
     return Source(code, 2 * found.index((line, *columns)))
 
 
-def test_a_branch_points_at_its_condition(tmp_path: Path) -> None:
-    class Condition:
-        def __lt__(self, other: float) -> Condition:
-            return self
+class Condition:
+    """Keeps the line that asks for its truth; its operators give itself."""
 
-        def __bool__(self) -> bool:
-            frame = sys._getframe(1)
-            seen.append(Source(frame.f_code, frame.f_lasti))
-            return True
+    asked: Source
 
-    seen: list[Source] = []
+    def __bool__(self) -> bool:
+        frame = sys._getframe(1)
+        self.asked = Source(frame.f_code, frame.f_lasti)
+        return False
+
+    def __lt__(self, other: object) -> Condition:
+        return self
+
+    def __call__(self, *args: object) -> Condition:
+        return self
+
+
+@pytest.mark.parametrize(
+    ("statement", "expression"),
+    [
+        ("if err < 1.0: pass", "err < 1.0"),
+        ("if err: pass", "err"),
+        ("if not err: pass", "err"),
+        ("if err(1.0, 2.0): pass", "err(1.0, 2.0)"),
+        ("if True and err(): pass", "err()"),
+        ("while err(1): pass", "err(1)"),
+        ("a = 1.0 if err() else 2.0", "err()"),
+        ("a = err() and 2.0", "err()"),
+        ("a = not err", "not err"),
+        ("a = [x for x in 'a' if err(x)]", "err(x)"),
+        ("assert not err()", "err()"),
+        ("if 0 < 1 and (err < 4): pass", "err < 4"),
+    ],
+)
+@pytest.mark.parametrize("padding", [0, 300], ids=["near", "far"])
+def test_a_branch_points_at_its_condition(
+    tmp_path: Path, statement: str, expression: str, padding: int
+) -> None:
+    condition = Condition()
+    # A long body makes the jump's distance too large for one instruction.
+    text = "def loss(err):\n    " + statement.replace("pass", "b = 1; " * padding + "pass")
     path = tmp_path / "train.py"
-    path.write_text("def loss(err):\n    if err < 1.0:\n        return 0.0\n")
-    run(path.read_text(), path)["loss"](Condition())
-    assert seen[0].caret() == "  train.py:2 in loss\n    if err < 1.0:\n       ^^^^^^^^^"
+    path.write_text(text)
+    run(text, path)["loss"](condition)
+    shown = condition.asked.caret().splitlines()
+    start, stop = shown[2].index("^"), len(shown[2])
+    assert shown[1][start:stop] == expression
 
 
 def test_an_expression_of_several_lines_shows_its_first_line_to_the_end(script: Any) -> None:
@@ -486,7 +518,7 @@ def test_an_error_that_was_never_raised_and_a_loop_of_causes_are_harmless() -> N
 
 def test_importing_errors_and_source_loads_nothing_heavy() -> None:
     program = (
-        "import sys, types, linecache, typing\n"
+        "import sys, types, linecache, opcode, typing\n"
         "before = set(sys.modules)\n"
         "package = types.ModuleType('funcgrad')\n"
         f"package.__path__ = [{str(PACKAGE)!r}]\n"
