@@ -6,6 +6,7 @@ import os
 import random
 import zlib
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -47,11 +48,13 @@ def peer_version(name: str) -> str:
         return f"{name} (not installed)"
 
 
-def pytest_runtest_setup(item: pytest.Item) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip a test marked ``peers("jax", ...)`` by the name of the peer that is missing."""
-    for marker in item.iter_markers("peers"):
-        for name in marker.args:
-            pytest.importorskip(name, reason=f"peer {name} is not installed")
+    for item in items:
+        for marker in item.iter_markers("peers"):
+            for name in marker.args:
+                if find_spec(name) is None:
+                    item.add_marker(pytest.mark.skip(reason=f"peer {name} is not installed"))
 
 
 @pytest.fixture(autouse=True)
