@@ -1,0 +1,1 @@
+"""The transforms people call, on plain Python functions of pytrees."""

@@ -1,0 +1,166 @@
+"""`vmap`: a function of one example becomes a function of a batch."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import funcgrad.tree as tree
+from funcgrad.api.arguments import here, leaf_aval
+from funcgrad.api.calls import run, trace
+from funcgrad.errors import ArgnumsError, ShapeError, TreeError
+from funcgrad.ir.avals import Aval
+from funcgrad.ir.program import Program
+from funcgrad.ops.structure import move_axis
+from funcgrad.tracing.tracer import Tracer
+from funcgrad.transforms.batching import batch_program
+
+Function = Callable[..., Any]
+
+
+def vmap(
+    fun: Function,
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    axis_name: Any = None,
+    axis_size: int | None = None,
+) -> Function:
+    """A function that maps `fun` over an axis of its arguments, in one batched Program.
+
+    `in_axes` is an int, None (not mapped), or a pytree prefix of the positional arguments with such
+    leaves; keyword arguments are mapped over axis 0. `out_axes` likewise says where the axis goes.
+
+    Raises TreeError for axes that do not fit the arguments, ShapeError for sizes that differ. Inside,
+    no values exist: a Python branch on a traced value raises TracedBranchError.
+
+    >>> import numpy as np
+    >>> print(vmap(np.dot, in_axes=(0, None))(np.eye(2), np.array([3.0, 4.0])))
+    [3. 4.]
+    """
+    if axis_name is not None:
+        raise NotImplementedError("vmap: axis_name (collective operations) is not supported")
+    if isinstance(in_axes, list):
+        in_axes = tuple(in_axes)
+
+    @functools.wraps(fun, updated=())
+    def batched(*args: Any, **kwargs: Any) -> Any:
+        if isinstance(in_axes, tuple) and len(in_axes) != len(args):
+            raise ArgnumsError(
+                f"vmap with in_axes={in_axes!r} expects {len(in_axes)} positional arguments, got {len(args)}",
+                source=here(),
+            )
+        mapping = Mapping(in_axes, args, kwargs, axis_size)
+        structure: list[Any] = []
+
+        def call(tracers: list[Tracer]) -> Any:
+            inner_args, inner_kwargs = mapping.with_examples(tracers)
+            return fun(*inner_args, **inner_kwargs)
+
+        def collect(result: Any) -> list[Any]:
+            outs, out_tree = tree.flatten(result)
+            structure.append(out_tree)
+            return outs
+
+        batches = mapping.batches()
+        traced = trace(fun, call, batches, "vmap", collect, with_values=False, avals=mapping.example_avals())
+        n_extra = len(traced.operands) - len(batches)
+        size = mapping.size
+
+        def build(program: Program) -> Program:
+            return traced.finished(batch_program(program, size, (*[True] * len(batches), *[False] * n_extra)))
+
+        program = traced.transformed(("vmap", size), build)
+        outs = run(program, [*batches, *traced.operands[len(batches) :], *traced.evaluated])
+        targets = tree.flatten_prefix(out_axes, structure[0], "out_axes")
+        placed = [with_axis_at(x, axis, k) for k, (x, axis) in enumerate(zip(outs, targets, strict=True))]
+        return tree.unflatten(structure[0], placed)
+
+    return batched
+
+
+class Mapping:
+    """Which leaves of a call are mapped, over which axis, and the common size of those axes."""
+
+    __slots__ = ("_avals", "_axes", "_leaves", "_treedef", "size")
+
+    def __init__(self, in_axes: Any, args: tuple[Any, ...], kwargs: dict[str, Any], axis_size: int | None) -> None:
+        leaves, args_tree = tree.flatten(args)
+        axes = tree.flatten_prefix(in_axes, args_tree, "in_axes")
+        named, named_tree = tree.flatten(kwargs)
+        self._leaves = [*leaves, *named]
+        self._treedef = (args_tree, named_tree)
+        self._axes: list[int | None] = [*axes, *[0] * len(named)]
+        self._avals: list[Aval | None] = []
+        sizes: dict[int, str] = {}
+        for leaf, axis in zip(self._leaves, self._axes, strict=True):
+            if axis is None:
+                self._avals.append(None)
+                continue
+            if not isinstance(axis, int) or isinstance(axis, bool):
+                raise TreeError(f"in_axes of vmap must hold ints and None, got {axis!r}", source=here())
+            aval = leaf_aval(leaf, lambda: "a mapped argument", "vmap")
+            if not -aval.ndim <= axis < aval.ndim:
+                raise ShapeError(
+                    f"vmap cannot map axis {axis} of {aval}, which has {aval.ndim} axes",
+                    source=here(),
+                    remedy="Use None in in_axes for arguments that are not mapped.",
+                )
+            self._avals.append(aval)
+            sizes.setdefault(aval.shape[axis], f"axis {axis} of {aval}")
+        if axis_size is not None:
+            sizes.setdefault(axis_size, "axis_size")
+        if len(sizes) > 1:
+            found = "; ".join(f"{where} has size {size}" for size, where in sizes.items())
+            raise ShapeError(f"vmap needs mapped axes of one size: {found}", source=here())
+        if not sizes:
+            raise ArgnumsError(
+                "vmap has nothing to map over: in_axes is None for every argument",
+                source=here(),
+                remedy="Give axis_size, or an axis for at least one argument.",
+            )
+        (self.size,) = sizes
+
+    def batches(self) -> list[Any]:
+        """The mapped leaves, with their mapped axis first."""
+        return [
+            move_axis(as_array(leaf), axis % aval.ndim, 0)
+            for leaf, axis, aval in zip(self._leaves, self._axes, self._avals, strict=True)
+            if axis is not None and aval is not None
+        ]
+
+    def example_avals(self) -> list[Aval]:
+        """The avals of one example."""
+        return [
+            aval.with_shape(tuple([n for a, n in enumerate(aval.shape) if a != axis % aval.ndim]))
+            for axis, aval in zip(self._axes, self._avals, strict=True)
+            if axis is not None and aval is not None
+        ]
+
+    def with_examples(self, examples: Sequence[Any]) -> tuple[Any, Any]:
+        """Positional and keyword arguments with one example in place of each mapped leaf."""
+        fresh = iter(examples)
+        leaves = [x if axis is None else next(fresh) for x, axis in zip(self._leaves, self._axes, strict=True)]
+        args_tree, named_tree = self._treedef
+        count = args_tree.num_leaves
+        return tree.unflatten(args_tree, leaves[:count]), tree.unflatten(named_tree, leaves[count:])
+
+
+def as_array(leaf: Any) -> Any:
+    """A mapped leaf as a tracer or array."""
+    return leaf if isinstance(leaf, Tracer | np.ndarray) else np.asarray(leaf)
+
+
+def with_axis_at(x: Any, axis: Any, index: int) -> Any:
+    """A batched output with its batch axis moved to `axis`, or without it where that is None."""
+    if axis is None:
+        # Program outputs carry the axis even where every example is the same; all copies are equal.
+        return x[0]
+    if not isinstance(axis, int):
+        raise TreeError(f"out_axes of vmap must hold ints and None, got {axis!r}", source=here())
+    ndim = len(x.shape)
+    if not -ndim <= axis < ndim:
+        raise ShapeError(f"out_axes={axis} of vmap is not an axis of output {index}, of shape {x.shape}", source=here())
+    return move_axis(x, 0, axis % ndim) if axis % ndim else x

@@ -1,0 +1,148 @@
+"""From a Python call to a Program and back: tracing, the cache of transformed Programs, running.
+
+Every transform in this layer has the same shape: record the function once (about a microsecond an
+operation), look up the transformed Program under the fingerprint of what was recorded, and run it, or
+record its equations into the trace that is open around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from funcgrad.ir.avals import Aval, aval_of
+from funcgrad.ir.program import Program
+from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.recorder import NO_VALUE, Recorder, recorder_of
+from funcgrad.tracing.tracer import Tracer
+from funcgrad.transforms.replay import inline
+from funcgrad.transforms.resume import resume_program
+from funcgrad.transforms.simplify import simplify_program
+
+CACHE_SIZE = 4096
+
+Built = TypeVar("Built")
+
+
+class TransformCache:
+    """Transformed Programs by fingerprint; the oldest entry leaves when it is full."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.misses = 0
+        self._entries: dict[Hashable, Any] = {}
+
+    def get(self, key: Hashable, build: Callable[[], Built]) -> Built:
+        """The entry under `key`, built when it is missing."""
+        found = self._entries.get(key)
+        if found is None:
+            self.misses += 1
+            found = build()
+            while len(self._entries) >= self.size:
+                # Another thread may be evicting too: losing the race is harmless.
+                self._entries.pop(next(iter(self._entries)), None)
+            self._entries[key] = found
+        return found  # type: ignore[no-any-return]
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._entries.clear()
+
+
+CACHE = TransformCache(CACHE_SIZE)
+
+
+class Traced:
+    """A function recorded at some inputs: its structure, and the values that fill it."""
+
+    __slots__ = ("_known", "evaluated", "n_inputs", "operands", "outputs", "recorder", "result")
+
+    def __init__(self, recorder: Recorder, n_inputs: int, result: Any, outputs: tuple[int, ...]) -> None:
+        self.recorder = recorder
+        self.n_inputs = n_inputs
+        self.result = result
+        """Whatever the function returned, tracers and all."""
+        self.outputs = outputs
+        values = recorder.values
+        self.operands: list[Any] = [values.get(i, NO_VALUE) for i in range(n_inputs)]
+        self.operands += recorder.operand_values()
+        """The values of the lifted Program's inputs."""
+        self._known = self._evaluated() if len(values) > len(self.operands) else ()
+        self.evaluated: list[Any] = [values[i] for i in self._known]
+        """Values computed while recording: the last inputs of a transformed Program."""
+
+    def _evaluated(self) -> tuple[int, ...]:
+        given = {*range(self.n_inputs), *(i for i, _, _ in self.recorder.operands)}
+        return tuple(sorted(i for i in self.recorder.values if i not in given))
+
+    @property
+    def program(self) -> Program:
+        """The lifted Program: its inputs are this trace's inputs, then its literals and arrays."""
+        return self.recorder.program(range(self.n_inputs), self.outputs, lifted=True)
+
+    def transformed(self, key: Hashable, build: Callable[[Program], Built]) -> Built:
+        """What `build` makes of the recorded Program, kept by fingerprint."""
+        recorder = self.recorder
+        full = (key, recorder.name, self.n_inputs, self._known, recorder.fingerprint(self.outputs))
+
+        def build_now() -> Built:
+            return build(self.program)
+
+        return CACHE.get(full, build_now)
+
+    def finished(self, program: Program) -> Program:
+        """A transformed Program, simplified, that reuses what the trace has already evaluated.
+
+        Values evaluated while recording become inputs after those of the recorded Program.
+        """
+        if self._known:
+            program = resume_program(program, self.recorder, self.n_inputs, self._known)
+        return simplify_program(program)
+
+
+def trace(
+    function: Callable[..., Any],
+    call: Callable[[list[Tracer]], Any],
+    leaves: Sequence[Any],
+    transform: str,
+    collect: Callable[[Any], Iterable[Any]],
+    *,
+    with_values: bool = True,
+    avals: Sequence[Aval] | None = None,
+) -> Traced:
+    """Record ``call(tracers of the leaves)``; `collect` picks the outputs from its result."""
+    recorder = Recorder(name_of(function), transform)
+    with recorder:
+        tracers = []
+        for k, leaf in enumerate(leaves):
+            aval = avals[k] if avals is not None else leaf.aval if type(leaf) is Tracer else aval_of(leaf)
+            value = as_value(leaf) if with_values else NO_VALUE
+            tracers.append(recorder.input(aval, value))
+        result = call(tracers)
+        outputs = tuple([recorder.index_of(asoperand(x)) for x in collect(result)])
+        return Traced(recorder, len(leaves), result, outputs)
+
+
+def as_value(leaf: Any) -> Any:
+    """A leaf as what evaluates: Python scalars become NumPy's, tracers are frozen."""
+    if type(leaf) is Tracer:
+        return leaf.frozen()
+    if isinstance(leaf, np.ndarray | np.generic):
+        return leaf
+    return aval_of(leaf).dtype.type(leaf)
+
+
+def run(program: Program, operands: Sequence[Any]) -> Sequence[Any]:
+    """Evaluate the Program, or record it in the innermost trace that an operand belongs to."""
+    recorder = recorder_of(operands)
+    if recorder is None:
+        return program(*operands)
+    return inline(recorder, program, operands)
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """The name a Program made from this function goes by."""
+    name = getattr(function, "__name__", None) or type(function).__name__
+    return name if name.isidentifier() else "function"

@@ -1,0 +1,488 @@
+"""`grad`, `value_and_grad`, `vjp`, `jvp`, `linearize`, `linear_transpose`: derivatives of functions.
+
+Conventions for complex numbers are JAX's: for a real loss of a complex z = x + iy, the gradient is
+df/dx - i df/dy; `vjp` is the transpose of `jvp`, without conjugation.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import funcgrad.tree as tree
+from funcgrad.api.arguments import Argnums, Selection, check_differentiable, here, leaf_aval
+from funcgrad.api.calls import run, trace
+from funcgrad.errors import DtypeError, NonScalarGradError, ShapeError, TreeError
+from funcgrad.ir.avals import Aval
+from funcgrad.ir.program import Program
+from funcgrad.ops.families import aval as aval_of_any
+from funcgrad.ops.identity import stop_gradient as stop_gradient_primitive
+from funcgrad.ops.structure import cast
+from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.tracer import Tracer
+from funcgrad.transforms.linearize import jvp_program, linearize_program
+from funcgrad.transforms.simplify import simplify_program
+from funcgrad.transforms.transpose import gradient_program, transpose_program
+
+Function = Callable[..., Any]
+
+
+def grad(
+    fun: Function,
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Function:
+    """A function that returns the gradient of the scalar function `fun`.
+
+    The gradient has the structure, shapes and dtypes of the argument at `argnums` (a tuple of them
+    for a tuple). With `has_aux`, `fun` returns ``(value, aux)`` and the result is ``(gradient, aux)``.
+
+    Raises NonScalarGradError if the value is not a real scalar, NotDifferentiableError for integer
+    arguments, ArgnumsError for argnums that the call does not have.
+
+    >>> import numpy as np
+    >>> def f(x):
+    ...     return np.sum(np.sin(x) ** 2)
+    >>> print(grad(f)(np.array([0.0, np.pi / 4])))
+    [0. 1.]
+    """
+    both = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int)
+
+    @functools.wraps(fun, updated=())
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        value, found = both(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return gradient
+
+
+def value_and_grad(
+    fun: Function,
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Function:
+    """A function that returns the value of the scalar function `fun` and its gradient.
+
+    As `grad`, with results ``(value, gradient)`` or ``((value, aux), gradient)``.
+
+    >>> import numpy as np
+    >>> value, gradient = value_and_grad(lambda x: np.sum(x**2))(np.array([3.0, 4.0]))
+    >>> print(value, gradient)
+    25.0 [6. 8.]
+    """
+
+    @functools.wraps(fun, updated=())
+    def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
+        selection = Selection(argnums, args, kwargs, "grad")
+        avals = check_differentiable(selection, "grad", holomorphic=holomorphic, allow_int=allow_int)
+        aux = Aux(has_aux)
+
+        def call(tracers: list[Tracer]) -> Any:
+            return selection.call(fun, tracers)
+
+        def collect(result: Any) -> list[Any]:
+            return [scalar_output(aux.value_of(result), holomorphic), *aux.leaves]
+
+        traced = trace(fun, call, selection.leaves, "grad", collect, avals=avals)
+        active = tuple([a.inexact for a in avals])
+        n_extra = len(traced.operands) - len(active)
+
+        def build(program: Program) -> Program:
+            return traced.finished(gradient_program(program, (*active, *([False] * n_extra))))
+
+        program = traced.transformed(("grad", active), build)
+        results = run(program, [*traced.operands, *traced.evaluated])
+        n_outputs = len(traced.outputs)
+        value = results[0]
+        grads = full_gradients(avals, results[n_outputs:])
+        gradient = tree.unflatten(selection.treedef, grads)
+        return (value, aux.rebuilt(results[1:n_outputs])) if has_aux else value, gradient
+
+    return value_and_gradient
+
+
+class Aux:
+    """Splits ``(value, aux)`` while tracing, and puts the aux values back afterwards."""
+
+    __slots__ = ("_has_aux", "_slots", "_structure", "leaves")
+
+    def __init__(self, has_aux: bool) -> None:
+        self._has_aux = has_aux
+        self.leaves: list[Any] = []
+        self._slots: list[Any] = []
+
+    def value_of(self, result: Any) -> Any:
+        """The value, with the traced leaves of the aux part kept."""
+        if not self._has_aux:
+            return result
+        if not isinstance(result, tuple | list) or len(result) != 2:
+            raise TreeError(
+                f"has_aux=True expects the function to return (value, aux), and it returned a {type(result).__name__}",
+                source=here(),
+            )
+        value, aux = result
+        leaves, self._structure = tree.flatten(aux)
+        self._slots = [x if isinstance(x, Tracer) else _Kept(x) for x in leaves]
+        self.leaves = [x for x in leaves if isinstance(x, Tracer)]
+        return value
+
+    def rebuilt(self, values: Sequence[Any]) -> Any:
+        """The aux part with concrete values for its traced leaves."""
+        fresh = iter(values)
+        leaves = [x.value if isinstance(x, _Kept) else next(fresh) for x in self._slots]
+        return tree.unflatten(self._structure, leaves)
+
+
+class _Kept:
+    """An aux leaf that was never traced."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def scalar_output(value: Any, holomorphic: bool) -> Any:
+    """The value to differentiate; raises NonScalarGradError unless it is one floating-point number."""
+    leaves = tree.leaves(value)
+    if len(leaves) != 1 or leaves[0] is not value:
+        raise NonScalarGradError(
+            f"grad needs a function that returns one number, and it returned a {type(value).__name__} "
+            f"of {len(leaves)} leaves",
+            source=here(),
+            remedy="Return a scalar (and other results through has_aux=True), or use vjp or jacrev.",
+        )
+    value = asoperand(value)
+    seen = aval_of_any(value)
+    if seen.shape != ():
+        raise NonScalarGradError(
+            f"grad needs a function that returns a scalar, and it returned {seen}",
+            source=here(),
+            remedy="Reduce it, for example with np.sum, or use vjp (one product with the Jacobian) or jacrev (all of it).",
+        )
+    if seen.dtype.kind == "c" and not holomorphic:
+        raise NonScalarGradError(
+            f"grad needs a real result, and the function returned a complex {seen}",
+            source=here(),
+            remedy="Take its real part or magnitude, or pass holomorphic=True if the function is holomorphic.",
+        )
+    if not seen.inexact:
+        raise NonScalarGradError(
+            f"grad needs a floating-point result, and the function returned {seen}",
+            source=here(),
+        )
+    if holomorphic and seen.dtype.kind != "c":
+        raise NonScalarGradError(f"grad with holomorphic=True needs a complex result, got {seen}", source=here())
+    return value
+
+
+def full_gradients(avals: Sequence[Aval], grads: Iterable[Any]) -> list[Any]:
+    """Gradients for every leaf; integer leaves (allow_int) get float0-like zeros of their shape."""
+    found = iter(grads)
+    return [next(found) if a.inexact else np.zeros(a.shape, np.float64)[()] for a in avals]
+
+
+# -- vjp --------------------------------------------------------------------------------------------------
+
+
+class Pullback:
+    """What `vjp` returns: maps a cotangent of the outputs to cotangents of the inputs.
+
+    It is linear, holds the residuals of one point, and may be called any number of times.
+    """
+
+    __slots__ = ("_active", "_avals", "_has_tangent", "_in_trees", "_out_avals", "_out_tree", "_program", "_residuals")
+
+    def __init__(
+        self,
+        program: Program,
+        residuals: Sequence[Any],
+        has_tangent: tuple[bool, ...],
+        avals: Sequence[Aval],
+        in_trees: Sequence[Any],
+        out_avals: Sequence[Aval],
+        out_tree: Any,
+    ) -> None:
+        self._program = program
+        self._residuals = tuple(residuals)
+        self._has_tangent = has_tangent
+        self._avals = tuple(avals)
+        self._in_trees = tuple(in_trees)
+        self._out_avals = tuple(out_avals)
+        self._out_tree = out_tree
+
+    @property
+    def program(self) -> Program:
+        """The backward Program: residuals and cotangents in, cotangents out."""
+        return self._program
+
+    def __call__(self, cotangent: Any) -> tuple[Any, ...]:
+        leaves = matching_leaves(cotangent, self._out_tree, self._out_avals, "pullback", "cotangent")
+        given = [x for x, keep in zip(leaves, self._has_tangent, strict=True) if keep]
+        found = run(self._program, [*self._residuals, *given])
+        grads = full_gradients(self._avals, found)
+        results = []
+        for treedef in self._in_trees:
+            count = treedef.num_leaves
+            results.append(tree.unflatten(treedef, grads[:count]))
+            grads = grads[count:]
+        return tuple(results)
+
+
+def matching_leaves(value: Any, treedef: Any, avals: Sequence[Aval], caller: str, what: str) -> list[Any]:
+    """The leaves of a tangent or cotangent, checked against the structure and avals it must have."""
+    leaves, seen = tree.flatten(value)
+    if seen != treedef:
+        raise TreeError(
+            f"the {what} given to {caller} does not have the structure it must have: "
+            f"{tree.explain_mismatch(treedef, seen)}",
+            source=here(),
+        )
+    checked = []
+    for leaf, aval in zip(leaves, avals, strict=True):
+        leaf = asoperand(leaf)
+        got = aval_of_any(leaf)
+        if got.shape != aval.shape:
+            raise ShapeError(
+                f"the {what} given to {caller} has shape {got.shape} where the value is {aval}", source=here()
+            )
+        if aval.inexact and got.dtype != aval.dtype:
+            if got.dtype.kind == "c" and aval.dtype.kind != "c":
+                raise DtypeError(
+                    f"the {what} given to {caller} is complex where the value is {aval}", source=here()
+                )
+            leaf = cast(leaf, aval.dtype)
+        elif got.weak:
+            leaf = cast(leaf, aval.dtype) if aval.inexact else leaf
+        checked.append(leaf)
+    return checked
+
+
+def vjp(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
+    """Return ``fun(*primals)`` and its pullback, a function from cotangents to tuples of cotangents.
+
+    With `has_aux` the function returns ``(value, aux)`` and the result is ``(value, pullback, aux)``.
+
+    >>> import numpy as np
+    >>> out, pullback = vjp(np.multiply, 2.0, 5.0)
+    >>> print(out, *pullback(1.0))
+    10.0 5.0 2.0
+    """
+    traced = PointTrace(fun, primals, "vjp", has_aux)
+    split = traced.split("vjp", _vjp_programs)
+    values, residuals = traced.primal_results(split)
+    pullback = Pullback(
+        split.other, residuals, split.has_tangent, traced.avals, traced.in_trees, traced.out_avals, traced.out_tree
+    )
+    value, aux = traced.outputs(values)
+    return (value, pullback, aux) if has_aux else (value, pullback)
+
+
+class _Split(NamedTuple):
+    """What `vjp` and `linearize` keep by fingerprint."""
+
+    primal: Program
+    other: Program
+    """The pullback, or the linear map itself."""
+    has_tangent: tuple[bool, ...]
+
+
+def _vjp_programs(program: Program, active: Sequence[bool], n_outputs: int) -> _Split:
+    parts = linearize_program(program, active, n_outputs)
+    pulled = transpose_program(simplify_program(parts.linear), parts.n_residuals)
+    return _Split(parts.primal, simplify_program(pulled), parts.has_tangent)
+
+
+def _linearize_programs(program: Program, active: Sequence[bool], n_outputs: int) -> _Split:
+    parts = linearize_program(program, active, n_outputs)
+    return _Split(parts.primal, simplify_program(parts.linear), parts.has_tangent)
+
+
+class PointTrace:
+    """A function of positional pytrees recorded at a point, for the transforms that split it there."""
+
+    __slots__ = ("_aux", "avals", "in_trees", "out_avals", "out_tree", "traced")
+
+    def __init__(self, fun: Function, primals: Sequence[Any], transform: str, has_aux: bool = False) -> None:
+        flat = [tree.flatten(x) for x in primals]
+        self.in_trees = [treedef for _, treedef in flat]
+        leaves = [leaf for part, _ in flat for leaf in part]
+        self.avals = [leaf_aval(x, lambda: "an argument", transform) for x in leaves]
+        self._aux = aux = Aux(has_aux)
+        counts: list[Any] = []
+
+        def call(tracers: list[Tracer]) -> Any:
+            return fun(*rebuilt_arguments(self.in_trees, tracers))
+
+        def collect(result: Any) -> list[Any]:
+            outs, treedef = tree.flatten(aux.value_of(result))
+            counts.append((len(outs), treedef))
+            return [*outs, *aux.leaves]
+
+        self.traced = trace(fun, call, leaves, transform, collect, avals=self.avals)
+        ((n_outputs, self.out_tree),) = counts
+        self.out_avals = [self.traced.recorder.avals[i] for i in self.traced.outputs[:n_outputs]]
+
+    @property
+    def active(self) -> tuple[bool, ...]:
+        """Which inputs of the lifted Program have tangents."""
+        n_extra = len(self.traced.operands) - len(self.avals)
+        return (*[a.inexact for a in self.avals], *([False] * n_extra))
+
+    def split(self, key: str, build: Callable[[Program, Sequence[bool], int], _Split]) -> _Split:
+        """The Programs that `build` makes of the recorded one, kept by fingerprint."""
+        active, n_outputs, traced = self.active, len(self.out_avals), self.traced
+
+        def build_split(program: Program) -> _Split:
+            made = build(program, active, n_outputs)
+            return made._replace(primal=traced.finished(made.primal))
+
+        return traced.transformed((key, active, n_outputs), build_split)
+
+    def primal_results(self, split: _Split) -> tuple[list[Any], list[Any]]:
+        """All outputs of the function, and the residuals."""
+        results = list(run(split.primal, [*self.traced.operands, *self.traced.evaluated]))
+        count = len(self.traced.outputs)
+        return results[:count], results[count:]
+
+    def outputs(self, values: Sequence[Any]) -> tuple[Any, Any]:
+        """The result in its structure, and the aux part (None without one)."""
+        count = len(self.out_avals)
+        return tree.unflatten(self.out_tree, values[:count]), self._aux.rebuilt(values[count:])
+
+
+def rebuilt_arguments(treedefs: Sequence[Any], leaves: Sequence[Any]) -> list[Any]:
+    """The leaves dealt out to arguments of these structures."""
+    arguments = []
+    start = 0
+    for treedef in treedefs:
+        stop = start + treedef.num_leaves
+        arguments.append(tree.unflatten(treedef, leaves[start:stop]))
+        start = stop
+    return arguments
+
+
+# -- forward mode -----------------------------------------------------------------------------------------
+
+
+def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
+    """Return ``fun(*primals)`` and its derivative in the direction `tangents`.
+
+    Raises TreeError, ShapeError or DtypeError where tangents do not match the primals.
+
+    >>> import numpy as np
+    >>> value, slope = jvp(np.sin, (0.0,), (2.0,))
+    >>> print(value, slope)
+    0.0 2.0
+    """
+    for what, given in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(given, tuple | list):
+            raise TreeError(f"{what} of jvp must be a tuple or list of arguments, got {type(given).__name__}", source=here())
+    traced = PointTrace(fun, primals, "jvp", has_aux)
+    wanted = tree.structure(tuple(primals))
+    leaves = matching_leaves(tuple(tangents), wanted, traced.avals, "jvp", "tangent")
+    active, count = traced.active, len(traced.out_avals)
+
+    def build(program: Program) -> Program:
+        return traced.traced.finished(jvp_program(program, active, count))
+
+    program = traced.traced.transformed(("jvp", active, count), build)
+    dots = [t for t, a in zip(leaves, traced.avals, strict=True) if a.inexact]
+    results = list(run(program, [*traced.traced.operands, *dots, *traced.traced.evaluated]))
+    n_outputs = len(traced.traced.outputs)
+    value, aux = traced.outputs(results[:n_outputs])
+    out_dots = tree.unflatten(traced.out_tree, full_gradients(traced.out_avals, results[n_outputs:]))
+    return (value, out_dots, aux) if has_aux else (value, out_dots)
+
+
+def linearize(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
+    """Return ``fun(*primals)`` and the linear map of its derivative there, evaluated once.
+
+    >>> import numpy as np
+    >>> value, slope = linearize(np.exp, 0.0)
+    >>> print(value, slope(3.0))
+    1.0 3.0
+    """
+    traced = PointTrace(fun, primals, "linearize", has_aux)
+    split = traced.split("linearize", _linearize_programs)
+    values, residuals = traced.primal_results(split)
+    wanted = tree.structure(primals)
+    avals, out_avals, out_tree = traced.avals, traced.out_avals, traced.out_tree
+
+    def pushforward(*tangents: Any) -> Any:
+        leaves = matching_leaves(tangents, wanted, avals, "the linearized function", "tangent")
+        dots = [t for t, a in zip(leaves, avals, strict=True) if a.inexact]
+        found = iter(run(split.other, [*residuals, *dots]))
+        outs = [next(found) if has else zeros(a) for a, has in zip(out_avals, split.has_tangent, strict=True)]
+        return tree.unflatten(out_tree, outs)
+
+    value, aux = traced.outputs(values)
+    return (value, pushforward, aux) if has_aux else (value, pushforward)
+
+
+def linear_transpose(fun: Function, *primals: Any) -> Function:
+    """The transpose of a linear function: a function from cotangents of the output to those of the inputs.
+
+    Only shapes and dtypes of `primals` matter. Raises NotDifferentiableError where `fun` is not linear.
+
+    >>> import numpy as np
+    >>> transposed = linear_transpose(lambda x: 3.0 * x, 1.0)
+    >>> print(*transposed(2.0))
+    6.0
+    """
+    flat = [tree.flatten(x) for x in primals]
+    in_trees = [treedef for _, treedef in flat]
+    leaves = [leaf for part, _ in flat for leaf in part]
+    avals = [leaf if isinstance(leaf, Aval) else leaf_aval(leaf, lambda: "an argument", "linear_transpose") for leaf in leaves]
+    structure: list[Any] = []
+
+    def call(tracers: list[Tracer]) -> Any:
+        return fun(*rebuilt_arguments(in_trees, tracers))
+
+    def collect(result: Any) -> list[Any]:
+        outs, treedef = tree.flatten(result)
+        structure.append(treedef)
+        return outs
+
+    traced = trace(fun, call, leaves, "linear_transpose", collect, with_values=False, avals=avals)
+    out_avals = [traced.recorder.avals[i] for i in traced.outputs]
+    extras = traced.operands[len(avals) :]
+
+    def build(program: Program) -> Program:
+        order = (*program.inputs[len(avals) :], *program.inputs[: len(avals)])
+        turned = Program(order, program.captured, program.equations, program.outputs, program.name)
+        return simplify_program(transpose_program(turned, len(extras)))
+
+    program = traced.transformed(("linear_transpose",), build)
+
+    def transposed(cotangent: Any) -> tuple[Any, ...]:
+        given = matching_leaves(cotangent, structure[0], out_avals, "the transposed function", "cotangent")
+        found = list(run(program, [*extras, *given]))
+        return tuple(rebuilt_arguments(in_trees, found))
+
+    return transposed
+
+
+def zeros(aval: Aval) -> Any:
+    """A zero tangent."""
+    return np.zeros(aval.shape, aval.dtype if aval.inexact else np.float64)[()]
+
+
+def stop_gradient(x: Any) -> Any:
+    """`x`, treated as constant by every derivative.
+
+    >>> grad(lambda x: x * stop_gradient(x))(3.0)
+    np.float64(3.0)
+    """
+    return tree.map(_stopped, x)
+
+
+def _stopped(leaf: Any) -> Any:
+    return stop_gradient_primitive(leaf) if isinstance(leaf, Tracer) else leaf

@@ -1,0 +1,150 @@
+"""Whole Jacobians and Hessians, from `jvp` or `vjp` mapped over a basis."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import funcgrad.tree as tree
+from funcgrad.api.arguments import Argnums, Selection, check_differentiable
+from funcgrad.api.batch import vmap
+from funcgrad.api.differentiate import grad, jvp, linearize, vjp
+from funcgrad.ir.avals import Aval
+from funcgrad.ops.families import aval as aval_of_any
+from funcgrad.ops.structure import reshape
+
+Function = Callable[..., Any]
+
+
+def jacfwd(fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Function:
+    """The Jacobian of `fun` by forward mode: one tangent per input element, all in one batch.
+
+    The result has the structure of the output, and in each leaf the structure of the argument; shapes
+    are output shape + input shape. Best where inputs are fewer than outputs.
+
+    >>> import numpy as np
+    >>> print(jacfwd(lambda x: x**2)(np.array([1.0, 2.0])))
+    [[2. 0.]
+     [0. 4.]]
+    """
+
+    @functools.wraps(fun, updated=())
+    def jacobian_forward(*args: Any, **kwargs: Any) -> Any:
+        selection = Selection(argnums, args, kwargs, "jacfwd")
+        avals = check_differentiable(selection, "jacfwd", holomorphic=holomorphic, allow_int=False)
+
+        def of_leaves(leaves: list[Any]) -> Any:
+            return selection.call(fun, leaves)
+
+        out, push, *aux = linearize(of_leaves, selection.leaves, has_aux=has_aux)
+        columns = vmap(push, out_axes=-1)(basis(avals))
+        jacobian = tree.map(lambda x: split_last(x, avals, selection.treedef), columns)
+        return (jacobian, aux[0]) if has_aux else jacobian
+
+    return jacobian_forward
+
+
+def jacrev(
+    fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False
+) -> Function:
+    """The Jacobian of `fun` by reverse mode: one cotangent per output element, all in one batch.
+
+    Structure and shapes as `jacfwd`. Best where outputs are fewer than inputs.
+
+    >>> import numpy as np
+    >>> print(jacrev(lambda x: x**2)(np.array([1.0, 2.0])))
+    [[2. 0.]
+     [0. 4.]]
+    """
+
+    @functools.wraps(fun, updated=())
+    def jacobian_reverse(*args: Any, **kwargs: Any) -> Any:
+        selection = Selection(argnums, args, kwargs, "jacrev")
+        check_differentiable(selection, "jacrev", holomorphic=holomorphic, allow_int=allow_int)
+
+        def of_leaves(leaves: list[Any]) -> Any:
+            return selection.call(fun, leaves)
+
+        out, pullback, *aux = vjp(of_leaves, selection.leaves, has_aux=has_aux)
+        outs, out_tree = tree.flatten(out)
+        avals = [aval_of_any(x).strong for x in outs]
+
+        def rows_of(leaves: list[Any]) -> Any:
+            return pullback(tree.unflatten(out_tree, leaves))[0]
+
+        rows = vmap(rows_of)(basis(avals))
+        jacobian = rows_by_output(rows, avals, out_tree, selection.treedef)
+        return (jacobian, aux[0]) if has_aux else jacobian
+
+    return jacobian_reverse
+
+
+def jacobian(
+    fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False
+) -> Function:
+    """The Jacobian of `fun`; an alias of `jacrev`, as in JAX."""
+    return jacrev(fun, argnums, has_aux, holomorphic, allow_int)
+
+
+def hessian(fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Function:
+    """The matrix of second derivatives: forward mode over reverse mode.
+
+    >>> import numpy as np
+    >>> print(hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 2.0])))
+    [[4. 2.]
+     [2. 0.]]
+    """
+    return jacfwd(jacrev(fun, argnums, has_aux, holomorphic), argnums, has_aux, holomorphic)
+
+
+def hvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    """The product of the Hessian of a scalar function with a vector, without forming the Hessian.
+
+    `primals` and `tangents` are tuples of arguments, as for `jvp`; with one argument the product has
+    its structure, with several it is a tuple.
+
+    >>> import numpy as np
+    >>> x = np.array([1.0, 2.0])
+    >>> print(hvp(lambda x: np.sum(x**3), (x,), (np.array([1.0, 0.0]),)))
+    [6. 0.]
+    """
+    numbers: Argnums = 0 if len(primals) == 1 else tuple(range(len(primals)))
+    return jvp(grad(fun, numbers), primals, tangents)[1]
+
+
+def basis(avals: Sequence[Aval]) -> list[Any]:
+    """Every unit vector of the space with these avals, as batches over one common leading axis."""
+    total = sum(a.size for a in avals)
+    batches = []
+    start = 0
+    for a in avals:
+        batch = np.zeros((total, a.size), a.dtype)
+        batch[start : start + a.size] = np.eye(a.size, dtype=a.dtype)
+        batches.append(batch.reshape(total, *a.shape))
+        start += a.size
+    return batches
+
+
+def split_last(x: Any, avals: Sequence[Aval], treedef: Any) -> Any:
+    """The last axis, which runs over all input elements, dealt out to the inputs."""
+    parts = []
+    start = 0
+    for a in avals:
+        part = x[..., start : start + a.size]
+        parts.append(reshape(part, (*part.shape[:-1], *a.shape)))
+        start += a.size
+    return tree.unflatten(treedef, parts)
+
+
+def rows_by_output(rows: Sequence[Any], avals: Sequence[Aval], out_tree: Any, in_tree: Any) -> Any:
+    """The first axis, which runs over all output elements, dealt out to the outputs."""
+    blocks = []
+    start = 0
+    for a in avals:
+        parts = [reshape(x[start : start + a.size], (*a.shape, *x.shape[1:])) for x in rows]
+        blocks.append(tree.unflatten(in_tree, parts))
+        start += a.size
+    return tree.unflatten(out_tree, blocks)

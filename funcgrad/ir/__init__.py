@@ -1,0 +1,1 @@
+"""The intermediate representation: avals, Programs, their check, their text, their fingerprint."""

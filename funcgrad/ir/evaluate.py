@@ -1,0 +1,152 @@
+"""Running a Program with NumPy: the oracle against which everything compiled is tested.
+
+The first run walks the equations. A Program that is run again becomes one straight-line Python function
+made of the same lines that `Program.to_numpy_source` shows. Long Programs stay a walk, because Python
+needs longer to compile their source than it saves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad.ir.numpy_source import equation_source, literal_source, targets, tuple_source
+from funcgrad.ir.program import Atom, Literal, Program, Var
+
+WALKS_BEFORE_SOURCE = 1
+LONGEST_SOURCE = 2000
+FREED_ABOVE = 1 << 16
+"""Intermediate arrays of at least this many bytes are dropped after their last use."""
+
+class Runner:
+    """Calls a Program on NumPy values; the result is the tuple of its outputs."""
+
+    __slots__ = ("_program", "_runs", "_source_function")
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._runs = 0
+        self._source_function: Callable[..., Any] | None = None
+
+    def __call__(self, *args: Any) -> tuple[Any, ...]:
+        function = self._source_function
+        if function is None:
+            self._runs += 1
+            if self._runs <= WALKS_BEFORE_SOURCE or len(self._program.equations) > LONGEST_SOURCE:
+                with np.errstate(all="ignore"):
+                    return walk(self._program, args)
+            function = self._source_function = source_function(self._program)
+        with np.errstate(all="ignore"):
+            return function(*args)  # type: ignore[no-any-return]
+
+
+def last_uses(program: Program) -> dict[int, list[Var]]:
+    """For each equation's number, the variables no longer needed after it."""
+    kept = set(program.outputs) | set(program.inputs)
+    last: dict[Var, int] = {}
+    for k, equation in enumerate(program.equations):
+        for atom in (*equation.inputs, *equation.outputs):
+            if type(atom) is Var and atom not in kept:
+                last[atom] = k
+    freed: dict[int, list[Var]] = {}
+    for v, k in last.items():
+        freed.setdefault(k, []).append(v)
+    return freed
+
+
+def walk(program: Program, args: Sequence[Any]) -> tuple[Any, ...]:
+    """Evaluate equation by equation."""
+    env: dict[Any, Any] = dict(zip(program.inputs, args, strict=True))
+    env.update(program.captured)
+    freed = last_uses(program)
+    for k, equation in enumerate(program.equations):
+        values = [a.value if type(a) is Literal else env[a] for a in equation.inputs]
+        out = equation.primitive.evaluate(*values)
+        if equation.primitive.multiple:
+            env.update(zip(equation.outputs, out, strict=True))
+        else:
+            env[equation.outputs[0]] = out
+        for v in freed.get(k, ()):
+            del env[v]
+    owners = owning(program)
+    results = [a.value if type(a) is Literal else env[a] for a in program.outputs]
+    return tuple([
+        finish(value, args) if finish else value for value, finish in zip(results, owners, strict=True)
+    ])
+
+
+Finish = Callable[[Any, Sequence[Any]], Any]
+
+
+def owning(program: Program) -> list[Finish | None]:
+    """For each output, what makes it the caller's own; None where the evaluation already does."""
+    makers = {v: equation.primitive for equation in program.equations for v in equation.outputs}
+    finishes: list[Finish | None] = []
+    seen: set[Atom] = set()
+    for atom in program.outputs:
+        if type(atom) is Literal:
+            finishes.append(None)
+        elif atom.aval.ndim == 0:
+            finishes.append(as_scalar)
+        elif atom in seen or atom not in makers:
+            finishes.append(as_copy)
+        else:
+            finishes.append(as_own_array if makers[atom].aliases else None)
+        seen.add(atom)
+    return finishes
+
+
+def as_scalar(value: Any, args: Sequence[Any]) -> Any:
+    """A result of rank 0 as a NumPy scalar."""
+    return value[()] if isinstance(value, np.ndarray) else value
+
+
+def as_copy(value: Any, args: Sequence[Any]) -> Any:
+    """A result that is an input, a captured array or another output."""
+    return value.copy()
+
+
+def as_own_array(value: Any, args: Sequence[Any]) -> Any:
+    """A result that may be a view: copied unless nothing else can see its memory."""
+    shared = not value.flags.writeable or any(
+        isinstance(x, np.ndarray) and np.may_share_memory(x, value) for x in args
+    )
+    return value.copy() if shared else value
+
+
+def source_function(program: Program) -> Callable[..., Any]:
+    """The Program compiled by Python from one line per equation."""
+    names: dict[Any, str] = {}
+    helpers: dict[str, Any] = {}
+    constants: dict[str, Any] = {"np": np}
+    for k, v in enumerate(program.inputs):
+        names[v] = f"a{k}"
+    for k, (v, value) in enumerate(program.captured):
+        names[v] = f"c{k}"
+        constants[f"c{k}"] = value
+    count = 0
+    lines = [f"def run({', '.join(names[v] for v in program.inputs)}):"]
+    freed = last_uses(program)
+    for k, equation in enumerate(program.equations):
+        for v in equation.outputs:
+            names[v] = f"v{count}"
+            count += 1
+        lines.append(f"    {targets(equation, names)} = {equation_source(equation, names, helpers)}")
+        dropped = [names[v] for v in freed.get(k, ()) if v.aval.nbytes >= FREED_ABOVE]
+        if dropped:
+            lines.append(f"    del {', '.join(dropped)}")
+    constants.update({name: primitive.evaluate for name, primitive in helpers.items()})
+    results = []
+    arguments = tuple_source([names[v] for v in program.inputs])
+    for atom, finish in zip(program.outputs, owning(program), strict=True):
+        text = literal_source(atom, bare=False) if type(atom) is Literal else names[atom]
+        if finish is not None:
+            constants[finish.__name__] = finish
+            text = f"{finish.__name__}({text}, {'()' if finish is not as_own_array else arguments})"
+        results.append(text)
+    lines.append(f"    return {tuple_source(results)}")
+    exec(compile("\n".join(lines), f"<funcgrad evaluation of {program.name}>", "exec"), constants)
+    run: Callable[..., Any] = constants["run"]
+    return run

@@ -1,0 +1,177 @@
+"""Programs: a function of arrays as a list of typed equations.
+
+Owns the data structure and nothing else: no recording, no checking, no printing, no evaluation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Protocol
+
+from funcgrad.ir.avals import Aval
+
+
+class PrimitiveLike(Protocol):
+    """What the representation needs to know of a primitive; `funcgrad.tracing.primitive` has the class."""
+
+    name: str
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """The static parameters, by name."""
+
+
+class Var:
+    """A value in a Program: an identity and an aval. The hint is a name the printer may use."""
+
+    __slots__ = ("aval", "hint")
+
+    def __init__(self, aval: Aval, hint: str = "") -> None:
+        self.aval = aval
+        self.hint = hint
+
+    def __repr__(self) -> str:
+        return f"Var({self.hint or hex(id(self))}: {self.aval})"
+
+
+class Literal:
+    """A scalar constant inside an equation: a Python scalar where weak, else a NumPy scalar."""
+
+    __slots__ = ("aval", "value")
+
+    def __init__(self, value: Any, aval: Aval) -> None:
+        self.value = value
+        self.aval = aval
+
+    def __repr__(self) -> str:
+        return f"Literal({self.value!r}: {self.aval})"
+
+
+Atom = Var | Literal
+
+
+class Equation:
+    """``outputs = primitive(inputs)``, and the user's line it came from."""
+
+    __slots__ = ("inputs", "outputs", "primitive", "source")
+
+    def __init__(
+        self,
+        primitive: Any,
+        inputs: tuple[Atom, ...],
+        outputs: tuple[Var, ...],
+        source: Any = None,
+    ) -> None:
+        self.primitive = primitive
+        self.inputs = inputs
+        self.outputs = outputs
+        self.source = source
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """The static parameters of the primitive, by name."""
+        params: Mapping[str, Any] = self.primitive.params
+        return params
+
+    def __repr__(self) -> str:
+        return f"Equation({self.primitive!r}, {self.inputs}, {self.outputs})"
+
+
+class Program:
+    """A closed function of arrays: inputs, captured constants, equations in order, outputs.
+
+    ``captured`` pairs a Var with the array it stands for. Two Programs are equal when they are the same
+    up to the names of their variables; sources and hints do not count.
+    """
+
+    __slots__ = ("__weakref__", "_hash", "_runner", "captured", "equations", "inputs", "name", "outputs")
+
+    def __init__(
+        self,
+        inputs: tuple[Var, ...],
+        captured: tuple[tuple[Var, Any], ...],
+        equations: tuple[Equation, ...],
+        outputs: tuple[Atom, ...],
+        name: str = "program",
+    ) -> None:
+        self.inputs = inputs
+        self.captured = captured
+        self.equations = equations
+        self.outputs = outputs
+        self.name = name
+        self._hash: int | None = None
+        self._runner: Callable[..., tuple[Any, ...]] | None = None
+
+    @property
+    def in_avals(self) -> tuple[Aval, ...]:
+        """The avals of the inputs."""
+        return tuple(v.aval for v in self.inputs)
+
+    @property
+    def out_avals(self) -> tuple[Aval, ...]:
+        """The avals of the outputs."""
+        return tuple(v.aval for v in self.outputs)
+
+    def __len__(self) -> int:
+        return len(self.equations)
+
+    def __iter__(self) -> Iterator[Equation]:
+        return iter(self.equations)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Program):
+            return NotImplemented
+        from funcgrad.ir.fingerprint import same_program  # a method's need, not the data structure's
+
+        return same_program(self, other)
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            from funcgrad.ir.fingerprint import program_hash  # likewise
+
+            self._hash = program_hash(self)
+        return self._hash
+
+    def __str__(self) -> str:
+        from funcgrad.ir.printing import program_text  # likewise
+
+        return program_text(self)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __call__(self, *args: Any) -> tuple[Any, ...]:
+        """Run the Program with NumPy on flat arguments; returns the tuple of outputs."""
+        if self._runner is None:
+            from funcgrad.ir.evaluate import Runner  # likewise
+
+            self._runner = Runner(self)
+        return self._runner(*args)
+
+    def to_numpy_source(self) -> str:
+        """The Program as the source of a Python function over NumPy, ready for ``exec``."""
+        from funcgrad.ir.numpy_source import numpy_source  # likewise
+
+        return numpy_source(self)
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self.inputs, self.captured, self.equations, self.outputs, self.name
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.inputs, self.captured, self.equations, self.outputs, self.name = state
+        self._hash = None
+        self._runner = None
+
+
+def subprograms(params: Mapping[str, Any]) -> Iterator[Program]:
+    """The Programs among an equation's parameters."""
+    for value in params.values():
+        if isinstance(value, Program):
+            yield value
+        elif isinstance(value, tuple):
+            yield from (item for item in value if isinstance(item, Program))
+
+
+Rewrite = Callable[[Program], Program]

@@ -1,0 +1,1 @@
+"""The catalog: one class per primitive operation, grouped by family."""

@@ -1,0 +1,264 @@
+"""Families: what operations of one kind share, so that one operation is a few lines.
+
+Pointwise operations take operands of one common shape, except that scalars (rank 0) may be mixed in:
+``mul(x, 2.0)`` needs no equation that spreads the 2.0. Their dtypes come from NumPy's own ufunc
+loops, so promotion is NumPy's by construction. Everything else broadcasts explicitly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from funcgrad.errors import DtypeError, FuncgradError, ShapeError
+from funcgrad.ir.avals import Aval, Shape, aval_of
+from funcgrad.ops.structure import aval, broadcast, broadcast_to, cast, primitive_called, reduce_sum, reshape, shape_of
+from funcgrad.source import user_location
+from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.primitive import Flags, Primitive
+from funcgrad.tracing.recorder import located, recorder_of
+from funcgrad.tracing.tracer import Tracer
+
+_PYTHON_SCALARS = (float, int, complex, bool)
+_WEAK_TYPES: dict[str, Any] = {"b": bool, "i": int, "f": float, "c": complex}
+
+
+class Pointwise(Primitive):
+    """Element by element. A concrete class sets ``ufunc`` and says its ``partial`` derivatives."""
+
+    ufunc: ClassVar[Any] = None
+    """The NumPy ufunc (or an object with the same call and ``resolve_dtypes``) that evaluates it."""
+    symbol: ClassVar[str] = ""
+    """Python operator for the printed source: infix for two operands, prefix for one."""
+    keeps_weak: ClassVar[bool] = False
+    """Whether Python scalars stay Python scalars, as they do under Python's own operators."""
+    kinds: ClassVar[str] = "fc"
+    """The dtype kinds on which it is differentiable."""
+
+    # -- calling ---------------------------------------------------------------------------------------
+
+    def apply(self, *args: Any) -> Any:
+        """Promote, broadcast and bind; arrays without any tracer are evaluated by NumPy directly."""
+        args = tuple([asoperand(x) for x in args])
+        recorder = recorder_of(args)
+        if recorder is None:
+            return self.on_arrays(*args)
+        avals = tuple([aval(x) for x in args])
+        try:
+            dtypes = self.operand_dtypes(avals)
+            shape = broadcast_shapes(self.name, avals)
+        except FuncgradError as error:
+            raise located(error, user_location()) from None
+        step: list[Any] = [self]
+        for x, dtype in zip(args, dtypes, strict=True):
+            if type(x) in _PYTHON_SCALARS:
+                step.append(recorder.literal(x, dtype))
+                continue
+            x = cast(x, dtype) if aval(x).dtype != dtype else x
+            if aval(x).ndim:
+                x = broadcast_to(x, shape)
+            step.append(recorder.index_of(x))
+        return recorder.append(self, tuple(step))
+
+    def on_arrays(self, *args: Any) -> Any:
+        """The result on arrays and scalars alone, with NumPy's own promotion and broadcasting."""
+        return self.ufunc(*args)
+
+    def operand_dtypes(self, avals: tuple[Aval, ...]) -> tuple[np.dtype[Any], ...]:
+        """The dtypes that NumPy's promotion gives the operands."""
+        return ufunc_dtypes(self.name, self.ufunc, avals)[:-1]
+
+    # -- rules -----------------------------------------------------------------------------------------
+
+    def infer(self, *avals: Aval) -> Aval:
+        shape: Shape = ()
+        for x in avals:
+            if x.shape and shape and x.shape != shape:
+                raise ShapeError(f"{self.name} of {listed(avals)}: shapes differ")
+            shape = shape or x.shape
+        dtypes = ufunc_dtypes(self.name, self.ufunc, tuple([x.strong for x in avals]))
+        if any(x.dtype != d for x, d in zip(avals, dtypes, strict=False)):
+            raise DtypeError(f"{self.name} of {listed(avals)}: operands must be cast to {listed(dtypes[:-1])} first")
+        return Aval(shape, dtypes[-1], self.keeps_weak and all(x.weak for x in avals))
+
+    def evaluate(self, *values: Any) -> Any:
+        return self.ufunc(*values)
+
+    def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
+        if self.symbol:
+            return f"{names[0]} {self.symbol} {names[1]}" if len(names) == 2 else f"{self.symbol}{names[0]}"
+        if isinstance(self.ufunc, np.ufunc) and getattr(np, self.ufunc.__name__, None) is self.ufunc:
+            return f"np.{self.ufunc.__name__}({', '.join(names)})"
+        return None
+
+    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+        """The derivative of the result by operand `i`; None where it is zero."""
+        raise NotImplementedError(f"{self.name}: partial")
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        out = self.bind(*primals)
+        if not out.aval.inexact:
+            return out, None
+        total = None
+        for i, tangent in enumerate(tangents):
+            factor = None if tangent is None else self.partial(i, primals, out)
+            if factor is not None:
+                total = added(total, scaled(tangent, factor))
+        return out, None if total is None else broadcast_to(total, out.aval.shape)
+
+    def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
+        inner: Shape = ()
+        for x, flag in zip(inputs, batched, strict=True):
+            inner = shape_of(x)[1:] if flag else shape_of(x)
+            if inner:
+                break
+        full = (size, *inner)
+        aligned = [self._aligned(x, flag, full) for x, flag in zip(inputs, batched, strict=True)]
+        return self.bind(*aligned), True
+
+    @staticmethod
+    def _aligned(x: Any, flag: bool, full: Shape) -> Any:
+        if flag:
+            return x if shape_of(x) == full else broadcast(x, full, (0,))
+        return broadcast_to(x, full) if shape_of(x) else x
+
+
+class Unary(Pointwise):
+    """One operand. A concrete class defines ``derivative(x, out)``; None means zero everywhere."""
+
+    def __call__(self, x: Any) -> Any:
+        if type(x) is Tracer and x._view is None:
+            recorder = x._recorder
+            if (x.aval,) in self._inferred and not recorder.closed:
+                return recorder.append(self, (self, x._index))
+        return self.apply(x)
+
+    def derivative(self, x: Any, out: Any) -> Any:
+        """The derivative at `x`, where the value is `out`."""
+        raise NotImplementedError(f"{self.name}: derivative")
+
+    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+        return self.derivative(primals[0], out)
+
+
+class Binary(Pointwise):
+    """Two operands."""
+
+    def __call__(self, x: Any, y: Any) -> Any:
+        # The two common cases, decided without any general machinery: two plain tracers of one trace
+        # whose avals this operation has accepted before, and a tracer with a Python float.
+        if type(x) is Tracer and x._view is None:
+            recorder = x._recorder
+            if type(y) is Tracer:
+                if (
+                    y._recorder is recorder
+                    and y._view is None
+                    and (x.aval, y.aval) in self._inferred
+                    and not recorder.closed
+                ):
+                    return recorder.append(self, (self, x._index, y._index))
+            elif type(y) is float and x.aval.dtype.kind == "f" and not recorder.closed:
+                return recorder.append(self, (self, x._index, recorder.literal(y, x.aval.dtype)))
+        elif type(x) is float and type(y) is Tracer and y._view is None and y.aval.dtype.kind == "f":
+            recorder = y._recorder
+            if not recorder.closed:
+                return recorder.append(self, (self, recorder.literal(x, y.aval.dtype), y._index))
+        return self.apply(x, y)
+
+
+def ufunc_dtypes(name: str, ufunc: Any, avals: tuple[Aval, ...]) -> tuple[np.dtype[Any], ...]:
+    """The dtypes of NumPy's loop for these operands: inputs, then the result."""
+    asked = [_WEAK_TYPES[x.dtype.kind] if x.weak else x.dtype for x in avals]
+    if all(x.weak for x in avals):
+        # NumPy has no loop for Python scalars alone: they act as its default dtypes.
+        asked = [x.dtype for x in avals]
+    try:
+        found: tuple[np.dtype[Any], ...] = ufunc.resolve_dtypes((*asked, None))
+    except TypeError as error:
+        raise DtypeError(f"{name} of {listed(avals)}: {str(error).splitlines()[0]}") from None
+    return found
+
+
+def broadcast_shapes(name: str, avals: Sequence[Aval]) -> Shape:
+    """The common shape under NumPy's rules; raises ShapeError naming the operands."""
+    shapes = {x.shape for x in avals}
+    if len(shapes) == 1:
+        return shapes.pop()
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise ShapeError(
+            f"{name} of {listed(avals)}: these shapes do not broadcast",
+            remedy="Shapes are matched from the last axis; an axis must be equal or 1. "
+            "Add an axis with x[:, None] or reshape.",
+        ) from None
+
+
+def listed(items: Sequence[Any]) -> str:
+    """``a``, ``a and b``, or ``a, b and c``."""
+    words = [str(x) for x in items]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def added(total: Any, term: Any) -> Any:
+    """The sum of two tangents or cotangents, where None is zero."""
+    if total is None or term is None:
+        return term if total is None else total
+    return primitive_called("add")(total, term)
+
+
+def scaled(tangent: Any, factor: Any) -> Any:
+    """``tangent * factor``, without an operation where the factor is the number 1 or -1."""
+    if type(factor) in (int, float):
+        if factor == 1:
+            return tangent
+        if factor == -1:
+            return primitive_called("neg")(tangent)
+    return primitive_called("mul")(tangent, factor)
+
+
+def summed_to(x: Any, target: Aval) -> Any:
+    """The cotangent `x` for an operand that was a scalar mixed into a larger shape."""
+    shape = shape_of(x)
+    if shape == target.shape:
+        return x
+    return reduce_sum(x, tuple(range(len(shape))))
+
+
+class Reduction(Primitive):
+    """Combines elements along ``axes``, which disappear from the result."""
+
+    parameters = ("axes",)
+    axes: tuple[int, ...]
+    kinds: ClassVar[str] = "fc"
+
+    def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
+        return type(self)(tuple(a + 1 for a in self.axes)).bind(*inputs), True
+
+    def keepdims(self, x: Any, like: Any) -> Any:
+        """The reduced `x` with its lost axes back, at the full shape of `like`."""
+        kept = tuple(a for a in range(len(shape_of(like))) if a not in self.axes)
+        return broadcast(x, shape_of(like), kept)
+
+
+__all__ = [
+    "Binary",
+    "Pointwise",
+    "Reduction",
+    "Unary",
+    "added",
+    "aval",
+    "aval_of",
+    "broadcast",
+    "broadcast_shapes",
+    "broadcast_to",
+    "cast",
+    "listed",
+    "reduce_sum",
+    "reshape",
+    "scaled",
+    "shape_of",
+    "summed_to",
+]

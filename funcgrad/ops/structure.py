@@ -1,0 +1,346 @@
+"""The operations every other rule needs: cast, broadcast, reshape, permute, sum.
+
+Owns these five primitives and the functions that apply them to tracers and arrays alike. They are
+linear, they transpose into each other, and they stand below the pointwise family for that reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from funcgrad.errors import DtypeError, ShapeError
+from funcgrad.ir.avals import Aval, Shape, aval_of
+from funcgrad.tracing.primitive import CATALOG, Flags, Primitive
+from funcgrad.tracing.samples import ErrorSample, Sample, integers, normal
+from funcgrad.tracing.tracer import Tracer
+
+
+def aval(x: Any) -> Aval:
+    """The aval of a tracer, array or scalar."""
+    return x.aval if type(x) is Tracer else aval_of(x)
+
+
+def shape_of(x: Any) -> Shape:
+    """The shape of a tracer, array or scalar."""
+    return aval(x).shape
+
+
+def primitive_called(name: str, *params: Any) -> Any:
+    """The primitive of that name, for rules that need an operation defined above them."""
+    return CATALOG[name](*params)
+
+
+class LinearUnary(Primitive):
+    """One linear input: the tangent goes through the same operation as the value."""
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        """The operation applied to both."""
+        return self.bind(primals[0]), self.bind(tangents[0])
+
+
+class Cast(LinearUnary):
+    """Convert to another dtype; complex to real keeps the real part."""
+
+    name = "cast"
+    parameters = ("dtype",)
+    kinds: ClassVar[str] = "fc"
+    dtype: np.dtype[Any]
+
+    def infer(self, x: Aval) -> Aval:
+        return Aval(x.shape, self.dtype)
+
+    def evaluate(self, x: Any) -> Any:
+        if x.dtype.kind == "c" and self.dtype.kind not in "cb":
+            x = x.real
+        return x.astype(self.dtype)
+
+    def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
+        real = ".real" if avals[0].dtype.kind == "c" and self.dtype.kind not in "cb" else ""
+        return f"{names[0]}{real}.astype({self.dtype.name!r})"
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        out = self.bind(primals[0])
+        return out, (self.bind(tangents[0]) if self.dtype.kind in "fc" else None)
+
+    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+        return (cast(cotangent, inputs[0].aval.dtype),)
+
+    def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
+        return self.bind(inputs[0]), True
+
+    def simplify(self, inputs: Sequence[Any]) -> Any:
+        x = inputs[0].aval
+        return inputs[0] if x.dtype == self.dtype and not x.weak else None
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            Sample(normal(3, 2), params={"dtype": np.dtype(np.float64)}),
+            Sample(normal(3), params={"dtype": np.dtype(np.complex128)}),
+            Sample(normal(), params={"dtype": np.dtype(np.float32)}, differentiable=False),
+            Sample(integers(-5, 5, 4), params={"dtype": np.dtype(np.float64)}, differentiable=False),
+            Sample(normal(4), params={"dtype": np.dtype(np.int32)}, differentiable=False),
+        )
+
+
+class Broadcast(LinearUnary):
+    """Repeat along new axes and along axes of size one.
+
+    ``axes[i]`` is the axis of the result that axis ``i`` of the input becomes.
+    """
+
+    name = "broadcast"
+    aliases = True
+    parameters = ("shape", "axes")
+    shape: Shape
+    axes: tuple[int, ...]
+
+    def infer(self, x: Aval) -> Aval:
+        fits = len(self.axes) == x.ndim and all(
+            n in (1, self.shape[a]) for n, a in zip(x.shape, self.axes, strict=True)
+        )
+        if not fits or list(self.axes) != sorted(set(self.axes)):
+            raise ShapeError(f"cannot broadcast {x} to shape {self.shape} with axes {self.axes}")
+        return x.with_shape(self.shape)
+
+    def _inner_shape(self, shape: Shape) -> Shape:
+        inner = [1] * len(self.shape)
+        for n, axis in zip(shape, self.axes, strict=True):
+            inner[axis] = n
+        return tuple(inner)
+
+    def _is_trailing(self) -> bool:
+        first = len(self.shape) - len(self.axes)
+        return self.axes == tuple(range(first, len(self.shape)))
+
+    def evaluate(self, x: Any) -> Any:
+        if not self._is_trailing():
+            x = x.reshape(self._inner_shape(x.shape))
+        return np.broadcast_to(x, self.shape)
+
+    def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
+        x = names[0]
+        if not self._is_trailing():
+            x = f"{x}.reshape({self._inner_shape(avals[0].shape)})"
+        return f"np.broadcast_to({x}, {self.shape})"
+
+    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+        shape = inputs[0].aval.shape
+        kept = {axis for n, axis in zip(shape, self.axes, strict=True) if n == self.shape[axis]}
+        summed = reduce_sum(cotangent, tuple(a for a in range(len(self.shape)) if a not in kept))
+        return (reshape(summed, shape),)
+
+    def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
+        axes = (0, *(a + 1 for a in self.axes))
+        return Broadcast((size, *self.shape), axes).bind(inputs[0]), True
+
+    def simplify(self, inputs: Sequence[Any]) -> Any:
+        return inputs[0] if inputs[0].aval.shape == self.shape else None
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            Sample(normal(), params={"shape": (2, 3), "axes": ()}),
+            Sample(normal(3), params={"shape": (2, 3), "axes": (1,)}),
+            Sample(normal(2), params={"shape": (2, 3), "axes": (0,)}),
+            Sample(normal(2, 1), params={"shape": (4, 2, 3), "axes": (1, 2)}),
+            Sample(normal(1), params={"shape": (0,), "axes": (0,)}),
+        )
+
+    @classmethod
+    def error_samples(cls) -> Sequence[Any]:
+        return (ErrorSample(normal(3), params={"shape": (2,), "axes": (0,)}, words="cannot broadcast", error=ShapeError),)
+
+
+class Reshape(LinearUnary):
+    """The same elements in row-major order, in another shape."""
+
+    name = "reshape"
+    aliases = True
+    parameters = ("shape",)
+    shape: Shape
+
+    def infer(self, x: Aval) -> Aval:
+        out = x.with_shape(self.shape)
+        if out.size != x.size:
+            raise ShapeError(f"cannot reshape {x}, {x.size} elements, into shape {self.shape}")
+        return out
+
+    def evaluate(self, x: Any) -> Any:
+        return x.reshape(self.shape)
+
+    def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
+        return f"{names[0]}.reshape({self.shape})"
+
+    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+        return (reshape(cotangent, inputs[0].aval.shape),)
+
+    def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
+        return Reshape((size, *self.shape)).bind(inputs[0]), True
+
+    def simplify(self, inputs: Sequence[Any]) -> Any:
+        return inputs[0] if inputs[0].aval.shape == self.shape else None
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            Sample(normal(2, 3), params={"shape": (6,)}),
+            Sample(normal(2, 3), params={"shape": (3, 1, 2)}),
+            Sample(normal(), params={"shape": (1, 1)}),
+            Sample(normal(0, 3), params={"shape": (0,)}),
+        )
+
+    @classmethod
+    def error_samples(cls) -> Sequence[Any]:
+        return (ErrorSample(normal(3), params={"shape": (2,)}, words="cannot reshape", error=ShapeError),)
+
+
+class Permute(LinearUnary):
+    """Reorder axes: axis ``i`` of the result is axis ``order[i]`` of the input."""
+
+    name = "permute"
+    aliases = True
+    parameters = ("order",)
+    order: tuple[int, ...]
+
+    def infer(self, x: Aval) -> Aval:
+        if sorted(self.order) != list(range(x.ndim)):
+            raise ShapeError(f"{self.order} is not an order of the {x.ndim} axes of {x}")
+        return x.with_shape(tuple([x.shape[a] for a in self.order]))
+
+    def evaluate(self, x: Any) -> Any:
+        return x.transpose(self.order)
+
+    def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
+        if self.order == (1, 0):
+            return f"{names[0]}.T"
+        return f"{names[0]}.transpose({self.order})"
+
+    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+        inverse = tuple(sorted(range(len(self.order)), key=self.order.__getitem__))
+        return (permute(cotangent, inverse),)
+
+    def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
+        return Permute((0, *(a + 1 for a in self.order))).bind(inputs[0]), True
+
+    def simplify(self, inputs: Sequence[Any]) -> Any:
+        return inputs[0] if self.order == tuple(range(len(self.order))) else None
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            Sample(normal(2, 3), params={"order": (1, 0)}),
+            Sample(normal(2, 3, 4), params={"order": (2, 0, 1)}),
+            Sample(normal(), params={"order": ()}),
+        )
+
+    @classmethod
+    def error_samples(cls) -> Sequence[Any]:
+        return (ErrorSample(normal(3), params={"order": (1,)}, words="not an order", error=ShapeError),)
+
+
+class ReduceSum(LinearUnary):
+    """Sum over axes, which disappear from the result. Booleans are refused: cast them first."""
+
+    name = "reduce_sum"
+    parameters = ("axes",)
+    axes: tuple[int, ...]
+
+    def infer(self, x: Aval) -> Aval:
+        if x.dtype.kind == "b":
+            raise DtypeError(f"reduce_sum of {x}: cast booleans to integers first")
+        return Aval(reduced_shape(x, self.axes), x.dtype)
+
+    def evaluate(self, x: Any) -> Any:
+        return np.add.reduce(x, axis=self.axes, dtype=x.dtype)
+
+    def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
+        x = avals[0]
+        dtype = f", dtype={x.dtype.name!r}" if x.dtype.kind in "iu" else ""
+        if len(self.axes) == x.ndim:
+            return f"np.sum({names[0]}{dtype})"
+        axis = self.axes[0] if len(self.axes) == 1 else self.axes
+        return f"np.sum({names[0]}, axis={axis}{dtype})"
+
+    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+        shape = inputs[0].aval.shape
+        kept = tuple(a for a in range(len(shape)) if a not in self.axes)
+        return (broadcast(cotangent, shape, kept),)
+
+    def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
+        return ReduceSum(tuple(a + 1 for a in self.axes)).bind(inputs[0]), True
+
+    def simplify(self, inputs: Sequence[Any]) -> Any:
+        return inputs[0] if not self.axes else None
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            Sample(normal(3, 4), params={"axes": (0,)}),
+            Sample(normal(3, 4), params={"axes": (0, 1)}),
+            Sample(normal(2, 3, 4), params={"axes": (1,)}),
+            Sample(normal(0, 3), params={"axes": (0,)}),
+            Sample(integers(-3, 3, 5, dtype=np.int8), params={"axes": (0,)}, differentiable=False),
+        )
+
+    @classmethod
+    def error_samples(cls) -> Sequence[Any]:
+        return (ErrorSample(normal(3), params={"axes": (1,)}, words="axes", error=ShapeError),)
+
+
+def reduced_shape(x: Aval, axes: tuple[int, ...]) -> Shape:
+    """The shape left when `axes` are gone; raises ShapeError for axes that are not there."""
+    if any(not 0 <= a < x.ndim for a in axes) or len(set(axes)) != len(axes):
+        raise ShapeError(f"axes {axes} are not distinct axes of {x}")
+    return tuple([n for a, n in enumerate(x.shape) if a not in axes])
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    """`x` in another dtype; `x` itself where it has it already."""
+    dtype = np.dtype(dtype)
+    seen = aval(x)
+    if seen.dtype == dtype and not seen.weak:
+        return x
+    if type(x) is not Tracer:
+        return Cast(dtype).evaluate(x if isinstance(x, np.ndarray | np.generic) else np.asarray(x)[()])
+    if dtype.kind in "fiub" and seen.dtype.kind == "c":
+        return Cast(dtype).bind(primitive_called("real")(x)) if dtype.kind != "b" else Cast(dtype).bind(x)
+    return Cast(dtype).bind(x)
+
+
+def broadcast(x: Any, shape: Shape, axes: tuple[int, ...]) -> Any:
+    """`x` with its axes at `axes` of the larger `shape`; `x` itself where nothing changes."""
+    if shape_of(x) == shape:
+        return x
+    return Broadcast(shape, axes).bind(x)
+
+
+def broadcast_to(x: Any, shape: Shape) -> Any:
+    """NumPy's broadcasting of `x` to `shape`: its axes are the last ones."""
+    ndim = len(shape_of(x))
+    return broadcast(x, shape, tuple(range(len(shape) - ndim, len(shape))))
+
+
+def reshape(x: Any, shape: Shape) -> Any:
+    """`x` in another shape; `x` itself where it has it already."""
+    return x if shape_of(x) == shape else Reshape(shape).bind(x)
+
+
+def permute(x: Any, order: tuple[int, ...]) -> Any:
+    """`x` with its axes in another order; `x` itself where the order is the same."""
+    return x if order == tuple(range(len(order))) else Permute(order).bind(x)
+
+
+def reduce_sum(x: Any, axes: tuple[int, ...]) -> Any:
+    """The sum over `axes`; `x` itself where there are none."""
+    return ReduceSum(axes).bind(x) if axes else x
+
+
+def move_axis(x: Any, source: int, target: int) -> Any:
+    """`x` with one axis moved, as `np.moveaxis`."""
+    order = [a for a in range(len(shape_of(x))) if a != source]
+    order.insert(target, source)
+    return permute(x, tuple(order))

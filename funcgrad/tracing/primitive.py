@@ -1,0 +1,167 @@
+"""The base class of every primitive: one class holds everything about one operation.
+
+Owns interning of parametrised primitives, the check that mandatory rules exist, and binding (record
+where a tracer is involved, evaluate where none is). Families of operations refine it in `families`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+from weakref import WeakValueDictionary
+
+from funcgrad.errors import NotDifferentiableError
+from funcgrad.ir.avals import Aval, aval_of
+from funcgrad.tracing.recorder import recorder_of
+
+Avals = Aval | tuple[Aval, ...]
+Flags = tuple[bool, ...]
+
+MANDATORY = ("infer", "evaluate", "jvp", "batch", "samples")
+
+CATALOG: dict[str, type[Primitive]] = {}
+"""Every concrete primitive class by name: what the parser and the shared test-suite look up."""
+
+
+class Linear:
+    """Stands for a linear input in a transpose rule: it has an aval and no value."""
+
+    __slots__ = ("aval",)
+
+    def __init__(self, aval: Aval) -> None:
+        self.aval = aval
+
+    def __repr__(self) -> str:
+        return f"Linear({self.aval})"
+
+
+class Primitive:
+    """An operation with its static parameters; equal class and parameters make one object.
+
+    A concrete class sets ``name`` and ``parameters`` and defines the rules below. Rules are written with
+    ordinary operations on tracers, so whatever they compute is recorded, typed and differentiable again.
+    Tangents and cotangents that are structurally zero are ``None``.
+    """
+
+    name: ClassVar[str] = ""
+    parameters: ClassVar[tuple[str, ...]] = ()
+    multiple: ClassVar[bool] = False
+    """Whether it returns a tuple of results."""
+    selects: ClassVar[bool] = False
+    """Whether its transpose sets elements of a cotangent to zero because they were not selected."""
+    aliases: ClassVar[bool] = False
+    """Whether `evaluate` may return a view of an input."""
+    pure: ClassVar[bool] = True
+    """Whether two applications to the same inputs may be merged."""
+
+    _instances: ClassVar[WeakValueDictionary[tuple[Any, ...], Any]]
+    _inferred: dict[tuple[Aval, ...], Any]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._instances = WeakValueDictionary()
+        if "name" not in cls.__dict__ or not cls.name:
+            return
+        missing = [rule for rule in MANDATORY if getattr(cls, rule, None) is getattr(Primitive, rule)]
+        if missing:
+            raise TypeError(f"primitive {cls.name!r} has no {' and no '.join(missing)} rule")
+        if CATALOG.get(cls.name, cls).__qualname__ != cls.__qualname__:
+            raise TypeError(f"two primitives are called {cls.name!r}: {CATALOG[cls.name]} and {cls}")
+        CATALOG[cls.name] = cls
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            args = args + tuple(kwargs[name] for name in cls.parameters[len(args) :])
+        self = cls._instances.get(args)
+        return self if self is not None else cls._intern(args)
+
+    @classmethod
+    def _intern(cls, args: tuple[Any, ...]) -> Any:
+        if len(args) != len(cls.parameters):
+            raise TypeError(f"{cls.name} takes parameters {cls.parameters}, got {args}")
+        self = object.__new__(cls)
+        for name, value in zip(cls.parameters, args, strict=True):
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "_inferred", {})
+        return cls._instances.setdefault(args, self)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a primitive is immutable: cannot set {name!r}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(getattr(self, name) for name in self.parameters)
+
+    def __copy__(self) -> Primitive:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Primitive:
+        return self
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """The static parameters, by name."""
+        return {name: getattr(self, name) for name in self.parameters}
+
+    def __repr__(self) -> str:
+        inner = ", ".join(f"{key}={value!r}" for key, value in self.params.items())
+        return f"{self.name}({inner})" if inner else self.name
+
+    # -- rules -----------------------------------------------------------------------------------------
+
+    def infer(self, *avals: Aval) -> Avals:
+        """The aval (or tuple of avals) of the results; raises ShapeError or DtypeError."""
+        raise NotImplementedError(f"{self.name}: infer")
+
+    def evaluate(self, *values: Any) -> Any:
+        """The result (or tuple of results) on NumPy values. Never modifies its inputs."""
+        raise NotImplementedError(f"{self.name}: evaluate")
+
+    def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
+        """One line of NumPy source for the result, or None to call `evaluate` by name."""
+        return None
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        """Results and their tangents; at least one tangent is not None."""
+        raise NotImplementedError(f"{self.name}: jvp")
+
+    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+        """Cotangents of the inputs that are `Linear`, None for the others."""
+        raise NotDifferentiableError(f"{self.name} is not linear, so it has no transpose")
+
+    def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
+        """Results with batch axis 0 where `batched`, and which of them are batched."""
+        raise NotImplementedError(f"{self.name}: batch")
+
+    def simplify(self, inputs: Sequence[Any]) -> Any:
+        """An input that equals the result, or None. `inputs` are Vars and Literals."""
+        return None
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        """Samples for the shared test-suite (see `funcgrad.tracing.samples`)."""
+        raise NotImplementedError(f"{cls.name}: samples")
+
+    @classmethod
+    def error_samples(cls) -> Sequence[Any]:
+        """Inputs that must be refused, with the words of the refusal."""
+        return ()
+
+    # -- binding ---------------------------------------------------------------------------------------
+
+    def inferred(self, avals: tuple[Aval, ...]) -> Avals:
+        """`infer`, remembered."""
+        found = self._inferred.get(avals)
+        if found is None:
+            found = self._inferred[avals] = self.infer(*avals)
+        return found
+
+    def bind(self, *inputs: Any) -> Any:
+        """Record the operation where an input is a tracer; otherwise check and evaluate it now."""
+        recorder = recorder_of(inputs)
+        if recorder is None:
+            self.inferred(tuple([aval_of(x) for x in inputs]))
+            return self.evaluate(*inputs)
+        return recorder.record(self, inputs)
+
+
+Rule = Callable[..., Any]

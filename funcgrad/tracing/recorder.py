@@ -1,0 +1,373 @@
+"""The recorder: the growing list of operations behind a trace, and their lazy evaluation.
+
+Every value of a trace is an index. ``steps[index]`` says where it comes from: an `Aval` for an input,
+literal or captured array; ``(primitive, *input indices)`` for the first result of an operation; the
+offset back to that first result for its further results. The list of steps *is* the fingerprint of the
+trace: it holds no floating-point literal, no captured data and no source line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from funcgrad.errors import ConcretizationError, EscapedTracerError, FuncgradError
+from funcgrad.ir.avals import Aval, aval_of
+from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
+from funcgrad.source import Source, user_location
+from funcgrad.tracing.tracer import Tracer
+
+COPY_BELOW = 1 << 14
+"""Captured arrays up to this many bytes are copied, so that a buffer the user reuses stays right."""
+
+_active: ContextVar[Recorder | None] = ContextVar("funcgrad_recorder", default=None)
+
+
+NOWHERE: tuple[()] = ()
+"""The location of an operation that no line of the user's is behind."""
+
+
+class NoValue:
+    """Stands for the value of an input that has none (under `vmap` and `make_program`)."""
+
+    __slots__ = ()
+
+
+NO_VALUE = NoValue()
+
+
+class Recorder:
+    """The operations of one trace, open between `__enter__` and `__exit__`."""
+
+    __slots__ = (
+        "_captured",
+        "_locked",
+        "_token",
+        "avals",
+        "closed",
+        "level",
+        "location",
+        "name",
+        "operands",
+        "selected",
+        "sources",
+        "steps",
+        "transform",
+        "values",
+    )
+
+    def __init__(self, name: str, transform: str = "", location: Any = None) -> None:
+        outer = _active.get()
+        self.level: int = outer.level + 1 if outer is not None else 0
+        self.name = name
+        self.transform = transform
+        self.closed = False
+        self.location = location
+        """Where derived operations come from; None while the user's own function runs."""
+        self.steps: list[Any] = []
+        self.avals: list[Aval] = []
+        self.sources: list[Any] = []
+        self.values: dict[int, Any] = {}
+        self.operands: list[tuple[int, Any, bool]] = []
+        """(index, value, is a literal) of every literal and captured array, in order."""
+        self.selected: set[int] | None = None
+        """Cotangents with zeros put there by a selection; kept by the transpose pass only."""
+        self._captured: dict[Any, int] = {}
+        self._locked: list[Any] = []
+
+    def __enter__(self) -> Recorder:
+        self._token = _active.set(self)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        _active.reset(self._token)
+        self.close()
+
+    def close(self) -> None:
+        """End the trace: its tracers are refused from now on, and borrowed arrays are given back."""
+        self.closed = True
+        for array in self._locked:
+            array.flags.writeable = True
+        self._locked = []
+
+    # -- values entering the trace ---------------------------------------------------------------------
+
+    def input(self, aval: Aval, value: Any = NO_VALUE) -> Tracer:
+        """A new input; `value` is an array, an outer tracer, or NO_VALUE."""
+        index = self._operand(aval)
+        if value is not NO_VALUE:
+            self.values[index] = value
+        return Tracer(self, index, aval)
+
+    def _operand(self, aval: Aval) -> int:
+        index = len(self.steps)
+        self.steps.append(aval)
+        self.avals.append(aval)
+        self.sources.append(None)
+        return index
+
+    def literal(self, value: Any, dtype: np.dtype[Any], weak: bool = True) -> int:
+        """A scalar constant met by the trace, in the given dtype."""
+        index = self._operand(Aval((), dtype, weak))
+        scalar = dtype.type(value)
+        self.values[index] = scalar
+        self.operands.append((index, scalar, True))
+        return index
+
+    def index_of(self, x: Any) -> int:
+        """The index of a tracer of this trace, or of a value that thereby enters it."""
+        if type(x) is Tracer:
+            if x._view is not None:
+                x._view.current_index(x)
+            if x._recorder is self:
+                if self.closed:
+                    raise escaped(x)
+                return x._index
+            return self._capture_tracer(x)
+        if type(x) in (float, int, complex, bool):
+            return self.literal(x, aval_of(x).dtype)
+        if isinstance(x, np.generic):
+            return self.literal(x, x.dtype, weak=False)
+        return self._capture_array(x)
+
+    def _capture_tracer(self, x: Tracer) -> int:
+        if x._recorder.closed:
+            raise escaped(x)
+        if x._recorder.level >= self.level:
+            raise EscapedTracerError(
+                f"a traced {x.aval} of an inner {x._recorder.transform or 'trace'} is used outside of it",
+                source=x.source,
+                remedy="Return it from the inner function instead of storing it.",
+            )
+        x = x.frozen()
+        key = (id(x._recorder), x._index)
+        index = self._captured.get(key)
+        if index is None:
+            index = self._captured[key] = self._operand(x.aval)
+            self.values[index] = x
+            self.operands.append((index, x, False))
+        return index
+
+    def _capture_array(self, x: Any) -> int:
+        key = id(x)
+        index = self._captured.get(key)
+        if index is not None:
+            return index
+        index = self._operand(aval_of(x))
+        held = x
+        if isinstance(x, np.ndarray) and x.flags.writeable:
+            if x.nbytes <= COPY_BELOW:
+                # A copy, and no key: the next use may find other numbers in the same buffer.
+                self.values[index] = held = x.copy()
+                self.operands.append((index, held, False))
+                return index
+            x.flags.writeable = False
+            self._locked.append(x)
+        self._captured[key] = index
+        self.values[index] = held
+        self.operands.append((index, held, False))
+        return index
+
+    # -- operations ------------------------------------------------------------------------------------
+
+    def record(self, primitive: Any, inputs: Sequence[Any]) -> Any:
+        """Append an operation on tracers and values; returns its tracer, or a tuple of them."""
+        step = [primitive]
+        for x in inputs:
+            if type(x) is Tracer and x._recorder is self and x._view is None and not self.closed:
+                step.append(x._index)
+            else:
+                step.append(self.index_of(x))
+        return self.append(primitive, tuple(step))
+
+    def append(self, primitive: Any, step: tuple[Any, ...]) -> Any:
+        """Append ``(primitive, *indices)``."""
+        avals = self.avals
+        key = tuple([avals[i] for i in step[1:]])
+        out = primitive._inferred.get(key)
+        location = self.location
+        if location is None:
+            location = user_location()
+        if out is None:
+            try:
+                out = primitive.inferred(key)
+            except FuncgradError as error:
+                raise located(error, location) from None
+        index = len(avals)
+        if type(out) is Aval:
+            self.steps.append(step)
+            avals.append(out)
+            self.sources.append(location)
+            return Tracer(self, index, out)
+        tracers = []
+        for offset, aval in enumerate(out):
+            self.steps.append(step if offset == 0 else offset)
+            avals.append(aval)
+            self.sources.append(location)
+            tracers.append(Tracer(self, index + offset, aval))
+        return tuple(tracers)
+
+    # -- lazy evaluation -------------------------------------------------------------------------------
+
+    def value_of(self, index: int) -> Any:
+        """The concrete value at `index`, evaluating what it depends on once.
+
+        Raises ConcretizationError where an input has no value.
+        """
+        values = self.values
+        value = values.get(index, NO_VALUE)
+        if value is NO_VALUE:
+            for needed in self._unevaluated(index):
+                self._evaluate_step(needed)
+            value = values[index]
+        if type(value) is Tracer:
+            # Not stored: the operand list still has to name the outer tracer.
+            return value._recorder.value_of(value._index)
+        return value
+
+    def _unevaluated(self, index: int) -> list[int]:
+        needed: set[int] = set()
+        stack = [index]
+        while stack:
+            i = stack.pop()
+            step = self.steps[i]
+            if type(step) is int:
+                i -= step
+                step = self.steps[i]
+            if i in needed or i in self.values:
+                continue
+            if type(step) is Aval:
+                raise ConcretizationError(f"no value exists for a traced {step}")
+            needed.add(i)
+            stack.extend(step[1:])
+        return sorted(needed)
+
+    def _evaluate_step(self, index: int) -> None:
+        primitive, *inputs = self.steps[index]
+        with np.errstate(all="ignore"):
+            out = primitive.evaluate(*[self.value_of(i) for i in inputs])
+        if primitive.multiple:
+            for offset, value in enumerate(out):
+                self.values[index + offset] = value
+        else:
+            self.values[index] = out
+
+    # -- finishing -------------------------------------------------------------------------------------
+
+    def fingerprint(self, outputs: tuple[int, ...]) -> tuple[Any, ...]:
+        """A hashable key of the structure: equal keys mean equal lifted Programs."""
+        return tuple(self.steps), outputs
+
+    def program(self, inputs: Sequence[int], outputs: Sequence[int], *, lifted: bool = False) -> Program:
+        """The recorded Program from `inputs` to `outputs`; values before the inputs are not computed.
+
+        Lifted, every literal and captured array is a further input, in the order of `operands`;
+        otherwise literals stand in their equations and arrays are `captured`.
+        """
+        needed = self._needed(inputs, outputs)
+        atoms: dict[int, Any] = {i: Var(self.avals[i]) for i in inputs}
+        extra: list[Var] = []
+        captured: list[tuple[Var, Any]] = []
+        for index, value, is_literal in self.operands:
+            aval = self.avals[index]
+            if index in atoms:
+                continue
+            if lifted:
+                atoms[index] = var = Var(aval)
+                extra.append(var)
+            elif is_literal:
+                atoms[index] = Literal(value, aval)
+            elif index in needed:
+                atoms[index] = var = Var(aval)
+                captured.append((var, value))
+        equations = self._equations(atoms, needed)
+        heads = tuple([atoms[i] for i in inputs]) + tuple(extra)
+        results: tuple[Atom, ...] = tuple([atoms[i] for i in outputs])
+        return Program(heads, tuple(captured), equations, results, self.name)
+
+    def _needed(self, inputs: Sequence[int], outputs: Sequence[int]) -> set[int]:
+        given = set(inputs)
+        needed: set[int] = set()
+        stack = list(outputs)
+        while stack:
+            i = stack.pop()
+            if i in given:
+                continue
+            step = self.steps[i]
+            if type(step) is int:
+                i -= step
+                step = self.steps[i]
+            if i not in needed:
+                needed.add(i)
+                if type(step) is tuple:
+                    stack.extend(step[1:])
+        return needed
+
+    def _equations(self, atoms: dict[int, Any], needed: set[int]) -> tuple[Equation, ...]:
+        equations = []
+        steps, avals, sources = self.steps, self.avals, self.sources
+        for index in sorted(needed):
+            step = steps[index]
+            if type(step) is not tuple:
+                continue
+            primitive = step[0]
+            count = 1
+            if primitive.multiple:
+                count = len(primitive.inferred(tuple([avals[i] for i in step[1:]])))
+            outs = tuple([Var(avals[index + k]) for k in range(count)])
+            for k, var in enumerate(outs):
+                atoms.setdefault(index + k, var)
+            inputs = tuple([atoms[i] for i in step[1:]])
+            equations.append(Equation(primitive, inputs, outs, as_source(sources[index])))
+        return tuple(equations)
+
+    def operand_values(self) -> list[Any]:
+        """The values of the further inputs of the lifted Program."""
+        return [value for _, value, _ in self.operands]
+
+
+def recorder_of(inputs: Sequence[Any]) -> Recorder | None:
+    """The innermost recorder among the tracers in `inputs`, or None."""
+    recorder: Recorder | None = None
+    for x in inputs:
+        if type(x) is Tracer:
+            if x._view is not None:
+                x._view.current_index(x)
+            candidate = x._recorder
+            if recorder is None or candidate.level > recorder.level:
+                recorder = candidate
+    return recorder
+
+
+def active_recorder() -> Recorder | None:
+    """The innermost open trace of this thread or task, or None."""
+    return _active.get()
+
+
+def as_source(location: Any) -> Source | None:
+    """A recorded location as a Source; locations are kept as cheap tuples while recording."""
+    if isinstance(location, Source):
+        return location
+    return Source(*location) if location else None
+
+
+def located(error: FuncgradError, location: Any) -> FuncgradError:
+    """The error with the user's line attached, if it has none yet."""
+    if getattr(error, "source", None) is None:
+        error.source = as_source(location)
+    return error
+
+
+def escaped(x: Tracer) -> EscapedTracerError:
+    """The error for a tracer that is used after its trace ended."""
+    recorder = x._recorder
+    inside = f"{recorder.transform} of {recorder.name}" if recorder.transform else recorder.name
+    return EscapedTracerError(
+        f"a traced {x.aval} is used after its trace ended ({inside})",
+        source=as_source(user_location()),
+        notes=[("the tracer was made here", x.source)] if x.source is not None else [],
+        remedy="Return it from the traced function instead of storing it elsewhere.",
+    )

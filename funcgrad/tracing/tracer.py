@@ -1,0 +1,174 @@
+"""The tracer: what a traced function sees in place of an array.
+
+Owns identity, aval and the concrete-value protocol (``bool``, ``float``, ``np.asarray``, printing).
+Operators, methods and NumPy's protocols are installed from above by `install`, so that one definition
+of each operation serves ``fg.numpy.f``, ``np.f(tracer)`` and the method. Knows no operation itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from funcgrad.errors import ConcretizationError, TracedBranchError
+from funcgrad.ir.avals import Aval, Shape
+from funcgrad.source import Source, user_location
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from funcgrad.tracing.aliasing import View
+    from funcgrad.tracing.recorder import Recorder
+
+
+class Tracer:
+    """An array whose operations are recorded. Behaves like the NumPy array it stands for."""
+
+    __slots__ = ("__weakref__", "_index", "_recorder", "_view", "aval")
+    __array_priority__ = 1000.0
+
+    _recorder: Recorder
+    _index: int
+    _view: View | None
+    aval: Aval
+
+    def __init__(self, recorder: Recorder, index: int, aval: Aval, view: View | None = None) -> None:
+        self._recorder = recorder
+        self._index = index
+        self.aval = aval
+        self._view = view
+
+    # -- what an array knows without its data ----------------------------------------------------------
+
+    @property
+    def shape(self) -> Shape:
+        """Shape, a tuple of ints."""
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """NumPy dtype."""
+        return self.aval.dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return self.aval.ndim
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self.aval.size
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self.aval.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.aval.nbytes
+
+    @property
+    def source(self) -> Source | None:
+        """The user's line that made this tracer, if one did."""
+        location = self._recorder.sources[self._index]
+        return Source(*location) if isinstance(location, tuple) else location
+
+    def __len__(self) -> int:
+        if not self.aval.shape:
+            raise TypeError("len() of unsized object")
+        return self.aval.shape[0]
+
+    # -- values ----------------------------------------------------------------------------------------
+
+    def frozen(self) -> Tracer:
+        """This tracer as it is now: later writes into it or its base do not show."""
+        index = self._index if self._view is None else self._view.current_index(self)
+        return Tracer(self._recorder, index, self.aval)
+
+    def concrete(self) -> Any:
+        """The value as a NumPy array or scalar; raises ConcretizationError where none exists."""
+        return self._recorder.value_of(self.frozen()._index)
+
+    def _needed_by(self, what: str) -> Any:
+        try:
+            return self.concrete()
+        except ConcretizationError:
+            raise ConcretizationError(
+                f"{what} needs the value of a traced {self.aval}, and no value exists under "
+                f"{self._recorder.transform or 'this transform'}",
+                source=Source(*user_location()),
+                remedy="Use fg.numpy functions instead, or move the call out of the traced function.",
+            ) from None
+
+    def __bool__(self) -> bool:
+        try:
+            return bool(self.concrete())
+        except ConcretizationError:
+            raise TracedBranchError(
+                f"this branch depends on a traced {self.aval}",
+                source=Source(*user_location()),
+                remedy="Use fg.numpy.where(condition, a, b), or fg.cond for code that must not run.",
+            ) from None
+
+    def __float__(self) -> float:
+        return float(self._needed_by("float()"))
+
+    def __int__(self) -> int:
+        return int(self._needed_by("int()"))
+
+    def __complex__(self) -> complex:
+        return complex(self._needed_by("complex()"))
+
+    def __index__(self) -> int:
+        return self._needed_by("an index").__index__()  # type: ignore[no-any-return]
+
+    def item(self, *args: int) -> Any:
+        """The value of one element as a Python scalar."""
+        return self._needed_by("item()").item(*args)
+
+    def tolist(self) -> Any:
+        """The values as nested lists of Python scalars."""
+        return self._needed_by("tolist()").tolist()
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.aval.shape:
+            raise TypeError("iteration over a 0-d array")
+        return iter([self[i] for i in range(self.aval.shape[0])])  # type: ignore[index]
+
+    def __repr__(self) -> str:
+        if self._recorder.closed:
+            return f"Tracer({self.aval}, escaped)"
+        try:
+            value = self.concrete()
+        except ConcretizationError:
+            return f"Tracer({self.aval})"
+        return f"Tracer({value!r})"
+
+    def __format__(self, spec: str) -> str:
+        return format(self._needed_by("format()"), spec) if spec else repr(self)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise ConcretizationError(
+            f"a traced {self.aval} cannot be pickled or copied with copy.copy",
+            remedy="Return it from the traced function and pickle the result.",
+        )
+
+    def __deepcopy__(self, memo: object) -> Tracer:
+        return self.frozen()
+
+    def __copy__(self) -> Tracer:
+        return self.frozen()
+
+
+def install(members: dict[str, Callable[..., Any] | property]) -> None:
+    """Give the tracer operators, methods and properties; called once by each upper layer at import."""
+    for name, member in members.items():
+        if name in Tracer.__dict__ and name not in ("__hash__",):
+            raise TypeError(f"the tracer already has {name!r}")
+        setattr(Tracer, name, member)

@@ -1,0 +1,1 @@
+"""Transforms: pure functions from Program to Program."""

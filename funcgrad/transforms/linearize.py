@@ -1,0 +1,127 @@
+"""Forward mode: a Program and its tangents, split into what depends on a tangent and what does not.
+
+`jvp_program` records every equation's `jvp`. `linearize_program` splits that record in two: the primal
+Program also returns the *residuals*, the values that cross over; the linear Program maps residuals and
+tangents to tangents. Knows nothing about transposition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from funcgrad.ir.avals import Aval
+from funcgrad.ir.program import Program
+from funcgrad.ops.families import aval
+from funcgrad.ops.structure import broadcast
+from funcgrad.tracing.recorder import NOWHERE, Recorder
+from funcgrad.transforms.replay import Env, as_tracer, inputs_of, read, start, transforming, write
+
+
+class Linearized(NamedTuple):
+    """A Program split at a point."""
+
+    primal: Program
+    """inputs -> outputs, residuals"""
+    linear: Program
+    """residuals, tangents -> tangents of the differentiated outputs that have one"""
+    n_residuals: int
+    has_tangent: tuple[bool, ...]
+    """For each differentiated output, whether it depends on a tangent at all."""
+
+
+def record_jvp(recorder: Recorder, program: Program, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """Record the Program and its tangents; returns outputs and their tangents (None where zero)."""
+    env = start(program, primals)
+    dots: Env = {v: t for v, t in zip(program.inputs, tangents, strict=True) if t is not None}
+    outer = recorder.location
+    for equation in program.equations:
+        recorder.location = equation.source or NOWHERE
+        values = [read(env, atom) for atom in equation.inputs]
+        input_dots = [dots.get(atom) for atom in equation.inputs]  # type: ignore[arg-type]
+        if all(t is None for t in input_dots):
+            write(env, equation, recorder.record(equation.primitive, values))
+            continue
+        out, out_dots = equation.primitive.jvp(values, input_dots)
+        write(env, equation, out)
+        pairs = zip(equation.outputs, out_dots if equation.primitive.multiple else (out_dots,), strict=True)
+        dots.update({v: t for v, t in pairs if t is not None})
+    recorder.location = outer
+    outputs = [read(env, atom) for atom in program.outputs]
+    return outputs, [dots.get(atom) for atom in program.outputs]  # type: ignore[arg-type]
+
+
+def zeros_like(recorder: Recorder, aval: Aval) -> Any:
+    """A recorded array of zeros, for a tangent or cotangent that must not be None."""
+    zero = as_tracer(recorder, aval.dtype.type(0))
+    return broadcast(zero, aval.shape, ())
+
+
+def tangent_aval(x: Aval) -> Aval:
+    """The aval of the tangent of `x`."""
+    return x.strong
+
+
+def jvp_program(program: Program, active: Sequence[bool], n_outputs: int) -> Program:
+    """``inputs, tangents of the active inputs -> outputs, tangents of the first n_outputs``.
+
+    Outputs that are not floating-point numbers have no tangent.
+    """
+    with transforming(program, "jvp") as recorder:
+        primals = inputs_of(recorder, program.inputs)
+        tangents = [recorder.input(tangent_aval(v.aval)) if a else None for v, a in zip(program.inputs, active, strict=True)]
+        outputs, dots = record_jvp(recorder, program, primals, tangents)
+        full = [
+            zeros_like(recorder, aval(out).strong) if dot is None else dot
+            for out, dot in zip(outputs[:n_outputs], dots[:n_outputs], strict=True)
+            if aval(out).inexact
+        ]
+        inputs = [t._index for t in [*primals, *tangents] if t is not None]
+        return recorder.program(inputs, [recorder.index_of(x) for x in [*outputs, *full]])
+
+
+def linearize_program(program: Program, active: Sequence[bool], n_outputs: int) -> Linearized:
+    """Split the Program; tangents enter through the active inputs, and leave by the first `n_outputs`."""
+    with transforming(program, "linearize") as recorder:
+        primals = inputs_of(recorder, program.inputs)
+        tangents = [recorder.input(tangent_aval(v.aval)) if a else None for v, a in zip(program.inputs, active, strict=True)]
+        outputs, dots = record_jvp(recorder, program, primals, tangents)
+        dots = dots[:n_outputs]
+        entries = [t._index for t in tangents if t is not None]
+        exits = [recorder.index_of(t) for t in dots if t is not None]
+        residuals = residuals_of(recorder, entries, exits)
+        heads = [t._index for t in primals]
+        primal = recorder.program(heads, [*(recorder.index_of(x) for x in outputs), *residuals])
+        linear = recorder.program([*residuals, *entries], exits)
+    return Linearized(primal, linear, len(residuals), tuple(t is not None for t in dots))
+
+
+def residuals_of(recorder: Recorder, entries: Sequence[int], exits: Sequence[int]) -> list[int]:
+    """The values that the linear part needs and that depend on no tangent, in order."""
+    steps = recorder.steps
+    dependent = set(entries)
+    for index, step in enumerate(steps):
+        if type(step) is tuple:
+            if not dependent.isdisjoint(step[1:]):
+                dependent.add(index)
+        elif type(step) is int and index - step in dependent:
+            dependent.add(index)
+    constant = {index for index, _, _ in recorder.operands}
+    crossing: set[int] = set()
+    seen: set[int] = set()
+    stack = list(exits)
+    while stack:
+        index = stack.pop()
+        if index not in dependent:
+            if index not in constant:
+                crossing.add(index)
+            continue
+        step = steps[index]
+        if type(step) is int:
+            index -= step
+            step = steps[index]
+        if index not in seen:
+            seen.add(index)
+            if type(step) is tuple:
+                stack.extend(step[1:])
+    return sorted(crossing)

@@ -1,0 +1,85 @@
+"""Recording a Program again: the step every transform shares, and inlining into an outer trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
+from funcgrad.tracing.recorder import NOWHERE, Recorder
+from funcgrad.tracing.tracer import Tracer
+
+Env = dict[Var, Any]
+
+
+@contextmanager
+def transforming(program: Program, transform: str) -> Iterator[Recorder]:
+    """An open recorder for the result of a transform: it holds no values and no user frames."""
+    with Recorder(program.name, transform, location=NOWHERE) as recorder:
+        yield recorder
+
+
+def inputs_of(recorder: Recorder, variables: Sequence[Var]) -> list[Tracer]:
+    """A new input of the recorder for each variable."""
+    return [recorder.input(v.aval) for v in variables]
+
+
+def start(program: Program, inputs: Sequence[Any]) -> Env:
+    """The environment in which the Program's inputs and captured arrays are known."""
+    env: Env = dict(zip(program.inputs, inputs, strict=True))
+    env.update(program.captured)
+    return env
+
+
+def read(env: Env, atom: Atom) -> Any:
+    """The value of a variable or literal."""
+    return atom.value if type(atom) is Literal else env[atom]  # type: ignore[index]
+
+
+def write(env: Env, equation: Equation, out: Any) -> None:
+    """Bind the results of an equation."""
+    if equation.primitive.multiple:
+        env.update(zip(equation.outputs, out, strict=True))
+    else:
+        env[equation.outputs[0]] = out
+
+
+def replay(recorder: Recorder, equations: Sequence[Equation], env: Env) -> None:
+    """Record the equations again, on what `env` says of their inputs."""
+    indices: dict[Var, int] = {}
+    outer = recorder.location
+    for equation in equations:
+        recorder.location = equation.source or NOWHERE
+        step = [equation.primitive]
+        for atom in equation.inputs:
+            index = indices.get(atom)  # type: ignore[arg-type]
+            if index is None:
+                value = read(env, atom)
+                if type(atom) is Literal:
+                    index = recorder.literal(value, atom.aval.dtype, atom.aval.weak)
+                else:
+                    index = indices[atom] = recorder.index_of(value)
+            step.append(index)
+        write(env, equation, recorder.append(equation.primitive, tuple(step)))
+    recorder.location = outer
+
+
+def inline(recorder: Recorder, program: Program, inputs: Sequence[Any]) -> list[Any]:
+    """Record the Program's equations in an open trace; returns its outputs there."""
+    env = start(program, inputs)
+    replay(recorder, program.equations, env)
+    return [as_tracer(recorder, read(env, atom)) for atom in program.outputs]
+
+
+def as_tracer(recorder: Recorder, x: Any) -> Tracer:
+    """`x` as a tracer of this recorder."""
+    if type(x) is Tracer and x._recorder is recorder and x._view is None:
+        return x
+    index = recorder.index_of(x)
+    return Tracer(recorder, index, recorder.avals[index])
+
+
+def indices_of(recorder: Recorder, tracers: Sequence[Any]) -> list[int]:
+    """The indices of results in this recorder; arrays and outer tracers are captured."""
+    return [recorder.index_of(x) for x in tracers]

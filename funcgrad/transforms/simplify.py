@@ -1,0 +1,71 @@
+"""Simplification: dead equations, common subexpressions, and operations that do nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
+from funcgrad.ops.families import Pointwise
+from funcgrad.ops.structure import Broadcast
+
+
+def simplify_program(program: Program) -> Program:
+    """An equal Program without repeated, idle or unused equations."""
+    known: dict[Var, Atom] = {}
+    scalars: dict[Var, Atom] = {}
+    seen: dict[Any, Equation] = {}
+    equations: list[Equation] = []
+    for equation in program.equations:
+        inputs = tuple([known.get(atom, atom) for atom in equation.inputs])  # type: ignore[arg-type, call-overload]
+        primitive = equation.primitive
+        if isinstance(primitive, Pointwise):
+            inputs = with_scalars(inputs, equation.outputs[0], scalars)
+        idle = primitive.simplify(inputs)
+        if idle is not None and idle.aval.shape == equation.outputs[0].aval.shape:
+            known[equation.outputs[0]] = idle
+            continue
+        if isinstance(primitive, Broadcast) and not inputs[0].aval.shape:
+            scalars[equation.outputs[0]] = inputs[0]
+        key = (primitive, *[atom_key(atom) for atom in inputs])
+        twin = seen.get(key)
+        if twin is not None and primitive.pure:
+            known.update(zip(equation.outputs, twin.outputs, strict=True))
+            continue
+        if inputs != equation.inputs:
+            equation = Equation(primitive, inputs, equation.outputs, equation.source)
+        seen[key] = equation
+        equations.append(equation)
+    outputs = tuple([known.get(atom, atom) for atom in program.outputs])  # type: ignore[arg-type, call-overload]
+    return Program(program.inputs, program.captured, live(equations, outputs), outputs, program.name)
+
+
+def with_scalars(inputs: tuple[Any, ...], out: Var, scalars: dict[Var, Atom]) -> tuple[Any, ...]:
+    """The operands of a pointwise operation, scalars instead of scalars spread over a shape.
+
+    One operand must keep the full shape, for the result to have it.
+    """
+    shape = out.aval.shape
+    if not shape or not any(atom in scalars for atom in inputs):
+        return inputs
+    if all(atom in scalars or atom.aval.shape != shape for atom in inputs):
+        return inputs
+    return tuple([scalars.get(atom, atom) for atom in inputs])
+
+
+def atom_key(atom: Any) -> Any:
+    """What makes two atoms the same: identity for variables, type and bits for literals."""
+    if type(atom) is Literal:
+        return atom.aval, atom.value.tobytes()
+    return atom
+
+
+def live(equations: list[Equation], outputs: tuple[Any, ...]) -> tuple[Equation, ...]:
+    """The equations that the outputs depend on."""
+    needed = set(outputs)
+    kept = []
+    for equation in reversed(equations):
+        if not needed.isdisjoint(equation.outputs):
+            kept.append(equation)
+            needed.update(equation.inputs)
+    kept.reverse()
+    return tuple(kept)
