@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 __all__ = ["DictKey", "FlattenedIndexKey", "GetAttrKey", "Key", "KeyPath", "SequenceKey", "keystr"]
 
@@ -56,7 +56,7 @@ class SequenceKey(_OneValueKey):
     """
 
     __slots__ = __match_args__ = ("idx",)
-    idx: Final[int]
+    idx: int
 
     def __init__(self, idx: int) -> None:
         _set(self, "idx", idx)
@@ -73,7 +73,7 @@ class DictKey(_OneValueKey):
     """
 
     __slots__ = __match_args__ = ("key",)
-    key: Final[Any]
+    key: Any
 
     def __init__(self, key: Any) -> None:
         _set(self, "key", key)
@@ -90,7 +90,7 @@ class GetAttrKey(_OneValueKey):
     """
 
     __slots__ = __match_args__ = ("name",)
-    name: Final[str]
+    name: str
 
     def __init__(self, name: str) -> None:
         _set(self, "name", name)
@@ -107,7 +107,7 @@ class FlattenedIndexKey(_OneValueKey):
     """
 
     __slots__ = __match_args__ = ("key",)
-    key: Final[int]
+    key: int
 
     def __init__(self, key: int) -> None:
         _set(self, "key", key)

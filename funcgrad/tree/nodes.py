@@ -387,9 +387,9 @@ def call_with_fields(cls: type, fields: dict[str, Any]) -> Any:
     return cls(**fields)
 
 
-def set_fields(cls: type, fields: dict[str, Any]) -> Any:
+def set_fields(cls: type[Any], fields: dict[str, Any]) -> Any:
     """An instance whose fields are set from outside, frozen or not."""
-    made = cls.__new__(cls)
+    made: Any = cls.__new__(cls)  # type: ignore[call-overload] - mypy takes cls for a metaclass
     for name, value in fields.items():
         object.__setattr__(made, name, value)
     return made

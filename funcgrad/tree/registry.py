@@ -295,6 +295,6 @@ def _check_fields(
     ]
     if complaints:
         raise TreeError(
-            f"data_fields and meta_fields do not fit the dataclass {cls.__qualname__}: {'; '.join(complaints)}",
-            remedy="Together they must name each field of __init__ once; drop_fields names those to leave out.",
+            f"data_fields and meta_fields do not fit {cls.__qualname__}: {'; '.join(complaints)}",
+            remedy="Together they name each field of __init__ once, except those in drop_fields.",
         )
