@@ -6,9 +6,9 @@
 np.float64(6.0)
 """
 
-from funcgrad import numpy as numpy
-import funcgrad.tree as tree
+from funcgrad import numpy, tree
 from funcgrad.api.batch import vmap
+from funcgrad.api.custom import checkpoint, custom_jvp, custom_vjp
 from funcgrad.api.differentiate import grad, jvp, linear_transpose, linearize, stop_gradient, value_and_grad, vjp
 from funcgrad.api.inspect import eval_shape, make_program
 from funcgrad.api.jacobians import hessian, hvp, jacfwd, jacobian, jacrev
@@ -21,6 +21,9 @@ __all__ = [
     "Equation",
     "Program",
     "ShapeDtypeStruct",
+    "checkpoint",
+    "custom_jvp",
+    "custom_vjp",
     "eval_shape",
     "grad",
     "hessian",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import funcgrad.tree as tree
+from funcgrad import tree
 from funcgrad.errors import ArgnumsError, NotDifferentiableError
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.source import Source, user_location

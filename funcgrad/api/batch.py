@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-import funcgrad.tree as tree
+from funcgrad import tree
 from funcgrad.api.arguments import here, leaf_aval
 from funcgrad.api.calls import run, trace
 from funcgrad.errors import ArgnumsError, ShapeError, TreeError

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import funcgrad.tree as tree
+from funcgrad import tree
 from funcgrad.api.arguments import Argnums, Selection, check_differentiable, here, leaf_aval
 from funcgrad.api.calls import run, trace
 from funcgrad.errors import DtypeError, NonScalarGradError, ShapeError, TreeError
@@ -135,6 +135,8 @@ class Aux:
 
     def rebuilt(self, values: Sequence[Any]) -> Any:
         """The aux part with concrete values for its traced leaves."""
+        if not self._has_aux:
+            return None
         fresh = iter(values)
         leaves = [x.value if isinstance(x, _Kept) else next(fresh) for x in self._slots]
         return tree.unflatten(self._structure, leaves)

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import funcgrad.tree as tree
+from funcgrad import tree
 from funcgrad.api.arguments import leaf_aval
 from funcgrad.api.calls import trace
 from funcgrad.ir.avals import Aval

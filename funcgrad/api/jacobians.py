@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-import funcgrad.tree as tree
+from funcgrad import tree
 from funcgrad.api.arguments import Argnums, Selection, check_differentiable
 from funcgrad.api.batch import vmap
 from funcgrad.api.differentiate import grad, jvp, linearize, vjp
