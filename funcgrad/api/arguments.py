@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from funcgrad import tree
 from funcgrad.errors import ArgnumsError, NotDifferentiableError
@@ -49,7 +52,10 @@ class Selection:
         self.args = args
         self.kwargs = kwargs
         self.single = isinstance(argnums, int)
-        self.numbers = normalized_argnums(argnums, len(args), transform)
+        if type(argnums) is int and 0 <= argnums < len(args):
+            self.numbers: tuple[int, ...] = (argnums,)
+        else:
+            self.numbers = normalized_argnums(argnums, len(args), transform)
         chosen = args[self.numbers[0]] if self.single else tuple([args[n] for n in self.numbers])
         self.leaves, self.treedef = tree.flatten(chosen)
 
@@ -90,7 +96,12 @@ def check_differentiable(selection: Selection, transform: str, *, holomorphic: b
     """The avals of the selected leaves, which must be real or complex floating point."""
     avals = []
     for k, leaf in enumerate(selection.leaves):
-        aval = leaf_aval(leaf, lambda k=k: selection.path_of(k), transform)  # type: ignore[misc]
+        if type(leaf) is Tracer:
+            aval = leaf.aval
+        elif type(leaf) is np.ndarray and leaf.dtype.kind in "fc":
+            aval = Aval(leaf.shape, leaf.dtype)
+        else:
+            aval = leaf_aval(leaf, functools.partial(selection.path_of, k), transform)
         if holomorphic and aval.dtype.kind != "c":
             raise NotDifferentiableError(
                 f"{transform} with holomorphic=True needs complex inputs, and {selection.path_of(k)} is {aval}",

@@ -65,17 +65,19 @@ class Traced:
         self.result = result
         """Whatever the function returned, tracers and all."""
         self.outputs = outputs
-        values = recorder.values
-        self.operands: list[Any] = [values.get(i, NO_VALUE) for i in range(n_inputs)]
-        self.operands += recorder.operand_values()
+        self.operands = recorder.operand_values
         """The values of the lifted Program's inputs."""
-        self._known = self._evaluated() if len(values) > len(self.operands) else ()
-        self.evaluated: list[Any] = [values[i] for i in self._known]
+        self._known: tuple[int, ...] = ()
+        self.evaluated: list[Any] = []
         """Values computed while recording: the last inputs of a transformed Program."""
+        if len(recorder.values) > len(self.operands):
+            self._note_evaluated()
 
-    def _evaluated(self) -> tuple[int, ...]:
-        given = {*range(self.n_inputs), *(i for i, _, _ in self.recorder.operands)}
-        return tuple(sorted(i for i in self.recorder.values if i not in given))
+    def _note_evaluated(self) -> None:
+        values = self.recorder.values
+        given = {*range(self.n_inputs), *(index for index, _ in self.recorder.operands)}
+        self._known = tuple(sorted(index for index in values if index not in given))
+        self.evaluated = [values[index] for index in self._known]
 
     @property
     def program(self) -> Program:
@@ -109,17 +111,13 @@ def trace(
     transform: str,
     collect: Callable[[Any], Iterable[Any]],
     *,
+    avals: Sequence[Aval],
     with_values: bool = True,
-    avals: Sequence[Aval] | None = None,
 ) -> Traced:
     """Record ``call(tracers of the leaves)``; `collect` picks the outputs from its result."""
-    recorder = Recorder(name_of(function), transform)
-    with recorder:
-        tracers = []
-        for k, leaf in enumerate(leaves):
-            aval = avals[k] if avals is not None else leaf.aval if type(leaf) is Tracer else aval_of(leaf)
-            value = as_value(leaf) if with_values else NO_VALUE
-            tracers.append(recorder.input(aval, value))
+    with Recorder(name_of(function), transform) as recorder:
+        values = [as_value(leaf) for leaf in leaves] if with_values else [NO_VALUE] * len(leaves)
+        tracers = [recorder.input(aval, value) for aval, value in zip(avals, values, strict=True)]
         result = call(tracers)
         outputs = tuple([recorder.index_of(asoperand(x)) for x in collect(result)])
         return Traced(recorder, len(leaves), result, outputs)
@@ -127,19 +125,17 @@ def trace(
 
 def as_value(leaf: Any) -> Any:
     """A leaf as what evaluates: Python scalars become NumPy's, tracers are frozen."""
-    if type(leaf) is Tracer:
-        return leaf.frozen()
     if isinstance(leaf, np.ndarray | np.generic):
         return leaf
+    if type(leaf) is Tracer:
+        return leaf.frozen()
     return aval_of(leaf).dtype.type(leaf)
 
 
 def run(program: Program, operands: Sequence[Any]) -> Sequence[Any]:
     """Evaluate the Program, or record it in the innermost trace that an operand belongs to."""
     recorder = recorder_of(operands)
-    if recorder is None:
-        return program(*operands)
-    return inline(recorder, program, operands)
+    return program(*operands) if recorder is None else inline(recorder, program, operands)
 
 
 def name_of(function: Callable[..., Any]) -> str:

@@ -7,7 +7,7 @@ df/dx - i df/dy; `vjp` is the transpose of `jvp`, without conjugation.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -153,6 +153,8 @@ class _Kept:
 
 def scalar_output(value: Any, holomorphic: bool) -> Any:
     """The value to differentiate; raises NonScalarGradError unless it is one floating-point number."""
+    if type(value) is Tracer and value.aval.dtype.kind == "f" and not value.aval.shape and not holomorphic:
+        return value
     leaves = tree.leaves(value)
     if len(leaves) != 1 or leaves[0] is not value:
         raise NonScalarGradError(
@@ -185,8 +187,10 @@ def scalar_output(value: Any, holomorphic: bool) -> Any:
     return value
 
 
-def full_gradients(avals: Sequence[Aval], grads: Iterable[Any]) -> list[Any]:
-    """Gradients for every leaf; integer leaves (allow_int) get float0-like zeros of their shape."""
+def full_gradients(avals: Sequence[Aval], grads: Sequence[Any]) -> Sequence[Any]:
+    """Gradients for every leaf; leaves of integers, which have none, get zeros of their shape."""
+    if len(grads) == len(avals):
+        return grads
     found = iter(grads)
     return [next(found) if a.inexact else np.zeros(a.shape, np.float64)[()] for a in avals]
 

@@ -31,7 +31,7 @@ class Aval:
     True
     """
 
-    __slots__ = ("dtype", "inexact", "ndim", "shape", "size", "weak")
+    __slots__ = ("dtype", "inexact", "ndim", "scalar", "shape", "size", "weak")
 
     shape: Shape
     dtype: np.dtype[Any]
@@ -39,6 +39,8 @@ class Aval:
     ndim: int
     size: int
     inexact: bool
+    scalar: Aval
+    """The aval of a Python scalar that met this dtype: weak and of rank 0."""
 
     def __new__(cls, shape: Shape, dtype: Any, weak: bool = False) -> Aval:
         key = (shape, dtype, weak)
@@ -60,6 +62,8 @@ class Aval:
             set_slot(self, "ndim", len(shape))
             set_slot(self, "size", math.prod(shape))
             set_slot(self, "inexact", dtype.kind in "fc")
+            is_scalar = weak and not shape
+            set_slot(self, "scalar", self if is_scalar else cls((), dtype, True))
             # setdefault: two threads may get here at once, and identity must still mean equality.
             _interned.setdefault(key, self)
         return _interned[key]

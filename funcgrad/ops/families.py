@@ -130,9 +130,10 @@ class Unary(Pointwise):
 
     def __call__(self, x: Any) -> Any:
         if type(x) is Tracer and x._view is None:
+            out = self._inferred.get((x.aval,))
             recorder = x._recorder
-            if (x.aval,) in self._inferred and not recorder.closed:
-                return recorder.append(self, (self, x._index))
+            if out is not None and not recorder.closed:
+                return recorder.append_typed((self, x._index), out)
         return self.apply(x)
 
     def derivative(self, x: Any, out: Any) -> Any:
@@ -147,24 +148,24 @@ class Binary(Pointwise):
     """Two operands."""
 
     def __call__(self, x: Any, y: Any) -> Any:
-        # The two common cases, decided without any general machinery: two plain tracers of one trace
-        # whose avals this operation has accepted before, and a tracer with a Python float.
+        # The common cases, decided without any general machinery: two plain tracers of one trace, or one
+        # and a Python float, whose avals this operation has accepted before.
         if type(x) is Tracer and x._view is None:
             recorder = x._recorder
             if type(y) is Tracer:
-                if (
-                    y._recorder is recorder
-                    and y._view is None
-                    and (x.aval, y.aval) in self._inferred
-                    and not recorder.closed
-                ):
-                    return recorder.append(self, (self, x._index, y._index))
-            elif type(y) is float and x.aval.dtype.kind == "f" and not recorder.closed:
-                return recorder.append(self, (self, x._index, recorder.literal(y, x.aval.dtype)))
-        elif type(x) is float and type(y) is Tracer and y._view is None and y.aval.dtype.kind == "f":
-            recorder = y._recorder
-            if not recorder.closed:
-                return recorder.append(self, (self, recorder.literal(x, y.aval.dtype), y._index))
+                out = self._inferred.get((x.aval, y.aval))
+                if out is not None and y._recorder is recorder and y._view is None and not recorder.closed:
+                    return recorder.append_typed((self, x._index, y._index), out)
+            elif type(y) is float:
+                scalar = x.aval.scalar
+                out = self._inferred.get((x.aval, scalar))
+                if out is not None and x.aval.inexact and not recorder.closed:
+                    return recorder.append_typed((self, x._index, recorder.literal(y, scalar.dtype)), out)
+        elif type(x) is float and type(y) is Tracer and y._view is None:
+            recorder, scalar = y._recorder, y.aval.scalar
+            out = self._inferred.get((scalar, y.aval))
+            if out is not None and y.aval.inexact and not recorder.closed:
+                return recorder.append_typed((self, recorder.literal(x, scalar.dtype), y._index), out)
         return self.apply(x, y)
 
 

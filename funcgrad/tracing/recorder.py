@@ -51,6 +51,7 @@ class Recorder:
         "level",
         "location",
         "name",
+        "operand_values",
         "operands",
         "selected",
         "sources",
@@ -71,8 +72,10 @@ class Recorder:
         self.avals: list[Aval] = []
         self.sources: list[Any] = []
         self.values: dict[int, Any] = {}
-        self.operands: list[tuple[int, Any, bool]] = []
-        """(index, value, is a literal) of every literal and captured array, in order."""
+        self.operands: list[tuple[int, bool]] = []
+        """The index of every literal and captured array, in order, and whether it is a literal."""
+        self.operand_values: list[Any] = []
+        """The values of the inputs, literals and captured arrays: the inputs of the lifted Program."""
         self.selected: set[int] | None = None
         """Cotangents with zeros put there by a selection; kept by the transpose pass only."""
         self._captured: dict[Any, int] = {}
@@ -97,25 +100,28 @@ class Recorder:
 
     def input(self, aval: Aval, value: Any = NO_VALUE) -> Tracer:
         """A new input; `value` is an array, an outer tracer, or NO_VALUE."""
-        index = self._operand(aval)
-        if value is not NO_VALUE:
-            self.values[index] = value
-        return Tracer(self, index, aval)
-
-    def _operand(self, aval: Aval) -> int:
         index = len(self.steps)
         self.steps.append(aval)
         self.avals.append(aval)
         self.sources.append(None)
+        self.operand_values.append(value)
+        if value is not NO_VALUE:
+            self.values[index] = value
+        return Tracer(self, index, aval)
+
+    def _operand(self, aval: Aval, value: Any, is_literal: bool) -> int:
+        index = len(self.steps)
+        self.steps.append(aval)
+        self.avals.append(aval)
+        self.sources.append(None)
+        self.values[index] = value
+        self.operands.append((index, is_literal))
+        self.operand_values.append(value)
         return index
 
     def literal(self, value: Any, dtype: np.dtype[Any], weak: bool = True) -> int:
         """A scalar constant met by the trace, in the given dtype."""
-        index = self._operand(Aval((), dtype, weak))
-        scalar = dtype.type(value)
-        self.values[index] = scalar
-        self.operands.append((index, scalar, True))
-        return index
+        return self._operand(Aval((), dtype, weak), dtype.type(value), True)
 
     def index_of(self, x: Any) -> int:
         """The index of a tracer of this trace, or of a value that thereby enters it."""
@@ -146,9 +152,7 @@ class Recorder:
         key = (id(x._recorder), x._index)
         index = self._captured.get(key)
         if index is None:
-            index = self._captured[key] = self._operand(x.aval)
-            self.values[index] = x
-            self.operands.append((index, x, False))
+            index = self._captured[key] = self._operand(x.aval, x, False)
         return index
 
     def _capture_array(self, x: Any) -> int:
@@ -156,19 +160,14 @@ class Recorder:
         index = self._captured.get(key)
         if index is not None:
             return index
-        index = self._operand(aval_of(x))
-        held = x
+        aval = aval_of(x)
         if isinstance(x, np.ndarray) and x.flags.writeable:
             if x.nbytes <= COPY_BELOW:
                 # A copy, and no key: the next use may find other numbers in the same buffer.
-                self.values[index] = held = x.copy()
-                self.operands.append((index, held, False))
-                return index
+                return self._operand(aval, x.copy(), False)
             x.flags.writeable = False
             self._locked.append(x)
-        self._captured[key] = index
-        self.values[index] = held
-        self.operands.append((index, held, False))
+        index = self._captured[key] = self._operand(aval, x, False)
         return index
 
     # -- operations ------------------------------------------------------------------------------------
@@ -188,20 +187,17 @@ class Recorder:
         avals = self.avals
         key = tuple([avals[i] for i in step[1:]])
         out = primitive._inferred.get(key)
-        location = self.location
-        if location is None:
-            location = user_location()
         if out is None:
             try:
                 out = primitive.inferred(key)
             except FuncgradError as error:
-                raise located(error, location) from None
-        index = len(avals)
+                raise located(error, self.location or user_location(2)) from None
         if type(out) is Aval:
-            self.steps.append(step)
-            avals.append(out)
-            self.sources.append(location)
-            return Tracer(self, index, out)
+            return self.append_typed(step, out)
+        location = self.location
+        if location is None:
+            location = user_location(2)
+        index = len(avals)
         tracers = []
         for offset, aval in enumerate(out):
             self.steps.append(step if offset == 0 else offset)
@@ -209,6 +205,19 @@ class Recorder:
             self.sources.append(location)
             tracers.append(Tracer(self, index + offset, aval))
         return tuple(tracers)
+
+    def append_typed(self, step: tuple[Any, ...], out: Aval) -> Tracer:
+        """Append a step with one result, whose aval is known. The hot path of all recording."""
+        location = self.location
+        if location is None:
+            # Operations call this and users call operations, so no nearer frame can be the user's.
+            location = user_location(3)
+        avals = self.avals
+        index = len(avals)
+        self.steps.append(step)
+        avals.append(out)
+        self.sources.append(location)
+        return Tracer(self, index, out)
 
     # -- lazy evaluation -------------------------------------------------------------------------------
 
@@ -271,10 +280,10 @@ class Recorder:
         atoms: dict[int, Any] = {i: Var(self.avals[i]) for i in inputs}
         extra: list[Var] = []
         captured: list[tuple[Var, Any]] = []
-        for index, value, is_literal in self.operands:
-            aval = self.avals[index]
+        for index, is_literal in self.operands:
             if index in atoms:
                 continue
+            aval, value = self.avals[index], self.values[index]
             if lifted:
                 atoms[index] = var = Var(aval)
                 extra.append(var)
@@ -323,10 +332,6 @@ class Recorder:
             inputs = tuple([atoms[i] for i in step[1:]])
             equations.append(Equation(primitive, inputs, outs, as_source(sources[index])))
         return tuple(equations)
-
-    def operand_values(self) -> list[Any]:
-        """The values of the further inputs of the lifted Program."""
-        return [value for _, value, _ in self.operands]
 
 
 def recorder_of(inputs: Sequence[Any]) -> Recorder | None:

@@ -106,7 +106,7 @@ def residuals_of(recorder: Recorder, entries: Sequence[int], exits: Sequence[int
                 dependent.add(index)
         elif type(step) is int and index - step in dependent:
             dependent.add(index)
-    constant = {index for index, _, _ in recorder.operands}
+    constant = {index for index, _ in recorder.operands}
     crossing: set[int] = set()
     seen: set[int] = set()
     stack = list(exits)

@@ -14,7 +14,7 @@ def resume_program(program: Program, recorder: Recorder, n_inputs: int, known: S
 
     Equations are matched to recorded steps by what they compute: same primitive, same operands.
     """
-    heads = [*range(n_inputs), *(index for index, _, _ in recorder.operands)]
+    heads = [*range(n_inputs), *(index for index, _ in recorder.operands)]
     index_of: dict[Any, int] = dict(zip(program.inputs, heads, strict=False))
     recorded = {step: index for index, step in enumerate(recorder.steps) if type(step) is tuple}
     given: dict[int, Var] = {index: Var(recorder.avals[index]) for index in known}

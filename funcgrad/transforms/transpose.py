@@ -70,6 +70,9 @@ def transpose_equation(equation: Equation, env: Env, bars: Cotangents, selected:
         Linear(atom.aval) if isinstance(atom, Var) and atom not in env else read(env, atom)
         for atom in equation.inputs
     ]
+    if primitive.transpose_into is not None and bars.get(equation.inputs[0]) is not None:  # type: ignore[arg-type]
+        add_into(equation, outs[0], inputs, bars, selected)
+        return
     results = primitive.transpose(outs if primitive.multiple else outs[0], *inputs)
     marked = primitive.selects or any(bar is not None and bar._index in selected for bar in outs)
     for atom, bar in zip(equation.inputs, results, strict=True):
@@ -77,6 +80,15 @@ def transpose_equation(equation: Equation, env: Env, bars: Cotangents, selected:
             if marked:
                 selected.add(bar._index)
             accumulate(bars, selected, atom, bar)  # type: ignore[arg-type]
+
+
+def add_into(equation: Equation, bar: Any, inputs: Sequence[Any], bars: Cotangents, selected: set[int]) -> None:
+    """Let the primitive add its only cotangent to what has reached its first input, without zeros to carry it."""
+    v: Any = equation.inputs[0]
+    before = bars[v]
+    bars[v] = total = equation.primitive.transpose_into(before, bar, *inputs)
+    if before._index in selected:
+        selected.add(total._index)
 
 
 def accumulate(bars: Cotangents, selected: set[int], v: Var, bar: Tracer) -> None:
