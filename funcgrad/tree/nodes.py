@@ -389,7 +389,8 @@ def call_with_fields(cls: type, fields: dict[str, Any]) -> Any:
 
 def set_fields(cls: type[Any], fields: dict[str, Any]) -> Any:
     """An instance whose fields are set from outside, frozen or not."""
-    made: Any = cls.__new__(cls)  # type: ignore[call-overload] - mypy takes cls for a metaclass
+    # mypy takes the class for a metaclass here.
+    made: Any = cls.__new__(cls)  # type: ignore[call-overload]
     for name, value in fields.items():
         object.__setattr__(made, name, value)
     return made
