@@ -69,13 +69,10 @@ class Selection:
 
     def path_of(self, index: int) -> str:
         """How the user would write the leaf at `index`, for messages."""
-        rebuilt = tree.unflatten(self.treedef, range(self.treedef.num_leaves))
-        for path, leaf in tree.leaves_with_path(rebuilt):
-            if leaf == index:
-                if self.single:
-                    return f"argument {self.numbers[0]}{tree.keystr(path)}"
-                return f"argument {self.numbers[path[0].idx]}{tree.keystr(path[1:])}"
-        return f"leaf {index}"
+        path = self.treedef.paths()[index]
+        if self.single:
+            return f"argument {self.numbers[0]}{tree.keystr(path)}"
+        return f"argument {self.numbers[path[0].idx]}{tree.keystr(path[1:])}"
 
 
 def leaf_aval(leaf: Any, where: Callable[[], str], transform: str) -> Aval:

@@ -14,8 +14,7 @@ from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.samples import Sample, fixed
 from funcgrad.transforms.call import Call, batched_program, with_batch_axis
-from funcgrad.transforms.linearize import jvp_program, linearize_program, record_jvp, zeros_like
-from funcgrad.transforms.replay import inline
+from funcgrad.transforms.linearize import jvp_program, record_jvp, zeros_like
 from funcgrad.transforms.transpose import record_transpose
 
 
@@ -108,13 +107,14 @@ class CheckpointTangents(Primitive):
         primals = [barrier.bind(x) for x in inputs[:n]]
         recorder = recorder_of(primals + [bar for bar in cotangent if bar is not None])
         assert recorder is not None, "a transpose rule runs on tracers"
-        parts = linearize_program(self.program, self.active, len(self.program.outputs))
-        values = inline(recorder, parts.primal, primals)
-        residuals = values[len(self.program.outputs) :]
-        inexact = iter(cotangent)
-        bars = [next(inexact) if v.aval.inexact else None for v in self.program.outputs]
-        given = [bar for bar, has in zip(bars, parts.has_tangent, strict=True) if has]
-        found = record_transpose(recorder, parts.linear, residuals, given)
+        entries = [recorder.input(x.aval) for x in inputs[n:]]
+        fresh = iter(entries)
+        dots = [next(fresh) if active else None for active in self.active]
+        _, exits = record_jvp(recorder, self.program, primals, dots)
+        given = iter(cotangent)
+        bars = [next(given) if inexact else None for inexact in (v.aval.inexact for v in self.program.outputs)]
+        pairs = [(x, bar) for x, bar in zip(exits, bars, strict=True) if x is not None]
+        found = record_transpose(recorder, entries, [x for x, _ in pairs], [bar for _, bar in pairs])
         results = [
             zeros_like(recorder, x.aval) if bar is None else bar
             for x, bar in zip(inputs[n:], found, strict=True)

@@ -15,6 +15,7 @@ from funcgrad.ir.program import Program
 from funcgrad.ops.families import aval
 from funcgrad.ops.structure import broadcast
 from funcgrad.tracing.recorder import NOWHERE, Recorder
+from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.replay import Env, as_tracer, inputs_of, read, start, transforming, write
 
 
@@ -57,9 +58,14 @@ def zeros_like(recorder: Recorder, aval: Aval) -> Any:
     return broadcast(zero, aval.shape, ())
 
 
-def tangent_aval(x: Aval) -> Aval:
-    """The aval of the tangent of `x`."""
-    return x.strong
+def record_tangents(
+    recorder: Recorder, program: Program, active: Sequence[bool]
+) -> tuple[list[Tracer], list[Tracer], list[Any], list[Any]]:
+    """Inputs, tangents of the active inputs, outputs, and tangents of the outputs, all recorded."""
+    inputs = inputs_of(recorder, program.inputs)
+    dots = [recorder.input(v.aval.strong) if a else None for v, a in zip(program.inputs, active, strict=True)]
+    outputs, out_dots = record_jvp(recorder, program, inputs, dots)
+    return inputs, [t for t in dots if t is not None], outputs, out_dots
 
 
 def jvp_program(program: Program, active: Sequence[bool], n_outputs: int) -> Program:
@@ -68,29 +74,25 @@ def jvp_program(program: Program, active: Sequence[bool], n_outputs: int) -> Pro
     Outputs that are not floating-point numbers have no tangent.
     """
     with transforming(program, "jvp") as recorder:
-        primals = inputs_of(recorder, program.inputs)
-        tangents = [recorder.input(tangent_aval(v.aval)) if a else None for v, a in zip(program.inputs, active, strict=True)]
-        outputs, dots = record_jvp(recorder, program, primals, tangents)
+        inputs, tangents, outputs, dots = record_tangents(recorder, program, active)
         full = [
             zeros_like(recorder, aval(out).strong) if dot is None else dot
             for out, dot in zip(outputs[:n_outputs], dots[:n_outputs], strict=True)
             if aval(out).inexact
         ]
-        inputs = [t._index for t in [*primals, *tangents] if t is not None]
-        return recorder.program(inputs, [recorder.index_of(x) for x in [*outputs, *full]])
+        heads = [t._index for t in [*inputs, *tangents]]
+        return recorder.program(heads, [recorder.index_of(x) for x in [*outputs, *full]])
 
 
 def linearize_program(program: Program, active: Sequence[bool], n_outputs: int) -> Linearized:
     """Split the Program; tangents enter through the active inputs, and leave by the first `n_outputs`."""
     with transforming(program, "linearize") as recorder:
-        primals = inputs_of(recorder, program.inputs)
-        tangents = [recorder.input(tangent_aval(v.aval)) if a else None for v, a in zip(program.inputs, active, strict=True)]
-        outputs, dots = record_jvp(recorder, program, primals, tangents)
+        inputs, tangents, outputs, dots = record_tangents(recorder, program, active)
         dots = dots[:n_outputs]
-        entries = [t._index for t in tangents if t is not None]
+        entries = [t._index for t in tangents]
         exits = [recorder.index_of(t) for t in dots if t is not None]
         residuals = residuals_of(recorder, entries, exits)
-        heads = [t._index for t in primals]
+        heads = [t._index for t in inputs]
         primal = recorder.program(heads, [*(recorder.index_of(x) for x in outputs), *residuals])
         linear = recorder.program([*residuals, *entries], exits)
     return Linearized(primal, linear, len(residuals), tuple(t is not None for t in dots))

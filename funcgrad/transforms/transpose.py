@@ -1,7 +1,9 @@
-"""Reverse mode: turns a linear Program into its transpose. Knows nothing about forward values.
+"""Reverse mode: the transpose of the linear part of a record. Knows nothing about forward values.
 
-Cotangents that are structurally zero stay None. A cotangent some of whose elements a selection set to
-zero is marked, and the mark follows it: see `funcgrad.ops.arithmetic.StrongZeroMul`.
+A transpose walks the recorded steps from the exits of the linear part back to its entries, and records
+what it computes in the same trace; the linear steps themselves are dead afterwards. Cotangents that
+are structurally zero stay None. A cotangent some of whose elements a selection set to zero is marked,
+and the mark follows it: see `funcgrad.ops.arithmetic.StrongZeroMul`.
 """
 
 from __future__ import annotations
@@ -9,92 +11,92 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from funcgrad.ir.program import Equation, Program, Var
+from funcgrad.ir.program import Program, Var
 from funcgrad.ops.families import added
 from funcgrad.tracing.primitive import Linear
 from funcgrad.tracing.recorder import NOWHERE, Recorder
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.transforms.linearize import linearize_program, zeros_like
-from funcgrad.transforms.replay import Env, as_tracer, inline, inputs_of, read, replay, transforming
+from funcgrad.transforms.linearize import record_tangents, zeros_like
+from funcgrad.transforms.replay import as_tracer, inline, inputs_of, transforming
 
-Cotangents = dict[Var, Any]
+Cotangents = dict[int, Tracer]
 
 
 def record_transpose(
-    recorder: Recorder, linear: Program, fixed: Sequence[Any], cotangents: Sequence[Any]
-) -> list[Any]:
-    """Record the transpose of a Program linear in the inputs after `fixed`.
+    recorder: Recorder, entries: Sequence[Tracer], exits: Sequence[Tracer], cotangents: Sequence[Any]
+) -> list[Tracer | None]:
+    """Record the transpose of what leads from `entries` to `exits`.
 
-    `cotangents` has one entry (or None) per output; the result one per linear input.
+    `cotangents` has one value (or None) per exit, the result one per entry.
     """
-    n_fixed = len(fixed)
-    linear_inputs = linear.inputs[n_fixed:]
-    env: Env = dict(zip(linear.inputs[:n_fixed], fixed, strict=True))
-    env.update(linear.captured)
-    known, dependent = split_by_dependence(linear, linear_inputs)
-    replay(recorder, known, env)
+    dependent = dependent_indices(recorder, [t._index for t in entries])
+    selected = recorder.selected = recorder.selected or set()
     bars: Cotangents = {}
-    selected = recorder.selected = set() if recorder.selected is None else recorder.selected
-    for atom, cotangent in zip(linear.outputs, cotangents, strict=True):
-        if cotangent is not None and isinstance(atom, Var):
-            accumulate(bars, selected, atom, as_tracer(recorder, cotangent))
+    for x, cotangent in zip(exits, cotangents, strict=True):
+        if cotangent is not None:
+            accumulate(bars, selected, x._index, as_tracer(recorder, cotangent))
+    heads = {t._index for t in entries}
     outer = recorder.location
-    for equation in reversed(dependent):
-        recorder.location = equation.source or NOWHERE
-        transpose_equation(equation, env, bars, selected)
+    for index in reversed(dependent.steps):
+        if index not in heads:
+            recorder.location = recorder.sources[index] or NOWHERE
+            transpose_step(recorder, index, dependent.indices, bars, selected)
     recorder.location = outer
-    return [bars.get(v) for v in linear_inputs]
+    return [bars.get(t._index) for t in entries]
 
 
-def split_by_dependence(program: Program, entries: Sequence[Var]) -> tuple[list[Equation], list[Equation]]:
-    """The equations that do not depend on `entries`, and those that do."""
-    reached: set[Any] = set(entries)
-    known: list[Equation] = []
-    dependent: list[Equation] = []
-    for equation in program.equations:
-        if reached.isdisjoint(equation.inputs):
-            known.append(equation)
-        else:
-            dependent.append(equation)
-            reached.update(equation.outputs)
-    return known, dependent
+class Dependent:
+    """What depends on given values: the indices, and among them the first index of each step, in order."""
+
+    __slots__ = ("indices", "steps")
+
+    def __init__(self, indices: set[int], steps: list[int]) -> None:
+        self.indices = indices
+        self.steps = steps
 
 
-def transpose_equation(equation: Equation, env: Env, bars: Cotangents, selected: set[int]) -> None:
-    """Add the cotangents of an equation's linear inputs to `bars`."""
-    primitive = equation.primitive
-    outs = [bars.pop(v, None) for v in equation.outputs]
-    if all(bar is None for bar in outs):
+def dependent_indices(recorder: Recorder, entries: Sequence[int]) -> Dependent:
+    """Everything recorded so far that depends on `entries`."""
+    indices = set(entries)
+    order: list[int] = []
+    for index, step in enumerate(recorder.steps):
+        if type(step) is tuple:
+            if not indices.isdisjoint(step[1:]):
+                indices.add(index)
+                order.append(index)
+        elif type(step) is int and index - step in indices:
+            indices.add(index)
+    return Dependent(indices, order)
+
+
+def transpose_step(recorder: Recorder, index: int, dependent: set[int], bars: Cotangents, selected: set[int]) -> None:
+    """Add the cotangents of a step's linear inputs to `bars`."""
+    primitive, *operands = recorder.steps[index]
+    avals = recorder.avals
+    bar: Any = bars.pop(index, None)
+    if primitive.multiple:
+        count = len(primitive.inferred(tuple([avals[i] for i in operands])))
+        bar = [bar, *[bars.pop(index + k, None) for k in range(1, count)]]
+        marked = [b for b in bar if b is not None]
+    else:
+        marked = [] if bar is None else [bar]
+    if not marked:
         return
-    inputs = [
-        Linear(atom.aval) if isinstance(atom, Var) and atom not in env else read(env, atom)
-        for atom in equation.inputs
-    ]
-    if primitive.transpose_into is not None and bars.get(equation.inputs[0]) is not None:  # type: ignore[arg-type]
-        add_into(equation, outs[0], inputs, bars, selected)
-        return
-    results = primitive.transpose(outs if primitive.multiple else outs[0], *inputs)
-    marked = primitive.selects or any(bar is not None and bar._index in selected for bar in outs)
-    for atom, bar in zip(equation.inputs, results, strict=True):
-        if bar is not None:
-            if marked:
-                selected.add(bar._index)
-            accumulate(bars, selected, atom, bar)  # type: ignore[arg-type]
+    inputs = [Linear(avals[i]) if i in dependent else Tracer(recorder, i, avals[i]) for i in operands]
+    results = primitive.transpose(bar, *inputs)
+    selects = primitive.selects or any(b._index in selected for b in marked)
+    for i, result in zip(operands, results, strict=True):
+        if result is not None and i in dependent:
+            result = as_tracer(recorder, result)
+            if selects:
+                selected.add(result._index)
+            accumulate(bars, selected, i, result)
 
 
-def add_into(equation: Equation, bar: Any, inputs: Sequence[Any], bars: Cotangents, selected: set[int]) -> None:
-    """Let the primitive add its only cotangent to what has reached its first input, without zeros to carry it."""
-    v: Any = equation.inputs[0]
-    before = bars[v]
-    bars[v] = total = equation.primitive.transpose_into(before, bar, *inputs)
-    if before._index in selected:
-        selected.add(total._index)
-
-
-def accumulate(bars: Cotangents, selected: set[int], v: Var, bar: Tracer) -> None:
-    """Add a cotangent to what has reached the variable so far."""
-    before = bars.get(v)
-    bars[v] = total = added(before, bar)
+def accumulate(bars: Cotangents, selected: set[int], index: int, bar: Tracer) -> None:
+    """Add a cotangent to what has reached a value so far."""
+    before = bars.get(index)
+    bars[index] = total = added(before, bar)
     if before is not None and before._index in selected and bar._index in selected:
         selected.add(total._index)
 
@@ -103,8 +105,10 @@ def transpose_program(linear: Program, n_fixed: int) -> Program:
     """``fixed, cotangents of the outputs -> cotangents of the linear inputs`` (zeros, never None)."""
     with transforming(linear, "transpose") as recorder:
         fixed = inputs_of(recorder, linear.inputs[:n_fixed])
+        entries = inputs_of(recorder, linear.inputs[n_fixed:])
         cotangents = [recorder.input(atom.aval.strong) for atom in linear.outputs]
-        bars = record_transpose(recorder, linear, fixed, cotangents)
+        exits = inline(recorder, linear, [*fixed, *entries])
+        bars = record_transpose(recorder, entries, exits, cotangents)
         outs = instantiated(recorder, linear.inputs[n_fixed:], bars)
         return recorder.program([t._index for t in [*fixed, *cotangents]], outs)
 
@@ -119,16 +123,12 @@ def instantiated(recorder: Recorder, variables: Sequence[Var], bars: Sequence[An
 
 def gradient_program(program: Program, active: Sequence[bool]) -> Program:
     """``inputs -> outputs, gradients of the first output by the active inputs``, in one Program."""
-    parts = linearize_program(program, active, 1)
     with transforming(program, "grad") as recorder:
-        inputs = inputs_of(recorder, program.inputs)
-        values = inline(recorder, parts.primal, inputs)
-        n_outputs = len(program.outputs)
-        outputs, residuals = values[:n_outputs], values[n_outputs:]
-        bars: list[Any] = [None] * sum(parts.has_tangent)
-        if parts.has_tangent[0]:
-            bars[0] = as_tracer(recorder, program.outputs[0].aval.dtype.type(1))
-        grads = record_transpose(recorder, parts.linear, residuals, bars)
+        inputs, tangents, outputs, dots = record_tangents(recorder, program, active)
+        grads: list[Any] = [None] * len(tangents)
+        if dots[0] is not None:
+            one = program.outputs[0].aval.dtype.type(1)
+            grads = record_transpose(recorder, tangents, [as_tracer(recorder, dots[0])], [one])
         wanted = [v for v, a in zip(program.inputs, active, strict=True) if a]
         outs = [recorder.index_of(x) for x in outputs] + instantiated(recorder, wanted, grads)
         return recorder.program([t._index for t in inputs], outs)
