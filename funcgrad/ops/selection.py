@@ -21,7 +21,7 @@ class Where(Pointwise):
 
     name = "where"
     selects = True
-    ufunc = np.where
+    ufunc = staticmethod(np.where)
 
     def __call__(self, condition: Any, x: Any, y: Any) -> Any:
         return self.apply(condition, x, y)
