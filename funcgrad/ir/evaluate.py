@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.ir.buffers import Buffers, exposed, overwritten
 from funcgrad.ir.numpy_source import equation_source, literal_source, targets, tuple_source
 from funcgrad.ir.program import Atom, Literal, Program, Var
 
@@ -42,46 +43,63 @@ class Runner:
             return function(*args)  # type: ignore[no-any-return]
 
 
-def last_uses(program: Program) -> dict[int, list[Var]]:
-    """For each equation's number, the variables no longer needed after it."""
+def last_uses(program: Program) -> dict[Var, int]:
+    """The number of the last equation that uses a variable, unless it is an input or output."""
     kept = set(program.outputs) | set(program.inputs)
     last: dict[Var, int] = {}
     for k, equation in enumerate(program.equations):
         for atom in (*equation.inputs, *equation.outputs):
             if type(atom) is Var and atom not in kept:
                 last[atom] = k
-    freed: dict[int, list[Var]] = {}
-    for v, k in last.items():
-        freed.setdefault(k, []).append(v)
-    return freed
+    return last
+
+
+class Lifetimes:
+    """What a run of the Program may forget, write over, and give away."""
+
+    __slots__ = ("finishes", "freed", "overwritten")
+
+    def __init__(self, program: Program) -> None:
+        last = last_uses(program)
+        buffers = Buffers(program)
+        self.freed: dict[int, list[Var]] = {}
+        """For each equation's number, the variables no longer needed after it."""
+        for v, k in last.items():
+            self.freed.setdefault(k, []).append(v)
+        self.overwritten = overwritten(program, last, buffers)
+        """The numbers of the equations whose first input is dead afterwards and its memory our own."""
+        self.finishes = owning(program, exposed(program, buffers))
+        """For each output, what makes it the caller's own; None where the evaluation already does."""
 
 
 def walk(program: Program, args: Sequence[Any]) -> tuple[Any, ...]:
     """Evaluate equation by equation."""
     env: dict[Any, Any] = dict(zip(program.inputs, args, strict=True))
     env.update(program.captured)
-    freed = last_uses(program)
+    lifetimes = Lifetimes(program)
+    freed = lifetimes.freed
     for k, equation in enumerate(program.equations):
         values = [a.value if type(a) is Literal else env[a] for a in equation.inputs]
-        out = equation.primitive.evaluate(*values)
+        if k in lifetimes.overwritten:
+            out = equation.primitive.evaluate_over(*values)
+        else:
+            out = equation.primitive.evaluate(*values)
         if equation.primitive.multiple:
             env.update(zip(equation.outputs, out, strict=True))
         else:
             env[equation.outputs[0]] = out
         for v in freed.get(k, ()):
             del env[v]
-    owners = owning(program)
     results = [a.value if type(a) is Literal else env[a] for a in program.outputs]
-    return tuple([
-        finish(value, args) if finish else value for value, finish in zip(results, owners, strict=True)
-    ])
+    finishes = lifetimes.finishes
+    return tuple([finish(x, args) if finish else x for x, finish in zip(results, finishes, strict=True)])
 
 
 Finish = Callable[[Any, Sequence[Any]], Any]
 
 
-def owning(program: Program) -> list[Finish | None]:
-    """For each output, what makes it the caller's own; None where the evaluation already does."""
+def owning(program: Program, shared: frozenset[Any]) -> list[Finish | None]:
+    """For each output, what makes it the caller's own; `shared` are those with memory that others hold."""
     makers = {v: equation.primitive for equation in program.equations for v in equation.outputs}
     finishes: list[Finish | None] = []
     seen: set[Atom] = set()
@@ -90,7 +108,7 @@ def owning(program: Program) -> list[Finish | None]:
             finishes.append(None)
         elif atom.aval.ndim == 0:
             finishes.append(as_scalar)
-        elif atom in seen or atom not in makers:
+        elif atom in seen or atom in shared or atom not in makers:
             finishes.append(as_copy)
         else:
             finishes.append(as_own_array if makers[atom].aliases else None)
@@ -116,6 +134,11 @@ def as_own_array(value: Any, args: Sequence[Any]) -> Any:
     return value.copy() if shared else value
 
 
+def operand_source(atom: Atom, names: dict[Any, str]) -> str:
+    """A variable or literal where nothing around it says which dtype a number has."""
+    return literal_source(atom, bare=False) if type(atom) is Literal else names[atom]
+
+
 def source_function(program: Program) -> Callable[..., Any]:
     """The Program compiled by Python from one line per equation."""
     names: dict[Any, str] = {}
@@ -128,20 +151,25 @@ def source_function(program: Program) -> Callable[..., Any]:
         constants[f"c{k}"] = value
     count = 0
     lines = [f"def run({', '.join(names[v] for v in program.inputs)}):"]
-    freed = last_uses(program)
+    lifetimes = Lifetimes(program)
     for k, equation in enumerate(program.equations):
         for v in equation.outputs:
             names[v] = f"v{count}"
             count += 1
-        lines.append(f"    {targets(equation, names)} = {equation_source(equation, names, helpers)}")
-        dropped = [names[v] for v in freed.get(k, ()) if v.aval.nbytes >= FREED_ABOVE]
+        if k in lifetimes.overwritten:
+            constants[f"over{k}"] = equation.primitive.evaluate_over
+            text = f"over{k}({', '.join(operand_source(a, names) for a in equation.inputs)})"
+        else:
+            text = equation_source(equation, names, helpers)
+        lines.append(f"    {targets(equation, names)} = {text}")
+        dropped = [names[v] for v in lifetimes.freed.get(k, ()) if v.aval.nbytes >= FREED_ABOVE]
         if dropped:
             lines.append(f"    del {', '.join(dropped)}")
     constants.update({name: primitive.evaluate for name, primitive in helpers.items()})
     results = []
     arguments = tuple_source([names[v] for v in program.inputs])
-    for atom, finish in zip(program.outputs, owning(program), strict=True):
-        text = literal_source(atom, bare=False) if type(atom) is Literal else names[atom]
+    for atom, finish in zip(program.outputs, lifetimes.finishes, strict=True):
+        text = operand_source(atom, names)
         if finish is not None:
             constants[finish.__name__] = finish
             text = f"{finish.__name__}({text}, {'()' if finish is not as_own_array else arguments})"

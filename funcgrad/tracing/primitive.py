@@ -51,6 +51,14 @@ class Primitive:
     """Whether its transpose sets elements of a cotangent to zero because they were not selected."""
     aliases: ClassVar[bool] = False
     """Whether `evaluate` may return a view of an input."""
+    overwrites: ClassVar[bool] = False
+    """Whether there is an `evaluate_over`, which may put the result in the memory of the first input."""
+    transpose_into: ClassVar[Callable[..., Any] | None] = None
+    """``transpose_into(total, cotangent, *inputs)``: the transpose by the first input, added to `total`.
+
+    For operations that read a part: adding a part to what is there costs as much as the part, and many
+    reads of one array cost as much as the array.
+    """
     pure: ClassVar[bool] = True
     """Whether two applications to the same inputs may be merged."""
 
@@ -115,6 +123,10 @@ class Primitive:
     def evaluate(self, *values: Any) -> Any:
         """The result (or tuple of results) on NumPy values. Never modifies its inputs."""
         raise NotImplementedError(f"{self.name}: evaluate")
+
+    def evaluate_over(self, *values: Any) -> Any:
+        """As `evaluate`, where nothing else will read the first value: it may be overwritten."""
+        return self.evaluate(*values)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
         """One line of NumPy source for the result, or None to call `evaluate` by name."""
