@@ -153,8 +153,8 @@ class Scatter(Indexed):
         if self.mode == "set" or self.unique:
             set_unique(out, updates, tuple(indices), self.mode)
         elif x.flags.c_contiguous:
-            flat = self.flat_positions(x.shape, indices)
-            UFUNCS[self.mode].at(x.reshape(-1), flat, np.reshape(updates, -1) if np.ndim(updates) else updates)
+            flat = np.reshape(updates, -1) if np.ndim(updates) else updates
+            UFUNCS[self.mode].at(x.reshape(-1), self.flat_positions(x.shape, indices), flat)
         else:
             UFUNCS[self.mode].at(out, tuple(indices), updates)
         return x

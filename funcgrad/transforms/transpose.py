@@ -83,6 +83,9 @@ def transpose_step(recorder: Recorder, index: int, dependent: set[int], bars: Co
     if not marked:
         return
     inputs = [Linear(avals[i]) if i in dependent else Tracer(recorder, i, avals[i]) for i in operands]
+    if primitive.transpose_into is not None and operands[0] in bars:
+        add_into(recorder, operands[0], primitive.transpose_into(bars[operands[0]], bar, *inputs), bars, selected)
+        return
     results = primitive.transpose(bar, *inputs)
     selects = primitive.selects or any(b._index in selected for b in marked)
     for i, result in zip(operands, results, strict=True):
@@ -91,6 +94,14 @@ def transpose_step(recorder: Recorder, index: int, dependent: set[int], bars: Co
             if selects:
                 selected.add(result._index)
             accumulate(bars, selected, i, result)
+
+
+def add_into(recorder: Recorder, index: int, total: Any, bars: Cotangents, selected: set[int]) -> None:
+    """Replace what has reached a value by `total`, to which a primitive has added a part."""
+    before = bars[index]
+    bars[index] = after = as_tracer(recorder, total)
+    if before._index in selected:
+        selected.add(after._index)
 
 
 def accumulate(bars: Cotangents, selected: set[int], index: int, bar: Tracer) -> None:
