@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.api.arguments import here, leaf_aval
 from funcgrad.api.calls import run, trace
+from funcgrad.api.transformed import transform
 from funcgrad.errors import ArgnumsError, ShapeError, TreeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
@@ -21,6 +21,7 @@ from funcgrad.transforms.batching import batch_program
 Function = Callable[..., Any]
 
 
+@transform
 def vmap(
     fun: Function,
     in_axes: Any = 0,
@@ -45,7 +46,6 @@ def vmap(
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
 
-    @functools.wraps(fun, updated=())
     def batched(*args: Any, **kwargs: Any) -> Any:
         if isinstance(in_axes, tuple) and len(in_axes) != len(args):
             raise ArgnumsError(

@@ -7,7 +7,9 @@ record its equations into the trace that is open around it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+import gc
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
@@ -53,6 +55,25 @@ class TransformCache:
 
 CACHE = TransformCache(CACHE_SIZE)
 
+PAUSES_FROM = 2000
+
+
+@contextmanager
+def collector_paused(n_steps: int) -> Iterator[None]:
+    """No garbage collection while a large Program is transformed.
+
+    Everything a transform allocates stays alive until it ends, so the collector would only walk it
+    again and again: half the time of a Program of 100,000 equations.
+    """
+    if n_steps < PAUSES_FROM or not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
 
 class Traced:
     """A function recorded at some inputs: its structure, and the values that fill it."""
@@ -90,7 +111,8 @@ class Traced:
         full = (key, recorder.name, self.n_inputs, self._known, recorder.fingerprint(self.outputs))
 
         def build_now() -> Built:
-            return build(self.program)
+            with collector_paused(len(recorder.steps)):
+                return build(self.program)
 
         return CACHE.get(full, build_now)
 

@@ -12,6 +12,7 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.api.arguments import here, leaf_aval, normalized_argnums
 from funcgrad.api.calls import Traced, name_of, trace
+from funcgrad.api.transformed import transform
 from funcgrad.errors import CustomRuleError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.families import aval as aval_of_any
@@ -362,6 +363,7 @@ def broadcast_zero(aval: Aval) -> Any:
     return np.zeros(aval.shape, aval.dtype)
 
 
+@transform
 def checkpoint(fun: Function, *, policy: None = None, prevent_cse: bool = True, static_argnums: int | Sequence[int] = ()) -> Function:
     """`fun`, with its intermediate values computed again in the backward pass instead of being kept.
 
@@ -373,7 +375,6 @@ def checkpoint(fun: Function, *, policy: None = None, prevent_cse: bool = True, 
     if policy is not None:
         raise NotImplementedError("checkpoint: a policy is not supported; everything inside is computed again")
 
-    @functools.wraps(fun, updated=())
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         static = normalized_argnums(static_argnums, len(args), "checkpoint")
         call = FlatCall(functools.partial(fun, **kwargs) if kwargs else fun, static, args, "checkpoint")

@@ -6,7 +6,6 @@ df/dx - i df/dy; `vjp` is the transpose of `jvp`, without conjugation.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.api.arguments import Argnums, Selection, check_differentiable, here, leaf_aval
 from funcgrad.api.calls import run, trace
+from funcgrad.api.transformed import transform
 from funcgrad.errors import DtypeError, NonScalarGradError, ShapeError, TreeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
@@ -30,6 +30,7 @@ from funcgrad.transforms.transpose import gradient_program, transpose_program
 Function = Callable[..., Any]
 
 
+@transform
 def grad(
     fun: Function,
     argnums: Argnums = 0,
@@ -51,9 +52,8 @@ def grad(
     >>> print(grad(f)(np.array([0.0, np.pi / 4])))
     [0. 1.]
     """
-    both = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int)
+    both = value_and_gradient_of(fun, argnums, has_aux, holomorphic, allow_int)
 
-    @functools.wraps(fun, updated=())
     def gradient(*args: Any, **kwargs: Any) -> Any:
         value, found = both(*args, **kwargs)
         return (found, value[1]) if has_aux else found
@@ -61,6 +61,7 @@ def grad(
     return gradient
 
 
+@transform
 def value_and_grad(
     fun: Function,
     argnums: Argnums = 0,
@@ -77,8 +78,12 @@ def value_and_grad(
     >>> print(value, gradient)
     25.0 [6. 8.]
     """
+    return value_and_gradient_of(fun, argnums, has_aux, holomorphic, allow_int)
 
-    @functools.wraps(fun, updated=())
+
+def value_and_gradient_of(fun: Function, argnums: Argnums, has_aux: bool, holomorphic: bool, allow_int: bool) -> Function:
+    """What `grad` and `value_and_grad` share."""
+
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         selection = Selection(argnums, args, kwargs, "grad")
         avals = check_differentiable(selection, "grad", holomorphic=holomorphic, allow_int=allow_int)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from funcgrad import tree
 from funcgrad.api.arguments import leaf_aval
 from funcgrad.api.calls import trace
+from funcgrad.api.transformed import transform
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
 from funcgrad.tracing.tracer import Tracer
@@ -17,6 +17,7 @@ from funcgrad.transforms.simplify import simplify_program
 Function = Callable[..., Any]
 
 
+@transform
 def make_program(fun: Function, static_argnums: int | Sequence[int] = (), return_shape: bool = False) -> Function:
     """A function that returns the Program of `fun` at its arguments (arrays, or their avals).
 
@@ -28,7 +29,6 @@ def make_program(fun: Function, static_argnums: int | Sequence[int] = (), return
     """
     static = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
 
-    @functools.wraps(fun, updated=())
     def program_of(*args: Any, **kwargs: Any) -> Any:
         numbers = {n % len(args) for n in static}
         dynamic = [None if n in numbers else x for n, x in enumerate(args)]

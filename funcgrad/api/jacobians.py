@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from funcgrad import tree
 from funcgrad.api.arguments import Argnums, Selection, check_differentiable
 from funcgrad.api.batch import vmap
 from funcgrad.api.differentiate import grad, jvp, linearize, vjp
+from funcgrad.api.transformed import transform
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.families import aval as aval_of_any
 from funcgrad.ops.structure import reshape
@@ -19,6 +19,7 @@ from funcgrad.ops.structure import reshape
 Function = Callable[..., Any]
 
 
+@transform
 def jacfwd(fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Function:
     """The Jacobian of `fun` by forward mode: one tangent per input element, all in one batch.
 
@@ -31,7 +32,6 @@ def jacfwd(fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorph
      [0. 4.]]
     """
 
-    @functools.wraps(fun, updated=())
     def jacobian_forward(*args: Any, **kwargs: Any) -> Any:
         selection = Selection(argnums, args, kwargs, "jacfwd")
         avals = check_differentiable(selection, "jacfwd", holomorphic=holomorphic, allow_int=False)
@@ -47,6 +47,7 @@ def jacfwd(fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorph
     return jacobian_forward
 
 
+@transform
 def jacrev(
     fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False
 ) -> Function:
@@ -60,7 +61,6 @@ def jacrev(
      [0. 4.]]
     """
 
-    @functools.wraps(fun, updated=())
     def jacobian_reverse(*args: Any, **kwargs: Any) -> Any:
         selection = Selection(argnums, args, kwargs, "jacrev")
         check_differentiable(selection, "jacrev", holomorphic=holomorphic, allow_int=allow_int)
@@ -82,6 +82,7 @@ def jacrev(
     return jacobian_reverse
 
 
+@transform
 def jacobian(
     fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False
 ) -> Function:
@@ -89,6 +90,7 @@ def jacobian(
     return jacrev(fun, argnums, has_aux, holomorphic, allow_int)
 
 
+@transform
 def hessian(fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Function:
     """The matrix of second derivatives: forward mode over reverse mode.
 

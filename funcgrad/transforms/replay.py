@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from funcgrad.errors import FuncgradError
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
-from funcgrad.tracing.recorder import NOWHERE, Recorder
+from funcgrad.tracing.recorder import NOWHERE, Recorder, located
 from funcgrad.tracing.tracer import Tracer
 
 Env = dict[Var, Any]
@@ -17,7 +18,11 @@ Env = dict[Var, Any]
 def transforming(program: Program, transform: str) -> Iterator[Recorder]:
     """An open recorder for the result of a transform: it holds no values and no user frames."""
     with Recorder(program.name, transform, location=NOWHERE) as recorder:
-        yield recorder
+        try:
+            yield recorder
+        except FuncgradError as error:
+            # Rules fail while `location` is the forward line they are about.
+            raise located(error, recorder.location) from None
 
 
 def inputs_of(recorder: Recorder, variables: Sequence[Var]) -> list[Tracer]:

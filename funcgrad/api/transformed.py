@@ -1,0 +1,79 @@
+"""What a transform returns: a function that pickles, binds as a method, and fails with a short traceback."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from types import MethodType
+from typing import Any, TypeVar
+
+from funcgrad.source import strip_library_frames
+
+Function = Callable[..., Any]
+F = TypeVar("F", bound=Function)
+
+
+class TransformedFunction:
+    """The result of ``transform(fun, *options)``, callable like `fun`.
+
+    It pickles when `fun` does: as the transform, the function and the options.
+    """
+
+    def __init__(self, implementation: Function, transform: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        functools.update_wrapper(self, args[0], updated=())
+        self._implementation = implementation
+        self._made_by = transform, args, kwargs
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return self._implementation(*args, **kwargs)
+        except Exception as error:
+            strip_library_frames(error)
+            raise
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def __repr__(self) -> str:
+        transform, args, _ = self._made_by
+        return f"{transform.__name__}({getattr(args[0], '__qualname__', repr(args[0]))})"
+
+    def __reduce__(self) -> Any:
+        transform, args, kwargs = self._made_by
+        name = getattr(args[0], "__qualname__", "")
+        # Used as a decorator, the transformed function is what its module knows by this name.
+        if found_by_name(getattr(args[0], "__module__", ""), name) is self:
+            return name
+        return _remade, (transform, args, kwargs)
+
+
+def found_by_name(module: str, qualified_name: str) -> Any:
+    """The object a module has under a qualified name, or None."""
+    found: Any = sys.modules.get(module)
+    for part in qualified_name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def _remade(transform: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return transform(*args, **kwargs)
+
+
+def transform(make: F) -> F:
+    """Decorate ``make(fun, ...) -> function`` so that it returns a `TransformedFunction`.
+
+    Without `fun` it returns a decorator, so options can be given where a function is defined.
+    """
+
+    @functools.wraps(make)
+    def transforming(*args: Any, **kwargs: Any) -> Any:
+        if not args and "fun" not in kwargs:
+            return functools.partial(transforming, **kwargs)
+        if not args:
+            args = (kwargs.pop("fun"),)
+        if not callable(args[0]):
+            raise TypeError(f"{make.__name__} expects a function, got a {type(args[0]).__name__}: {args[0]!r}")
+        return TransformedFunction(make(*args, **kwargs), transforming, args, kwargs)
+
+    return transforming  # type: ignore[return-value]
