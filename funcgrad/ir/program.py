@@ -6,19 +6,9 @@ Owns the data structure and nothing else: no recording, no checking, no printing
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from funcgrad.ir.avals import Aval
-
-
-class PrimitiveLike(Protocol):
-    """What the representation needs to know of a primitive; `funcgrad.tracing.primitive` has the class."""
-
-    name: str
-
-    @property
-    def params(self) -> Mapping[str, Any]:
-        """The static parameters, by name."""
 
 
 class Var:
@@ -30,18 +20,24 @@ class Var:
         self.aval = aval
         self.hint = hint
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Var, (self.aval, self.hint)
+
     def __repr__(self) -> str:
         return f"Var({self.hint or hex(id(self))}: {self.aval})"
 
 
 class Literal:
-    """A scalar constant inside an equation: a Python scalar where weak, else a NumPy scalar."""
+    """A scalar constant inside an equation: a NumPy scalar, weak where the user wrote a Python one."""
 
     __slots__ = ("aval", "value")
 
     def __init__(self, value: Any, aval: Aval) -> None:
         self.value = value
         self.aval = aval
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Literal, (self.value, self.aval)
 
     def __repr__(self) -> str:
         return f"Literal({self.value!r}: {self.aval})"
@@ -72,6 +68,9 @@ class Equation:
         """The static parameters of the primitive, by name."""
         params: Mapping[str, Any] = self.primitive.params
         return params
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Equation, (self.primitive, self.inputs, self.outputs, self.source)
 
     def __repr__(self) -> str:
         return f"Equation({self.primitive!r}, {self.inputs}, {self.outputs})"
@@ -123,21 +122,25 @@ class Program:
             return True
         if not isinstance(other, Program):
             return NotImplemented
-        from funcgrad.ir.fingerprint import same_program  # a method's need, not the data structure's
+        from funcgrad.ir.fingerprint import same_program  # noqa: PLC0415 - a method, above the data
 
         return same_program(self, other)
 
     def __hash__(self) -> int:
         if self._hash is None:
-            from funcgrad.ir.fingerprint import program_hash  # likewise
+            from funcgrad.ir.fingerprint import program_hash  # noqa: PLC0415 - a method, above the data
 
             self._hash = program_hash(self)
         return self._hash
 
-    def __str__(self) -> str:
-        from funcgrad.ir.printing import program_text  # likewise
+    def text(self, sources: bool = True) -> str:
+        """The Program as text that `parse` reads back; `sources` adds the user's lines as comments."""
+        from funcgrad.ir.printing import program_text  # noqa: PLC0415 - a method, above the data
 
-        return program_text(self)
+        return program_text(self, sources=sources)
+
+    def __str__(self) -> str:
+        return self.text()
 
     def __repr__(self) -> str:
         return str(self)
@@ -145,33 +148,16 @@ class Program:
     def __call__(self, *args: Any) -> tuple[Any, ...]:
         """Run the Program with NumPy on flat arguments; returns the tuple of outputs."""
         if self._runner is None:
-            from funcgrad.ir.evaluate import Runner  # likewise
+            from funcgrad.ir.evaluate import Runner  # noqa: PLC0415 - a method, above the data
 
             self._runner = Runner(self)
         return self._runner(*args)
 
     def to_numpy_source(self) -> str:
         """The Program as the source of a Python function over NumPy, ready for ``exec``."""
-        from funcgrad.ir.numpy_source import numpy_source  # likewise
+        from funcgrad.ir.numpy_source import numpy_source  # noqa: PLC0415 - a method, above the data
 
         return numpy_source(self)
 
-    def __getstate__(self) -> tuple[Any, ...]:
-        return self.inputs, self.captured, self.equations, self.outputs, self.name
-
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.inputs, self.captured, self.equations, self.outputs, self.name = state
-        self._hash = None
-        self._runner = None
-
-
-def subprograms(params: Mapping[str, Any]) -> Iterator[Program]:
-    """The Programs among an equation's parameters."""
-    for value in params.values():
-        if isinstance(value, Program):
-            yield value
-        elif isinstance(value, tuple):
-            yield from (item for item in value if isinstance(item, Program))
-
-
-Rewrite = Callable[[Program], Program]
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Program, (self.inputs, self.captured, self.equations, self.outputs, self.name)

@@ -9,7 +9,7 @@ import numpy as np
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.families import Binary, Unary, added, broadcast_to, scaled, summed_to
-from funcgrad.tracing.primitive import Linear
+from funcgrad.tracing.primitive import Flags, Linear
 from funcgrad.tracing.samples import Sample, booleans, edge, integers, normal, positive
 
 
@@ -48,6 +48,9 @@ class Add(Binary):
         total = added(*tangents) if out.aval.inexact else None
         return out, None if total is None else broadcast_to(total, out.aval.shape)
 
+    def linear_in(self, flags: Flags) -> bool:
+        return all(flags)
+
     def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
         return tuple(summed_to(cotangent, x.aval) if isinstance(x, Linear) else None for x in inputs)
 
@@ -76,6 +79,9 @@ class Sub(Binary):
         if x_dot is None:
             return out, broadcast_to(neg(y_dot), out.aval.shape)
         return out, broadcast_to(x_dot if y_dot is None else self(x_dot, y_dot), out.aval.shape)
+
+    def linear_in(self, flags: Flags) -> bool:
+        return all(flags)
 
     def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
         x, y = inputs
@@ -173,6 +179,9 @@ class Div(Binary):
         first = None if x_dot is None else self(x_dot, y)
         second = None if y_dot is None else neg(mul(y_dot, self(out, y)))
         return out, broadcast_to(added(first, second), out.aval.shape)
+
+    def linear_in(self, flags: Flags) -> bool:
+        return flags == (True, False)
 
     def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
         x, y = inputs

@@ -198,9 +198,11 @@ def broadcast_shapes(name: str, avals: Sequence[Aval]) -> Shape:
 
 
 def listed(items: Sequence[Any]) -> str:
-    """``a``, ``a and b``, or ``a, b and c``."""
+    """``nothing``, ``a``, ``a and b``, or ``a, b and c``."""
     words = [str(x) for x in items]
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    if len(words) < 2:
+        return words[0] if words else "nothing"
+    return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def added(total: Any, term: Any) -> Any:

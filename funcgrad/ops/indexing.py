@@ -229,6 +229,9 @@ class Scatter(Indexed):
         base = broadcast_to(zero, shape_of(x)) if total is None else total
         return add.bind(base, mul(updates_dot, others), *indices)
 
+    def linear_in(self, flags: Flags) -> bool:
+        return self.mode in ("set", "add") and flags[0] and flags[1] and not any(flags[2:])
+
     def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
         x, updates, *indices = inputs
         x_bar = updates_bar = None

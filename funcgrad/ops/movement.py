@@ -92,6 +92,9 @@ class Joined(Primitive):
         ]
         return out, self.bind(*dots)
 
+    def linear_in(self, flags: Flags) -> bool:
+        return all(flags)
+
     def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
         avals = [x.aval if isinstance(x, Linear) else aval(x) for x in inputs]
         return tuple(

@@ -9,7 +9,7 @@ import numpy as np
 
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ops.families import Pointwise, broadcast_to, summed_to, ufunc_dtypes
-from funcgrad.tracing.primitive import Linear
+from funcgrad.tracing.primitive import Flags, Linear
 from funcgrad.tracing.samples import Sample, booleans, edge, fixed, normal
 
 
@@ -52,6 +52,9 @@ class Where(Pointwise):
         zero = out.aval.dtype.type(0)
         dot = self.apply(condition, zero if x_dot is None else x_dot, zero if y_dot is None else y_dot)
         return out, broadcast_to(dot, out.aval.shape)
+
+    def linear_in(self, flags: Flags) -> bool:
+        return flags == (False, True, True)
 
     def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
         condition, x, y = inputs

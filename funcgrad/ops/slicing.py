@@ -223,6 +223,9 @@ class UpdateSlice(Sliced):
             return out, Pad(out.aval.shape, self.index).bind(broadcast_to(part_dot, self.part_shape))
         return out, self.bind(x_dot, out.aval.dtype.type(0) if part_dot is None else part_dot)
 
+    def linear_in(self, flags: Flags) -> bool:
+        return all(flags)
+
     def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
         x, part = inputs
         x_bar = part_bar = None
@@ -281,6 +284,9 @@ class AddToSlice(Sliced):
         if x_dot is None:
             return out, Pad(out.aval.shape, self.index).bind(part_dot)
         return out, self.bind(x_dot, part_dot)
+
+    def linear_in(self, flags: Flags) -> bool:
+        return all(flags)
 
     def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
         x, part = inputs

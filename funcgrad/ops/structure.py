@@ -13,7 +13,8 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval, Shape, aval_of
-from funcgrad.tracing.primitive import CATALOG, Flags, Primitive
+from funcgrad.ir.catalog import CATALOG
+from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, integers, normal
 from funcgrad.tracing.tracer import Tracer
 

@@ -12,15 +12,14 @@ from weakref import WeakValueDictionary
 
 from funcgrad.errors import NotDifferentiableError
 from funcgrad.ir.avals import Aval, aval_of
+from funcgrad.ir.catalog import CATALOG
+from funcgrad.ir.program import Program
 from funcgrad.tracing.recorder import recorder_of
 
 Avals = Aval | tuple[Aval, ...]
 Flags = tuple[bool, ...]
 
 MANDATORY = ("infer", "evaluate", "jvp", "batch", "samples")
-
-CATALOG: dict[str, type[Primitive]] = {}
-"""Every concrete primitive class by name: what the parser and the shared test-suite look up."""
 
 
 class Linear:
@@ -139,6 +138,18 @@ class Primitive:
     def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
         """Cotangents of the inputs that are `Linear`, None for the others."""
         raise NotDifferentiableError(f"{self.name} is not linear, so it has no transpose")
+
+    def linear_in(self, flags: Flags) -> bool:
+        """Whether the results are linear in the flagged inputs together, for any values of the others.
+
+        With a transpose rule the default is yes for a single input: unary operations and products. Sums
+        of their inputs say so, and operations that are linear in some of their inputs say in which.
+        """
+        return type(self).transpose is not Primitive.transpose and sum(flags) == 1
+
+    def expansion(self, avals: Sequence[Aval]) -> Program | None:
+        """A Program that computes the same from inputs of these avals; None where there is no such."""
+        return None
 
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
         """Results with batch axis 0 where `batched`, and which of them are batched."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
-from funcgrad.ops.families import aval
+from funcgrad.ops.families import aval, listed
 from funcgrad.ops.structure import broadcast
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.transforms.batching import batch_program
@@ -24,12 +25,20 @@ class Call(Primitive):
     program: Program
 
     def infer(self, *avals: Aval) -> tuple[Aval, ...]:
-        """The avals of the Program's outputs."""
+        """The avals of the Program's outputs; raises ShapeError where the inputs are not the Program's."""
+        expected = self.program.in_avals
+        given = avals[: len(expected)]
+        if [(a.shape, a.dtype) for a in given] != [(a.shape, a.dtype) for a in expected]:
+            raise ShapeError(f"{self.name} of {listed(given)}: {self.program.name} takes {listed(expected)}")
         return self.program.out_avals
 
     def evaluate(self, *values: Any) -> Any:
         """Run the Program with NumPy."""
         return self.program(*values)
+
+    def expansion(self, avals: Sequence[Aval]) -> Program | None:
+        """The held Program itself."""
+        return self.program
 
     def inexact_outputs(self) -> tuple[bool, ...]:
         """Which outputs have tangents."""

@@ -89,6 +89,9 @@ class CheckpointTangents(Primitive):
         whole = jvp_program(self.program, self.active, len(self.program.outputs))
         return Program(whole.inputs, whole.captured, whole.equations, whole.outputs[len(self.program.outputs) :], whole.name)
 
+    def expansion(self, avals: Sequence[Aval]) -> Program | None:
+        return self._tangent_program()
+
     def infer(self, *avals: Aval) -> tuple[Aval, ...]:
         return tuple([a.strong for a in self.program.out_avals if a.inexact])
 
@@ -100,6 +103,9 @@ class CheckpointTangents(Primitive):
         assert recorder is not None, "a jvp rule runs on tracers"
         outs, dots = record_jvp(recorder, self._tangent_program(), primals, tangents)
         return tuple(outs), tuple(dots)
+
+    def linear_in(self, flags: Flags) -> bool:
+        return not any(flags[: self._n_inputs]) and all(flags[self._n_inputs :])
 
     def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
         barrier = Barrier()

@@ -73,6 +73,9 @@ class RecordedRule:
     def __hash__(self) -> int:
         return hash(self._program)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RecordedRule, (self._program,)
+
     def program(self, avals: Sequence[Aval]) -> Program:
         """The recorded Program."""
         return self._program
@@ -96,6 +99,9 @@ class BatchedRule:
 
     def __hash__(self) -> int:
         return hash((self._rule, self._size, self._batched))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return BatchedRule, (self._rule, self._size, self._batched)
 
     def program(self, avals: Sequence[Aval]) -> Program:
         """The inner rule's Program at one example, batched."""
@@ -163,6 +169,11 @@ class CustomVjp(Call):
     def evaluate(self, *values: Any) -> Any:
         return self.program(*values[: len(self.program.inputs)])
 
+    def expansion(self, avals: Sequence[Aval]) -> Program | None:
+        held = self.program
+        unused = tuple([Var(a) for a in avals[len(held.inputs) :]])
+        return Program((*held.inputs, *unused), held.captured, held.equations, held.outputs, held.name)
+
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         n = self.n_inputs
         refuse_closed_over(self.name, self.program, tangents[n:])
@@ -218,6 +229,9 @@ class AllBatched:
     def __hash__(self) -> int:
         return hash((self._rule, self._size))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return AllBatched, (self._rule, self._size)
+
     def program(self, avals: Sequence[Aval]) -> Program:
         """The inner rule's Program at one example, batched."""
         return BatchedRule(self._rule, self._size, (True,) * len(avals)).program(avals)
@@ -256,12 +270,18 @@ class CustomVjpTangents(Primitive):
         avals = [Aval(np.shape(x), np.asarray(x).dtype) for x in values[:n]]
         return self._forward_program(avals)(*values)
 
+    def expansion(self, avals: Sequence[Aval]) -> Program | None:
+        return self._forward_program(avals[: self.n_residuals])
+
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         recorder = recorder_of([*primals, *tangents])
         assert recorder is not None, "a jvp rule runs on tracers"
         avals = [recorder.avals[recorder.index_of(x)] for x in primals[: self.n_residuals]]
         outs, dots = record_jvp(recorder, self._forward_program(avals), primals, tangents)
         return tuple(outs), tuple(dots)
+
+    def linear_in(self, flags: Flags) -> bool:
+        return not any(flags[: self.n_residuals]) and all(flags[self.n_residuals :])
 
     def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
         n = self.n_residuals

@@ -1,0 +1,110 @@
+"""Names for the variables of a Program: the user's for its inputs, short invented ones for the rest.
+
+The same Program gets the same names every time, whether it is printed, written as NumPy source, or cited
+in an error. Knows nothing of how a Program is laid out.
+"""
+
+from __future__ import annotations
+
+import keyword
+import unicodedata
+from collections.abc import Iterable, Iterator
+from itertools import count, product
+
+from funcgrad.ir.program import Program, Var
+
+_WORDS_OF_THE_TEXT = ("program", "captured", "return", "nan", "inf", "complex")
+_NAMES_IN_THE_SOURCE = ("np", "primitive", "captured_array", "parse", "slice", "float", "int", "bool")
+RESERVED = frozenset((*_WORDS_OF_THE_TEXT, *_NAMES_IN_THE_SOURCE))
+"""What a variable may not be called: words of the printed text, and names that the NumPy source uses."""
+
+_LETTERS = "abcdefghijkmnopqrstuvwxyz"
+"""Without l, which is too easily read as 1."""
+
+
+def is_usable(name: str) -> bool:
+    """Whether a variable or a Program may be called this.
+
+    >>> is_usable("w"), is_usable("σ"), is_usable("lambda"), is_usable("np"), is_usable("x.0")
+    (True, True, False, False, False)
+    """
+    # Python reads identifiers in normal form, so two that are written differently may be one.
+    return (
+        name.isidentifier()
+        and not keyword.iskeyword(name)
+        and name not in RESERVED
+        and (name.isascii() or unicodedata.normalize("NFKC", name) == name)
+    )
+
+
+class Names:
+    """Names handed out so far; never the same one twice."""
+
+    __slots__ = ("_invented", "_taken")
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken = set(taken)
+        self._invented = short_names()
+
+    def invented(self) -> str:
+        """The next short name that is free."""
+        name = next(name for name in self._invented if name not in self._taken and is_usable(name))
+        self._taken.add(name)
+        return name
+
+    def distinct(self, wanted: str) -> str:
+        """The wanted name, numbered if it is taken.
+
+        >>> names = Names()
+        >>> names.distinct("x"), names.distinct("x"), names.distinct("x")
+        ('x', 'x_2', 'x_3')
+        """
+        name = wanted
+        numbers = count(2)
+        while name in self._taken:
+            name = f"{wanted}_{next(numbers)}"
+        self._taken.add(name)
+        return name
+
+    def of_program(self, program: Program) -> str:
+        """The Program's own name, numbered if it is taken, made usable if it is no identifier."""
+        name = program.name
+        if not is_usable(name):
+            letters = "".join(c if f"_{c}".isidentifier() and c.isascii() else "_" for c in name).strip("_")
+            name = f"{letters}_" if is_usable(f"{letters}_") else "function"
+        return self.distinct(name)
+
+
+def short_names() -> Iterator[str]:
+    """``a, b, ..., z, aa, ab, ...`` without end.
+
+    >>> names = short_names()
+    >>> [next(names) for _ in range(28)][-5:]
+    ['y', 'z', 'aa', 'ab', 'ac']
+    """
+    for length in count(1):
+        yield from map("".join, product(_LETTERS, repeat=length))
+
+
+def variable_names(program: Program, taken: Iterable[str] = ()) -> dict[Var, str]:
+    """A name for every variable: hints for inputs and captured arrays, invented ones for all others.
+
+    Variables that an ill-formed Program uses without defining them are named too.
+    """
+    names = Names(taken)
+    heads = [*program.inputs, *(v for v, _ in program.captured)]
+    found: dict[Var, str] = {}
+    for v in heads:
+        if v not in found and is_usable(v.hint):
+            found[v] = names.distinct(v.hint)
+    for v in heads:
+        if v not in found:
+            found[v] = names.invented()
+    for equation in program.equations:
+        for atom in (*equation.inputs, *equation.outputs):
+            if isinstance(atom, Var) and atom not in found:
+                found[atom] = names.invented()
+    for atom in program.outputs:
+        if isinstance(atom, Var) and atom not in found:
+            found[atom] = names.invented()
+    return found
