@@ -6,7 +6,7 @@
 np.float64(6.0)
 """
 
-from funcgrad import numpy, tree
+from funcgrad import numpy, testing, tree
 from funcgrad.api.batch import vmap
 from funcgrad.api.custom import checkpoint, custom_jvp, custom_vjp
 from funcgrad.api.differentiate import grad, jvp, linear_transpose, linearize, stop_gradient, value_and_grad, vjp
@@ -37,6 +37,7 @@ __all__ = [
     "make_program",
     "numpy",
     "stop_gradient",
+    "testing",
     "tree",
     "value_and_grad",
     "vjp",

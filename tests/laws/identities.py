@@ -7,14 +7,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-
-from funcgrad.ir.evaluate import source_function, walk
-from funcgrad.ir.program import Literal, Program
-from funcgrad.transforms.batching import batch_program
-from funcgrad.transforms.linearize import jvp_program, linearize_program
-from funcgrad.transforms.replay import inline, inputs_of, transforming
-from funcgrad.transforms.simplify import simplify_program
-from funcgrad.transforms.transpose import transpose_program
 from laws.numerics import (
     FIRST_ORDER,
     SECOND_ORDER,
@@ -29,12 +21,20 @@ from laws.numerics import (
     snapshot,
 )
 
+from funcgrad.ir.evaluate import source_function, walk
+from funcgrad.ir.program import Literal, Program
+from funcgrad.transforms.batching import batch_program
+from funcgrad.transforms.linearize import jvp_program, linearize_program
+from funcgrad.transforms.replay import inline, inputs_of, transforming
+from funcgrad.transforms.simplify import simplify_program
+from funcgrad.transforms.transpose import transpose_program
+
 Flags = tuple[bool, ...]
 
 BATCH = 3
 
 
-# -- running ------------------------------------------------------------------------------------------------
+# -- running ------------------------------------------------------------
 
 
 def values_of(program: Program, values: Values) -> tuple[Any, ...]:
@@ -48,7 +48,9 @@ def values_of(program: Program, values: Values) -> tuple[Any, ...]:
             outs = out if equation.primitive.multiple else (out,)
             for v, x in zip(equation.outputs, outs, strict=True):
                 seen = np.asarray(x)
-                assert seen.shape == v.aval.shape, f"{equation.primitive}: {v.aval} evaluates to shape {seen.shape}"
+                assert seen.shape == v.aval.shape, (
+                    f"{equation.primitive}: {v.aval} evaluates to shape {seen.shape}"
+                )
                 assert seen.dtype == v.aval.dtype, f"{equation.primitive}: {v.aval} evaluates to {seen.dtype}"
                 env[v] = x
     return tuple([a.value if isinstance(a, Literal) else env[a] for a in program.outputs])
@@ -92,14 +94,16 @@ def non_contiguous(x: Any) -> Any:
     return view
 
 
-def assert_all_close(actual: Values, expected: Values, tolerance: float | None = None, what: str = "value") -> None:
+def assert_all_close(
+    actual: Values, expected: Values, tolerance: float | None = None, what: str = "value"
+) -> None:
     """`assert_close` for every output."""
     assert len(actual) == len(expected), f"{what}: {len(actual)} outputs instead of {len(expected)}"
     for k, (x, y) in enumerate(zip(actual, expected, strict=True)):
         assert_close(x, y, tolerance, f"{what}, output {k}")
 
 
-# -- derivatives ----------------------------------------------------------------------------------------------
+# -- derivatives ------------------------------------------------------------
 
 
 def active_inputs(values: Values) -> Flags:
@@ -169,7 +173,9 @@ def assert_vjp_is_transposed_jvp(
     residuals = values_of(parts.primal, values)[len(program.outputs) :]
     dots = values_of(parts.linear, [*residuals, *given(tangents)])
     left, right = pairing(cotangents, dots), pairing(bars, given(tangents))
-    assert_near(left, right, tolerance or pairing_tolerance(values), f"<c, J t> against <J^T c, t> for {active}")
+    assert_near(
+        left, right, tolerance or pairing_tolerance(values), f"<c, J t> against <J^T c, t> for {active}"
+    )
 
 
 def pairing_tolerance(values: Values) -> float:
@@ -191,7 +197,9 @@ def assert_second_order(program: Program, values: Values, rng: np.random.Generat
         assert_vjp_is_transposed_jvp(derived, point, rng, inputs)
 
 
-def assert_precisions_agree(program: Program, values: Values, exact: Program, rng: np.random.Generator) -> None:
+def assert_precisions_agree(
+    program: Program, values: Values, exact: Program, rng: np.random.Generator
+) -> None:
     """The derivatives in single precision are those of the same Program in double precision, rounded.
 
     `exact` is the Program at the double-precision avals of `values`.
@@ -201,7 +209,10 @@ def assert_precisions_agree(program: Program, values: Values, exact: Program, rn
         single, double = make(program, active), make(exact, active)
         extra = cotangents_for(rng, single, len(values))
         coarse = values_of(single, [*values, *extra])
-        wide = [np.asarray(x).astype(v.aval.dtype)[()] for x, v in zip([*values, *extra], double.inputs, strict=True)]
+        wide = [
+            np.asarray(x).astype(v.aval.dtype)[()]
+            for x, v in zip([*values, *extra], double.inputs, strict=True)
+        ]
         fine = values_of(double, wide)
         for k, (x, y) in enumerate(zip(coarse, fine, strict=True)):
             assert_near(x, y, 1e-4, f"{make.__name__} in single precision, output {k}")
@@ -212,7 +223,7 @@ def forward_of(program: Program, active: Flags) -> Program:
     return jvp_program(program, active, len(program.outputs))
 
 
-# -- linear operations ------------------------------------------------------------------------------------------
+# -- linear operations ------------------------------------------------------------
 
 
 def is_linear_in(program: Program, values: Values, rng: np.random.Generator, subset: Flags) -> bool:
@@ -227,16 +238,21 @@ def is_linear_in(program: Program, values: Values, rng: np.random.Generator, sub
         return False
     first = [direction_like(rng, x) for x in chosen]
     second = [direction_like(rng, x) for x in chosen]
-    mixed = [np.asarray(2 * s - 3 * t).astype(np.asarray(s).dtype)[()] for s, t in zip(first, second, strict=True)]
+    mixed = [
+        np.asarray(2 * s - 3 * t).astype(np.asarray(s).dtype)[()] for s, t in zip(first, second, strict=True)
+    ]
     outs = [at(mixed), at(first), at(second)]
     if not all(is_inexact(x) for x in outs[0]):
         return False
     return all(
-        np.allclose(m, 2 * s - 3 * t, rtol=1e-4, atol=1e-4, equal_nan=False) for m, s, t in zip(*outs, strict=True)
+        np.allclose(m, 2 * s - 3 * t, rtol=1e-4, atol=1e-4, equal_nan=False)
+        for m, s, t in zip(*outs, strict=True)
     )
 
 
-def assert_transpose_identity(program: Program, values: Values, rng: np.random.Generator, subset: Flags) -> None:
+def assert_transpose_identity(
+    program: Program, values: Values, rng: np.random.Generator, subset: Flags
+) -> None:
     """``<c, A t> = <A^T c, t>`` for a Program that is linear in the flagged inputs."""
     fixed = [k for k, s in enumerate(subset) if not s]
     linear = [k for k, s in enumerate(subset) if s]
@@ -250,10 +266,12 @@ def assert_transpose_identity(program: Program, values: Values, rng: np.random.G
     bars = values_of(transposed, [*known, *cotangents])
     for bar, t in zip(bars, tangents, strict=True):
         assert_same_type(bar, t, "cotangent")
-    assert_near(pairing(cotangents, outs), pairing(bars, tangents), pairing_tolerance(values), "transpose identity")
+    assert_near(
+        pairing(cotangents, outs), pairing(bars, tangents), pairing_tolerance(values), "transpose identity"
+    )
 
 
-# -- batching -----------------------------------------------------------------------------------------------------
+# -- batching ------------------------------------------------------------
 
 
 def batch_choices(n_inputs: int) -> list[Flags]:
@@ -265,14 +283,19 @@ def batch_choices(n_inputs: int) -> list[Flags]:
     return [(True,) * n_inputs, *alone, *rest]
 
 
-def assert_vmap_is_loop(program: Program, examples: Sequence[Values], batched: Flags, tolerance: float | None = None) -> None:
+def assert_vmap_is_loop(
+    program: Program, examples: Sequence[Values], batched: Flags, tolerance: float | None = None
+) -> None:
     """A batched Program computes what the Program does on each example."""
     size = len(examples)
     stacked = [
-        np.stack([example[k] for example in examples]) if flag else examples[0][k] for k, flag in enumerate(batched)
+        np.stack([example[k] for example in examples]) if flag else examples[0][k]
+        for k, flag in enumerate(batched)
     ]
     singles = [
-        values_of(program, [x if flag else y for x, y, flag in zip(example, examples[0], batched, strict=True)])
+        values_of(
+            program, [x if flag else y for x, y, flag in zip(example, examples[0], batched, strict=True)]
+        )
         for example in examples
     ]
     outs = values_of(batch_program(program, size, batched), stacked)
@@ -282,9 +305,11 @@ def assert_vmap_is_loop(program: Program, examples: Sequence[Values], batched: F
         assert_close(out, expected, tolerance, f"vmap over {batched}, output {k}")
 
 
-# -- passes -------------------------------------------------------------------------------------------------------
+# -- passes ------------------------------------------------------------
 
 
 def assert_simplified_is_equal(program: Program, values: Values) -> None:
     """Simplification changes no result."""
-    assert_all_close(values_of(simplify_program(program), values), values_of(program, values), what="simplified")
+    assert_all_close(
+        values_of(simplify_program(program), values), values_of(program, values), what="simplified"
+    )

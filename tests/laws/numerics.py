@@ -55,7 +55,9 @@ def assert_near(actual: Any, expected: Any, tolerance: float | None = None, what
         tolerance = TOLERANCES[real_bytes(coarse)]
     finite = np.abs(expected[np.isfinite(expected)])
     scale = float(finite.max()) if finite.size else 0.0
-    np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance * max(scale, 1.0), err_msg=what)
+    np.testing.assert_allclose(
+        actual, expected, rtol=tolerance, atol=tolerance * max(scale, 1.0), err_msg=what
+    )
 
 
 def direction_like(rng: np.random.Generator, x: Any) -> Any:
@@ -81,7 +83,9 @@ def moved(values: Values, tangents: Values, step: float) -> list[Any]:
         ]
 
 
-def numerical_derivative(function: Function, values: Values, tangents: Values, step: float = STEP) -> list[Any]:
+def numerical_derivative(
+    function: Function, values: Values, tangents: Values, step: float = STEP
+) -> list[Any]:
     """The derivative along `tangents` by a fourth-order central difference; None for exact outputs."""
     far, near = 2.0 * step, step
     with np.errstate(all="ignore"):

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from laws import identities as laws
+from laws.cases import Case, cases, classes
+from laws.numerics import is_inexact, snapshot
 
 from funcgrad.errors import FuncgradError, NotDifferentiableError
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.program import Equation, Literal, Program
 from funcgrad.tracing.primitive import Primitive
 from funcgrad.transforms.linearize import jvp_program, linearize_program
-from laws import identities as laws
-from laws.cases import Case, cases, classes, program_of
-from laws.numerics import is_inexact, snapshot
 
 ALL = list(cases())
 DIFFERENTIABLE = [case for case in ALL if case.sample.differentiable]
@@ -30,7 +30,7 @@ single_case = pytest.mark.parametrize("case", SINGLE, ids=repr)
 every_class = pytest.mark.parametrize("cls", classes(), ids=lambda cls: cls.name)
 
 
-# -- the class ------------------------------------------------------------------------------------------------
+# -- the class ------------------------------------------------------------
 
 
 @every_class
@@ -71,7 +71,7 @@ def test_pickle_returns_the_same_primitive(case: Case) -> None:
     assert pickle.loads(pickle.dumps(case.primitive)) == case.primitive
 
 
-# -- types and values -------------------------------------------------------------------------------------------
+# -- types and values ------------------------------------------------------------
 
 
 @every_case
@@ -155,7 +155,7 @@ def test_simplification_changes_nothing(case: Case) -> None:
     laws.assert_simplified_is_equal(case.program(values), values)
 
 
-# -- derivatives ------------------------------------------------------------------------------------------------
+# -- derivatives ------------------------------------------------------------
 
 
 @double_case
@@ -198,7 +198,9 @@ def test_transpose_in_every_linear_input(case: Case) -> None:
     values = case.values(rng)
     program = case.program(values)
     for flags in laws.each_and_all(laws.active_inputs(values)):
-        if laws.is_linear_in(program, values, rng, flags) and flags not in NOT_TRANSPOSED.get(case.cls.name, ()):
+        if laws.is_linear_in(program, values, rng, flags) and flags not in NOT_TRANSPOSED.get(
+            case.cls.name, ()
+        ):
             laws.assert_transpose_identity(program, values, rng, flags)
 
 
@@ -235,7 +237,7 @@ def with_literal(program: Program, k: int, value: Any) -> Program:
     return Program(rest, (), (Equation(equation.primitive, inputs, equation.outputs),), program.outputs)
 
 
-# -- batching -----------------------------------------------------------------------------------------------------
+# -- batching ------------------------------------------------------------
 
 
 @every_case
@@ -255,7 +257,10 @@ def test_vmap_of_derivatives_is_a_loop(case: Case) -> None:
     active = laws.active_inputs(examples[0])
     for derived in (laws.forward_of(program, active), laws.pullback_program(program, active)):
         extended = [[*values, *laws.cotangents_for(rng, derived, len(values))] for values in examples]
-        for flags in ((True,) * len(derived.inputs), (*[True] * len(active), *[False] * len(extended[0][len(active) :]))):
+        for flags in (
+            (True,) * len(derived.inputs),
+            (*[True] * len(active), *[False] * len(extended[0][len(active) :])),
+        ):
             laws.assert_vmap_is_loop(derived, extended, flags, 1e-4 if case in SINGLE else 1e-9)
 
 
@@ -269,12 +274,14 @@ def test_derivatives_of_vmap_are_transposes(case: Case) -> None:
     laws.assert_vjp_is_transposed_jvp(batched, stacked, rng, laws.active_inputs(stacked))
 
 
-# -- refusals ------------------------------------------------------------------------------------------------------
+# -- refusals ------------------------------------------------------------
 
 ERRORS = [(cls, index, sample) for cls in classes() for index, sample in enumerate(cls.error_samples())]
 
 
-@pytest.mark.parametrize(("cls", "index", "sample"), ERRORS, ids=lambda x: getattr(x, "name", x if isinstance(x, int) else ""))
+@pytest.mark.parametrize(
+    ("cls", "index", "sample"), ERRORS, ids=lambda x: getattr(x, "name", x if isinstance(x, int) else "")
+)
 def test_error_samples_are_refused_in_words(cls: type[Primitive], index: int, sample: Any) -> None:
     values = sample.draw(np.random.default_rng(index), np.float64)
     with pytest.raises(sample.error) as caught:
