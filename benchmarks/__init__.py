@@ -1,0 +1,1 @@
+"""Benchmarks of funcgrad beside its peers, side by side in one run: ``python -m benchmarks``."""

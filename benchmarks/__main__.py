@@ -1,0 +1,114 @@
+"""``python -m benchmarks``: measure, print one table, and keep the results of a complete run."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+
+from benchmarks.harness import FULL, QUICK, Workers, measured
+from benchmarks.libraries import PEERS, is_installed
+from benchmarks.machine import load, machine, revision, versions
+from benchmarks.model import Entries, Row, Workload
+from benchmarks.report import Report
+from benchmarks.workloads import WORKLOADS
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = argparse.ArgumentParser(prog="python -m benchmarks", description="Time funcgrad beside its peers.")
+    made.add_argument("--list", action="store_true", help="name the workloads and stop")
+    made.add_argument(
+        "--only", nargs="+", metavar="NAME", help="these workloads; a * at the end matches more"
+    )
+    made.add_argument(
+        "--peers", nargs="*", metavar="PEER", default=PEERS, help="these peers; none without a name"
+    )
+    made.add_argument(
+        "--quick", action="store_true", help="few samples, no slow workloads: does it run at all?"
+    )
+    made.add_argument("--json", action="store_true", help="print JSON instead of the table")
+    made.add_argument("--note", default="", help="a sentence to keep with the results")
+    made.add_argument(
+        "--save",
+        metavar="NAME",
+        help="write results/NAME.json and .md; a complete run is written to latest without being asked",
+    )
+    return made
+
+
+def selected(only: Sequence[str] | None, quick: bool) -> tuple[Workload, ...]:
+    """The workloads asked for; raises SystemExit for a name that no workload has."""
+    if only is None:
+        return tuple(w for w in WORKLOADS if w.in_quick or not quick)
+    found = {w.name: w for name in only for w in WORKLOADS if matches(w.name, name)}
+    unknown = [name for name in only if not any(matches(w.name, name) for w in WORKLOADS)]
+    if unknown:
+        raise SystemExit(f"no workload is called {', '.join(unknown)}; see python -m benchmarks --list")
+    return tuple(w for w in WORKLOADS if w.name in found)
+
+
+def matches(name: str, pattern: str) -> bool:
+    """Whether the name is the pattern, or begins with it up to its ``*``."""
+    return name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
+
+
+def report_of(workloads: Sequence[Workload], peers: Sequence[str], quick: bool, note: str) -> Report:
+    """Measure the workloads one after another; progress goes to standard error."""
+    start, before = perf_counter(), load()
+    rows: list[Row] = []
+    entries: dict[str, Entries] = {}
+    with Workers() as workers:
+        for workload in workloads:
+            began = perf_counter()
+            row = measured(workload, workers, QUICK if quick else FULL, frozenset(peers), entries)
+            rows.append(row)
+            entries[workload.name] = row.entries
+            print(f"{workload.name}: {perf_counter() - began:.1f} s", file=sys.stderr)
+    return Report(
+        date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        note=note,
+        quick=quick,
+        machine=machine(),
+        versions=versions(),
+        revision=revision(),
+        load=(before, load()),
+        seconds=perf_counter() - start,
+        rows=tuple(rows),
+    )
+
+
+def saved(report: Report, name: str) -> tuple[Path, Path]:
+    """Write the results; returns their paths."""
+    RESULTS.mkdir(exist_ok=True)
+    data, page = RESULTS / f"{name}.json", RESULTS / f"{name}.md"
+    data.write_text(json.dumps(report.as_json(), indent=1) + "\n", encoding="utf-8")
+    page.write_text(report.as_markdown(), encoding="utf-8")
+    return data, page
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run; the exit status is 1 if contenders disagree about a result."""
+    options = parser().parse_args(arguments)
+    if options.list:
+        for workload in WORKLOADS:
+            print(f"{workload.name:20} {workload.title}")
+        return 0
+    workloads = selected(options.only, options.quick)
+    report = report_of(workloads, options.peers, options.quick, options.note)
+    print(json.dumps(report.as_json(), indent=1) if options.json else report.as_text())
+    complete = not options.only and not options.quick and set(PEERS) <= set(options.peers)
+    name = options.save or ("latest" if complete and all(map(is_installed, PEERS)) else "")
+    if name:
+        print("wrote", *[path.name for path in saved(report, name)], "to benchmarks/results", file=sys.stderr)
+    return int(any(row.disagreement for row in report.rows))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,43 @@
+"""The libraries that are compared: whether they are installed, and how each is set up at its best.
+
+A peer that is not installed is skipped by name. Each library is loaded in a process of its own, so that no
+thread pool, allocator or garbage of one stands in another's way.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+PEERS = ("torch", "autograd", "jax")
+
+ENVIRONMENT = {"JAX_ENABLE_X64": "1", "JAX_PLATFORMS": "cpu"}
+"""Read by jax when it is imported: double precision like everybody else's, and the processor."""
+
+
+def is_installed(library: str) -> bool:
+    """Whether the library can be imported here; does not import it."""
+    return find_spec(library) is not None
+
+
+def loaded(library: str) -> Any:
+    """The library's module, imported and set up."""
+    os.environ.update(ENVIRONMENT)
+    if library == "autograd":
+        import_module("autograd.numpy")
+    return import_module(library)
+
+
+def settings_of(library: str, module: Any) -> Mapping[str, Callable[[], object]]:
+    """Settings to choose the fastest from, and what applies each.
+
+    torch's own number of threads is every core, which is slower than one thread on small arrays.
+    """
+    cores = os.cpu_count() or 1
+    if library != "torch" or cores == 1:
+        return {}
+    return {f"{n} thread" + "s" * (n > 1): partial(module.set_num_threads, n) for n in sorted({1, cores})}

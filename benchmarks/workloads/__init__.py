@@ -1,0 +1,20 @@
+"""Every workload, in the order of the table. A module declares a ``WORKLOADS`` tuple and is listed here."""
+
+from __future__ import annotations
+
+from benchmarks.model import Workload
+from benchmarks.workloads import chains, gradients, startup
+
+WORKLOADS: tuple[Workload, ...] = (
+    *startup.WORKLOADS,
+    *chains.WORKLOADS,
+    *gradients.WORKLOADS,
+)
+
+
+def find(name: str) -> Workload:
+    """The workload of that name; raises KeyError if there is none."""
+    for workload in WORKLOADS:
+        if workload.name == name:
+            return workload
+    raise KeyError(name)
