@@ -6,7 +6,9 @@
 np.float64(6.0)
 """
 
-from funcgrad import numpy, testing, tree
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from funcgrad import numpy, tree
 from funcgrad.api.batch import vmap
 from funcgrad.api.custom import checkpoint, custom_jvp, custom_vjp
 from funcgrad.api.differentiate import grad, jvp, linear_transpose, linearize, stop_gradient, value_and_grad, vjp
@@ -14,6 +16,9 @@ from funcgrad.api.inspect import eval_shape, make_program
 from funcgrad.api.jacobians import hessian, hvp, jacfwd, jacobian, jacrev
 from funcgrad.ir.avals import Aval as ShapeDtypeStruct
 from funcgrad.ir.program import Equation, Program
+
+if _TYPE_CHECKING:
+    from funcgrad import testing
 
 __version__ = "0.1.0"
 
@@ -43,3 +48,12 @@ __all__ = [
     "vjp",
     "vmap",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Import `funcgrad.testing` when it is first asked for: no program needs it to run."""
+    if name == "testing":
+        from importlib import import_module  # noqa: PLC0415 - likewise
+
+        return import_module("funcgrad.testing")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
