@@ -100,6 +100,15 @@ class Source:
         """The expression's whole source lines, or ``""`` where the source is not to be had."""
         return "".join(self._source_lines()).rstrip("\n")
 
+    @property
+    def expression(self) -> str:
+        """The expression alone, where it stands on one line; ``""`` otherwise."""
+        place = self._resolved()
+        first = next(iter(self._source_lines()), "")
+        if place.column is None or place.end_column is None or place.end_line != place.line:
+            return ""
+        return first[_characters(first, place.column) : _characters(first, place.end_column)]
+
     def caret(self, label: str = "") -> str:
         """The place, its line and carets under the expression, indented to stand inside an error message.
 

@@ -93,7 +93,7 @@ def value_and_gradient_of(fun: Function, argnums: Argnums, has_aux: bool, holomo
             return selection.call(fun, tracers)
 
         def collect(result: Any) -> list[Any]:
-            return [scalar_output(aux.value_of(result), holomorphic), *aux.leaves]
+            return [scalar_output(aux.value_of(result), holomorphic, fun), *aux.leaves]
 
         traced = trace(fun, call, selection.leaves, "grad", collect, avals=avals)
         active = tuple([a.inexact for a in avals])
@@ -156,14 +156,15 @@ class _Kept:
         self.value = value
 
 
-def scalar_output(value: Any, holomorphic: bool) -> Any:
+def scalar_output(value: Any, holomorphic: bool, fun: Function) -> Any:
     """The value to differentiate; raises NonScalarGradError unless it is one floating-point number."""
     if type(value) is Tracer and value.aval.dtype.kind == "f" and not value.aval.shape and not holomorphic:
         return value
+    name = getattr(fun, "__name__", "the function")
     leaves = tree.leaves(value)
     if len(leaves) != 1 or leaves[0] is not value:
         raise NonScalarGradError(
-            f"grad needs a function that returns one number, and it returned a {type(value).__name__} "
+            f"grad needs a function that returns one number, and {name} returned a {type(value).__name__} "
             f"of {len(leaves)} leaves",
             source=here(),
             remedy="Return a scalar (and other results through has_aux=True), or use vjp or jacrev.",
@@ -172,23 +173,23 @@ def scalar_output(value: Any, holomorphic: bool) -> Any:
     seen = aval_of_any(value)
     if seen.shape != ():
         raise NonScalarGradError(
-            f"grad needs a function that returns a scalar, and it returned {seen}",
+            f"grad needs a function that returns a scalar, and {name} returned {seen}",
             source=here(),
             remedy="Reduce it, for example with np.sum, or use vjp (one product with the Jacobian) or jacrev (all of it).",
         )
     if seen.dtype.kind == "c" and not holomorphic:
         raise NonScalarGradError(
-            f"grad needs a real result, and the function returned a complex {seen}",
+            f"grad needs a real result, and {name} returned a complex {seen}",
             source=here(),
             remedy="Take its real part or magnitude, or pass holomorphic=True if the function is holomorphic.",
         )
     if not seen.inexact:
         raise NonScalarGradError(
-            f"grad needs a floating-point result, and the function returned {seen}",
+            f"grad needs a floating-point result, and {name} returned {seen}",
             source=here(),
         )
     if holomorphic and seen.dtype.kind != "c":
-        raise NonScalarGradError(f"grad with holomorphic=True needs a complex result, got {seen}", source=here())
+        raise NonScalarGradError(f"grad with holomorphic=True needs a complex result, and {name} returned {seen}", source=here())
     return value
 
 
