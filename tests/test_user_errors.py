@@ -1,0 +1,255 @@
+"""What bad input gets: the whole text of each error, as a user reads it.
+
+File and line stand as ``FILE:N``; everything else is exact. `docs/conventions.md` has no say here: a message that
+changes must be read again, by a person.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import funcgrad as fg
+import funcgrad.numpy as fnp
+from funcgrad import errors
+
+
+def text_of(error: type[Exception], call: Callable[[], Any]) -> str:
+    """The message of the error that `call` must raise."""
+    with pytest.raises(error) as caught:
+        call()
+    return re.sub(r"test_user_errors\.py:\d+", "FILE:N", str(caught.value))
+
+
+def lines(*rows: str) -> str:
+    return "\n".join(rows)
+
+
+def test_shapes_that_do_not_broadcast() -> None:
+    def loss(x: Any) -> Any:
+        return np.sum(x * np.ones(3))
+
+    assert text_of(errors.ShapeError, lambda: fg.grad(loss)(np.ones(4))) == lines(
+        "mul of f64[4] and f64[3]: these shapes do not broadcast",
+        "  FILE:N in loss",
+        "    return np.sum(x * np.ones(3))",
+        "                  ^^^^^^^^^^^^^^",
+        "  Shapes are matched from the last axis; an axis must be equal or 1. Add an axis with x[:, None] or reshape.",
+    )
+
+
+def test_branching_on_a_traced_value() -> None:
+    def loss(err: Any) -> Any:
+        if err < 1.0:
+            return err
+        return err * err
+
+    assert text_of(errors.TracedBranchError, lambda: fg.vmap(loss)(np.ones(3))) == lines(
+        "this branch depends on a traced bool[]",
+        "  FILE:N in loss",
+        "    if err < 1.0:",
+        "       ^^^^^^^^^",
+        "  Use fg.numpy.where(err < 1.0, a, b), or fg.cond for code that must not run.",
+    )
+
+
+def test_a_gradient_of_a_vector() -> None:
+    def doubled(x: Any) -> Any:
+        return x * 2.0
+
+    gradient = fg.grad(doubled)
+    assert text_of(errors.NonScalarGradError, lambda: gradient(np.ones(4))) == lines(
+        "grad needs a function that returns a scalar, and doubled returned f64[4]",
+        "  FILE:N in <lambda>",
+        "    assert text_of(errors.NonScalarGradError, lambda: gradient(np.ones(4))) == lines(",
+        "                                                      ^^^^^^^^^^^^^^^^^^^^",
+        "  Reduce it, for example with np.sum, or use vjp (one product with the Jacobian) or jacrev (all of it).",
+    )
+
+
+def test_a_gradient_of_a_tuple() -> None:
+    gradient = fg.grad(lambda x: (x, x))
+    assert text_of(errors.NonScalarGradError, lambda: gradient(1.0)).startswith(
+        "grad needs a function that returns one number, and <lambda> returned a tuple of 2 leaves"
+    )
+
+
+def test_an_integer_argument() -> None:
+    gradient = fg.grad(lambda params: params["w"] * 2.0)
+    assert text_of(errors.NotDifferentiableError, lambda: gradient({"b": 1.0, "w": 3})) == lines(
+        "grad needs real or complex floating-point inputs, and argument 0['w'] is an integer i64*[]",
+        "  FILE:N in <lambda>",
+        '    assert text_of(errors.NotDifferentiableError, lambda: gradient({"b": 1.0, "w": 3})) == lines(',
+        "                                                          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^",
+        "  Convert it with float(x) or x.astype(float), or choose other argnums.",
+    )
+
+
+def test_an_argument_that_is_not_an_array() -> None:
+    gradient = fg.grad(lambda name: 1.0)
+    assert text_of(errors.NotDifferentiableError, lambda: gradient("w")) == lines(
+        "grad cannot act on argument 0: a str is not an array or a number",
+        "  FILE:N in <lambda>",
+        '    assert text_of(errors.NotDifferentiableError, lambda: gradient("w")) == lines(',
+        "                                                          ^^^^^^^^^^^^^",
+        "  Leave it out of argnums, or pass arrays, numbers, or pytrees of them.",
+    )
+
+
+def test_argnums_that_the_call_does_not_have() -> None:
+    gradient = fg.grad(np.multiply, argnums=2)
+    assert text_of(errors.ArgnumsError, lambda: gradient(1.0, 2.0)) == lines(
+        "argnums=2 of grad names argument 2, and the call has 2 positional arguments",
+        "  FILE:N in <lambda>",
+        "    assert text_of(errors.ArgnumsError, lambda: gradient(1.0, 2.0)) == lines(",
+        "                                                ^^^^^^^^^^^^^^^^^^",
+        "  Arguments to differentiate must be passed by position; count them from 0.",
+    )
+
+
+def test_float_of_a_tracer_without_a_value() -> None:
+    def sine(x: Any) -> Any:
+        return math.sin(x)
+
+    assert text_of(errors.ConcretizationError, lambda: fg.vmap(sine)(np.ones(3))) == lines(
+        "float() needs the value of a traced f64[], and no value exists under vmap",
+        "  FILE:N in sine",
+        "    return math.sin(x)",
+        "           ^^^^^^^^^^^",
+        "  Use fg.numpy functions instead, or move the call out of the traced function.",
+    )
+
+
+def test_asarray_of_a_tracer_without_a_value() -> None:
+    def rows(x: Any) -> Any:
+        return np.asarray(x).sum()
+
+    assert text_of(errors.ConcretizationError, lambda: fg.vmap(rows)(np.ones((3, 2)))) == lines(
+        "np.asarray() needs the value of a traced f64[2], and no value exists under vmap",
+        "  FILE:N in rows",
+        "    return np.asarray(x).sum()",
+        "           ^^^^^^^^^^^^^",
+        "  Use fg.numpy functions instead, or move the call out of the traced function.",
+    )
+
+
+def test_assigning_a_tracer_into_a_real_array() -> None:
+    def powers(x: Any) -> Any:
+        table = np.zeros(3)
+        table[0] = x**2
+        return table.sum()
+
+    assert text_of(errors.TracerAssignmentError, lambda: fg.grad(powers)(2.0)) == lines(
+        "this assignment would store a traced value in a NumPy array, which cannot hold it",
+        "  FILE:N in powers",
+        "    table[0] = x**2",
+        "    ^^^^^^^^",
+        "  Make the array with fg.numpy.zeros (or np.zeros_like of a traced value), which can be assigned into.",
+    )
+
+
+def test_a_tracer_that_escaped() -> None:
+    kept = []
+
+    def keeping(x: Any) -> Any:
+        kept.append(x * 3.0)
+        return x
+
+    fg.grad(keeping)(1.0)
+    assert text_of(errors.EscapedTracerError, lambda: kept[0] + 1.0) == lines(
+        "a traced f64*[] is used after its trace ended (grad of keeping)",
+        "  FILE:N in <lambda>",
+        "    assert text_of(errors.EscapedTracerError, lambda: kept[0] + 1.0) == lines(",
+        "                                                      ^^^^^^^^^^^^^",
+        "  the tracer was made here: FILE:N in keeping",
+        "    kept.append(x * 3.0)",
+        "                ^^^^^^^",
+        "  Return it from the traced function instead of storing it elsewhere.",
+    )
+
+
+def test_an_unsupported_numpy_function() -> None:
+    def loss(x: Any) -> Any:
+        return np.linalg.cond(np.busday_count(x, x))
+
+    assert text_of(errors.UnsupportedFunctionError, lambda: fg.grad(loss)(np.ones(2))) == lines(
+        "np.busday_count is not supported on traced arrays",
+        "  FILE:N in loss",
+        "    return np.linalg.cond(np.busday_count(x, x))",
+        "                          ^^^^^^^^^^^^^^^^^^^^^",
+        "  Write it with functions of fg.numpy, or teach funcgrad: @fg.extend.implements(np.busday_count) on a "
+        "function composed of them, or fg.custom_vjp around the call.",
+    )
+
+
+def test_a_cotangent_of_another_structure() -> None:
+    _, pullback = fg.vjp(lambda x: {"a": x, "b": x}, 1.0)
+    assert text_of(errors.TreeError, lambda: pullback({"a": 1.0})).startswith(
+        "the cotangent given to pullback does not have the structure it must have: "
+    )
+
+
+def test_a_tangent_of_another_shape() -> None:
+    assert text_of(errors.ShapeError, lambda: fg.jvp(np.sin, (np.ones(3),), (np.ones(2),))).startswith(
+        "the tangent given to jvp has shape (2,) where the value is f64[3]"
+    )
+
+
+def test_a_backward_rule_of_another_structure() -> None:
+    @fg.custom_vjp
+    def product(x: Any, y: Any) -> Any:
+        return x * y
+
+    product.defvjp(lambda x, y: (x * y, (x, y)), lambda saved, bar: bar * saved[0])
+    assert text_of(errors.CustomRuleError, lambda: fg.grad(product)(2.0, 3.0)) == lines(
+        "the result of the backward rule function must be a tuple of cotangents, one per differentiable argument, "
+        "and it is a Tracer",
+        "  FILE:N in <lambda>",
+        "    assert text_of(errors.CustomRuleError, lambda: fg.grad(product)(2.0, 3.0)) == lines(",
+        "                                                   ^^^^^^^^^^^^^^^^^^^^^^^^^^",
+        "  Return (cotangent,) for a function of one argument.",
+    )
+
+
+def test_an_error_in_a_derived_equation_points_at_the_forward_line() -> None:
+    @fg.custom_vjp
+    def rounded(x: Any) -> Any:
+        return np.round(x)
+
+    rounded.defvjp(lambda x: (np.round(x), x), lambda x, bar: (bar * np.ones(7),))
+
+    def loss(x: Any) -> Any:
+        scaled = x * 2.0
+        return np.sum(rounded(scaled))
+
+    message = text_of(errors.CustomRuleError, lambda: fg.grad(loss)(np.ones(3)))
+    assert "return np.sum(rounded(scaled))" in message
+
+
+def test_an_exception_in_the_function_leaves_nothing_behind() -> None:
+    large = np.ones(100_000)
+
+    def failing(x: Any) -> Any:
+        total = np.sum(x * large)
+        raise RuntimeError(f"stopped at {float(total):.0f}")
+
+    with pytest.raises(RuntimeError, match="stopped at 100000"):
+        fg.grad(failing)(1.0)
+    assert large.flags.writeable
+    assert isinstance(fnp.zeros(3), np.ndarray)
+    assert fg.grad(np.sin)(0.0) == 1.0
+
+
+def test_the_traceback_shows_the_user_only() -> None:
+    def failing(x: Any) -> Any:
+        return 1 / (x - x.shape[0])
+
+    with pytest.raises(IndexError) as caught:
+        fg.grad(failing)(1.0)
+    files = {entry.path.name for entry in caught.traceback if hasattr(entry.path, "name")}
+    assert files == {"test_user_errors.py"}
