@@ -11,6 +11,7 @@ from laws.numerics import (
     FIRST_ORDER,
     SECOND_ORDER,
     Values,
+    as_dtype,
     assert_close,
     assert_near,
     assert_same_type,
@@ -111,6 +112,15 @@ def active_inputs(values: Values) -> Flags:
     return tuple([is_inexact(x) for x in values])
 
 
+def choices(n_inputs: int) -> list[Flags]:
+    """Every combination of inputs that is not empty; of many inputs each alone, all but one, and all."""
+    if n_inputs <= 3:
+        return [flags for flags in product((True, False), repeat=n_inputs) if any(flags)]
+    alone = [tuple([i == k for i in range(n_inputs)]) for k in range(n_inputs)]
+    rest = [tuple([not flag for flag in flags]) for flags in alone]
+    return [(True,) * n_inputs, *alone, *rest]
+
+
 def each_and_all(flags: Flags) -> list[Flags]:
     """All flagged inputs together, and each alone: rules must take None for any tangent."""
     alone = [tuple([i == k for i in range(len(flags))]) for k, flag in enumerate(flags) if flag]
@@ -209,10 +219,7 @@ def assert_precisions_agree(
         single, double = make(program, active), make(exact, active)
         extra = cotangents_for(rng, single, len(values))
         coarse = values_of(single, [*values, *extra])
-        wide = [
-            np.asarray(x).astype(v.aval.dtype)[()]
-            for x, v in zip([*values, *extra], double.inputs, strict=True)
-        ]
+        wide = [as_dtype(x, v.aval.dtype) for x, v in zip([*values, *extra], double.inputs, strict=True)]
         fine = values_of(double, wide)
         for k, (x, y) in enumerate(zip(coarse, fine, strict=True)):
             assert_near(x, y, 1e-4, f"{make.__name__} in single precision, output {k}")
@@ -226,28 +233,24 @@ def forward_of(program: Program, active: Flags) -> Program:
 # -- linear operations ------------------------------------------------------------
 
 
-def is_linear_in(program: Program, values: Values, rng: np.random.Generator, subset: Flags) -> bool:
-    """Whether ``f(2 s - 3 t) = 2 f(s) - 3 f(t)`` for random values of the flagged inputs."""
+def all_inexact(values: Values, flags: Flags) -> bool:
+    """Whether the flagged values can have tangents at all."""
+    return all(is_inexact(x) for x, flag in zip(values, flags, strict=True) if flag)
+
+
+def assert_linear_in(program: Program, values: Values, rng: np.random.Generator, flags: Flags) -> None:
+    """``f(2 s - 3 t) = 2 f(s) - 3 f(t)`` for random values of the flagged inputs."""
 
     def at(parts: Sequence[Any]) -> tuple[Any, ...]:
         fresh = iter(parts)
-        return values_of(program, [next(fresh) if s else x for x, s in zip(values, subset, strict=True)])
+        return values_of(program, [next(fresh) if flag else x for x, flag in zip(values, flags, strict=True)])
 
-    chosen = [x for x, s in zip(values, subset, strict=True) if s]
-    if any(np.asarray(x).size == 0 for x in chosen):
-        return False
+    chosen = [x for x, flag in zip(values, flags, strict=True) if flag]
     first = [direction_like(rng, x) for x in chosen]
     second = [direction_like(rng, x) for x in chosen]
-    mixed = [
-        np.asarray(2 * s - 3 * t).astype(np.asarray(s).dtype)[()] for s, t in zip(first, second, strict=True)
-    ]
-    outs = [at(mixed), at(first), at(second)]
-    if not all(is_inexact(x) for x in outs[0]):
-        return False
-    return all(
-        np.allclose(m, 2 * s - 3 * t, rtol=1e-4, atol=1e-4, equal_nan=False)
-        for m, s, t in zip(*outs, strict=True)
-    )
+    mixed = [as_dtype(2 * s - 3 * t, np.asarray(s).dtype) for s, t in zip(first, second, strict=True)]
+    for k, (m, s, t) in enumerate(zip(at(mixed), at(first), at(second), strict=True)):
+        assert_near(m, 2 * s - 3 * t, 1e-4, f"linearity in {flags}, output {k}")
 
 
 def assert_transpose_identity(
@@ -272,15 +275,6 @@ def assert_transpose_identity(
 
 
 # -- batching ------------------------------------------------------------
-
-
-def batch_choices(n_inputs: int) -> list[Flags]:
-    """Every combination of batched inputs; for many inputs each alone, all but one, and all."""
-    if n_inputs <= 3:
-        return [flags for flags in product((True, False), repeat=n_inputs) if any(flags)]
-    alone = [tuple([i == k for i in range(n_inputs)]) for k in range(n_inputs)]
-    rest = [tuple([not flag for flag in flags]) for flags in alone]
-    return [(True,) * n_inputs, *alone, *rest]
 
 
 def assert_vmap_is_loop(

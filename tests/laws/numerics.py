@@ -66,7 +66,12 @@ def direction_like(rng: np.random.Generator, x: Any) -> Any:
     t = rng.uniform(-1.0, 1.0, x.shape)
     if x.dtype.kind == "c":
         t = t + 1j * rng.uniform(-1.0, 1.0, x.shape)
-    return np.asarray(t).astype(x.dtype)[()]
+    return as_dtype(t, x.dtype)
+
+
+def as_dtype(x: Any, dtype: np.dtype[Any]) -> Any:
+    """A value in another dtype; rank 0 gives a NumPy scalar."""
+    return np.asarray(x).astype(dtype)[()]
 
 
 def is_inexact(x: Any) -> bool:
@@ -78,7 +83,7 @@ def moved(values: Values, tangents: Values, step: float) -> list[Any]:
     """``values + step * tangents``, where a tangent of None moves nothing."""
     with np.errstate(all="ignore"):
         return [
-            x if t is None else np.asarray(x + step * t).astype(np.asarray(x).dtype)[()]
+            x if t is None else as_dtype(x + step * t, np.asarray(x).dtype)
             for x, t in zip(values, tangents, strict=True)
         ]
 
