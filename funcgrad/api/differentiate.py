@@ -52,11 +52,11 @@ def grad(
     >>> print(grad(f)(np.array([0.0, np.pi / 4])))
     [0. 1.]
     """
-    both = value_and_gradient_of(fun, argnums, has_aux, holomorphic, allow_int)
+    both = value_and_gradient_of(fun, argnums, has_aux, holomorphic, allow_int, keeps_value=False)
 
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        value, found = both(*args, **kwargs)
-        return (found, value[1]) if has_aux else found
+        aux, found = both(*args, **kwargs)
+        return (found, aux) if has_aux else found
 
     return gradient
 
@@ -78,11 +78,16 @@ def value_and_grad(
     >>> print(value, gradient)
     25.0 [6. 8.]
     """
-    return value_and_gradient_of(fun, argnums, has_aux, holomorphic, allow_int)
+    return value_and_gradient_of(fun, argnums, has_aux, holomorphic, allow_int, keeps_value=True)
 
 
-def value_and_gradient_of(fun: Function, argnums: Argnums, has_aux: bool, holomorphic: bool, allow_int: bool) -> Function:
-    """What `grad` and `value_and_grad` share."""
+def value_and_gradient_of(
+    fun: Function, argnums: Argnums, has_aux: bool, holomorphic: bool, allow_int: bool, *, keeps_value: bool
+) -> Function:
+    """What `grad` and `value_and_grad` share: returns the value (or ``(value, aux)``) and the gradient.
+
+    Where the value is not kept it is not computed either, and the first result is the aux part alone.
+    """
 
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         selection = Selection(argnums, args, kwargs, "grad")
@@ -100,17 +105,24 @@ def value_and_gradient_of(fun: Function, argnums: Argnums, has_aux: bool, holomo
         n_extra = len(traced.operands) - len(active)
 
         def build(program: Program) -> Program:
-            return traced.finished(gradient_program(program, (*active, *([False] * n_extra))))
+            whole = gradient_program(program, (*active, *([False] * n_extra)))
+            return traced.finished(whole if keeps_value else without_first_output(whole))
 
-        program = traced.transformed(("grad", active), build)
+        program = traced.transformed(("grad", keeps_value, active), build)
         results = run(program, [*traced.operands, *traced.evaluated])
-        n_outputs = len(traced.outputs)
+        n_outputs = len(traced.outputs) - (not keeps_value)
+        gradient = tree.unflatten(selection.treedef, full_gradients(avals, results[n_outputs:]))
+        if not keeps_value:
+            return aux.rebuilt(results[:n_outputs]), gradient
         value = results[0]
-        grads = full_gradients(avals, results[n_outputs:])
-        gradient = tree.unflatten(selection.treedef, grads)
         return (value, aux.rebuilt(results[1:n_outputs])) if has_aux else value, gradient
 
     return value_and_gradient
+
+
+def without_first_output(program: Program) -> Program:
+    """The Program that does not return its first output."""
+    return Program(program.inputs, program.captured, program.equations, program.outputs[1:], program.name)
 
 
 class Aux:

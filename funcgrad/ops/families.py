@@ -53,8 +53,10 @@ class Pointwise(Primitive):
             raise located(error, user_location()) from None
         step: list[Any] = [self]
         for x, dtype in zip(args, dtypes, strict=True):
-            if type(x) in _PYTHON_SCALARS:
-                step.append(recorder.literal(x, dtype))
+            if type(x) in _PYTHON_SCALARS or isinstance(x, np.generic):
+                # Beside an operand of its dtype that is not weak, whether a scalar is makes no difference.
+                weak = type(x) in _PYTHON_SCALARS or any(type(y) is Tracer and not y.aval.weak for y in args)
+                step.append(recorder.literal(x, dtype, weak))
                 continue
             x = cast(x, dtype) if aval(x).dtype != dtype else x
             if aval(x).ndim:

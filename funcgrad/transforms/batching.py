@@ -8,7 +8,7 @@ from typing import Any
 from funcgrad.ir.program import Program
 from funcgrad.ops.structure import broadcast, shape_of
 from funcgrad.tracing.recorder import NOWHERE, Recorder
-from funcgrad.transforms.replay import Env, as_tracer, read, start, transforming
+from funcgrad.transforms.replay import Env, as_tracer, read, read_tracer, start, transforming
 
 
 def record_batched(
@@ -20,7 +20,7 @@ def record_batched(
     outer = recorder.location
     for equation in program.equations:
         recorder.location = equation.source or NOWHERE
-        values = [read(env, atom) for atom in equation.inputs]
+        values = [read_tracer(recorder, env, atom) for atom in equation.inputs]
         flags = tuple([atom in mapped for atom in equation.inputs])
         if any(flags):
             out, out_flags = equation.primitive.batch(size, values, flags)

@@ -16,7 +16,7 @@ from funcgrad.ops.families import aval
 from funcgrad.ops.structure import broadcast
 from funcgrad.tracing.recorder import NOWHERE, Recorder
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.transforms.replay import Env, as_tracer, inputs_of, read, start, transforming, write
+from funcgrad.transforms.replay import Env, inputs_of, read, read_tracer, start, transforming, write
 
 
 class Linearized(NamedTuple):
@@ -38,7 +38,7 @@ def record_jvp(recorder: Recorder, program: Program, primals: Sequence[Any], tan
     outer = recorder.location
     for equation in program.equations:
         recorder.location = equation.source or NOWHERE
-        values = [read(env, atom) for atom in equation.inputs]
+        values = [read_tracer(recorder, env, atom) for atom in equation.inputs]
         input_dots = [dots.get(atom) for atom in equation.inputs]  # type: ignore[arg-type]
         if all(t is None for t in input_dots):
             write(env, equation, recorder.record(equation.primitive, values))
@@ -54,7 +54,7 @@ def record_jvp(recorder: Recorder, program: Program, primals: Sequence[Any], tan
 
 def zeros_like(recorder: Recorder, aval: Aval) -> Any:
     """A recorded array of zeros, for a tangent or cotangent that must not be None."""
-    zero = as_tracer(recorder, aval.dtype.type(0))
+    zero = Tracer(recorder, recorder.literal(0, aval.dtype), aval.scalar)
     return broadcast(zero, aval.shape, ())
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from funcgrad.errors import FuncgradError
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.tracing.recorder import NOWHERE, Recorder, located
@@ -42,6 +44,14 @@ def read(env: Env, atom: Atom) -> Any:
     return atom.value if type(atom) is Literal else env[atom]  # type: ignore[index]
 
 
+def read_tracer(recorder: Recorder, env: Env, atom: Atom) -> Any:
+    """What `read` returns, with a literal recorded as it stands: in its dtype, weak if it was."""
+    if type(atom) is not Literal:
+        return env[atom]  # type: ignore[index]
+    index = recorder.literal(atom.value, atom.aval.dtype, atom.aval.weak)
+    return Tracer(recorder, index, atom.aval)
+
+
 def write(env: Env, equation: Equation, out: Any) -> None:
     """Bind the results of an equation."""
     if equation.primitive.multiple:
@@ -61,10 +71,12 @@ def replay(recorder: Recorder, equations: Sequence[Equation], env: Env) -> None:
             index = indices.get(atom)  # type: ignore[arg-type]
             if index is None:
                 value = read(env, atom)
-                if type(atom) is Literal:
+                if isinstance(value, np.generic):
                     index = recorder.literal(value, atom.aval.dtype, atom.aval.weak)
                 else:
-                    index = indices[atom] = recorder.index_of(value)
+                    index = recorder.index_of(value)
+                if type(atom) is not Literal:
+                    indices[atom] = index
             step.append(index)
         write(env, equation, recorder.append(equation.primitive, tuple(step)))
     recorder.location = outer

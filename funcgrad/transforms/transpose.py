@@ -138,7 +138,8 @@ def gradient_program(program: Program, active: Sequence[bool]) -> Program:
         inputs, tangents, outputs, dots = record_tangents(recorder, program, active)
         grads: list[Any] = [None] * len(tangents)
         if dots[0] is not None:
-            one = program.outputs[0].aval.dtype.type(1)
+            seed = program.outputs[0].aval
+            one = Tracer(recorder, recorder.literal(1, seed.dtype), seed.scalar)
             grads = record_transpose(recorder, tangents, [as_tracer(recorder, dots[0])], [one])
         wanted = [v for v, a in zip(program.inputs, active, strict=True) if a]
         outs = [recorder.index_of(x) for x in outputs] + instantiated(recorder, wanted, grads)
