@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,37 +24,51 @@ from funcgrad.transforms.replay import inline
 from funcgrad.transforms.resume import resume_program
 from funcgrad.transforms.simplify import simplify_program
 
-CACHE_SIZE = 4096
+CACHE_STEPS = 4_000_000
+"""Recorded steps whose transformed Programs are kept: about a gigabyte if all were different."""
 
 Built = TypeVar("Built")
 
 
 class TransformCache:
-    """Transformed Programs by fingerprint; the oldest entry leaves when it is full."""
+    """Transformed Programs by fingerprint; the oldest leave when together they are too large."""
 
-    def __init__(self, size: int) -> None:
-        self.size = size
+    def __init__(self, most_steps: int) -> None:
+        self._most_steps = most_steps
+        self._steps = 0
+        self._entries: dict[Hashable, tuple[Any, int]] = {}
+        self._lock = Lock()
         self.misses = 0
-        self._entries: dict[Hashable, Any] = {}
+        """How many Programs had to be transformed."""
 
-    def get(self, key: Hashable, build: Callable[[], Built]) -> Built:
-        """The entry under `key`, built when it is missing."""
+    def get(self, key: Hashable, n_steps: int, build: Callable[[], Built]) -> Built:
+        """The entry under `key`, built from `n_steps` recorded steps when it is missing."""
         found = self._entries.get(key)
-        if found is None:
+        if found is not None:
+            return found[0]  # type: ignore[no-any-return]
+        built = build()
+        with self._lock:
             self.misses += 1
-            found = build()
-            while len(self._entries) >= self.size:
-                # Another thread may be evicting too: losing the race is harmless.
-                self._entries.pop(next(iter(self._entries)), None)
-            self._entries[key] = found
-        return found  # type: ignore[no-any-return]
+            # Another thread may have built it meanwhile; both are right, and the first one stays.
+            kept, _ = self._entries.setdefault(key, (built, n_steps))
+            if kept is built:
+                self._steps += n_steps
+                self._shrink()
+        return kept  # type: ignore[no-any-return]
+
+    def _shrink(self) -> None:
+        while self._steps > self._most_steps and len(self._entries) > 1:
+            _, n_steps = self._entries.pop(next(iter(self._entries)))
+            self._steps -= n_steps
 
     def clear(self) -> None:
         """Forget everything."""
-        self._entries.clear()
+        with self._lock:
+            self._entries.clear()
+            self._steps = 0
 
 
-CACHE = TransformCache(CACHE_SIZE)
+CACHE = TransformCache(CACHE_STEPS)
 
 PAUSES_FROM = 2000
 
@@ -114,7 +129,7 @@ class Traced:
             with collector_paused(len(recorder.steps)):
                 return build(self.program)
 
-        return CACHE.get(full, build_now)
+        return CACHE.get(full, len(recorder.steps), build_now)
 
     def finished(self, program: Program) -> Program:
         """A transformed Program, simplified, that reuses what the trace has already evaluated.
