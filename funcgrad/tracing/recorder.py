@@ -92,8 +92,8 @@ class Recorder:
     def close(self) -> None:
         """End the trace: its tracers are refused from now on, and borrowed arrays are given back."""
         self.closed = True
-        for array in self._locked:
-            array.flags.writeable = True
+        for array in reversed(self._locked):
+            unlock(array)
         self._locked = []
 
     # -- values entering the trace ---------------------------------------------------------------------
@@ -332,6 +332,20 @@ class Recorder:
             inputs = tuple([atoms[i] for i in step[1:]])
             equations.append(Equation(primitive, inputs, outs, as_source(sources[index])))
         return tuple(equations)
+
+
+def unlock(array: Any) -> None:
+    """Make an array writeable again that was before it was captured.
+
+    NumPy refuses this for a view whose base is read-only, as it is while an outer trace holds it.
+    """
+    base = array.base
+    held = isinstance(base, np.ndarray) and not base.flags.writeable
+    if held:
+        base.flags.writeable = True
+    array.flags.writeable = True
+    if held:
+        base.flags.writeable = False
 
 
 def recorder_of(inputs: Sequence[Any]) -> Recorder | None:
