@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.numpy.dispatch import implements
-from funcgrad.ops import arithmetic, comparison, elementary
+from funcgrad.ops import arithmetic, bivariate, comparison, elementary
 from funcgrad.ops.families import Pointwise, aval
 from funcgrad.ops.selection import where as select
 from funcgrad.tracing.tracer import Tracer, install
@@ -23,11 +23,11 @@ def power(x: Any, y: Any) -> Any:
     """``x ** y``; fixed integer exponents keep their derivative at 0 and for negative x."""
     exponent = fixed_exponent(y)
     if exponent is None or not isinstance(x, Tracer):
-        return arithmetic.pow(x, y)
+        return bivariate.pow(x, y)
     if exponent == 0.5:
         return elementary.sqrt(x)
     if exponent != int(exponent):
-        return arithmetic.pow(x, y)
+        return bivariate.pow(x, y)
     if isinstance(y, float) and not x.aval.inexact:
         x = arithmetic.add(x, 0.0)
     return arithmetic.IntegerPow(int(exponent))(x)

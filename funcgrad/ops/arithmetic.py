@@ -1,16 +1,18 @@
-"""Arithmetic: add, subtract, multiply, divide, negate, powers, and the strong-zero product."""
+"""Arithmetic: add, subtract, multiply, divide, negate, integer powers, and the strong-zero product."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from funcgrad.ir.avals import Aval
-from funcgrad.ops.families import Binary, Unary, added, broadcast_to, scaled, summed_to
+from funcgrad.errors import DtypeError
+from funcgrad.ir.avals import Aval, aval_of
+from funcgrad.ir.program import Literal
+from funcgrad.ops.families import Binary, Unary, added, aval, broadcast_to, scaled, summed_to, ufunc_dtypes
 from funcgrad.tracing.primitive import Flags, Linear
-from funcgrad.tracing.samples import Sample, booleans, edge, integers, normal, positive
+from funcgrad.tracing.samples import ErrorSample, Sample, booleans, edge, integers, normal, positive
 
 
 class Neg(Unary):
@@ -111,6 +113,12 @@ class Mul(Binary):
             return summed_to(product_of_cotangent(cotangent, y), x.aval), None
         return None, summed_to(product_of_cotangent(cotangent, x), y.aval)
 
+    def simplify(self, inputs: Sequence[Any]) -> Any:
+        x, y = inputs
+        if is_literal_one(y):
+            return x
+        return y if is_literal_one(x) else None
+
     @classmethod
     def samples(cls) -> Sequence[Any]:
         return (
@@ -121,23 +129,28 @@ class Mul(Binary):
 
 
 class StrongZeroMul(Binary):
-    """``x * y``, but exactly 0 where ``x`` is 0, whatever ``y`` is.
+    """``x * y``, but 0 where ``x`` is 0, whatever ``y`` is.
 
     A cotangent that a selection (`where`, a slice, a maximum) set to zero must stay zero when the rule
-    of an earlier operation multiplies it by an infinite or undefined derivative.
+    of an earlier operation multiplies it by an infinite or undefined derivative. Its own transpose writes
+    such zeros too, which is what keeps higher derivatives finite.
     """
 
     name = "strong_zero_mul"
     ufunc = np.multiply
+    selects = True
 
     def evaluate(self, *values: Any) -> Any:
         x, y = values
-        return np.where(x == 0, x.dtype.type(0), x * y)
+        return np.where(x, x * y, x)
+
+    def on_arrays(self, *args: Any) -> Any:
+        dtype = np.result_type(*args)
+        return self.evaluate(*[np.asarray(x, dtype) for x in args])[()]
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
         x, y = names
-        zero = "0.0" if avals[0].dtype == np.float64 else f"np.{avals[0].dtype.name}(0)"
-        return f"np.where({x} == 0, {zero}, {x} * {y})"
+        return f"np.where({x}, {x} * {y}, {x})"
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         x, y = primals
@@ -160,6 +173,7 @@ class StrongZeroMul(Binary):
         return (
             Sample(normal(3, 2), normal(3, 2)),
             Sample(normal(3), normal()),
+            Sample(normal(), normal(3)),
             Sample(edge(0.0, 0.0, 0.0, 1.0), edge(np.inf, np.nan, -np.inf, 2.0), differentiable=False),
         )
 
@@ -189,6 +203,9 @@ class Div(Binary):
             return summed_to(strong_zero_mul(cotangent, self(1.0, y)), x.aval), None
         return summed_to(self(cotangent, y), x.aval), None
 
+    def simplify(self, inputs: Sequence[Any]) -> Any:
+        return inputs[0] if is_literal_one(inputs[1]) else None
+
     @classmethod
     def samples(cls) -> Sequence[Any]:
         return (
@@ -198,12 +215,31 @@ class Div(Binary):
         )
 
 
+class Reciprocal(Unary):
+    """``1 / x``; rounded towards zero for integers, as NumPy's."""
+
+    name = "reciprocal"
+    ufunc = np.reciprocal
+
+    def derivative(self, x: Any, out: Any) -> Any:
+        return neg(mul(out, out))
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            Sample(positive(3, 2)),
+            Sample(positive()),
+            Sample(edge(np.inf, -np.inf, -2.0), differentiable=False),
+            Sample(integers(1, 5, 4), differentiable=False),
+        )
+
+
 class IntegerPow(Unary):
     """``x ** n`` for a fixed integer n; defined, with its derivatives, for negative and zero x."""
 
     name = "integer_pow"
     parameters = ("n",)
-    ufunc = np.square
+    ufunc = np.power
     keeps_weak = True
     n: int
 
@@ -211,10 +247,21 @@ class IntegerPow(Unary):
         return np.power(args[0], self.n)
 
     def operand_dtypes(self, avals: tuple[Aval, ...]) -> tuple[np.dtype[Any], ...]:
-        return (avals[0].dtype,)
+        x = avals[0]
+        return (x.dtype if x.weak else ufunc_dtypes(self.name, np.power, (x, aval_of(self.n)))[-1],)
 
     def infer(self, *avals: Aval) -> Aval:
-        return avals[0]
+        (x,) = avals
+        if not x.inexact:
+            if self.n < 0:
+                raise NegativePowerError(
+                    f"{x} ** {self.n}: integers to negative integer powers are not integers",
+                    remedy="Convert the base first: x.astype(float), or write 1.0 / x ** n.",
+                )
+            if self.operand_dtypes(avals) != (x.dtype,):
+                raise DtypeError(f"{x} ** {self.n}: booleans must be cast to integers first")
+            np.power(np.ones((), x.dtype), self.n)  # refuses exponents that the dtype does not hold
+        return x
 
     def evaluate(self, *values: Any) -> Any:
         return np.square(values[0]) if self.n == 2 else np.power(values[0], self.n)
@@ -227,7 +274,7 @@ class IntegerPow(Unary):
             return None
         if self.n == 1:
             return 1
-        return mul(x if self.n == 2 else IntegerPow(self.n - 1)(x), float(self.n))
+        return mul(x if self.n == 2 else integer_pow(x, self.n - 1), float(self.n))
 
     def simplify(self, inputs: Sequence[Any]) -> Any:
         return inputs[0] if self.n == 1 else None
@@ -240,41 +287,26 @@ class IntegerPow(Unary):
             Sample(positive(3), params={"n": -2}),
             Sample(normal(3), params={"n": 0}),
             Sample(normal(), params={"n": 1}),
+            Sample(edge(0.0, -0.0, -2.0, np.inf), params={"n": -1}, differentiable=False),
+            Sample(integers(-3, 3, 4), params={"n": 3}, differentiable=False),
         )
-
-
-class Pow(Binary):
-    """``x ** y`` for an exponent that is an array or a traced value.
-
-    Derivatives at the edge: by x, 0 where y is 0; by y, 0 where x is 0 and y is not negative.
-    """
-
-    name = "pow"
-    ufunc = np.power
-    symbol = "**"
-    keeps_weak = True
-    kinds: ClassVar[str] = "fc"
-
-    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
-        from funcgrad.ops.comparison import equal
-        from funcgrad.ops.elementary import log
-        from funcgrad.ops.selection import where
-
-        x, y = primals
-        if i == 0:
-            at_zero = equal(y, 0.0)
-            return where(at_zero, 0.0, mul(y, self(x, where(at_zero, 1.0, sub(y, 1.0)))))
-        at_zero = equal(x, 0.0)
-        return where(at_zero, where(equal(out, 0.0), 0.0, mul(out, log(x))), mul(out, log(where(at_zero, 1.0, x))))
 
     @classmethod
-    def samples(cls) -> Sequence[Any]:
+    def error_samples(cls) -> Sequence[Any]:
         return (
-            Sample(positive(3, 2), normal(3, 2)),
-            Sample(positive(3), normal()),
-            Sample(positive(), normal(3)),
-            Sample(edge(0.0, 0.0, 2.0, -1.0), edge(0.0, 2.0, 0.0, 0.5), differentiable=False),
+            ErrorSample(
+                integers(1, 3, 4), params={"n": -1}, words="negative integer powers", error=NegativePowerError
+            ),
         )
+
+
+class NegativePowerError(DtypeError, ValueError):
+    """Raised for integers to negative integer powers; NumPy raises a ValueError."""
+
+
+def is_literal_one(atom: Any) -> bool:
+    """Whether an input of an equation is the number 1."""
+    return type(atom) is Literal and atom.value == 1
 
 
 def is_selected(cotangent: Any) -> bool:
@@ -295,12 +327,12 @@ sub = Sub()
 mul = Mul()
 div = Div()
 neg = Neg()
-pow = Pow()
+reciprocal = Reciprocal()
 strong_zero_mul = StrongZeroMul()
 
 
 def integer_pow(x: Any, n: int) -> Any:
     """``x ** n`` for a Python integer n."""
-    return IntegerPow(n)(x)
+    return reciprocal(x) if n == -1 and aval(x).inexact else IntegerPow(n)(x)
 
 

@@ -1,4 +1,4 @@
-"""Comparisons, which are constant almost everywhere and have no derivative."""
+"""Comparisons and other questions with a boolean answer, which has no derivative."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.ops.families import Binary
+from funcgrad.ops.families import Binary, Unary
 from funcgrad.tracing.samples import Sample, edge, integers, normal
 
 
 class Comparison(Binary):
-    """Two operands, a boolean result."""
+    """Two operands, a boolean result. Complex numbers compare by real part, then imaginary part."""
 
     def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
         return None
@@ -75,9 +75,57 @@ class GreaterEqual(Comparison):
     symbol = ">="
 
 
+class Question(Unary):
+    """One operand, a boolean result."""
+
+    def derivative(self, x: Any, out: Any) -> Any:
+        return None
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            Sample(normal(3, 2), differentiable=False),
+            Sample(normal(), differentiable=False),
+            Sample(edge(0.0, -0.0, np.nan, np.inf, -np.inf), differentiable=False),
+        )
+
+
+class IsNaN(Question):
+    """Whether it is not a number."""
+
+    name = "isnan"
+    ufunc = np.isnan
+
+
+class IsInf(Question):
+    """Whether it is infinite."""
+
+    name = "isinf"
+    ufunc = np.isinf
+
+
+class IsFinite(Question):
+    """Whether it is neither infinite nor NaN."""
+
+    name = "isfinite"
+    ufunc = np.isfinite
+
+
+class SignBit(Question):
+    """Whether the sign bit is set: true for -0.0."""
+
+    name = "signbit"
+    ufunc = np.signbit
+    kinds = "f"
+
+
 equal = Equal()
 not_equal = NotEqual()
 less = Less()
 less_equal = LessEqual()
 greater = Greater()
 greater_equal = GreaterEqual()
+isnan = IsNaN()
+isinf = IsInf()
+isfinite = IsFinite()
+signbit = SignBit()

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from funcgrad.ops.arithmetic import add, div, mul, neg, sub
-from funcgrad.ops.families import Unary
+from funcgrad.ops.families import Unary, aval
+from funcgrad.ops.magnitude import hypot
 from funcgrad.tracing.samples import Sample, edge, normal, positive, uniform
 
 
@@ -238,7 +239,9 @@ class Arcsinh(Everywhere):
     ufunc = np.arcsinh
 
     def derivative(self, x: Any, out: Any) -> Any:
-        return div(1.0, sqrt(add(mul(x, x), 1.0)))
+        if aval(x).dtype.kind == "c":
+            return div(1.0, sqrt(add(mul(x, x), 1.0)))
+        return div(1.0, hypot(x, 1.0))
 
 
 class Arccosh(Unary):
@@ -265,6 +268,28 @@ class Arctanh(InUnitInterval):
         return div(1.0, mul(sub(1.0, x), add(x, 1.0)))
 
 
+class Degrees(Everywhere):
+    """Radians as degrees."""
+
+    name = "degrees"
+    ufunc = np.degrees
+    kinds = "f"
+
+    def derivative(self, x: Any, out: Any) -> Any:
+        return 180.0 / math.pi
+
+
+class Radians(Everywhere):
+    """Degrees as radians."""
+
+    name = "radians"
+    ufunc = np.radians
+    kinds = "f"
+
+    def derivative(self, x: Any, out: Any) -> Any:
+        return math.pi / 180.0
+
+
 exp = Exp()
 exp2 = Exp2()
 expm1 = Expm1()
@@ -286,4 +311,5 @@ tanh = Tanh()
 arcsinh = Arcsinh()
 arccosh = Arccosh()
 arctanh = Arctanh()
-
+degrees = Degrees()
+radians = Radians()

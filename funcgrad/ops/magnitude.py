@@ -1,0 +1,124 @@
+"""Size and sign: the absolute value, the sign, `copysign` and `hypot`.
+
+Where such a function has a kink, its derivative there is 0: for ``abs(x)`` at 0, ``hypot(0, 0)`` and the
+absolute value of a complex 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad.ops.arithmetic import div, mul
+from funcgrad.ops.comparison import equal
+from funcgrad.ops.complexes import conj, imag, make_complex, real, zero_of
+from funcgrad.ops.families import Binary, Unary, aval
+from funcgrad.ops.selection import where
+from funcgrad.tracing.samples import Sample, distinct, edge, integers, normal
+
+
+class Sign(Unary):
+    """-1, 0 or 1; ``z / |z|`` for complex numbers, and 0 for 0. Its derivative at 0 is 0."""
+
+    name = "sign"
+    ufunc = np.sign
+
+    def derivative(self, x: Any, out: Any) -> Any:
+        return None
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        x, x_dot = primals[0], tangents[0]
+        if aval(x).dtype.kind != "c":
+            return super().jvp(primals, tangents)
+        # Only what is perpendicular to z turns it: out' = i out Im(conj(out) z') / |z|.
+        out = self.bind(x)
+        size = absolute(x)
+        turn = div(imag(mul(x_dot, conj(out))), where(equal(size, 0.0), 1.0, size))
+        return out, mul(make_complex(zero_of(turn), turn), out)
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            Sample(distinct(3, 2)),
+            Sample(distinct()),
+            Sample(edge(0.0, -0.0, np.inf, np.nan), differentiable=False),
+            Sample(integers(-3, 3, 4), differentiable=False),
+        )
+
+
+class Abs(Unary):
+    """The absolute value. Its derivative at 0 is 0, the middle of the subgradients."""
+
+    name = "abs"
+    ufunc = np.absolute
+    keeps_weak = True
+
+    def derivative(self, x: Any, out: Any) -> Any:
+        return sign(x)
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        x, x_dot = primals[0], tangents[0]
+        if aval(x).dtype.kind != "c":
+            return super().jvp(primals, tangents)
+        return self.bind(x), real(mul(x_dot, conj(sign(x))))
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            Sample(distinct(3, 2)),
+            Sample(distinct()),
+            Sample(edge(0.0, -0.0, -np.inf, np.nan), differentiable=False),
+            Sample(integers(-3, 3, 4), differentiable=False),
+        )
+
+
+class CopySign(Binary):
+    """The size of ``x`` with the sign of ``y``, that of -0.0 included. Its derivative at ``x = 0`` is 0."""
+
+    name = "copysign"
+    ufunc = np.copysign
+    kinds = "f"
+
+    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+        x, y = primals
+        return mul(sign(x), self(1.0, y)) if i == 0 else None
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            Sample(distinct(3, 2), distinct(3, 2)),
+            Sample(distinct(), distinct(3)),
+            Sample(edge(0.0, 1.0, np.inf, np.nan), edge(-0.0, -0.0, -1.0, 1.0), differentiable=False),
+        )
+
+
+class Hypot(Binary):
+    """``sqrt(x*x + y*y)`` without overflow. Its derivative at (0, 0) is 0."""
+
+    name = "hypot"
+    ufunc = np.hypot
+    kinds = "f"
+
+    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+        return zero_where(equal(out, 0.0), div(primals[i], out))
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            Sample(normal(3, 2), normal(3, 2)),
+            Sample(normal(3), normal()),
+            Sample(edge(0.0, 1e300, 3.0, np.inf), edge(0.0, 1e300, 4.0, np.nan), differentiable=False),
+        )
+
+
+def zero_where(condition: Any, x: Any) -> Any:
+    """`x`, and 0 where the condition holds, in every derivative too."""
+    return where(condition, 0.0, x)
+
+
+sign = Sign()
+absolute = Abs()
+copysign = CopySign()
+hypot = Hypot()

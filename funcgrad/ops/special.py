@@ -1,0 +1,172 @@
+"""Special functions: the logistic function and its inverse, the error functions, and sinc with its derivatives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad.ir.avals import Aval
+from funcgrad.ops.arithmetic import div, mul, neg, sub
+from funcgrad.ops.elementary import Everywhere, InUnitInterval, exp
+from funcgrad.ops.families import Unary, aval
+from funcgrad.ops.lazy import ComposedUfunc, LazyUfunc
+from funcgrad.tracing.samples import Sample, edge, normal, uniform
+
+
+def sigmoid(x: Any) -> Any:
+    """``1 / (1 + exp(-x))`` with NumPy alone, for inexact dtypes.
+
+    It underflows to 0 only where the result is below the smallest normal number; in half precision, whose
+    subnormal numbers matter, it is computed in single precision.
+
+    >>> print(sigmoid(np.array([-1000.0, 0.0, 1000.0])))
+    [0.  0.5 1. ]
+    """
+    x = np.asarray(x)[()]
+    if x.dtype == np.float16:
+        return sigmoid(x.astype(np.float32)).astype(np.float16)
+    with np.errstate(over="ignore"):
+        return 1 / (1 + np.exp(-x))
+
+
+class Logistic(Everywhere):
+    """``1 / (1 + exp(-x))``, which SciPy calls expit."""
+
+    name = "logistic"
+    ufunc = ComposedUfunc("logistic", sigmoid, np.exp)
+
+    def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
+        return None if avals[0].dtype == np.float16 else f"1 / (1 + np.exp(-{names[0]}))"
+
+    def derivative(self, x: Any, out: Any) -> Any:
+        return mul(out, sub(1.0, out))
+
+
+class Logit(Unary):
+    """``log(x / (1 - x))``, the inverse of the logistic function."""
+
+    name = "logit"
+    ufunc = LazyUfunc("scipy.special", "logit")
+    kinds = "f"
+
+    def derivative(self, x: Any, out: Any) -> Any:
+        return div(1.0, mul(x, sub(1.0, x)))
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            Sample(uniform(0.2, 0.8, 3, 2)),
+            Sample(uniform(0.2, 0.8)),
+            Sample(edge(0.0, 0.5, 1.0, 2.0, np.nan), differentiable=False),
+        )
+
+
+class Erf(Everywhere):
+    """The error function, ``2 / sqrt(pi)`` times the integral of ``exp(-t*t)`` from 0 to x."""
+
+    name = "erf"
+    ufunc = LazyUfunc("scipy.special", "erf")
+
+    def derivative(self, x: Any, out: Any) -> Any:
+        return mul(exp(neg(mul(x, x))), 2.0 / math.sqrt(math.pi))
+
+
+class Erfc(Everywhere):
+    """``1 - erf(x)``, accurate for large x."""
+
+    name = "erfc"
+    ufunc = LazyUfunc("scipy.special", "erfc")
+
+    def derivative(self, x: Any, out: Any) -> Any:
+        return mul(exp(neg(mul(x, x))), -2.0 / math.sqrt(math.pi))
+
+
+class Erfinv(InUnitInterval):
+    """The inverse of the error function."""
+
+    name = "erfinv"
+    ufunc = LazyUfunc("scipy.special", "erfinv")
+    kinds = "f"
+
+    def derivative(self, x: Any, out: Any) -> Any:
+        return mul(exp(mul(out, out)), math.sqrt(math.pi) / 2.0)
+
+
+def sinc_derivative(x: Any, order: int) -> Any:
+    """The derivative of ``sin(pi x) / (pi x)`` of the given order, accurate for every x.
+
+    With ``y = pi x`` and ``g(y) = sin(y) / y``, the k-th derivative of ``y g = sin y`` says that
+    ``y g[k] + k g[k-1] = sin[k]``: a stable recursion far from 0. Near 0 it is the Taylor series of g.
+
+    >>> print(sinc_derivative(np.array([0.0, 0.5]), 0), sinc_derivative(np.array([0.0]), 2) / np.pi**2)
+    [1.         0.63661977] [-0.33333333]
+    """
+    x = np.asarray(x)
+    if order == 0:
+        return np.sinc(x)
+    y = np.pi * x.astype(np.result_type(x, np.float64))
+    near = np.abs(y) < order + 1
+    found = np.where(near, _series(np.where(near, y, 0), order), _recursion(np.where(near, 1, y), order))
+    return (np.pi**order * found).astype(x.dtype)[()]
+
+
+def _series(y: Any, k: int) -> Any:
+    """The sum of ``(-1)**n y**(2n-k) / ((2n+1) (2n-k)!)`` over n, by Horner's rule in ``y*y``."""
+    first = (k + 1) // 2
+    terms = 20 + 2 * k
+    total = np.zeros_like(y)
+    square = y * y
+    for n in reversed(range(first, first + terms)):
+        total = total * square + (-1) ** n / ((2 * n + 1) * math.factorial(2 * n - k))
+    return total * y ** (2 * first - k)
+
+
+def _recursion(y: Any, k: int) -> Any:
+    """``g[j] = (sin(y + j pi/2) - j g[j-1]) / y`` from ``j = 1`` to k."""
+    g = np.sin(y) / y
+    for j in range(1, k + 1):
+        g = (np.sin(y + j * (np.pi / 2)) - j * g) / y
+    return g
+
+
+class Sinc(Unary):
+    """``sin(pi x) / (pi x)``, 1 at 0, differentiated ``order`` times; every derivative is right at 0."""
+
+    name = "sinc"
+    parameters = ("order",)
+    ufunc = np.sin  # for its promotion
+    order: int
+
+    def on_arrays(self, *args: Any) -> Any:
+        (dtype,) = self.operand_dtypes(tuple([aval(x) for x in args]))
+        return sinc_derivative(np.asarray(args[0], dtype), self.order)
+
+    def evaluate(self, *values: Any) -> Any:
+        return sinc_derivative(values[0], self.order)
+
+    def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
+        return f"np.sinc({names[0]})" if self.order == 0 else None
+
+    def derivative(self, x: Any, out: Any) -> Any:
+        return Sinc(self.order + 1)(x)
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            Sample(normal(3, 2), params={"order": 0}),
+            Sample(normal(), params={"order": 1}),
+            Sample(normal(4), params={"order": 2}),
+            Sample(edge(0.0, 1e-9, 1e-3, -5.0), params={"order": 0}),
+            Sample(edge(0.0, 1e-9, 1e-3, -5.0), params={"order": 3}),
+            Sample(edge(np.inf, np.nan), params={"order": 0}, differentiable=False),
+        )
+
+
+logistic = Logistic()
+logit = Logit()
+erf = Erf()
+erfc = Erfc()
+erfinv = Erfinv()
