@@ -49,12 +49,6 @@ class Flip(LinearUnary):
     def simplify(self, inputs: Sequence[Any]) -> Any:
         return inputs[0] if all(inputs[0].aval.shape[a] <= 1 for a in self.axes) else None
 
-    # -- as a lens (see `funcgrad.tracing.aliasing`) ---------------------------------------------------
-
-    def get(self, base: Any) -> Any:
-        """The base, flipped."""
-        return self.bind(base)
-
     def put(self, base: Any, part: Any) -> Any:
         """The base that has `part` for its flip."""
         return self.bind(part)

@@ -41,6 +41,16 @@ class LinearUnary(Primitive):
         """The operation applied to both."""
         return self.bind(primals[0]), self.bind(tangents[0])
 
+    # -- as a lens, for operations whose result NumPy gives as a view (see `funcgrad.tracing.aliasing`) --
+
+    def get(self, base: Any) -> Any:
+        """The view of `base`."""
+        return self.bind(base)
+
+    def put(self, base: Any, part: Any) -> Any:
+        """`base` with another view; raises ValueError where NumPy's view is read-only."""
+        raise ValueError(f"assignment destination is read-only: it is a {self.name} of another array")
+
 
 class Cast(LinearUnary):
     """Convert to another dtype; complex to real keeps the real part."""
@@ -185,6 +195,10 @@ class Reshape(LinearUnary):
     def simplify(self, inputs: Sequence[Any]) -> Any:
         return inputs[0] if inputs[0].aval.shape == self.shape else None
 
+    def put(self, base: Any, part: Any) -> Any:
+        """The part, in the shape of the base."""
+        return reshape(part, shape_of(base))
+
     @classmethod
     def samples(cls) -> Sequence[Any]:
         return (
@@ -220,9 +234,17 @@ class Permute(LinearUnary):
             return f"{names[0]}.T"
         return f"{names[0]}.transpose({self.order})"
 
+    @property
+    def inverse(self) -> tuple[int, ...]:
+        """The order that undoes this one."""
+        return tuple(sorted(range(len(self.order)), key=self.order.__getitem__))
+
     def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
-        inverse = tuple(sorted(range(len(self.order)), key=self.order.__getitem__))
-        return (permute(cotangent, inverse),)
+        return (permute(cotangent, self.inverse),)
+
+    def put(self, base: Any, part: Any) -> Any:
+        """The part, in the order of the base."""
+        return permute(part, self.inverse)
 
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
         return Permute((0, *(a + 1 for a in self.order))).bind(inputs[0]), True

@@ -2,60 +2,111 @@
 
 A tracer is a name for a value; writing into it gives the name a new value. A *view* remembers the tracer
 it was taken from and a `Lens`: how to read the view out of the base, and how to put a changed view back.
-Reading a view whose base has moved on reads it out again; writing into a view writes the base.
+Writing into a tracer marks the views taken of it, and a marked view is read out again when it is next
+used; writing into a view writes its base. Nothing is checked and nothing is built while nobody writes.
 One mechanism serves tracers and the stateful Tensor.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Protocol
+from weakref import ref
 
 from funcgrad.tracing.tracer import Tracer
 
 
-class Lens(NamedTuple):
-    """``get(base) -> part`` and ``put(base, part) -> base``, both functional."""
+class Lens(Protocol):
+    """How a view hangs on its base. The primitive that reads the view is usually its own lens."""
 
-    get: Callable[[Any], Any]
-    put: Callable[[Any, Any], Any]
+    def get(self, base: Any) -> Any:
+        """The part of the base that is the view."""
+
+    def put(self, base: Any, part: Any) -> Any:
+        """The base with another part; raises where NumPy's view is read-only."""
 
 
-class View:
-    """What a view knows: its base, the lens, and which value of the base it has seen."""
+class Alias:
+    """What a tracer shares memory with: the base that it is a view of, and the views taken of it."""
 
-    __slots__ = ("base", "lens", "seen")
+    __slots__ = ("base", "lens", "views")
 
-    def __init__(self, base: Tracer, lens: Lens) -> None:
+    def __init__(self, base: Tracer | None, lens: Lens | None) -> None:
         self.base = base
         self.lens = lens
-        self.seen = index_of(base)
+        self.views: list[ref[Tracer]] = []
 
     def current_index(self, part: Tracer) -> int:
-        """The index of `part` after whatever was written into its base."""
-        now = index_of(self.base)
-        if now != self.seen or part._recorder is not self.base._recorder:
-            fresh = self.lens.get(self.base.frozen())
+        """Read a view out of its base again, after something was written there; returns its index."""
+        if self.base is not None and self.lens is not None:
+            fresh = self.lens.get(self.base)
             part._recorder, part._index = fresh._recorder, fresh._index
-            self.seen = now
+            remember(self.base, part)
+        part._view = None
         return part._index
-
-
-def index_of(x: Tracer) -> int:
-    """The index of a tracer's present value in its recorder."""
-    return x._index if x._view is None else x._view.current_index(x)
 
 
 def view(base: Tracer, lens: Lens) -> Tracer:
     """The part of `base` that the lens reads, writable and kept up to date."""
-    part: Tracer = lens.get(base.frozen())
-    return Tracer(part._recorder, part._index, part.aval, View(base, lens))
+    part: Tracer = lens.get(base)
+    return as_view(base.frozen() if part is base else part, base, lens)
+
+
+def as_view(part: Tracer, base: Tracer, lens: Lens) -> Tracer:
+    """`part`, which the lens has just read from `base`, as a view of it."""
+    part._alias = Alias(base, lens)
+    remember(base, part)
+    return part
+
+
+def remember(base: Tracer, part: Tracer) -> None:
+    """Note that `part` is to be read again when `base` changes."""
+    alias = base._alias
+    if alias is None:
+        alias = base._alias = Alias(None, None)
+    alias.views.append(ref(part))
+
+
+def is_view(x: Tracer) -> bool:
+    """Whether the tracer shares memory with one it was taken from."""
+    return x._alias is not None and x._alias.base is not None
 
 
 def assign(x: Tracer, value: Tracer) -> None:
-    """Give `x` a new value of the same aval, and its base, if it is a view, the changed part."""
-    x._recorder, x._index = value._recorder, value._index
-    if x._view is not None:
-        base = x._view.base
-        assign(base, x._view.lens.put(base.frozen(), value))
-        x._view.seen = index_of(base)
+    """Give `x` a new value of the same shape and dtype, and its base, if it is a view, the changed part.
+
+    A value of an inner trace takes the name with it: `x` belongs to that trace from now on.
+    """
+    changed: list[tuple[Tracer, Tracer]] = [(x, value)]
+    # The new values first: a read-only view refuses before anything has changed.
+    while (alias := changed[-1][0]._alias) is not None and alias.base is not None and alias.lens is not None:
+        changed.append((alias.base, alias.lens.put(alias.base, changed[-1][1])))
+    part: Tracer | None = None
+    for y, new in changed:
+        y._recorder, y._index, y.aval = new._recorder, new._index, new.aval
+        alias = y._alias
+        if y._view is not None:
+            y._view = None
+            if alias is not None and alias.base is not None:
+                remember(alias.base, y)
+        if alias is not None:
+            mark_views(alias, part)
+        part = y
+
+
+def mark_views(alias: Alias, current: Tracer | None) -> None:
+    """Have all views, and the views of views, read again, except the one that was just written."""
+    kept: list[ref[Tracer]] = []
+    marked = [alias]
+    while marked:
+        above = marked.pop()
+        for link in above.views:
+            part = link()
+            if part is None:
+                continue
+            if part is current:
+                kept.append(link)
+            elif part._view is None and part._alias is not None:
+                part._view = part._alias
+                marked.append(part._alias)
+        above.views = []
+    alias.views = kept

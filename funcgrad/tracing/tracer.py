@@ -17,26 +17,29 @@ from funcgrad.source import Source, user_location
 if TYPE_CHECKING:
     import numpy as np
 
-    from funcgrad.tracing.aliasing import View
+    from funcgrad.tracing.aliasing import Alias
     from funcgrad.tracing.recorder import Recorder
 
 
 class Tracer:
     """An array whose operations are recorded. Behaves like the NumPy array it stands for."""
 
-    __slots__ = ("__weakref__", "_index", "_recorder", "_view", "aval")
+    __slots__ = ("__weakref__", "_alias", "_index", "_recorder", "_view", "aval")
     __array_priority__ = 1000.0
 
     _recorder: Recorder
     _index: int
-    _view: View | None
+    _view: Alias | None
+    """Not None for a view whose base has been written since it was read: it must be read again."""
+    _alias: Alias | None
     aval: Aval
 
-    def __init__(self, recorder: Recorder, index: int, aval: Aval, view: View | None = None) -> None:
+    def __init__(self, recorder: Recorder, index: int, aval: Aval) -> None:
         self._recorder = recorder
         self._index = index
         self.aval = aval
-        self._view = view
+        self._view = None
+        self._alias = None
 
     # -- what an array knows without its data ----------------------------------------------------------
 
@@ -107,10 +110,12 @@ class Tracer:
         try:
             return bool(self.concrete())
         except ConcretizationError:
+            source = Source(*user_location())
+            condition = source.expression or "condition"
             raise TracedBranchError(
                 f"this branch depends on a traced {self.aval}",
-                source=Source(*user_location()),
-                remedy="Use fg.numpy.where(condition, a, b), or fg.cond for code that must not run.",
+                source=source,
+                remedy=f"Use fg.numpy.where({condition}, a, b), or fg.cond for code that must not run.",
             ) from None
 
     def __float__(self) -> float:

@@ -1,0 +1,375 @@
+"""What stands between brackets: NumPy's indices, read and written.
+
+An index becomes a *plan*: how to read the part out of an array, and how to put another part back. Basic
+indices (ints, slices, ``...``, ``None``) give views; indices with arrays in them give copies, and their
+axes go where NumPy puts them. Masks are turned into positions, so their values must be known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from funcgrad.errors import ConcretizationError, FuncgradError, IndexingError
+from funcgrad.ir.avals import Shape
+from funcgrad.ops.indexing import Gather, Scatter
+from funcgrad.ops.slicing import AddToSlice, Slice, is_whole
+from funcgrad.ops.structure import Reshape, aval, broadcast_to, permute, reshape, shape_of
+from funcgrad.source import Source, user_location
+from funcgrad.tracing.aliasing import view
+from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.primitive import CATALOG
+from funcgrad.tracing.recorder import located
+from funcgrad.tracing.tracer import Tracer, install
+
+
+class Plan(Protocol):
+    """How to read and write the part of an array that an index selects."""
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of the part."""
+
+    @property
+    def unique(self) -> bool:
+        """Whether no element can be selected twice."""
+
+    def get(self, x: Any) -> Any:
+        """The part of `x`, as a value of its own."""
+
+    def put(self, x: Any, part: Any) -> Any:
+        """`x` with another part, which is an array of the plan's shape or a scalar."""
+
+    def combine(self, mode: str, x: Any, part: Any) -> Any:
+        """`x` with an array of the plan's shape, or a scalar, combined into the part: see `Scatter`."""
+
+
+# -- basic indices ----------------------------------------------------------------------------------------
+
+
+class BasicPlan(NamedTuple):
+    """A regular part, and the shape in which it is seen when the index has new axes."""
+
+    slice: Slice
+    shape: Shape
+    has_new_axes: bool
+    is_scalar: bool
+    """Whether NumPy gives a scalar, and not an array of rank 0."""
+    unique: bool = True
+
+    def view(self, x: Tracer) -> Tracer:
+        """The part of a tracer, as a view of it."""
+        part = view(x, self.slice)
+        return view(part, Reshape(self.shape)) if self.has_new_axes else part
+
+    def get(self, x: Any) -> Any:
+        """The part, not a view."""
+        part = self.slice.get(x)
+        return reshape(part, self.shape) if self.has_new_axes else part
+
+    def put(self, x: Any, part: Any) -> Any:
+        """The array with another part."""
+        if is_whole(self.slice.index, shape_of(x)):
+            return broadcast_to(self._stripped(part), shape_of(x))
+        return self.slice.put(x, self._stripped(part))
+
+    def combine(self, mode: str, x: Any, part: Any) -> Any:
+        """The array with something added to the part."""
+        if mode != "add":
+            raise ValueError(f"a regular part has no element twice: {mode} is a plain operation on it")
+        if not shape_of(x):
+            return CATALOG["add"]().bind(x, part)
+        return AddToSlice(self.slice.index).bind(x, broadcast_to(self._stripped(part), self.slice.part_shape))
+
+    def _stripped(self, part: Any) -> Any:
+        """The part without new axes; scalars as they are."""
+        return reshape(part, self.slice.part_shape) if self.has_new_axes and shape_of(part) else part
+
+
+BasicKey = tuple[Any, ...]
+"""A basic index that can be looked up: slices stand as (start, stop, step)."""
+
+
+def basic_key(index: Any) -> BasicKey | None:
+    """The index as a key if it is basic, else None."""
+    key: list[Any] = []
+    for item in index if type(index) is tuple else (index,):
+        kind = type(item)
+        if kind is int or item is None or item is Ellipsis:
+            key.append(item)
+        elif kind is slice:
+            key.append((bound(item.start), bound(item.stop), bound(item.step)))
+        elif isinstance(item, np.integer):
+            key.append(int(item))
+        elif hasattr(kind, "__index__") and not isinstance(item, Tracer | np.ndarray | bool | np.bool_):
+            key.append(item.__index__())
+        else:
+            return None
+    return tuple(key)
+
+
+def bound(x: Any) -> int | None:
+    """A bound of a slice as an int: a traced one must have a value."""
+    return x if x is None or type(x) is int else x.__index__()  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=16384)
+def basic_plan(shape: Shape, key: BasicKey) -> BasicPlan:
+    """The plan of a basic index into an array of `shape`; raises IndexingError."""
+    items = expanded(key, len(shape), [axes_of(item) for item in key])
+    entries: list[Any] = []
+    seen: list[int] = []
+    for item in items:
+        if item is None or item is Ellipsis:
+            seen += [1] * (item is None)
+            continue
+        n = shape[len(entries)]
+        entry = span_of(item, n) if isinstance(item, tuple) else position(item, len(entries), n)
+        entries.append(entry)
+        if isinstance(entry, tuple):
+            seen.append(entry[1])
+    is_scalar = not seen and Ellipsis not in key
+    return BasicPlan(Slice(tuple(entries)), tuple(seen), None in key, is_scalar)
+
+
+def expanded(items: Sequence[Any], ndim: int, consumed: Sequence[int]) -> list[Any]:
+    """The items with full slices after ``...`` and for missing axes; raises IndexingError for too many."""
+    dots = [k for k, item in enumerate(items) if item is Ellipsis]
+    if len(dots) > 1:
+        raise IndexingError("an index can only have a single ellipsis ('...')")
+    used = sum(consumed)
+    if used > ndim:
+        raise IndexingError(
+            f"too many indices for array: array is {ndim}-dimensional, but {used} were indexed"
+        )
+    at = dots[0] + 1 if dots else len(items)
+    return [*items[:at], *[(None, None, None)] * (ndim - used), *items[at:]]
+
+
+def span_of(bounds: tuple[Any, Any, Any], n: int) -> tuple[int, int, int]:
+    """A slice of an axis of size n as start, size and step."""
+    start, stop, step = slice(*bounds).indices(n)
+    size = len(range(start, stop, step))
+    return (start, size, step) if size else (0, 0, 1)
+
+
+def position(item: int, axis: int, n: int) -> int:
+    """An int index from 0; raises IndexingError when it is out of bounds."""
+    if not -n <= item < n:
+        raise IndexingError(f"index {item} is out of bounds for axis {axis} with size {n}")
+    return item + n if item < 0 else item
+
+
+# -- indices with arrays ----------------------------------------------------------------------------------
+
+
+class AdvancedPlan(NamedTuple):
+    """Positions along some axes of a regular part.
+
+    The elements come with the axes of the index arrays first; ``order`` puts these where NumPy does, and
+    ``shape`` adds new axes.
+    """
+
+    within: Shape
+    """The shape in which the array is seen first: a boolean scalar adds an axis to it."""
+    slice: Slice
+    axes: tuple[int, ...]
+    indices: tuple[Any, ...]
+    order: tuple[int, ...]
+    shape: Shape
+    unique: bool
+
+    def get(self, x: Any) -> Any:
+        """The elements at the positions."""
+        part = self.slice.get(reshape(x, self.within))
+        return reshape(permute(Gather(self.axes).bind(part, *self.indices), self.order), self.shape)
+
+    def put(self, x: Any, part: Any) -> Any:
+        """The array with other elements; of repeated positions the last wins."""
+        return self.combine("set", x, part)
+
+    def combine(self, mode: str, x: Any, part: Any) -> Any:
+        """The array with something combined into the elements, repeated positions all counting."""
+        outer = reshape(x, self.within)
+        inner = self.slice.get(outer)
+        updates = self._selected(part, inner) if shape_of(part) else part
+        changed = Scatter(mode, self.axes, self.unique).bind(inner, updates, *self.indices)
+        return reshape(self.slice.put(outer, changed), shape_of(x))
+
+    def _selected(self, part: Any, inner: Any) -> Any:
+        """An array of the plan's shape in the order in which the elements are gathered."""
+        selected = Gather(self.axes).selected_shape(aval(inner), [aval(index) for index in self.indices])
+        moved = reshape(part, tuple([selected[a] for a in self.order]))
+        return permute(moved, tuple(sorted(range(len(self.order)), key=self.order.__getitem__)))
+
+
+class Layout:
+    """An index being read from left to right."""
+
+    def __init__(self, shape: Shape) -> None:
+        self.shape = shape
+        self.entries: list[Any] = []
+        """For each axis so far, what `Slice` needs to know."""
+        self.kept: list[int | None] = []
+        """The sizes of the axes of the result that come from slices; None for a new axis."""
+        self.arrays: list[tuple[int, Any]] = []
+        """Index arrays, and the entry that each stands at."""
+        self.unique = True
+        self.first: int | None = None
+        """Where the axes of the index arrays go: NumPy keeps them there unless something separates them."""
+        self._separated = False
+
+    def add(self, item: Any) -> None:
+        """Take the next item of the index."""
+        axis = len(self.entries)
+        if item is None or item is Ellipsis:
+            self._separated = self.first is not None
+            self.kept += [None] * (item is None)
+        elif isinstance(item, tuple):
+            self._separated = self.first is not None
+            self.entries.append(span_of(item, self.shape[axis]))
+            self.kept.append(self.entries[-1][1])
+        else:
+            self._place()
+            if isinstance(item, int):
+                self.entries.append(position(item, axis, self.shape[axis]))
+            elif is_mask(item):
+                self._add_mask(item, axis)
+            else:
+                self._add_array(check_bounds(item, axis, self.shape[axis]), axis)
+
+    def _place(self) -> None:
+        if self.first is None:
+            self.first = len(self.kept)
+        elif self._separated:
+            self.first = 0
+
+    def _add_array(self, index: Any, axis: int) -> None:
+        self.unique = self.unique and not shape_of(index)
+        self.arrays.append((axis, index))
+        self.entries.append((0, self.shape[axis], 1))
+
+    def _add_mask(self, mask: Any, axis: int) -> None:
+        for offset, size in enumerate(mask.shape):
+            if self.shape[axis + offset] != size:
+                raise IndexingError(
+                    f"boolean index did not match indexed array along axis {axis + offset}; size of axis is "
+                    f"{self.shape[axis + offset]} but size of corresponding boolean axis is {size}"
+                )
+        unique = self.unique
+        for offset, index in enumerate(np.nonzero(mask) if mask.ndim else ()):
+            self._add_array(index, axis + offset)
+        self.unique = unique
+
+    def plan(self, markers: list[Any]) -> AdvancedPlan:
+        """The plan; `markers` index axes of size one before all others."""
+        spans = [(0, 1, 1)] * len(markers)
+        numbers = np.cumsum([isinstance(entry, tuple) for entry in self.entries]) - 1 + len(markers)
+        indices = [*markers, *(index for _, index in self.arrays)]
+        axes = [*range(len(markers)), *(int(numbers[k]) for k, _ in self.arrays)]
+        selected = np.broadcast_shapes(*[shape_of(index) for index in indices])
+        at = self.first or 0
+        before = sum([n is not None for n in self.kept[:at]])
+        rank, after = len(selected), sum([n is not None for n in self.kept])
+        order = (*range(rank, rank + before), *range(rank), *range(rank + before, rank + after))
+        sizes = [1 if n is None else n for n in self.kept]
+        return AdvancedPlan(
+            (*[1] * len(markers), *self.shape),
+            Slice((*spans, *self.entries)),
+            tuple(axes),
+            tuple(indices),
+            order,
+            (*sizes[:at], *selected, *sizes[at:]),
+            self.unique,
+        )
+
+
+def plan_of(x: Any, index: Any) -> Plan:
+    """The plan of any index into `x`; raises IndexingError."""
+    key = basic_key(index)
+    if key is not None:
+        return basic_plan(shape_of(x), key)
+    shape = shape_of(x)
+    items = [as_item(item) for item in (index if type(index) is tuple else (index,))]
+    scalars = [item for item in items if is_mask(item) and not item.ndim]
+    layout = Layout(shape)
+    for item in expanded(items, len(shape), [axes_of(item) for item in items]):
+        layout.add(item)
+    if not scalars and not layout.arrays:
+        return basic_plan(shape, tuple(items))
+    markers = [np.zeros(1 if all(scalars) else 0, np.intp)] if scalars else []
+    return layout.plan(markers)
+
+
+def as_item(item: Any) -> Any:
+    """One part of an index: None, ``...``, an int, a slice as a tuple, or an array of integers or booleans."""
+    if item is None or item is Ellipsis:
+        return item
+    if isinstance(item, slice):
+        return bound(item.start), bound(item.stop), bound(item.step)
+    array = np.zeros(0, np.intp) if isinstance(item, list | tuple) and not len(item) else asoperand(item)
+    dtype = aval(array).dtype
+    if dtype.kind == "b":
+        return known_mask(array)
+    if dtype.kind not in "iu":
+        raise IndexingError(
+            f"only integers, slices, ..., None, and integer or boolean arrays are indices, not {aval(array)}"
+        )
+    return int(array) if type(array) is not Tracer and not shape_of(array) else array
+
+
+def is_mask(item: Any) -> bool:
+    """Whether the part of an index is a boolean array."""
+    return isinstance(item, np.ndarray) and item.dtype.kind == "b"
+
+
+def axes_of(item: Any) -> int:
+    """How many axes a part of an index uses up."""
+    return 0 if item is None or item is Ellipsis else item.ndim if is_mask(item) else 1
+
+
+def known_mask(mask: Any) -> Any:
+    """The value of a boolean index; raises ConcretizationError where there is none."""
+    if type(mask) is not Tracer:
+        return np.asarray(mask)
+    try:
+        return np.asarray(mask.concrete())
+    except ConcretizationError:
+        raise ConcretizationError(
+            f"a boolean index needs the value of a traced {mask.aval}, because it decides the shape of the result, "
+            f"and no value exists under {mask._recorder.transform or 'this transform'}",
+            source=Source(*user_location()),
+            remedy="Use fg.numpy.where(mask, x, other), which keeps the shape of x.",
+        ) from None
+
+
+def check_bounds(index: Any, axis: int, n: int) -> Any:
+    """The index array itself; raises IndexingError when it is known to be out of bounds."""
+    if type(index) is not Tracer and index.size:
+        for extreme in (int(index.min()), int(index.max())):
+            position(extreme, axis, n)
+    return index
+
+
+# -- reading ----------------------------------------------------------------------------------------------
+
+
+def getitem(x: Tracer, index: Any) -> Any:
+    """``x[index]``: a view for basic indices, a copy otherwise; a single element is a scalar."""
+    try:
+        key = basic_key(index)
+        if key is None:
+            found = plan_of(x, index).get(x)
+            return x.frozen() if found is x else found
+        plan = basic_plan(x.aval.shape, key)
+    except FuncgradError as error:
+        raise located(error, user_location()) from None
+    if plan.is_scalar:
+        return plan.slice.bind(x) if key else x.frozen()
+    return plan.view(x)
+
+
+install({"__getitem__": getitem})
