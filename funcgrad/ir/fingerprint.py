@@ -91,5 +91,5 @@ def array_digest(array: Any) -> str:
     """
     head = f"{array.dtype.newbyteorder('=').str}{array.shape}".encode()
     digest = hashlib.sha256(head)
-    digest.update(raw_bytes(array))
+    digest.update(raw_bytes(array).data)
     return digest.hexdigest()[:DIGEST_LENGTH]

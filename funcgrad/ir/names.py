@@ -7,6 +7,7 @@ in an error. Knows nothing of how a Program is laid out.
 from __future__ import annotations
 
 import keyword
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from itertools import count, product
@@ -17,6 +18,9 @@ _WORDS_OF_THE_TEXT = ("program", "captured", "return", "nan", "inf", "complex")
 _NAMES_IN_THE_SOURCE = ("np", "primitive", "captured_array", "parse", "slice", "float", "int", "bool")
 RESERVED = frozenset((*_WORDS_OF_THE_TEXT, *_NAMES_IN_THE_SOURCE))
 """What a variable may not be called: words of the printed text, and names that the NumPy source uses."""
+
+_DTYPE = re.compile(r"[fciu]\d+")
+"""Names of Programs stand where names of dtypes may stand, so they must differ."""
 
 _LETTERS = "abcdefghijkmnopqrstuvwxyz"
 """Without l, which is too easily read as 1."""
@@ -69,8 +73,8 @@ class Names:
     def of_program(self, program: Program) -> str:
         """The Program's own name, numbered if it is taken, made usable if it is no identifier."""
         name = program.name
-        if not is_usable(name):
-            letters = "".join(c if f"_{c}".isidentifier() and c.isascii() else "_" for c in name).strip("_")
+        if not is_usable(name) or _DTYPE.fullmatch(name):
+            letters = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")
             name = f"{letters}_" if is_usable(f"{letters}_") else "function"
         return self.distinct(name)
 
