@@ -110,6 +110,9 @@ class Traced:
             self._note_evaluated()
 
     def _note_evaluated(self) -> None:
+        if any(type(x) is Tracer for x in self.operands):
+            # In an outer trace the values read here are functions of its tracers, not constants.
+            return
         values = self.recorder.values
         given = {*range(self.n_inputs), *(index for index, _ in self.recorder.operands)}
         self._known = tuple(sorted(index for index in values if index not in given))
