@@ -256,7 +256,7 @@ def output_of(*arguments: str) -> bytes:
     process = subprocess.run(
         [sys.executable, *arguments],
         cwd=ROOT,
-        env={**os.environ, **ENVIRONMENT},
+        env=environment(),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
@@ -268,6 +268,12 @@ def output_of(*arguments: str) -> bytes:
         ]
         raise ContenderError(lines[-1] if lines else f"its process ended with status {process.returncode}")
     return process.stdout
+
+
+def environment() -> dict[str, str]:
+    """The environment of a new process: bytecode is kept, as it is wherever a library is installed."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return kept | ENVIRONMENT
 
 
 # -- agreement ------------------------------------------------------------------------------------------
