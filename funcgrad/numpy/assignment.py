@@ -17,7 +17,7 @@ from funcgrad.ir.avals import Shape
 from funcgrad.numpy.dispatch import unsupported
 from funcgrad.numpy.indexing import BasicPlan, Plan, getitem, plan_of
 from funcgrad.ops.arithmetic import add, div, mul, neg
-from funcgrad.ops.bivariate import pow
+from funcgrad.ops.bivariate import pow as power_of
 from funcgrad.ops.extremes import maximum, minimum
 from funcgrad.ops.selection import where
 from funcgrad.ops.structure import aval, broadcast_to, cast, reshape, shape_of
@@ -252,7 +252,7 @@ class AtIndex:
         """A copy of x raised to ``values`` at the index."""
         check_options("power", options)
         ones = broadcast_to(aval(self._x).dtype.type(1), shape_of(self._x))
-        return pow(self._x, AtIndex(as_traced(self._x, ones), self._index)._combined("mul", values))
+        return power_of(self._x, AtIndex(as_traced(self._x, ones), self._index)._combined("mul", values))
 
     def min(self, values: Any, **options: Any) -> Any:
         """A copy of x with the minimum of x and ``values`` at the index."""

@@ -15,13 +15,13 @@ import numpy as np
 
 from funcgrad.errors import ConcretizationError, FuncgradError, IndexingError
 from funcgrad.ir.avals import Shape
+from funcgrad.ir.catalog import CATALOG
 from funcgrad.ops.indexing import Gather, Scatter
 from funcgrad.ops.slicing import AddToSlice, Slice, is_whole
 from funcgrad.ops.structure import Reshape, aval, broadcast_to, permute, reshape, shape_of
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.aliasing import view
 from funcgrad.tracing.lists import asoperand
-from funcgrad.tracing.primitive import CATALOG
 from funcgrad.tracing.recorder import located
 from funcgrad.tracing.tracer import Tracer, install
 
@@ -113,7 +113,7 @@ def basic_key(index: Any) -> BasicKey | None:
 
 def bound(x: Any) -> int | None:
     """A bound of a slice as an int: a traced one must have a value."""
-    return x if x is None or type(x) is int else x.__index__()  # type: ignore[no-any-return]
+    return x if x is None or type(x) is int else x.__index__()
 
 
 @lru_cache(maxsize=16384)
@@ -305,7 +305,7 @@ def plan_of(x: Any, index: Any) -> Plan:
 
 
 def as_item(item: Any) -> Any:
-    """One part of an index: None, ``...``, an int, a slice as a tuple, or an array of integers or booleans."""
+    """One part of an index: None, ``...``, an int, a slice as a tuple, or an array of ints or booleans."""
     if item is None or item is Ellipsis:
         return item
     if isinstance(item, slice):
@@ -339,8 +339,8 @@ def known_mask(mask: Any) -> Any:
         return np.asarray(mask.concrete())
     except ConcretizationError:
         raise ConcretizationError(
-            f"a boolean index needs the value of a traced {mask.aval}, because it decides the shape of the result, "
-            f"and no value exists under {mask._recorder.transform or 'this transform'}",
+            f"a boolean index needs the value of a traced {mask.aval}, because the shape of the result depends "
+            f"on it, and no value exists under {mask._recorder.transform or 'this transform'}",
             source=Source(*user_location()),
             remedy="Use fg.numpy.where(mask, x, other), which keeps the shape of x.",
         ) from None
