@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from funcgrad.ir.buffers import Buffers, exposed, overwritten
-from funcgrad.ir.numpy_source import equation_source, literal_source, targets, tuple_source
+from funcgrad.ir.numpy_source import atom_source, equation_source, targets, tuple_source
 from funcgrad.ir.program import Atom, Literal, Program, Var
 
 WALKS_BEFORE_SOURCE = 1
 LONGEST_SOURCE = 2000
 FREED_ABOVE = 1 << 16
 """Intermediate arrays of at least this many bytes are dropped after their last use."""
+
 
 class Runner:
     """Calls a Program on NumPy values; the result is the tuple of its outputs."""
@@ -134,21 +135,20 @@ def as_own_array(value: Any, args: Sequence[Any]) -> Any:
     return value.copy() if shared else value
 
 
-def operand_source(atom: Atom, names: dict[Any, str]) -> str:
-    """A variable or literal where nothing around it says which dtype a number has."""
-    return literal_source(atom, bare=False) if type(atom) is Literal else names[atom]
-
-
 def source_function(program: Program) -> Callable[..., Any]:
     """The Program compiled by Python from one line per equation."""
     names: dict[Any, str] = {}
-    helpers: dict[str, Any] = {}
+    helpers: dict[Any, str] = {}
     constants: dict[str, Any] = {"np": np}
     for k, v in enumerate(program.inputs):
         names[v] = f"a{k}"
     for k, (v, value) in enumerate(program.captured):
         names[v] = f"c{k}"
         constants[f"c{k}"] = value
+
+    def helper(primitive: Any) -> str:
+        return helpers.setdefault(primitive, f"helper{len(helpers)}")
+
     count = 0
     lines = [f"def run({', '.join(names[v] for v in program.inputs)}):"]
     lifetimes = Lifetimes(program)
@@ -158,18 +158,18 @@ def source_function(program: Program) -> Callable[..., Any]:
             count += 1
         if k in lifetimes.overwritten:
             constants[f"over{k}"] = equation.primitive.evaluate_over
-            text = f"over{k}({', '.join(operand_source(a, names) for a in equation.inputs)})"
+            text = f"over{k}({', '.join(atom_source(a, names) for a in equation.inputs)})"
         else:
-            text = equation_source(equation, names, helpers)
+            text = equation_source(equation, names, helper)
         lines.append(f"    {targets(equation, names)} = {text}")
         dropped = [names[v] for v in lifetimes.freed.get(k, ()) if v.aval.nbytes >= FREED_ABOVE]
         if dropped:
             lines.append(f"    del {', '.join(dropped)}")
-    constants.update({name: primitive.evaluate for name, primitive in helpers.items()})
+    constants.update({name: primitive.evaluate for primitive, name in helpers.items()})
     results = []
     arguments = tuple_source([names[v] for v in program.inputs])
     for atom, finish in zip(program.outputs, lifetimes.finishes, strict=True):
-        text = operand_source(atom, names)
+        text = atom_source(atom, names)
         if finish is not None:
             constants[finish.__name__] = finish
             text = f"{finish.__name__}({text}, {'()' if finish is not as_own_array else arguments})"

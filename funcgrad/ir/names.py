@@ -15,7 +15,7 @@ from itertools import count, product
 from funcgrad.ir.program import Program, Var
 
 _WORDS_OF_THE_TEXT = ("program", "captured", "return", "nan", "inf", "complex")
-_NAMES_IN_THE_SOURCE = ("np", "primitive", "captured_array", "parse", "slice", "float", "int", "bool")
+_NAMES_IN_THE_SOURCE = ("np", "primitive", "captured_array", "slice", "float", "int", "bool", "_out")
 RESERVED = frozenset((*_WORDS_OF_THE_TEXT, *_NAMES_IN_THE_SOURCE))
 """What a variable may not be called: words of the printed text, and names that the NumPy source uses."""
 

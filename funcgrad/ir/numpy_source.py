@@ -1,54 +1,87 @@
 """Programs as the source of Python functions over NumPy.
 
-Owns one line per equation; the evaluator compiles the same lines that a reader sees.
+Owns one line per equation: the evaluator compiles the same lines that a reader sees. What a reader sees
+besides, the user's own lines as comments and the types as docstrings, is written here too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from funcgrad.ir.program import Equation, Literal, Program
+from funcgrad.errors import ProgramError
+from funcgrad.ir.names import Names, variable_names
+from funcgrad.ir.numbers import scalar_text
+from funcgrad.ir.printing import wrapped
+from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
+from funcgrad.ir.remembered import ARRAYS
+from funcgrad.ir.spelling import LARGEST_SPELLED, importable_name, is_primitive
+
+VariableNames = Mapping[Any, str]
+Callee = Callable[[Any], str]
+"""How to call a primitive that has no expression: the text of a function."""
+
+
+# -- one equation ---------------------------------------------------------------------------------------
 
 
 def literal_source(atom: Literal, *, bare: bool) -> str:
-    """A scalar constant; `bare` leaves out the dtype where promotion supplies it."""
-    value, dtype = atom.value, atom.aval.dtype
-    if bare or dtype.name in ("float64", "int64", "complex128", "bool"):
-        text = repr(np.asarray(value).item()) if dtype.kind != "f" else repr(float(value))
-        text = text.replace("inf", "np.inf").replace("nan", "np.nan")
-        typed = text if bare else f"np.{dtype.name.replace('bool', 'bool_')}({text})"
-        return f"({typed})" if typed.startswith("-") else typed
-    return f"np.{dtype.name}({np.asarray(value).item()!r})".replace("(inf", "(np.inf").replace("(nan", "(np.nan")
+    """A scalar constant; `bare` leaves out the dtype where promotion supplies it.
+
+    >>> two = Literal(2.0, fg.ShapeDtypeStruct((), np.float32))
+    >>> literal_source(two, bare=True), literal_source(two, bare=False)
+    ('2.0', 'np.float32(2.0)')
+    """
+    text = number_source(atom.value, atom.aval.dtype)
+    if not bare:
+        return f"{scalar_type(atom.aval.dtype)}({text})"
+    return f"({text})" if text.startswith("-") else text
 
 
-def equation_source(equation: Equation, names: dict[Any, str], helpers: dict[str, Any]) -> str:
-    """The right-hand side for one equation; primitives without an expression become helpers."""
-    others = [a for a in equation.inputs if type(a) is not Literal]
-    bare = any(a.aval.dtype == b.aval.dtype for a in others for b in equation.inputs if type(b) is Literal)
-    atoms = [
-        literal_source(a, bare=bare and bool(others) and a.aval.dtype == others[0].aval.dtype)
-        if type(a) is Literal
-        else names[a]
-        for a in equation.inputs
+def number_source(value: Any, dtype: np.dtype[Any]) -> str:
+    """A number as Python writes it, with NumPy's names for what is not finite."""
+    if dtype.kind == "c":
+        scalar = np.asarray(value, dtype)[()]
+        return f"complex({', '.join(number_source(x, x.dtype) for x in (scalar.real, scalar.imag))})"
+    text = scalar_text(value, dtype)
+    if text.startswith("nan"):
+        return "np.nan"
+    return text.replace("inf", "np.inf")
+
+
+def scalar_type(dtype: np.dtype[Any]) -> str:
+    """The scalar type of a dtype, as one writes it."""
+    return "np.bool_" if dtype.kind == "b" else f"np.{dtype.type.__name__}"
+
+
+def atom_source(atom: Atom, names: VariableNames) -> str:
+    """A variable or literal where nothing around it says which dtype a number has."""
+    return literal_source(atom, bare=False) if type(atom) is Literal else names[atom]
+
+
+def operand_sources(equation: Equation, names: VariableNames) -> list[str]:
+    """The operands of an equation: variables by name, numbers without a dtype where a variable has it."""
+    dtypes = {atom.aval.dtype for atom in equation.inputs if type(atom) is Var}
+    return [
+        literal_source(atom, bare=atom.aval.dtype in dtypes) if type(atom) is Literal else names[atom]
+        for atom in equation.inputs
     ]
-    text: str | None = equation.primitive.expression(atoms, [a.aval for a in equation.inputs])
-    if text is not None:
-        return text
-    name = f"{equation.primitive.name}_{len(helpers)}"
-    for known, primitive in helpers.items():
-        if primitive is equation.primitive:
-            name = known
-    helpers[name] = equation.primitive
-    return f"{name}({', '.join(atoms)})"
 
 
-def targets(equation: Equation, names: dict[Any, str]) -> str:
+def equation_source(equation: Equation, names: VariableNames, callee: Callee) -> str:
+    """The right-hand side for one equation; `callee` names primitives that have no expression."""
+    operands = operand_sources(equation, names)
+    avals = [atom.aval for atom in equation.inputs]
+    text: str | None = equation.primitive.expression(operands, avals)
+    return f"{callee(equation.primitive)}({', '.join(operands)})" if text is None else text
+
+
+def targets(equation: Equation, names: VariableNames) -> str:
     """The left-hand side of an equation's line."""
     text = ", ".join(names[v] for v in equation.outputs)
-    return text + "," if equation.primitive.multiple and len(equation.outputs) == 1 else text
+    return text + "," if equation.primitive.multiple and len(equation.outputs) == 1 else text or "()"
 
 
 def tuple_source(items: Sequence[str]) -> str:
@@ -56,6 +89,187 @@ def tuple_source(items: Sequence[str]) -> str:
     return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
 
 
+# -- whole Programs -------------------------------------------------------------------------------------
+
+
 def numpy_source(program: Program) -> str:
-    """The whole Program as a runnable function."""
-    raise NotImplementedError
+    """The Program as a Python module with one function of that name, ready for ``exec``.
+
+    The function takes the Program's inputs and returns its output, or a tuple where there are several. Like
+    a Program it warns of nothing, leaves its arguments alone and returns arrays of its own. Captured arrays
+    of more than a few elements are keyword-only parameters; their defaults hold in the process that wrote
+    the source.
+
+    >>> from funcgrad.ir.parsing import parse
+    >>> print(numpy_source(parse("program double(x: f64[3]): y: f64[3] = mul(x, 2.0) return y")))
+    import numpy as np
+    <BLANKLINE>
+    <BLANKLINE>
+    @np.errstate(all="ignore")
+    def double(x):
+        \"\"\"(x: f64[3]) -> f64[3]\"\"\"
+        a = x * 2.0
+        return a
+    <BLANKLINE>
+    """
+    return Module().source(program)
+
+
+class Module:
+    """The source of a Program and of the Programs it calls."""
+
+    def __init__(self) -> None:
+        self._names = Names()
+        self._functions: dict[Program, str] = {}
+        self._texts: list[str] = []
+        self._imports: set[str] = set()
+
+    def source(self, program: Program) -> str:
+        """The whole module."""
+        name = self._names.of_program(program)
+        function = self.function_source(program, name)
+        parts = [*self._texts, f'@np.errstate(all="ignore")\n{function}']
+        return "\n\n\n".join(["\n".join(self._heading()), *parts]) + "\n"
+
+    def _heading(self) -> list[str]:
+        helpers = sorted(self._imports & {"captured_array", "primitive"})
+        lines = [f"import {name}" for name in sorted(self._imports - {"captured_array", "primitive"})]
+        lines.append("import numpy as np")
+        return lines + ([f"\nfrom funcgrad.extend import {', '.join(helpers)}"] if helpers else [])
+
+    def function_called(self, program: Program) -> str:
+        """The name of the function for a Program that an equation calls; written where it is not yet."""
+        name = self._functions.get(program)
+        if name is None:
+            name = self._functions[program] = self._names.of_program(program)
+            self._texts.append(self.function_source(program, name))
+        return name
+
+    def function_source(self, program: Program, name: str) -> str:
+        """One function. The functions that it calls are written first."""
+        calls = [self._call_of(equation) for equation in program.equations]
+        names = variable_names(program, {name, *self._functions.values()})
+        parameters, arrays = self._captured_arrays(program, names)
+        inputs = [names[v] for v in program.inputs] + (["*", *parameters] if parameters else [])
+        lines = wrapped(f"def {name}(", inputs, "):", "")
+        lines += docstring(program, names) + arrays
+        before = ""
+        for equation, call in zip(program.equations, calls, strict=True):
+            comment = user_line(equation)
+            if comment not in ("", before):
+                lines.append(f"    # {comment}")
+            before = comment
+            lines.append(f"    {self._line(equation, call, names)}")
+        return "\n".join([*lines, f"    return {', '.join(result_sources(program, names)) or '()'}"])
+
+    def _call_of(self, equation: Equation) -> str | None:
+        """The function to call for an equation that stands for a Program."""
+        expansion = equation.primitive.expansion([atom.aval for atom in equation.inputs])
+        return None if expansion is None else self.function_called(expansion)
+
+    def _line(self, equation: Equation, call: str | None, names: VariableNames) -> str:
+        if call is None:
+            return f"{targets(equation, names)} = {equation_source(equation, names, self._primitive_method)}"
+        results = ", ".join(names[v] for v in equation.outputs) or "()"
+        operands = ", ".join(atom_source(atom, names) for atom in equation.inputs)
+        return f"{results} = {call}({operands})"
+
+    def _primitive_method(self, primitive: Any) -> str:
+        return f"{self._value_source(primitive)}.evaluate"
+
+    def _captured_arrays(self, program: Program, names: VariableNames) -> tuple[list[str], list[str]]:
+        """Parameters for the large captured arrays, and lines for the small ones."""
+        parameters: list[str] = []
+        lines: list[str] = []
+        for v, value in program.captured:
+            if not isinstance(value, np.ndarray | np.generic):
+                raise ProgramError(f"{names[v]} is a value of a trace that is still open: it has no source")
+            if value.size <= LARGEST_SPELLED:
+                lines.append(f"    {names[v]} = {array_source(value)}")
+            else:
+                self._imports.add("captured_array")
+                parameters.append(f'{names[v]}=captured_array("{ARRAYS.add(value)}")')
+        return parameters, lines
+
+    def _value_source(self, value: Any) -> str:
+        """A parameter of a primitive, as Python writes it."""
+        plain = plain_source(value)
+        if plain is not None:
+            return plain
+        if type(value) is tuple:
+            return tuple_source([self._value_source(item) for item in value])
+        if is_primitive(value):
+            self._imports.add("primitive")
+            params = [f"{key}={self._value_source(item)}" for key, item in value.params.items()]
+            return f"primitive({', '.join([quoted(value.name), *params])})"
+        dotted = importable_name(value)
+        if dotted is None:
+            raise ProgramError(f"a parameter that is a {type(value).__name__} cannot be written as source")
+        self._imports.add(dotted.rpartition(".")[0])
+        return dotted
+
+
+def plain_source(value: Any) -> str | None:
+    """A parameter that holds no other values and needs no import, as Python writes it."""
+    if value is None or type(value) in (bool, int, str, bytes):
+        return quoted(value) if type(value) is str else repr(value)
+    if type(value) in (float, complex):
+        return number_source(value, np.dtype(type(value)))
+    if isinstance(value, np.generic):
+        return f"{scalar_type(value.dtype)}({number_source(value, value.dtype)})"
+    return f'np.dtype("{value.name}")' if isinstance(value, np.dtype) else None
+
+
+def quoted(text: str) -> str:
+    """A string in double quotes where that needs no escaping."""
+    return f'"{text}"' if text.isidentifier() else repr(text)
+
+
+def docstring(program: Program, names: VariableNames) -> list[str]:
+    """The types of a function, as its docstring."""
+    inputs = [f"{names[v]}: {v.aval}" for v in program.inputs]
+    captured = [f"{names[v]}: {v.aval}" for v, value in program.captured if value.size > LARGEST_SPELLED]
+    inputs += ["*", *captured] if captured else []
+    outputs = [str(atom.aval) for atom in program.outputs]
+    result = outputs[0] if len(outputs) == 1 else f"({', '.join(outputs)})"
+    return wrapped('    """(', inputs, f') -> {result}"""', "    ")
+
+
+def user_line(equation: Equation) -> str:
+    """The user's line behind an equation: where it is, and what it says."""
+    source = equation.source
+    if source is None:
+        return ""
+    place = str(source).rpartition(" in ")[0]
+    first, *more = source.text.strip().splitlines() or [""]
+    return f"{place}: {first}{' ...' if more else ''}" if first else place
+
+
+def array_source(array: Any) -> str:
+    """A small array as a call of ``np.array``."""
+    dtype = array.dtype.newbyteorder("=")
+    return f"np.array({elements_source(np.asarray(array, dtype))}, {scalar_type(dtype)})" + (
+        f".reshape({array.shape})" if array.size == 0 and array.ndim > 1 else ""
+    )
+
+
+def elements_source(array: Any) -> str:
+    """The elements in nested brackets."""
+    if array.ndim == 0:
+        return number_source(array, array.dtype)
+    return f"[{', '.join(elements_source(part) for part in array)}]"
+
+
+def result_sources(program: Program, names: VariableNames) -> list[str]:
+    """What the function returns: copies of what someone else may hold."""
+    makers = {v: equation.primitive for equation in program.equations for v in equation.outputs}
+    given: set[Atom] = set()
+    results = []
+    for atom in program.outputs:
+        text = atom_source(atom, names)
+        if type(atom) is Var and atom.aval.ndim:
+            shared = atom in given or atom not in makers or makers[atom].aliases
+            text = f"{text}.copy()" if shared else text
+        given.add(atom)
+        results.append(text)
+    return results
