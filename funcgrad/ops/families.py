@@ -22,7 +22,7 @@ from funcgrad.tracing.recorder import located, recorder_of
 from funcgrad.tracing.tracer import Tracer
 
 _PYTHON_SCALARS = (float, int, complex, bool)
-_WEAK_TYPES: dict[str, Any] = {"b": bool, "i": int, "f": float, "c": complex}
+_WEAK_TYPES: dict[str, Any] = {"b": np.dtype(np.bool_), "i": int, "f": float, "c": complex}
 
 
 class Pointwise(Primitive):
