@@ -13,7 +13,7 @@ from time import perf_counter
 from benchmarks.harness import FULL, QUICK, Workers, measured
 from benchmarks.libraries import PEERS, is_installed
 from benchmarks.machine import load, machine, revision, versions
-from benchmarks.model import Entries, Row, Workload
+from benchmarks.model import OURS, Entries, Row, Timing, Workload
 from benchmarks.report import Report
 from benchmarks.workloads import WORKLOADS
 
@@ -94,7 +94,7 @@ def saved(report: Report, name: str) -> tuple[Path, Path]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run; the exit status is 1 if contenders disagree about a result."""
+    """Run; the exit status is 1 if contenders disagree about a result, or funcgrad has none."""
     options = parser().parse_args(arguments)
     if options.list:
         for workload in WORKLOADS:
@@ -107,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     name = options.save or ("latest" if complete and all(map(is_installed, PEERS)) else "")
     if name:
         print("wrote", *[path.name for path in saved(report, name)], "to benchmarks/results", file=sys.stderr)
-    return int(any(row.disagreement for row in report.rows))
+    return int(any(row.disagreement or not isinstance(row.entries[OURS], Timing) for row in report.rows))
 
 
 if __name__ == "__main__":

@@ -87,6 +87,12 @@ class Verdict:
     reached: bool | None
 
 
+def unmeasured(text: str, ours: Entry | None) -> Verdict:
+    """The verdict without numbers. A target that funcgrad failed to be measured for is not reached."""
+    failed = isinstance(ours, Missing) and ours.failed
+    return Verdict(text, "failed" if failed else "not measured", False if failed else None)
+
+
 class Target(Protocol):
     """A number to reach."""
 
@@ -112,7 +118,7 @@ class Versus:
         ours = entries.get(OURS)
         found = [e.seconds(statistic) for name in self.rivals if isinstance(e := entries.get(name), Timing)]
         if not isinstance(ours, Timing) or not found:
-            return Verdict(text, "not measured", None)
+            return unmeasured(text, ours)
         ratio = min(found) / ours.seconds(statistic)
         measured = f"{ratio:.2f}×" if self.ratio >= 1 else f"{1 / ratio:.2f}"
         return Verdict(text, measured, ratio >= self.ratio)
@@ -130,7 +136,7 @@ class Within:
         text = f"≤ {duration(self.limit)}"
         ours = entries.get(OURS)
         if not isinstance(ours, Timing):
-            return Verdict(text, "not measured", None)
+            return unmeasured(text, ours)
         seconds = ours.seconds(statistic)
         return Verdict(text, duration(seconds), seconds <= self.limit)
 
@@ -149,7 +155,7 @@ class Linear:
         text = f"≤ {self.growth * self.slack:g}× the time of {self.smaller}"
         ours, base = entries.get(OURS), others.get(self.smaller, {}).get(OURS)
         if not isinstance(ours, Timing) or not isinstance(base, Timing):
-            return Verdict(text, "not measured", None)
+            return unmeasured(text, ours)
         ratio = ours.seconds(statistic) / base.seconds(statistic)
         return Verdict(text, f"{ratio:.2f}×", ratio <= self.growth * self.slack)
 
