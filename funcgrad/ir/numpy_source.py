@@ -75,7 +75,11 @@ def equation_source(equation: Equation, names: VariableNames, callee: Callee) ->
     operands = operand_sources(equation, names)
     avals = [atom.aval for atom in equation.inputs]
     text: str | None = equation.primitive.expression(operands, avals)
-    return f"{callee(equation.primitive)}({', '.join(operands)})" if text is None else text
+    if text is not None:
+        return text
+    # `evaluate` relies on the dtypes of its operands, so numbers keep theirs.
+    typed = [atom_source(atom, names) for atom in equation.inputs]
+    return f"{callee(equation.primitive)}({', '.join(typed)})"
 
 
 def targets(equation: Equation, names: VariableNames) -> str:
