@@ -1,0 +1,281 @@
+"""Operations that run along one axis: cumulative sum, product and extremes, and linear recurrences.
+
+Each runs from the first element to the last, or with ``reverse`` from the last to the first. A linear
+recurrence is what the derivatives of all of them come down to; it needs no division, so they are right
+where elements are zero, and it is closed under differentiation, so they are right to every order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any, ClassVar
+
+import numpy as np
+
+from funcgrad.errors import DtypeError, ShapeError
+from funcgrad.ir.avals import Aval, Shape
+from funcgrad.ops.arithmetic import div, mul
+from funcgrad.ops.comparison import equal, isnan
+from funcgrad.ops.families import added
+from funcgrad.ops.logic import logical_or
+from funcgrad.ops.movement import concatenate, take_span
+from funcgrad.ops.selection import where
+from funcgrad.ops.slicing import Pad
+from funcgrad.ops.structure import LinearUnary, aval, broadcast, cast, shape_of
+from funcgrad.tracing.primitive import Flags, Linear, Primitive
+from funcgrad.tracing.samples import ErrorSample, Sample, distinct, edge, integers, normal
+
+FEW_COLUMNS = 16
+"""Up to this many columns, a recurrence is faster number by number than row by row."""
+
+
+class Cumulative(Primitive):
+    """One result for every element, of the elements up to it."""
+
+    parameters = ("axis", "reverse")
+    kinds: ClassVar[str] = "fc"
+    ufunc: ClassVar[Any] = None
+    axis: int
+    reverse: bool
+
+    def infer(self, *avals: Aval) -> Aval:
+        x = avals[0]
+        check_axis(self.name, x, self.axis)
+        if x.dtype.kind == "b" and self.ufunc in (np.add, np.multiply):
+            raise DtypeError(f"{self.name} of {x}: cast booleans to integers first")
+        return x.strong
+
+    def evaluate(self, *values: Any) -> Any:
+        x = values[0]
+        if not self.reverse:
+            return self.ufunc.accumulate(x, axis=self.axis, dtype=x.dtype)
+        return np.flip(self.ufunc.accumulate(np.flip(x, self.axis), axis=self.axis, dtype=x.dtype), self.axis)
+
+    def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
+        dtype = f", dtype={avals[0].dtype.name!r}" if avals[0].dtype.kind in "iu" else ""
+        x = f"np.flip({names[0]}, {self.axis})" if self.reverse else names[0]
+        text = f"np.{self.ufunc.__name__}.accumulate({x}, axis={self.axis}{dtype})"
+        return f"np.flip({text}, {self.axis})" if self.reverse else text
+
+    def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
+        return type(self)(self.axis + 1, self.reverse).bind(inputs[0]), True
+
+    def before(self, x: Any) -> Any:
+        """All elements but the last that the operation comes to."""
+        n = shape_of(x)[self.axis]
+        return take_span(x, self.axis, 1 if self.reverse else 0, n - 1)
+
+    def after(self, x: Any) -> Any:
+        """All elements but the first."""
+        n = shape_of(x)[self.axis]
+        return take_span(x, self.axis, 0 if self.reverse else 1, n - 1)
+
+    def recurrence(self, factors: Any, terms: Any) -> Any:
+        """The linear recurrence that runs the same way."""
+        return LinearRecurrence(self.axis, self.reverse).bind(factors, terms)
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            Sample(distinct(5), params={"axis": 0, "reverse": False}),
+            Sample(distinct(3, 4), params={"axis": 0, "reverse": True}),
+            Sample(distinct(2, 3, 2), params={"axis": 1, "reverse": False}),
+            Sample(distinct(4), params={"axis": 0, "reverse": True}),
+            Sample(distinct(1), params={"axis": 0, "reverse": False}),
+            Sample(distinct(0, 2), params={"axis": 0, "reverse": False}),
+            Sample(
+                edge(1.0, np.nan, 2.0, np.inf), params={"axis": 0, "reverse": False}, differentiable=False
+            ),
+            Sample(integers(-3, 3, 5), params={"axis": 0, "reverse": True}, differentiable=False),
+        )
+
+    @classmethod
+    def error_samples(cls) -> Sequence[Any]:
+        params = {"axis": 1, "reverse": False}
+        return (ErrorSample(normal(3), params=params, words="has no axis 1", error=ShapeError),)
+
+
+class CumSum(Cumulative, LinearUnary):
+    """The sum of the elements so far. Booleans are refused: cast them first."""
+
+    name = "cumsum"
+    ufunc = np.add
+
+    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+        return (CumSum(self.axis, not self.reverse).bind(cotangent),)
+
+
+class CumProd(Cumulative):
+    """The product of the elements so far; its derivatives are right where elements are zero."""
+
+    name = "cumprod"
+    ufunc = np.multiply
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        # (P x)' = P' x + P x', where P is the product of what came before x.
+        x, x_dot = primals[0], tangents[0]
+        out = self.bind(x)
+        if shape_of(x)[self.axis] < 2:
+            return out, x_dot
+        return out, self.recurrence(self.after(x), mul(x_dot, self.exclusive(out)))
+
+    def exclusive(self, out: Any) -> Any:
+        """The products of what came before each element, from those that include it."""
+        shape = list(shape_of(out))
+        shape[self.axis] = 1
+        one = broadcast(aval(out).dtype.type(1), tuple(shape), ())
+        parts = [one, self.before(out)]
+        return concatenate(parts[::-1] if self.reverse else parts, self.axis)
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        zeros = edge(2.0, 0.0, -1.5, 0.0, 0.5)
+        return (*super().samples(), Sample(zeros, params={"axis": 0, "reverse": False}))
+
+
+class CumulativeExtreme(Cumulative):
+    """The extreme of the elements so far, NaN from the first NaN on.
+
+    Elements that reach it together share the derivative evenly.
+    """
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        x, x_dot = primals[0], tangents[0]
+        out = self.bind(x)
+        dtype = out.aval.dtype
+        if dtype.kind not in "fc" or shape_of(x)[self.axis] < 2:
+            return out, x_dot if dtype.kind in "fc" else None
+        # The sum of the tangents of the elements that reach the present extreme, over their number.
+        reaches = logical_or(equal(x, out), isnan(x))
+        stays = cast(logical_or(equal(self.after(out), self.before(out)), isnan(self.before(out))), dtype)
+        total = self.recurrence(stays, where(reaches, x_dot, dtype.type(0)))
+        return out, div(total, self.recurrence(stays, cast(reaches, dtype)))
+
+
+class CumMax(CumulativeExtreme):
+    """The largest of the elements so far."""
+
+    name = "cummax"
+    ufunc = np.maximum
+
+
+class CumMin(CumulativeExtreme):
+    """The smallest of the elements so far."""
+
+    name = "cummin"
+    ufunc = np.minimum
+
+
+class LinearRecurrence(Primitive):
+    """``y[0] = b[0]``, ``y[k] = a[k-1] * y[k-1] + b[k]`` along an axis, or the same from the last to the first.
+
+    The factors ``a`` stand between the elements, so there is one fewer of them, and the transpose is the
+    same recurrence run the other way.
+    """
+
+    name = "linear_recurrence"
+    parameters = ("axis", "reverse")
+    kinds: ClassVar[str] = "fc"
+    axis: int
+    reverse: bool
+
+    def infer(self, *avals: Aval) -> Aval:
+        factors, terms = avals
+        check_axis(self.name, terms, self.axis)
+        if factors.shape != self.factors_shape(terms.shape):
+            raise ShapeError(f"{self.name} of {factors} and {terms}: one factor stands between two terms")
+        if factors.dtype != terms.dtype or not terms.inexact:
+            raise DtypeError(f"{self.name} of {factors} and {terms}: both must be floats of one dtype")
+        return terms.strong
+
+    def factors_shape(self, shape: Shape) -> Shape:
+        """The shape of the factors that go with terms of a shape."""
+        return (*shape[: self.axis], max(shape[self.axis] - 1, 0), *shape[self.axis + 1 :])
+
+    def evaluate(self, *values: Any) -> Any:
+        factors, terms = [np.moveaxis(x, self.axis, 0) for x in values]
+        if self.reverse:
+            factors, terms = factors[::-1], terms[::-1]
+        is_narrow = len(terms) > 1 and terms[0].size <= FEW_COLUMNS
+        found = (solved_by_columns if is_narrow else solved_by_rows)(factors, terms)
+        return np.moveaxis(found[::-1] if self.reverse else found, 0, self.axis)
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        factors, terms = primals
+        factors_dot, terms_dot = tangents
+        out = self.bind(factors, terms)
+        if factors_dot is not None and shape_of(factors)[self.axis]:
+            steps = CumSum(self.axis, self.reverse)
+            moved = mul(factors_dot, steps.before(out))
+            spans = [(0, n, 1) for n in shape_of(factors)]
+            spans[self.axis] = (0 if self.reverse else 1, shape_of(factors)[self.axis], 1)
+            terms_dot = added(terms_dot, Pad(shape_of(terms), tuple(spans)).bind(moved))
+        return out, None if terms_dot is None else self.bind(factors, terms_dot)
+
+    def linear_in(self, flags: Flags) -> bool:
+        return flags == (False, True)
+
+    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+        factors, terms = inputs
+        if not isinstance(terms, Linear):
+            raise TypeError(f"{self.name} is linear in its terms only")
+        return None, LinearRecurrence(self.axis, not self.reverse).bind(factors, cotangent)
+
+    def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
+        full = [
+            x if flag else broadcast(x, (size, *shape_of(x)), tuple(range(1, len(shape_of(x)) + 1)))
+            for x, flag in zip(inputs, batched, strict=True)
+        ]
+        return LinearRecurrence(self.axis + 1, self.reverse).bind(*full), True
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            Sample(normal(4), normal(5), params={"axis": 0, "reverse": False}),
+            Sample(normal(3), normal(4), params={"axis": 0, "reverse": True}),
+            Sample(normal(2, 2), normal(2, 3), params={"axis": 1, "reverse": True}),
+            Sample(normal(2, 20), normal(3, 20), params={"axis": 0, "reverse": False}),
+            Sample(normal(0, 2), normal(1, 2), params={"axis": 0, "reverse": False}),
+            Sample(normal(0), normal(0), params={"axis": 0, "reverse": False}),
+            Sample(edge(2.0, 0.0, 3.0), normal(4), params={"axis": 0, "reverse": False}),
+        )
+
+    @classmethod
+    def error_samples(cls) -> Sequence[Any]:
+        params = {"axis": 0, "reverse": False}
+        return (
+            ErrorSample(normal(3), normal(3), params=params, words="between two terms", error=ShapeError),
+            ErrorSample(integers(0, 3, 2), normal(3), params=params, words="of one dtype", error=DtypeError),
+        )
+
+
+def solved_by_rows(factors: Any, terms: Any) -> Any:
+    """The recurrence along the first axis, for all other axes at once."""
+    out = np.array(terms)
+    for k in range(1, len(out)):
+        out[k] += factors[k - 1] * out[k - 1]
+    return out
+
+
+def solved_by_columns(factors: Any, terms: Any) -> Any:
+    """The recurrence along the first axis, number by number, of at least two terms."""
+    out = np.empty(terms.shape, terms.dtype)
+    columns = out.reshape(len(out), -1)
+    sides = factors.reshape(len(factors), -1), terms.reshape(len(terms), -1)
+    for j in range(columns.shape[1]):
+        a, b = [side[:, j].tolist() for side in sides]
+        columns[:, j] = list(accumulate(zip(a, b[1:], strict=True), recurrence_step, initial=b[0]))
+    return out
+
+
+def recurrence_step(before: Any, pair: tuple[Any, Any]) -> Any:
+    """One step of a linear recurrence."""
+    factor, term = pair
+    return factor * before + term
+
+
+def check_axis(name: str, x: Aval, axis: int) -> None:
+    """Raise ShapeError unless `x` has the axis."""
+    if not 0 <= axis < x.ndim:
+        raise ShapeError(f"{name}: {x} has no axis {axis}")
