@@ -1,0 +1,231 @@
+"""The names of `numpy.linalg` that need no factorisation: products, powers, norms, diagonals and traces."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from funcgrad.numpy import contraction, products
+from funcgrad.numpy.contraction import diagonal_of
+from funcgrad.numpy.dispatch import implements, unsupported
+from funcgrad.numpy.norms import matrix_norm, norm, vector_norm
+from funcgrad.numpy.operands import normalized_axis, promoted, refused, sizes_differ, stored
+from funcgrad.ops.structure import aval, broadcast, permute
+from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.recorder import recorder_of
+from funcgrad.tracing.tracer import Tracer
+
+__all__ = [
+    "cross",
+    "diagonal",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_transpose",
+    "multi_dot",
+    "norm",
+    "outer",
+    "tensordot",
+    "trace",
+    "vecdot",
+    "vector_norm",
+]
+
+
+# -- other names for what NumPy has elsewhere too ------------------------------------------------------------
+
+
+@implements(np.linalg.matmul)
+def matmul(x1: Any, x2: Any, /) -> Any:
+    """Matrix product, as `numpy.matmul`.
+
+    >>> print(fg.numpy.linalg.matmul(np.eye(2), np.array([1.0, 2.0])))
+    [1. 2.]
+    """
+    return products.matmul(x1, x2)
+
+
+@implements(np.linalg.vecdot)
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """Dot products along `axis`, the first operand conjugated, as `numpy.vecdot`.
+
+    >>> print(fg.numpy.linalg.vecdot(np.eye(2), np.array([1.0, 2.0])))
+    [1. 2.]
+    """
+    return products.vecdot(x1, x2, axis=axis)
+
+
+@implements(np.linalg.tensordot)
+def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
+    """The sum over pairs of axes, as `numpy.tensordot`.
+
+    >>> print(fg.numpy.linalg.tensordot(np.ones((2, 3)), np.ones((3, 2)), axes=1))
+    [[3. 3.]
+     [3. 3.]]
+    """
+    return contraction.tensordot(x1, x2, axes)
+
+
+@implements(np.linalg.outer)
+def outer(x1: Any, x2: Any, /) -> Any:
+    """All products of the elements of two vectors.
+
+    >>> print(fg.numpy.linalg.outer(np.array([1.0, 2.0]), np.array([3.0, 4.0])))
+    [[3. 4.]
+     [6. 8.]]
+    """
+    x, y = asoperand(x1), asoperand(x2)
+    if aval(x).ndim != 1 or aval(y).ndim != 1:
+        raise refused(f"outer of {aval(x)} and {aval(y)}: needs two vectors", "numpy.outer takes any shapes.")
+    return contraction.outer(x, y)
+
+
+@implements(np.linalg.cross)
+def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """The cross product of vectors of three elements.
+
+    >>> print(fg.numpy.linalg.cross(np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0])))
+    [0. 0. 1.]
+    """
+    x, y = asoperand(x1), asoperand(x2)
+    for v in (aval(x), aval(y)):
+        if v.shape[normalized_axis("cross", axis, v)] != 3:
+            raise refused(
+                f"cross of {aval(x)} and {aval(y)}: needs vectors of three elements along axis {axis}"
+            )
+    return contraction.cross(x, y, axis=axis)
+
+
+@implements(np.linalg.trace)
+def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+    """The sums along a diagonal of the matrices in the last two axes.
+
+    >>> print(fg.numpy.linalg.trace(np.ones((3, 2, 2))))
+    [2. 2. 2.]
+    """
+    return contraction.trace(x, offset, -2, -1, dtype)
+
+
+@implements(np.linalg.diagonal)
+def diagonal(x: Any, /, *, offset: int = 0) -> Any:
+    """A diagonal of each matrix in the last two axes.
+
+    >>> print(fg.numpy.linalg.diagonal(np.arange(4.0).reshape(2, 2)))
+    [0. 3.]
+    """
+    x = asoperand(x)
+    if not isinstance(x, Tracer):
+        return np.linalg.diagonal(x, offset=offset)
+    ndim = stacked_ndim("diagonal", x)
+    return diagonal_of(x, ndim - 2, ndim - 1, offset)
+
+
+@implements(np.linalg.matrix_transpose)
+def matrix_transpose(x: Any, /) -> Any:
+    """The matrices in the last two axes, transposed.
+
+    >>> print(fg.numpy.linalg.matrix_transpose(np.arange(4.0).reshape(2, 2)))
+    [[0. 2.]
+     [1. 3.]]
+    """
+    x = asoperand(x)
+    ndim = stacked_ndim("matrix_transpose", x)
+    return permute(x, (*range(ndim - 2), ndim - 1, ndim - 2))
+
+
+def stacked_ndim(name: str, x: Any) -> int:
+    """The rank of a stack of matrices; raises ShapeError for vectors and scalars."""
+    ndim = aval(x).ndim
+    if ndim < 2:
+        raise refused(f"{name} of {aval(x)}: needs at least two axes")
+    return ndim
+
+
+# -- products of several matrices ----------------------------------------------------------------------------
+
+
+@implements(np.linalg.matrix_power)
+def matrix_power(a: Any, n: Any) -> Any:
+    """Square matrices to an integer power that is not negative.
+
+    >>> print(fg.numpy.linalg.matrix_power(np.array([[1.0, 1.0], [0.0, 1.0]]), 5))
+    [[1. 5.]
+     [0. 1.]]
+    """
+    a = asoperand(a)
+    if not isinstance(a, Tracer):
+        return np.linalg.matrix_power(a, n)
+    n = operator.index(n)
+    ndim = stacked_ndim("matrix_power", a)
+    size = a.aval.shape[-1]
+    if a.aval.shape[-2] != size:
+        raise refused(f"matrix_power of {a.aval}: the last two axes must have one size")
+    if n < 0:
+        raise unsupported(f"np.linalg.matrix_power with n={n}, which needs an inverse,")
+    if n == 0:
+        return broadcast(np.eye(size, dtype=a.aval.dtype), a.aval.shape, (ndim - 2, ndim - 1))
+    result, square = None, a
+    while True:
+        if n & 1:
+            result = square if result is None else products.matmul(result, square)
+        n >>= 1
+        if not n:
+            return result
+        square = products.matmul(square, square)
+
+
+@implements(np.linalg.multi_dot)
+def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
+    """The product of several matrices, in the order that costs the fewest multiplications.
+
+    >>> print(fg.numpy.linalg.multi_dot([np.ones((2, 9)), np.ones((9, 9)), np.ones(9)]))
+    [81. 81.]
+    """
+    operands = [asoperand(x) for x in arrays]
+    if recorder_of(operands) is None:
+        return stored(np.linalg.multi_dot(operands), out, "np.linalg.multi_dot")
+    if len(operands) < 2:
+        raise refused(f"multi_dot needs at least two arrays, and got {len(operands)}")
+    avals = [aval(x) for x in operands]
+    for k, a in enumerate(avals):
+        if a.ndim != 2 and not (a.ndim == 1 and k in (0, len(avals) - 1)):
+            raise refused(f"multi_dot: array {k} is {a}, and all but the first and last must be matrices")
+    for a, b in pairwise(avals):
+        if a.shape[-1] != b.shape[0]:
+            raise sizes_differ("multi_dot", a, b, a.shape[-1], b.shape[0])
+    rows = (avals[0].shape[0],) if avals[0].ndim == 2 else (1,)
+    columns = (avals[-1].shape[1],) if avals[-1].ndim == 2 else (1,)
+    sizes = (*rows, *[a.shape[-1] for a in avals[:-1]], *columns)
+    split = cheapest_splits(sizes)
+    return stored(chain(promoted(operands), split, 0, len(operands) - 1), out, "np.linalg.multi_dot")
+
+
+def chain(operands: Sequence[Any], split: dict[tuple[int, int], int], first: int, last: int) -> Any:
+    """The product of operands `first` to `last`."""
+    if first == last:
+        return operands[first]
+    k = split[first, last]
+    return products.matmul(chain(operands, split, first, k), chain(operands, split, k + 1, last))
+
+
+def cheapest_splits(sizes: tuple[int, ...]) -> dict[tuple[int, int], int]:
+    """Where to split each run of matrices; matrix ``k`` has ``sizes[k]`` rows and ``sizes[k + 1]`` columns.
+
+    The textbook dynamic programme over runs of growing length (Cormen et al., Introduction to Algorithms).
+    """
+    n = len(sizes) - 1
+    cost = {(k, k): 0 for k in range(n)}
+    split: dict[tuple[int, int], int] = {}
+    for length in range(1, n):
+        for first in range(n - length):
+            last = first + length
+            options = [
+                (cost[first, k] + cost[k + 1, last] + sizes[first] * sizes[k + 1] * sizes[last + 1], k)
+                for k in range(first, last)
+            ]
+            cost[first, last], split[first, last] = min(options)
+    return split
