@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -175,8 +176,8 @@ class LinearChecker(Findings):
                 self._zero.update(equation.outputs)
             return
         # A zero may count among the linear operands or not: t + 0 needs it there, t * 0 must not have it.
-        both = tuple([a or b for a, b in zip(moving, zero, strict=True)])
-        if not primitive.linear_in(moving) and not primitive.linear_in(both):
+        options = [[True] if m else [False, True][: 1 + z] for m, z in zip(moving, zero, strict=True)]
+        if not any(primitive.linear_in(flags) for flags in product(*options)):
             places = ", ".join(str(k) for k, flag in enumerate(moving, 1) if flag)
             raise self.fault_in(number, f"{primitive.name} is not linear in operand {places}")
         for v in equation.outputs:

@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from laws import identities as laws
-from laws.cases import Case, cases, classes
-from laws.numerics import is_inexact, snapshot
+from lawbook import identities as laws
+from lawbook.cases import Case, cases, classes
+from lawbook.numerics import is_inexact, snapshot
 
 from funcgrad.errors import FuncgradError, NotDifferentiableError
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.program import Equation, Literal, Program
 from funcgrad.tracing.primitive import Primitive
-from funcgrad.transforms.linearize import jvp_program, linearize_program
 
 ALL = list(cases())
 DIFFERENTIABLE = [case for case in ALL if case.sample.differentiable]
@@ -51,7 +50,7 @@ def test_only_constant_operations_lack_differentiable_samples(cls: type[Primitiv
             continue
         program = case.program(values)
         try:
-            parts = linearize_program(program, active, len(program.outputs))
+            parts = laws.split_of(program, active)
         except NotDifferentiableError:
             continue
         assert not any(parts.has_tangent), f"{case} has a derivative that no sample tests"
@@ -155,6 +154,23 @@ def test_simplification_changes_nothing(case: Case) -> None:
     laws.assert_simplified_is_equal(case.program(values), values)
 
 
+@every_case
+def test_text_is_the_program(case: Case) -> None:
+    values = case.values(case.rng())
+    program = case.program(values)
+    laws.assert_text_is_the_program(program)
+    active = laws.active_inputs(values)
+    if case.sample.differentiable:
+        laws.assert_text_is_the_program(laws.forward_of(program, active))
+        laws.assert_text_is_the_program(laws.pullback_program(program, active))
+
+
+@every_case
+def test_numpy_source_runs(case: Case) -> None:
+    values = case.values(case.rng())
+    laws.assert_numpy_source_runs(case.program(values), values)
+
+
 # -- derivatives ------------------------------------------------------------
 
 
@@ -217,8 +233,8 @@ def test_rules_take_scalars_as_literals(case: Case) -> None:
         others = [y for j, y in enumerate(values) if j != k]
         flags = tuple([a for j, a in enumerate(active) if j != k])
         tangents = laws.given(laws.tangents_for(rng, values, active))
-        expected = laws.values_of(jvp_program(program, active, len(program.outputs)), [*values, *tangents])
-        seen = laws.values_of(jvp_program(constant, flags, len(program.outputs)), [*others, *tangents])
+        expected = laws.values_of(laws.forward_of(program, active), [*values, *tangents])
+        seen = laws.values_of(laws.forward_of(constant, flags), [*others, *tangents])
         laws.assert_all_close(seen, expected, what=f"input {k} as a literal")
         laws.assert_vjp_is_transposed_jvp(constant, others, rng, flags)
 
@@ -265,7 +281,7 @@ def test_derivatives_of_vmap_are_transposes(case: Case) -> None:
     examples = [case.values(rng) for _ in range(laws.BATCH)]
     program = case.program(examples[0])
     stacked = [np.stack(xs) for xs in zip(*examples, strict=True)]
-    batched = laws.batch_program(program, laws.BATCH, (True,) * len(stacked))
+    batched = laws.batched_of(program, laws.BATCH, (True,) * len(stacked))
     laws.assert_vjp_is_transposed_jvp(batched, stacked, rng, laws.active_inputs(stacked))
 
 

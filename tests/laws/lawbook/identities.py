@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
-from laws.numerics import (
+
+from funcgrad.ir.check import check_linear, check_program
+from funcgrad.ir.evaluate import source_function, walk
+from funcgrad.ir.parsing import parse
+from funcgrad.ir.printing import program_text
+from funcgrad.ir.program import Literal, Program
+from funcgrad.transforms.batching import batch_program
+from funcgrad.transforms.linearize import Linearized, jvp_program, linearize_program
+from funcgrad.transforms.replay import inline, inputs_of, transforming
+from funcgrad.transforms.simplify import simplify_program
+from funcgrad.transforms.transpose import transpose_program
+from lawbook.numerics import (
     FIRST_ORDER,
     SECOND_ORDER,
     Values,
@@ -22,17 +34,43 @@ from laws.numerics import (
     snapshot,
 )
 
-from funcgrad.ir.evaluate import source_function, walk
-from funcgrad.ir.program import Literal, Program
-from funcgrad.transforms.batching import batch_program
-from funcgrad.transforms.linearize import jvp_program, linearize_program
-from funcgrad.transforms.replay import inline, inputs_of, transforming
-from funcgrad.transforms.simplify import simplify_program
-from funcgrad.transforms.transpose import transpose_program
-
 Flags = tuple[bool, ...]
 
 BATCH = 3
+
+
+# -- transforms, checked -----------------------------------------------------------------------
+
+
+def forward_of(program: Program, active: Flags) -> Program:
+    """The jvp of every output."""
+    forward = jvp_program(program, active, len(program.outputs))
+    check_program(forward)
+    return forward
+
+
+def split_of(program: Program, active: Flags) -> Linearized:
+    """The Program with residuals, and the linear Program that takes them."""
+    parts = linearize_program(program, active, len(program.outputs))
+    check_program(parts.primal)
+    check_program(parts.linear)
+    check_linear(parts.linear, parts.n_residuals)
+    return parts
+
+
+def transposed_of(linear: Program, n_fixed: int) -> Program:
+    """The transpose, which is linear in the cotangents."""
+    transposed = transpose_program(linear, n_fixed)
+    check_program(transposed)
+    check_linear(transposed, n_fixed)
+    return transposed
+
+
+def batched_of(program: Program, size: int, batched: Flags) -> Program:
+    """The Program over a batch axis."""
+    wide = batch_program(program, size, batched)
+    check_program(wide)
+    return wide
 
 
 # -- running ------------------------------------------------------------
@@ -142,7 +180,7 @@ def assert_jvp_is_numerical(
 ) -> None:
     """Forward mode is the limit of difference quotients."""
     tangents = tangents_for(rng, values, active)
-    both = jvp_program(program, active, len(program.outputs))
+    both = forward_of(program, active)
     results = values_of(both, [*values, *given(tangents)])
     n = len(program.outputs)
     assert_all_close(results[:n], values_of(program, values), what="value beside its tangent")
@@ -154,14 +192,16 @@ def assert_jvp_is_numerical(
 
 def pullback_program(program: Program, active: Flags) -> Program:
     """``inputs, cotangents -> cotangents of the active inputs``, for outputs that depend on them."""
-    parts = linearize_program(program, active, len(program.outputs))
-    transposed = transpose_program(parts.linear, parts.n_residuals)
+    parts = split_of(program, active)
+    transposed = transposed_of(parts.linear, parts.n_residuals)
     with transforming(program, "vjp") as recorder:
         inputs = inputs_of(recorder, program.inputs)
         residuals = inline(recorder, parts.primal, inputs)[len(program.outputs) :]
         cotangents = inputs_of(recorder, transposed.inputs[parts.n_residuals :])
         bars = inline(recorder, transposed, [*residuals, *cotangents])
-        return recorder.program([t._index for t in [*inputs, *cotangents]], [t._index for t in bars])
+        pullback = recorder.program([t._index for t in [*inputs, *cotangents]], [t._index for t in bars])
+    check_program(pullback)
+    return pullback
 
 
 def cotangents_for(rng: np.random.Generator, pullback: Program, n_inputs: int) -> list[Any]:
@@ -173,7 +213,7 @@ def assert_vjp_is_transposed_jvp(
     program: Program, values: Values, rng: np.random.Generator, active: Flags, tolerance: float | None = None
 ) -> None:
     """``<c, J t> = <J^T c, t>``: reverse mode is the transpose of forward mode."""
-    parts = linearize_program(program, active, len(program.outputs))
+    parts = split_of(program, active)
     pullback = pullback_program(program, active)
     cotangents = cotangents_for(rng, pullback, len(values))
     bars = values_of(pullback, [*values, *cotangents])
@@ -196,7 +236,7 @@ def pairing_tolerance(values: Values) -> float:
 def assert_second_order(program: Program, values: Values, rng: np.random.Generator) -> None:
     """The derivatives' own derivatives: forward and reverse mode over both forward and reverse mode."""
     active = active_inputs(values)
-    forward = jvp_program(program, active, len(program.outputs))
+    forward = forward_of(program, active)
     reverse = pullback_program(program, active)
     tangents = given(tangents_for(rng, values, active))
     at_forward = [*values, *tangents]
@@ -223,11 +263,6 @@ def assert_precisions_agree(
         fine = values_of(double, wide)
         for k, (x, y) in enumerate(zip(coarse, fine, strict=True)):
             assert_near(x, y, 1e-4, f"{make.__name__} in single precision, output {k}")
-
-
-def forward_of(program: Program, active: Flags) -> Program:
-    """The jvp of every output."""
-    return jvp_program(program, active, len(program.outputs))
 
 
 # -- linear operations ------------------------------------------------------------
@@ -261,7 +296,7 @@ def assert_transpose_identity(
     linear = [k for k, s in enumerate(subset) if s]
     order = tuple([program.inputs[k] for k in (*fixed, *linear)])
     turned = Program(order, program.captured, program.equations, program.outputs, program.name)
-    transposed = transpose_program(turned, len(fixed))
+    transposed = transposed_of(turned, len(fixed))
     tangents = [direction_like(rng, values[k]) for k in linear]
     known = [values[k] for k in fixed]
     outs = values_of(turned, [*known, *tangents])
@@ -292,7 +327,7 @@ def assert_vmap_is_loop(
         )
         for example in examples
     ]
-    outs = values_of(batch_program(program, size, batched), stacked)
+    outs = values_of(batched_of(program, size, batched), stacked)
     assert len(outs) == len(program.outputs)
     for k, out in enumerate(outs):
         expected = np.stack([single[k] for single in singles])
@@ -304,6 +339,27 @@ def assert_vmap_is_loop(
 
 def assert_simplified_is_equal(program: Program, values: Values) -> None:
     """Simplification changes no result."""
-    assert_all_close(
-        values_of(simplify_program(program), values), values_of(program, values), what="simplified"
-    )
+    simple = simplify_program(program)
+    check_program(simple)
+    assert_all_close(values_of(simple, values), values_of(program, values), what="simplified")
+
+
+def assert_text_is_the_program(program: Program) -> None:
+    """Print, parse, print: one Program and one text."""
+    text = program_text(program, sources=False)
+    again = parse(text)
+    check_program(again)
+    assert again == program, f"parsing gives another Program\n{text}\n{again}"
+    assert hash(again) == hash(program)
+    assert program_text(again) == text
+
+
+def assert_numpy_source_runs(program: Program, values: Values) -> None:
+    """The source that a reader sees is a Python function that computes the same."""
+    source = program.to_numpy_source()
+    namespace: dict[str, Any] = {}
+    exec(compile(source, "<source of a Program>", "exec"), namespace)
+    function = namespace[re.findall(r"^def (\w+)\(", source, re.MULTILINE)[-1]]
+    found = function(*values)
+    outs = found if isinstance(found, tuple) else (found,)
+    assert_all_close(outs, values_of(program, values), what=f"NumPy source\n{source}")
