@@ -71,6 +71,15 @@ class Cumulative(Primitive):
         n = shape_of(x)[self.axis]
         return take_span(x, self.axis, 0 if self.reverse else 1, n - 1)
 
+    def shifted(self, x: Any, first: int) -> Any:
+        """For each element the one before, and for the first a number."""
+        shape = shape_of(x)
+        if not shape[self.axis]:
+            return x
+        new = broadcast(aval(x).dtype.type(first), (*shape[: self.axis], 1, *shape[self.axis + 1 :]), ())
+        parts = [new, self.before(x)]
+        return concatenate(parts[::-1] if self.reverse else parts, self.axis)
+
     def recurrence(self, factors: Any, terms: Any) -> Any:
         """The linear recurrence that runs the same way."""
         return LinearRecurrence(self.axis, self.reverse).bind(factors, terms)
@@ -122,11 +131,7 @@ class CumProd(Cumulative):
 
     def exclusive(self, out: Any) -> Any:
         """The products of what came before each element, from those that include it."""
-        shape = list(shape_of(out))
-        shape[self.axis] = 1
-        one = broadcast(aval(out).dtype.type(1), tuple(shape), ())
-        parts = [one, self.before(out)]
-        return concatenate(parts[::-1] if self.reverse else parts, self.axis)
+        return self.shifted(out, 1)
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
