@@ -17,8 +17,9 @@ import numpy as np
 from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Shape
 from funcgrad.numpy.dispatch import implements, unsupported
+from funcgrad.ops.complexes import imag, make_complex, real
 from funcgrad.ops.movement import Flip
-from funcgrad.ops.slicing import Slice
+from funcgrad.ops.slicing import Slice, whole_index
 from funcgrad.ops.structure import Broadcast, Permute, Reshape, aval, shape_of
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.aliasing import Lens, view
@@ -441,6 +442,59 @@ def diagonal_of_last(x: Any, offset: int) -> Any:
     return seen_through(flat, ReadOnlySlice(Slice((*spans, (start, size, m + 1) if size else (0, 0, 1)))))
 
 
+class ComplexPart:
+    """The real or the imaginary part of complex numbers, as something to write into."""
+
+    def __init__(self, read: Any, *, is_real: bool) -> None:
+        self._read = read
+        self._is_real = is_real
+
+    def get(self, base: Any) -> Any:
+        """The part of the base."""
+        return self._read(base)
+
+    def put(self, base: Any, part: Any) -> Any:
+        """The base with another part."""
+        return make_complex(part, imag(base)) if self._is_real else make_complex(real(base), part)
+
+    def evaluate(self, x: Any) -> Any:
+        """An array whose elements stand as far apart from each other, compared with one another."""
+        return x
+
+
+REAL_PART = ComplexPart(real, is_real=True)
+IMAGINARY_PART = ComplexPart(imag, is_real=False)
+
+
+def _real(self: Tracer) -> Any:
+    """The real part; a view."""
+    return view(self, REAL_PART if self.aval.dtype.kind == "c" else Slice(whole_index(self.aval.shape)))
+
+
+def _imag(self: Tracer) -> Any:
+    """The imaginary part; a view of complex numbers, zeros otherwise."""
+    if self.aval.dtype.kind == "c":
+        return view(self, IMAGINARY_PART)
+    return broadcast_from(self, self.aval.dtype.type(0))
+
+
+def broadcast_from(x: Tracer, scalar: Any) -> Any:
+    """A scalar spread over the shape of a tracer, in its trace."""
+    index = x._recorder.literal(scalar, x.aval.dtype, weak=False)
+    one = Tracer(x._recorder, index, x._recorder.avals[index])
+    return Broadcast(x.aval.shape, ()).bind(one) if x.aval.shape else one
+
+
+def _write_real(self: Tracer, value: Any) -> None:
+    _real(self)[...] = value
+
+
+def _write_imag(self: Tracer, value: Any) -> None:
+    if self.aval.dtype.kind != "c":
+        raise TypeError("array does not have imaginary part to set")
+    view(self, IMAGINARY_PART)[...] = value  # type: ignore[index]
+
+
 # -- methods ----------------------------------------------------------------------------------------------
 
 
@@ -464,5 +518,7 @@ install(
         "squeeze": squeeze,
         "swapaxes": swapaxes,
         "diagonal": diagonal,
+        "real": property(_real, _write_real),
+        "imag": property(_imag, _write_imag),
     }
 )

@@ -324,6 +324,11 @@ def batched_pair(size: int, inputs: Sequence[Any], batched: Flags, part_shape: S
     return x, part
 
 
+def whole_index(shape: Shape) -> Index:
+    """The index that selects every element of an array of `shape`, in order."""
+    return tuple([(0, n, 1) for n in shape])
+
+
 def is_whole(index: Index, shape: Shape) -> bool:
     """Whether the index selects every element of an array of `shape`, in order."""
-    return all(entry == (0, n, 1) for entry, n in zip(index, shape, strict=True))
+    return index == whole_index(shape)
