@@ -264,7 +264,7 @@ class IntegerPow(Unary):
         return x
 
     def evaluate(self, *values: Any) -> Any:
-        return np.square(values[0]) if self.n == 2 else np.power(values[0], self.n)
+        return values[0] ** self.n  # the operator squares and inverts without a power
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
         return f"{names[0]} ** {self.n}"
@@ -334,5 +334,3 @@ strong_zero_mul = StrongZeroMul()
 def integer_pow(x: Any, n: int) -> Any:
     """``x ** n`` for a Python integer n."""
     return reciprocal(x) if n == -1 and aval(x).inexact else IntegerPow(n)(x)
-
-

@@ -15,9 +15,17 @@ import numpy as np
 from funcgrad.errors import DtypeError
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ops.arithmetic import neg
-from funcgrad.ops.families import Binary, Unary, broadcast_shapes, broadcast_to, listed, summed_to, ufunc_dtypes
+from funcgrad.ops.families import (
+    Binary,
+    Unary,
+    broadcast_shapes,
+    broadcast_to,
+    listed,
+    summed_to,
+    ufunc_dtypes,
+)
 from funcgrad.tracing.primitive import Flags, Linear
-from funcgrad.tracing.samples import ErrorSample, Sample, edge, integers, normal, real_part
+from funcgrad.tracing.samples import ErrorSample, Sample, edge, fixed, integers, normal
 
 
 class Part(Unary):
@@ -46,7 +54,7 @@ class Part(Unary):
         return (
             Sample(normal(3, 2)),
             Sample(normal()),
-            Sample(edge(complex(np.inf, 1.0), complex(np.nan, np.inf)), differentiable=False),
+            Sample(fixed(np.array([complex(np.inf, 1.0), complex(np.nan, np.inf)])), differentiable=False),
         )
 
     @classmethod
@@ -104,7 +112,8 @@ class MakeComplex(Binary):
     """The complex number with the given real and imaginary parts, infinite ones included."""
 
     name = "complex"
-    ufunc = np.add  # for its promotion
+    ufunc = np.arctan2  # for its promotion
+    kinds = "f"
 
     def on_arrays(self, *args: Any) -> Any:
         dtypes = self.operand_dtypes(tuple([aval_of(x) for x in args]))
@@ -152,8 +161,8 @@ class MakeComplex(Binary):
     @classmethod
     def samples(cls) -> Sequence[Any]:
         return (
-            Sample(real_part(normal(3, 2)), real_part(normal(3, 2))),
-            Sample(real_part(normal()), real_part(normal(3))),
+            Sample(normal(3, 2), normal(3, 2)),
+            Sample(normal(), normal(3)),
             Sample(edge(np.inf, 0.0), edge(0.0, -np.inf), differentiable=False),
         )
 

@@ -17,7 +17,7 @@ from funcgrad.ops.comparison import equal, less
 from funcgrad.ops.families import Binary, Pointwise, added, broadcast_to, ufunc_dtypes
 from funcgrad.ops.logic import logical_and
 from funcgrad.ops.selection import where
-from funcgrad.tracing.samples import Sample, distinct, edge, integers
+from funcgrad.tracing.samples import Sample, distinct, edge, integers, normal, uniform
 
 
 class Extreme(Binary):
@@ -37,8 +37,8 @@ class Extreme(Binary):
     @classmethod
     def samples(cls) -> Sequence[Any]:
         return (
-            Sample(distinct(3, 2), distinct(3, 2)),
-            Sample(distinct(4), distinct()),
+            Sample(distinct(3, 2), normal(3, 2)),
+            Sample(distinct(4), normal()),
             Sample(edge(1.0, np.nan, 1.0, np.inf), edge(1.0, 0.0, np.nan, -np.inf), differentiable=False),
             Sample(integers(-3, 3, 4), integers(-3, 3, 4), differentiable=False),
         )
@@ -102,7 +102,8 @@ class Clip(Pointwise):
         return common, common, common
 
     def infer(self, *avals: Aval) -> Aval:
-        return maximum.infer(maximum.infer(*avals[:2]), avals[2])
+        clipped: Aval = minimum.infer(maximum.infer(*avals[:2]), avals[2])
+        return clipped
 
     def evaluate(self, *values: Any) -> Any:
         return self.on_arrays(*values)
@@ -126,10 +127,15 @@ class Clip(Pointwise):
     @classmethod
     def samples(cls) -> Sequence[Any]:
         return (
-            Sample(distinct(3, 2), distinct(3, 2), distinct(3, 2)),
-            Sample(distinct(4), edge(-0.5), edge(0.5)),
-            Sample(distinct(5), distinct(), distinct()),
-            Sample(edge(np.nan, 1.0, -3.0, 3.0), edge(0.0, 1.0, -2.0, 1.0), edge(2.0, 2.0, 2.0, 0.0), differentiable=False),
+            Sample(distinct(3, 2), uniform(-1.0, -0.5, 3, 2), uniform(0.5, 1.0, 3, 2)),
+            Sample(distinct(4), uniform(-0.6, -0.5), uniform(0.5, 0.6)),
+            Sample(distinct(5), uniform(0.5, 0.6), uniform(-0.6, -0.5)),
+            Sample(
+                edge(np.nan, 1.0, -3.0, 3.0),
+                edge(0.0, 1.0, -2.0, 1.0),
+                edge(2.0, 2.0, 2.0, 0.0),
+                differentiable=False,
+            ),
             Sample(integers(-5, 5, 6), integers(-3, -2), integers(2, 3), differentiable=False),
         )
 

@@ -28,10 +28,10 @@ class Where(Pointwise):
 
     def operand_dtypes(self, avals: tuple[Aval, ...]) -> tuple[np.dtype[Any], ...]:
         # The two branches promote as the operands of an addition do, booleans included.
-        branches = [a for a in avals[1:]]
+        branches = avals[1:]
         if all(a.dtype.kind == "b" for a in branches):
             return np.dtype(np.bool_), np.dtype(np.bool_), np.dtype(np.bool_)
-        common = ufunc_dtypes(self.name, np.add, tuple(branches))[-1]
+        common = ufunc_dtypes(self.name, np.add, branches)[-1]
         return np.dtype(np.bool_), common, common
 
     def infer(self, *avals: Aval) -> Aval:
@@ -69,7 +69,9 @@ class Where(Pointwise):
             Sample(booleans(3, 2), normal(3, 2), normal(3, 2)),
             Sample(booleans(3), normal(), normal(3)),
             Sample(fixed(np.bool_(True)), normal(3), normal(3)),
-            Sample(fixed(np.array([True, False])), edge(1.0, np.nan), edge(np.inf, 2.0), differentiable=False),
+            Sample(
+                fixed(np.array([True, False])), edge(1.0, np.nan), edge(np.inf, 2.0), differentiable=False
+            ),
         )
 
 

@@ -1,4 +1,4 @@
-"""Special functions: the logistic function and its inverse, the error functions, and sinc with its derivatives."""
+"""Special functions: the logistic function, the error functions, their inverses, and sinc."""
 
 from __future__ import annotations
 

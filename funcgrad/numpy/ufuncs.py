@@ -1,0 +1,88 @@
+"""How an operation becomes a public function with the calling convention of NumPy's ufuncs.
+
+Owns the decorator that does it, and nothing that computes: ``out=``, ``where=`` and ``dtype=`` are NumPy's
+own affair on arrays, and that of `funcgrad.numpy.dispatch` on traced values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+
+import numpy as np
+
+from funcgrad.errors import DtypeError
+from funcgrad.numpy.dispatch import called_with_options, implements
+from funcgrad.ops.families import aval, ufunc_dtypes
+from funcgrad.source import user_location
+from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.recorder import located, recorder_of
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from funcgrad.tracing.tracer import Tracer
+
+Operand: TypeAlias = "Tracer | ArrayLike"
+"""What an operation takes: a traced value, or anything NumPy makes an array of."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def elementwise(ufunc: Any, operation: Callable[..., Any] | None = None) -> Callable[[F], F]:
+    """Make the decorated function the public face of `operation`, and answer NumPy's `ufunc` with it.
+
+    The decorated function gives name, signature and docstring. Without an operation its body computes,
+    for operands without options.
+
+    >>> print(fg.numpy.tanh([0.0, 1.0], out=np.zeros(2), where=[False, True]))
+    [0.         0.76159416]
+    """
+
+    def public(described: F) -> F:
+        operate = described if operation is None else operation
+        implements(ufunc)(operate)
+
+        def one(x: Operand, /, out: Any = None, **options: Any) -> Any:
+            if out is None and not options:
+                return operate(x)
+            return with_options(ufunc, operate, (x,), out, options)
+
+        def two(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
+            if out is None and not options:
+                return operate(x, y)
+            return with_options(ufunc, operate, (x, y), out, options)
+
+        return cast(F, wraps(described)(one if ufunc.nin == 1 else two))
+
+    return public
+
+
+def with_options(
+    ufunc: Any, operate: Callable[..., Any], inputs: tuple[Operand, ...], out: Any, options: dict[str, Any]
+) -> Any:
+    """A call that says more than its operands."""
+    if out is not None:
+        options["out"] = out
+    operands = tuple([asoperand(x) for x in inputs])
+    outs = out if isinstance(out, tuple) else (out,)
+    if recorder_of([*operands, *outs, options.get("where")]) is None:
+        return ufunc(*operands, **options)
+    return called_with_options(ufunc, operate, operands, options)
+
+
+def untraced(*operands: Any) -> bool:
+    """Whether NumPy alone can answer: no operand (already through `asoperand`) is traced."""
+    return recorder_of(operands) is None
+
+
+def loop_dtypes(ufunc: Any, *operands: Any) -> tuple[np.dtype[Any], ...]:
+    """The dtypes of NumPy's loop for these operands: theirs, then the result's.
+
+    Raises DtypeError, at the user's line, where NumPy has no loop for them.
+    """
+    try:
+        return ufunc_dtypes(ufunc.__name__, ufunc, tuple([aval(x) for x in operands]))
+    except DtypeError as error:
+        raise located(error, user_location()) from None
