@@ -228,11 +228,7 @@ class LinearRecurrence(Primitive):
         return None, LinearRecurrence(self.axis, not self.reverse).bind(factors, cotangent)
 
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
-        full = [
-            x if flag else broadcast(x, (size, *shape_of(x)), tuple(range(1, len(shape_of(x)) + 1)))
-            for x, flag in zip(inputs, batched, strict=True)
-        ]
-        return LinearRecurrence(self.axis + 1, self.reverse).bind(*full), True
+        return LinearRecurrence(self.axis + 1, self.reverse).bind(*full_size(size, inputs, batched)), True
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
@@ -284,3 +280,11 @@ def check_axis(name: str, x: Aval, axis: int) -> None:
     """Raise ShapeError unless `x` has the axis."""
     if not 0 <= axis < x.ndim:
         raise ShapeError(f"{name}: {x} has no axis {axis}")
+
+
+def full_size(size: int, inputs: Sequence[Any], batched: Flags) -> list[Any]:
+    """The inputs, all with the batch axis."""
+    return [
+        x if flag else broadcast(x, (size, *aval(x).shape), tuple(range(1, aval(x).ndim + 1)))
+        for x, flag in zip(inputs, batched, strict=True)
+    ]
