@@ -12,14 +12,38 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.errors import DtypeError, ShapeError
+from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.buffers import Buffers, exposed, overwritten
 from funcgrad.ir.numpy_source import atom_source, equation_source, targets, tuple_source
 from funcgrad.ir.program import Atom, Literal, Program, Var
+
+_KINDS = "biufc"
+"""In this order, a Python scalar of one kind may stand where a later one is expected."""
 
 WALKS_BEFORE_SOURCE = 1
 LONGEST_SOURCE = 2000
 FREED_ABOVE = 1 << 16
 """Intermediate arrays of at least this many bytes are dropped after their last use."""
+
+
+def checked_inputs(program: Program, args: Sequence[Any]) -> list[Any]:
+    """The arguments, which must have the types of the inputs; Python scalars take their dtypes.
+
+    Raises ShapeError or DtypeError for one that does not, TypeError for the wrong number of them.
+    """
+    expected = program.in_avals
+    if len(args) != len(expected):
+        raise TypeError(f"program {program.name} takes {len(expected)} inputs, and was given {len(args)}")
+    checked = []
+    for k, (aval, x) in enumerate(zip(expected, args, strict=True), 1):
+        found: Aval = x.aval if hasattr(x, "aval") else aval_of(x)
+        fits = found.weak and _KINDS.index(found.dtype.kind) <= _KINDS.index(aval.dtype.kind)
+        if found.shape != aval.shape or not (fits or found.dtype == aval.dtype):
+            error = ShapeError if found.shape != aval.shape else DtypeError
+            raise error(f"input {k} of program {program.name} is {aval}, and was given {found}")
+        checked.append(aval.dtype.type(x) if isinstance(x, bool | int | float | complex) else x)
+    return checked
 
 
 class Runner:

@@ -146,7 +146,16 @@ class Program:
         return str(self)
 
     def __call__(self, *args: Any) -> tuple[Any, ...]:
-        """Run the Program with NumPy on flat arguments; returns the tuple of outputs."""
+        """Run the Program with NumPy on flat arguments; returns the tuple of outputs.
+
+        Raises ShapeError or DtypeError for an argument that is not of the type of its input.
+        """
+        from funcgrad.ir.evaluate import checked_inputs  # noqa: PLC0415 - a method, above the data
+
+        return self.evaluate(*checked_inputs(self, args))
+
+    def evaluate(self, *args: Any) -> tuple[Any, ...]:
+        """As a call, on arrays and NumPy scalars that are known to have the types of the inputs."""
         if self._runner is None:
             from funcgrad.ir.evaluate import Runner  # noqa: PLC0415 - a method, above the data
 

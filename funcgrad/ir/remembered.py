@@ -32,8 +32,10 @@ class RememberedArrays:
     def add(self, array: Any) -> str:
         """Remember an array; returns its digest."""
         digest = array_digest(array)
-        if self._found.setdefault(digest, array) is array and array.nbytes <= KEPT_BYTES:
-            self._kept.append(array)
+        if self._found.get(digest) is not array:
+            self._found[digest] = array
+            if array.nbytes <= KEPT_BYTES:
+                self._kept.append(array)
         return digest
 
     def find(self, digest: str) -> Any:

@@ -82,7 +82,7 @@ class Words:
 
     def accept(self, text: str) -> bool:
         """Whether the next word is `text`, which is then consumed."""
-        if self.token.text != text or self.token.kind == "string":
+        if self.token.text != text:
             return False
         self.next()
         return True

@@ -145,12 +145,12 @@ class Values(Words):
     def named_value(self, programs: Programs) -> Any:
         """A Program, dtype, aval, primitive, or something to import."""
         token = self.name("a value")
-        if token.text in programs:
-            return programs[token.text]
         if self.token.text == ".":
             return self.imported(token, programs)
         if self.accept("("):
             return self.constructed(token, programs)
+        if token.text in programs:
+            return programs[token.text]
         dtype = named_dtype(token.text)
         if dtype is None:
             remedy = did_you_mean(token.text, programs)

@@ -34,7 +34,7 @@ class Call(Primitive):
 
     def evaluate(self, *values: Any) -> Any:
         """Run the Program with NumPy."""
-        return self.program(*values)
+        return self.program.evaluate(*values)
 
     def expansion(self, avals: Sequence[Aval]) -> Program | None:
         """The held Program itself."""

@@ -96,7 +96,7 @@ class CheckpointTangents(Primitive):
         return tuple([a.strong for a in self.program.out_avals if a.inexact])
 
     def evaluate(self, *values: Any) -> Any:
-        return self._tangent_program()(*values)
+        return self._tangent_program().evaluate(*values)
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         recorder = recorder_of([*primals, *tangents])

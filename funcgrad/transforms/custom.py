@@ -167,7 +167,7 @@ class CustomVjp(Call):
     n_inputs: int
 
     def evaluate(self, *values: Any) -> Any:
-        return self.program(*values[: len(self.program.inputs)])
+        return self.program.evaluate(*values[: len(self.program.inputs)])
 
     def expansion(self, avals: Sequence[Aval]) -> Program | None:
         held = self.program
@@ -268,7 +268,7 @@ class CustomVjpTangents(Primitive):
     def evaluate(self, *values: Any) -> Any:
         n = self.n_residuals
         avals = [Aval(np.shape(x), np.asarray(x).dtype) for x in values[:n]]
-        return self._forward_program(avals)(*values)
+        return self._forward_program(avals).evaluate(*values)
 
     def expansion(self, avals: Sequence[Aval]) -> Program | None:
         return self._forward_program(avals[: self.n_residuals])
