@@ -99,16 +99,22 @@ def linearize_program(program: Program, active: Sequence[bool], n_outputs: int) 
 
 
 def residuals_of(recorder: Recorder, entries: Sequence[int], exits: Sequence[int]) -> list[int]:
-    """The values that the linear part needs and that depend on no tangent, in order."""
+    """The values that the linear part needs and that depend on no tangent, in order.
+
+    What follows from literals alone is not among them: the linear part makes its own, zeros above all.
+    """
     steps = recorder.steps
     dependent = set(entries)
+    literal = {index for index, is_literal in recorder.operands if is_literal}
     for index, step in enumerate(steps):
         if type(step) is tuple:
             if not dependent.isdisjoint(step[1:]):
                 dependent.add(index)
+            elif literal.issuperset(step[1:]):
+                literal.add(index)
         elif type(step) is int and index - step in dependent:
             dependent.add(index)
-    constant = {index for index, _ in recorder.operands}
+    constant = literal.union(index for index, _ in recorder.operands)
     crossing: set[int] = set()
     seen: set[int] = set()
     stack = list(exits)
