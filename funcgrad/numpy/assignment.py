@@ -15,7 +15,7 @@ import numpy as np
 from funcgrad.errors import DtypeError, FuncgradError, ShapeError
 from funcgrad.ir.avals import Shape
 from funcgrad.numpy.dispatch import unsupported
-from funcgrad.numpy.indexing import BasicPlan, Plan, getitem, plan_of
+from funcgrad.numpy.indexing import BasicPlan, Plan, basic_key, basic_plan, getitem, plan_of
 from funcgrad.ops.arithmetic import add, div, mul, neg
 from funcgrad.ops.bivariate import pow as power_of
 from funcgrad.ops.extremes import maximum, minimum
@@ -33,12 +33,14 @@ from funcgrad.tracing.tracer import Tracer, install
 def setitem(x: Tracer, index: Any, value: Any) -> None:
     """``x[index] = value``; of repeated positions the last wins, as in NumPy."""
     try:
-        mask = lone_mask(x, index)
         value = converted(value, x.aval.dtype)
-        if mask is not None and len(shape_of(value)) <= x.aval.ndim - mask.ndim:
-            assign(x, as_traced(x, where(spread_mask(mask, x.aval.shape), value, x)))
-            return
-        plan = plan_of(x, index)
+        key = (index,) if type(index) is int else basic_key(index)
+        if key is None:
+            mask = lone_mask(x, index)
+            if mask is not None and len(shape_of(value)) <= x.aval.ndim - mask.ndim:
+                assign(x, as_traced(x, where(spread_mask(mask, x.aval.shape), value, x)))
+                return
+        plan = plan_of(x, index) if key is None else basic_plan(x.aval.shape, key)
         if type(value) is Tracer and is_current_part(value, x, plan):
             return
         assign(x, as_traced(x, plan.put(x, fitted(value, plan.shape))))
@@ -63,7 +65,11 @@ def converted(value: Any, dtype: np.dtype[Any]) -> Any:
 
     Real parts of complex arrays are kept with NumPy's ComplexWarning; Python complex numbers are refused.
     """
+    if type(value) is float and dtype.kind in "fc":
+        return dtype.type(value)
     value = asoperand(value)
+    if type(value) is Tracer and value.aval.dtype is dtype and not value.aval.weak:
+        return value
     kind = aval(value).dtype.kind
     if kind == "c" and dtype.kind not in "cb":
         if isinstance(value, complex) and not isinstance(value, np.generic):

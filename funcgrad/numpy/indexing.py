@@ -20,7 +20,7 @@ from funcgrad.ops.indexing import Gather, Scatter
 from funcgrad.ops.slicing import AddToSlice, Slice, is_whole
 from funcgrad.ops.structure import Reshape, aval, broadcast_to, permute, reshape, shape_of
 from funcgrad.source import Source, user_location
-from funcgrad.tracing.aliasing import view
+from funcgrad.tracing.aliasing import as_view, view
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import located
 from funcgrad.tracing.tracer import Tracer, install
@@ -55,38 +55,37 @@ class BasicPlan(NamedTuple):
 
     slice: Slice
     shape: Shape
+    is_whole: bool
     has_new_axes: bool
     is_scalar: bool
     """Whether NumPy gives a scalar, and not an array of rank 0."""
     unique: bool = True
 
-    def view(self, x: Tracer) -> Tracer:
-        """The part of a tracer, as a view of it."""
-        part = view(x, self.slice)
+    def read(self, x: Tracer) -> Tracer:
+        """The part of a tracer: a view of it, or a scalar."""
+        part = x.frozen() if self.is_whole else self.slice.get_part(x)
+        if self.is_scalar:
+            return part
+        as_view(part, x, self.slice)
         return view(part, Reshape(self.shape)) if self.has_new_axes else part
 
     def get(self, x: Any) -> Any:
         """The part, not a view."""
-        part = self.slice.get(x)
+        part = x if self.is_whole else self.slice.bind(x)
         return reshape(part, self.shape) if self.has_new_axes else part
 
     def put(self, x: Any, part: Any) -> Any:
         """The array with another part."""
-        if is_whole(self.slice.index, shape_of(x)):
-            return broadcast_to(self._stripped(part), shape_of(x))
-        return self.slice.put(x, self._stripped(part))
+        if self.has_new_axes and shape_of(part):
+            part = reshape(part, self.slice.part_shape)
+        return broadcast_to(part, shape_of(x)) if self.is_whole else self.slice.updating.bind(x, part)
 
     def combine(self, mode: str, x: Any, part: Any) -> Any:
         """The array with something added to the part."""
         if mode != "add":
             raise ValueError(f"a regular part has no element twice: {mode} is a plain operation on it")
-        if not shape_of(x):
-            return CATALOG["add"]().bind(x, part)
-        return AddToSlice(self.slice.index).bind(x, broadcast_to(self._stripped(part), self.slice.part_shape))
-
-    def _stripped(self, part: Any) -> Any:
-        """The part without new axes; scalars as they are."""
-        return reshape(part, self.slice.part_shape) if self.has_new_axes and shape_of(part) else part
+        part = reshape(broadcast_to(part, self.shape), self.slice.part_shape)
+        return CATALOG["add"]().bind(x, part) if self.is_whole else AddToSlice(self.slice.index).bind(x, part)
 
 
 BasicKey = tuple[Any, ...]
@@ -97,7 +96,7 @@ def basic_key(index: Any) -> BasicKey | None:
     """The index as a key if it is basic, else None."""
     key: list[Any] = []
     for item in index if type(index) is tuple else (index,):
-        kind = type(item)
+        kind: type = type(item)
         if kind is int or item is None or item is Ellipsis:
             key.append(item)
         elif kind is slice:
@@ -132,7 +131,8 @@ def basic_plan(shape: Shape, key: BasicKey) -> BasicPlan:
         if isinstance(entry, tuple):
             seen.append(entry[1])
     is_scalar = not seen and Ellipsis not in key
-    return BasicPlan(Slice(tuple(entries)), tuple(seen), None in key, is_scalar)
+    index = tuple(entries)
+    return BasicPlan(Slice(index), tuple(seen), is_whole(index, shape), None in key, is_scalar)
 
 
 def expanded(items: Sequence[Any], ndim: int, consumed: Sequence[int]) -> list[Any]:
@@ -339,8 +339,8 @@ def known_mask(mask: Any) -> Any:
         return np.asarray(mask.concrete())
     except ConcretizationError:
         raise ConcretizationError(
-            f"a boolean index needs the value of a traced {mask.aval}, because the shape of the result depends "
-            f"on it, and no value exists under {mask._recorder.transform or 'this transform'}",
+            f"a boolean index needs the value of a traced {mask.aval}, which decides the shape of the result, "
+            f"and no value exists under {mask._recorder.transform or 'this transform'}",
             source=Source(*user_location()),
             remedy="Use fg.numpy.where(mask, x, other), which keeps the shape of x.",
         ) from None
@@ -360,16 +360,15 @@ def check_bounds(index: Any, axis: int, n: int) -> Any:
 def getitem(x: Tracer, index: Any) -> Any:
     """``x[index]``: a view for basic indices, a copy otherwise; a single element is a scalar."""
     try:
-        key = basic_key(index)
-        if key is None:
-            found = plan_of(x, index).get(x)
-            return x.frozen() if found is x else found
-        plan = basic_plan(x.aval.shape, key)
+        if type(index) is np.ndarray and index.dtype.kind in "iu" and index.ndim and x.aval.shape:
+            return Gather((0,)).bind(x, check_bounds(index, 0, x.aval.shape[0]))
+        key = (index,) if type(index) is int else basic_key(index)
+        if key is not None:
+            return basic_plan(x.aval.shape, key).read(x)
+        found = plan_of(x, index).get(x)
+        return x.frozen() if found is x else found
     except FuncgradError as error:
         raise located(error, user_location()) from None
-    if plan.is_scalar:
-        return plan.slice.bind(x) if key else x.frozen()
-    return plan.view(x)
 
 
 install({"__getitem__": getitem})

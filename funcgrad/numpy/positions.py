@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import DtypeError
+from funcgrad.numpy.assignment import setitem
 from funcgrad.numpy.dispatch import assigned_into_array, implements, unsupported
-from funcgrad.numpy.indexing import check_bounds, known_mask
+from funcgrad.numpy.indexing import check_bounds, getitem, known_mask
 from funcgrad.numpy.movement import concatenate, take_along
 from funcgrad.numpy.views import as_array, broadcast_to, moveaxis, normalized_axis, reshaped
 from funcgrad.ops.arithmetic import add, mul
@@ -210,7 +211,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
     """
     items = [as_array(x) for x in multi_index]
     if recorder_of(items) is None:
-        return np.ravel_multi_index(tuple(items), dims, mode, order)
+        return np.ravel_multi_index(tuple(items), dims, mode, order)  # type: ignore[call-overload]
     if mode != "raise":
         raise unsupported(f"np.ravel_multi_index with mode={mode!r}")
     pairs = list(zip(items, dims, strict=True))
@@ -238,7 +239,7 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
         raise TypeError(
             f"cannot cast {aval(as_array(src))} to {target.aval} according to the rule {casting!r}"
         )
-    target[...] = src if where is True else np.where(where, src, target)
+    setitem(target, ..., src if where is True else np.where(where, src, target))
 
 
 @implements(np.put)
@@ -248,9 +249,9 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
         raise unsupported(f"np.put with mode={mode!r}")
     flat = flat_view(written_into(a, "np.put"))
     positions = np.ravel(as_array(ind))
-    flat[positions] = (
-        np.resize(v, positions.shape) if aval(as_array(v)).size != positions.size else np.ravel(v)
-    )
+    values = as_array(v)
+    same = aval(values).size == aval(positions).size
+    setitem(flat, positions, np.ravel(values) if same else np.resize(values, shape_of(positions)))
 
 
 @implements(np.putmask, np.place)
@@ -258,7 +259,7 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
     """Write values where a mask, whose values must be known, holds; too few are repeated."""
     flat = flat_view(written_into(a, "np.putmask"))
     positions = np.flatnonzero(truth(mask))
-    flat[positions] = np.resize(values, a.shape).reshape(-1)[positions]
+    setitem(flat, positions, np.resize(values, a.shape).reshape(-1)[positions])
 
 
 @implements(np.put_along_axis)
@@ -274,7 +275,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None = -1) -
         positions if k == axis else np.arange(n).reshape((1,) * k + (n,) + (1,) * (ndim - k - 1))
         for k, n in enumerate(shape_of(target))
     ]
-    target[tuple(lines)] = values
+    setitem(target, tuple(lines), values)
 
 
 @implements(np.fill_diagonal)
@@ -293,7 +294,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     flat = flat_view(target)
     count = len(range(*slice(None, end, step).indices(aval(flat).size)))
     values = as_array(val)
-    flat[:end:step] = values if not shape_of(values) else np.resize(values, count)
+    setitem(flat, slice(None, end, step), np.resize(values, count) if shape_of(values) else values)
 
 
 def flat_view(x: Tracer) -> Tracer:
@@ -311,7 +312,7 @@ def _compress(self: Tracer, condition: Any, axis: int | None = None, out: None =
 def _view(self: Tracer, *args: Any, **kwargs: Any) -> Any:
     if args or kwargs:
         raise unsupported("ndarray.view with another dtype or type")
-    return self[...]  # type: ignore[index]
+    return getitem(self, ...)
 
 
 install(

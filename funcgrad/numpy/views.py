@@ -498,6 +498,11 @@ def _write_imag(self: Tracer, value: Any) -> None:
 # -- methods ----------------------------------------------------------------------------------------------
 
 
+def _reversed_axes(self: Tracer) -> Any:
+    """The array with its axes in reverse order."""
+    return view(self, Permute(tuple(range(self.aval.ndim))[::-1]))
+
+
 def _reshape(self: Tracer, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
     return reshape(self, shape[0] if len(shape) == 1 else shape, order, copy=copy)
 
@@ -512,7 +517,7 @@ install(
     {
         "reshape": _reshape,
         "transpose": _transpose,
-        "T": property(transpose),
+        "T": property(_reversed_axes),
         "mT": property(matrix_transpose),
         "ravel": ravel,
         "squeeze": squeeze,

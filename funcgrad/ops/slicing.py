@@ -120,15 +120,21 @@ class Slice(Sliced, LinearUnary):
     def simplify(self, inputs: Sequence[Any]) -> Any:
         return inputs[0] if is_whole(self.index, inputs[0].aval.shape) else None
 
-    # -- as a lens (see `funcgrad.tracing.aliasing`) ---------------------------------------------------
+    get_part = LinearUnary.get
 
     def get(self, base: Any) -> Any:
         """The part of the base."""
-        return base if is_whole(self.index, shape_of(base)) else self.bind(base)
+        return base if is_whole(self.index, shape_of(base)) else self.get_part(base)
 
     def put(self, base: Any, part: Any) -> Any:
         """The base with another part."""
-        return part if is_whole(self.index, shape_of(base)) else UpdateSlice(self.index).bind(base, part)
+        return part if is_whole(self.index, shape_of(base)) else self.updating.bind(base, part)
+
+    @cached_property
+    def updating(self) -> UpdateSlice:
+        """What writes the part that this reads."""
+        update: UpdateSlice = UpdateSlice(self.index)
+        return update
 
     @classmethod
     def samples(cls) -> Sequence[Any]:

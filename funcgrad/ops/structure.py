@@ -44,7 +44,12 @@ class LinearUnary(Primitive):
     # -- as a lens, for operations whose result NumPy gives as a view (see `funcgrad.tracing.aliasing`) --
 
     def get(self, base: Any) -> Any:
-        """The view of `base`."""
+        """The view of `base`, on a shorter path where it has been taken before."""
+        if type(base) is Tracer and base._view is None:
+            out = self._inferred.get((base.aval,))
+            recorder = base._recorder
+            if out is not None and not recorder.closed:
+                return recorder.append_typed((self, base._index), out)
         return self.bind(base)
 
     def put(self, base: Any, part: Any) -> Any:

@@ -33,7 +33,7 @@ class Alias:
     def __init__(self, base: Tracer | None, lens: Lens | None) -> None:
         self.base = base
         self.lens = lens
-        self.views: list[ref[Tracer]] = []
+        self.views: list[ref[Tracer]] | None = None
 
     def current_index(self, part: Tracer) -> int:
         """Read a view out of its base again, after something was written there; returns its index."""
@@ -63,7 +63,10 @@ def remember(base: Tracer, part: Tracer) -> None:
     alias = base._alias
     if alias is None:
         alias = base._alias = Alias(None, None)
-    alias.views.append(ref(part))
+    if alias.views is None:
+        alias.views = [ref(part)]
+    else:
+        alias.views.append(ref(part))
 
 
 def is_view(x: Tracer) -> bool:
@@ -76,6 +79,9 @@ def assign(x: Tracer, value: Tracer) -> None:
 
     A value of an inner trace takes the name with it: `x` belongs to that trace from now on.
     """
+    if x._alias is None:
+        x._recorder, x._index, x.aval = value._recorder, value._index, value.aval
+        return
     changed: list[tuple[Tracer, Tracer]] = [(x, value)]
     # The new values first: a read-only view refuses before anything has changed.
     while (alias := changed[-1][0]._alias) is not None and alias.base is not None and alias.lens is not None:
@@ -99,7 +105,7 @@ def mark_views(alias: Alias, current: Tracer | None) -> None:
     marked = [alias]
     while marked:
         above = marked.pop()
-        for link in above.views:
+        for link in above.views or ():
             part = link()
             if part is None:
                 continue
@@ -108,5 +114,5 @@ def mark_views(alias: Alias, current: Tracer | None) -> None:
             elif part._view is None and part._alias is not None:
                 part._view = part._alias
                 marked.append(part._alias)
-        above.views = []
-    alias.views = kept
+        above.views = None
+    alias.views = kept or None
