@@ -8,7 +8,7 @@ np.float64(6.0)
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from funcgrad import numpy, tree
+from funcgrad import numpy, scipy, tree
 from funcgrad.api.batch import vmap
 from funcgrad.api.custom import checkpoint, custom_jvp, custom_vjp
 from funcgrad.api.differentiate import grad, jvp, linear_transpose, linearize, stop_gradient, value_and_grad, vjp
@@ -41,6 +41,7 @@ __all__ = [
     "linearize",
     "make_program",
     "numpy",
+    "scipy",
     "stop_gradient",
     "testing",
     "tree",

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy.ufuncs import Operand, elementwise, loop_dtypes, untraced
+from funcgrad.numpy.ufuncs import Operand, elementwise, loop_dtypes, own
 from funcgrad.ops import arithmetic, bivariate, elementary, magnitude, rounding
-from funcgrad.ops.structure import cast
-from funcgrad.tracing.lists import asoperand
+from funcgrad.ops.structure import aval, cast
 from funcgrad.tracing.tracer import Tracer
 
 LARGEST_FIXED_EXPONENT = 1 << 20
@@ -125,35 +124,17 @@ def positive(x: Operand, /, out: Any = None, **options: Any) -> Any:
     >>> print(fg.numpy.positive([1.0, -2.0]))
     [ 1. -2.]
     """
-    value = asoperand(x)
-    if not isinstance(value, Tracer):
-        return np.positive(value)
-    loop_dtypes(np.positive, value)
-    return value.frozen()
+    loop_dtypes(np.positive, x)
+    return own(x)
 
 
-@elementwise(np.power)
-def power(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
-    """``x ** y``.
-
-    A Python number as the exponent is fixed: ``x ** 2.0`` is right, with every derivative, at 0 and for
-    negative ``x``, and the derivative of ``x ** 0`` is 0. For an exponent that is an array, see
-    `funcgrad.ops.bivariate.Pow`.
-
-    Raises a ValueError for integers to negative integer powers, as NumPy does.
-
-    >>> print(fg.numpy.power([1.0, -2.0], 3))
-    [ 1. -8.]
-    >>> print(fg.grad(lambda x: fg.numpy.power(x, 0))(0.0))
-    0.0
-    """
+def power_of(x: Any, y: Any) -> Any:
+    """``x ** y``, with a rule of its own for exponents that are fixed."""
     if not isinstance(x, Tracer) or not is_fixed_exponent(y):
         return bivariate.pow(x, y)
-    base: Any = x
-    exponent: Any = y
-    if type(exponent) is float and not base.aval.inexact:
-        base = cast(base, loop_dtypes(np.power, base, exponent)[0])
-    return elementary.sqrt(base) if exponent == 0.5 else arithmetic.integer_pow(base, int(exponent))
+    if type(y) is float and not x.aval.inexact:
+        return power_of(cast(x, loop_dtypes(np.power, x, y)[0]), y)
+    return elementary.sqrt(x) if y == 0.5 else arithmetic.integer_pow(x, int(y))
 
 
 def is_fixed_exponent(y: Any) -> bool:
@@ -167,6 +148,23 @@ def is_fixed_exponent(y: Any) -> bool:
     return -LARGEST_FIXED_EXPONENT < y < LARGEST_FIXED_EXPONENT and (int(y) == y or y == 0.5)
 
 
+@elementwise(np.power, power_of)
+def power(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
+    """``x ** y``.
+
+    A Python number as the exponent is fixed: ``x ** 2.0`` is right, with every derivative, at 0 and for
+    negative ``x``, and the derivative of ``x ** 0`` is 0. For an exponent that is an array, the derivative by
+    ``x`` is 0 where ``y`` is 0, and by ``y`` where ``x`` is 0.
+
+    Raises a ValueError for integers to negative integer powers, as NumPy does.
+
+    >>> print(fg.numpy.power([1.0, -2.0], 3))
+    [ 1. -8.]
+    >>> print(fg.grad(lambda x: fg.numpy.power(x, 0))(0.0))
+    0.0
+    """
+
+
 @elementwise(np.float_power)
 def float_power(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
     """``x ** y`` in double precision at least, for integers too.
@@ -174,11 +172,8 @@ def float_power(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> A
     >>> print(fg.numpy.float_power([1, 2], -1))
     [1.  0.5]
     """
-    base, exponent = asoperand(x), asoperand(y)
-    if untraced(base, exponent):
-        return np.float_power(base, exponent)
-    dtype = loop_dtypes(np.float_power, base, exponent)[0]
-    return power(cast(base, dtype), exponent if is_fixed_exponent(exponent) else cast(exponent, dtype))
+    dtype = loop_dtypes(np.float_power, x, y)[0]
+    return power_of(cast(x, dtype), y if is_fixed_exponent(y) else cast(y, dtype))
 
 
 @elementwise(np.square)
@@ -188,12 +183,7 @@ def square(x: Operand, /, out: Any = None, **options: Any) -> Any:
     >>> print(fg.numpy.square([3.0, -4.0]))
     [ 9. 16.]
     """
-    if isinstance(x, Tracer) and x.aval.dtype.kind != "b":
-        return arithmetic.IntegerPow(2)(x)
-    value = asoperand(x)
-    if untraced(value):
-        return np.square(value)
-    return arithmetic.IntegerPow(2)(cast(value, loop_dtypes(np.square, value)[0]))
+    return arithmetic.IntegerPow(2)(cast(x, np.int8) if aval(x).dtype.kind == "b" else x)
 
 
 @elementwise(np.reciprocal, arithmetic.reciprocal)
@@ -225,10 +215,7 @@ def fabs(x: Operand, /, out: Any = None, **options: Any) -> Any:
     >>> print(fg.numpy.fabs([-2, 3]))
     [2. 3.]
     """
-    value = asoperand(x)
-    if untraced(value):
-        return np.fabs(value)
-    return magnitude.absolute(cast(value, loop_dtypes(np.fabs, value)[0]))
+    return magnitude.absolute(cast(x, loop_dtypes(np.fabs, x)[0]))
 
 
 @elementwise(np.sign, magnitude.sign)

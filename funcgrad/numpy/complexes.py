@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.numpy.dispatch import FUNCTIONS, implements
-from funcgrad.numpy.ufuncs import Operand, elementwise, loop_dtypes, untraced
+from funcgrad.numpy.ufuncs import Operand, elementwise, loop_dtypes, own, untraced
 from funcgrad.ops import arithmetic, bivariate, comparison, complexes, magnitude
 from funcgrad.ops.structure import aval, broadcast
 from funcgrad.tracing.lists import asoperand
@@ -55,11 +55,10 @@ def conjugate(x: Operand, /, out: Any = None, **options: Any) -> Any:
     >>> print(fg.numpy.conjugate([1.0 + 2.0j]))
     [1.-2.j]
     """
-    value = asoperand(x)
-    if isinstance(value, Tracer) and value.aval.dtype.kind != "c":
-        loop_dtypes(np.conjugate, value)
-        return value.frozen()
-    return complexes.conj(value)
+    if aval(x).dtype.kind == "c":
+        return complexes.conj(x)
+    loop_dtypes(np.conjugate, x)
+    return own(x)
 
 
 @implements(np.angle)

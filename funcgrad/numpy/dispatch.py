@@ -7,19 +7,27 @@ never change afterwards, except through `funcgrad.extend`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
-from funcgrad.errors import TracerAssignmentError, UnsupportedFunctionError
+from funcgrad.errors import DtypeError, TracerAssignmentError, UnsupportedFunctionError
+from funcgrad.ops.lazy import LazyUfunc
+from funcgrad.ops.structure import aval, cast
 from funcgrad.source import Source, user_location
+from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.recorder import located
 from funcgrad.tracing.tracer import Tracer
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 """NumPy (and SciPy) functions by identity, and what runs when an argument is a tracer."""
+
+DEFERRED: dict[tuple[str, str], Callable[..., Any]] = {}
+"""The same for ufuncs of packages that may not be imported yet, by module and name."""
 
 UFUNC_METHODS: dict[tuple[Any, str], Callable[..., Any]] = {}
 """``(np.add, "reduce")`` and the like."""
@@ -30,7 +38,10 @@ def implements(*functions: Any) -> Callable[[F], F]:
 
     def register(ours: F) -> F:
         for function in functions:
-            FUNCTIONS[function] = ours
+            if isinstance(function, LazyUfunc):
+                DEFERRED[function.module, function.__name__] = ours
+            else:
+                FUNCTIONS[function] = ours
         return ours
 
     return register
@@ -49,40 +60,86 @@ def implements_method(ufunc: Any, method: str) -> Callable[[F], F]:
 def array_ufunc(self: Tracer, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """NumPy's protocol for ufuncs: ``np.sin(t)``, ``array + t``, ``np.add.reduce(t)``."""
     if method == "__call__":
-        ours = FUNCTIONS.get(ufunc)
+        ours = FUNCTIONS.get(ufunc) or deferred(ufunc)
         if ours is not None:
             return ours(*inputs, **kwargs) if not kwargs else called_with_options(ufunc, ours, inputs, kwargs)
     else:
         ours = UFUNC_METHODS.get((ufunc, method))
         if ours is not None:
             return ours(*inputs, **kwargs)
-    name = f"np.{ufunc.__name__}" if method == "__call__" else f"np.{ufunc.__name__}.{method}"
-    raise unsupported(name)
+    raise unsupported(name_of(ufunc) if method == "__call__" else f"{name_of(ufunc)}.{method}")
 
 
-def called_with_options(ufunc: Any, ours: Callable[..., Any], inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A ufunc call with ``out=``, ``where=`` or ``dtype=``."""
-    options = dict(kwargs)
-    out = options.pop("out", None)
+def name_of(ufunc: Any) -> str:
+    """A ufunc as users write it, with ``np.`` if it is NumPy's."""
+    name: str = ufunc.__name__
+    return f"np.{name}" if getattr(np, name, None) is ufunc else name
+
+
+def deferred(ufunc: Any) -> Callable[..., Any] | None:
+    """What stands in for a ufunc of another package, if anything; found by name once, then by identity."""
+    for (module, name), ours in DEFERRED.items():
+        if name == ufunc.__name__ and getattr(sys.modules.get(module), name, None) is ufunc:
+            FUNCTIONS[ufunc] = ours
+            return ours
+    return None
+
+
+def called_with_options(
+    ufunc: Any, ours: Callable[..., Any], inputs: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
+    """A ufunc call with ``out=``, ``where=``, ``dtype=`` or ``casting=``, as NumPy's own.
+
+    Raises UnsupportedFunctionError for other options, TracerAssignmentError for a real array as `out`, and
+    DtypeError for a cast that `casting` does not allow.
+    """
+    options = {name: value for name, value in kwargs.items() if (name, value) not in IDLE_OPTIONS}
+    target = target_of(ufunc, options.pop("out", None))
     where = options.pop("where", True)
     dtype = options.pop("dtype", None)
-    options.pop("casting", None)
-    if options:
-        raise unsupported(f"np.{ufunc.__name__} with {', '.join(sorted(options))}")
-    target = out[0] if isinstance(out, tuple) else out
-    if target is not None and not isinstance(target, Tracer):
-        raise assigned_into_array(f"np.{ufunc.__name__} with out=")
-    if dtype is not None:
-        inputs = tuple([np.astype(np.asarray(x), dtype) if not isinstance(x, Tracer) else x.astype(dtype) for x in inputs])  # type: ignore[attr-defined]
-    result = ours(*inputs)
-    if where is not True:
-        if target is None:
-            raise unsupported(f"np.{ufunc.__name__} with where= and no out=")
-        result = FUNCTIONS[np.where](where, result, target)
+    casting = options.pop("casting", "same_kind")
+    if options or (where is not True and target is None):
+        names = sorted(options) or ["where= and no out="]
+        raise unsupported(f"{name_of(ufunc)} with {', '.join(names)}")
+    result = ours(*(inputs if dtype is None else cast_to_loop(ufunc, inputs, dtype, casting)))
     if target is None:
         return result
-    target[...] = result  # type: ignore[index]
+    if not np.can_cast(aval(result).dtype, target.aval.dtype, casting):
+        refusal = f"{aval(result)} cannot be cast to {target.aval} with {casting!r} casting"
+        raise located(DtypeError(f"{name_of(ufunc)}: {refusal}"), user_location())
+    target[...] = result if where is True else FUNCTIONS[np.where](where, result, target)  # type: ignore[index]
     return target
+
+
+IDLE_OPTIONS = (("order", "K"), ("subok", True))
+"""Options that say what happens anyway."""
+
+
+def target_of(ufunc: Any, out: Any) -> Tracer | None:
+    """The tracer that ``out=`` names, alone or in a tuple of one; raises for real arrays."""
+    targets = out if isinstance(out, tuple) else (out,)
+    if all(target is None for target in targets):
+        return None
+    if any(not isinstance(target, Tracer) for target in targets):
+        raise assigned_into_array(f"{name_of(ufunc)} with out=")
+    if len(targets) > 1:
+        raise unsupported(f"{name_of(ufunc)} with out= of several results")
+    return targets[0]  # type: ignore[no-any-return]
+
+
+def cast_to_loop(ufunc: Any, inputs: Sequence[Any], dtype: Any, casting: str) -> list[Any]:
+    """The operands in the dtypes of the ufunc's loop whose results have `dtype`."""
+    operands = [asoperand(x) for x in inputs]
+    asked = [type(x) if type(x) in (int, float, complex) else aval(x).dtype for x in operands]
+    signature = (*[None] * ufunc.nin, *[np.dtype(dtype)] * ufunc.nout)
+    try:
+        found = ufunc.resolve_dtypes((*asked, *[None] * ufunc.nout), signature=signature, casting=casting)
+    except TypeError as error:
+        raise located(
+            DtypeError(f"{name_of(ufunc)} with dtype={np.dtype(dtype)}: {str(error).splitlines()[0]}"),
+            user_location(),
+        ) from None
+    return [cast(x, loop_dtype) for x, loop_dtype in zip(operands, found, strict=False)]
 
 
 def array_function(self: Tracer, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -109,5 +166,6 @@ def assigned_into_array(what: str) -> TracerAssignmentError:
     return TracerAssignmentError(
         f"{what} would store a traced value in a NumPy array, which cannot hold it",
         source=Source(*user_location()),
-        remedy="Make the array with fg.numpy.zeros (or np.zeros_like of a traced value), which can be assigned into.",
+        remedy="Make the array with fg.numpy.zeros (or np.zeros_like of a traced value), "
+        "which can be assigned into.",
     )

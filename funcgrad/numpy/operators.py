@@ -12,7 +12,7 @@ import numpy as np
 
 from funcgrad.errors import DtypeError
 from funcgrad.numpy import arithmetic as _public  # noqa: F401 - fills FUNCTIONS, which is read below
-from funcgrad.numpy.arithmetic import divmod, positive, power  # noqa: A004
+from funcgrad.numpy.arithmetic import divmod, positive, power_of  # noqa: A004
 from funcgrad.numpy.rounding import round as rounded
 from funcgrad.ops import arithmetic, comparison, logic, magnitude, rounding
 from funcgrad.tracing.lists import asoperand
@@ -22,12 +22,6 @@ Operation = Callable[..., Any]
 
 KNOWN = frozenset({Tracer, float, int, complex, bool, np.ndarray, np.float64, list, tuple})
 """Types that every operator takes without asking further."""
-
-
-def operation_of(public: Any) -> Operation:
-    """What computes behind a public function, without its options."""
-    operation: Operation = public.__wrapped__
-    return operation
 
 
 def defers_to(other: Any) -> bool:
@@ -109,8 +103,8 @@ BINARY: dict[str, Operation] = {
     "truediv": arithmetic.div,
     "floordiv": rounding.floor_divide,
     "mod": rounding.remainder,
-    "divmod": operation_of(divmod),
-    "pow": operation_of(power),
+    "divmod": divmod,
+    "pow": power_of,
     "and": logic.bitwise_and,
     "or": logic.bitwise_or,
     "xor": logic.bitwise_xor,
@@ -125,7 +119,7 @@ ORDER: dict[str, Operation] = {
 }
 UNARY: dict[str, Operation] = {
     "neg": arithmetic.neg,
-    "pos": operation_of(positive),
+    "pos": positive,
     "abs": magnitude.absolute,
     "invert": logic.invert,
 }

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.numpy.dispatch import assigned_into_array, implements
-from funcgrad.numpy.ufuncs import Operand, elementwise, loop_dtypes, untraced
+from funcgrad.numpy.ufuncs import Operand, elementwise, loop_dtypes, own, untraced
 from funcgrad.ops import arithmetic, floats, rounding
 from funcgrad.ops.structure import aval, cast
 from funcgrad.tracing.lists import asoperand
@@ -82,7 +82,7 @@ def round(a: Operand, decimals: int = 0, out: Any = None) -> Any:
 def _rounded(x: Any, decimals: int) -> Any:
     dtype = aval(x).dtype
     if dtype.kind in "iu" and decimals >= 0:
-        return x.frozen()
+        return own(x)
     if decimals == 0:
         return rounding.rint(x)
     # NumPy's own three steps: a power of ten that is exact, and never its inverse.
@@ -99,10 +99,7 @@ def modf(x: Operand, /, out: Any = None, **options: Any) -> Any:
     >>> print(*fg.numpy.modf([1.25, -1.5]))
     [ 0.25 -0.5 ] [ 1. -1.]
     """
-    value = asoperand(x)
-    if untraced(value):
-        return np.modf(value)
-    value = cast(value, loop_dtypes(floats.fraction.ufunc, value)[0])
+    value = cast(x, loop_dtypes(floats.fraction.ufunc, x)[0])
     return floats.fraction(value), rounding.trunc(value)
 
 
@@ -113,10 +110,7 @@ def frexp(x: Operand, /, out: Any = None, **options: Any) -> Any:
     >>> print(*fg.numpy.frexp([1.0, -12.0]))
     [ 0.5  -0.75] [1 4]
     """
-    value = asoperand(x)
-    if untraced(value):
-        return np.frexp(value)
-    value = cast(value, loop_dtypes(floats.exponent.ufunc, value)[0])
+    value = cast(x, loop_dtypes(floats.exponent.ufunc, x)[0])
     e = floats.exponent(value)
     return floats.ldexp(value, arithmetic.neg(e)), e
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, FuncgradError, ShapeError
 from funcgrad.numpy.dispatch import FUNCTIONS, assigned_into_array, implements, unsupported
-from funcgrad.numpy.ufuncs import Operand, elementwise, loop_dtypes, untraced
+from funcgrad.numpy.ufuncs import Operand, elementwise, loop_dtypes, own, untraced
 from funcgrad.ops import comparison, complexes, extremes, floats, selection
 from funcgrad.ops.structure import aval, cast
 from funcgrad.source import user_location
@@ -206,7 +206,7 @@ def _clipped(x: Any, low: Any, high: Any) -> Any:
         low = None if type(low) is int and low <= limits.min else low
         high = None if type(high) is int and high >= limits.max else high
     if low is None and high is None:
-        return x.frozen()
+        return own(x)
     if low is not None and high is not None:
         return extremes.clip(x, low, high)
     bounded = loop_dtypes(np.maximum, x, high if low is None else low)[-1]
@@ -253,7 +253,7 @@ def nan_to_num(
             _numbers_only(complexes.real(value), *numbers), _numbers_only(complexes.imag(value), *numbers)
         )
     if dtype.kind != "f":
-        return value.frozen() if isinstance(value, Tracer) else np.array(value)
+        return own(value)
     return _numbers_only(value, *numbers)
 
 

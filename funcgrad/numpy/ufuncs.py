@@ -18,11 +18,10 @@ from funcgrad.ops.families import aval, ufunc_dtypes
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import located, recorder_of
+from funcgrad.tracing.tracer import Tracer
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-    from funcgrad.tracing.tracer import Tracer
 
 Operand: TypeAlias = "Tracer | ArrayLike"
 """What an operation takes: a traced value, or anything NumPy makes an array of."""
@@ -33,15 +32,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 def elementwise(ufunc: Any, operation: Callable[..., Any] | None = None) -> Callable[[F], F]:
     """Make the decorated function the public face of `operation`, and answer NumPy's `ufunc` with it.
 
-    The decorated function gives name, signature and docstring. Without an operation its body computes,
-    for operands without options.
+    The decorated function gives name, signature and docstring. Without an operation, its body computes the
+    result from operands of which one at least is traced; NumPy answers where none is.
 
     >>> print(fg.numpy.tanh([0.0, 1.0], out=np.zeros(2), where=[False, True]))
     [0.         0.76159416]
     """
 
     def public(described: F) -> F:
-        operate = described if operation is None else operation
+        operate = composed(ufunc, described) if operation is None else operation
         implements(ufunc)(operate)
 
         def one(x: Operand, /, out: Any = None, **options: Any) -> Any:
@@ -57,6 +56,16 @@ def elementwise(ufunc: Any, operation: Callable[..., Any] | None = None) -> Call
         return cast(F, wraps(described)(one if ufunc.nin == 1 else two))
 
     return public
+
+
+def composed(ufunc: Any, body: Callable[..., Any]) -> Callable[..., Any]:
+    """The operation that `body` computes on traced operands, and `ufunc` on others."""
+
+    def operate(*args: Any) -> Any:
+        operands = [asoperand(x) for x in args]
+        return ufunc(*operands) if recorder_of(operands) is None else body(*operands)
+
+    return operate
 
 
 def with_options(
@@ -75,6 +84,11 @@ def with_options(
 def untraced(*operands: Any) -> bool:
     """Whether NumPy alone can answer: no operand (already through `asoperand`) is traced."""
     return recorder_of(operands) is None
+
+
+def own(x: Any) -> Any:
+    """An operand's values under a name of their own: later writes into `x` do not show."""
+    return x.frozen() if isinstance(x, Tracer) else np.array(x)
 
 
 def loop_dtypes(ufunc: Any, *operands: Any) -> tuple[np.dtype[Any], ...]:

@@ -17,7 +17,7 @@ Dtypes = tuple[np.dtype[Any], ...]
 
 
 class LazyUfunc:
-    """A ufunc of another package, imported by its first use.
+    """A ufunc of another package with `nin` operands and one result, imported by its first use.
 
     >>> expit = LazyUfunc("scipy.special", "expit")
     >>> print(expit(0.0))
@@ -26,9 +26,12 @@ class LazyUfunc:
     (dtype('float32'), dtype('float32'))
     """
 
-    def __init__(self, module: str, name: str) -> None:
+    nout = 1
+
+    def __init__(self, module: str, name: str, nin: int = 1) -> None:
         self.module = module
         self.__name__ = name
+        self.nin = nin
 
     def __repr__(self) -> str:
         return f"{self.module}.{self.__name__}"
@@ -41,9 +44,9 @@ class LazyUfunc:
     def __call__(self, *args: Any, **options: Any) -> Any:
         return self.resolved(*args, **options)
 
-    def resolve_dtypes(self, dtypes: tuple[Any, ...]) -> Dtypes:
+    def resolve_dtypes(self, dtypes: tuple[Any, ...], **options: Any) -> Dtypes:
         """As the ufunc's own."""
-        found: Dtypes = self.resolved.resolve_dtypes(dtypes)
+        found: Dtypes = self.resolved.resolve_dtypes(dtypes, **options)
         return found
 
 

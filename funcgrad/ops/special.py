@@ -13,7 +13,7 @@ from funcgrad.ops.arithmetic import div, mul, neg, sub
 from funcgrad.ops.elementary import Everywhere, InUnitInterval, exp
 from funcgrad.ops.families import Unary, aval
 from funcgrad.ops.lazy import ComposedUfunc, LazyUfunc
-from funcgrad.tracing.samples import Sample, edge, normal, uniform
+from funcgrad.tracing.samples import Sample, edge, normal, positive, uniform
 
 
 def sigmoid(x: Any) -> Any:
@@ -95,6 +95,64 @@ class Erfinv(InUnitInterval):
         return mul(exp(mul(out, out)), math.sqrt(math.pi) / 2.0)
 
 
+class Gammaln(Unary):
+    """The logarithm of the absolute value of the gamma function."""
+
+    name = "gammaln"
+    ufunc = LazyUfunc("scipy.special", "gammaln")
+    kinds = "f"
+
+    def derivative(self, x: Any, out: Any) -> Any:
+        return Polygamma(0)(x)
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            Sample(positive(3, 2)),
+            Sample(uniform(-2.8, -2.2)),
+            Sample(edge(0.0, 1.0, -1.0, np.inf), differentiable=False),
+        )
+
+
+class Polygamma(Unary):
+    """The derivative of order ``n + 1`` of `gammaln`."""
+
+    name = "polygamma"
+    parameters = ("n",)
+    ufunc = LazyUfunc("scipy.special", "psi")
+    kinds = "f"
+    n: int
+
+    def on_arrays(self, *args: Any) -> Any:
+        (dtype,) = self.operand_dtypes(tuple([aval(x) for x in args]))
+        return self.evaluate(np.asarray(args[0], dtype)[()])
+
+    def evaluate(self, *values: Any) -> Any:
+        x, n = values[0], self.n
+        if n == 0:
+            return self.ufunc(x)
+        # DLMF 5.15.1: the n-th derivative of psi is (-1)**(n+1) n! zeta(n+1, x).
+        sign = -1.0 if n % 2 == 0 else 1.0
+        return ZETA(x.dtype.type(n + 1), x) * x.dtype.type(sign * math.factorial(n))
+
+    def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> None:
+        return None
+
+    def derivative(self, x: Any, out: Any) -> Any:
+        return Polygamma(self.n + 1)(x)
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            Sample(positive(3, 2), params={"n": 0}),
+            Sample(positive(), params={"n": 1}),
+            Sample(positive(3), params={"n": 2}),
+        )
+
+
+ZETA = LazyUfunc("scipy.special", "zeta", nin=2)
+
+
 def sinc_derivative(x: Any, order: int) -> Any:
     """The derivative of ``sin(pi x) / (pi x)`` of the given order, accurate for every x.
 
@@ -170,3 +228,4 @@ logit = Logit()
 erf = Erf()
 erfc = Erfc()
 erfinv = Erfinv()
+gammaln = Gammaln()

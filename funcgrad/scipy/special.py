@@ -1,0 +1,153 @@
+"""The special functions of ``scipy.special`` that have derivatives here.
+
+SciPy's own names work on traced values too: ``scipy.special.expit(t)`` is answered by `expit`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from funcgrad.numpy.ufuncs import Operand, elementwise
+from funcgrad.ops import special
+from funcgrad.ops.arithmetic import mul, neg, strong_zero_mul
+from funcgrad.ops.bivariate import logaddexp
+from funcgrad.ops.comparison import isnan, less
+from funcgrad.ops.elementary import log, log1p
+from funcgrad.ops.lazy import LazyUfunc
+from funcgrad.ops.selection import where
+
+
+def scipys(name: str, nin: int = 1) -> LazyUfunc:
+    """SciPy's ufunc of that name."""
+    return LazyUfunc("scipy.special", name, nin)
+
+
+@elementwise(scipys("expit"), special.logistic)
+def expit(x: Operand, /, out: Any = None, **options: Any) -> Any:
+    """The logistic function ``1 / (1 + exp(-x))``.
+
+    >>> print(fg.scipy.special.expit([0.0, 1000.0, -1000.0]))
+    [0.5 1.  0. ]
+    """
+
+
+@elementwise(scipys("log_expit"))
+def log_expit(x: Operand, /, out: Any = None, **options: Any) -> Any:
+    """The logarithm of the logistic function, without underflow.
+
+    >>> print(fg.scipy.special.log_expit([0.0, -1000.0]))
+    [-6.93147181e-01 -1.00000000e+03]
+    """
+    return neg(logaddexp(0.0, neg(x)))
+
+
+@elementwise(scipys("logit"), special.logit)
+def logit(x: Operand, /, out: Any = None, **options: Any) -> Any:
+    """``log(x / (1 - x))``, the inverse of the logistic function.
+
+    >>> print(fg.scipy.special.logit([0.5, 0.75]))
+    [0.         1.09861229]
+    """
+
+
+@elementwise(scipys("erf"), special.erf)
+def erf(x: Operand, /, out: Any = None, **options: Any) -> Any:
+    """The error function.
+
+    >>> print(fg.scipy.special.erf([0.0, 1.0]))
+    [0.         0.84270079]
+    """
+
+
+@elementwise(scipys("erfc"), special.erfc)
+def erfc(x: Operand, /, out: Any = None, **options: Any) -> Any:
+    """``1 - erf(x)``, accurate for large x.
+
+    >>> print(fg.scipy.special.erfc([0.0, 10.0]))
+    [1.00000000e+00 2.08848758e-45]
+    """
+
+
+@elementwise(scipys("erfinv"), special.erfinv)
+def erfinv(x: Operand, /, out: Any = None, **options: Any) -> Any:
+    """The inverse of the error function.
+
+    >>> print(fg.scipy.special.erfinv([0.0, 0.5]))
+    [0.         0.47693628]
+    """
+
+
+@elementwise(scipys("ndtr"))
+def ndtr(x: Operand, /, out: Any = None, **options: Any) -> Any:
+    """The cumulative distribution function of the standard normal distribution.
+
+    >>> print(fg.scipy.special.ndtr([0.0, -10.0]))
+    [5.00000000e-01 7.61985302e-24]
+    """
+    return mul(special.erfc(mul(x, -math.sqrt(0.5))), 0.5)
+
+
+def zero_product(x: Operand, y: Operand) -> Any:
+    """``x * y``, and 0 where ``x`` is 0 unless ``y`` is NaN."""
+    return where(isnan(y), y, strong_zero_mul(x, y))
+
+
+@elementwise(scipys("xlogy", nin=2))
+def xlogy(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
+    """``x * log(y)``, and 0 where ``x`` is 0 unless ``y`` is NaN.
+
+    >>> print(fg.scipy.special.xlogy([0.0, 2.0], [0.0, np.e]))
+    [0. 2.]
+    """
+    return zero_product(x, log(y))
+
+
+@elementwise(scipys("xlog1py", nin=2))
+def xlog1py(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
+    """``x * log(1 + y)``, and 0 where ``x`` is 0 unless ``y`` is NaN.
+
+    >>> print(fg.scipy.special.xlog1py([0.0, 2.0], [-1.0, np.e - 1]))
+    [0. 2.]
+    """
+    return zero_product(x, log1p(y))
+
+
+@elementwise(scipys("entr"))
+def entr(x: Operand, /, out: Any = None, **options: Any) -> Any:
+    """The entropy term ``-x * log(x)``: 0 for 0, minus infinity for negative x.
+
+    >>> print(fg.scipy.special.entr([0.5, -1.0]))
+    [0.34657359       -inf]
+    """
+    return where(less(x, 0.0), -math.inf, neg(strong_zero_mul(x, log(x))))
+
+
+@elementwise(scipys("gammaln"), special.gammaln)
+def gammaln(x: Operand, /, out: Any = None, **options: Any) -> Any:
+    """The logarithm of the absolute value of the gamma function.
+
+    >>> print(fg.scipy.special.gammaln([1.0, 5.0]))
+    [0.         3.17805383]
+    """
+
+
+@elementwise(scipys("digamma"), special.Polygamma(0))
+def digamma(x: Operand, /, out: Any = None, **options: Any) -> Any:
+    """The derivative of `gammaln`.
+
+    >>> print(fg.scipy.special.digamma([1.0, 5.0]))
+    [-0.57721566  1.50611767]
+    """
+
+
+def polygamma(n: int, x: Operand) -> Any:
+    """The derivative of order ``n + 1`` of `gammaln`, for a fixed integer n.
+
+    >>> print(fg.scipy.special.polygamma(1, [1.0, 5.0]))
+    [1.64493407 0.22132296]
+    """
+    return special.Polygamma(n)(x)
+
+
+psi = digamma
