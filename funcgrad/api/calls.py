@@ -175,7 +175,10 @@ def as_value(leaf: Any) -> Any:
 def run(program: Program, operands: Sequence[Any]) -> Sequence[Any]:
     """Evaluate the Program, or record it in the innermost trace that an operand belongs to."""
     recorder = recorder_of(operands)
-    return program.evaluate(*operands) if recorder is None else inline(recorder, program, operands)
+    if recorder is None:
+        return program.evaluate(*operands)
+    # Tracers of their own: the caller may write into a result, and must not thereby change a residual.
+    return [x.frozen() for x in inline(recorder, program, operands)]
 
 
 def name_of(function: Callable[..., Any]) -> str:
