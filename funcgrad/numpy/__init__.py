@@ -70,6 +70,14 @@ from funcgrad.numpy.creation import (
     zeros,
     zeros_like,
 )
+from funcgrad.numpy.cumulative import (
+    cumprod,
+    cumsum,
+    cumulative_prod,
+    cumulative_sum,
+    diff,
+    trapezoid,
+)
 from funcgrad.numpy.dispatch import array_function, array_ufunc
 from funcgrad.numpy.einsum import einsum, einsum_path
 from funcgrad.numpy.elementary import (
@@ -188,7 +196,20 @@ from funcgrad.numpy.positions import (
     unravel_index,
 )
 from funcgrad.numpy.products import matmul, matvec, vecdot, vecmat
-from funcgrad.numpy.reductions import sum
+from funcgrad.numpy.reductions import (
+    all,  # noqa: A004
+    amax,
+    amin,
+    any,  # noqa: A004
+    argmax,
+    argmin,
+    count_nonzero,
+    max,  # noqa: A004
+    min,  # noqa: A004
+    prod,
+    ptp,
+    sum,  # noqa: A004
+)
 from funcgrad.numpy.rounding import (
     around,
     ceil,
@@ -247,8 +268,12 @@ __all__ = [
     "acos",
     "acosh",
     "add",
+    "all",
     "allclose",
+    "amax",
+    "amin",
     "angle",
+    "any",
     "append",
     "arange",
     "arccos",
@@ -258,6 +283,8 @@ __all__ = [
     "arctan",
     "arctan2",
     "arctanh",
+    "argmax",
+    "argmin",
     "argwhere",
     "around",
     "array",
@@ -300,13 +327,19 @@ __all__ = [
     "copyto",
     "cos",
     "cosh",
+    "count_nonzero",
     "cross",
+    "cumprod",
+    "cumsum",
+    "cumulative_prod",
+    "cumulative_sum",
     "deg2rad",
     "degrees",
     "delete",
     "diag",
     "diagflat",
     "diagonal",
+    "diff",
     "divide",
     "divmod",
     "dot",
@@ -387,8 +420,10 @@ __all__ = [
     "matmul",
     "matrix_transpose",
     "matvec",
+    "max",
     "maximum",
     "meshgrid",
+    "min",
     "minimum",
     "mod",
     "modf",
@@ -408,6 +443,8 @@ __all__ = [
     "positive",
     "pow",
     "power",
+    "prod",
+    "ptp",
     "put",
     "put_along_axis",
     "putmask",
@@ -450,6 +487,7 @@ __all__ = [
     "tile",
     "trace",
     "transpose",
+    "trapezoid",
     "tri",
     "tril",
     "triu",

@@ -163,7 +163,9 @@ class SearchSorted(Primitive):
         return (
             ErrorSample(normal(), normal(2), params=left, words="must match", error=ShapeError),
             ErrorSample(normal(3), integers(0, 2, 2), params=left, words="one dtype", error=DtypeError),
-            ErrorSample(normal(3), normal(2), params={"side": "up"}, words="search side", error=SearchSideError),
+            ErrorSample(
+                normal(3), normal(2), params={"side": "up"}, words="search side", error=SearchSideError
+            ),
         )
 
 
@@ -243,8 +245,12 @@ class TakeAlongAxis(AlongAxis):
     def error_samples(cls) -> Sequence[Any]:
         params = {"axis": 1, "unique": False}
         return (
-            ErrorSample(normal(3, 4), integers(0, 4, 2, 4), params=params, words="do not fit", error=ShapeError),
-            ErrorSample(normal(3, 4), normal(3, 4), params=params, words="must be integers", error=DtypeError),
+            ErrorSample(
+                normal(3, 4), integers(0, 4, 2, 4), params=params, words="do not fit", error=ShapeError
+            ),
+            ErrorSample(
+                normal(3, 4), normal(3, 4), params=params, words="must be integers", error=DtypeError
+            ),
         )
 
 
@@ -279,7 +285,11 @@ class AddAlongAxis(AlongAxis):
             x[where] += part
         elif x.ndim > 1 and x.flags.c_contiguous:
             # `ufunc.at` is many times faster in one dimension.
-            where = (*where[: self.axis], np.where(index < 0, index + x.shape[self.axis], index), *where[self.axis + 1 :])
+            where = (
+                *where[: self.axis],
+                np.where(index < 0, index + x.shape[self.axis], index),
+                *where[self.axis + 1 :],
+            )
             np.add.at(x.reshape(-1), np.ravel_multi_index(where, x.shape).reshape(-1), part.reshape(-1))
         else:
             np.add.at(x, where, part)
@@ -300,7 +310,9 @@ class AddAlongAxis(AlongAxis):
 
     def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
         x, part, index = inputs
-        part_bar = TakeAlongAxis(self.axis, self.unique).bind(cotangent, index) if isinstance(part, Linear) else None
+        part_bar = (
+            TakeAlongAxis(self.axis, self.unique).bind(cotangent, index) if isinstance(part, Linear) else None
+        )
         return (cotangent if isinstance(x, Linear) else None), part_bar, None
 
     @classmethod
@@ -319,7 +331,9 @@ class AddAlongAxis(AlongAxis):
         params = {"axis": 0, "unique": False}
         index = integers(0, 3, 2)
         return (
-            ErrorSample(normal(3), normal(3), index, params=params, words="differ in shape", error=ShapeError),
+            ErrorSample(
+                normal(3), normal(3), index, params=params, words="differ in shape", error=ShapeError
+            ),
             ErrorSample(normal(3), integers(0, 3, 2), index, params=params, words="cast", error=DtypeError),
         )
 

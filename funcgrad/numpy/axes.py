@@ -1,0 +1,135 @@
+"""The arguments that reductions share: which axes, whether they are kept, and where the result goes."""
+
+from __future__ import annotations
+
+import operator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from funcgrad.errors import ShapeError
+from funcgrad.ir.avals import Shape
+from funcgrad.numpy.dispatch import assigned_into_array
+from funcgrad.ops.structure import cast, reshape, shape_of
+from funcgrad.source import user_location
+from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.recorder import as_source, recorder_of
+from funcgrad.tracing.tracer import Tracer
+
+Axes = tuple[int, ...]
+
+
+class AxisError(ShapeError, np.exceptions.AxisError):
+    """Raised for an axis that the array does not have."""
+
+
+def normalized_axes(axis: Any, ndim: int) -> Axes:
+    """The `axis` argument of a reduction as ascending numbers from 0; None means all axes.
+
+    Raises AxisError for an axis that is not there, ShapeError for one named twice.
+
+    >>> normalized_axes(None, 2), normalized_axes(-1, 2), normalized_axes((1, 0), 3)
+    ((0, 1), (1,), (0, 1))
+    """
+    if axis is None:
+        return _all_axes(ndim)
+    if type(axis) is int:
+        return _distinct_axes((axis,), ndim)
+    if isinstance(axis, tuple):
+        return _distinct_axes(tuple([operator.index(a) for a in axis]), ndim)
+    return _distinct_axes((operator.index(axis),), ndim)
+
+
+def normalized_axis(axis: Any, ndim: int) -> int:
+    """A single axis as a number from 0; raises AxisError where there is no such axis.
+
+    >>> normalized_axis(-1, 2)
+    1
+    """
+    number = operator.index(axis)
+    if not -ndim <= number < ndim:
+        raise no_such_axis(number, ndim)
+    return number % ndim
+
+
+@lru_cache(maxsize=64)
+def _all_axes(ndim: int) -> Axes:
+    return tuple(range(ndim))
+
+
+@lru_cache(maxsize=1024)
+def _distinct_axes(numbers: Axes, ndim: int) -> Axes:
+    if ndim == 0 and numbers in ((0,), (-1,)):
+        return ()  # as NumPy: a number may be reduced along its only axis, which it does not have
+    found = tuple(sorted([normalized_axis(a, ndim) for a in numbers]))
+    if len(set(found)) != len(found):
+        raise ShapeError("duplicate value in 'axis'", source=as_source(user_location()))
+    return found
+
+
+def no_such_axis(axis: int, ndim: int) -> AxisError:
+    """The error for an axis out of bounds, at the user's line."""
+    return AxisError(
+        f"axis {axis} is out of bounds for array of dimension {ndim}", source=as_source(user_location())
+    )
+
+
+def with_kept_axes(found: Any, shape: Shape, axes: Axes) -> Any:
+    """The result of reducing an array of `shape`, with its lost axes back, of size one."""
+    return reshape(found, tuple([1 if a in axes else n for a, n in enumerate(shape)]))
+
+
+def traced(a: Any, *others: Any) -> Tracer | None:
+    """`a` as a tracer if it is or holds one; where another argument is traced, `a` as an array.
+
+    None where nothing is traced: then NumPy itself is to answer.
+    """
+    x = asoperand(a)
+    if type(x) is Tracer:
+        return x
+    operands = [asoperand(y) if isinstance(y, list | tuple) else y for y in others]
+    if recorder_of(operands) is None:
+        return None
+    return np.asarray(x)  # type: ignore[return-value] # rules take arrays as they take tracers
+
+
+def strong(x: Any) -> Any:
+    """`x` as a value of its own; where it stands for a Python number, as an array of its dtype."""
+    if type(x) is not Tracer:
+        return x
+    return cast(x, x.aval.dtype) if x.aval.weak else x.frozen()
+
+
+def stored(result: Any, out: Any, name: str) -> Any:
+    """The result, written to `out` where one is given; a real array cannot take a traced result."""
+    target = out[0] if isinstance(out, tuple) else out
+    if target is None:
+        return result
+    if type(target) is not Tracer:
+        raise assigned_into_array(f"{name} with out=")
+    target[...] = result  # type: ignore[index]
+    return target
+
+
+def mask_for(where: Any, shape: Shape) -> Any:
+    """The `where` argument as booleans that broadcast to `shape`."""
+    mask = cast(asoperand(where), np.bool_)
+    own = shape_of(mask)
+    if len(own) > len(shape) or any(m not in (1, n) for m, n in zip(own[::-1], shape[::-1], strict=False)):
+        raise refused(f"a where mask of shape {own} does not broadcast to the array's shape {shape}")
+    return mask
+
+
+def refused(message: str) -> ShapeError:
+    """A ShapeError at the user's line."""
+    return ShapeError(message, source=as_source(user_location()))
+
+
+def given(**options: Any) -> dict[str, Any]:
+    """The options that are not None, for NumPy functions that tell the two apart.
+
+    >>> given(initial=None, where=True)
+    {'where': True}
+    """
+    return {name: value for name, value in options.items() if value is not None}
