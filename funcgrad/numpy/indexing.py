@@ -270,7 +270,14 @@ class Layout:
         numbers = np.cumsum([isinstance(entry, tuple) for entry in self.entries]) - 1 + len(markers)
         indices = [*markers, *(index for _, index in self.arrays)]
         axes = [*range(len(markers)), *(int(numbers[k]) for k, _ in self.arrays)]
-        selected = np.broadcast_shapes(*[shape_of(index) for index in indices])
+        shapes = [shape_of(index) for index in indices]
+        try:
+            selected = np.broadcast_shapes(*shapes)
+        except ValueError:
+            raise IndexingError(
+                "shape mismatch: indexing arrays could not be broadcast together with shapes "
+                + " ".join(map(str, shapes))
+            ) from None
         at = self.first or 0
         before = sum([n is not None for n in self.kept[:at]])
         rank, after = len(selected), sum([n is not None for n in self.kept])

@@ -220,13 +220,13 @@ WRONG = {
     "float": (1.0, "only integers, slices"),
     "float array": (np.array([0.5]), "only integers, slices"),
     "mask of another shape": (np.array([True, False, True]), "boolean index did not match"),
-    "arrays that do not broadcast": (([0, 1], [0, 1, 2]), "do not broadcast"),
+    "arrays that do not broadcast": (([0, 1], [0, 1, 2]), "could not be broadcast together"),
 }
 
 
 @pytest.mark.parametrize(("index", "words"), WRONG.values(), ids=WRONG)
 def test_refused(index: Any, words: str) -> None:
-    with pytest.raises((IndexingError, fg.errors.ShapeError), match=words) as caught:
+    with pytest.raises(IndexingError, match=words) as caught:
         fg.grad(lambda x: x[index].sum())(X)
     assert "test_indexing.py" in str(caught.value)
 
