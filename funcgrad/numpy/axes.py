@@ -121,9 +121,14 @@ def mask_for(where: Any, shape: Shape) -> Any:
     return mask
 
 
-def refused(message: str) -> ShapeError:
+def refused(message: str, remedy: str | None = None) -> ShapeError:
     """A ShapeError at the user's line."""
-    return ShapeError(message, source=as_source(user_location()))
+    return ShapeError(message, source=as_source(user_location()), remedy=remedy)
+
+
+def is_given(option: Any) -> bool:
+    """Whether an argument is neither None nor NumPy's sign for no value."""
+    return option is not None and option is not np._NoValue
 
 
 def given(**options: Any) -> dict[str, Any]:

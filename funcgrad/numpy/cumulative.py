@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import DtypeError
-from funcgrad.numpy.axes import normalized_axis, refused, stored, traced
+from funcgrad.numpy.axes import is_given, normalized_axis, refused, stored, traced
 from funcgrad.numpy.dispatch import implements, implements_method
 from funcgrad.numpy.reductions import WIDE
 from funcgrad.ops import cumulative as ops
@@ -157,11 +157,6 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
         later, earlier = take_span(x, axis, 1, size), take_span(x, axis, 0, size)
         x = not_equal(later, earlier) if aval(x).dtype.kind == "b" else sub(later, earlier)
     return x
-
-
-def is_given(option: Any) -> bool:
-    """Whether an argument is neither None nor NumPy's sign for no value."""
-    return option is not None and option is not np._NoValue
 
 
 def extended(x: Any, axis: int, ends: dict[str, Any]) -> Any:
