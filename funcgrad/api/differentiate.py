@@ -92,7 +92,7 @@ def value_and_gradient_of(
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         selection = Selection(argnums, args, kwargs, "grad")
         avals = check_differentiable(selection, "grad", holomorphic=holomorphic, allow_int=allow_int)
-        aux = Aux(has_aux)
+        aux = Aux(True) if has_aux else NO_AUX
 
         def call(tracers: list[Tracer]) -> Any:
             return selection.call(fun, tracers)
@@ -157,6 +157,9 @@ class Aux:
         fresh = iter(values)
         leaves = [x.value if isinstance(x, _Kept) else next(fresh) for x in self._slots]
         return tree.unflatten(self._structure, leaves)
+
+
+NO_AUX = Aux(False)
 
 
 class _Kept:
@@ -339,7 +342,7 @@ class PointTrace:
         self.in_trees = [treedef for _, treedef in flat]
         leaves = [leaf for part, _ in flat for leaf in part]
         self.avals = [leaf_aval(x, lambda: "an argument", transform) for x in leaves]
-        self._aux = aux = Aux(has_aux)
+        self._aux = aux = Aux(True) if has_aux else NO_AUX
         counts: list[Any] = []
 
         def call(tracers: list[Tracer]) -> Any:

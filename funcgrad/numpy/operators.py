@@ -26,14 +26,16 @@ KNOWN = frozenset({Tracer, float, int, complex, bool, np.ndarray, np.float64, li
 
 def defers_to(other: Any) -> bool:
     """Whether the other operand wants its own reflected operator: ``__array_ufunc__ = None`` (NEP 13)."""
-    return type(other) not in KNOWN and getattr(type(other), "__array_ufunc__", other) is None
+    return getattr(type(other), "__array_ufunc__", other) is None
 
 
 def forward(operation: Operation, name: str) -> Operation:
     """``x + y`` with the tracer on the left."""
 
     def operate(self: Tracer, other: Any) -> Any:
-        return NotImplemented if defers_to(other) else operation(self, other)
+        if type(other) in KNOWN or not defers_to(other):
+            return operation(self, other)
+        return NotImplemented
 
     return named(operate, name)
 
@@ -42,7 +44,9 @@ def reflected(operation: Operation, name: str) -> Operation:
     """``x + y`` with the tracer on the right, and on the left what does not know it."""
 
     def operate(self: Tracer, other: Any) -> Any:
-        return NotImplemented if defers_to(other) else operation(other, self)
+        if type(other) in KNOWN or not defers_to(other):
+            return operation(other, self)
+        return NotImplemented
 
     return named(operate, name)
 

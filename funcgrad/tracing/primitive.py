@@ -7,19 +7,27 @@ where a tracer is involved, evaluate where none is). Families of operations refi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from threading import Lock
 from typing import Any, ClassVar
-from weakref import WeakValueDictionary
+from weakref import ref
 
 from funcgrad.errors import NotDifferentiableError
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.catalog import CATALOG
 from funcgrad.ir.program import Program
 from funcgrad.tracing.recorder import recorder_of
+from funcgrad.tracing.tracer import Tracer
 
 Avals = Aval | tuple[Aval, ...]
 Flags = tuple[bool, ...]
 
 MANDATORY = ("infer", "evaluate", "jvp", "batch", "samples")
+
+
+MOST_INFERRED = 10_000
+"""Result types that a primitive remembers, before it starts again."""
+
+_INTERNING = Lock()
 
 
 class Linear:
@@ -61,12 +69,12 @@ class Primitive:
     pure: ClassVar[bool] = True
     """Whether two applications to the same inputs may be merged."""
 
-    _instances: ClassVar[WeakValueDictionary[tuple[Any, ...], Any]]
+    _instances: ClassVar[dict[tuple[Any, ...], ref[Any]]]
     _inferred: dict[tuple[Aval, ...], Any]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls._instances = WeakValueDictionary()
+        cls._instances = {}
         if "name" not in cls.__dict__ or not cls.name:
             return
         missing = [rule for rule in MANDATORY if getattr(cls, rule, None) is getattr(Primitive, rule)]
@@ -79,7 +87,9 @@ class Primitive:
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         if kwargs:
             args = args + tuple(kwargs[name] for name in cls.parameters[len(args) :])
-        self = cls._instances.get(args)
+        # A plain dictionary of weak references: `WeakValueDictionary.get` takes three times as long.
+        found = cls._instances.get(args)
+        self = found() if found is not None else None
         return self if self is not None else cls._intern(args)
 
     @classmethod
@@ -90,7 +100,19 @@ class Primitive:
         for name, value in zip(cls.parameters, args, strict=True):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "_inferred", {})
-        return cls._instances.setdefault(args, self)
+        instances = cls._instances
+
+        def forget(dead: ref[Any]) -> None:
+            if instances.get(args) is dead:
+                del instances[args]
+
+        with _INTERNING:
+            found = instances.get(args)
+            other = found() if found is not None else None
+            if other is not None:
+                return other
+            instances[args] = ref(self, forget)
+        return self
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a primitive is immutable: cannot set {name!r}")
@@ -175,11 +197,20 @@ class Primitive:
         """`infer`, remembered."""
         found = self._inferred.get(avals)
         if found is None:
-            found = self._inferred[avals] = self.infer(*avals)
+            found = self.infer(*avals)
+            if len(self._inferred) >= MOST_INFERRED:
+                self._inferred.clear()
+            self._inferred[avals] = found
         return found
 
     def bind(self, *inputs: Any) -> Any:
         """Record the operation where an input is a tracer; otherwise check and evaluate it now."""
+        if len(inputs) == 1:
+            x = inputs[0]
+            if type(x) is Tracer and x._view is None:
+                out = self._inferred.get((x.aval,))
+                if type(out) is Aval and not x._recorder.closed:
+                    return x._recorder.append_typed((self, x._index), out)
         recorder = recorder_of(inputs)
         if recorder is None:
             self.inferred(tuple([aval_of(x) for x in inputs]))
