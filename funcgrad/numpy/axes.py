@@ -34,11 +34,12 @@ def normalized_axes(axis: Any, ndim: int) -> Axes:
     """
     if axis is None:
         return _all_axes(ndim)
-    if type(axis) is int:
-        return _distinct_axes((axis,), ndim)
     if isinstance(axis, tuple):
         return _distinct_axes(tuple([operator.index(a) for a in axis]), ndim)
-    return _distinct_axes((operator.index(axis),), ndim)
+    number = axis if type(axis) is int else operator.index(axis)
+    if not ndim and number in (0, -1):
+        return ()  # as NumPy: a number may be reduced along its only axis, which it does not have
+    return _distinct_axes((number,), ndim)
 
 
 def normalized_axis(axis: Any, ndim: int) -> int:
@@ -60,8 +61,6 @@ def _all_axes(ndim: int) -> Axes:
 
 @lru_cache(maxsize=1024)
 def _distinct_axes(numbers: Axes, ndim: int) -> Axes:
-    if ndim == 0 and numbers in ((0,), (-1,)):
-        return ()  # as NumPy: a number may be reduced along its only axis, which it does not have
     found = tuple(sorted([normalized_axis(a, ndim) for a in numbers]))
     if len(set(found)) != len(found):
         raise ShapeError("duplicate value in 'axis'", source=as_source(user_location()))
