@@ -10,7 +10,7 @@ import numpy as np
 from funcgrad.numpy.dispatch import FUNCTIONS, implements
 from funcgrad.numpy.ufuncs import Operand, elementwise, loop_dtypes, own, untraced
 from funcgrad.ops import arithmetic, bivariate, comparison, complexes, magnitude
-from funcgrad.ops.structure import aval, broadcast
+from funcgrad.ops.structure import aval, broadcast, cast
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 
@@ -57,8 +57,7 @@ def conjugate(x: Operand, /, out: Any = None, **options: Any) -> Any:
     """
     if aval(x).dtype.kind == "c":
         return complexes.conj(x)
-    loop_dtypes(np.conjugate, x)
-    return own(x)
+    return own(cast(x, loop_dtypes(np.conjugate, x)[0]))
 
 
 @implements(np.angle)

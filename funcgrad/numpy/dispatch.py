@@ -98,10 +98,12 @@ def called_with_options(
     where = options.pop("where", True)
     dtype = options.pop("dtype", None)
     casting = options.pop("casting", "same_kind")
+    # Of the ufuncs on whole axes only those on pairs of vectors know `axis`.
+    core = {"axis": options.pop("axis")} if "axis" in options and ufunc.signature == "(n),(n)->()" else {}
     if options or (where is not True and target is None):
         names = sorted(options) or ["where= and no out="]
         raise unsupported(f"{name_of(ufunc)} with {', '.join(names)}")
-    result = ours(*(inputs if dtype is None else cast_to_loop(ufunc, inputs, dtype, casting)))
+    result = ours(*(inputs if dtype is None else cast_to_loop(ufunc, inputs, dtype, casting)), **core)
     if target is None:
         return result
     if not np.can_cast(aval(result).dtype, target.aval.dtype, casting):

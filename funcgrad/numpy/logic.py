@@ -197,6 +197,15 @@ def invert(x: Operand, /, out: Any = None, **options: Any) -> Any:
     """
 
 
+@elementwise(np.bitwise_count, logic.bitwise_count)
+def bitwise_count(x: Operand, /, out: Any = None, **options: Any) -> Any:
+    """How many bits of the absolute value of each integer are set.
+
+    >>> print(fg.numpy.bitwise_count([0, 5, -5]))
+    [0 2 2]
+    """
+
+
 @implements(np.isposinf)
 def isposinf(x: Operand) -> Any:
     """Whether each element is positive infinity.

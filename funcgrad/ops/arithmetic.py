@@ -10,7 +10,10 @@ import numpy as np
 from funcgrad.errors import DtypeError
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.program import Literal
+from funcgrad.ir.program import Literal
+from funcgrad.ops.comparison import equal
 from funcgrad.ops.families import Binary, Unary, added, aval, broadcast_to, scaled, summed_to, ufunc_dtypes
+from funcgrad.ops.selection import where
 from funcgrad.tracing.primitive import Flags, Linear
 from funcgrad.tracing.samples import ErrorSample, Sample, booleans, edge, integers, normal, positive
 
@@ -114,6 +117,9 @@ class Mul(Binary):
         return None, summed_to(product_of_cotangent(cotangent, x), y.aval)
 
     def simplify(self, inputs: Sequence[Any]) -> Any:
+        return beside_one(inputs)
+
+    def simplify(self, inputs: Sequence[Any]) -> Any:
         x, y = inputs
         if is_literal_one(y):
             return x
@@ -166,7 +172,15 @@ class StrongZeroMul(Binary):
         x, y = inputs
         if isinstance(x, Linear):
             return summed_to(self(cotangent, y), x.aval), None
-        return None, summed_to(self(x, cotangent), y.aval)
+        if is_selected(cotangent):
+            # Zeros on either side are strong.
+            product = where(equal(x, 0.0), 0.0, self(cotangent, x))
+        else:
+            product = self(x, cotangent)
+        return None, summed_to(product, y.aval)
+
+    def simplify(self, inputs: Sequence[Any]) -> Any:
+        return beside_one(inputs)
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
@@ -247,8 +261,7 @@ class IntegerPow(Unary):
         return np.power(args[0], self.n)
 
     def operand_dtypes(self, avals: tuple[Aval, ...]) -> tuple[np.dtype[Any], ...]:
-        x = avals[0]
-        return (x.dtype if x.weak else ufunc_dtypes(self.name, np.power, (x, aval_of(self.n)))[-1],)
+        return (ufunc_dtypes(self.name, np.power, (avals[0], aval_of(self.n)))[-1],)
 
     def infer(self, *avals: Aval) -> Aval:
         (x,) = avals
@@ -307,6 +320,14 @@ class NegativePowerError(DtypeError, ValueError):
 def is_literal_one(atom: Any) -> bool:
     """Whether an input of an equation is the number 1."""
     return type(atom) is Literal and atom.value == 1
+
+
+def beside_one(inputs: Sequence[Any]) -> Any:
+    """The factor beside the constant 1, if there is one: it is the product."""
+    for one, other in (inputs, reversed(inputs)):
+        if type(one) is Literal and one.value == 1 and other.aval.weak <= one.aval.weak:
+            return other
+    return None
 
 
 def is_selected(cotangent: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.arithmetic import div, mul, neg, sub
+from funcgrad.ops.arithmetic import div, mul, neg, strong_zero_mul, sub
 from funcgrad.ops.comparison import equal
 from funcgrad.ops.elementary import log
 from funcgrad.ops.families import Binary
@@ -35,8 +35,8 @@ class Pow(Binary):
     def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
         x, y = primals
         if i == 0:
-            # For y = 0 this is 0 * x**0, and x**0 is 1 even for 0, infinity and NaN.
-            return mul(y, self(x, where(equal(y, 0.0), 0.0, sub(y, 1.0))))
+            # Exactly 0 for y = 0, and its own derivative by y is still x**(y-1) there.
+            return strong_zero_mul(y, self(x, sub(y, 1.0)))
         return mul(out, log(where(equal(x, 0.0), 1.0, x)))
 
     @classmethod

@@ -152,6 +152,23 @@ class Invert(Unary):
         )
 
 
+class BitwiseCount(Unary):
+    """How many bits of the absolute value are set."""
+
+    name = "bitwise_count"
+    ufunc = np.bitwise_count
+
+    def derivative(self, x: Any, out: Any) -> Any:
+        return None
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            Sample(booleans(3, 2), differentiable=False),
+            Sample(integers(-9, 9, 4), differentiable=False),
+        )
+
+
 logical_and = LogicalAnd()
 logical_or = LogicalOr()
 logical_xor = LogicalXor()
@@ -162,3 +179,4 @@ bitwise_xor = BitwiseXor()
 left_shift = LeftShift()
 right_shift = RightShift()
 invert = Invert()
+bitwise_count = BitwiseCount()

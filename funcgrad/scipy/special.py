@@ -6,7 +6,10 @@ SciPy's own names work on traced values too: ``scipy.special.expit(t)`` is answe
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from funcgrad.numpy.ufuncs import Operand, elementwise
 from funcgrad.ops import special
@@ -88,9 +91,11 @@ def ndtr(x: Operand, /, out: Any = None, **options: Any) -> Any:
     return mul(special.erfc(mul(x, -math.sqrt(0.5))), 0.5)
 
 
-def zero_product(x: Operand, y: Operand) -> Any:
-    """``x * y``, and 0 where ``x`` is 0 unless ``y`` is NaN."""
-    return where(isnan(y), y, strong_zero_mul(x, y))
+def zero_product(x: Any, function: Callable[[Any], Any], y: Any) -> Any:
+    """``x * function(y)``, and 0 where ``x`` is 0 unless ``y`` is NaN."""
+    with np.errstate(all="ignore"):
+        factor = function(y)
+    return where(isnan(y), y, strong_zero_mul(x, factor))
 
 
 @elementwise(scipys("xlogy", nin=2))
@@ -100,7 +105,7 @@ def xlogy(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
     >>> print(fg.scipy.special.xlogy([0.0, 2.0], [0.0, np.e]))
     [0. 2.]
     """
-    return zero_product(x, log(y))
+    return zero_product(x, log, y)
 
 
 @elementwise(scipys("xlog1py", nin=2))
@@ -110,7 +115,7 @@ def xlog1py(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
     >>> print(fg.scipy.special.xlog1py([0.0, 2.0], [-1.0, np.e - 1]))
     [0. 2.]
     """
-    return zero_product(x, log1p(y))
+    return zero_product(x, log1p, y)
 
 
 @elementwise(scipys("entr"))
