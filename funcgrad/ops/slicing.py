@@ -82,7 +82,8 @@ def bounds(span: Span) -> tuple[int | None, int | None, int | None]:
 def span_source(span: Span) -> str:
     """The span as one writes it: ``1:4``, ``5::-1``."""
     start, stop, step = bounds(span)
-    return f"{start or ''}:{'' if stop is None else stop}" + ("" if step == 1 else f":{step}")
+    first = start if start or step < 0 else ""
+    return f"{first}:{'' if stop is None else stop}" + ("" if step == 1 else f":{step}")
 
 
 class Slice(Sliced, LinearUnary):
@@ -141,6 +142,7 @@ class Slice(Sliced, LinearUnary):
         return (
             Sample(normal(5), params={"index": ((1, 3, 1),)}),
             Sample(normal(5), params={"index": ((4, 3, -2),)}),
+            Sample(normal(2), params={"index": ((0, 1, -1),)}),
             Sample(normal(5), params={"index": (2,)}),
             Sample(normal(4, 3), params={"index": ((0, 2, 2), 1)}),
             Sample(normal(3, 4), params={"index": ((0, 0, 1), (3, 4, -1))}),
