@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.numpy.axes import normalized_axis, refused
 from funcgrad.numpy.dispatch import implements
-from funcgrad.numpy.operands import conjugated, normalized_axis, refused, sizes_differ, stored, traced
+from funcgrad.numpy.operands import conjugated, sizes_differ, stored, traced
 from funcgrad.numpy.products import MATMULS, recorded_as_before
 from funcgrad.numpy.reductions import sum as sum_of
+from funcgrad.numpy.views import diagonal
 from funcgrad.ops import contraction
 from funcgrad.ops.arithmetic import mul, neg, sub
-from funcgrad.ops.movement import stack, take_axis, take_span
+from funcgrad.ops.movement import stack, take_axis
 from funcgrad.ops.structure import aval, permute, reshape
 from funcgrad.source import user_stacklevel
 from funcgrad.tracing.tracer import Tracer, install
@@ -119,8 +121,8 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     x_axes, y_axes = tensordot_axes(axes)
     if len(x_axes) != len(y_axes):
         raise refused(f"tensordot: axes {list(x_axes)} and {list(y_axes)} are not pairs")
-    x_axes = tuple([normalized_axis("tensordot", k, x_aval) for k in x_axes])
-    y_axes = tuple([normalized_axis("tensordot", k, y_aval) for k in y_axes])
+    x_axes = tuple([normalized_axis(k, x_aval.ndim) for k in x_axes])
+    y_axes = tuple([normalized_axis(k, y_aval.ndim) for k in y_axes])
     if len(set(x_axes)) != len(x_axes) or len(set(y_axes)) != len(y_axes):
         raise refused(f"tensordot: axes {list(x_axes)} and {list(y_axes)} are not distinct")
     for j, k in zip(x_axes, y_axes, strict=True):
@@ -131,7 +133,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
 
 def tensordot_axes(axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The `axes` argument of tensordot as two tuples."""
-    if np.ndim(axes) == 0 and not isinstance(axes, list | tuple):
+    if not isinstance(axes, list | tuple) and np.ndim(axes) == 0:
         return tuple(range(-int(axes), 0)), tuple(range(int(axes)))
     first, second = axes
     return (
@@ -175,8 +177,8 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     if axis is not None:
         axisa = axisb = axisc = axis
     x, y = operands
-    x_axis = normalized_axis("cross", axisa, aval(x))
-    y_axis = normalized_axis("cross", axisb, aval(y))
+    x_axis = normalized_axis(axisa, aval(x).ndim)
+    y_axis = normalized_axis(axisb, aval(y).ndim)
     n, m = aval(x).shape[x_axis], aval(y).shape[y_axis]
     if {n, m} - {2, 3}:
         raise refused(f"cross of {aval(x)} and {aval(y)}: vectors of {n} and {m} elements, and not 2 or 3")
@@ -223,21 +225,7 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
     (x,) = operands
     if aval(x).ndim < 2:
         raise refused(f"trace of {aval(x)}: needs at least two axes")
-    axis1, axis2 = (normalized_axis("trace", k, aval(x)) for k in (axis1, axis2))
-    if axis1 == axis2:
-        raise refused(f"trace: axis1 and axis2 are both {axis1}")
-    return stored(sum_of(diagonal_of(x, axis1, axis2, offset), axis=-1, dtype=dtype), out, "np.trace")
-
-
-def diagonal_of(x: Any, axis1: int, axis2: int, offset: int = 0) -> Any:
-    """A diagonal of two axes, as the last axis instead of them: a regular part of the two axes merged."""
-    shape = aval(x).shape
-    rest = tuple([k for k in range(len(shape)) if k not in (axis1, axis2)])
-    n, m = shape[axis1], shape[axis2]
-    size = max(min(n, m - offset) if offset >= 0 else min(n + offset, m), 0)
-    start = offset if offset >= 0 else -offset * m
-    merged = reshape(permute(x, (*rest, axis1, axis2)), (*[shape[k] for k in rest], n * m))
-    return take_span(merged, len(rest), start if size else 0, size, m + 1)
+    return stored(sum_of(diagonal(x, offset, axis1, axis2), axis=-1, dtype=dtype), out, "np.trace")
 
 
 # -- the tracer ----------------------------------------------------------------------------------------------

@@ -16,9 +16,9 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Shape
-from funcgrad.numpy.contraction import diagonal_of
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.operands import promoted, stored
+from funcgrad.numpy.views import diagonal
 from funcgrad.ops.comparison import not_equal
 from funcgrad.ops.labelled import Labels, contract, labels_left
 from funcgrad.ops.structure import aval, cast, permute, reduce_sum, reshape, shape_of
@@ -262,8 +262,8 @@ def run_plan(plan: EinsumPlan, arrays: Sequence[Any]) -> Any:
 
 def prepared(x: Any, preparation: Preparation) -> Any:
     """The operand with its diagonals taken and without broadcast axes of size one."""
-    for axis1, axis2 in preparation.diagonals:
-        x = diagonal_of(x, axis1, axis2)
+    for axes in preparation.diagonals:
+        x = diagonal(x, 0, *axes)
     return reshape(x, preparation.shape)
 
 
@@ -344,8 +344,8 @@ def contraction_path(
     if len(operands) == 2:
         return [(0, 1)]
     if isinstance(optimize, tuple) and optimize and optimize[0] == "einsum_path":
-        optimize = list(optimize)
-    elif optimize in (False, None):
+        return [tuple(group) for group in optimize[1:]]
+    if optimize in (False, None):
         # NumPy's default is a single loop over all operands; two at a time is never slower here.
         optimize = "greedy"
     letters = dict(zip(sizes, ascii_letters, strict=False))
@@ -362,8 +362,12 @@ def steps_along(path: Sequence[tuple[int, ...]], operands: Sequence[Labels], out
     left = list(operands)
     steps: list[Step] = []
     for group in path:
-        # Positions from the end stay right while others are taken away before them.
-        remaining = sorted(group)
+        if len(set(group)) < 2 or not set(group) <= set(range(len(left))):
+            raise ShapeError(
+                f"einsum: {group} of the path {list(path)} are not two or more of {len(left)} operands"
+            )
+        # Those before the last stay where they are while the last are taken away.
+        remaining = sorted(set(group))
         while len(remaining) > 1:
             j, i = remaining.pop(), remaining.pop()
             y, x = left.pop(j), left.pop(i)

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy import contraction, products
-from funcgrad.numpy.contraction import diagonal_of
+from funcgrad.numpy import contraction, products, views
+from funcgrad.numpy.axes import normalized_axis, refused
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.norms import matrix_norm, norm, vector_norm
-from funcgrad.numpy.operands import normalized_axis, promoted, refused, sizes_differ, stored
-from funcgrad.ops.structure import aval, broadcast, permute
+from funcgrad.numpy.operands import promoted, sizes_differ, stored
+from funcgrad.ops.structure import aval, broadcast
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
@@ -93,7 +93,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """
     x, y = asoperand(x1), asoperand(x2)
     for v in (aval(x), aval(y)):
-        if v.shape[normalized_axis("cross", axis, v)] != 3:
+        if v.shape[normalized_axis(axis, v.ndim)] != 3:
             raise refused(
                 f"cross of {aval(x)} and {aval(y)}: needs vectors of three elements along axis {axis}"
             )
@@ -117,11 +117,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     >>> print(fg.numpy.linalg.diagonal(np.arange(4.0).reshape(2, 2)))
     [0. 3.]
     """
-    x = asoperand(x)
-    if not isinstance(x, Tracer):
-        return np.linalg.diagonal(x, offset=offset)
-    ndim = stacked_ndim("diagonal", x)
-    return diagonal_of(x, ndim - 2, ndim - 1, offset)
+    return views.diagonal(x, offset, -2, -1)
 
 
 @implements(np.linalg.matrix_transpose)
@@ -132,17 +128,7 @@ def matrix_transpose(x: Any, /) -> Any:
     [[0. 2.]
      [1. 3.]]
     """
-    x = asoperand(x)
-    ndim = stacked_ndim("matrix_transpose", x)
-    return permute(x, (*range(ndim - 2), ndim - 1, ndim - 2))
-
-
-def stacked_ndim(name: str, x: Any) -> int:
-    """The rank of a stack of matrices; raises ShapeError for vectors and scalars."""
-    ndim = aval(x).ndim
-    if ndim < 2:
-        raise refused(f"{name} of {aval(x)}: needs at least two axes")
-    return ndim
+    return views.matrix_transpose(x)
 
 
 # -- products of several matrices ----------------------------------------------------------------------------
@@ -160,10 +146,10 @@ def matrix_power(a: Any, n: Any) -> Any:
     if not isinstance(a, Tracer):
         return np.linalg.matrix_power(a, n)
     n = operator.index(n)
-    ndim = stacked_ndim("matrix_power", a)
+    ndim = a.aval.ndim
+    if ndim < 2 or a.aval.shape[-2] != a.aval.shape[-1]:
+        raise refused(f"matrix_power of {a.aval}: needs square matrices in the last two axes")
     size = a.aval.shape[-1]
-    if a.aval.shape[-2] != size:
-        raise refused(f"matrix_power of {a.aval}: the last two axes must have one size")
     if n < 0:
         raise unsupported(f"np.linalg.matrix_power with n={n}, which needs an inverse,")
     if n == 0:

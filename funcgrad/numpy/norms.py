@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from funcgrad.numpy.arithmetic import power
+from funcgrad.numpy.axes import Axes, normalized_axis, refused, with_kept_axes
 from funcgrad.numpy.dispatch import implements, unsupported
-from funcgrad.numpy.operands import refused
+from funcgrad.numpy.reductions import max as max_of
+from funcgrad.numpy.reductions import min as min_of
 from funcgrad.ops import contraction
 from funcgrad.ops.arithmetic import add
 from funcgrad.ops.comparison import equal, not_equal
@@ -22,11 +24,9 @@ from funcgrad.ops.complexes import imag, real, real_dtype
 from funcgrad.ops.magnitude import absolute
 from funcgrad.ops.norms import root_of_squares
 from funcgrad.ops.selection import where
-from funcgrad.ops.structure import aval, broadcast, cast, reduce_sum, reshape
+from funcgrad.ops.structure import aval, broadcast, cast, reduce_sum
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
-
-Axes = tuple[int, ...]
 
 
 @implements(np.linalg.norm)
@@ -103,17 +103,10 @@ def as_inexact(x: Tracer) -> Any:
 def norm_axes(axis: Any, ndim: int) -> Axes:
     """The `axis` argument as distinct axes that are not negative, in the order given."""
     axes = tuple(axis) if isinstance(axis, tuple | list) else (axis,)
-    if any(not -ndim <= a < ndim for a in axes):
-        raise refused(f"norm: axis {axis} is not an axis of an array of {ndim}")
-    axes = tuple([int(a) % ndim for a in axes])
+    axes = tuple([normalized_axis(a, ndim) for a in axes])
     if len(set(axes)) != len(axes):
         raise refused(f"norm: axes {axis} are not distinct")
     return axes
-
-
-def with_kept_axes(found: Any, shape: Axes, axes: Axes) -> Any:
-    """The reduced result with its lost axes back, of size one."""
-    return reshape(found, tuple([1 if k in axes else n for k, n in enumerate(shape)]))
 
 
 # -- norms ---------------------------------------------------------------------------------------------------
@@ -152,11 +145,11 @@ def extreme(size: Any, axes: Axes, is_largest: bool) -> Any:
     """The largest or smallest over `axes`; the largest of nothing is zero."""
     shape = aval(size).shape
     if not is_largest:
-        return np.min(size, axis=axes)
+        return min_of(size, axes)
     if 0 in [shape[a] for a in axes]:
         left = tuple([n for a, n in enumerate(shape) if a not in axes])
         return broadcast(aval(size).dtype.type(0), left, ())
-    return np.max(size, axis=axes)
+    return max_of(size, axes)
 
 
 def euclidean(x: Any, axes: Axes) -> Any:

@@ -9,12 +9,12 @@ import numpy as np
 
 from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Aval
-from funcgrad.numpy.dispatch import assigned_into_array
+from funcgrad.numpy import axes
+from funcgrad.numpy.axes import refused
 from funcgrad.ops.complexes import conj
 from funcgrad.ops.structure import aval, cast
-from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
-from funcgrad.tracing.recorder import as_source, recorder_of
+from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
 
 
@@ -39,17 +39,10 @@ def promoted(operands: Sequence[Any]) -> list[Any]:
 
 def stored(result: Any, out: Any, name: str) -> Any:
     """The result, written to `out` where one is given; a real array cannot take a traced result."""
-    if out is None:
-        return result
-    if isinstance(result, Tracer) and not isinstance(out, Tracer):
-        raise assigned_into_array(f"{name} with out=")
+    if out is None or isinstance(result, Tracer):
+        return axes.stored(result, out, name)
     out[...] = result
     return out
-
-
-def refused(message: str, remedy: str | None = None) -> ShapeError:
-    """A ShapeError at the user's line."""
-    return ShapeError(message, source=as_source(user_location()), remedy=remedy)
 
 
 def conjugated(x: Any) -> Any:
@@ -63,10 +56,3 @@ def sizes_differ(name: str, x: Aval, y: Aval, x_size: int, y_size: int) -> Shape
         f"{name} of {x} and {y}: the inner sizes {x_size} and {y_size} differ",
         "The axes that are summed over must have one size; x.T exchanges the axes of a matrix.",
     )
-
-
-def normalized_axis(name: str, axis: int, x: Aval) -> int:
-    """The axis as a number that is not negative; raises ShapeError where there is none."""
-    if not -x.ndim <= axis < x.ndim:
-        raise refused(f"{name}: {axis} is not an axis of {x}")
-    return axis % x.ndim

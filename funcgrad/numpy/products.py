@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from funcgrad.ir.avals import Shape
-from funcgrad.numpy.dispatch import called_with_options, implements
-from funcgrad.numpy.operands import conjugated, normalized_axis, refused, sizes_differ, traced
+from funcgrad.numpy.axes import normalized_axis, refused
+from funcgrad.numpy.dispatch import implements
+from funcgrad.numpy.operands import conjugated, sizes_differ, traced
 from funcgrad.numpy.operators import forward, reflected
+from funcgrad.numpy.ufuncs import with_options
 from funcgrad.ops.contraction import DotGeneral
 from funcgrad.ops.labelled import Labels, contract
 from funcgrad.ops.structure import aval, move_axis, reshape
@@ -18,15 +20,15 @@ from funcgrad.tracing.tracer import Tracer, install
 
 
 @implements(np.matmul)
-def matmul(x1: Any, x2: Any, /, **options: Any) -> Any:
+def matmul(x1: Any, x2: Any, /, out: Any = None, **options: Any) -> Any:
     """Matrix product; leading axes broadcast, and vectors stand for a row or a column.
 
     >>> x = np.array([[1.0, 2.0], [3.0, 4.0]])
     >>> print(fg.grad(lambda w: np.sum(fg.numpy.matmul(x, w)))(np.array([1.0, 1.0])))
     [4. 6.]
     """
-    if options:
-        return called_with_options(np.matmul, matmul, (x1, x2), options)
+    if out is not None or options:
+        return with_options(np.matmul, matmul, (x1, x2), out, options)
     known = recorded_as_before(x1, x2)
     if known is not None:
         return known
@@ -73,46 +75,46 @@ def with_array_as_before(x: Any, y: Any) -> Any:
 
 
 @implements(np.vecdot)
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, **options: Any) -> Any:
+def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axis: int = -1, **options: Any) -> Any:
     """Dot products along `axis`, with the first operand conjugated.
 
     >>> print(fg.grad(lambda x: fg.numpy.vecdot(x, x))(np.array([1.0, 2.0])))
     [2. 4.]
     """
-    if options:
-        return called_with_options(np.vecdot, vecdot, (x1, x2), options)
+    if out is not None or options:
+        return with_options(np.vecdot, vecdot, (x1, x2), out, options | {"axis": axis})
     operands = traced(x1, x2)
     if operands is None:
         return np.vecdot(x1, x2, axis=axis)  # type: ignore[call-overload]
     x, y = operands
     if axis != -1:
-        x, y = (moved_last("vecdot", v, axis) for v in operands)
+        x, y = (moved_last(v, axis) for v in operands)
     return looped("vecdot", conjugated(x), y, "k", "k")
 
 
-def matvec(x1: Any, x2: Any, /, **options: Any) -> Any:
+def matvec(x1: Any, x2: Any, /, out: Any = None, **options: Any) -> Any:
     """Matrices times vectors; leading axes broadcast.
 
     >>> print(fg.numpy.matvec(np.eye(2), np.array([[1.0, 2.0], [3.0, 4.0]])))
     [[1. 2.]
      [3. 4.]]
     """
-    if options:
-        return called_with_options(np.matvec, matvec, (x1, x2), options)
+    if out is not None or options:
+        return with_options(np.matvec, matvec, (x1, x2), out, options)
     operands = traced(x1, x2)
     if operands is None:
         return np.einsum("...mk,...k->...m", x1, x2)
     return looped("matvec", operands[0], operands[1], "mk", "k")
 
 
-def vecmat(x1: Any, x2: Any, /, **options: Any) -> Any:
+def vecmat(x1: Any, x2: Any, /, out: Any = None, **options: Any) -> Any:
     """Vectors, conjugated, times matrices; leading axes broadcast.
 
     >>> print(fg.numpy.vecmat(np.array([1.0, 2.0]), np.eye(2)))
     [1. 2.]
     """
-    if options:
-        return called_with_options(np.vecmat, vecmat, (x1, x2), options)
+    if out is not None or options:
+        return with_options(np.vecmat, vecmat, (x1, x2), out, options)
     operands = traced(x1, x2)
     if operands is None:
         return np.einsum("...k,...kn->...n", np.conj(x1), x2)
@@ -178,9 +180,9 @@ def loop_labels(
     return operands[0], operands[1], (*[str(a) for a in range(ndim)], *core_left)
 
 
-def moved_last(name: str, x: Any, axis: int) -> Any:
+def moved_last(x: Any, axis: int) -> Any:
     """`x` with one axis moved to the end."""
-    return move_axis(x, normalized_axis(name, axis, aval(x)), aval(x).ndim - 1)
+    return move_axis(x, normalized_axis(axis, aval(x).ndim), aval(x).ndim - 1)
 
 
 install({"__matmul__": forward(matmul, "__matmul__"), "__rmatmul__": reflected(matmul, "__rmatmul__")})

@@ -175,7 +175,8 @@ class StrongZeroDot(DotGeneral):
     """A contraction in which zeros of one operand count for nothing, even against infinity or NaN.
 
     ``strong`` says which operand, 0 or 1. It is the contraction of a cotangent that a selection (`where`,
-    a slice, a maximum) set to zero in places: see `StrongZeroMul`.
+    a slice, a maximum) set to zero in places: see `StrongZeroMul`. Where an element of the result is not
+    finite by right, because something other than a zero met an infinity, it may be NaN for an infinity.
     """
 
     name = "strong_zero_dot"
