@@ -75,7 +75,7 @@ class Names:
         name = program.name
         if not is_usable(name) or _DTYPE.fullmatch(name):
             letters = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")
-            name = f"{letters}_" if is_usable(f"{letters}_") else "function"
+            name = f"{letters}_" if letters and is_usable(f"{letters}_") else "function"
         return self.distinct(name)
 
 

@@ -33,15 +33,17 @@ def float_text(x: Any) -> str:
         return "inf" if x > 0 else "-inf"
     if x.dtype == np.float64:
         return repr(float(x))
-    plain = x == 0 or 1e-4 <= abs(x) < 1e16
-    text = (np.format_float_positional if plain else np.format_float_scientific)(x, unique=True, trim="0")
+    if x == 0 or 1e-4 <= abs(float(x)) < 1e16:
+        text = np.format_float_positional(x, unique=True, trim="0")
+    else:
+        text = np.format_float_scientific(x, unique=True, trim="-")
     # Text is read through double precision, which in rare cases is not the same as rounding once.
     return text if x.dtype.type(text) == x else repr(float(x))
 
 
 def bits_of(x: Any) -> str:
     """The bytes of a NumPy scalar in hexadecimal, the most significant first."""
-    return bytes(x.astype(x.dtype.newbyteorder(">")).tobytes()).hex()
+    return np.asarray(x).astype(x.dtype.newbyteorder(">")).tobytes().hex()
 
 
 class Number(NamedTuple):
