@@ -10,7 +10,6 @@ import numpy as np
 from funcgrad.errors import DtypeError
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.program import Literal
-from funcgrad.ir.program import Literal
 from funcgrad.ops.comparison import equal
 from funcgrad.ops.families import Binary, Unary, added, aval, broadcast_to, scaled, summed_to, ufunc_dtypes
 from funcgrad.ops.selection import where
@@ -118,12 +117,6 @@ class Mul(Binary):
 
     def simplify(self, inputs: Sequence[Any]) -> Any:
         return beside_one(inputs)
-
-    def simplify(self, inputs: Sequence[Any]) -> Any:
-        x, y = inputs
-        if is_literal_one(y):
-            return x
-        return y if is_literal_one(x) else None
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
@@ -324,10 +317,10 @@ def is_literal_one(atom: Any) -> bool:
 
 def beside_one(inputs: Sequence[Any]) -> Any:
     """The factor beside the constant 1, if there is one: it is the product."""
-    for one, other in (inputs, reversed(inputs)):
-        if type(one) is Literal and one.value == 1 and other.aval.weak <= one.aval.weak:
-            return other
-    return None
+    x, y = inputs
+    if is_literal_one(y):
+        return x
+    return y if is_literal_one(x) else None
 
 
 def is_selected(cotangent: Any) -> bool:
