@@ -48,7 +48,9 @@ class Selection:
 
     __slots__ = ("args", "kwargs", "leaves", "numbers", "single", "treedef")
 
-    def __init__(self, argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, Any], transform: str) -> None:
+    def __init__(
+        self, argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, Any], transform: str
+    ) -> None:
         self.args = args
         self.kwargs = kwargs
         self.single = isinstance(argnums, int)
@@ -89,7 +91,9 @@ def leaf_aval(leaf: Any, where: Callable[[], str], transform: str) -> Aval:
         ) from None
 
 
-def check_differentiable(selection: Selection, transform: str, *, holomorphic: bool, allow_int: bool) -> list[Aval]:
+def check_differentiable(
+    selection: Selection, transform: str, *, holomorphic: bool, allow_int: bool
+) -> list[Aval]:
     """The avals of the selected leaves, which must be real or complex floating point."""
     avals = []
     for k, leaf in enumerate(selection.leaves):

@@ -86,7 +86,9 @@ class Mapping:
 
     __slots__ = ("_avals", "_axes", "_leaves", "_treedef", "size")
 
-    def __init__(self, in_axes: Any, args: tuple[Any, ...], kwargs: dict[str, Any], axis_size: int | None) -> None:
+    def __init__(
+        self, in_axes: Any, args: tuple[Any, ...], kwargs: dict[str, Any], axis_size: int | None
+    ) -> None:
         leaves, args_tree = tree.flatten(args)
         axes = tree.flatten_prefix(in_axes, args_tree, "in_axes")
         named, named_tree = tree.flatten(kwargs)
@@ -142,7 +144,9 @@ class Mapping:
     def with_examples(self, examples: Sequence[Any]) -> tuple[Any, Any]:
         """Positional and keyword arguments with one example in place of each mapped leaf."""
         fresh = iter(examples)
-        leaves = [x if axis is None else next(fresh) for x, axis in zip(self._leaves, self._axes, strict=True)]
+        leaves = [
+            x if axis is None else next(fresh) for x, axis in zip(self._leaves, self._axes, strict=True)
+        ]
         args_tree, named_tree = self._treedef
         count = args_tree.num_leaves
         return tree.unflatten(args_tree, leaves[:count]), tree.unflatten(named_tree, leaves[count:])
@@ -162,5 +166,7 @@ def with_axis_at(x: Any, axis: Any, index: int) -> Any:
         raise TreeError(f"out_axes of vmap must hold ints and None, got {axis!r}", source=here())
     ndim = len(x.shape)
     if not -ndim <= axis < ndim:
-        raise ShapeError(f"out_axes={axis} of vmap is not an axis of output {index}, of shape {x.shape}", source=here())
+        raise ShapeError(
+            f"out_axes={axis} of vmap is not an axis of output {index}, of shape {x.shape}", source=here()
+        )
     return move_axis(x, 0, axis % ndim) if axis % ndim else x

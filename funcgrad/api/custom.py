@@ -31,7 +31,9 @@ class CallShape:
 
     __slots__ = ("_count", "_dynamic", "avals", "fun", "static", "treedef")
 
-    def __init__(self, fun: Function, static: Sequence[int], args: tuple[Any, ...], treedef: Any, avals: Sequence[Aval]) -> None:
+    def __init__(
+        self, fun: Function, static: Sequence[int], args: tuple[Any, ...], treedef: Any, avals: Sequence[Aval]
+    ) -> None:
         self.fun = fun
         self._count = len(args)
         self._dynamic = tuple([n for n in range(len(args)) if n not in static])
@@ -147,7 +149,9 @@ class custom_jvp(CustomFunction):
 
         def summed(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
             value = self(*primals)
-            parts = [rule(t, value, *primals) for rule, t in zip(rules, tangents, strict=True) if rule is not None]
+            parts = [
+                rule(t, value, *primals) for rule, t in zip(rules, tangents, strict=True) if rule is not None
+            ]
             zero = tree.map(lambda x: 0.0 * x, value)
             return value, functools.reduce(lambda a, b: tree.map(_plus, a, b), parts) if parts else zero
 
@@ -168,7 +172,9 @@ class custom_jvp(CustomFunction):
         avals = [traced.recorder.avals[i] for i in traced.outputs]
         program = traced.transformed("custom_jvp", _itself)
         flat = FlatRule(
-            _FlatJvp(rule, call.shape, out_tree, avals), name_of(rule), (rule, call.shape.key, out_tree, tuple(avals))
+            _FlatJvp(rule, call.shape, out_tree, avals),
+            name_of(rule),
+            (rule, call.shape.key, out_tree, tuple(avals)),
         )
         outs = CustomJvp(program, flat, len(call.leaves)).bind(*traced.operands)
         return tree.unflatten(out_tree, outs)
@@ -199,7 +205,9 @@ class _FlatJvp:
         dots = iter(flat[n:])
         tangents = [next(dots) if a.inexact else None for a in shape.avals]
         result = self._rule(
-            *shape.static.values(), tree.unflatten(shape.treedef, flat[:n]), tree.unflatten(shape.treedef, tangents)
+            *shape.static.values(),
+            tree.unflatten(shape.treedef, flat[:n]),
+            tree.unflatten(shape.treedef, tangents),
         )
         name = name_of(self._rule)
         if not isinstance(result, tuple | list) or len(result) != 2:
@@ -207,9 +215,14 @@ class _FlatJvp:
                 f"the jvp rule {name} must return (value, tangent), and it returned a {type(result).__name__}",
                 source=here(),
             )
-        values = rule_leaves(result[0], self._out_tree, self._out_avals, f"the value returned by the jvp rule {name}")
+        values = rule_leaves(
+            result[0], self._out_tree, self._out_avals, f"the value returned by the jvp rule {name}"
+        )
         tangents_out = rule_leaves(
-            result[1], self._out_tree, [a.strong for a in self._out_avals], f"the tangent returned by the jvp rule {name}"
+            result[1],
+            self._out_tree,
+            [a.strong for a in self._out_avals],
+            f"the tangent returned by the jvp rule {name}",
         )
         return [*values, *[t for t, a in zip(tangents_out, self._out_avals, strict=True) if a.inexact]]
 
@@ -228,7 +241,9 @@ def rule_leaves(value: Any, treedef: Any, avals: Sequence[Aval], what: str) -> l
         got = aval_of_any(leaf)
         if got.shape != aval.shape and aval.inexact:
             raise CustomRuleError(f"{what} has a leaf of type {got} where {aval} is expected", source=here())
-        checked.append(cast(leaf, aval.dtype) if aval.inexact and (got.dtype != aval.dtype or got.weak) else leaf)
+        checked.append(
+            cast(leaf, aval.dtype) if aval.inexact and (got.dtype != aval.dtype or got.weak) else leaf
+        )
     return checked
 
 
@@ -281,7 +296,9 @@ class custom_vjp(CustomFunction):
             )
             forward = RecordedRule(recorded.transformed("custom_vjp", _itself))
             operands = operands + recorded.operands[recorded.n_inputs :]
-        backward = FlatRule(rules.backward, name_of(self._backward), (self._backward, rules.residual_tree, *key))
+        backward = FlatRule(
+            rules.backward, name_of(self._backward), (self._backward, rules.residual_tree, *key)
+        )
         outs = CustomVjp(program, forward, backward, len(call.leaves)).bind(*operands)
         return tree.unflatten(out_tree, outs)
 
@@ -297,7 +314,12 @@ class _FlatVjp:
     __slots__ = ("_backward", "_forward", "_out_avals", "_out_tree", "_shape", "residual_tree")
 
     def __init__(
-        self, forward: Function, backward: Function, shape: CallShape, out_tree: Any, out_avals: Sequence[Aval]
+        self,
+        forward: Function,
+        backward: Function,
+        shape: CallShape,
+        out_tree: Any,
+        out_avals: Sequence[Aval],
     ) -> None:
         self._forward = forward
         self._backward = backward
@@ -316,7 +338,9 @@ class _FlatVjp:
                 f"the forward rule {name} must return (value, residuals), and it returned a {type(result).__name__}",
                 source=here(),
             )
-        values = rule_leaves(result[0], self._out_tree, self._out_avals, f"the value returned by the forward rule {name}")
+        values = rule_leaves(
+            result[0], self._out_tree, self._out_avals, f"the value returned by the forward rule {name}"
+        )
         residuals, self.residual_tree = tree.flatten(result[1])
         return [*values, *residuals]
 
@@ -342,7 +366,8 @@ class _FlatVjp:
         arguments = tree.unflatten(shape.treedef, shape.avals)
         if len(result) != len(arguments):
             raise CustomRuleError(
-                f"{what} has {len(result)} cotangents for {len(arguments)} differentiable arguments", source=here()
+                f"{what} has {len(result)} cotangents for {len(arguments)} differentiable arguments",
+                source=here(),
             )
         found: list[Any] = []
         for k, (bar, argument) in enumerate(zip(result, arguments, strict=True)):
@@ -364,7 +389,9 @@ def broadcast_zero(aval: Aval) -> Any:
 
 
 @transform
-def checkpoint(fun: Function, *, policy: None = None, prevent_cse: bool = True, static_argnums: int | Sequence[int] = ()) -> Function:
+def checkpoint(
+    fun: Function, *, policy: None = None, prevent_cse: bool = True, static_argnums: int | Sequence[int] = ()
+) -> Function:
     """`fun`, with its intermediate values computed again in the backward pass instead of being kept.
 
     >>> import numpy as np
@@ -373,7 +400,9 @@ def checkpoint(fun: Function, *, policy: None = None, prevent_cse: bool = True, 
     1.0
     """
     if policy is not None:
-        raise NotImplementedError("checkpoint: a policy is not supported; everything inside is computed again")
+        raise NotImplementedError(
+            "checkpoint: a policy is not supported; everything inside is computed again"
+        )
 
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         static = normalized_argnums(static_argnums, len(args), "checkpoint")

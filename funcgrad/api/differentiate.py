@@ -204,7 +204,9 @@ def scalar_output(value: Any, holomorphic: bool, fun: Function) -> Any:
             source=here(),
         )
     if holomorphic and seen.dtype.kind != "c":
-        raise NonScalarGradError(f"grad with holomorphic=True needs a complex result, and {name} returned {seen}", source=here())
+        raise NonScalarGradError(
+            f"grad with holomorphic=True needs a complex result, and {name} returned {seen}", source=here()
+        )
     return value
 
 
@@ -225,7 +227,16 @@ class Pullback:
     It is linear, holds the residuals of one point, and may be called any number of times.
     """
 
-    __slots__ = ("_active", "_avals", "_has_tangent", "_in_trees", "_out_avals", "_out_tree", "_program", "_residuals")
+    __slots__ = (
+        "_active",
+        "_avals",
+        "_has_tangent",
+        "_in_trees",
+        "_out_avals",
+        "_out_tree",
+        "_program",
+        "_residuals",
+    )
 
     def __init__(
         self,
@@ -306,7 +317,13 @@ def vjp(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
     split = traced.split("vjp", _vjp_programs)
     values, residuals = traced.primal_results(split)
     pullback = Pullback(
-        split.other, residuals, split.has_tangent, traced.avals, traced.in_trees, traced.out_avals, traced.out_tree
+        split.other,
+        residuals,
+        split.has_tangent,
+        traced.avals,
+        traced.in_trees,
+        traced.out_avals,
+        traced.out_tree,
     )
     value, aux = traced.outputs(values)
     return (value, pullback, aux) if has_aux else (value, pullback)
@@ -411,7 +428,10 @@ def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux:
     """
     for what, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, tuple | list):
-            raise TreeError(f"{what} of jvp must be a tuple or list of arguments, got {type(given).__name__}", source=here())
+            raise TreeError(
+                f"{what} of jvp must be a tuple or list of arguments, got {type(given).__name__}",
+                source=here(),
+            )
     traced = PointTrace(fun, primals, "jvp", has_aux)
     wanted = tree.structure(tuple(primals))
     leaves = matching_leaves(tuple(tangents), wanted, traced.avals, "jvp", "tangent")
@@ -467,7 +487,10 @@ def linear_transpose(fun: Function, *primals: Any) -> Function:
     flat = [tree.flatten(x) for x in primals]
     in_trees = [treedef for _, treedef in flat]
     leaves = [leaf for part, _ in flat for leaf in part]
-    avals = [leaf if isinstance(leaf, Aval) else leaf_aval(leaf, lambda: "an argument", "linear_transpose") for leaf in leaves]
+    avals = [
+        leaf if isinstance(leaf, Aval) else leaf_aval(leaf, lambda: "an argument", "linear_transpose")
+        for leaf in leaves
+    ]
     structure: list[Any] = []
 
     def call(tracers: list[Tracer]) -> Any:

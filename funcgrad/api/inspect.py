@@ -18,7 +18,9 @@ Function = Callable[..., Any]
 
 
 @transform
-def make_program(fun: Function, static_argnums: int | Sequence[int] = (), return_shape: bool = False) -> Function:
+def make_program(
+    fun: Function, static_argnums: int | Sequence[int] = (), return_shape: bool = False
+) -> Function:
     """A function that returns the Program of `fun` at its arguments (arrays, or their avals).
 
     Arguments at `static_argnums` are passed through as they are. With `return_shape` the result is
@@ -33,7 +35,9 @@ def make_program(fun: Function, static_argnums: int | Sequence[int] = (), return
         numbers = {n % len(args) for n in static}
         dynamic = [None if n in numbers else x for n, x in enumerate(args)]
         leaves, treedef = tree.flatten((dynamic, kwargs))
-        avals = [x if isinstance(x, Aval) else leaf_aval(x, lambda: "an argument", "make_program") for x in leaves]
+        avals = [
+            x if isinstance(x, Aval) else leaf_aval(x, lambda: "an argument", "make_program") for x in leaves
+        ]
         structure: list[Any] = []
 
         def call(tracers: list[Tracer]) -> Any:
@@ -55,7 +59,9 @@ def make_program(fun: Function, static_argnums: int | Sequence[int] = (), return
     return program_of
 
 
-def name_inputs(program: Program, fun: Function, args: Sequence[Any], kwargs: dict[str, Any], static: set[int]) -> None:
+def name_inputs(
+    program: Program, fun: Function, args: Sequence[Any], kwargs: dict[str, Any], static: set[int]
+) -> None:
     """Give the inputs of a new Program the user's parameter names, where they are known."""
     names: list[str] = []
     code = getattr(inner_function(fun), "__code__", None)

@@ -49,7 +49,11 @@ def jacfwd(fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorph
 
 @transform
 def jacrev(
-    fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False
+    fun: Function,
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
 ) -> Function:
     """The Jacobian of `fun` by reverse mode: one cotangent per output element, all in one batch.
 
@@ -84,14 +88,20 @@ def jacrev(
 
 @transform
 def jacobian(
-    fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False
+    fun: Function,
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
 ) -> Function:
     """The Jacobian of `fun`; an alias of `jacrev`, as in JAX."""
     return jacrev(fun, argnums, has_aux, holomorphic, allow_int)
 
 
 @transform
-def hessian(fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Function:
+def hessian(
+    fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Function:
     """The matrix of second derivatives: forward mode over reverse mode.
 
     >>> import numpy as np

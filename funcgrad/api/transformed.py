@@ -20,7 +20,9 @@ class TransformedFunction:
     It pickles when `fun` does: as the transform, the function and the options.
     """
 
-    def __init__(self, implementation: Function, transform: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def __init__(
+        self, implementation: Function, transform: Function, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
         functools.update_wrapper(self, args[0], updated=())
         self._implementation = implementation
         self._made_by = transform, args, kwargs
@@ -73,7 +75,9 @@ def transform(make: F) -> F:
         if not args:
             args = (kwargs.pop("fun"),)
         if not callable(args[0]):
-            raise TypeError(f"{make.__name__} expects a function, got a {type(args[0]).__name__}: {args[0]!r}")
+            raise TypeError(
+                f"{make.__name__} expects a function, got a {type(args[0]).__name__}: {args[0]!r}"
+            )
         return TransformedFunction(make(*args, **kwargs), transforming, args, kwargs)
 
     return transforming  # type: ignore[return-value]

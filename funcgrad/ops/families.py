@@ -14,7 +14,16 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, FuncgradError, ShapeError
 from funcgrad.ir.avals import Aval, Shape, aval_of
-from funcgrad.ops.structure import aval, broadcast, broadcast_to, cast, primitive_called, reduce_sum, reshape, shape_of
+from funcgrad.ops.structure import (
+    aval,
+    broadcast,
+    broadcast_to,
+    cast,
+    primitive_called,
+    reduce_sum,
+    reshape,
+    shape_of,
+)
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.primitive import Flags, Primitive
@@ -82,7 +91,9 @@ class Pointwise(Primitive):
             shape = shape or x.shape
         dtypes = ufunc_dtypes(self.name, self.ufunc, tuple([x.strong for x in avals]))
         if any(x.dtype != d for x, d in zip(avals, dtypes, strict=False)):
-            raise DtypeError(f"{self.name} of {listed(avals)}: operands must be cast to {listed(dtypes[:-1])} first")
+            raise DtypeError(
+                f"{self.name} of {listed(avals)}: operands must be cast to {listed(dtypes[:-1])} first"
+            )
         return Aval(shape, dtypes[-1], self.keeps_weak and all(x.weak for x in avals))
 
     def evaluate(self, *values: Any) -> Any:

@@ -168,7 +168,11 @@ class Broadcast(LinearUnary):
 
     @classmethod
     def error_samples(cls) -> Sequence[Any]:
-        return (ErrorSample(normal(3), params={"shape": (2,), "axes": (0,)}, words="cannot broadcast", error=ShapeError),)
+        return (
+            ErrorSample(
+                normal(3), params={"shape": (2,), "axes": (0,)}, words="cannot broadcast", error=ShapeError
+            ),
+        )
 
 
 class Reshape(LinearUnary):

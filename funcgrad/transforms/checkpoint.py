@@ -60,7 +60,9 @@ class Checkpoint(Call):
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         outs = self.bind(*primals)
         active = tuple([t is not None for t in tangents])
-        dots = CheckpointTangents(self.program, active).bind(*primals, *[t for t in tangents if t is not None])
+        dots = CheckpointTangents(self.program, active).bind(
+            *primals, *[t for t in tangents if t is not None]
+        )
         found = iter(dots)
         return outs, tuple([next(found) if inexact else None for inexact in self.inexact_outputs()])
 
@@ -87,7 +89,13 @@ class CheckpointTangents(Primitive):
 
     def _tangent_program(self) -> Program:
         whole = jvp_program(self.program, self.active, len(self.program.outputs))
-        return Program(whole.inputs, whole.captured, whole.equations, whole.outputs[len(self.program.outputs) :], whole.name)
+        return Program(
+            whole.inputs,
+            whole.captured,
+            whole.equations,
+            whole.outputs[len(self.program.outputs) :],
+            whole.name,
+        )
 
     def expansion(self, avals: Sequence[Aval]) -> Program | None:
         return self._tangent_program()
@@ -118,7 +126,9 @@ class CheckpointTangents(Primitive):
         dots = [next(fresh) if active else None for active in self.active]
         _, exits = record_jvp(recorder, self.program, primals, dots)
         given = iter(cotangent)
-        bars = [next(given) if inexact else None for inexact in (v.aval.inexact for v in self.program.outputs)]
+        bars = [
+            next(given) if inexact else None for inexact in (v.aval.inexact for v in self.program.outputs)
+        ]
         pairs = [(x, bar) for x, bar in zip(exits, bars, strict=True) if x is not None]
         found = record_transpose(recorder, entries, [x for x, _ in pairs], [bar for _, bar in pairs])
         results = [
@@ -134,7 +144,9 @@ class CheckpointTangents(Primitive):
     def _batched(self, size: int, batched: Flags) -> Primitive:
         n = self._n_inputs
         tangents = iter(batched[n:])
-        with_tangents = [flag or (active and next(tangents)) for flag, active in zip(batched, self.active, strict=False)]
+        with_tangents = [
+            flag or (active and next(tangents)) for flag, active in zip(batched, self.active, strict=False)
+        ]
         return CheckpointTangents(batched_program(self.program, size, tuple(with_tangents)), self.active)
 
     def _aligned(self, size: int, inputs: Sequence[Any], batched: Flags) -> list[Any]:
@@ -153,7 +165,9 @@ class CheckpointTangents(Primitive):
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
-        return (Sample(fixed(_POINT), fixed(_POINT), params={"program": _square_program(), "active": (True,)}),)
+        return (
+            Sample(fixed(_POINT), fixed(_POINT), params={"program": _square_program(), "active": (True,)}),
+        )
 
 
 def _square_program() -> Program:

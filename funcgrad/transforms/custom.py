@@ -136,7 +136,9 @@ class CustomJvp(Call):
         results = inline(recorder, program, [*primals[:n], *dots])
         n_outs = len(self.program.outputs)
         found = iter(results[n_outs:])
-        return results[:n_outs], tuple([next(found) if inexact else None for inexact in self.inexact_outputs()])
+        return results[:n_outs], tuple(
+            [next(found) if inexact else None for inexact in self.inexact_outputs()]
+        )
 
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
         n = self.n_inputs
@@ -290,7 +292,10 @@ class CustomVjpTangents(Primitive):
         present = [bar for bar in cotangent if bar is not None]
         recorder = recorder_of(present)
         assert recorder is not None, "a transpose rule runs on tracers"
-        bars = [zeros_like(recorder, a) if c is None else c for c, a in zip(cotangent, self.tangent_avals, strict=True)]
+        bars = [
+            zeros_like(recorder, a) if c is None else c
+            for c, a in zip(cotangent, self.tangent_avals, strict=True)
+        ]
         residuals = [recorder.index_of(x) for x in inputs[:n]]
         program = self.backward.program([*[recorder.avals[i] for i in residuals], *self.tangent_avals])
         found = inline(recorder, program, [*inputs[:n], *bars])

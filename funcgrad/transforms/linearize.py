@@ -31,7 +31,9 @@ class Linearized(NamedTuple):
     """For each differentiated output, whether it depends on a tangent at all."""
 
 
-def record_jvp(recorder: Recorder, program: Program, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+def record_jvp(
+    recorder: Recorder, program: Program, primals: Sequence[Any], tangents: Sequence[Any]
+) -> tuple[list[Any], list[Any]]:
     """Record the Program and its tangents; returns outputs and their tangents (None where zero)."""
     env = start(program, primals)
     dots: Env = {v: t for v, t in zip(program.inputs, tangents, strict=True) if t is not None}

@@ -69,7 +69,9 @@ def dependent_indices(recorder: Recorder, entries: Sequence[int]) -> Dependent:
     return Dependent(indices, order)
 
 
-def transpose_step(recorder: Recorder, index: int, dependent: set[int], bars: Cotangents, selected: set[int]) -> None:
+def transpose_step(
+    recorder: Recorder, index: int, dependent: set[int], bars: Cotangents, selected: set[int]
+) -> None:
     """Add the cotangents of a step's linear inputs to `bars`."""
     primitive, *operands = recorder.steps[index]
     avals = recorder.avals
@@ -84,7 +86,9 @@ def transpose_step(recorder: Recorder, index: int, dependent: set[int], bars: Co
         return
     inputs = [Linear(avals[i]) if i in dependent else Tracer(recorder, i, avals[i]) for i in operands]
     if primitive.transpose_into is not None and operands[0] in bars:
-        add_into(recorder, operands[0], primitive.transpose_into(bars[operands[0]], bar, *inputs), bars, selected)
+        add_into(
+            recorder, operands[0], primitive.transpose_into(bars[operands[0]], bar, *inputs), bars, selected
+        )
         return
     results = primitive.transpose(bar, *inputs)
     selects = primitive.selects or any(b._index in selected for b in marked)
