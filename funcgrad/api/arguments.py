@@ -24,9 +24,9 @@ def here() -> Source:
 
 def normalized_argnums(argnums: Argnums, count: int, transform: str) -> tuple[int, ...]:
     """`argnums` as distinct non-negative ints below `count`; raises ArgnumsError otherwise."""
-    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    numbers = (argnums,) if isinstance(argnums, int | np.integer) else tuple(argnums)
     for n in numbers:
-        if not isinstance(n, int):
+        if not isinstance(n, int | np.integer):
             raise ArgnumsError(
                 f"argnums of {transform} must be an int or a tuple of ints, got {argnums!r}", source=here()
             )
@@ -37,7 +37,7 @@ def normalized_argnums(argnums: Argnums, count: int, transform: str) -> tuple[in
                 source=here(),
                 remedy="Arguments to differentiate must be passed by position; count them from 0.",
             )
-    normalized = tuple([n % count for n in numbers])
+    normalized = tuple([int(n) % count for n in numbers])
     if len(set(normalized)) != len(normalized):
         raise ArgnumsError(f"argnums={argnums!r} of {transform} names an argument twice", source=here())
     return normalized
@@ -53,7 +53,7 @@ class Selection:
     ) -> None:
         self.args = args
         self.kwargs = kwargs
-        self.single = isinstance(argnums, int)
+        self.single = isinstance(argnums, int | np.integer)
         if type(argnums) is int and 0 <= argnums < len(args):
             self.numbers: tuple[int, ...] = (argnums,)
         else:

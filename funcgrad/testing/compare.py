@@ -90,7 +90,9 @@ def difference(seen: Any, wanted: Any, limit: Any, *, nan_agrees: bool = True) -
     if seen.shape != wanted.shape:
         return f": expected shape {wanted.shape}, got {seen.shape}"
     with np.errstate(all="ignore"):
-        same = (np.abs(seen - wanted) <= limit) | (seen == wanted)
+        same = seen == wanted
+        if seen.dtype.kind != "b":
+            same |= np.abs(seen - wanted) <= limit
         if nan_agrees:
             same |= np.isnan(seen) & np.isnan(wanted)
     if np.all(same):
