@@ -15,8 +15,9 @@ from itertools import count, product
 from funcgrad.ir.program import Program, Var
 
 _WORDS_OF_THE_TEXT = ("program", "captured", "return", "nan", "inf", "complex")
-_NAMES_IN_THE_SOURCE = ("np", "primitive", "captured_array", "slice", "float", "int", "bool", "_out")
-RESERVED = frozenset((*_WORDS_OF_THE_TEXT, *_NAMES_IN_THE_SOURCE))
+_NAMES_IN_THE_SOURCE = ("np", "numpy", "funcgrad", "primitive", "captured_array", "parse")
+_NAMES_IN_EXPRESSIONS = ("slice", "float", "int", "bool", "_out")
+RESERVED = frozenset((*_WORDS_OF_THE_TEXT, *_NAMES_IN_THE_SOURCE, *_NAMES_IN_EXPRESSIONS))
 """What a variable may not be called: words of the printed text, and names that the NumPy source uses."""
 
 _DTYPE = re.compile(r"[fciu]\d+")

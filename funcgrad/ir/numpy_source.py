@@ -17,7 +17,13 @@ from funcgrad.ir.numbers import scalar_text
 from funcgrad.ir.printing import wrapped
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ir.remembered import ARRAYS
-from funcgrad.ir.spelling import LARGEST_SPELLED, importable_name, is_primitive
+from funcgrad.ir.spelling import (
+    LARGEST_SPELLED,
+    construction,
+    importable_name,
+    is_primitive,
+    subprograms,
+)
 
 VariableNames = Mapping[Any, str]
 Callee = Callable[[Any], str]
@@ -119,14 +125,28 @@ def numpy_source(program: Program) -> str:
     return Module().source(program)
 
 
+_HELPERS = {
+    "captured_array": "funcgrad.extend",
+    "parse": "funcgrad.ir.parsing",
+    "primitive": "funcgrad.extend",
+}
+"""Names that a source may need, and where they come from."""
+
+
 class Module:
-    """The source of a Program and of the Programs it calls."""
+    """The source of a Program and of the Programs it holds.
+
+    A Program that an equation calls becomes a function. One that a primitive runs in its own way, such as the
+    body of a loop, is given to the primitive as its text.
+    """
 
     def __init__(self) -> None:
         self._names = Names()
         self._functions: dict[Program, str] = {}
+        self._parsed: dict[Program, str] = {}
         self._texts: list[str] = []
-        self._imports: set[str] = set()
+        self._modules: set[str] = set()
+        self._helpers: set[str] = set()
 
     def source(self, program: Program) -> str:
         """The whole module."""
@@ -136,10 +156,11 @@ class Module:
         return "\n\n\n".join(["\n".join(self._heading()), *parts]) + "\n"
 
     def _heading(self) -> list[str]:
-        helpers = sorted(self._imports & {"captured_array", "primitive"})
-        lines = [f"import {name}" for name in sorted(self._imports - {"captured_array", "primitive"})]
-        lines.append("import numpy as np")
-        return lines + ([f"\nfrom funcgrad.extend import {', '.join(helpers)}"] if helpers else [])
+        lines = [*[f"import {name}" for name in sorted(self._modules)], "import numpy as np"]
+        for module in sorted({_HELPERS[name] for name in self._helpers}):
+            names = ", ".join(name for name in sorted(self._helpers) if _HELPERS[name] == module)
+            lines.append(f"from {module} import {names}")
+        return lines
 
     def function_called(self, program: Program) -> str:
         """The name of the function for a Program that an equation calls; written where it is not yet."""
@@ -152,7 +173,7 @@ class Module:
     def function_source(self, program: Program, name: str) -> str:
         """One function. The functions that it calls are written first."""
         calls = [self._call_of(equation) for equation in program.equations]
-        names = variable_names(program, {name, *self._functions.values()})
+        names = variable_names(program, {name, *self._functions.values(), *self._parsed.values()})
         parameters, arrays = self._captured_arrays(program, names)
         inputs = [names[v] for v in program.inputs] + (["*", *parameters] if parameters else [])
         lines = wrapped(f"def {name}(", inputs, "):", "")
@@ -167,9 +188,13 @@ class Module:
         return "\n".join([*lines, f"    return {', '.join(result_sources(program, names)) or '()'}"])
 
     def _call_of(self, equation: Equation) -> str | None:
-        """The function to call for an equation that stands for a Program."""
+        """The function to call for an equation that stands for a Program; writes all that it needs."""
         expansion = equation.primitive.expansion([atom.aval for atom in equation.inputs])
-        return None if expansion is None else self.function_called(expansion)
+        if expansion is not None:
+            return self.function_called(expansion)
+        for held in subprograms(equation):
+            self._parsed_program(held)
+        return None
 
     def _line(self, equation: Equation, call: str | None, names: VariableNames) -> str:
         if call is None:
@@ -191,7 +216,7 @@ class Module:
             if value.size <= LARGEST_SPELLED:
                 lines.append(f"    {names[v]} = {array_source(value)}")
             else:
-                self._imports.add("captured_array")
+                self._helpers.add("captured_array")
                 parameters.append(f'{names[v]}=captured_array("{ARRAYS.add(value)}")')
         return parameters, lines
 
@@ -202,15 +227,38 @@ class Module:
             return plain
         if type(value) is tuple:
             return tuple_source([self._value_source(item) for item in value])
-        if is_primitive(value):
-            self._imports.add("primitive")
-            params = [f"{key}={self._value_source(item)}" for key, item in value.params.items()]
-            return f"primitive({', '.join([quoted(value.name), *params])})"
+        if isinstance(value, Program):
+            return self._parsed_program(value)
         dotted = importable_name(value)
-        if dotted is None:
+        if dotted is not None:
+            self._modules.add(getattr(value, "__module__", None) or dotted.rpartition(".")[0])
+            return dotted
+        return self._constructed(value)
+
+    def _constructed(self, value: Any) -> str:
+        """A parameter that is made of others, as a call."""
+        made = construction(value)
+        if made is None:
             raise ProgramError(f"a parameter that is a {type(value).__name__} cannot be written as source")
-        self._imports.add(dotted.rpartition(".")[0])
-        return dotted
+        head, items = made
+        arguments = [key + self._value_source(item) for key, item in items]
+        if is_primitive(value):
+            self._helpers.add("primitive")
+            return f"primitive({', '.join([quoted(head), *arguments])})"
+        if not isinstance(value, slice):
+            self._modules.add(type(value).__module__)
+        return f"{head}({', '.join(arguments)})"
+
+    def _parsed_program(self, program: Program) -> str:
+        """The name of a Program that stands in the module as text."""
+        name = self._parsed.get(program)
+        if name is None:
+            name = self._parsed[program] = self._names.of_program(program)
+            self._helpers.add("parse")
+            text = str(program)
+            quoted_text = repr(text) if "'''" in text else f"r'''\n{text}\n'''"
+            self._texts.append(f"{name} = parse({quoted_text})")
+        return name
 
 
 def plain_source(value: Any) -> str | None:
