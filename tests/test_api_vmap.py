@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import funcgrad as fg
 from funcgrad import grad, jvp, make_program, vjp, vmap
 from funcgrad.errors import FuncgradError, TracedBranchError
 from funcgrad.testing import check_vmap
@@ -159,8 +160,8 @@ def test_matrix_products_in_every_batching() -> None:
 def test_batched_indices() -> None:
     x, i = np.arange(12.0).reshape(3, 4), np.array([0, 3, 1])
     check_vmap(lambda x, i: x[i], (x, i))
-    # NumPy itself reads an index of a real array, so an array that is not mapped needs `take`.
-    check_vmap(np.take, (x[0], i), in_axes=(None, 0))
+    # NumPy itself reads an index of a real array, so an array that is not mapped needs our `take`.
+    check_vmap(fg.numpy.take, (x[0], i), in_axes=(None, 0))
     check_vmap(lambda x, i: np.take_along_axis(x, i, 0), (x, np.stack([i, i, i])))
 
 
@@ -174,10 +175,8 @@ def test_sorting_and_reductions() -> None:
 
 
 def test_assignment_inside() -> None:
-    import funcgrad.numpy as fnp
-
     def f(x: Any) -> Any:
-        y = fnp.zeros(3)
+        y = fg.numpy.zeros(3)
         y[0] = x[1] ** 2
         y[1:] += x[:2]
         return y

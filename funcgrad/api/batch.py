@@ -16,7 +16,7 @@ from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
 from funcgrad.ops.structure import move_axis
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.transforms.batching import batch_program
+from funcgrad.transforms.batching import batch_program, mapped_outputs
 
 Function = Callable[..., Any]
 
@@ -69,12 +69,14 @@ def vmap(
         n_extra = len(traced.operands) - len(batches)
         size = mapping.size
 
-        def build(program: Program) -> Program:
-            return traced.finished(batch_program(program, size, (*[True] * len(batches), *[False] * n_extra)))
+        def build(program: Program) -> tuple[Program, list[bool]]:
+            flags = (*[True] * len(batches), *[False] * n_extra)
+            return traced.finished(batch_program(program, size, flags)), mapped_outputs(program, flags)
 
-        program = traced.transformed(("vmap", size), build)
+        program, mapped = traced.transformed(("vmap", size), build)
         outs = run(program, [*batches, *traced.operands[len(batches) :], *traced.evaluated])
         targets = tree.flatten_prefix(out_axes, structure[0], "out_axes")
+        refuse_unmapped(targets, mapped)
         placed = [with_axis_at(x, axis, k) for k, (x, axis) in enumerate(zip(outs, targets, strict=True))]
         return tree.unflatten(structure[0], placed)
 
@@ -155,6 +157,17 @@ class Mapping:
 def as_array(leaf: Any) -> Any:
     """A mapped leaf as a tracer or array."""
     return leaf if isinstance(leaf, Tracer | np.ndarray) else np.asarray(leaf)
+
+
+def refuse_unmapped(targets: Sequence[Any], mapped: Sequence[bool]) -> None:
+    """Raise ArgnumsError where an output that differs between examples is asked for without its axis."""
+    for k, (axis, differs) in enumerate(zip(targets, mapped, strict=True)):
+        if axis is None and differs:
+            raise ArgnumsError(
+                f"out_axes of vmap is None for output {k}, which depends on a mapped argument",
+                source=here(),
+                remedy="Give the axis along which the results of the examples are stacked, for example 0.",
+            )
 
 
 def with_axis_at(x: Any, axis: Any, index: int) -> Any:

@@ -54,3 +54,12 @@ def batch_program(program: Program, size: int, batched: Sequence[bool]) -> Progr
                 x = broadcast(x, (size, *shape), tuple(range(1, len(shape) + 1)))
             outs.append(x._index)
         return recorder.program([t._index for t in inputs], outs)
+
+
+def mapped_outputs(program: Program, batched: Sequence[bool]) -> list[bool]:
+    """Which outputs depend on a flagged input, and so may differ between examples."""
+    reached: set[Any] = {v for v, flag in zip(program.inputs, batched, strict=True) if flag}
+    for equation in program.equations:
+        if not reached.isdisjoint(equation.inputs):
+            reached.update(equation.outputs)
+    return [atom in reached for atom in program.outputs]
