@@ -24,6 +24,8 @@ from funcgrad.transforms.replay import inline
 from funcgrad.transforms.resume import resume_program
 from funcgrad.transforms.simplify import simplify_program
 
+_ARRAYS = (np.ndarray, np.generic)
+
 CACHE_STEPS = 4_000_000
 """Recorded steps whose transformed Programs are kept: about a gigabyte if all were different."""
 
@@ -165,7 +167,7 @@ def trace(
 
 def as_value(leaf: Any) -> Any:
     """A leaf as what evaluates: Python scalars become NumPy's, tracers are frozen."""
-    if isinstance(leaf, np.ndarray | np.generic):
+    if isinstance(leaf, _ARRAYS):
         return leaf
     if type(leaf) is Tracer:
         return leaf.frozen()

@@ -17,6 +17,7 @@ _KIND_LETTERS = {"f": "f", "c": "c", "i": "i", "u": "u"}
 _NAMES_OF_WEAK = {bool: np.dtype(np.bool_), int: np.dtype(np.int64), float: np.dtype(np.float64)}
 _NAMES_OF_WEAK[complex] = np.dtype(np.complex128)
 
+_ARRAYS = (np.ndarray, np.generic)
 _interned: dict[tuple[Shape, np.dtype[Any], bool], Aval] = {}
 
 
@@ -150,7 +151,7 @@ def aval_of(value: Any) -> Aval:
     >>> aval_of(np.ones((2, 3), np.float32)), aval_of(2)
     (f32[2,3], i64*[])
     """
-    if isinstance(value, np.ndarray | np.generic):
+    if isinstance(value, _ARRAYS):
         dtype = value.dtype
         if dtype.kind not in "fciub":
             raise TypeError(f"arrays of dtype {dtype} are not supported: only numbers and booleans are")

@@ -8,6 +8,7 @@ loops, so promotion is NumPy's by construction. Everything else broadcasts expli
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,12 +27,15 @@ from funcgrad.ops.structure import (
 )
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
-from funcgrad.tracing.primitive import Flags, Primitive
-from funcgrad.tracing.recorder import located, recorder_of
+from funcgrad.tracing.primitive import MOST_INFERRED, Flags, Primitive
+from funcgrad.tracing.recorder import Recorder, located, recorder_of
 from funcgrad.tracing.tracer import Tracer
 
 _PYTHON_SCALARS = (float, int, complex, bool)
 _WEAK_TYPES: dict[str, Any] = {"b": np.dtype(np.bool_), "i": int, "f": float, "c": complex}
+
+
+Fit = tuple[np.dtype[Any] | None, Shape | None]
 
 
 class Pointwise(Primitive):
@@ -50,28 +54,43 @@ class Pointwise(Primitive):
 
     def apply(self, *args: Any) -> Any:
         """Promote, broadcast and bind; arrays without any tracer are evaluated by NumPy directly."""
-        args = tuple([asoperand(x) for x in args])
+        args = tuple([x if type(x) is Tracer else asoperand(x) for x in args])
         recorder = recorder_of(args)
         if recorder is None:
             return self.on_arrays(*args)
-        avals = tuple([aval(x) for x in args])
-        try:
-            dtypes = self.operand_dtypes(avals)
-            shape = broadcast_shapes(self.name, avals)
-        except FuncgradError as error:
-            raise located(error, user_location()) from None
+        avals = tuple([x.aval if type(x) is Tracer else aval_of(x) for x in args])
+        plan = self._plans.get(avals)
+        if plan is None:
+            try:
+                plan = self._planned(avals)
+            except FuncgradError as error:
+                raise located(error, user_location()) from None
         step: list[Any] = [self]
-        for x, dtype in zip(args, dtypes, strict=True):
-            if type(x) in _PYTHON_SCALARS or isinstance(x, np.generic):
+        for x, seen, (dtype, shape) in zip(args, avals, plan, strict=True):
+            if type(x) is not Tracer and (type(x) in _PYTHON_SCALARS or isinstance(x, np.generic)):
                 # Beside an operand of its dtype that is not weak, whether a scalar is makes no difference.
-                weak = type(x) in _PYTHON_SCALARS or any(type(y) is Tracer and not y.aval.weak for y in args)
-                step.append(recorder.literal(x, dtype, weak))
-                continue
-            x = cast(x, dtype) if aval(x).dtype != dtype else x
-            if aval(x).ndim:
-                x = broadcast_to(x, shape)
-            step.append(recorder.index_of(x))
+                weak = seen.weak or any(type(y) is Tracer and not y.aval.weak for y in args)
+                step.append(recorder.literal(x, dtype or seen.dtype, weak))
+            elif dtype is None and shape is None:
+                step.append(recorder.index_of(x))
+            else:
+                step.append(recorder.index_of(fitted(recorder, x, seen, dtype, shape)))
         return recorder.append(self, tuple(step))
+
+    def _planned(self, avals: tuple[Aval, ...]) -> tuple[Fit, ...]:
+        """What each operand needs: another dtype, another shape, or None; remembered."""
+        dtypes = self.operand_dtypes(avals)
+        shape = broadcast_shapes(self.name, avals)
+        plan = tuple(
+            [
+                (None if x.dtype == dtype else dtype, None if not x.shape or x.shape == shape else shape)
+                for x, dtype in zip(avals, dtypes, strict=True)
+            ]
+        )
+        if len(self._plans) >= MOST_INFERRED:
+            self._plans.clear()
+        self._plans[avals] = plan
+        return plan
 
     def on_arrays(self, *args: Any) -> Any:
         """The result on arrays and scalars alone, with NumPy's own promotion and broadcasting."""
@@ -138,6 +157,12 @@ class Pointwise(Primitive):
         return broadcast_to(x, full) if shape_of(x) else x
 
 
+@lru_cache(maxsize=1 << 12)
+def promotion(operation: Pointwise, avals: tuple[Aval, ...]) -> tuple[tuple[np.dtype[Any], ...], Shape]:
+    """The dtypes that the operands must be cast to, and the shape they broadcast to."""
+    return operation.operand_dtypes(avals), broadcast_shapes(operation.name, avals)
+
+
 class Unary(Pointwise):
     """One operand. A concrete class defines ``derivative(x, out)``; None means zero everywhere."""
 
@@ -162,24 +187,48 @@ class Binary(Pointwise):
 
     def __call__(self, x: Any, y: Any) -> Any:
         # The common cases, decided without any general machinery: two plain tracers of one trace, or one
-        # and a Python float, whose avals this operation has accepted before.
+        # and a number or array, whose avals this operation has accepted before.
         if type(x) is Tracer and x._view is None:
             recorder = x._recorder
-            if type(y) is Tracer:
+            kind = type(y)
+            if kind is Tracer:
                 out = self._inferred.get((x.aval, y.aval))
                 if out is not None and y._recorder is recorder and y._view is None and not recorder.closed:
                     return recorder.append_typed((self, x._index, y._index), out)
-            elif type(y) is float:
+            elif kind is float or kind is int:
                 scalar = x.aval.scalar
                 out = self._inferred.get((x.aval, scalar))
                 if out is not None and x.aval.inexact and not recorder.closed:
                     return recorder.append_typed((self, x._index, recorder.literal(y, scalar.dtype)), out)
-        elif type(x) is float and type(y) is Tracer and y._view is None:
-            recorder, scalar = y._recorder, y.aval.scalar
-            out = self._inferred.get((scalar, y.aval))
-            if out is not None and y.aval.inexact and not recorder.closed:
-                return recorder.append_typed((self, recorder.literal(x, scalar.dtype), y._index), out)
+            elif kind is np.ndarray:
+                out = self._inferred.get((x.aval, Aval(y.shape, y.dtype)))
+                if out is not None and not recorder.closed:
+                    return recorder.append_typed((self, x._index, recorder.index_of(y)), out)
+        elif type(y) is Tracer and y._view is None:
+            recorder = y._recorder
+            kind = type(x)
+            if kind is float or kind is int:
+                scalar = y.aval.scalar
+                out = self._inferred.get((scalar, y.aval))
+                if out is not None and y.aval.inexact and not recorder.closed:
+                    return recorder.append_typed((self, recorder.literal(x, scalar.dtype), y._index), out)
+            elif kind is np.ndarray:
+                out = self._inferred.get((Aval(x.shape, x.dtype), y.aval))
+                if out is not None and not recorder.closed:
+                    return recorder.append_typed((self, recorder.index_of(x), y._index), out)
         return self.apply(x, y)
+
+
+def fitted(recorder: Recorder, x: Any, seen: Aval, dtype: np.dtype[Any] | None, shape: Shape | None) -> Any:
+    """An operand in the dtype and shape that an operation needs it in.
+
+    A captured array is recorded as it is, so that the broadcast is an equation like any other.
+    """
+    if type(x) is not Tracer:
+        x = Tracer(recorder, recorder.index_of(x), seen)
+    if dtype is not None:
+        x = cast(x, dtype)
+    return x if shape is None else broadcast_to(x, shape)
 
 
 def ufunc_dtypes(name: str, ufunc: Any, avals: tuple[Aval, ...]) -> tuple[np.dtype[Any], ...]:

@@ -71,6 +71,7 @@ class Primitive:
 
     _instances: ClassVar[dict[tuple[Any, ...], ref[Any]]]
     _inferred: dict[tuple[Aval, ...], Any]
+    _plans: dict[tuple[Aval, ...], Any]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -100,6 +101,7 @@ class Primitive:
         for name, value in zip(cls.parameters, args, strict=True):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "_inferred", {})
+        object.__setattr__(self, "_plans", {})
         instances = cls._instances
 
         def forget(dead: ref[Any]) -> None:
