@@ -42,6 +42,13 @@ def normalized_axes(axis: Any, ndim: int) -> Axes:
     return _distinct_axes((number,), ndim)
 
 
+def existing_axes(axis: Any, ndim: int) -> Axes:
+    """As `normalized_axes`, for functions to which a number has no axis at all."""
+    if not ndim and axis is not None and not isinstance(axis, tuple):
+        raise no_such_axis(operator.index(axis), ndim)
+    return normalized_axes(axis, ndim)
+
+
 def normalized_axis(axis: Any, ndim: int) -> int:
     """A single axis as a number from 0; raises AxisError where there is no such axis.
 

@@ -15,6 +15,7 @@ from funcgrad.errors import DtypeError
 from funcgrad.ir.avals import Shape
 from funcgrad.numpy.axes import (
     Axes,
+    existing_axes,
     given,
     is_given,
     mask_for,
@@ -72,7 +73,7 @@ def mean(
 def mean_of(x: Any, axis: Any, dtype: Any, keepdims: bool, where: Any) -> Any:
     """The mean of a traced array."""
     seen = aval(x)
-    axes = normalized_axes(axis, seen.ndim)
+    axes = existing_axes(axis, seen.ndim)
     count = count_of(seen.shape, axes, keepdims, where)
     if dtype is None and where is True and seen.dtype.kind in "fc" and seen.dtype is not HALF:
         return div(reduced(SUM, x, axes, keepdims), count)
@@ -165,7 +166,7 @@ def freedom(ddof: float, correction: float | None) -> float:
 def variance_of(x: Any, axis: Any, dtype: Any, ddof: float, keepdims: bool, where: Any, mean: Any) -> Any:
     """The variance of a traced array."""
     seen = aval(x)
-    axes = normalized_axes(axis, seen.ndim)
+    axes = existing_axes(axis, seen.ndim)
     if dtype is None and seen.dtype.kind in "biu":
         dtype = FLOAT
     count = count_of(seen.shape, axes, False, where)
