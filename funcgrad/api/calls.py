@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from funcgrad.errors import FuncgradError
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.program import Program
 from funcgrad.tracing.lists import asoperand
@@ -160,7 +161,13 @@ def trace(
     with Recorder(name_of(function), transform) as recorder:
         values = [as_value(leaf) for leaf in leaves] if with_values else [NO_VALUE] * len(leaves)
         tracers = [recorder.input(aval, value) for aval, value in zip(avals, values, strict=True)]
-        result = call(tracers)
+        try:
+            result = call(tracers)
+        except ValueError as error:
+            # NumPy reports whatever goes wrong while it stores an element in words of its own.
+            if isinstance(error.__cause__, FuncgradError):
+                raise error.__cause__.with_traceback(error.__traceback__) from None
+            raise
         outputs = tuple([recorder.index_of(asoperand(x)) for x in collect(result)])
         return Traced(recorder, len(leaves), result, outputs)
 

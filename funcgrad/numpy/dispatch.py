@@ -13,10 +13,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from funcgrad.errors import DtypeError, TracerAssignmentError, UnsupportedFunctionError
+from funcgrad.errors import DtypeError, UnsupportedFunctionError
 from funcgrad.ops.lazy import LazyUfunc
 from funcgrad.ops.structure import aval, cast
 from funcgrad.source import Source, user_location
+from funcgrad.tracing.conversion import assigned_into_array
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import located
 from funcgrad.tracing.tracer import Tracer
@@ -160,14 +161,4 @@ def unsupported(name: str) -> UnsupportedFunctionError:
         source=Source(*user_location()),
         remedy="Write it with functions of fg.numpy, or teach funcgrad: "
         f"@fg.extend.implements({name}) on a function composed of them, or fg.custom_vjp around the call.",
-    )
-
-
-def assigned_into_array(what: str) -> TracerAssignmentError:
-    """The error for a tracer about to be stored in a real ndarray, where its gradient would be lost."""
-    return TracerAssignmentError(
-        f"{what} would store a traced value in a NumPy array, which cannot hold it",
-        source=Source(*user_location()),
-        remedy="Make the array with fg.numpy.zeros (or np.zeros_like of a traced value), "
-        "which can be assigned into.",
     )

@@ -15,7 +15,6 @@ import numpy as np
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.catalog import CATALOG
-from funcgrad.ir.catalog import CATALOG
 from funcgrad.tracing.tracer import Tracer
 
 _PLAIN = (Tracer, float, int, np.ndarray, complex, bool)

@@ -96,6 +96,11 @@ class Recorder:
             unlock(array)
         self._locked = []
 
+    def require_open(self, x: Tracer) -> None:
+        """Raise EscapedTracerError if the trace has ended."""
+        if self.closed:
+            raise escaped(x)
+
     # -- values entering the trace ---------------------------------------------------------------------
 
     def input(self, aval: Aval, value: Any = NO_VALUE) -> Tracer:

@@ -8,11 +8,13 @@ of each operation serves ``fg.numpy.f``, ``np.f(tracer)`` and the method. Knows 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from sys import _getframe
 from typing import TYPE_CHECKING, Any
 
 from funcgrad.errors import ConcretizationError, TracedBranchError
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.source import Source, user_location
+from funcgrad.tracing.conversion import array_of, number_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -96,6 +98,7 @@ class Tracer:
         return self._recorder.value_of(self.frozen()._index)
 
     def _needed_by(self, what: str) -> Any:
+        self._recorder.require_open(self)
         try:
             return self.concrete()
         except ConcretizationError:
@@ -107,6 +110,7 @@ class Tracer:
             ) from None
 
     def __bool__(self) -> bool:
+        self._recorder.require_open(self)
         try:
             return bool(self.concrete())
         except ConcretizationError:
@@ -118,14 +122,25 @@ class Tracer:
                 remedy=f"Use fg.numpy.where({condition}, a, b), or fg.cond for code that must not run.",
             ) from None
 
+    def has_value(self) -> bool:
+        """Whether the value exists, or can be computed from values that do."""
+        try:
+            self.concrete()
+        except ConcretizationError:
+            return False
+        return True
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return array_of(self, dtype, copy, _getframe(1))
+
     def __float__(self) -> float:
-        return float(self._needed_by("float()"))
+        return float(number_of(self, "float()", _getframe(1)))
 
     def __int__(self) -> int:
-        return int(self._needed_by("int()"))
+        return int(number_of(self, "int()", _getframe(1)))
 
     def __complex__(self) -> complex:
-        return complex(self._needed_by("complex()"))
+        return complex(number_of(self, "complex()", _getframe(1)))
 
     def __index__(self) -> int:
         return self._needed_by("an index").__index__()  # type: ignore[no-any-return]
@@ -156,7 +171,10 @@ class Tracer:
         return format(self._needed_by("format()"), spec) if spec else repr(self)
 
     def __hash__(self) -> int:
-        return id(self)
+        raise TypeError(
+            f"unhashable type: a traced {self.aval} cannot be a key of a dict, an element of a set, "
+            "or an argument of a function under functools.cache"
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise ConcretizationError(

@@ -1,0 +1,215 @@
+"""What the code that called into NumPy was doing, read from its bytecode.
+
+NumPy asks a tracer for its array in the same words whether it is given the tracer or a list that holds
+it, and asks for a float when one is stored into an array. Only the instruction that is running tells
+these apart:
+
+- a store (``a[0] = t``) is known by the instruction itself;
+- a call is given *the tracer itself* when one of its arguments is a variable, an attribute or an element
+  that is the tracer, or the result of the instruction that made it;
+- a call is given *a list* when an argument is a list or tuple display, a comprehension, or a variable
+  that holds anything else;
+- where none of this can be read (the result of a call, a conditional expression) nothing is known, and
+  the caller of this module does what keeps gradients.
+
+Knows nothing of tracers but their identity and where they were made. Values are only looked up in frames,
+never computed: no user code runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from functools import lru_cache
+from types import CodeType, FrameType
+from typing import Any
+
+
+class Use(Enum):
+    """What is being done with a tracer."""
+
+    STORED = "stored into a subscript"
+    PASSED = "an argument of a call"
+    LISTED = "an element of an argument of a call"
+    UNKNOWN = "nothing that can be read"
+
+
+_LISTS = frozenset({"BUILD_LIST", "BUILD_TUPLE", "LIST_EXTEND", "LIST_APPEND", "LIST_TO_TUPLE"})
+_STORES = frozenset({"STORE_SUBSCR", "STORE_SLICE"})
+_CALLS = frozenset({"CALL", "PRECALL", "CALL_KW", "CALL_FUNCTION_EX"})
+"""Python 3.11 runs many calls at the PRECALL before the CALL."""
+_MAKERS = ("BINARY_", "UNARY_", "COMPARE_OP", "PRECALL", "CALL")
+"""Instructions whose result is a tracer made by them, if it was made at their place."""
+
+
+def use_of(x: Any, made_at: Any, is_latest: bool, frame: FrameType) -> Use:
+    """What the frame is doing with `x`, which was made at ``made_at``, a (code, offset) or None."""
+    instruction = running_instruction(frame.f_code, frame.f_lasti)
+    if instruction.name in _STORES:
+        return Use.STORED
+    if not instruction.arguments:
+        return Use.UNKNOWN
+    seen = [kind_of(argument, x, made_at, is_latest, frame) for argument in instruction.arguments]
+    if Use.PASSED in seen:
+        return Use.PASSED
+    return Use.LISTED if Use.LISTED in seen else Use.UNKNOWN
+
+
+def called_function(frame: FrameType) -> Any:
+    """The function that the frame is calling, if it is a name or an attribute of a module; else None."""
+    function = running_instruction(frame.f_code, frame.f_lasti).function
+    return looked_up(function, frame) if function else None
+
+
+def called_method(frame: FrameType) -> str | None:
+    """The name of the method that the frame is calling; None where it calls no attribute."""
+    function = running_instruction(frame.f_code, frame.f_lasti).function
+    last = function[-1] if function else None
+    return last.value if last is not None and last.name in ("LOAD_METHOD", "LOAD_ATTR") else None
+
+
+# -- reading instructions ---------------------------------------------------------------------------------
+
+
+class Step:
+    """One instruction: its name, what it names, its place, and its effect on the stack."""
+
+    __slots__ = ("effect", "name", "offset", "value")
+
+    def __init__(self, name: str, value: Any, offset: int, effect: int) -> None:
+        self.name = name
+        self.value = value
+        self.offset = offset
+        self.effect = effect
+
+
+class Running:
+    """The instruction that is running: its name, and for calls the steps that made function and arguments."""
+
+    __slots__ = ("arguments", "function", "name")
+
+    def __init__(
+        self, name: str, function: Sequence[Step] = (), arguments: Sequence[Sequence[Step]] = ()
+    ) -> None:
+        self.name = name
+        self.function = function
+        self.arguments = arguments
+
+
+@lru_cache(maxsize=1024)
+def running_instruction(code: CodeType, lasti: int) -> Running:
+    """The instruction at an offset."""
+    steps = steps_until(code, lasti)
+    if not steps:
+        return Running("")
+    last = steps.pop()
+    if last.name not in _CALLS:
+        return Running(last.name)
+    while steps and steps[-1].name in ("PRECALL", "KW_NAMES"):
+        steps.pop()
+    count = last.value if isinstance(last.value, int) else 0
+    if last.name == "CALL_KW":
+        take_value(steps)  # the tuple of keyword names
+    elif last.name == "CALL_FUNCTION_EX":
+        count = 1 + (last.value & 1 if isinstance(last.value, int) else 0)
+    arguments = [take_value(steps) for _ in range(count)]
+    while steps and steps[-1].name == "PUSH_NULL":
+        steps.pop()
+    return Running(last.name, take_value(steps), arguments[::-1])
+
+
+def steps_until(code: CodeType, lasti: int) -> list[Step]:
+    """The instructions up to and including the one at `lasti`, without those that do nothing."""
+    import dis  # noqa: PLC0415 - needed only when NumPy asks a tracer for its value
+
+    steps = []
+    for instruction in dis.get_instructions(code):
+        if instruction.offset > lasti:
+            break
+        name = instruction.opname
+        if name in ("CACHE", "NOP", "EXTENDED_ARG", "RESUME", "NOT_TAKEN"):
+            continue
+        argument = instruction.arg if instruction.opcode >= dis.HAVE_ARGUMENT else None
+        value = instruction.arg if name in _CALLS else instruction.argval
+        steps.append(Step(name, value, instruction.offset, dis.stack_effect(instruction.opcode, argument)))
+    return steps
+
+
+def take_value(steps: list[Step]) -> list[Step]:
+    """Remove from the end the steps that leave one value on the stack; empty where they cannot be told."""
+    taken: list[Step] = []
+    depth = 0
+    while steps and depth < 1:
+        step = steps.pop()
+        taken.append(step)
+        depth += step.effect
+    # After a jump, what stands before is another branch of a conditional expression.
+    joined = bool(steps) and "JUMP" in steps[-1].name and "BACKWARD" not in steps[-1].name
+    return taken[::-1] if depth >= 1 and not joined else []
+
+
+# -- what an argument is ----------------------------------------------------------------------------------
+
+
+def kind_of(steps: Sequence[Step], x: Any, made_at: Any, is_latest: bool, frame: FrameType) -> Use:
+    """Whether the value of the steps is `x`, holds it, or cannot be told."""
+    if not steps:
+        return Use.UNKNOWN
+    last = steps[-1]
+    if last.name in _LISTS or is_comprehension(steps):
+        return Use.LISTED
+    places = [(frame.f_code, step.offset) for step in steps[-2:] if step.name.startswith(_MAKERS)]
+    if made_at in places:
+        # A call may have made several tracers; only the last one can be what it returned.
+        return Use.PASSED if is_latest or not last.name.startswith("CALL") else Use.UNKNOWN
+    value = looked_up(steps, frame)
+    if value is x:
+        return Use.PASSED
+    return Use.LISTED if isinstance(value, list | tuple) else Use.UNKNOWN
+
+
+def is_comprehension(steps: Sequence[Step]) -> bool:
+    """Whether the steps run a list comprehension: called as a function until Python 3.11, inlined later."""
+    names = [step.name for step in steps]
+    if "LIST_APPEND" in names or "FOR_ITER" in names:
+        return True
+    return names[-1] == "CALL" and "GET_ITER" in names[-3:] and "MAKE_FUNCTION" in names
+
+
+NOTHING = object()
+
+
+def looked_up(steps: Sequence[Step], frame: FrameType) -> Any:
+    """The value of a variable, an attribute of an instance or module, or an element of a list."""
+    names = [step for step in steps if step.name != "PUSH_NULL"]
+    if not names:
+        return None
+    first, *rest = names
+    value = variable(first, frame)
+    for k, step in enumerate(rest):
+        if step.name in ("LOAD_ATTR", "LOAD_METHOD"):
+            value = getattr(value, "__dict__", {}).get(step.value, NOTHING)
+        elif step.name == "LOAD_CONST" and k + 1 < len(rest) and rest[k + 1].name.startswith("BINARY_"):
+            value = element(value, step.value)
+        elif not step.name.startswith("BINARY_SUBSCR"):
+            return None
+        if value is NOTHING:
+            return None
+    return value
+
+
+def variable(step: Step, frame: FrameType) -> Any:
+    """The value of a variable of the frame."""
+    if not step.name.startswith("LOAD_") or not isinstance(step.value, str):
+        return NOTHING
+    for names in (frame.f_locals, frame.f_globals, frame.f_builtins):
+        if step.value in names:
+            return names[step.value]
+    return NOTHING
+
+
+def element(value: Any, key: Any) -> Any:
+    """An element of a list, tuple or dict."""
+    if type(value) in (list, tuple) and isinstance(key, int) and -len(value) <= key < len(value):
+        return value[key]
+    return value.get(key, NOTHING) if type(value) is dict and isinstance(key, str | int) else NOTHING

@@ -1,0 +1,114 @@
+"""Tracers where values are asked for: by NumPy, by ``float`` and its kin, by the functions of `math`.
+
+A value that exists is given, with a TracerValueWarning where a gradient might be expected to flow through
+it; one that does not exist raises ConcretizationError. A list of tracers becomes an array of objects,
+which the next operation joins into one tracer (see `funcgrad.tracing.lists`), so no gradient is lost.
+Knows neither operations nor the recorder.
+"""
+
+from __future__ import annotations
+
+import warnings
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from funcgrad.errors import TracerAssignmentError, TracerValueWarning
+from funcgrad.source import Source, user_location, user_stacklevel
+from funcgrad.tracing.callers import Use, called_function, called_method, use_of
+
+if TYPE_CHECKING:
+    from funcgrad.tracing.tracer import Tracer
+
+_KEEPERS = frozenset({"fill", "itemset"})
+"""Methods of an array that store the number they are given."""
+
+
+def array_of(x: Tracer, dtype: Any, copy: bool | None, frame: FrameType) -> Any:
+    """What ``x.__array__`` answers to the frame that called NumPy.
+
+    An array of its own with the value where NumPy was given the tracer itself; an array of objects, the
+    elements of `x`, where it was given a list that holds it, or where that cannot be told. Raises
+    TracerAssignmentError where the tracer would be stored into an array, or converted inside a list.
+    """
+    if copy is False:
+        raise ValueError(f"a traced {x.aval} has no memory that an array could share without a copy")
+    wanted = None if dtype is None else np.dtype(dtype)
+    if wanted is not None and wanted.kind == "O":
+        return elements_of(x)
+    use = use_in(frame, x)
+    if not x.aval.inexact:  # no gradient flows through integers and booleans
+        if use is Use.PASSED or wanted is not None or x.has_value():
+            return np.array(x._needed_by("np.asarray()"), wanted)
+        return elements_of(x)
+    if use is Use.STORED:
+        raise assigned_into_array("this assignment")
+    if use is Use.PASSED:
+        value = np.array(x._needed_by("np.asarray()"), wanted)
+        warn_of_value(x, "NumPy")
+        return value
+    if wanted is not None:
+        raise TracerAssignmentError(
+            f"np.array of a list with a traced {x.aval} in it and dtype={wanted} would drop its gradient",
+            source=Source(*user_location()),
+            remedy="Leave out the dtype, or use fg.numpy.array, which takes lists of traced values.",
+        )
+    return elements_of(x)
+
+
+def number_of(x: Tracer, what: str, frame: FrameType) -> Any:
+    """The value for ``float(x)`` and its kin; raises TracerAssignmentError where it would be stored away.
+
+    NumPy converts what is stored into a single element of an array, and the functions of `math` convert
+    their arguments: a gradient that is lost there is reported.
+    """
+    if x.aval.inexact:
+        use = use_in(frame, x)
+        if use is Use.STORED or (use is Use.PASSED and called_method(frame) in _KEEPERS):
+            raise assigned_into_array("this assignment")
+        value = x._needed_by(what)
+        module = getattr(called_function(frame), "__module__", None)
+        if module in ("math", "cmath"):
+            warn_of_value(x, f"a function of {module}")
+        return value
+    return x._needed_by(what)
+
+
+def use_in(frame: FrameType, x: Tracer) -> Use:
+    """What the frame is doing with the tracer."""
+    recorder = x._recorder
+    made_at = recorder.sources[x._index]
+    return use_of(x, made_at, x._index == len(recorder.sources) - 1, frame)
+
+
+def elements_of(x: Tracer) -> Any:
+    """An array of objects: the elements of `x`."""
+    array = np.empty(x.aval.shape, dtype=object)
+    if not x.aval.shape:
+        array[()] = x
+        return array
+    for index in np.ndindex(x.aval.shape):
+        array[index] = x[index]  # type: ignore[index]
+    return array
+
+
+def warn_of_value(x: Tracer, who: str) -> None:
+    """Warn, at the user's line, that a value is taken and its gradient is not."""
+    warnings.warn(
+        f"{who} takes the value of a traced {x.aval}: no gradient flows through this use of it. "
+        "Use fg.numpy functions (or np functions on the traced value itself) to keep it, "
+        "or fg.stop_gradient and float() to say that it is meant.",
+        TracerValueWarning,
+        stacklevel=user_stacklevel(),
+    )
+
+
+def assigned_into_array(what: str) -> TracerAssignmentError:
+    """The error for a tracer about to be stored in a real ndarray, where its gradient would be lost."""
+    return TracerAssignmentError(
+        f"{what} would store a traced value in a NumPy array, which cannot hold it",
+        source=Source(*user_location()),
+        remedy="Make the array with fg.numpy.zeros (or np.zeros_like of a traced value), "
+        "which can be assigned into.",
+    )
