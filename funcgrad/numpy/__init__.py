@@ -4,6 +4,7 @@ from funcgrad.numpy import assignment as assignment
 from funcgrad.numpy import indexing as indexing
 from funcgrad.numpy import linalg as linalg
 from funcgrad.numpy import operators as operators
+from funcgrad.numpy import protocols as protocols
 from funcgrad.numpy.arithmetic import (
     abs,  # noqa: A004
     absolute,
@@ -287,6 +288,19 @@ from funcgrad.numpy.views import (
     swapaxes,
     transpose,
 )
+from funcgrad.numpy.without_nan import (
+    nanargmax,
+    nanargmin,
+    nancumprod,
+    nancumsum,
+    nanmax,
+    nanmean,
+    nanmin,
+    nanprod,
+    nanstd,
+    nansum,
+    nanvar,
+)
 from funcgrad.tracing.tracer import install
 
 install({"__array_ufunc__": array_ufunc, "__array_function__": array_function})
@@ -469,9 +483,20 @@ __all__ = [
     "moveaxis",
     "multiply",
     "nan_to_num",
+    "nanargmax",
+    "nanargmin",
+    "nancumprod",
+    "nancumsum",
+    "nanmax",
+    "nanmean",
     "nanmedian",
+    "nanmin",
     "nanpercentile",
+    "nanprod",
     "nanquantile",
+    "nanstd",
+    "nansum",
+    "nanvar",
     "negative",
     "nextafter",
     "nonzero",

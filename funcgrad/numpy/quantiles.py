@@ -199,8 +199,8 @@ def quantile_of(x: Any, q: Any, axis: Any, method: str, keepdims: bool, *, skip_
         weight = rule.weight(sub(position, down))
         if type(q) in (int, float):
             weight = float(weight) if not ranks.skips else cast(weight, weak_dtype(x))
-        elif not aval(position).weak:
-            weight = cast(weight, aval(position).dtype)
+        elif not aval(q).weak:
+            weight = cast(weight, aval(q).dtype if aval(q).inexact else np.float64)
         found = interpolated(ranks.take(down), ranks.take(add(down, 1)), ranks.beside(weight))
     found = ranks.nan_if_any(found)
     if keepdims:
