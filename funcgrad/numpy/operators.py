@@ -26,7 +26,7 @@ KNOWN = frozenset({Tracer, float, int, complex, bool, np.ndarray, np.float64, li
 
 def defers_to(other: Any) -> bool:
     """Whether the other operand wants its own reflected operator: ``__array_ufunc__ = None`` (NEP 13)."""
-    return getattr(type(other), "__array_ufunc__", other) is None
+    return getattr(type(other), "__array_ufunc__", KNOWN) is None
 
 
 def forward(operation: Operation, name: str) -> Operation:
