@@ -19,6 +19,7 @@ from funcgrad.ops.comparison import isnan, less
 from funcgrad.ops.elementary import log, log1p
 from funcgrad.ops.lazy import LazyUfunc
 from funcgrad.ops.selection import where
+from funcgrad.scipy.softmax import log_softmax, logsumexp, softmax  # noqa: F401 - offered here
 
 
 def scipys(name: str, nin: int = 1) -> LazyUfunc:
