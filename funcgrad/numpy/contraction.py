@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.numpy.axes import normalized_axis, refused
-from funcgrad.numpy.dispatch import implements
+from funcgrad.numpy.dispatch import implements, implements_method
 from funcgrad.numpy.operands import conjugated, sizes_differ, stored, traced
 from funcgrad.numpy.products import MATMULS, recorded_as_before
 from funcgrad.numpy.reductions import sum as sum_of
@@ -99,6 +99,19 @@ def outer(a: Any, b: Any, out: Any = None) -> Any:
         return stored(np.outer(a, b), out, "np.outer")
     x, y = operands
     return stored(contraction.dot(raveled(x), raveled(y), ((), ()), ((), ())), out, "np.outer")
+
+
+@implements_method(np.multiply, "outer")
+def multiply_outer(a: Any, b: Any, /) -> Any:
+    """All products of an element of `a` and an element of `b`, with the axes of both.
+
+    >>> print(fg.make_program(np.multiply.outer)(np.ones((2, 3)), np.ones(4)).out_avals)
+    (f64[2,3,4],)
+    """
+    operands = traced(a, b)
+    if operands is None:
+        return np.multiply.outer(a, b)
+    return contraction.dot(operands[0], operands[1], ((), ()), ((), ()))
 
 
 def raveled(x: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 
 from funcgrad.numpy import contraction, products, views
 from funcgrad.numpy.axes import normalized_axis, refused
+from funcgrad.numpy.creation import eye
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.norms import matrix_norm, norm, vector_norm
 from funcgrad.numpy.operands import promoted, sizes_differ, stored
@@ -153,7 +154,7 @@ def matrix_power(a: Any, n: Any) -> Any:
     if n < 0:
         raise unsupported(f"np.linalg.matrix_power with n={n}, which needs an inverse,")
     if n == 0:
-        return broadcast(np.eye(size, dtype=a.aval.dtype), a.aval.shape, (ndim - 2, ndim - 1))
+        return broadcast(eye(size, dtype=a.aval.dtype), a.aval.shape, (ndim - 2, ndim - 1))
     result, square = None, a
     while True:
         if n & 1:

@@ -67,6 +67,8 @@ def with_array_as_before(x: Any, y: Any) -> Any:
     tracer, array = (x, y) if type(x) is Tracer else (y, x)
     if type(tracer) is not Tracer or type(array) is not np.ndarray or tracer._view is not None:
         return None
+    if array.dtype.hasobject:
+        return None
     x_aval, y_aval = aval(x), aval(y)
     product = MATMULS.get((x_aval.ndim, y_aval.ndim))
     if product is None or (x_aval, y_aval) not in product._inferred:

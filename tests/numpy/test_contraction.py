@@ -99,6 +99,8 @@ CASES: list[tuple[str, Function, Shape, Shape]] = [
     ("outer", np.outer, (), (4,)),
     ("outer", np.outer, (0,), (4,)),
     ("linalg.outer", np.linalg.outer, (3,), (4,)),
+    ("multiply.outer", np.multiply.outer, (2, 3), (4,)),
+    ("multiply.outer", np.multiply.outer, (), (4,)),
     ("vecdot", np.vecdot, (3,), (3,)),
     ("vecdot", np.vecdot, (5, 3), (5, 3)),
     ("vecdot", np.vecdot, (5, 3), (3,)),
@@ -162,6 +164,8 @@ def test_functions_of_the_namespace_are_those(
     name: str, f: Function, x_shape: Shape, y_shape: Shape, rng: np.random.Generator
 ) -> None:
     """`fg.numpy` has the same functions, which take plain arrays too."""
+    if name == "multiply.outer":
+        pytest.skip("a method of NumPy's own ufuncs")
     ours: Any = fnp
     for part in name.split("."):
         ours = getattr(ours, part)
@@ -549,7 +553,7 @@ def test_gradients_are_those_of_jax(dtype: Any, rng: np.random.Generator) -> Non
     import jax.numpy as jnp
 
     for name, f, x_shape, y_shape in {case[0]: case for case in CASES if case[3]}.values():
-        if not hasattr(jnp, name.split(".")[-1]) or 0 in x_shape:
+        if not hasattr(jnp, name.split(".")[-1]) or name == "multiply.outer":
             continue
         theirs: Any = jnp
         for part in name.split("."):

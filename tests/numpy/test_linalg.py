@@ -231,6 +231,7 @@ def test_matrix_power(n: int, shape: Shape, rng: np.random.Generator) -> None:
     assert_like_numpy(lambda x: np.linalg.matrix_power(x, n), draw(rng, shape, np.int64))
     if n < 6:
         fg.testing.check_grads(lambda x: np.linalg.matrix_power(x, n), (x,))
+        fg.testing.check_vmap(lambda x: np.linalg.matrix_power(x, n), (draw(rng, (2, *shape)),))
 
 
 def test_matrix_power_refuses_an_inverse() -> None:
