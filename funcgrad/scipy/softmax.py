@@ -11,6 +11,7 @@ import numpy as np
 
 from funcgrad.numpy.axes import normalized_axes, traced, with_kept_axes
 from funcgrad.numpy.reductions import LOGADDEXP, reduced
+from funcgrad.numpy.ufuncs import loop_dtypes
 from funcgrad.ops.arithmetic import add, mul, sub
 from funcgrad.ops.comparison import equal, isfinite
 from funcgrad.ops.complexes import real
@@ -70,7 +71,7 @@ def promoted(x: Any, weights: Any) -> tuple[Any, Any]:
     """The operands in one floating-point dtype and one shape."""
     operands = [x] if weights is None else [x, weights]
     avals = [aval(y) for y in operands]
-    dtype = np.result_type(*[y.dtype for y in avals])
+    dtype = loop_dtypes(np.multiply, x, x if weights is None else weights)[-1]
     dtype = dtype if dtype.kind in "fc" else FLOAT
     shape = broadcast_shapes("logsumexp", avals)
     full = [broadcast_to(cast(y, dtype), shape) for y in operands]
