@@ -49,23 +49,34 @@ def checked_inputs(program: Program, args: Sequence[Any]) -> list[Any]:
 class Runner:
     """Calls a Program on NumPy values; the result is the tuple of its outputs."""
 
-    __slots__ = ("_program", "_runs", "_source_function")
+    __slots__ = ("_lifetimes", "_program", "_runs", "_source_function")
 
     def __init__(self, program: Program) -> None:
         self._program = program
+        self._lifetimes: Lifetimes | None = None
         self._runs = 0
         self._source_function: Callable[..., Any] | None = None
 
     def __call__(self, *args: Any) -> tuple[Any, ...]:
         function = self._source_function
         if function is None:
+            if self._lifetimes is None:
+                self._lifetimes = Lifetimes(self._program)
             self._runs += 1
             if self._runs <= WALKS_BEFORE_SOURCE or len(self._program.equations) > LONGEST_SOURCE:
-                with np.errstate(all="ignore"):
-                    return walk(self._program, args)
-            function = self._source_function = source_function(self._program)
+                return self._walk(args)
+            function = self._source_function = source_function(self._program, self._lifetimes)
+        try:
+            with np.errstate(all="ignore"):
+                return function(*args)  # type: ignore[no-any-return]
+        except Exception:
+            # Equation by equation it is known which line of the user's the failure belongs to.
+            self._walk(args)
+            raise
+
+    def _walk(self, args: Sequence[Any]) -> tuple[Any, ...]:
         with np.errstate(all="ignore"):
-            return function(*args)  # type: ignore[no-any-return]
+            return walk(self._program, args, self._lifetimes)
 
 
 def last_uses(program: Program) -> dict[Var, int]:
@@ -97,18 +108,23 @@ class Lifetimes:
         """For each output, what makes it the caller's own; None where the evaluation already does."""
 
 
-def walk(program: Program, args: Sequence[Any]) -> tuple[Any, ...]:
-    """Evaluate equation by equation."""
+def walk(program: Program, args: Sequence[Any], lifetimes: Lifetimes | None = None) -> tuple[Any, ...]:
+    """Evaluate equation by equation; a failure gets a note with the user's line."""
+    lifetimes = Lifetimes(program) if lifetimes is None else lifetimes
     env: dict[Any, Any] = dict(zip(program.inputs, args, strict=True))
     env.update(program.captured)
-    lifetimes = Lifetimes(program)
     freed = lifetimes.freed
     for k, equation in enumerate(program.equations):
         values = [a.value if type(a) is Literal else env[a] for a in equation.inputs]
-        if k in lifetimes.overwritten:
-            out = equation.primitive.evaluate_over(*values)
-        else:
-            out = equation.primitive.evaluate(*values)
+        try:
+            if k in lifetimes.overwritten:
+                out = equation.primitive.evaluate_over(*values)
+            else:
+                out = equation.primitive.evaluate(*values)
+        except Exception as error:
+            if equation.source is not None:
+                error.add_note(f"while {equation.primitive.name} was evaluated for\n{equation.source.caret()}")
+            raise
         if equation.primitive.multiple:
             env.update(zip(equation.outputs, out, strict=True))
         else:
@@ -159,8 +175,9 @@ def as_own_array(value: Any, args: Sequence[Any]) -> Any:
     return value.copy() if shared else value
 
 
-def source_function(program: Program) -> Callable[..., Any]:
+def source_function(program: Program, lifetimes: Lifetimes | None = None) -> Callable[..., Any]:
     """The Program compiled by Python from one line per equation."""
+    lifetimes = Lifetimes(program) if lifetimes is None else lifetimes
     names: dict[Any, str] = {}
     helpers: dict[Any, str] = {}
     constants: dict[str, Any] = {"np": np}
@@ -175,7 +192,6 @@ def source_function(program: Program) -> Callable[..., Any]:
 
     count = 0
     lines = [f"def run({', '.join(names[v] for v in program.inputs)}):"]
-    lifetimes = Lifetimes(program)
     for k, equation in enumerate(program.equations):
         for v in equation.outputs:
             names[v] = f"v{count}"
@@ -184,7 +200,7 @@ def source_function(program: Program) -> Callable[..., Any]:
             constants[f"over{k}"] = equation.primitive.evaluate_over
             text = f"over{k}({', '.join(atom_source(a, names) for a in equation.inputs)})"
         else:
-            text = equation_source(equation, names, helper)
+            text = equation_source(equation, names, helper, form="fast_expression")
         lines.append(f"    {targets(equation, names)} = {text}")
         dropped = [names[v] for v in lifetimes.freed.get(k, ()) if v.aval.nbytes >= FREED_ABOVE]
         if dropped:

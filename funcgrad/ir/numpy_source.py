@@ -76,11 +76,16 @@ def operand_sources(equation: Equation, names: VariableNames) -> list[str]:
     ]
 
 
-def equation_source(equation: Equation, names: VariableNames, callee: Callee) -> str:
-    """The right-hand side for one equation; `callee` names primitives that have no expression."""
+def equation_source(
+    equation: Equation, names: VariableNames, callee: Callee, form: str = "expression"
+) -> str:
+    """The right-hand side for one equation, in the form that reads best or in the form that runs fastest.
+
+    `callee` names primitives that have no expression.
+    """
     operands = operand_sources(equation, names)
     avals = [atom.aval for atom in equation.inputs]
-    text: str | None = equation.primitive.expression(operands, avals)
+    text: str | None = getattr(equation.primitive, form)(operands, avals)
     if text is not None:
         return text
     # `evaluate` relies on the dtypes of its operands, so numbers keep theirs.

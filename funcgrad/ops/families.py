@@ -8,7 +8,6 @@ loops, so promotion is NumPy's by construction. Everything else broadcasts expli
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -155,12 +154,6 @@ class Pointwise(Primitive):
         if flag:
             return x if shape_of(x) == full else broadcast(x, full, (0,))
         return broadcast_to(x, full) if shape_of(x) else x
-
-
-@lru_cache(maxsize=1 << 12)
-def promotion(operation: Pointwise, avals: tuple[Aval, ...]) -> tuple[tuple[np.dtype[Any], ...], Shape]:
-    """The dtypes that the operands must be cast to, and the shape they broadcast to."""
-    return operation.operand_dtypes(avals), broadcast_shapes(operation.name, avals)
 
 
 class Unary(Pointwise):

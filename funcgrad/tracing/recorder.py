@@ -166,12 +166,13 @@ class Recorder:
         if index is not None:
             return index
         aval = aval_of(x)
-        if isinstance(x, np.ndarray) and x.flags.writeable:
+        writeable = writeable_memory(x) if isinstance(x, np.ndarray) else None
+        if writeable is not None:
             if x.nbytes <= COPY_BELOW:
                 # A copy, and no key: the next use may find other numbers in the same buffer.
                 return self._operand(aval, x.copy(), False)
-            x.flags.writeable = False
-            self._locked.append(x)
+            writeable.flags.writeable = False
+            self._locked.append(writeable)
         index = self._captured[key] = self._operand(aval, x, False)
         return index
 
@@ -337,6 +338,15 @@ class Recorder:
             inputs = tuple([atoms[i] for i in step[1:]])
             equations.append(Equation(primitive, inputs, outs, as_source(sources[index])))
         return tuple(equations)
+
+
+def writeable_memory(x: Any) -> Any:
+    """The array through which the elements of `x` can be written: itself, or what a read-only view shows."""
+    while not x.flags.writeable:
+        x = x.base
+        if not isinstance(x, np.ndarray):
+            return None
+    return x
 
 
 def unlock(array: Any) -> None:
