@@ -38,10 +38,10 @@ def imag(val: Operand) -> Any:
     x = asoperand(val)
     if untraced(x):
         return np.imag(x)
-    return complexes.imag(x) if aval(x).dtype.kind == "c" else zeros_like(x)
+    return complexes.imag(x) if aval(x).dtype.kind == "c" else traced_zeros(x)
 
 
-def zeros_like(x: Tracer) -> Tracer:
+def traced_zeros(x: Tracer) -> Tracer:
     """Zeros of the shape and dtype of a traced value, traced too."""
     zero = Tracer(x._recorder, x._recorder.literal(0, x.aval.dtype, weak=False), aval(x.aval.dtype.type(0)))
     zeros: Tracer = broadcast(zero, x.aval.shape, ())

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy.dispatch import assigned_into_array, implements
+from funcgrad.numpy.dispatch import implements
 from funcgrad.numpy.ufuncs import Operand, elementwise, loop_dtypes, own, untraced
 from funcgrad.ops import arithmetic, floats, rounding
 from funcgrad.ops.structure import aval, cast
+from funcgrad.tracing.conversion import assigned_into_array
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import DtypeError, FuncgradError, ShapeError
-from funcgrad.numpy.dispatch import FUNCTIONS, assigned_into_array, implements, unsupported
+from funcgrad.numpy.dispatch import FUNCTIONS, implements, unsupported
 from funcgrad.numpy.ufuncs import Operand, elementwise, loop_dtypes, own, untraced
 from funcgrad.ops import comparison, complexes, extremes, floats, selection
-from funcgrad.ops.structure import aval, cast
+from funcgrad.ops.structure import aval, cast, reshape
 from funcgrad.source import user_location
+from funcgrad.tracing.conversion import assigned_into_array
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import located
 from funcgrad.tracing.tracer import Tracer
@@ -147,17 +148,23 @@ def piecewise(x: Operand, condlist: Any, funclist: Sequence[Any], *args: Any, **
     pieces = [cast(asoperand(piece), aval(value).dtype) for piece in pieces]
     out = pieces.pop() if len(pieces) > len(conditions) else aval(value).dtype.type(0)
     for condition, piece in zip(conditions, pieces, strict=True):
-        out = where(condition, piece, out)
+        # A condition is a mask: it says which leading axes of `x` it is about.
+        shape = aval(condition).shape
+        mask = reshape(condition, shape + (1,) * (aval(value).ndim - len(shape)))
+        out = where(mask, piece, out)
     return out
 
 
 def conditions_of(condlist: Any, ndim: int) -> list[Any]:
-    """The conditions of `piecewise` on an array of that rank; a single one may stand without a list."""
-    first = condlist[0] if isinstance(condlist, list | tuple) and condlist else condlist
-    alone = first is condlist or (ndim > 0 and not isinstance(first, list | np.ndarray | Tracer))
-    if alone and aval(asoperand(condlist)).ndim <= ndim:
+    """The conditions of `piecewise` on an array of that rank; a row of truth values is a single one."""
+    if not isinstance(condlist, list | tuple):
+        condlist = asoperand(condlist)
+        if aval(condlist).ndim == 0:
+            return [condlist]
+    entries = [asoperand(entry) for entry in condlist]
+    if ndim and entries and aval(entries[0]).ndim == 0:
         return [asoperand(condlist)]
-    return [asoperand(c) for c in condlist]
+    return entries
 
 
 def at_user_line(error: FuncgradError) -> FuncgradError:

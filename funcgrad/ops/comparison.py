@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,13 @@ from funcgrad.tracing.samples import Sample, edge, integers, normal
 class Comparison(Binary):
     """Two operands, a boolean result. Complex numbers compare by real part, then imaginary part."""
 
+    def apply(self, *args: Any) -> Any:
+        """As every pointwise operation; a Python integer beyond the other's dtype compares by its value."""
+        if any(type(x) is int for x in args):
+            x, y = args
+            args = within_range(x, y), within_range(y, x)
+        return super().apply(*args)
+
     def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
         return None
 
@@ -25,6 +33,16 @@ class Comparison(Binary):
             Sample(integers(0, 3, 4), integers(0, 3, 4), differentiable=False),
             Sample(edge(0.0, np.nan, np.inf), edge(-0.0, np.nan, np.inf), differentiable=False),
         )
+
+
+def within_range(number: Any, other: Any) -> Any:
+    """A Python integer that the dtype of `other` cannot hold as infinity, anything else as it is."""
+    if type(number) is not int or not hasattr(other, "dtype") or other.dtype.kind not in "iu":
+        return number
+    limits = np.iinfo(other.dtype)
+    if number > limits.max:
+        return math.inf
+    return -math.inf if number < limits.min else number
 
 
 class Equal(Comparison):
