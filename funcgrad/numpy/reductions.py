@@ -7,6 +7,7 @@ everything else stays as it is. Equal extremes share the derivative evenly.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,18 +73,39 @@ LOGADDEXP = Rule("logaddexp", LogSumExp, logaddexp, -np.inf, dict.fromkeys("biu"
 def reduced(rule: Rule, x: Any, axis: Any, keepdims: bool) -> Any:
     """A reduction without further options."""
     seen = aval(x)
+    axes, primitive = plan_of(rule.primitive, axis, seen.ndim)
     dtype = rule.dtypes.get(seen.dtype.kind)
     if dtype is not None and dtype is not seen.dtype:
         x = cast(x, dtype)
-    axes = normalized_axes(axis, seen.ndim)
-    found = rule.primitive(axes).bind(x) if axes else strong(x)
+    elif type(x) is Tracer and axes and not keepdims and x._view is None:
+        # The common case, on the shortest path: a reduction that has accepted this aval before.
+        out = primitive._inferred.get((seen,))
+        if out is not None and not x._recorder.closed:
+            return x._recorder.append_typed((primitive, x._index), out)
+    found = primitive.bind(x) if axes else strong(x)
     return with_kept_axes(found, seen.shape, axes) if keepdims else found
+
+
+def plan_of(primitive: Any, axis: Any, ndim: int) -> tuple[Axes, Any]:
+    """The axes, and the primitive that reduces them."""
+    if axis is None or type(axis) is int:
+        return _remembered_plan(primitive, axis, ndim)
+    axes = normalized_axes(axis, ndim)
+    return axes, primitive(axes)
+
+
+@lru_cache(maxsize=1024)
+def _remembered_plan(primitive: Any, axis: int | None, ndim: int) -> tuple[Axes, Any]:
+    axes = normalized_axes(axis, ndim)
+    return axes, primitive(axes)
 
 
 def reduced_with_options(
     rule: Rule, x: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any
 ) -> Any:
     """A reduction in a given dtype, from a given first value, or of a part of the elements."""
+    if initial is None and where is True and dtype is None:
+        return reduced(rule, x, axis, keepdims)
     if dtype is not None:
         x = cast(x, dtype)
         rule = rule._replace(dtypes={})

@@ -64,10 +64,22 @@ def mean(
     >>> print(fg.grad(fg.numpy.mean)(np.array([1.0, 2.0, 3.0, 6.0])))
     [0.25 0.25 0.25 0.25]
     """
-    x = a if type(a) is Tracer else traced(a, out, where)
+    if type(a) is Tracer and dtype is None and out is None and where is True:
+        return plain_mean(a, axis, keepdims)
+    x = traced(a, out, where)
     if x is None:
         return np.mean(a, axis, dtype, out, keepdims, where=where)
     return stored(mean_of(x, axis, dtype, keepdims, where), out, "np.mean")
+
+
+def plain_mean(x: Tracer, axis: Any, keepdims: bool) -> Any:
+    """The mean without further options, recorded on the shortest path where there is something to take it of."""
+    seen = x.aval
+    if seen.inexact and seen.ndim and seen.dtype is not HALF:
+        total = reduced(SUM, x, axis, keepdims)
+        if total.aval.size:
+            return div(total, seen.size / total.aval.size)
+    return mean_of(x, axis, None, keepdims, True)
 
 
 def mean_of(x: Any, axis: Any, dtype: Any, keepdims: bool, where: Any) -> Any:
@@ -75,8 +87,6 @@ def mean_of(x: Any, axis: Any, dtype: Any, keepdims: bool, where: Any) -> Any:
     seen = aval(x)
     axes = existing_axes(axis, seen.ndim)
     count = count_of(seen.shape, axes, keepdims, where)
-    if dtype is None and where is True and seen.dtype.kind in "fc" and seen.dtype is not HALF:
-        return div(reduced(SUM, x, axes, keepdims), count)
     wide = accumulator(seen.dtype) if dtype is None else np.dtype(dtype)
     total = reduced_with_options(SUM, x, axes, wide, keepdims, None, where)
     result = div(total, count if wide.kind in "fc" or type(count) is not float else np.float64(count))
@@ -170,14 +180,16 @@ def variance_of(x: Any, axis: Any, dtype: Any, ddof: float, keepdims: bool, wher
     if dtype is None and seen.dtype.kind in "biu":
         dtype = FLOAT
     count = count_of(seen.shape, axes, False, where)
+    # The primitive of a single axis is remembered; that of all axes too.
+    axis = None if len(axes) == seen.ndim else axes[0] if len(axes) == 1 else axes
     if is_given(mean):
         center = asoperand(mean)
     else:
-        total = reduced_with_options(SUM, x, axes, dtype, False, None, where)
+        total = reduced_with_options(SUM, x, axis, dtype, False, None, where)
         kept = tuple([a for a in range(seen.ndim) if a not in axes])
         center = broadcast(cast(div(total, count), aval(total).dtype), seen.shape, kept)
     squares = squared_size(sub(x, center))
-    spread = reduced_with_options(SUM, squares, axes, dtype, False, None, where)
+    spread = reduced_with_options(SUM, squares, axis, dtype, False, None, where)
     free = max(count - ddof, 0.0) if type(count) is float else maximum(sub(count, float(ddof)), 0.0)
     found = cast(div(spread, free), aval(spread).dtype)
     return with_kept_axes(found, seen.shape, axes) if keepdims else found
