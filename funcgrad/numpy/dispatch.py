@@ -60,6 +60,8 @@ def implements_method(ufunc: Any, method: str) -> Callable[[F], F]:
 
 def array_ufunc(self: Tracer, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """NumPy's protocol for ufuncs: ``np.sin(t)``, ``array + t``, ``np.add.reduce(t)``."""
+    if any(type(x) is np.ndarray and x.dtype.hasobject for x in inputs):
+        inputs = tuple([asoperand(x) for x in inputs])
     if method == "__call__":
         ours = FUNCTIONS.get(ufunc) or deferred(ufunc)
         if ours is not None:

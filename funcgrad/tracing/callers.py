@@ -84,14 +84,19 @@ class Step:
 
 
 class Running:
-    """The instruction that is running: its name, and for calls the steps that made function and arguments."""
+    """An instruction: its name and place, and for calls the steps that made function and arguments."""
 
-    __slots__ = ("arguments", "function", "name")
+    __slots__ = ("arguments", "function", "name", "offset")
 
     def __init__(
-        self, name: str, function: Sequence[Step] = (), arguments: Sequence[Sequence[Step]] = ()
+        self,
+        name: str,
+        offset: int,
+        function: Sequence[Step] = (),
+        arguments: Sequence[Sequence[Step]] = (),
     ) -> None:
         self.name = name
+        self.offset = offset
         self.function = function
         self.arguments = arguments
 
@@ -101,10 +106,10 @@ def running_instruction(code: CodeType, lasti: int) -> Running:
     """The instruction at an offset."""
     steps = steps_until(code, lasti)
     if not steps:
-        return Running("")
+        return Running("", lasti)
     last = steps.pop()
     if last.name not in _CALLS:
-        return Running(last.name)
+        return Running(last.name, last.offset)
     while steps and steps[-1].name in ("PRECALL", "KW_NAMES"):
         steps.pop()
     count = last.value if isinstance(last.value, int) else 0
@@ -115,7 +120,7 @@ def running_instruction(code: CodeType, lasti: int) -> Running:
     arguments = [take_value(steps) for _ in range(count)]
     while steps and steps[-1].name == "PUSH_NULL":
         steps.pop()
-    return Running(last.name, take_value(steps), arguments[::-1])
+    return Running(last.name, last.offset, take_value(steps), arguments[::-1])
 
 
 def steps_until(code: CodeType, lasti: int) -> list[Step]:
@@ -131,6 +136,15 @@ def steps_until(code: CodeType, lasti: int) -> list[Step]:
             continue
         argument = instruction.arg if instruction.opcode >= dis.HAVE_ARGUMENT else None
         value = instruction.arg if name in _CALLS else instruction.argval
+        if isinstance(value, tuple) and "_FAST_" in name:
+            # Since Python 3.13 one instruction may load or store two variables.
+            kinds = name.split("_")[0], "LOAD" if "_LOAD_" in name else "STORE"
+            for kind, variable_name in zip(kinds, value, strict=True):
+                effect = 1 if kind == "LOAD" else -1
+                steps.append(Step(f"{kind}_FAST", variable_name, instruction.offset, effect))
+            continue
+        if name == "BINARY_OP":
+            value = instruction.argrepr
         steps.append(Step(name, value, instruction.offset, dis.stack_effect(instruction.opcode, argument)))
     return steps
 
@@ -143,6 +157,9 @@ def take_value(steps: list[Step]) -> list[Step]:
         step = steps.pop()
         taken.append(step)
         depth += step.effect
+    if taken and taken[-1].name in ("LOAD_METHOD", "LOAD_ATTR") and depth >= 1:
+        # It leaves two values for the owner it takes: the method and, for the call, the owner again.
+        return take_value(steps) + taken[::-1]
     # After a jump, what stands before is another branch of a conditional expression.
     joined = bool(steps) and "JUMP" in steps[-1].name and "BACKWARD" not in steps[-1].name
     return taken[::-1] if depth >= 1 and not joined else []
@@ -158,14 +175,41 @@ def kind_of(steps: Sequence[Step], x: Any, made_at: Any, is_latest: bool, frame:
     last = steps[-1]
     if last.name in _LISTS or is_comprehension(steps):
         return Use.LISTED
-    places = [(frame.f_code, step.offset) for step in steps[-2:] if step.name.startswith(_MAKERS)]
-    if made_at in places:
-        # A call may have made several tracers; only the last one can be what it returned.
-        return Use.PASSED if is_latest or not last.name.startswith("CALL") else Use.UNKNOWN
+    makers = [
+        step.offset for step in steps[-2 if last.name in _CALLS else -1 :] if step.name.startswith(_MAKERS)
+    ]
+    here = isinstance(made_at, tuple) and offset_in(frame.f_code, made_at) in makers
+    if last.name in _CALLS:
+        return Use.PASSED if returns_tracer(last, x, here and is_latest, frame) else Use.UNKNOWN
+    if here:
+        return Use.PASSED
     value = looked_up(steps, frame)
     if value is x:
         return Use.PASSED
     return Use.LISTED if isinstance(value, list | tuple) else Use.UNKNOWN
+
+
+def offset_in(code: CodeType, place: tuple[Any, ...]) -> int | None:
+    """The offset of the instruction at a place; None if it is in other code.
+
+    A call of Python code leaves the place behind the instruction, among its inline caches.
+    """
+    return running_instruction(code, place[1]).offset if place and place[0] is code else None
+
+
+def returns_tracer(call: Step, x: Any, made_last: bool, frame: FrameType) -> bool:
+    """Whether the call is of a method of a tracer, or of a function of NumPy's or ours that made `x` last.
+
+    Functions like `list` and `map` return many of what they made.
+    """
+    function = running_instruction(frame.f_code, call.offset).function
+    if not function:
+        return False
+    if type(looked_up(function[:-1], frame)) is type(x):
+        return True
+    found = looked_up(function, frame)
+    module = getattr(found, "__module__", None) or type(found).__module__
+    return made_last and module.split(".")[0] in ("numpy", "funcgrad")
 
 
 def is_comprehension(steps: Sequence[Step]) -> bool:
@@ -189,13 +233,18 @@ def looked_up(steps: Sequence[Step], frame: FrameType) -> Any:
     for k, step in enumerate(rest):
         if step.name in ("LOAD_ATTR", "LOAD_METHOD"):
             value = getattr(value, "__dict__", {}).get(step.value, NOTHING)
-        elif step.name == "LOAD_CONST" and k + 1 < len(rest) and rest[k + 1].name.startswith("BINARY_"):
+        elif step.name in ("LOAD_CONST", "LOAD_SMALL_INT") and rest[k + 1 :] and is_subscript(rest[k + 1]):
             value = element(value, step.value)
-        elif not step.name.startswith("BINARY_SUBSCR"):
+        elif not is_subscript(step):
             return None
         if value is NOTHING:
             return None
     return value
+
+
+def is_subscript(step: Step) -> bool:
+    """Whether the step reads an element; Python 3.14 counts that among the binary operators."""
+    return step.name == "BINARY_SUBSCR" or (step.name == "BINARY_OP" and step.value == "[]")
 
 
 def variable(step: Step, frame: FrameType) -> Any:

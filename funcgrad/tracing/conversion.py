@@ -8,19 +8,21 @@ Knows neither operations nor the recorder.
 
 from __future__ import annotations
 
+import os
 import warnings
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from funcgrad.errors import TracerAssignmentError, TracerValueWarning
+from funcgrad.errors import ConcretizationError, TracerAssignmentError, TracerValueWarning
 from funcgrad.source import Source, user_location, user_stacklevel
 from funcgrad.tracing.callers import Use, called_function, called_method, use_of
 
 if TYPE_CHECKING:
     from funcgrad.tracing.tracer import Tracer
 
+NUMPY_FOLDER = os.path.dirname(np.__file__) + os.sep
 _KEEPERS = frozenset({"fill", "itemset"})
 """Methods of an array that store the number they are given."""
 
@@ -49,6 +51,7 @@ def array_of(x: Tracer, dtype: Any, copy: bool | None, frame: FrameType) -> Any:
         warn_of_value(x, "NumPy")
         return value
     if wanted is not None:
+        refuse_inside_numpy(x, frame)
         raise TracerAssignmentError(
             f"np.array of a list with a traced {x.aval} in it and dtype={wanted} would drop its gradient",
             source=Source(*user_location()),
@@ -64,6 +67,7 @@ def number_of(x: Tracer, what: str, frame: FrameType) -> Any:
     their arguments: a gradient that is lost there is reported.
     """
     if x.aval.inexact:
+        refuse_inside_numpy(x, frame)
         use = use_in(frame, x)
         if use is Use.STORED or (use is Use.PASSED and called_method(frame) in _KEEPERS):
             raise assigned_into_array("this assignment")
@@ -91,6 +95,17 @@ def elements_of(x: Tracer) -> Any:
     for index in np.ndindex(x.aval.shape):
         array[index] = x[index]  # type: ignore[index]
     return array
+
+
+def refuse_inside_numpy(x: Tracer, frame: FrameType) -> None:
+    """Raise ConcretizationError in a function of NumPy that makes its result a number, as np.mean does."""
+    if frame.f_code.co_filename.startswith(NUMPY_FOLDER):
+        raise ConcretizationError(
+            f"NumPy turns a traced {x.aval} into a number here, which would drop its gradient",
+            source=Source(*user_location()),
+            remedy="Give NumPy one traced array instead of a list or an array of objects: "
+            "join the traced values with np.stack or fg.numpy.array first.",
+        )
 
 
 def warn_of_value(x: Tracer, who: str) -> None:
