@@ -17,6 +17,7 @@ import pytest
 import funcgrad as fg
 import funcgrad.numpy as fnp
 from funcgrad import errors
+from funcgrad.ops.families import Unary
 
 
 def text_of(error: type[Exception], call: Callable[[], Any]) -> str:
@@ -216,19 +217,53 @@ def test_a_backward_rule_of_another_structure() -> None:
     )
 
 
+class Unruly(Unary):
+    """An operation whose derivative refuses."""
+
+    name = "unruly"
+    ufunc = np.positive
+
+    def derivative(self, x: Any, out: Any) -> Any:
+        raise errors.NotDifferentiableError("unruly has no derivative")
+
+    @classmethod
+    def samples(cls) -> Any:
+        return ()
+
+
 def test_an_error_in_a_derived_equation_points_at_the_forward_line() -> None:
+    unruly = Unruly()
+
+    def loss(x: Any) -> Any:
+        scaled = unruly(x * 2.0)
+        return np.sum(scaled)
+
+    assert text_of(errors.NotDifferentiableError, lambda: fg.grad(loss)(np.ones(3))) == lines(
+        "unruly has no derivative",
+        "  FILE:N in loss",
+        "    scaled = unruly(x * 2.0)",
+        "             ^^^^^^^^^^^^^^^",
+    )
+
+
+def test_a_rule_that_fails_shows_its_own_line() -> None:
     @fg.custom_vjp
     def rounded(x: Any) -> Any:
         return np.round(x)
 
     rounded.defvjp(lambda x: (np.round(x), x), lambda x, bar: (bar * np.ones(7),))
+    message = text_of(errors.ShapeError, lambda: fg.grad(lambda x: np.sum(rounded(x)))(np.ones(3)))
+    assert message.startswith("mul of f64[3] and f64[7]: these shapes do not broadcast")
+    assert "(bar * np.ones(7),)" in message
 
-    def loss(x: Any) -> Any:
-        scaled = x * 2.0
-        return np.sum(rounded(scaled))
 
-    message = text_of(errors.CustomRuleError, lambda: fg.grad(loss)(np.ones(3)))
-    assert "return np.sum(rounded(scaled))" in message
+def test_a_failure_while_running_notes_the_line() -> None:
+    def picked(x: Any, i: Any) -> Any:
+        return x[i] * 2.0
+
+    with pytest.raises(IndexError) as caught:
+        fg.vmap(picked, in_axes=(None, 0))(np.ones(3), np.array([0, 5]))
+    assert "return x[i] * 2.0" in "".join(caught.value.__notes__)
 
 
 def test_an_exception_in_the_function_leaves_nothing_behind() -> None:

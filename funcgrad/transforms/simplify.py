@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ops.families import Pointwise
 from funcgrad.ops.structure import Broadcast
@@ -24,6 +26,9 @@ def simplify_program(program: Program) -> Program:
         if idle is not None and idle.aval.shape == equation.outputs[0].aval.shape:
             known[equation.outputs[0]] = idle
             continue
+        if isinstance(primitive, Pointwise) and all(type(atom) is Literal for atom in inputs):
+            known[equation.outputs[0]] = folded(primitive, inputs, equation.outputs[0])
+            continue
         if isinstance(primitive, Broadcast) and not inputs[0].aval.shape:
             scalars[equation.outputs[0]] = inputs[0]
         key = (primitive, *[atom_key(atom) for atom in inputs])
@@ -37,6 +42,13 @@ def simplify_program(program: Program) -> Program:
         equations.append(equation)
     outputs = tuple([known.get(atom, atom) for atom in program.outputs])  # type: ignore[arg-type, call-overload]
     return Program(program.inputs, program.captured, live(equations, outputs), outputs, program.name)
+
+
+def folded(primitive: Pointwise, inputs: tuple[Any, ...], out: Var) -> Literal:
+    """The literal that an operation on literals makes."""
+    with np.errstate(all="ignore"):
+        value = primitive.evaluate(*[atom.value for atom in inputs])
+    return Literal(out.aval.dtype.type(value), out.aval)
 
 
 def with_scalars(inputs: tuple[Any, ...], out: Var, scalars: dict[Var, Atom]) -> tuple[Any, ...]:
