@@ -6,12 +6,13 @@ SciPy's own names work on traced values too: ``scipy.special.expit(t)`` is answe
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from funcgrad.numpy.ufuncs import Operand, elementwise
+from funcgrad.numpy.ufuncs import Operand, elementwise, loop_dtypes
 from funcgrad.ops import special
 from funcgrad.ops.arithmetic import mul, neg, strong_zero_mul
 from funcgrad.ops.bivariate import logaddexp
@@ -19,7 +20,14 @@ from funcgrad.ops.comparison import isnan, less
 from funcgrad.ops.elementary import log, log1p
 from funcgrad.ops.lazy import LazyUfunc
 from funcgrad.ops.selection import where
+from funcgrad.ops.structure import aval
+from funcgrad.ops.structure import cast as cast_to
 from funcgrad.scipy.softmax import log_softmax, logsumexp, softmax  # noqa: F401 - offered here
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FULL_PRECISION = frozenset(np.dtype(t) for t in (np.float32, np.float64, np.complex64, np.complex128))
+"""Dtypes that every function here keeps; what the others become is asked of SciPy."""
 
 
 def scipys(name: str, nin: int = 1) -> LazyUfunc:
@@ -27,16 +35,39 @@ def scipys(name: str, nin: int = 1) -> LazyUfunc:
     return LazyUfunc("scipy.special", name, nin)
 
 
-@elementwise(scipys("expit"), special.logistic)
+def composed(name: str, nin: int = 1) -> Callable[[F], F]:
+    """Make the decorated function stand in for SciPy's ufunc of that name, with SciPy's promotion."""
+    ufunc = scipys(name, nin)
+
+    def public(body: F) -> F:
+        @wraps(body)
+        def promoted(*operands: Any) -> Any:
+            return body(*in_loop_dtypes(ufunc, operands))
+
+        return cast(F, elementwise(ufunc)(promoted))
+
+    return public
+
+
+def in_loop_dtypes(ufunc: LazyUfunc, operands: Sequence[Any]) -> list[Any]:
+    """The operands in the dtypes of SciPy's loop for them."""
+    dtypes = {aval(x).dtype for x in operands}
+    if len(dtypes) == 1 and dtypes <= FULL_PRECISION:
+        return list(operands)
+    return [cast_to(x, dtype) for x, dtype in zip(operands, loop_dtypes(ufunc, *operands), strict=False)]
+
+
+@composed("expit")
 def expit(x: Operand, /, out: Any = None, **options: Any) -> Any:
     """The logistic function ``1 / (1 + exp(-x))``.
 
     >>> print(fg.scipy.special.expit([0.0, 1000.0, -1000.0]))
     [0.5 1.  0. ]
     """
+    return special.logistic(x)
 
 
-@elementwise(scipys("log_expit"))
+@composed("log_expit")
 def log_expit(x: Operand, /, out: Any = None, **options: Any) -> Any:
     """The logarithm of the logistic function, without underflow.
 
@@ -82,7 +113,7 @@ def erfinv(x: Operand, /, out: Any = None, **options: Any) -> Any:
     """
 
 
-@elementwise(scipys("ndtr"))
+@composed("ndtr")
 def ndtr(x: Operand, /, out: Any = None, **options: Any) -> Any:
     """The cumulative distribution function of the standard normal distribution.
 
@@ -99,7 +130,7 @@ def zero_product(x: Any, function: Callable[[Any], Any], y: Any) -> Any:
     return where(isnan(y), y, strong_zero_mul(x, factor))
 
 
-@elementwise(scipys("xlogy", nin=2))
+@composed("xlogy", nin=2)
 def xlogy(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
     """``x * log(y)``, and 0 where ``x`` is 0 unless ``y`` is NaN.
 
@@ -109,7 +140,7 @@ def xlogy(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
     return zero_product(x, log, y)
 
 
-@elementwise(scipys("xlog1py", nin=2))
+@composed("xlog1py", nin=2)
 def xlog1py(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
     """``x * log(1 + y)``, and 0 where ``x`` is 0 unless ``y`` is NaN.
 
@@ -119,7 +150,7 @@ def xlog1py(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
     return zero_product(x, log1p, y)
 
 
-@elementwise(scipys("entr"))
+@composed("entr")
 def entr(x: Operand, /, out: Any = None, **options: Any) -> Any:
     """The entropy term ``-x * log(x)``: 0 for 0, minus infinity for negative x.
 
@@ -138,7 +169,7 @@ def gammaln(x: Operand, /, out: Any = None, **options: Any) -> Any:
     """
 
 
-@elementwise(scipys("digamma"), special.Polygamma(0))
+@elementwise(scipys("psi"), special.Polygamma(0))
 def digamma(x: Operand, /, out: Any = None, **options: Any) -> Any:
     """The derivative of `gammaln`.
 

@@ -357,7 +357,6 @@ def test_derivatives_keep_the_dtype(dtype: Any) -> None:
 
 
 def test_half_precision_does_not_overflow_on_the_way() -> None:
-    x = np.float16(-12.0)
-    assert special.expit(x) == np.float16(1 / (1 + np.exp(12.0)))
-    assert fg.value_and_grad(special.expit)(x)[0] == np.float16(1 / (1 + np.exp(12.0)))
+    slope = fg.grad(lambda x: np.logaddexp(x, np.float16(0.0)))(np.float16(-12.0))
+    assert slope == np.float16(1 / (1 + np.exp(12.0)))
     assert fg.grad(np.arcsinh)(np.float16(1000.0)) == np.float16(1e-3)
