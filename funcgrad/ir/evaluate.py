@@ -123,7 +123,9 @@ def walk(program: Program, args: Sequence[Any], lifetimes: Lifetimes | None = No
                 out = equation.primitive.evaluate(*values)
         except Exception as error:
             if equation.source is not None:
-                error.add_note(f"while {equation.primitive.name} was evaluated for\n{equation.source.caret()}")
+                error.add_note(
+                    f"while {equation.primitive.name} was evaluated for\n{equation.source.caret()}"
+                )
             raise
         if equation.primitive.multiple:
             env.update(zip(equation.outputs, out, strict=True))
