@@ -18,8 +18,9 @@ import numpy as np
 from funcgrad.errors import FuncgradError
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.program import Program
+from funcgrad.source import user_location_of
 from funcgrad.tracing.lists import asoperand
-from funcgrad.tracing.recorder import NO_VALUE, Recorder, recorder_of
+from funcgrad.tracing.recorder import NO_VALUE, Recorder, located, recorder_of
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.replay import inline
 from funcgrad.transforms.resume import resume_program
@@ -163,6 +164,8 @@ def trace(
         tracers = [recorder.input(aval, value) for aval, value in zip(avals, values, strict=True)]
         try:
             result = call(tracers)
+        except FuncgradError as error:
+            raise located(error, user_location_of(error))
         except ValueError as error:
             # NumPy reports whatever goes wrong while it stores an element in words of its own.
             if isinstance(error.__cause__, FuncgradError):

@@ -15,8 +15,16 @@ from funcgrad import tree
 from funcgrad.api.arguments import Argnums, Selection, check_differentiable, here, leaf_aval
 from funcgrad.api.calls import run, trace
 from funcgrad.api.transformed import transform
-from funcgrad.errors import DtypeError, NonScalarGradError, ShapeError, TreeError
+from funcgrad.errors import (
+    DtypeError,
+    NonScalarGradError,
+    NotDifferentiableError,
+    ProgramError,
+    ShapeError,
+    TreeError,
+)
 from funcgrad.ir.avals import Aval
+from funcgrad.ir.check import check_linear
 from funcgrad.ir.program import Program
 from funcgrad.ops.families import aval as aval_of_any
 from funcgrad.ops.identity import stop_gradient as stop_gradient_primitive
@@ -502,6 +510,7 @@ def linear_transpose(fun: Function, *primals: Any) -> Function:
         return outs
 
     traced = trace(fun, call, leaves, "linear_transpose", collect, with_values=False, avals=avals)
+    refuse_nonlinear(traced.recorder.program(range(len(avals)), traced.outputs))
     out_avals = [traced.recorder.avals[i] for i in traced.outputs]
     extras = traced.operands[len(avals) :]
 
@@ -518,6 +527,16 @@ def linear_transpose(fun: Function, *primals: Any) -> Function:
         return tuple(rebuilt_arguments(in_trees, found))
 
     return transposed
+
+
+def refuse_nonlinear(program: Program) -> None:
+    """Raise NotDifferentiableError unless the Program is linear in its inputs."""
+    try:
+        check_linear(program, 0)
+    except ProgramError as error:
+        raise NotDifferentiableError(
+            f"linear_transpose needs a linear function: {error.args[0]}", source=error.source
+        ) from None
 
 
 def zeros(aval: Aval) -> Any:

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from funcgrad.errors import NotDifferentiableError
 from funcgrad.ir.program import Program, Var
-from funcgrad.ops.families import added
-from funcgrad.tracing.primitive import Linear
+from funcgrad.ops.families import added, listed
+from funcgrad.tracing.primitive import Linear, Primitive
 from funcgrad.tracing.recorder import NOWHERE, Recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.linearize import record_tangents, zeros_like
@@ -85,6 +86,11 @@ def transpose_step(
     if not marked:
         return
     inputs = [Linear(avals[i]) if i in dependent else Tracer(recorder, i, avals[i]) for i in operands]
+    if type(primitive).linear_in is Primitive.linear_in and sum(i in dependent for i in operands) > 1:
+        raise NotDifferentiableError(
+            f"{primitive.name} of {listed([avals[i] for i in operands])} is not linear in both operands together",
+            remedy="Only linear functions have a transpose; a custom_jvp rule must be linear in its tangents.",
+        )
     if primitive.transpose_into is not None and operands[0] in bars:
         add_into(
             recorder, operands[0], primitive.transpose_into(bars[operands[0]], bar, *inputs), bars, selected
