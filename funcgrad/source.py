@@ -22,6 +22,7 @@ __all__ = [
     "is_library_code",
     "strip_library_frames",
     "user_location",
+    "user_location_of",
     "user_stacklevel",
 ]
 
@@ -340,6 +341,18 @@ def user_stacklevel() -> int:
         frame = frame.f_back
         level += 1
     return level
+
+
+def user_location_of(error: BaseException) -> tuple[CodeType, int] | None:
+    """The innermost user frame that an exception has passed, as `Source` takes it; None if there is none."""
+    found = None
+    entry = error.__traceback__
+    while entry is not None:
+        code = entry.tb_frame.f_code
+        if not _library_files[code.co_filename]:
+            found = code, entry.tb_lasti
+        entry = entry.tb_next
+    return found
 
 
 # -- tracebacks -----------------------------------------------------------------------------------------

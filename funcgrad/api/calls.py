@@ -165,7 +165,8 @@ def trace(
         try:
             result = call(tracers)
         except FuncgradError as error:
-            raise located(error, user_location_of(error))
+            located(error, user_location_of(error))
+            raise
         except ValueError as error:
             # NumPy reports whatever goes wrong while it stores an element in words of its own.
             if isinstance(error.__cause__, FuncgradError):

@@ -526,10 +526,12 @@ def test_at(name: str, index: Any) -> None:
 
     directions = np.cos(X), np.sin(values)
     _, tangent = fg.jvp(f, (X, values), directions)
-    moved = [by_numpy(*[p + s * 1e-6 * d for p, d in zip((X, values), directions)]) for s in (1, -1)]
+    moved = [
+        by_numpy(*[p + s * 1e-6 * d for p, d in zip((X, values), directions, strict=True)]) for s in (1, -1)
+    ]
     np.testing.assert_allclose(tangent, (moved[0] - moved[1]) / 2e-6, rtol=1e-5, atol=1e-6)
     _, pullback = fg.vjp(f, X, values)
-    pulled = sum(np.sum(bar * d) for bar, d in zip(pullback(np.sin(X)), directions))
+    pulled = sum(np.sum(bar * d) for bar, d in zip(pullback(np.sin(X)), directions, strict=True))
     np.testing.assert_allclose(pulled, np.sum(tangent * np.sin(X)))
 
 
