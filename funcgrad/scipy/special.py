@@ -26,7 +26,7 @@ from funcgrad.scipy.softmax import log_softmax, logsumexp, softmax  # noqa: F401
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-FULL_PRECISION = frozenset(np.dtype(t) for t in (np.float32, np.float64, np.complex64, np.complex128))
+FULL_PRECISION = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
 """Dtypes that every function here keeps; what the others become is asked of SciPy."""
 
 

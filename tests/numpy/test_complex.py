@@ -26,7 +26,7 @@ HOLOMORPHIC = (
     *(lambda z: z**2, lambda z: z**3, lambda z: z**-2, lambda z: z**0.5, lambda z: z**1.7),
     lambda z: 2.0**z,
     *(lambda z: z * W, lambda z: W / z, lambda z: z**W, lambda z: W**z, lambda z: z - W, lambda z: W - 2 * z),
-    *(lambda z: np.where(np.real(z) > 0, z * z, 1j * z), fg.scipy.special.erf, fg.scipy.special.expit),
+    *(lambda z: np.where(np.real(z) > 0, z * z, 1j * z), fg.scipy.special.erf, fg.scipy.special.ndtr),
 )
 NOT_HOLOMORPHIC = (
     *(
