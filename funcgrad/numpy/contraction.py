@@ -46,7 +46,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     y_axis = max(y_aval.ndim - 2, 0)
     if x_aval.shape[-1] != y_aval.shape[y_axis]:
         raise sizes_differ("dot", x_aval, y_aval, x_aval.shape[-1], y_aval.shape[y_axis])
-    result = contraction.dot(x, y, ((x_aval.ndim - 1,), (y_axis,)), ((), ()))
+    result = contraction.dot(x, y, ((x_aval.ndim - 1,), (y_axis,)))
     return stored(result, out, "np.dot")
 
 
@@ -66,7 +66,7 @@ def inner(a: Any, b: Any, /) -> Any:
         return mul(x, y)
     if x_aval.shape[-1] != y_aval.shape[-1]:
         raise sizes_differ("inner", x_aval, y_aval, x_aval.shape[-1], y_aval.shape[-1])
-    return contraction.dot(x, y, ((x_aval.ndim - 1,), (y_aval.ndim - 1,)), ((), ()))
+    return contraction.dot(x, y, ((x_aval.ndim - 1,), (y_aval.ndim - 1,)))
 
 
 @implements(np.vdot)
@@ -98,7 +98,7 @@ def outer(a: Any, b: Any, out: Any = None) -> Any:
     if operands is None:
         return stored(np.outer(a, b), out, "np.outer")
     x, y = operands
-    return stored(contraction.dot(raveled(x), raveled(y), ((), ()), ((), ())), out, "np.outer")
+    return stored(contraction.dot(raveled(x), raveled(y), ((), ())), out, "np.outer")
 
 
 @implements_method(np.multiply, "outer")
@@ -111,7 +111,7 @@ def multiply_outer(a: Any, b: Any, /) -> Any:
     operands = traced(a, b)
     if operands is None:
         return np.multiply.outer(a, b)
-    return contraction.dot(operands[0], operands[1], ((), ()), ((), ()))
+    return contraction.dot(operands[0], operands[1], ((), ()))
 
 
 def raveled(x: Any) -> Any:
@@ -141,7 +141,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     for j, k in zip(x_axes, y_axes, strict=True):
         if x_aval.shape[j] != y_aval.shape[k]:
             raise sizes_differ("tensordot", x_aval, y_aval, x_aval.shape[j], y_aval.shape[k])
-    return contraction.dot(x, y, (x_axes, y_axes), ((), ()))
+    return contraction.dot(x, y, (x_axes, y_axes))
 
 
 def tensordot_axes(axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -172,7 +172,7 @@ def kron(a: Any, b: Any) -> Any:
     ndim = max(len(x_shape), len(y_shape))
     x_shape = (1,) * (ndim - len(x_shape)) + x_shape
     y_shape = (1,) * (ndim - len(y_shape)) + y_shape
-    products = contraction.dot(reshape(x, x_shape), reshape(y, y_shape), ((), ()), ((), ()))
+    products = contraction.dot(reshape(x, x_shape), reshape(y, y_shape), ((), ()))
     interleaved = permute(products, tuple([k + half for k in range(ndim) for half in (0, ndim)]))
     return reshape(interleaved, tuple([m * n for m, n in zip(x_shape, y_shape, strict=True)]))
 

@@ -20,7 +20,8 @@ from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.operands import promoted, stored
 from funcgrad.numpy.views import diagonal
 from funcgrad.ops.comparison import not_equal
-from funcgrad.ops.labelled import Labels, contract, labels_left
+from funcgrad.ops.contraction import contract
+from funcgrad.ops.labelled import Labels, labels_left
 from funcgrad.ops.structure import aval, cast, permute, reduce_sum, reshape, shape_of
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand

@@ -13,8 +13,8 @@ from funcgrad.numpy.dispatch import implements
 from funcgrad.numpy.operands import conjugated, sizes_differ, traced
 from funcgrad.numpy.operators import forward, reflected
 from funcgrad.numpy.ufuncs import with_options
-from funcgrad.ops.contraction import DotGeneral
-from funcgrad.ops.labelled import Labels, contract
+from funcgrad.ops.contraction import DotGeneral, contract
+from funcgrad.ops.labelled import Labels
 from funcgrad.ops.structure import aval, move_axis, reshape
 from funcgrad.tracing.tracer import Tracer, install
 
@@ -40,11 +40,19 @@ def matmul(x1: Any, x2: Any, /, out: Any = None, **options: Any) -> Any:
 
 
 MATMULS = {
-    (x_ndim, y_ndim): DotGeneral(
-        ((x_ndim - 1,), (max(y_ndim - 2, 0),)),
-        (tuple(range(x_ndim - 2)), tuple(range(y_ndim - 2))) if x_ndim == y_ndim else ((), ()),
+    (text.index(","), text.index("-") - text.index(",") - 1): DotGeneral(text)
+    for text in (
+        "i,i->",
+        "i,ij->j",
+        "ij,j->i",
+        "ij,jk->ik",
+        "ijk,k->ij",
+        "ijk,kl->ijl",
+        "ijk,ikl->ijl",
+        "ijkl,l->ijk",
+        "ijkl,lm->ijkm",
+        "ijkl,ijlm->ijkm",
     )
-    for x_ndim, y_ndim in ((1, 1), (1, 2), (2, 1), (2, 2), (3, 1), (3, 2), (3, 3), (4, 1), (4, 2), (4, 4))
 }
 """What a matrix product of these ranks is where no axis broadcasts."""
 

@@ -1,94 +1,143 @@
-"""Contractions whose axes are named by labels, as in ``einsum``.
+"""Contractions by labels, as `einsum` writes them: from the labels of two operands and a result to axes.
 
-Owns the step from labels to sums, a contraction or product, and a permutation. A label stands for one axis
-of each operand at most, and for one size: repeated labels and axes that broadcast are dealt with above.
+Owns the reading and writing of subscripts such as ``"ij,jk->ik"`` and the choice of sums, operand order and
+permutation that give any result from them. A label stands for one axis of each operand at most, and for one
+size. Knows no arrays and records nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from string import ascii_letters
+from typing import NamedTuple
 
-from funcgrad.ir.avals import Shape
-from funcgrad.ops.arithmetic import mul
-from funcgrad.ops.contraction import dot
-from funcgrad.ops.matmul_plan import Axes, AxisPairs
-from funcgrad.ops.structure import broadcast, permute, reduce_sum, shape_of
+from funcgrad.errors import ShapeError
 
 Labels = tuple[str, ...]
+Axes = tuple[int, ...]
+AxisPairs = tuple[Axes, Axes]
+
+LETTERS = "ijklmnopqrstuvwxyzabcdefgh" + ascii_letters[26:]
+"""What canonical subscripts use, from the first."""
+
+
+class ContractionLabels(NamedTuple):
+    """The labels of operands and result: batch axes, then free axes of x, then free axes of y."""
+
+    x: Labels
+    y: Labels
+    out: Labels
+    contracting: AxisPairs
+    """The axes that are summed, in x and in y."""
+    batch: AxisPairs
+    """The axes that both operands and the result have."""
+
+
+@lru_cache(maxsize=4096)
+def contraction_labels(text: str) -> ContractionLabels:
+    """The labels that subscripts say; raises ShapeError for what is no contraction in canonical order.
+
+    >>> contraction_labels("bij,bjk->bik").contracting
+    ((2,), (1,))
+    """
+    terms, _, last = text.partition("->")
+    x_term, _, y_term = terms.partition(",")
+    x, y, out = tuple(x_term), tuple(y_term), tuple(last)
+    shared = [a for a in x if a in y]
+    batch = [a for a in out if a in shared]
+    contracted = [a for a in shared if a not in out]
+    free = [a for a in x if a not in y] + [a for a in y if a not in x]
+    is_distinct = all(len(set(labels)) == len(labels) for labels in (x, y, out))
+    if not is_distinct or [*batch, *free] != list(out):
+        raise ShapeError(
+            f"{text!r} is no contraction: the result must have the shared axes it keeps, "
+            "then all axes of one operand alone, in order"
+        )
+    return ContractionLabels(x, y, out, axis_pairs(contracted, x, y), axis_pairs(batch, x, y))
+
+
+def written(x: Iterable[str], y: Iterable[str], out: Iterable[str]) -> str:
+    """The subscripts of operands and result with letters in the order of their first use.
+
+    >>> written("bmk", "bkn", "bmn")
+    'ijk,ikl->ijl'
+    """
+    names: dict[str, str] = {}
+    for label in (*x, *y):
+        k = len(names)
+        names.setdefault(label, LETTERS[k] if k < len(LETTERS) else chr(0x100 + k))
+    return "{},{}->{}".format(*("".join([names[a] for a in labels]) for labels in (x, y, out)))
+
+
+def axis_pairs(labels: Iterable[str], x: Labels, y: Labels) -> AxisPairs:
+    """Where each label stands in the one and in the other."""
+    return positions(labels, x), positions(labels, y)
+
+
+def positions(labels: Iterable[str], among: Labels) -> Axes:
+    """Where each label stands among others."""
+    return tuple([among.index(a) for a in labels])
 
 
 class Recipe(NamedTuple):
     """What to do with two labelled operands."""
 
-    is_product: bool
-    """Whether nothing is summed and one operand has all axes of the other: a product, element by element."""
     x_summed: Axes
     y_summed: Axes
     """Axes that only one operand has and the result has not, summed first."""
-    contracting: AxisPairs
-    batch_axes: AxisPairs
+    x: Labels
+    y: Labels
+    """The labels left."""
+    subscripts: str | None
+    """The contraction; None where nothing is summed and one operand has all axes of the other."""
     swapped: bool
-    """Whether the operands are exchanged, which saves a permutation."""
+    """Whether the contraction takes the operands in the other order, which saves a permutation."""
     order: Axes | None
     """The permutation of the contraction's axes to those of the result, if there is one."""
 
 
 @lru_cache(maxsize=4096)
-def recipe(x_labels: Labels, y_labels: Labels, out_labels: Labels) -> Recipe:
+def recipe(x_labels: Labels, y_labels: Labels, out: Labels) -> Recipe:
     """How operands with these labels give the result with those."""
-    x_left = [a for a in x_labels if a in y_labels or a in out_labels]
-    y_left = [a for a in y_labels if a in x_labels or a in out_labels]
-    batch = [a for a in out_labels if a in x_left and a in y_left]
-    contracted = [a for a in x_left if a in y_left and a not in out_labels]
-    x_free = [a for a in x_left if a not in y_left]
-    y_free = [a for a in y_left if a not in x_left]
-    is_swapped = batch + x_free + y_free != list(out_labels) == batch + y_free + x_free
-    first, second = (y_left, x_left) if is_swapped else (x_left, y_left)
-    found = batch + (y_free + x_free if is_swapped else x_free + y_free)
-    x_summed = tuple([k for k, a in enumerate(x_labels) if a not in x_left])
-    y_summed = tuple([k for k, a in enumerate(y_labels) if a not in y_left])
+    x = tuple([a for a in x_labels if a in y_labels or a in out])
+    y = tuple([a for a in y_labels if a in x_labels or a in out])
+    x_free = [a for a in x if a not in y]
+    y_free = [a for a in y if a not in x]
+    shared = [a for a in x if a in y]
+    batch = [a for a in out if a in shared]
+    is_product = len(batch) == len(shared) and not (x_free and y_free)
+    is_swapped = batch + x_free + y_free != list(out) == batch + y_free + x_free
+    found = tuple(batch + (y_free + x_free if is_swapped else x_free + y_free))
+    first, second = (y, x) if is_swapped else (x, y)
     return Recipe(
-        not (contracted or x_summed or y_summed or (x_free and y_free)),
-        x_summed,
-        y_summed,
-        (positions(contracted, first), positions(contracted, second)),
-        (positions(batch, first), positions(batch, second)),
+        tuple([k for k, a in enumerate(x_labels) if a not in x]),
+        tuple([k for k, a in enumerate(y_labels) if a not in y]),
+        x,
+        y,
+        None if is_product else written(first, second, found),
         is_swapped,
-        None if found == list(out_labels) else positions(list(out_labels), found),
+        None if found == out else positions(out, found),
     )
 
 
-def positions(labels: list[str], among: list[str]) -> Axes:
-    """Where each label stands among others."""
-    return tuple([among.index(a) for a in labels])
-
-
-def contract(x: Any, x_labels: Labels, y: Any, y_labels: Labels, out_labels: Labels) -> Any:
-    """The sum of products of two operands of one dtype, with the axes of `out_labels` left."""
-    r = recipe(x_labels, y_labels, out_labels)
-    if r.is_product:
-        sizes = dict(zip(x_labels, shape_of(x), strict=True)) | dict(zip(y_labels, shape_of(y), strict=True))
-        shape = tuple([sizes[a] for a in out_labels])
-        return mul(spread(x, x_labels, out_labels, shape), spread(y, y_labels, out_labels, shape))
-    x, y = reduce_sum(x, r.x_summed), reduce_sum(y, r.y_summed)
-    out = dot(y, x, r.contracting, r.batch_axes) if r.swapped else dot(x, y, r.contracting, r.batch_axes)
-    return out if r.order is None else permute(out, r.order)
-
-
-def spread(x: Any, labels: Labels, out_labels: Labels, shape: Shape) -> Any:
-    """The operand with its axes in the order of the result's, repeated along those it lacks."""
-    if not labels:
-        return x
-    axes = [out_labels.index(a) for a in labels]
-    order = tuple(sorted(range(len(axes)), key=axes.__getitem__))
-    return broadcast(permute(x, order), shape, tuple(sorted(axes)))
-
-
-def labels_left(x_labels: Labels, y_labels: Labels, kept: frozenset[str]) -> Labels:
+def labels_left(x: Labels, y: Labels, kept: frozenset[str]) -> Labels:
     """The labels of a contraction that keeps those in `kept`, in the order that costs nothing."""
-    x_left = [a for a in x_labels if a in kept]
-    shared = [a for a in x_left if a in y_labels]
-    x_free = [a for a in x_left if a not in y_labels]
-    y_free = [a for a in y_labels if a in kept and a not in x_labels]
+    shared = [a for a in x if a in y and a in kept]
+    x_free = [a for a in x if a not in y and a in kept]
+    y_free = [a for a in y if a not in x and a in kept]
     return (*shared, *x_free, *y_free)
+
+
+@lru_cache(maxsize=4096)
+def labels_of_axes(
+    contracting: AxisPairs, batch: AxisPairs, x_ndim: int, y_ndim: int
+) -> tuple[Labels, Labels, Labels]:
+    """Labels of operands and result for pairs of axes; the others are free, and come last."""
+    x = [LETTERS[k] if k < len(LETTERS) else chr(0x100 + k) for k in range(x_ndim)]
+    y = [chr(0x1000 + k) for k in range(y_ndim)]
+    for a, b in (*zip(*contracting, strict=True), *zip(*batch, strict=True)):
+        y[b] = x[a]
+    x_free = [x[a] for a in range(x_ndim) if a not in contracting[0] and a not in batch[0]]
+    y_free = [y[b] for b in range(y_ndim) if b not in contracting[1] and b not in batch[1]]
+    return tuple(x), tuple(y), (*[x[a] for a in batch[0]], *x_free, *y_free)

@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad.ir.avals import Shape
+from funcgrad.ops.labelled import Axes, AxisPairs
 
-Axes = tuple[int, ...]
-AxisPairs = tuple[Axes, Axes]
 View = tuple[str, Axes]
 """``("transpose", order)`` or ``("reshape", shape)``."""
 
