@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import DtypeError
-from funcgrad.numpy.axes import is_given, normalized_axis, refused, stored, traced
+from funcgrad.numpy.axes import is_given, normalized_axis, refused, stored, strong, traced
 from funcgrad.numpy.dispatch import implements, implements_method
 from funcgrad.numpy.reductions import WIDE
 from funcgrad.ops import cumulative as ops
@@ -98,13 +98,11 @@ if hasattr(np, "cumulative_sum"):
 def with_initial(primitive: Any, x: Any, axis: Any, dtype: Any, out: Any, initial: int | None) -> Any:
     """A cumulative operation as the array API standard has it: along a named axis, after a first value."""
     x = asoperand(x)
-    shape = shape_of(x)
+    shape = shape_of(x) or (1,)
     if axis is None and len(shape) > 1:
         raise refused("For arrays which have more than one dimension ``axis`` argument is required.")
-    if not shape:
-        raise refused(f"{primitive.name} needs an array of at least one dimension, got {aval(x)}")
     axis = normalized_axis(axis or 0, len(shape))
-    found = accumulated(primitive, x, axis, dtype)
+    found = accumulated(primitive, reshape(x, shape), axis, dtype)
     if initial is not None:
         first = broadcast(aval(found).dtype.type(initial), (*shape[:axis], 1, *shape[axis + 1 :]), ())
         found = concatenate([first, found], axis)
@@ -148,6 +146,8 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
         return np.diff(a, n, axis, **ends)
     if n < 0:
         raise refused(f"order must be non-negative but got {n}")
+    if n == 0:
+        return strong(x)
     if not shape_of(x):
         raise refused("diff requires input that is at least one dimensional")
     axis = normalized_axis(axis, len(shape_of(x)))

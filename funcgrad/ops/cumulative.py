@@ -15,7 +15,7 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval, Shape
-from funcgrad.ops.arithmetic import div, mul
+from funcgrad.ops.arithmetic import div, is_selected, mul
 from funcgrad.ops.comparison import equal, isnan
 from funcgrad.ops.families import added
 from funcgrad.ops.logic import logical_or
@@ -71,18 +71,20 @@ class Cumulative(Primitive):
         n = shape_of(x)[self.axis]
         return take_span(x, self.axis, 0 if self.reverse else 1, n - 1)
 
-    def shifted(self, x: Any, first: int) -> Any:
-        """For each element the one before, and for the first a number."""
-        shape = shape_of(x)
-        if not shape[self.axis]:
-            return x
-        new = broadcast(aval(x).dtype.type(first), (*shape[: self.axis], 1, *shape[self.axis + 1 :]), ())
-        parts = [new, self.before(x)]
-        return concatenate(parts[::-1] if self.reverse else parts, self.axis)
+    def delayed(self, x: Any) -> Any:
+        """For each element the one before, and zero for the first."""
+        n = shape_of(x)[self.axis]
+        return self.placed_after(self.before(x), shape_of(x)) if n else x
+
+    def placed_after(self, x: Any, shape: Shape) -> Any:
+        """An array that is one shorter, at all elements but the first."""
+        spans = [(0, n, 1) for n in shape]
+        spans[self.axis] = (0 if self.reverse else 1, shape[self.axis] - 1, 1)
+        return Pad(shape, tuple(spans)).bind(x)
 
     def recurrence(self, factors: Any, terms: Any) -> Any:
         """The linear recurrence that runs the same way."""
-        return LinearRecurrence(self.axis, self.reverse).bind(factors, terms)
+        return LinearRecurrence(self.axis, self.reverse, False).bind(factors, terms)
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
@@ -131,7 +133,12 @@ class CumProd(Cumulative):
 
     def exclusive(self, out: Any) -> Any:
         """The products of what came before each element, from those that include it."""
-        return self.shifted(out, 1)
+        shape = shape_of(out)
+        if not shape[self.axis]:
+            return out
+        one = broadcast(aval(out).dtype.type(1), (*shape[: self.axis], 1, *shape[self.axis + 1 :]), ())
+        parts = [one, self.before(out)]
+        return concatenate(parts[::-1] if self.reverse else parts, self.axis)
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
@@ -173,17 +180,19 @@ class CumMin(CumulativeExtreme):
 
 
 class LinearRecurrence(Primitive):
-    """``y[0] = b[0]``, ``y[k] = a[k-1] * y[k-1] + b[k]`` along an axis, or the same from the last to the first.
+    """``y[0] = b[0]``, ``y[k] = a[k-1] * y[k-1] + b[k]`` along an axis, or the same from the last on.
 
     The factors ``a`` stand between the elements, so there is one fewer of them, and the transpose is the
-    same recurrence run the other way.
+    same recurrence run the other way. With ``strong`` a ``y`` that is zero stays zero whatever its factor is:
+    see `funcgrad.ops.arithmetic.StrongZeroMul`.
     """
 
     name = "linear_recurrence"
-    parameters = ("axis", "reverse")
+    parameters = ("axis", "reverse", "strong")
     kinds: ClassVar[str] = "fc"
     axis: int
     reverse: bool
+    strong: bool
 
     def infer(self, *avals: Aval) -> Aval:
         factors, terms = avals
@@ -203,7 +212,7 @@ class LinearRecurrence(Primitive):
         if self.reverse:
             factors, terms = factors[::-1], terms[::-1]
         is_narrow = len(terms) > 1 and terms[0].size <= FEW_COLUMNS
-        found = (solved_by_columns if is_narrow else solved_by_rows)(factors, terms)
+        found = (solved_by_columns if is_narrow else solved_by_rows)(factors, terms, self.strong)
         return np.moveaxis(found[::-1] if self.reverse else found, 0, self.axis)
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -213,9 +222,7 @@ class LinearRecurrence(Primitive):
         if factors_dot is not None and shape_of(factors)[self.axis]:
             steps = CumSum(self.axis, self.reverse)
             moved = mul(factors_dot, steps.before(out))
-            spans = [(0, n, 1) for n in shape_of(factors)]
-            spans[self.axis] = (0 if self.reverse else 1, shape_of(factors)[self.axis], 1)
-            terms_dot = added(terms_dot, Pad(shape_of(terms), tuple(spans)).bind(moved))
+            terms_dot = added(terms_dot, steps.placed_after(moved, shape_of(terms)))
         return out, None if terms_dot is None else self.bind(factors, terms_dot)
 
     def linear_in(self, flags: Flags) -> bool:
@@ -225,55 +232,74 @@ class LinearRecurrence(Primitive):
         factors, terms = inputs
         if not isinstance(terms, Linear):
             raise TypeError(f"{self.name} is linear in its terms only")
-        return None, LinearRecurrence(self.axis, not self.reverse).bind(factors, cotangent)
+        strong = self.strong or is_selected(cotangent)
+        return None, LinearRecurrence(self.axis, not self.reverse, strong).bind(factors, cotangent)
 
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
-        return LinearRecurrence(self.axis + 1, self.reverse).bind(*full_size(size, inputs, batched)), True
+        return LinearRecurrence(self.axis + 1, self.reverse, self.strong).bind(
+            *full_size(size, inputs, batched)
+        ), True
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
         return (
-            Sample(normal(4), normal(5), params={"axis": 0, "reverse": False}),
-            Sample(normal(3), normal(4), params={"axis": 0, "reverse": True}),
-            Sample(normal(2, 2), normal(2, 3), params={"axis": 1, "reverse": True}),
-            Sample(normal(2, 20), normal(3, 20), params={"axis": 0, "reverse": False}),
-            Sample(normal(0, 2), normal(1, 2), params={"axis": 0, "reverse": False}),
-            Sample(normal(0), normal(0), params={"axis": 0, "reverse": False}),
-            Sample(edge(2.0, 0.0, 3.0), normal(4), params={"axis": 0, "reverse": False}),
+            Sample(normal(4), normal(5), params={"axis": 0, "reverse": False, "strong": False}),
+            Sample(normal(3), normal(4), params={"axis": 0, "reverse": True, "strong": False}),
+            Sample(normal(2, 2), normal(2, 3), params={"axis": 1, "reverse": True, "strong": False}),
+            Sample(normal(2, 20), normal(3, 20), params={"axis": 0, "reverse": False, "strong": False}),
+            Sample(normal(0, 2), normal(1, 2), params={"axis": 0, "reverse": False, "strong": False}),
+            Sample(normal(4), normal(5), params={"axis": 0, "reverse": False, "strong": True}),
+            Sample(normal(2, 20), normal(3, 20), params={"axis": 0, "reverse": True, "strong": True}),
+            Sample(
+                edge(np.nan, np.inf, 2.0),
+                edge(0.0, 0.0, 1.0, 3.0),
+                params={"axis": 0, "reverse": False, "strong": True},
+                differentiable=False,
+            ),
+            Sample(normal(0), normal(0), params={"axis": 0, "reverse": False, "strong": False}),
+            Sample(edge(2.0, 0.0, 3.0), normal(4), params={"axis": 0, "reverse": False, "strong": False}),
         )
 
     @classmethod
     def error_samples(cls) -> Sequence[Any]:
-        params = {"axis": 0, "reverse": False}
+        params = {"axis": 0, "reverse": False, "strong": False}
         return (
             ErrorSample(normal(3), normal(3), params=params, words="between two terms", error=ShapeError),
             ErrorSample(integers(0, 3, 2), normal(3), params=params, words="of one dtype", error=DtypeError),
         )
 
 
-def solved_by_rows(factors: Any, terms: Any) -> Any:
+def solved_by_rows(factors: Any, terms: Any, strong: bool) -> Any:
     """The recurrence along the first axis, for all other axes at once."""
     out = np.array(terms)
     for k in range(1, len(out)):
-        out[k] += factors[k - 1] * out[k - 1]
+        before, factor = out[k - 1], factors[k - 1]
+        out[k] += np.where(before, before * factor, before) if strong else factor * before
     return out
 
 
-def solved_by_columns(factors: Any, terms: Any) -> Any:
+def solved_by_columns(factors: Any, terms: Any, strong: bool) -> Any:
     """The recurrence along the first axis, number by number, of at least two terms."""
     out = np.empty(terms.shape, terms.dtype)
     columns = out.reshape(len(out), -1)
     sides = factors.reshape(len(factors), -1), terms.reshape(len(terms), -1)
+    step = strong_step if strong else plain_step
     for j in range(columns.shape[1]):
         a, b = [side[:, j].tolist() for side in sides]
-        columns[:, j] = list(accumulate(zip(a, b[1:], strict=True), recurrence_step, initial=b[0]))
+        columns[:, j] = list(accumulate(zip(a, b[1:], strict=True), step, initial=b[0]))
     return out
 
 
-def recurrence_step(before: Any, pair: tuple[Any, Any]) -> Any:
+def plain_step(before: Any, pair: tuple[Any, Any]) -> Any:
     """One step of a linear recurrence."""
     factor, term = pair
     return factor * before + term
+
+
+def strong_step(before: Any, pair: tuple[Any, Any]) -> Any:
+    """One step of a linear recurrence that keeps zeros."""
+    factor, term = pair
+    return factor * before + term if before else term
 
 
 def check_axis(name: str, x: Aval, axis: int) -> None:

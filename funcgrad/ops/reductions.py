@@ -50,7 +50,10 @@ class UfuncReduction(Reduction):
 
 
 class ReduceProd(UfuncReduction):
-    """Product over axes. Booleans are refused: cast them first. Derivatives are right where there are zeros."""
+    """Product over axes, with derivatives that are right where there are zeros.
+
+    Booleans are refused: cast them first.
+    """
 
     name = "reduce_prod"
     ufunc = np.multiply
@@ -108,7 +111,7 @@ class ProductOfOthers(Reduction):
         sides = []
         for runs in (CumProd(axis, False), CumProd(axis, True)):
             product, product_dot = runs.jvp((flat,), (flat_dot,))
-            sides.append((runs.exclusive(product), runs.shifted(product_dot, 0)))
+            sides.append((runs.exclusive(product), runs.delayed(product_dot)))
         (before, before_dot), (after, after_dot) = sides
         dot = add(mul(before_dot, after), mul(before, after_dot))
         order = axes_last(len(shape_of(x)), self.axes)

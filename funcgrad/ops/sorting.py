@@ -97,7 +97,7 @@ class ArgSort(Ordering):
 
 
 class SearchSorted(Primitive):
-    """Where values belong in rows that are sorted: before equal elements (``left``) or after them (``right``).
+    """Where values belong in sorted rows: before equal elements (``left``) or after them (``right``).
 
     The last axis of the first input runs along the rows; its other axes are the first ones of the values.
     """
@@ -255,7 +255,7 @@ class TakeAlongAxis(AlongAxis):
 
 
 class AddAlongAxis(AlongAxis):
-    """The first input with the elements of the second added at positions along an axis; repetitions all count."""
+    """The first input with the second added at positions along an axis; repetitions all count."""
 
     name = "add_along_axis"
     overwrites = True

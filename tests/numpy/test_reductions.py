@@ -103,7 +103,9 @@ def test_summation_is_pairwise() -> None:
 
 def test_result_of_a_number_is_an_array_value() -> None:
     """NumPy's sum of a Python float is a float64, which promotes a float32; a Python float would not."""
-    assert fg.make_program(lambda s, x: np.sum(s) * x)(1.0, np.ones(2, np.float32)).outputs[0].aval.dtype == "f8"
+    assert (
+        fg.make_program(lambda s, x: np.sum(s) * x)(1.0, np.ones(2, np.float32)).outputs[0].aval.dtype == "f8"
+    )
 
 
 def test_sum_of_a_number_is_not_the_number() -> None:
@@ -139,7 +141,9 @@ def test_out_is_written_where_it_is_traced_and_refused_where_not() -> None:
 
 
 def test_no_identity_is_said_in_numpys_words_and_ours() -> None:
-    with pytest.raises(ValueError, match="zero-size array to reduction operation maximum which has no identity") as caught:
+    with pytest.raises(
+        ValueError, match="zero-size array to reduction operation maximum which has no identity"
+    ) as caught:
         fg.grad(lambda x: np.max(x))(np.zeros(0))
     assert isinstance(caught.value, ShapeError)
     assert "np.max(x)" in str(caught.value), "the user's line"
@@ -147,7 +151,10 @@ def test_no_identity_is_said_in_numpys_words_and_ours() -> None:
 
 
 def test_wrong_axes_are_numpys_errors_with_the_users_line() -> None:
-    for axis, words in ((2, "axis 2 is out of bounds for array of dimension 1"), ((0, 0), "duplicate value in 'axis'")):
+    for axis, words in (
+        (2, "axis 2 is out of bounds for array of dimension 1"),
+        ((0, 0), "duplicate value in 'axis'"),
+    ):
         with pytest.raises(ValueError, match=words) as caught:
             fg.grad(lambda x, axis=axis: np.sum(x, axis=axis))(np.ones(2))
         assert "np.sum(x, axis=axis)" in str(caught.value)

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from lawbook.numerics import assert_close
 
 import funcgrad as fg
+from lawbook.numerics import assert_close
 
 Function = Callable[..., Any]
 
