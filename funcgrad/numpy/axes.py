@@ -10,9 +10,9 @@ import numpy as np
 
 from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Shape
-from funcgrad.numpy.dispatch import assigned_into_array
 from funcgrad.ops.structure import cast, reshape, shape_of
 from funcgrad.source import user_location
+from funcgrad.tracing.conversion import assigned_into_array
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import as_source, recorder_of
 from funcgrad.tracing.tracer import Tracer

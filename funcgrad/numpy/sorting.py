@@ -70,7 +70,7 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stab
 
 
 @implements(np.partition)
-def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Any:
+def partition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Any:
     """The elements along `axis` with the `kth` in its place and no larger ones before it: traced ones sorted.
 
     >>> print(fg.numpy.partition(np.array([3.0, 1.0, 2.0]), 1)[1])
@@ -85,7 +85,7 @@ def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order
 
 
 @implements(np.argpartition)
-def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Any:
+def argpartition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Any:
     """The positions that partition the elements along `axis`: those that sort, of traced ones.
 
     >>> print(fg.numpy.argpartition(np.array([3.0, 1.0, 2.0]), 1)[1])
@@ -146,7 +146,7 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
 
 
 @implements(np.searchsorted)
-def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
     """Where the values `v` belong in the sorted vector `a`: before equal elements, or after with ``right``.
 
     >>> print(fg.numpy.searchsorted(np.array([1.0, 2.0, 4.0]), np.array([2.0, 3.0])))
@@ -154,7 +154,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     """
     table = traced(a, v, sorter)
     if table is None:
-        return np.searchsorted(a, v, side, sorter)  # type: ignore[call-overload]
+        return np.searchsorted(a, v, side, sorter)
     if len(shape_of(table)) != 1:
         raise refused(f"searchsorted needs a vector to search in, got {aval(table)}")
     if side not in ("left", "right"):
@@ -236,7 +236,8 @@ def unique(
     [1. 2.]
     """
     x = traced(ar)
-    found = np.unique(
+    numpys: Any = np.unique  # which has an overload for every combination of literal options
+    found = numpys(
         ar if x is None else needed_value(x, "np.unique"),
         return_index=return_index or x is not None,
         return_inverse=return_inverse,
@@ -349,7 +350,7 @@ def _sort(self: Tracer, axis: Any = -1, kind: Any = None, order: Any = None, *, 
     assign(self, sort(self, operator.index(axis), kind, order, stable=stable))
 
 
-def _partition(self: Tracer, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> None:
+def _partition(self: Tracer, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> None:
     assign(self, partition(self, kth, operator.index(axis), kind, order))
 
 

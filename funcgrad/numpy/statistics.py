@@ -73,7 +73,7 @@ def mean(
 
 
 def plain_mean(x: Tracer, axis: Any, keepdims: bool) -> Any:
-    """The mean without further options, recorded on the shortest path where there is something to take it of."""
+    """The mean without further options, on the shortest path where there is anything to take it of."""
     seen = x.aval
     if seen.inexact and seen.ndim and seen.dtype is not HALF:
         total = reduced(SUM, x, axis, keepdims)
@@ -164,7 +164,7 @@ def std(
     return stored(cast(root_of_squares(squared), aval(squared).dtype), out, "np.std")
 
 
-def freedom(ddof: float, correction: float | None) -> float:
+def freedom(ddof: float, correction: Any) -> Any:
     """What is taken from the number of elements, under either of its names."""
     if not is_given(correction):
         return ddof
@@ -207,7 +207,7 @@ def squared_size(x: Any) -> Any:
 
 @implements(np.average)
 def average(
-    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
+    a: Any, axis: Any = None, weights: Any = None, returned: Any = False, *, keepdims: bool = False
 ) -> Any:
     """The average over `axis` with `weights`, and with `returned` also the sum of the weights.
 

@@ -104,7 +104,7 @@ class SearchSorted(Primitive):
 
     name = "searchsorted"
     parameters = ("side",)
-    side: str
+    side: Any
 
     def infer(self, *avals: Aval) -> Aval:
         rows, values = avals
