@@ -130,7 +130,8 @@ class Traced:
     def transformed(self, key: Hashable, build: Callable[[Program], Built]) -> Built:
         """What `build` makes of the recorded Program, kept by fingerprint."""
         recorder = self.recorder
-        full = (key, recorder.name, self.n_inputs, self._known, recorder.fingerprint(self.outputs))
+        made_for = (recorder.name, recorder.place())
+        full = (key, made_for, self.n_inputs, self._known, recorder.fingerprint(self.outputs))
 
         def build_now() -> Built:
             with collector_paused(len(recorder.steps)):

@@ -13,6 +13,7 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.api.differentiate import jvp, vjp
 from funcgrad.ir.avals import aval_of
+from funcgrad.tracing.lists import asoperand
 
 Function = Callable[..., Any]
 Leaves = Sequence[Any]
@@ -102,8 +103,8 @@ def with_cotangents(flat: Flat, cotangents: Leaves) -> Flat:
 
 
 def inexact_leaves(value: Any) -> list[Any]:
-    """The floating-point leaves of a result."""
-    return [x for x in tree.leaves(value) if is_inexact(x)]
+    """The floating-point leaves of a result; an array of traced values is one leaf."""
+    return [x for x in map(asoperand, tree.leaves(value)) if is_inexact(x)]
 
 
 def is_inexact(x: Any) -> bool:

@@ -276,6 +276,14 @@ class Recorder:
         """A hashable key of the structure: equal keys mean equal lifted Programs."""
         return tuple(self.steps), outputs
 
+    def place(self) -> tuple[str, int] | None:
+        """Where the last operation was written: file and first line of its function.
+
+        Equal functions in two places have Programs of their own, whose equations name their own lines.
+        """
+        location = self.sources[-1] if self.sources else None
+        return (location[0].co_filename, location[0].co_firstlineno) if type(location) is tuple else None
+
     def program(self, inputs: Sequence[int], outputs: Sequence[int], *, lifted: bool = False) -> Program:
         """The recorded Program from `inputs` to `outputs`; values before the inputs are not computed.
 

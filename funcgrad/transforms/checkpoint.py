@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,7 @@ class CheckpointTangents(Primitive):
     def _n_inputs(self) -> int:
         return len(self.active)
 
+    @cached_property
     def _tangent_program(self) -> Program:
         whole = jvp_program(self.program, self.active, len(self.program.outputs))
         return Program(
@@ -98,18 +100,18 @@ class CheckpointTangents(Primitive):
         )
 
     def expansion(self, avals: Sequence[Aval]) -> Program | None:
-        return self._tangent_program()
+        return self._tangent_program
 
     def infer(self, *avals: Aval) -> tuple[Aval, ...]:
         return tuple([a.strong for a in self.program.out_avals if a.inexact])
 
     def evaluate(self, *values: Any) -> Any:
-        return self._tangent_program().evaluate(*values)
+        return self._tangent_program.evaluate(*values)
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         recorder = recorder_of([*primals, *tangents])
         assert recorder is not None, "a jvp rule runs on tracers"
-        outs, dots = record_jvp(recorder, self._tangent_program(), primals, tangents)
+        outs, dots = record_jvp(recorder, self._tangent_program, primals, tangents)
         return tuple(outs), tuple(dots)
 
     def linear_in(self, flags: Flags) -> bool:

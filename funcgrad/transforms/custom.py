@@ -8,6 +8,7 @@ transform of a custom call is again a Program, and nothing here knows pytrees.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -257,7 +258,17 @@ class CustomVjpTangents(Primitive):
     def infer(self, *avals: Aval) -> tuple[Aval, ...]:
         return self.tangent_avals
 
+    @cached_property
+    def _forward_programs(self) -> dict[tuple[Aval, ...], Program]:
+        return {}
+
     def _forward_program(self, residual_avals: Sequence[Aval]) -> Program:
+        made, key = self._forward_programs, tuple(residual_avals)
+        if key not in made:
+            made[key] = self._transposed_rule(key)
+        return made[key]
+
+    def _transposed_rule(self, residual_avals: Sequence[Aval]) -> Program:
         rule = self.backward.program([*residual_avals, *self.tangent_avals])
         try:
             return transpose_program(rule, self.n_residuals)
