@@ -12,7 +12,7 @@ from funcgrad.numpy.ufuncs import Operand, elementwise, loop_dtypes, own, untrac
 from funcgrad.ops import arithmetic, bivariate, comparison, complexes, magnitude
 from funcgrad.ops.structure import aval, broadcast, cast
 from funcgrad.tracing.lists import asoperand
-from funcgrad.tracing.tracer import Tracer
+from funcgrad.tracing.tracer import Tracer, install
 
 
 @implements(np.real)
@@ -138,3 +138,10 @@ def real_if_close(a: Operand, tol: float = 100) -> Any:
 
 
 conj = conjugate
+
+
+def _conjugate_method(self: Tracer) -> Any:
+    return conjugate(self)
+
+
+install({"conj": _conjugate_method, "conjugate": _conjugate_method})

@@ -12,7 +12,7 @@ from funcgrad.ops import arithmetic, floats, rounding
 from funcgrad.ops.structure import aval, cast
 from funcgrad.tracing.conversion import assigned_into_array
 from funcgrad.tracing.lists import asoperand
-from funcgrad.tracing.tracer import Tracer
+from funcgrad.tracing.tracer import Tracer, install
 
 
 @elementwise(np.floor, rounding.floor)
@@ -78,6 +78,13 @@ def round(a: Operand, decimals: int = 0, out: Any = None) -> Any:
         raise assigned_into_array("np.round with out=")
     out[...] = found  # type: ignore[index]
     return out
+
+
+def _round_method(self: Tracer, decimals: int = 0, out: Any = None) -> Any:
+    return round(self, decimals, out)
+
+
+install({"round": _round_method})
 
 
 def _rounded(x: Any, decimals: int) -> Any:

@@ -16,7 +16,7 @@ from funcgrad.source import user_location
 from funcgrad.tracing.conversion import assigned_into_array
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import located
-from funcgrad.tracing.tracer import Tracer
+from funcgrad.tracing.tracer import Tracer, install
 
 
 @elementwise(np.maximum, extremes.maximum)
@@ -203,6 +203,13 @@ def clip(
         raise assigned_into_array("np.clip with out=")
     out[...] = clipped  # type: ignore[index]
     return out
+
+
+def _clip_method(self: Tracer, min: Any = None, max: Any = None, out: Any = None) -> Any:
+    return clip(self, min, max, out)
+
+
+install({"clip": _clip_method})
 
 
 def _clipped(x: Any, low: Any, high: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Identities that mean something to a transform: `stop_gradient`, and copies that must not be merged."""
+"""Identities that mean something to a transform: `stop_gradient`."""
 
 from __future__ import annotations
 

@@ -272,3 +272,14 @@ def test_comparison_with_integers_out_of_range() -> None:
         check(lambda t: t == number, lambda t: fnp.equal(t, number), x)  # noqa: B023
     with pytest.raises(OverflowError):
         fg.make_program(lambda t: t + 300)(x)
+
+
+# -- methods ----------------------------------------------------------------------------------------
+
+
+def test_methods() -> None:
+    check(lambda x: x.clip(-1.0, 1.0), lambda x: fnp.clip(x, -1.0, 1.0), X)
+    check(lambda x: x.clip(max=1.0), lambda x: fnp.clip(x, max=1.0), X)
+    check(lambda x: x.round(1), lambda x: fnp.round(x, 1), X)
+    check(lambda x: x.conj(), fnp.conj, Z)
+    check(lambda x: x.conjugate(), fnp.conjugate, X)
