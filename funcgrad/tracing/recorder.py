@@ -282,7 +282,10 @@ class Recorder:
         Equal functions in two places have Programs of their own, whose equations name their own lines.
         """
         location = self.sources[-1] if self.sources else None
-        return (location[0].co_filename, location[0].co_firstlineno) if type(location) is tuple else None
+        if type(location) is not tuple or not location:
+            return None
+        code = location[0]
+        return code.co_filename, code.co_firstlineno
 
     def program(self, inputs: Sequence[int], outputs: Sequence[int], *, lifted: bool = False) -> Program:
         """The recorded Program from `inputs` to `outputs`; values before the inputs are not computed.
