@@ -12,7 +12,7 @@ import numpy as np
 
 from funcgrad.errors import DtypeError
 from funcgrad.numpy.assignment import setitem
-from funcgrad.numpy.dispatch import assigned_into_array, implements, unsupported
+from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.indexing import check_bounds, getitem, known_mask
 from funcgrad.numpy.movement import concatenate, take_along
 from funcgrad.numpy.views import as_array, broadcast_to, moveaxis, normalized_axis, reshaped
@@ -21,6 +21,7 @@ from funcgrad.ops.comparison import not_equal
 from funcgrad.ops.rounding import floor_divide, remainder
 from funcgrad.ops.structure import Reshape, aval, cast, reshape, shape_of
 from funcgrad.tracing.aliasing import view
+from funcgrad.tracing.conversion import assigned_into_array
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer, install
 

@@ -15,10 +15,11 @@ import numpy as np
 
 from funcgrad.errors import ConcretizationError, did_you_mean
 from funcgrad.numpy.assignment import AtIndex
-from funcgrad.numpy.dispatch import FUNCTIONS, assigned_into_array, implements_method
+from funcgrad.numpy.dispatch import FUNCTIONS, implements_method
 from funcgrad.ops.comparison import equal
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.aliasing import assign
+from funcgrad.tracing.conversion import assigned_into_array
 from funcgrad.tracing.tracer import Tracer, install
 
 

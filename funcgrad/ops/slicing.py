@@ -70,13 +70,13 @@ class Sliced(Primitive):
             raise DtypeError(f"{self.name}: a part {part} must be cast to the dtype of {x} first")
 
 
-def bounds(span: Span) -> tuple[int | None, int | None, int | None]:
+def bounds(span: Span) -> tuple[int, int | None, int]:
     """The span as start, stop and step of a Python slice."""
     start, size, step = span
     if size == 0:
         return 0, 0, 1
-    stop: int | None = start + (size - 1) * step + (1 if step > 0 else -1)
-    return start, None if stop is not None and stop < 0 else stop, step
+    stop = start + (size - 1) * step + (1 if step > 0 else -1)
+    return start, None if stop < 0 else stop, step
 
 
 def span_source(span: Span) -> str:
