@@ -81,10 +81,10 @@ def where(condition: Operand, x: Operand | None = None, y: Operand | None = None
         if x is not None or y is not None:
             raise ValueError("where takes either both or neither of x and y")
         return nonzero_of(condition)
-    condition = asoperand(condition)
-    if aval(condition).dtype.kind != "b":
-        condition = comparison.not_equal(condition, 0)
-    return selection.where(condition, x, y)
+    mask = condition if type(condition) is Tracer else asoperand(condition)
+    if aval(mask).dtype.kind != "b":
+        mask = comparison.not_equal(mask, 0)
+    return selection.where(mask, x, y)
 
 
 def nonzero_of(condition: Operand) -> Any:

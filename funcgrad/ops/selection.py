@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.ir.avals import Aval, Shape
-from funcgrad.ops.families import Pointwise, broadcast_to, summed_to, ufunc_dtypes
+from funcgrad.errors import DtypeError, ShapeError
+from funcgrad.ir.avals import Aval
+from funcgrad.ops.families import Pointwise, broadcast_to, listed, summed_to, ufunc_dtypes
 from funcgrad.tracing.primitive import Flags, Linear
-from funcgrad.tracing.samples import Sample, booleans, edge, fixed, normal
+from funcgrad.tracing.recorder import Recorder
+from funcgrad.tracing.samples import ErrorSample, Sample, booleans, edge, fixed, normal
+from funcgrad.tracing.tracer import Tracer
 
 
 class Where(Pointwise):
@@ -24,6 +27,23 @@ class Where(Pointwise):
     ufunc = staticmethod(np.where)
 
     def __call__(self, condition: Any, x: Any, y: Any) -> Any:
+        # The common cases, decided without any general machinery, as in `Binary`: plain tracers of one trace,
+        # one branch perhaps a Python number, whose avals this operation has accepted before.
+        if type(condition) is Tracer and condition._view is None:
+            recorder = condition._recorder
+            if type(x) is Tracer and x._view is None and x._recorder is recorder:
+                like = x.aval
+            elif type(y) is Tracer and y._view is None and y._recorder is recorder:
+                like = y.aval
+            else:
+                return self.apply(condition, x, y)
+            branches: list[Any] = [branch_aval(branch, recorder, like) for branch in (x, y)]
+            out = self._inferred.get((condition.aval, *branches))
+            if out is not None and not recorder.closed:
+                dtype = like.dtype
+                i = x._index if type(x) is Tracer else recorder.literal(x, dtype)
+                j = y._index if type(y) is Tracer else recorder.literal(y, dtype)
+                return recorder.append_typed((self, condition._index, i, j), out)
         return self.apply(condition, x, y)
 
     def operand_dtypes(self, avals: tuple[Aval, ...]) -> tuple[np.dtype[Any], ...]:
@@ -35,10 +55,13 @@ class Where(Pointwise):
         return np.dtype(np.bool_), common, common
 
     def infer(self, *avals: Aval) -> Aval:
-        shape: Shape = ()
-        for x in avals:
-            shape = shape or x.shape
-        return Aval(shape, avals[1].dtype, avals[1].weak and avals[2].weak)
+        condition, x, y = avals
+        shapes = {a.shape for a in avals if a.shape}
+        if len(shapes) > 1:
+            raise ShapeError(f"where of {listed(avals)}: shapes differ")
+        if condition.dtype.kind != "b" or x.dtype != y.dtype:
+            raise DtypeError(f"where of {listed(avals)}: it takes a boolean, and branches of one dtype")
+        return Aval(shapes.pop() if shapes else (), x.dtype, x.weak and y.weak)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
         return f"np.where({', '.join(names)})"
@@ -73,6 +96,20 @@ class Where(Pointwise):
                 fixed(np.array([True, False])), edge(1.0, np.nan), edge(np.inf, 2.0), differentiable=False
             ),
         )
+
+    @classmethod
+    def error_samples(cls) -> Sequence[Any]:
+        return (
+            ErrorSample(normal(3), normal(3), normal(3), words="takes a boolean", error=DtypeError),
+            ErrorSample(booleans(2), normal(3), normal(3), words="shapes differ", error=ShapeError),
+        )
+
+
+def branch_aval(x: Any, recorder: Recorder, like: Aval) -> Aval | None:
+    """The aval of a plain tracer of this trace, or of a Python number beside `like`; else None."""
+    if type(x) is Tracer:
+        return x.aval if x._recorder is recorder and x._view is None else None
+    return like.scalar if like.inexact and (type(x) is float or type(x) is int) else None
 
 
 where = Where()
