@@ -207,7 +207,7 @@ def squared_size(x: Any) -> Any:
 
 @implements(np.average)
 def average(
-    a: Any, axis: Any = None, weights: Any = None, returned: Any = False, *, keepdims: bool = False
+    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
 ) -> Any:
     """The average over `axis` with `weights`, and with `returned` also the sum of the weights.
 
@@ -216,7 +216,8 @@ def average(
     """
     x = traced(a, weights)
     if x is None:
-        return np.average(a, axis, weights, returned, keepdims=keepdims)
+        numpys: Any = np.average
+        return numpys(a, axis, weights, returned, keepdims=keepdims)
     axes = normalized_axes(axis, len(shape_of(x)))
     if weights is None:
         found = mean_of(x, axes, None, keepdims, True)
