@@ -7,31 +7,25 @@ df/dx - i df/dy; `vjp` is the transpose of `jvp`, without conjugation.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from funcgrad import tree
 from funcgrad.api.arguments import Argnums, Selection, check_differentiable, here, leaf_aval
 from funcgrad.api.calls import run, trace
+from funcgrad.api.points import PointTrace, linearize_programs, rebuilt_arguments, vjp_programs
+from funcgrad.api.results import NO_AUX, Aux, full_gradients, matching_leaves, scalar_output, zeros
 from funcgrad.api.transformed import transform
 from funcgrad.errors import (
-    DtypeError,
-    NonScalarGradError,
     NotDifferentiableError,
     ProgramError,
-    ShapeError,
     TreeError,
 )
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.check import check_linear
 from funcgrad.ir.program import Program
-from funcgrad.ops.families import aval as aval_of_any
 from funcgrad.ops.identity import stop_gradient as stop_gradient_primitive
-from funcgrad.ops.structure import cast
-from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.transforms.linearize import jvp_program, linearize_program
+from funcgrad.transforms.linearize import jvp_program
 from funcgrad.transforms.simplify import simplify_program
 from funcgrad.transforms.transpose import gradient_program, transpose_program
 
@@ -133,99 +127,6 @@ def without_first_output(program: Program) -> Program:
     return Program(program.inputs, program.captured, program.equations, program.outputs[1:], program.name)
 
 
-class Aux:
-    """Splits ``(value, aux)`` while tracing, and puts the aux values back afterwards."""
-
-    __slots__ = ("_has_aux", "_slots", "_structure", "leaves")
-
-    def __init__(self, has_aux: bool) -> None:
-        self._has_aux = has_aux
-        self.leaves: list[Any] = []
-        self._slots: list[Any] = []
-
-    def value_of(self, result: Any) -> Any:
-        """The value, with the traced leaves of the aux part kept."""
-        if not self._has_aux:
-            return result
-        if not isinstance(result, tuple | list) or len(result) != 2:
-            raise TreeError(
-                f"has_aux=True expects the function to return (value, aux), and it returned a {type(result).__name__}",
-                source=here(),
-            )
-        value, aux = result
-        leaves, self._structure = tree.flatten(aux)
-        self._slots = [x if isinstance(x, Tracer) else _Kept(x) for x in leaves]
-        self.leaves = [x for x in leaves if isinstance(x, Tracer)]
-        return value
-
-    def rebuilt(self, values: Sequence[Any]) -> Any:
-        """The aux part with concrete values for its traced leaves."""
-        if not self._has_aux:
-            return None
-        fresh = iter(values)
-        leaves = [x.value if isinstance(x, _Kept) else next(fresh) for x in self._slots]
-        return tree.unflatten(self._structure, leaves)
-
-
-NO_AUX = Aux(False)
-
-
-class _Kept:
-    """An aux leaf that was never traced."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-
-def scalar_output(value: Any, holomorphic: bool, fun: Function) -> Any:
-    """The value to differentiate; raises NonScalarGradError unless it is one floating-point number."""
-    if type(value) is Tracer and value.aval.dtype.kind == "f" and not value.aval.shape and not holomorphic:
-        return value
-    name = getattr(fun, "__name__", "the function")
-    leaves = tree.leaves(value)
-    if len(leaves) != 1 or leaves[0] is not value:
-        raise NonScalarGradError(
-            f"grad needs a function that returns one number, and {name} returned a {type(value).__name__} "
-            f"of {len(leaves)} leaves",
-            source=here(),
-            remedy="Return a scalar (and other results through has_aux=True), or use vjp or jacrev.",
-        )
-    value = asoperand(value)
-    seen = aval_of_any(value)
-    if seen.shape != ():
-        raise NonScalarGradError(
-            f"grad needs a function that returns a scalar, and {name} returned {seen}",
-            source=here(),
-            remedy="Reduce it, for example with np.sum, or use vjp (one product with the Jacobian) or jacrev (all of it).",
-        )
-    if seen.dtype.kind == "c" and not holomorphic:
-        raise NonScalarGradError(
-            f"grad needs a real result, and {name} returned a complex {seen}",
-            source=here(),
-            remedy="Take its real part or magnitude, or pass holomorphic=True if the function is holomorphic.",
-        )
-    if not seen.inexact:
-        raise NonScalarGradError(
-            f"grad needs a floating-point result, and {name} returned {seen}",
-            source=here(),
-        )
-    if holomorphic and seen.dtype.kind != "c":
-        raise NonScalarGradError(
-            f"grad with holomorphic=True needs a complex result, and {name} returned {seen}", source=here()
-        )
-    return value
-
-
-def full_gradients(avals: Sequence[Aval], grads: Sequence[Any]) -> Sequence[Any]:
-    """Gradients for every leaf; leaves of integers, which have none, get zeros of their shape."""
-    if len(grads) == len(avals):
-        return grads
-    found = iter(grads)
-    return [next(found) if a.inexact else np.zeros(a.shape, np.float64)[()] for a in avals]
-
-
 # -- vjp --------------------------------------------------------------------------------------------------
 
 
@@ -282,35 +183,6 @@ class Pullback:
         return tuple(results)
 
 
-def matching_leaves(value: Any, treedef: Any, avals: Sequence[Aval], caller: str, what: str) -> list[Any]:
-    """The leaves of a tangent or cotangent, checked against the structure and avals it must have."""
-    leaves, seen = tree.flatten(value)
-    if seen != treedef:
-        raise TreeError(
-            f"the {what} given to {caller} does not have the structure it must have: "
-            f"{tree.explain_mismatch(treedef, seen)}",
-            source=here(),
-        )
-    checked = []
-    for leaf, aval in zip(leaves, avals, strict=True):
-        leaf = asoperand(leaf)
-        got = aval_of_any(leaf)
-        if got.shape != aval.shape:
-            raise ShapeError(
-                f"the {what} given to {caller} has shape {got.shape} where the value is {aval}", source=here()
-            )
-        if aval.inexact and got.dtype != aval.dtype:
-            if got.dtype.kind == "c" and aval.dtype.kind != "c":
-                raise DtypeError(
-                    f"the {what} given to {caller} is complex where the value is {aval}", source=here()
-                )
-            leaf = cast(leaf, aval.dtype)
-        elif got.weak:
-            leaf = cast(leaf, aval.dtype) if aval.inexact else leaf
-        checked.append(leaf)
-    return checked
-
-
 def vjp(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
     """Return ``fun(*primals)`` and its pullback, a function from cotangents to tuples of cotangents.
 
@@ -322,7 +194,7 @@ def vjp(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
     10.0 5.0 2.0
     """
     traced = PointTrace(fun, primals, "vjp", has_aux)
-    split = traced.split("vjp", _vjp_programs)
+    split = traced.split("vjp", vjp_programs)
     values, residuals = traced.primal_results(split)
     pullback = Pullback(
         split.other,
@@ -335,90 +207,6 @@ def vjp(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
     )
     value, aux = traced.outputs(values)
     return (value, pullback, aux) if has_aux else (value, pullback)
-
-
-class _Split(NamedTuple):
-    """What `vjp` and `linearize` keep by fingerprint."""
-
-    primal: Program
-    other: Program
-    """The pullback, or the linear map itself."""
-    has_tangent: tuple[bool, ...]
-
-
-def _vjp_programs(program: Program, active: Sequence[bool], n_outputs: int) -> _Split:
-    parts = linearize_program(program, active, n_outputs)
-    pulled = transpose_program(simplify_program(parts.linear), parts.n_residuals)
-    return _Split(parts.primal, simplify_program(pulled), parts.has_tangent)
-
-
-def _linearize_programs(program: Program, active: Sequence[bool], n_outputs: int) -> _Split:
-    parts = linearize_program(program, active, n_outputs)
-    return _Split(parts.primal, simplify_program(parts.linear), parts.has_tangent)
-
-
-class PointTrace:
-    """A function of positional pytrees recorded at a point, for the transforms that split it there."""
-
-    __slots__ = ("_aux", "avals", "in_trees", "out_avals", "out_tree", "traced")
-
-    def __init__(self, fun: Function, primals: Sequence[Any], transform: str, has_aux: bool = False) -> None:
-        flat = [tree.flatten(x) for x in primals]
-        self.in_trees = [treedef for _, treedef in flat]
-        leaves = [leaf for part, _ in flat for leaf in part]
-        self.avals = [leaf_aval(x, lambda: "an argument", transform) for x in leaves]
-        self._aux = aux = Aux(True) if has_aux else NO_AUX
-        counts: list[Any] = []
-
-        def call(tracers: list[Tracer]) -> Any:
-            return fun(*rebuilt_arguments(self.in_trees, tracers))
-
-        def collect(result: Any) -> list[Any]:
-            outs, treedef = tree.flatten(aux.value_of(result))
-            counts.append((len(outs), treedef))
-            return [*outs, *aux.leaves]
-
-        self.traced = trace(fun, call, leaves, transform, collect, avals=self.avals)
-        ((n_outputs, self.out_tree),) = counts
-        self.out_avals = [self.traced.recorder.avals[i] for i in self.traced.outputs[:n_outputs]]
-
-    @property
-    def active(self) -> tuple[bool, ...]:
-        """Which inputs of the lifted Program have tangents."""
-        n_extra = len(self.traced.operands) - len(self.avals)
-        return (*[a.inexact for a in self.avals], *([False] * n_extra))
-
-    def split(self, key: str, build: Callable[[Program, Sequence[bool], int], _Split]) -> _Split:
-        """The Programs that `build` makes of the recorded one, kept by fingerprint."""
-        active, n_outputs, traced = self.active, len(self.out_avals), self.traced
-
-        def build_split(program: Program) -> _Split:
-            made = build(program, active, n_outputs)
-            return made._replace(primal=traced.finished(made.primal))
-
-        return traced.transformed((key, active, n_outputs), build_split)
-
-    def primal_results(self, split: _Split) -> tuple[list[Any], list[Any]]:
-        """All outputs of the function, and the residuals."""
-        results = list(run(split.primal, [*self.traced.operands, *self.traced.evaluated]))
-        count = len(self.traced.outputs)
-        return results[:count], results[count:]
-
-    def outputs(self, values: Sequence[Any]) -> tuple[Any, Any]:
-        """The result in its structure, and the aux part (None without one)."""
-        count = len(self.out_avals)
-        return tree.unflatten(self.out_tree, values[:count]), self._aux.rebuilt(values[count:])
-
-
-def rebuilt_arguments(treedefs: Sequence[Any], leaves: Sequence[Any]) -> list[Any]:
-    """The leaves dealt out to arguments of these structures."""
-    arguments = []
-    start = 0
-    for treedef in treedefs:
-        stop = start + treedef.num_leaves
-        arguments.append(tree.unflatten(treedef, leaves[start:stop]))
-        start = stop
-    return arguments
 
 
 # -- forward mode -----------------------------------------------------------------------------------------
@@ -466,7 +254,7 @@ def linearize(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
     1.0 3.0
     """
     traced = PointTrace(fun, primals, "linearize", has_aux)
-    split = traced.split("linearize", _linearize_programs)
+    split = traced.split("linearize", linearize_programs)
     values, residuals = traced.primal_results(split)
     wanted = tree.structure(primals)
     avals, out_avals, out_tree = traced.avals, traced.out_avals, traced.out_tree
@@ -537,11 +325,6 @@ def refuse_nonlinear(program: Program) -> None:
         raise NotDifferentiableError(
             f"linear_transpose needs a linear function: {error.args[0]}", source=error.source
         ) from None
-
-
-def zeros(aval: Aval) -> Any:
-    """A zero tangent."""
-    return np.zeros(aval.shape, aval.dtype if aval.inexact else np.float64)[()]
 
 
 def stop_gradient(x: Any) -> Any:
