@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.numpy.axes import refused
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.movement import concatenate, stack
-from funcgrad.numpy.views import as_array, broadcast_to, moveaxis, refused, reshaped
+from funcgrad.numpy.views import as_array, broadcast_to, moveaxis, reshaped
 from funcgrad.ops.arithmetic import add, div, integer_pow, mul, sub
 from funcgrad.ops.structure import Broadcast, Reshape, aval, broadcast, cast, reshape, shape_of
 from funcgrad.tracing.aliasing import view

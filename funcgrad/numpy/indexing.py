@@ -346,8 +346,8 @@ def known_mask(mask: Any) -> Any:
         return np.asarray(mask.concrete())
     except ConcretizationError:
         raise ConcretizationError(
-            f"a boolean index needs the value of a traced {mask.aval}, which decides the shape of the result, "
-            f"and no value exists under {mask._recorder.transform or 'this transform'}",
+            f"a boolean index needs the value of a traced {mask.aval}, which decides the shape of "
+            f"the result, and no value exists under {mask._recorder.transform or 'this transform'}",
             source=Source(*user_location()),
             remedy="Use fg.numpy.where(mask, x, other), which keeps the shape of x.",
         ) from None

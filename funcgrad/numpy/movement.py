@@ -14,17 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy.dispatch import implements, unsupported
+from funcgrad.numpy.axes import normalized_axis, refused, stored
+from funcgrad.numpy.dispatch import implements
 from funcgrad.numpy.views import (
     as_array,
     atleast_1d,
     atleast_2d,
     atleast_3d,
     diagonal,
-    normalized_axis,
     permuted,
     ravel,
-    refused,
     seen_through,
 )
 from funcgrad.ops.indexing import Gather
@@ -56,11 +55,9 @@ def promoted(operands: Sequence[Any]) -> list[Any]:
     return [cast(x, dtype) for x in operands]
 
 
-def without_options(name: str, out: Any, dtype: Any, joined: Any) -> Any:
-    """The joined array in the dtype asked for; ``out=`` is refused by name."""
-    if out is not None:
-        raise unsupported(f"{name} with out=")
-    return joined if dtype is None else cast(joined, dtype)
+def joined_into(name: str, out: Any, dtype: Any, joined: Any) -> Any:
+    """The joined array in the dtype asked for, written to `out` where that is given."""
+    return stored(joined if dtype is None else cast(joined, dtype), out, name)
 
 
 @implements(np.concatenate)
@@ -78,7 +75,7 @@ def concatenate(
     if not shape_of(operands[0]):
         raise refused("zero-dimensional arrays cannot be concatenated")
     joined = concatenated(operands, normalized_axis(axis, len(shape_of(operands[0]))))
-    return without_options("np.concatenate", out, dtype, joined.copy() if joined is operands[0] else joined)
+    return joined_into("np.concatenate", out, dtype, joined.copy() if joined is operands[0] else joined)
 
 
 concat = concatenate
@@ -97,7 +94,7 @@ def stack(
     if len({shape_of(x) for x in operands}) != 1:
         raise refused("all input arrays must have the same shape")
     joined = stacked(operands, normalized_axis(axis, len(shape_of(operands[0])) + 1))
-    return without_options("np.stack", out, dtype, joined)
+    return joined_into("np.stack", out, dtype, joined)
 
 
 @implements(np.vstack)

@@ -14,14 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Shape
+from funcgrad.numpy.axes import normalized_axis, refused
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.ops.complexes import imag, make_complex, real
 from funcgrad.ops.movement import Flip
 from funcgrad.ops.slicing import Slice, whole_index
 from funcgrad.ops.structure import Broadcast, Permute, Reshape, aval, shape_of
-from funcgrad.source import Source, user_location
 from funcgrad.tracing.aliasing import Lens, view
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
@@ -38,25 +37,12 @@ def seen_through(x: Any, lens: Lens) -> Any:
     return view(x, lens) if type(x) is Tracer else lens.get(np.asarray(x))
 
 
-def refused(message: str) -> ShapeError:
-    """A ShapeError at the user's line."""
-    return ShapeError(message, source=Source(*user_location()))
-
-
-def normalized_axis(axis: Any, ndim: int) -> int:
-    """An axis as an int from 0; raises ShapeError when there is no such axis."""
-    number = operator.index(axis)
-    if not -ndim <= number < ndim:
-        raise np.exceptions.AxisError(number, ndim)
-    return number % ndim
-
-
-def normalized_axes(axes: Any, ndim: int, what: str = "axes") -> tuple[int, ...]:
-    """One axis or several as ints from 0; raises for repeated ones."""
-    numbers = (axes,) if not isinstance(axes, tuple | list | np.ndarray) else tuple(axes)
+def ordered_axes(axes: Any, ndim: int, what: str = "axes") -> tuple[int, ...]:
+    """One axis or several as ints from 0, in the order given; raises for repeated ones."""
+    numbers = tuple(axes) if isinstance(axes, tuple | list | np.ndarray) else (axes,)
     found = tuple([normalized_axis(a, ndim) for a in numbers])
     if len(set(found)) != len(found):
-        raise refused(f"{what} {tuple(numbers)} name an axis twice")
+        raise refused(f"{what} {numbers} name an axis twice")
     return found
 
 
@@ -148,7 +134,7 @@ def squeeze(a: Any, axis: Any = None) -> Any:
     """
     x = as_array(a)
     shape = shape_of(x)
-    axes = [k for k, n in enumerate(shape) if n == 1] if axis is None else normalized_axes(axis, len(shape))
+    axes = [k for k, n in enumerate(shape) if n == 1] if axis is None else ordered_axes(axis, len(shape))
     if any(shape[k] != 1 for k in axes):
         raise refused("cannot select an axis to squeeze out which has size not equal to one")
     return reshaped(x, tuple([n for k, n in enumerate(shape) if k not in axes]))
@@ -163,7 +149,7 @@ def expand_dims(a: Any, axis: Any) -> Any:
     """
     x = as_array(a)
     count = len(axis) if isinstance(axis, tuple | list) else 1
-    axes = normalized_axes(axis, len(shape_of(x)) + count)
+    axes = ordered_axes(axis, len(shape_of(x)) + count)
     sizes = iter(shape_of(x))
     ndim = len(shape_of(x)) + count
     return reshaped(x, tuple([1 if k in axes else next(sizes) for k in range(ndim)]))
@@ -235,7 +221,7 @@ def transpose(a: Any, axes: Any = None) -> Any:
     ndim = len(shape_of(x))
     if axes is None:
         return permuted(x, tuple(range(ndim))[::-1])
-    order = normalized_axes(axes, ndim)
+    order = ordered_axes(axes, ndim)
     if len(order) != ndim:
         raise refused(f"axes {tuple(axes)} don't match array of {ndim} axes")
     return permuted(x, order)
@@ -281,8 +267,8 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     """
     x = as_array(a)
     ndim = len(shape_of(x))
-    sources = normalized_axes(source, ndim, "source")
-    targets = normalized_axes(destination, ndim, "destination")
+    sources = ordered_axes(source, ndim, "source")
+    targets = ordered_axes(destination, ndim, "destination")
     if len(sources) != len(targets):
         raise refused("moveaxis: source and destination must name as many axes as each other")
     order = [k for k in range(ndim) if k not in sources]
@@ -317,7 +303,7 @@ def flip(m: Any, axis: Any = None) -> Any:
     """
     x = as_array(m)
     ndim = len(shape_of(x))
-    axes = tuple(range(ndim)) if axis is None else normalized_axes(axis, ndim)
+    axes = tuple(range(ndim)) if axis is None else ordered_axes(axis, ndim)
     return seen_through(x, Flip(tuple(sorted(axes))))
 
 
@@ -351,7 +337,7 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
      [1 3]]
     """
     x = as_array(m)
-    first, second = normalized_axes(axes, len(shape_of(x)))
+    first, second = ordered_axes(axes, len(shape_of(x)))
     turns = operator.index(k) % 4
     if turns == 0:
         return permuted(x, range(len(shape_of(x))))
