@@ -15,7 +15,7 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, IndexingError
 from funcgrad.ir.avals import Shape
-from funcgrad.numpy.axes import Axes, normalized_axes, refused, stored, traced
+from funcgrad.numpy.axes import Axes, existing_axes, refused, stored, traced
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.ops.arithmetic import add, div, mul, sub
 from funcgrad.ops.comparison import equal, greater_equal, isnan
@@ -186,7 +186,7 @@ def quantile_of(x: Any, q: Any, axis: Any, method: str, keepdims: bool, *, skip_
     if method not in METHODS:
         raise refused(f"{method!r} is not a valid method. Use one of: {', '.join(METHODS)}")
     shape = shape_of(x)
-    axes = normalized_axes(axis, len(shape))
+    axes = existing_axes(axis, len(shape))
     if 0 in [shape[a] for a in axes]:
         raise IndexingError(f"no quantile of no elements: {aval(x)}", source=as_source(user_location()))
     ranks = Ranks(sorted_over(x, axes), skip_nan=skip_nan)
@@ -255,7 +255,7 @@ def median(
     if x is None:
         return np.median(a, axis, out, overwrite_input, keepdims)
     shape = shape_of(x)
-    axes = normalized_axes(axis, len(shape))
+    axes = existing_axes(axis, len(shape))
     ranks = Ranks(sorted_over(x, axes), skip_nan=False)
     found = ranks.nan_if_any(middle(ranks)) if ranks.count else nan_of(ranks)
     if keepdims:

@@ -31,7 +31,7 @@ from funcgrad.ops import reductions as ops
 from funcgrad.ops.arithmetic import add, mul, sub
 from funcgrad.ops.bivariate import logaddexp
 from funcgrad.ops.comparison import not_equal
-from funcgrad.ops.extremes import maximum, minimum
+from funcgrad.ops.extremes import fmax, fmin, maximum, minimum
 from funcgrad.ops.logic import logical_and, logical_or
 from funcgrad.ops.selection import where as select
 from funcgrad.ops.softmax import LogSumExp
@@ -65,6 +65,8 @@ SUM = Rule("sum", ReduceSum, add, 0, WIDE)
 PROD = Rule("prod", ops.ReduceProd, mul, 1, WIDE)
 MAX = Rule("max", ops.ReduceMax, maximum, None, {})
 MIN = Rule("min", ops.ReduceMin, minimum, None, {})
+FMAX = Rule("fmax", ops.ReduceFmax, fmax, None, {})
+FMIN = Rule("fmin", ops.ReduceFmin, fmin, None, {})
 ANY = Rule("any", ops.ReduceAny, logical_or, False, TRUTH)
 ALL = Rule("all", ops.ReduceAll, logical_and, True, TRUTH)
 LOGADDEXP = Rule("logaddexp", LogSumExp, logaddexp, -np.inf, dict.fromkeys("biu", FLOAT))
@@ -137,7 +139,7 @@ def losing(rule: Rule, dtype: np.dtype[Any], initial: Any) -> Any:
     if dtype.kind not in "fiu":
         return initial
     least, greatest = limits_of(dtype)
-    return least if rule.primitive is ops.ReduceMax else greatest
+    return least if rule.primitive in (ops.ReduceMax, ops.ReduceFmax) else greatest
 
 
 # -- public functions ---------------------------------------------------------------------------------------
@@ -351,6 +353,8 @@ for _rule, _ufunc in (
     (PROD, np.multiply),
     (MAX, np.maximum),
     (MIN, np.minimum),
+    (FMAX, np.fmax),
+    (FMIN, np.fmin),
     (ANY, np.logical_or),
     (ALL, np.logical_and),
 ):

@@ -10,11 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy import reductions
 from funcgrad.numpy.axes import given, is_given, mask_for, normalized_axes, stored, traced, with_kept_axes
 from funcgrad.numpy.cumulative import accumulated
 from funcgrad.numpy.dispatch import implements
-from funcgrad.numpy.reductions import ALL, PROD, SUM, Rule, position_of_extreme, reduced, reduced_with_options
+from funcgrad.numpy.reductions import (
+    ALL,
+    FMAX,
+    FMIN,
+    PROD,
+    SUM,
+    Rule,
+    position_of_extreme,
+    reduced,
+    reduced_with_options,
+)
 from funcgrad.numpy.selection import limits_of
 from funcgrad.numpy.statistics import freedom, mean_of, squared_size, variance_of
 from funcgrad.ops import cumulative
@@ -129,7 +138,7 @@ def nanmax(
     x = traced(a, out, initial, where)
     if x is None:
         return np.nanmax(a, axis, out, keepdims, where=where, **given(initial=initial))
-    return stored(extreme(reductions.MAX, x, axis, keepdims, initial, where), out, "np.nanmax")
+    return stored(reduced_with_options(FMAX, x, axis, None, keepdims, initial, where), out, "np.nanmax")
 
 
 @implements(np.nanmin)
@@ -144,17 +153,7 @@ def nanmin(
     x = traced(a, out, initial, where)
     if x is None:
         return np.nanmin(a, axis, out, keepdims, where=where, **given(initial=initial))
-    return stored(extreme(reductions.MIN, x, axis, keepdims, initial, where), out, "np.nanmin")
-
-
-def extreme(rule: Rule, x: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
-    """The extreme of a traced array without NaN."""
-    if not aval(x).inexact:
-        return reduced_with_options(rule, x, axis, None, keepdims, initial, where)
-    found = reduced_with_options(rule, losing(rule, x), axis, None, keepdims, initial, where)
-    if initial is not None:
-        return found
-    return select(reduced(ALL, isnan(x), axis, keepdims), aval(x).dtype.type(np.nan), found)
+    return stored(reduced_with_options(FMIN, x, axis, None, keepdims, initial, where), out, "np.nanmin")
 
 
 def losing(rule: Rule, x: Any) -> Any:
@@ -162,7 +161,7 @@ def losing(rule: Rule, x: Any) -> Any:
     if not aval(x).inexact:
         return x
     least, greatest = limits_of(np.empty(0, aval(x).dtype).real.dtype)
-    return replaced(x, least if rule is reductions.MAX else greatest)
+    return replaced(x, least if rule is FMAX else greatest)
 
 
 @implements(np.nanargmax)
@@ -175,7 +174,7 @@ def nanargmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = Fal
     x = traced(a, out)
     if x is None:
         return np.nanargmax(a, axis, out, keepdims=keepdims)
-    found = position_of_extreme(ops.ArgMax, losing(reductions.MAX, x), axis, keepdims)
+    found = position_of_extreme(ops.ArgMax, losing(FMAX, x), axis, keepdims)
     return stored(minus_one_of_nothing(found, x, axis, keepdims), out, "np.nanargmax")
 
 
@@ -189,7 +188,7 @@ def nanargmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = Fal
     x = traced(a, out)
     if x is None:
         return np.nanargmin(a, axis, out, keepdims=keepdims)
-    found = position_of_extreme(ops.ArgMin, losing(reductions.MIN, x), axis, keepdims)
+    found = position_of_extreme(ops.ArgMin, losing(FMIN, x), axis, keepdims)
     return stored(minus_one_of_nothing(found, x, axis, keepdims), out, "np.nanargmin")
 
 

@@ -143,10 +143,9 @@ class ProductOfOthers(Reduction):
 
 
 class ReduceExtreme(UfuncReduction):
-    """An extreme over axes, NaN if any element is.
+    """An extreme over axes.
 
-    Elements that reach the extreme together share the derivative evenly; the others contribute exactly
-    nothing. Where the result is NaN, the elements that are NaN share it.
+    Elements that reach it together share the derivative evenly; the others contribute exactly nothing.
     """
 
     def infer(self, *avals: Aval) -> Aval:
@@ -165,9 +164,17 @@ class ReduceExtreme(UfuncReduction):
         dtype = out.aval.dtype
         if x_dot is None or dtype.kind not in "fc":
             return out, None
-        reaches = logical_or(equal(x, self.keepdims(out, x)), isnan(x))
+        reaches = self.reaching(x, out)
         total = reduce_sum(where(reaches, x_dot, dtype.type(0)), self.axes)
-        return out, div(total, reduce_sum(cast(reaches, dtype), self.axes))
+        return out, div(total, self.count(reduce_sum(cast(reaches, dtype), self.axes)))
+
+    def reaching(self, x: Any, out: Any) -> Any:
+        """Which elements reach the extreme. Where that is NaN, the elements that are NaN do."""
+        return logical_or(equal(x, self.keepdims(out, x)), isnan(x))
+
+    def count(self, reaching: Any) -> Any:
+        """What the sum of their tangents is divided by."""
+        return reaching
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
@@ -200,6 +207,30 @@ class ReduceMin(ReduceExtreme):
 
     name = "reduce_min"
     ufunc = np.minimum
+
+
+class ReduceExtremeNumber(ReduceExtreme):
+    """An extreme over axes of what is not NaN; NaN where there is nothing else, and then without derivative."""
+
+    def reaching(self, x: Any, out: Any) -> Any:
+        return equal(x, self.keepdims(out, x))
+
+    def count(self, reaching: Any) -> Any:
+        return where(equal(reaching, 0.0), 1.0, reaching)
+
+
+class ReduceFmax(ReduceExtremeNumber):
+    """The largest element over axes that is not NaN; equal ones share the derivative evenly."""
+
+    name = "reduce_fmax"
+    ufunc = np.fmax
+
+
+class ReduceFmin(ReduceExtremeNumber):
+    """The smallest element over axes that is not NaN; equal ones share the derivative evenly."""
+
+    name = "reduce_fmin"
+    ufunc = np.fmin
 
 
 class ReduceLogical(UfuncReduction):

@@ -80,8 +80,8 @@ class LogSumExp(Exponential):
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         x, x_dot = primals[0], tangents[0]
-        weights = where(equal(x, -np.inf), 0.0, Softmax(self.axes).bind(x))
-        return self.bind(x), reduce_sum(mul(weights, x_dot), self.axes)
+        moved = where(equal(x, -np.inf), 0.0, mul(Softmax(self.axes).bind(x), x_dot))
+        return self.bind(x), reduce_sum(moved, self.axes)
 
 
 class Softmax(Exponential):

@@ -85,7 +85,18 @@ def test_asked_for_dtypes(name: str, dtype: str, rng: np.random.Generator) -> No
 
 
 @pytest.mark.parametrize(
-    "ufunc", [np.add, np.multiply, np.maximum, np.minimum, np.logical_and, np.logical_or, np.logaddexp]
+    "ufunc",
+    [
+        np.add,
+        np.multiply,
+        np.maximum,
+        np.minimum,
+        np.fmax,
+        np.fmin,
+        np.logical_and,
+        np.logical_or,
+        np.logaddexp,
+    ],
 )
 def test_reduce_methods_of_ufuncs(ufunc: np.ufunc, rng: np.random.Generator) -> None:
     x = array_of(rng, "f8", (3, 4))
