@@ -1,4 +1,4 @@
-"""Arrays that a traced function closes over: reused buffers stay right, and the caller's arrays stay theirs."""
+"""Arrays that a traced function closes over: reused buffers stay right, the caller's arrays stay theirs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_views_and_bases_become_writeable_again(order: str) -> None:
         return (x * first).sum() + fg.grad(inner)(np.ones(second.shape)).sum()
 
     fg.grad(loss)(np.ones(first.shape))
-    assert base.flags.writeable and view.flags.writeable and first.flags.writeable and second.flags.writeable
+    assert all(array.flags.writeable for array in (base, view, first, second))
 
 
 def test_a_changed_capture_is_read_again() -> None:

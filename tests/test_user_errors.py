@@ -1,7 +1,7 @@
 """What bad input gets: the whole text of each error, as a user reads it.
 
-File and line stand as ``FILE:N``; everything else is exact. `docs/conventions.md` has no say here: a message that
-changes must be read again, by a person.
+File and line stand as ``FILE:N``; everything else is exact. A message that changes must be read again, by
+a person.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ def test_shapes_that_do_not_broadcast() -> None:
         "  FILE:N in loss",
         "    return np.sum(x * np.ones(3))",
         "                  ^^^^^^^^^^^^^^",
-        "  Shapes are matched from the last axis; an axis must be equal or 1. Add an axis with x[:, None] or reshape.",
+        "  Shapes are matched from the last axis; an axis must be equal or 1. Add an "
+        "axis with x[:, None] or reshape.",
     )
 
 
@@ -69,7 +70,8 @@ def test_a_gradient_of_a_vector() -> None:
         "  FILE:N in <lambda>",
         "    assert text_of(errors.NonScalarGradError, lambda: gradient(np.ones(4))) == lines(",
         "                                                      ^^^^^^^^^^^^^^^^^^^^",
-        "  Reduce it, for example with np.sum, or use vjp (one product with the Jacobian) or jacrev (all of it).",
+        "  Reduce it, for example with np.sum, or use vjp (one product with the "
+        "Jacobian) or jacrev (all of it).",
     )
 
 
@@ -150,7 +152,8 @@ def test_assigning_a_tracer_into_a_real_array() -> None:
         "  FILE:N in powers",
         "    table[0] = x**2",
         "    ^^^^^^^^",
-        "  Make the array with fg.numpy.zeros (or np.zeros_like of a traced value), which can be assigned into.",
+        "  Make the array with fg.numpy.zeros (or np.zeros_like of a traced value), "
+        "which can be assigned into.",
     )
 
 
@@ -183,7 +186,8 @@ def test_an_unsupported_numpy_function() -> None:
         "  FILE:N in loss",
         "    return np.linalg.cond(np.busday_count(x, x))",
         "                          ^^^^^^^^^^^^^^^^^^^^^",
-        "  Write it with functions of fg.numpy, or teach funcgrad: @fg.extend.implements(np.busday_count) on a "
+        "  Write it with functions of fg.numpy, or teach funcgrad: "
+        "@fg.extend.implements(np.busday_count) on a "
         "function composed of them, or fg.custom_vjp around the call.",
     )
 
@@ -208,7 +212,8 @@ def test_a_backward_rule_of_another_structure() -> None:
 
     product.defvjp(lambda x, y: (x * y, (x, y)), lambda saved, bar: bar * saved[0])
     assert text_of(errors.CustomRuleError, lambda: fg.grad(product)(2.0, 3.0)) == lines(
-        "the result of the backward rule function must be a tuple of cotangents, one per differentiable argument, "
+        "the result of the backward rule function must be a tuple of cotangents, one per "
+        "differentiable argument, "
         "and it is a Tracer",
         "  FILE:N in <lambda>",
         "    assert text_of(errors.CustomRuleError, lambda: fg.grad(product)(2.0, 3.0)) == lines(",

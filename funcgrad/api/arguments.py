@@ -105,7 +105,8 @@ def check_differentiable(
             aval = leaf_aval(leaf, functools.partial(selection.path_of, k), transform)
         if holomorphic and aval.dtype.kind != "c":
             raise NotDifferentiableError(
-                f"{transform} with holomorphic=True needs complex inputs, and {selection.path_of(k)} is {aval}",
+                f"{transform} with holomorphic=True needs complex inputs, "
+                f"and {selection.path_of(k)} is {aval}",
                 source=here(),
                 remedy="Convert it with .astype(complex).",
             )

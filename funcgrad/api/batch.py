@@ -97,7 +97,7 @@ class Mapping:
         named, named_tree = tree.flatten(kwargs)
         self._leaves = [*leaves, *named]
         self._treedef = (args_tree, named_tree)
-        self._axes: list[int | None] = [*axes, *[0] * len(named)]
+        self._axes: list[Any] = [*axes, *[0] * len(named)]
         self._avals: list[Aval | None] = []
         sizes: dict[int, str] = {}
         for leaf, axis in zip(self._leaves, self._axes, strict=True):

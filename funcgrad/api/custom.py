@@ -93,12 +93,16 @@ class CustomFunction:
     """What `custom_jvp` and `custom_vjp` share: the function, its static arguments, being a method."""
 
     def __init__(self, fun: Function, nondiff_argnums: int | Sequence[int] = ()) -> None:
-        functools.update_wrapper(self, fun)
+        functools.update_wrapper(self, fun, updated=())
         self._fun = fun
         self._static = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else tuple(nondiff_argnums)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self if instance is None else functools.partial(self, instance)
+        return self if instance is None else functools.partial(self.__call__, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function, recorded with its rule where an argument is traced."""
+        raise NotImplementedError
 
     def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         if not kwargs:
@@ -107,7 +111,8 @@ class CustomFunction:
         bound.apply_defaults()
         if bound.kwargs:
             raise CustomRuleError(
-                f"{name_of(self._fun)} has keyword-only arguments {sorted(bound.kwargs)}, which a custom rule cannot take",
+                f"{name_of(self._fun)} has keyword-only arguments {sorted(bound.kwargs)}, "
+                "which a custom rule cannot take",
                 source=here(),
             )
         return bound.args
@@ -212,7 +217,8 @@ class _FlatJvp:
         name = name_of(self._rule)
         if not isinstance(result, tuple | list) or len(result) != 2:
             raise CustomRuleError(
-                f"the jvp rule {name} must return (value, tangent), and it returned a {type(result).__name__}",
+                f"the jvp rule {name} must return (value, tangent), "
+                f"and it returned a {type(result).__name__}",
                 source=here(),
             )
         values = rule_leaves(
@@ -236,8 +242,7 @@ def rule_leaves(value: Any, treedef: Any, avals: Sequence[Aval], what: str) -> l
             source=here(),
         )
     checked = []
-    for leaf, aval in zip(leaves, avals, strict=True):
-        leaf = asoperand(leaf)
+    for leaf, aval in zip(map(asoperand, leaves), avals, strict=True):
         got = aval_of_any(leaf)
         if got.shape != aval.shape and aval.inexact:
             raise CustomRuleError(f"{what} has a leaf of type {got} where {aval} is expected", source=here())
@@ -335,7 +340,8 @@ class _FlatVjp:
         result = self._forward(*self._shape.arguments(flat))
         if not isinstance(result, tuple | list) or len(result) != 2:
             raise CustomRuleError(
-                f"the forward rule {name} must return (value, residuals), and it returned a {type(result).__name__}",
+                f"the forward rule {name} must return (value, residuals), "
+                f"and it returned a {type(result).__name__}",
                 source=here(),
             )
         values = rule_leaves(

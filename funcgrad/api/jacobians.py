@@ -39,7 +39,7 @@ def jacfwd(fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorph
         def of_leaves(leaves: list[Any]) -> Any:
             return selection.call(fun, leaves)
 
-        out, push, *aux = linearize(of_leaves, selection.leaves, has_aux=has_aux)
+        _, push, *aux = linearize(of_leaves, selection.leaves, has_aux=has_aux)
         columns = vmap(push, out_axes=-1)(basis(avals))
         jacobian = tree.map(lambda x: split_last(x, avals, selection.treedef), columns)
         return (jacobian, aux[0]) if has_aux else jacobian

@@ -28,12 +28,14 @@ class Split(NamedTuple):
 
 
 def vjp_programs(program: Program, active: Sequence[bool], n_outputs: int) -> Split:
+    """The primal Program, and the pullback."""
     parts = linearize_program(program, active, n_outputs)
     pulled = transpose_program(simplify_program(parts.linear), parts.n_residuals)
     return Split(parts.primal, simplify_program(pulled), parts.has_tangent)
 
 
 def linearize_programs(program: Program, active: Sequence[bool], n_outputs: int) -> Split:
+    """The primal Program, and the linear map of its derivative."""
     parts = linearize_program(program, active, n_outputs)
     return Split(parts.primal, simplify_program(parts.linear), parts.has_tangent)
 

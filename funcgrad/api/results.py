@@ -35,7 +35,8 @@ class Aux:
             return result
         if not isinstance(result, tuple | list) or len(result) != 2:
             raise TreeError(
-                f"has_aux=True expects the function to return (value, aux), and it returned a {type(result).__name__}",
+                "has_aux=True expects the function to return (value, aux), "
+                f"and it returned a {type(result).__name__}",
                 source=here(),
             )
         value, aux = result
@@ -84,13 +85,15 @@ def scalar_output(value: Any, holomorphic: bool, fun: Function) -> Any:
         raise NonScalarGradError(
             f"grad needs a function that returns a scalar, and {name} returned {seen}",
             source=here(),
-            remedy="Reduce it, for example with np.sum, or use vjp (one product with the Jacobian) or jacrev (all of it).",
+            remedy="Reduce it, for example with np.sum, or use vjp (one product with the Jacobian) "
+            "or jacrev (all of it).",
         )
     if seen.dtype.kind == "c" and not holomorphic:
         raise NonScalarGradError(
             f"grad needs a real result, and {name} returned a complex {seen}",
             source=here(),
-            remedy="Take its real part or magnitude, or pass holomorphic=True if the function is holomorphic.",
+            remedy="Take its real part or magnitude, "
+            "or pass holomorphic=True if the function is holomorphic.",
         )
     if not seen.inexact:
         raise NonScalarGradError(
@@ -122,8 +125,7 @@ def matching_leaves(value: Any, treedef: Any, avals: Sequence[Aval], caller: str
             source=here(),
         )
     checked = []
-    for leaf, aval in zip(leaves, avals, strict=True):
-        leaf = asoperand(leaf)
+    for leaf, aval in zip(map(asoperand, leaves), avals, strict=True):
         got = aval_of_any(leaf)
         if got.shape != aval.shape:
             raise ShapeError(
@@ -134,10 +136,9 @@ def matching_leaves(value: Any, treedef: Any, avals: Sequence[Aval], caller: str
                 raise DtypeError(
                     f"the {what} given to {caller} is complex where the value is {aval}", source=here()
                 )
-            leaf = cast(leaf, aval.dtype)
-        elif got.weak:
-            leaf = cast(leaf, aval.dtype) if aval.inexact else leaf
-        checked.append(leaf)
+            checked.append(cast(leaf, aval.dtype))
+        else:
+            checked.append(cast(leaf, aval.dtype) if got.weak and aval.inexact else leaf)
     return checked
 
 

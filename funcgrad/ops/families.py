@@ -120,8 +120,9 @@ class Pointwise(Primitive):
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
         if self.symbol:
             return f"{names[0]} {self.symbol} {names[1]}" if len(names) == 2 else f"{self.symbol}{names[0]}"
-        if isinstance(self.ufunc, np.ufunc) and getattr(np, self.ufunc.__name__, None) is self.ufunc:
-            return f"np.{self.ufunc.__name__}({', '.join(names)})"
+        called = getattr(self.ufunc, "__name__", "")
+        if isinstance(self.ufunc, np.ufunc) and getattr(np, called, None) is self.ufunc:
+            return f"np.{called}({', '.join(names)})"
         return None
 
     def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
@@ -178,7 +179,7 @@ class Unary(Pointwise):
 class Binary(Pointwise):
     """Two operands."""
 
-    def __call__(self, x: Any, y: Any) -> Any:
+    def __call__(self, x: Any, y: Any) -> Any:  # noqa: C901 - one decision, unrolled for speed
         # The common cases, decided without any general machinery: two plain tracers of one trace, or one
         # and a number or array, whose avals this operation has accepted before.
         if type(x) is Tracer and x._view is None:
@@ -219,9 +220,8 @@ def fitted(recorder: Recorder, x: Any, seen: Aval, dtype: np.dtype[Any] | None, 
     """
     if type(x) is not Tracer:
         x = Tracer(recorder, recorder.index_of(x), seen)
-    if dtype is not None:
-        x = cast(x, dtype)
-    return x if shape is None else broadcast_to(x, shape)
+    found = x if dtype is None else cast(x, dtype)
+    return found if shape is None else broadcast_to(found, shape)
 
 
 def ufunc_dtypes(name: str, ufunc: Any, avals: tuple[Aval, ...]) -> tuple[np.dtype[Any], ...]:

@@ -65,7 +65,8 @@ class Cast(LinearUnary):
     kinds: ClassVar[str] = "fc"
     dtype: np.dtype[Any]
 
-    def infer(self, x: Aval) -> Aval:
+    def infer(self, *avals: Aval) -> Aval:
+        (x,) = avals
         return Aval(x.shape, self.dtype)
 
     def evaluate(self, x: Any) -> Any:
@@ -114,7 +115,8 @@ class Broadcast(LinearUnary):
     shape: Shape
     axes: tuple[int, ...]
 
-    def infer(self, x: Aval) -> Aval:
+    def infer(self, *avals: Aval) -> Aval:
+        (x,) = avals
         fits = len(self.axes) == x.ndim and all(
             n in (1, self.shape[a]) for n, a in zip(x.shape, self.axes, strict=True)
         )
@@ -183,7 +185,8 @@ class Reshape(LinearUnary):
     parameters = ("shape",)
     shape: Shape
 
-    def infer(self, x: Aval) -> Aval:
+    def infer(self, *avals: Aval) -> Aval:
+        (x,) = avals
         out = x.with_shape(self.shape)
         if out.size != x.size:
             raise ShapeError(f"cannot reshape {x}, {x.size} elements, into shape {self.shape}")
@@ -230,7 +233,8 @@ class Permute(LinearUnary):
     parameters = ("order",)
     order: tuple[int, ...]
 
-    def infer(self, x: Aval) -> Aval:
+    def infer(self, *avals: Aval) -> Aval:
+        (x,) = avals
         if sorted(self.order) != list(range(x.ndim)):
             raise ShapeError(f"{self.order} is not an order of the {x.ndim} axes of {x}")
         return x.with_shape(tuple([x.shape[a] for a in self.order]))
@@ -281,7 +285,8 @@ class ReduceSum(LinearUnary):
     parameters = ("axes",)
     axes: tuple[int, ...]
 
-    def infer(self, x: Aval) -> Aval:
+    def infer(self, *avals: Aval) -> Aval:
+        (x,) = avals
         if x.dtype.kind == "b":
             raise DtypeError(f"reduce_sum of {x}: cast booleans to integers first")
         return Aval(reduced_shape(x, self.axes), x.dtype)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from funcgrad.ir.program import Program
-from funcgrad.ops.structure import broadcast, shape_of
+from funcgrad.ops.structure import broadcast
 from funcgrad.tracing.recorder import NOWHERE, Recorder
 from funcgrad.transforms.replay import Env, as_tracer, read, read_tracer, start, transforming
 
@@ -47,12 +47,11 @@ def batch_program(program: Program, size: int, batched: Sequence[bool]) -> Progr
         ]
         outputs, flags = record_batched(recorder, program, size, inputs, batched)
         outs = []
-        for x, flag in zip(outputs, flags, strict=True):
-            x = as_tracer(recorder, x)
-            if not flag:
-                shape = shape_of(x)
-                x = broadcast(x, (size, *shape), tuple(range(1, len(shape) + 1)))
-            outs.append(x._index)
+        for output, flag in zip(outputs, flags, strict=True):
+            x = as_tracer(recorder, output)
+            shape = x.aval.shape
+            full = x if flag else broadcast(x, (size, *shape), tuple(range(1, len(shape) + 1)))
+            outs.append(full._index)
         return recorder.program([t._index for t in inputs], outs)
 
 

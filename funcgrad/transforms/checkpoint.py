@@ -18,7 +18,6 @@ from funcgrad.transforms.call import Call, batched_program, with_batch_axis
 from funcgrad.transforms.linearize import jvp_program, record_jvp, zeros_like
 from funcgrad.transforms.transpose import record_transpose
 
-
 _POINT = np.array([0.5, -1.0, 2.0])
 
 
@@ -145,11 +144,11 @@ class CheckpointTangents(Primitive):
 
     def _batched(self, size: int, batched: Flags) -> Primitive:
         n = self._n_inputs
-        tangents = iter(batched[n:])
-        with_tangents = [
-            flag or (active and next(tangents)) for flag, active in zip(batched, self.active, strict=False)
-        ]
-        return CheckpointTangents(batched_program(self.program, size, tuple(with_tangents)), self.active)
+        flags = iter(batched[n:])
+        of_tangents = [next(flags) if active else False for active in self.active]
+        either = tuple([a or b for a, b in zip(batched[:n], of_tangents, strict=True)])
+        made: Primitive = CheckpointTangents(batched_program(self.program, size, either), self.active)
+        return made
 
     def _aligned(self, size: int, inputs: Sequence[Any], batched: Flags) -> list[Any]:
         # An input and its tangent have one type, so if either is batched both are.

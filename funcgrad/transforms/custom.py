@@ -87,6 +87,8 @@ class BatchedRule:
 
     __slots__ = ("_batched", "_rule", "_size", "name")
 
+    name: str
+
     def __init__(self, rule: Rule, size: int, batched: Flags) -> None:
         self._rule = rule
         self._size = size
@@ -158,7 +160,9 @@ class CustomJvp(Call):
 
 
 class CustomVjp(Call):
-    """A call with rules ``forward: inputs -> outputs, residuals`` and ``backward: residuals, cotangents -> cotangents``.
+    """A call with a rule for each direction.
+
+    ``forward: inputs -> outputs, residuals`` and ``backward: residuals, cotangents -> cotangents``.
 
     Its inputs are the arguments, the constants of the Program, and the constants of the forward rule.
     """
@@ -274,7 +278,8 @@ class CustomVjpTangents(Primitive):
             return transpose_program(rule, self.n_residuals)
         except NotDifferentiableError as error:
             raise NotDifferentiableError(
-                f"forward mode through a custom_vjp needs a backward rule that is linear in its cotangent: {error}",
+                "forward mode through a custom_vjp needs a backward rule that is linear in its cotangent: "
+                f"{error}",
                 remedy="Use reverse mode (grad, vjp, jacrev), or define the function with custom_jvp.",
             ) from None
 

@@ -75,7 +75,7 @@ def replay(recorder: Recorder, equations: Sequence[Equation], env: Env) -> None:
                     index = recorder.literal(value, atom.aval.dtype, atom.aval.weak)
                 else:
                     index = recorder.index_of(value)
-                if type(atom) is not Literal:
+                if isinstance(atom, Var):
                     indices[atom] = index
             step.append(index)
         write(env, equation, recorder.append(equation.primitive, tuple(step)))

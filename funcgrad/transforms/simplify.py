@@ -17,8 +17,9 @@ def simplify_program(program: Program) -> Program:
     scalars: dict[Var, Atom] = {}
     seen: dict[Any, Equation] = {}
     equations: list[Equation] = []
-    for equation in program.equations:
-        inputs = tuple([known.get(atom, atom) for atom in equation.inputs])  # type: ignore[arg-type, call-overload]
+    for original in program.equations:
+        equation = original
+        inputs = tuple([known.get(atom, atom) for atom in equation.inputs])  # type: ignore[arg-type]
         primitive = equation.primitive
         if isinstance(primitive, Pointwise):
             inputs = with_scalars(inputs, equation.outputs[0], scalars)
@@ -40,7 +41,7 @@ def simplify_program(program: Program) -> Program:
             equation = Equation(primitive, inputs, equation.outputs, equation.source)
         seen[key] = equation
         equations.append(equation)
-    outputs = tuple([known.get(atom, atom) for atom in program.outputs])  # type: ignore[arg-type, call-overload]
+    outputs = tuple([known.get(atom, atom) for atom in program.outputs])  # type: ignore[arg-type]
     return Program(program.inputs, program.captured, live(equations, outputs), outputs, program.name)
 
 

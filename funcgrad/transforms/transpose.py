@@ -88,8 +88,10 @@ def transpose_step(
     inputs = [Linear(avals[i]) if i in dependent else Tracer(recorder, i, avals[i]) for i in operands]
     if type(primitive).linear_in is Primitive.linear_in and sum(i in dependent for i in operands) > 1:
         raise NotDifferentiableError(
-            f"{primitive.name} of {listed([avals[i] for i in operands])} is not linear in both operands together",
-            remedy="Only linear functions have a transpose; a custom_jvp rule must be linear in its tangents.",
+            f"{primitive.name} of {listed([avals[i] for i in operands])} "
+            "is not linear in its operands together",
+            remedy="Only linear functions have a transpose; "
+            "a custom_jvp rule must be linear in its tangents.",
         )
     if primitive.transpose_into is not None and operands[0] in bars:
         add_into(
@@ -100,10 +102,10 @@ def transpose_step(
     selects = primitive.selects or any(b._index in selected for b in marked)
     for i, result in zip(operands, results, strict=True):
         if result is not None and i in dependent:
-            result = as_tracer(recorder, result)
+            part = as_tracer(recorder, result)
             if selects:
-                selected.add(result._index)
-            accumulate(bars, selected, i, result)
+                selected.add(part._index)
+            accumulate(bars, selected, i, part)
 
 
 def add_into(recorder: Recorder, index: int, total: Any, bars: Cotangents, selected: set[int]) -> None:
