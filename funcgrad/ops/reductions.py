@@ -210,7 +210,7 @@ class ReduceMin(ReduceExtreme):
 
 
 class ReduceExtremeNumber(ReduceExtreme):
-    """An extreme over axes of what is not NaN; NaN where there is nothing else, and then without derivative."""
+    """An extreme over axes of what is not NaN; of nothing else NaN, without a derivative."""
 
     def reaching(self, x: Any, out: Any) -> Any:
         return equal(x, self.keepdims(out, x))
