@@ -1,14 +1,81 @@
-"""Doors for those who look behind the functions: primitives by name, and arrays that a source refers to."""
+"""Doors for those who go behind the functions: new operations, and NumPy functions taught to trace.
+
+A NumPy function that can be written with others needs no derivative, only an equivalent:
+
+>>> @implements(np.sinc)
+... def sinc(x):
+...     return np.where(x == 0, 1.0, np.sin(np.pi * x) / (np.pi * x))
+>>> print(fg.grad(lambda x: np.sinc(x))(0.5).round(3))
+-1.273
+
+An operation of its own is one class with its type, value, derivative and samples; `Unary` and the other
+families supply most of it, and every sample is tested by `funcgrad.testing` and by our own suite:
+
+>>> class Softsign(Unary):
+...     "x / (1 + |x|)."
+...     name = "softsign"
+...     def evaluate(self, x):
+...         return x / (1.0 + abs(x))
+...     def derivative(self, x, out):
+...         return (1.0 - abs(out)) ** 2
+...     @classmethod
+...     def samples(cls):
+...         return (Sample(normal(3)),)
+>>> softsign = Softsign()
+>>> print(fg.grad(lambda x: softsign(x))(1.0), softsign(1.0))
+0.25 0.5
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from funcgrad.errors import ProgramError, did_you_mean
+from funcgrad.ir.avals import Aval
 from funcgrad.ir.catalog import CATALOG
 from funcgrad.ir.remembered import ARRAYS
+from funcgrad.numpy.dispatch import implements
+from funcgrad.ops.families import Binary, Pointwise, Reduction, Unary
+from funcgrad.ops.structure import LinearUnary
+from funcgrad.tracing.primitive import Linear, Primitive
+from funcgrad.tracing.samples import (
+    ErrorSample,
+    Sample,
+    booleans,
+    distinct,
+    edge,
+    fixed,
+    integers,
+    normal,
+    positive,
+    uniform,
+)
+from funcgrad.tracing.tracer import Tracer
 
-__all__ = ["captured_array", "primitive"]
+__all__ = [
+    "Aval",
+    "Binary",
+    "ErrorSample",
+    "Linear",
+    "LinearUnary",
+    "Pointwise",
+    "Primitive",
+    "Reduction",
+    "Sample",
+    "Tracer",
+    "Unary",
+    "booleans",
+    "captured_array",
+    "distinct",
+    "edge",
+    "fixed",
+    "implements",
+    "integers",
+    "normal",
+    "positive",
+    "primitive",
+    "uniform",
+]
 
 
 def primitive(name: str, **params: Any) -> Any:

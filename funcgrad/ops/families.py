@@ -41,7 +41,10 @@ class Pointwise(Primitive):
     """Element by element. A concrete class sets ``ufunc`` and says its ``partial`` derivatives."""
 
     ufunc: ClassVar[Any] = None
-    """The NumPy ufunc (or an object with the same call and ``resolve_dtypes``) that evaluates it."""
+    """The NumPy ufunc (or an object with the same call and ``resolve_dtypes``) that evaluates it.
+
+    A class without one defines `evaluate`; its operands promote as those of an addition.
+    """
     symbol: ClassVar[str] = ""
     """Python operator for the printed source: infix for two operands, prefix for one."""
     keeps_weak: ClassVar[bool] = False
@@ -93,11 +96,19 @@ class Pointwise(Primitive):
 
     def on_arrays(self, *args: Any) -> Any:
         """The result on arrays and scalars alone, with NumPy's own promotion and broadcasting."""
-        return self.ufunc(*args)
+        if self.ufunc is not None:
+            return self.ufunc(*args)
+        dtypes = self.operand_dtypes(tuple([aval_of(x) for x in args]))
+        operands = np.broadcast_arrays(*[np.asarray(x, dtype) for x, dtype in zip(args, dtypes, strict=True)])
+        return np.asarray(self.evaluate(*operands))[()]
 
     def operand_dtypes(self, avals: tuple[Aval, ...]) -> tuple[np.dtype[Any], ...]:
         """The dtypes that NumPy's promotion gives the operands."""
-        return ufunc_dtypes(self.name, self.ufunc, avals)[:-1]
+        return self._loop_dtypes(avals)[:-1]
+
+    def _loop_dtypes(self, avals: tuple[Aval, ...]) -> tuple[np.dtype[Any], ...]:
+        # Without a ufunc of its own an operation has the types of the plainest one.
+        return ufunc_dtypes(self.name, self.ufunc or (np.positive, np.add)[len(avals) - 1], avals)
 
     # -- rules -----------------------------------------------------------------------------------------
 
@@ -107,7 +118,7 @@ class Pointwise(Primitive):
             if x.shape and shape and x.shape != shape:
                 raise ShapeError(f"{self.name} of {listed(avals)}: shapes differ")
             shape = shape or x.shape
-        dtypes = ufunc_dtypes(self.name, self.ufunc, tuple([x.strong for x in avals]))
+        dtypes = self._loop_dtypes(tuple([x.strong for x in avals]))
         if any(x.dtype != d for x, d in zip(avals, dtypes, strict=False)):
             raise DtypeError(
                 f"{self.name} of {listed(avals)}: operands must be cast to {listed(dtypes[:-1])} first"
