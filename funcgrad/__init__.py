@@ -11,14 +11,24 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from funcgrad import numpy, scipy, tree
 from funcgrad.api.batch import vmap
 from funcgrad.api.custom import checkpoint, custom_jvp, custom_vjp
-from funcgrad.api.differentiate import grad, jvp, linear_transpose, linearize, stop_gradient, value_and_grad, vjp
+from funcgrad.api.differentiate import (
+    grad,
+    jvp,
+    linear_transpose,
+    linearize,
+    stop_gradient,
+    value_and_grad,
+    vjp,
+)
 from funcgrad.api.inspect import eval_shape, make_program
 from funcgrad.api.jacobians import hessian, hvp, jacfwd, jacobian, jacrev
 from funcgrad.ir.avals import Aval as ShapeDtypeStruct
+from funcgrad.ir.check import check_program as check
 from funcgrad.ir.program import Equation, Program
 
 if _TYPE_CHECKING:
-    from funcgrad import testing
+    from funcgrad import extend, testing
+    from funcgrad.ir.parsing import parse
 
 __version__ = "0.1.0"
 
@@ -26,10 +36,12 @@ __all__ = [
     "Equation",
     "Program",
     "ShapeDtypeStruct",
+    "check",
     "checkpoint",
     "custom_jvp",
     "custom_vjp",
     "eval_shape",
+    "extend",
     "grad",
     "hessian",
     "hvp",
@@ -41,6 +53,7 @@ __all__ = [
     "linearize",
     "make_program",
     "numpy",
+    "parse",
     "scipy",
     "stop_gradient",
     "testing",
@@ -51,10 +64,14 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    """Import `funcgrad.testing` when it is first asked for: no program needs it to run."""
-    if name == "testing":
-        from importlib import import_module  # noqa: PLC0415 - likewise
+_LAZY = {"extend": "funcgrad.extend", "testing": "funcgrad.testing", "parse": "funcgrad.ir.parsing"}
 
-        return import_module("funcgrad.testing")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __getattr__(name: str) -> object:
+    """Import what no program needs to run when it is first asked for."""
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module  # noqa: PLC0415 - likewise
+
+    module = import_module(_LAZY[name])
+    return module.parse if name == "parse" else module
