@@ -44,6 +44,7 @@ from funcgrad.numpy.complexes import (
     real_if_close,
 )
 from funcgrad.numpy.contraction import cross, dot, inner, kron, outer, tensordot, trace, vdot
+from funcgrad.numpy.convolution import convolve, correlate
 from funcgrad.numpy.creation import (
     arange,
     array,
@@ -310,6 +311,12 @@ from funcgrad.numpy.rounding import (
     spacing,
     trunc,
 )
+from funcgrad.numpy.sampled import (
+    ediff1d,
+    gradient,
+    interp,
+    unwrap,
+)
 from funcgrad.numpy.selection import (
     clip,
     fmax,
@@ -460,10 +467,12 @@ __all__ = [
     "concatenate",
     "conj",
     "conjugate",
+    "convolve",
     "copy",
     "copysign",
     "copyto",
     "corrcoef",
+    "correlate",
     "cos",
     "cosh",
     "count_nonzero",
@@ -492,6 +501,7 @@ __all__ = [
     "dstack",
     "dtype",
     "e",
+    "ediff1d",
     "einsum",
     "einsum_path",
     "empty",
@@ -531,6 +541,7 @@ __all__ = [
     "generic",
     "geomspace",
     "get_printoptions",
+    "gradient",
     "greater",
     "greater_equal",
     "heaviside",
@@ -552,6 +563,7 @@ __all__ = [
     "int64",
     "int_",
     "integer",
+    "interp",
     "intp",
     "invert",
     "isclose",
@@ -721,6 +733,7 @@ __all__ = [
     "unravel_index",
     "unsignedinteger",
     "unstack",
+    "unwrap",
     "vander",
     "var",
     "vdot",
