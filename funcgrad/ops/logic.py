@@ -164,8 +164,8 @@ class BitwiseCount(Unary):
     @classmethod
     def samples(cls) -> Sequence[Any]:
         return (
-            Sample(booleans(3, 2), differentiable=False),
-            Sample(integers(-9, 9, 4), differentiable=False),
+            Sample(integers(-9, 9, 3, 2), differentiable=False),
+            Sample(integers(0, 9, 4, dtype=np.uint8), differentiable=False),
         )
 
 
