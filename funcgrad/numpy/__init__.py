@@ -311,6 +311,12 @@ from funcgrad.numpy.rounding import (
     spacing,
     trunc,
 )
+from funcgrad.numpy.sampled import (
+    ediff1d,
+    gradient,
+    interp,
+    unwrap,
+)
 from funcgrad.numpy.selection import (
     clip,
     fmax,
