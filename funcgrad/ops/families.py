@@ -31,6 +31,7 @@ from funcgrad.tracing.recorder import Recorder, located, recorder_of
 from funcgrad.tracing.tracer import Tracer
 
 _PYTHON_SCALARS = (float, int, complex, bool)
+_SINGLE = {np.dtype(np.float64): np.dtype(np.float32), np.dtype(np.complex128): np.dtype(np.complex64)}
 _WEAK_TYPES: dict[str, Any] = {"b": np.dtype(np.bool_), "i": int, "f": float, "c": complex}
 
 
@@ -241,6 +242,9 @@ def ufunc_dtypes(name: str, ufunc: Any, avals: tuple[Aval, ...]) -> tuple[np.dty
     if all(x.weak for x in avals):
         # NumPy has no loop for Python scalars alone: they act as its default dtypes.
         asked = [x.dtype for x in avals]
+        if any(dtype in _SINGLE.values() for dtype in asked):
+            # A number that took the dtype of an array beside it; rules combine it with numbers of their own.
+            asked = [_SINGLE.get(dtype, dtype) for dtype in asked]
     try:
         found: tuple[np.dtype[Any], ...] = ufunc.resolve_dtypes((*asked, None))
     except TypeError as error:

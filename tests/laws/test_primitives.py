@@ -22,6 +22,10 @@ DIFFERENTIABLE = [case for case in ALL if case.sample.differentiable]
 DOUBLE = [case for case in DIFFERENTIABLE if case.dtype in (np.float64, np.complex128)]
 SINGLE = [case for case in DIFFERENTIABLE if case.dtype in (np.float32, np.complex64)]
 
+FIRST = [case for case in ALL if case.dtype == np.float64]
+"""One case for each sample, for what does not depend on the dtype."""
+
+every_sample = pytest.mark.parametrize("case", FIRST, ids=repr)
 every_case = pytest.mark.parametrize("case", ALL, ids=repr)
 differentiable_case = pytest.mark.parametrize("case", DIFFERENTIABLE, ids=repr)
 double_case = pytest.mark.parametrize("case", DOUBLE, ids=repr)
@@ -56,7 +60,7 @@ def test_only_constant_operations_lack_differentiable_samples(cls: type[Primitiv
         assert not any(parts.has_tangent), f"{case} has a derivative that no sample tests"
 
 
-@every_case
+@every_sample
 def test_equal_parameters_make_one_primitive(case: Case) -> None:
     primitive = case.primitive
     assert case.cls(**case.sample.params) is primitive
@@ -65,7 +69,7 @@ def test_equal_parameters_make_one_primitive(case: Case) -> None:
     assert dict(primitive.params) == case.sample.params
 
 
-@every_case
+@every_sample
 def test_pickle_returns_the_same_primitive(case: Case) -> None:
     assert pickle.loads(pickle.dumps(case.primitive)) == case.primitive
 
@@ -136,7 +140,7 @@ def test_overwriting_evaluation_gives_the_same(case: Case) -> None:
     assert snapshot(others) == snapshot(values[1:]), "evaluate_over wrote into an input that is not the first"
 
 
-@every_case
+@every_sample
 def test_result_owns_its_memory_unless_it_says_so(case: Case) -> None:
     values = case.values(case.rng())
     if case.primitive.aliases:
@@ -154,7 +158,7 @@ def test_simplification_changes_nothing(case: Case) -> None:
     laws.assert_simplified_is_equal(case.program(values), values)
 
 
-@every_case
+@every_sample
 def test_text_is_the_program(case: Case) -> None:
     values = case.values(case.rng())
     program = case.program(values)
@@ -220,7 +224,8 @@ def test_transpose_in_every_linear_input(case: Case) -> None:
 
 
 @differentiable_case
-def test_rules_take_scalars_as_literals(case: Case) -> None:
+@pytest.mark.parametrize("weak", [False, True], ids=["strong", "weak"])
+def test_rules_take_scalars_as_literals(case: Case, weak: bool) -> None:
     """Where an input is a constant of the Program, the rules meet a NumPy scalar and give the same."""
     rng = case.rng()
     values = case.values(rng)
@@ -229,7 +234,7 @@ def test_rules_take_scalars_as_literals(case: Case) -> None:
         active = tuple([is_inexact(y) and j != k for j, y in enumerate(values)])
         if np.ndim(x) or not any(active):
             continue
-        constant = with_literal(program, k, x)
+        constant = with_literal(program, k, Literal(x, Aval((), x.dtype, weak)))
         others = [y for j, y in enumerate(values) if j != k]
         flags = tuple([a for j, a in enumerate(active) if j != k])
         tangents = laws.given(laws.tangents_for(rng, values, active))
@@ -237,15 +242,30 @@ def test_rules_take_scalars_as_literals(case: Case) -> None:
         seen = laws.values_of(laws.forward_of(constant, flags), [*others, *tangents])
         laws.assert_all_close(seen, expected, what=f"input {k} as a literal")
         laws.assert_vjp_is_transposed_jvp(constant, others, rng, flags)
+        laws.assert_selection_masks_cotangents(constant, others, rng)
 
 
-def with_literal(program: Program, k: int, value: Any) -> Program:
+def with_literal(program: Program, k: int, literal: Literal) -> Program:
     """The Program with input `k` replaced by a constant."""
     (equation,) = program.equations
-    literal = Literal(value, aval_of(value))
     inputs = tuple([literal if j == k else v for j, v in enumerate(equation.inputs)])
     rest = tuple([v for j, v in enumerate(program.inputs) if j != k])
     return Program(rest, (), (Equation(equation.primitive, inputs, equation.outputs),), program.outputs)
+
+
+@differentiable_case
+def test_selection_masks_cotangents(case: Case) -> None:
+    rng = case.rng()
+    values = case.values(rng)
+    laws.assert_selection_masks_cotangents(case.program(values), values, rng)
+
+
+@every_case
+def test_nothing_leaks_from_what_is_not_selected(case: Case) -> None:
+    values = case.values(case.rng())
+    program = case.program(values)
+    if any(laws.active_inputs(values)) and any(v.aval.inexact for v in program.outputs):
+        laws.assert_nothing_leaks(program, values)
 
 
 # -- batching ------------------------------------------------------------

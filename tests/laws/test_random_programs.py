@@ -34,7 +34,10 @@ STRAIGHT_OR_BRANCHING = st.one_of(functions("f"), functions("c"), functions("f",
 WITHOUT_WRITES = st.one_of(functions("f", writes=False), functions("c", writes=False))
 SMALL = st.one_of(functions("f", most=7), functions("c", most=7))
 
-STEPS = (2.0**-10, 2.0**-13, 2.0**-7)
+# An example takes a few milliseconds, so that there may be more of them than usual.
+many = settings(max_examples=3 * settings.default.max_examples)
+
+STEPS = (2.0**-10, 2.0**-13, 2.0**-16, 2.0**-7)
 TOLERANCE = 1e-6
 
 
@@ -69,6 +72,7 @@ def assert_same_results(ours: Any, theirs: Any, tolerance: float | None = None) 
 # -- values ------------------------------------------------------------------------------------
 
 
+@many
 @given(STRAIGHT_OR_BRANCHING)
 def test_traced_values_are_numpys(f: RandomFunction) -> None:
     expected = f.function(*f.args)
@@ -78,6 +82,7 @@ def test_traced_values_are_numpys(f: RandomFunction) -> None:
     assert snapshot(f.args) == before, "an argument was modified"
 
 
+@many
 @given(ANY)
 def test_program_is_the_function(f: RandomFunction) -> None:
     program = fg.make_program(f.function)(*f.args)
@@ -90,6 +95,7 @@ def test_program_is_the_function(f: RandomFunction) -> None:
     assert pickle.loads(pickle.dumps(program)) == program
 
 
+@many
 @given(STRAIGHT_OR_BRANCHING)
 def test_second_call_is_the_first(f: RandomFunction) -> None:
     slope = fg.grad(f.loss, all_arguments(f))
@@ -102,6 +108,7 @@ def test_second_call_is_the_first(f: RandomFunction) -> None:
 # -- derivatives -------------------------------------------------------------------------------
 
 
+@many
 @given(STRAIGHT_OR_BRANCHING)
 def test_gradient_is_a_difference_quotient(f: RandomFunction) -> None:
     slopes = fg.grad(f.loss, all_arguments(f))(*f.args)
@@ -109,6 +116,7 @@ def test_gradient_is_a_difference_quotient(f: RandomFunction) -> None:
     assert_is_derivative(pairing(slopes, along), f.loss, f.args, along)
 
 
+@many
 @given(STRAIGHT_OR_BRANCHING)
 def test_jvp_vjp_and_linearize_agree(f: RandomFunction) -> None:
     along = directions(f.args)
@@ -119,6 +127,7 @@ def test_jvp_vjp_and_linearize_agree(f: RandomFunction) -> None:
     assert_same_results(fg.linearize(f.function, *f.args)[1](*along), dots, 1e-9)
 
 
+@many
 @given(SMALL)
 def test_gradient_of_gradient_is_a_difference_quotient(f: RandomFunction) -> None:
     along, weights = directions(f.args), directions(f.args, 1)
@@ -133,12 +142,14 @@ def test_gradient_of_gradient_is_a_difference_quotient(f: RandomFunction) -> Non
     assert_near(forward, pairing(second, along), 1e-8)
 
 
+@many
 @given(ANY)
 def test_checkpointed_gradient_is_the_gradient(f: RandomFunction) -> None:
     expected = fg.grad(f.loss, all_arguments(f))(*f.args)
     assert_same_results(fg.grad(fg.checkpoint(f.loss), all_arguments(f))(*f.args), expected, 1e-9)
 
 
+@many
 @given(ANY)
 def test_transformed_programs_obey_the_laws(f: RandomFunction) -> None:
     program = fg.make_program(f.function)(*f.args)
@@ -170,12 +181,14 @@ def assert_is_loop(mapped: Any, function: Callable[..., Any], batches: Sequence[
         assert_close(found, np.stack(parts), 1e-9)
 
 
+@many
 @given(ANY, st.sampled_from([2, 3, 1]))
 def test_vmap_is_a_loop(f: RandomFunction, size: int) -> None:
     batches = batches_of(f, size)
     assert_is_loop(fg.vmap(f.function)(*batches), f.function, batches, size)
 
 
+@many
 @given(WITHOUT_WRITES, st.data())
 def test_vmap_over_some_arguments_is_a_loop(f: RandomFunction, data: st.DataObject) -> None:
     axes = [
@@ -191,6 +204,7 @@ def test_vmap_over_some_arguments_is_a_loop(f: RandomFunction, data: st.DataObje
     assert_is_loop(fg.vmap(f.function, in_axes=tuple(axes))(*given_args), f.function, same, 2)
 
 
+@many
 @given(SMALL)
 def test_vmap_of_gradient_is_a_loop(f: RandomFunction) -> None:
     slope = fg.grad(f.loss, all_arguments(f))
@@ -198,6 +212,7 @@ def test_vmap_of_gradient_is_a_loop(f: RandomFunction) -> None:
     assert_is_loop(fg.vmap(slope)(*batches), slope, batches, 2)
 
 
+@many
 @given(SMALL)
 def test_gradient_of_vmap_is_the_sum_over_the_loop(f: RandomFunction) -> None:
     batches = batches_of(f, 2)
@@ -208,7 +223,7 @@ def test_gradient_of_vmap_is_the_sum_over_the_loop(f: RandomFunction) -> None:
 # -- single precision --------------------------------------------------------------------------
 
 
-@settings(max_examples=50)
+@many
 @given(functions("f", most=8))
 def test_single_precision_stays_and_is_near(f: RandomFunction) -> None:
     args = [as_dtype(x, np.dtype(np.float32)) for x in f.args]

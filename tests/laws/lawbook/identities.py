@@ -14,6 +14,7 @@ from funcgrad.ir.evaluate import source_function, walk
 from funcgrad.ir.parsing import parse
 from funcgrad.ir.printing import program_text
 from funcgrad.ir.program import Literal, Program
+from funcgrad.ops.selection import where
 from funcgrad.transforms.batching import batch_program
 from funcgrad.transforms.linearize import Linearized, jvp_program, linearize_program
 from funcgrad.transforms.replay import inline, inputs_of, transforming
@@ -263,6 +264,42 @@ def assert_precisions_agree(
         fine = values_of(double, wide)
         for k, (x, y) in enumerate(zip(coarse, fine, strict=True)):
             assert_near(x, y, 1e-4, f"{make.__name__} in single precision, output {k}")
+
+
+def masked(program: Program, masks: Sequence[Any]) -> Program:
+    """The Program whose floating-point results are 0 where their mask is False."""
+    with transforming(program, "masked") as recorder:
+        inputs = inputs_of(recorder, program.inputs)
+        outs = inline(recorder, program, inputs)
+        kept = [
+            where(mask, out, out.dtype.type(0)) if out.aval.inexact else out
+            for out, mask in zip(outs, masks, strict=True)
+        ]
+        return recorder.program([t._index for t in inputs], [recorder.index_of(x) for x in kept])
+
+
+def assert_selection_masks_cotangents(program: Program, values: Values, rng: np.random.Generator) -> None:
+    """The pullback of a selection of results is the pullback of cotangents with zeros in them."""
+    active = active_inputs(values)
+    masks = [np.asarray(rng.integers(0, 2, v.aval.shape), np.bool_)[()] for v in program.outputs]
+    plain, selecting = pullback_program(program, active), pullback_program(masked(program, masks), active)
+    cotangents = cotangents_for(rng, plain, len(values))
+    moving = [mask for mask, has in zip(masks, split_of(program, active).has_tangent, strict=True) if has]
+    zeroed = [
+        as_dtype(np.where(m, c, 0), np.asarray(c).dtype) for m, c in zip(moving, cotangents, strict=True)
+    ]
+    seen = values_of(selecting, [*values, *cotangents])
+    assert_all_close(seen, values_of(plain, [*values, *zeroed]), what="pullback of a selection")
+
+
+def assert_nothing_leaks(program: Program, values: Values) -> None:
+    """Where no result is selected every cotangent is exactly 0, at any values, even NaN and infinity."""
+    active = active_inputs(values)
+    masks = [np.zeros(v.aval.shape, np.bool_)[()] for v in program.outputs]
+    pullback = pullback_program(masked(program, masks), active)
+    ones = [np.ones(v.aval.shape, v.aval.dtype)[()] for v in pullback.inputs[len(values) :]]
+    for bar in values_of(pullback, [*values, *ones]):
+        assert not np.any(bar), f"a cotangent of 0 became {bar}"
 
 
 # -- linear operations ------------------------------------------------------------
