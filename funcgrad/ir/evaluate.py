@@ -80,8 +80,8 @@ class Runner:
 
 
 def last_uses(program: Program) -> dict[Var, int]:
-    """The number of the last equation that uses a variable, unless it is an input or output."""
-    kept = set(program.outputs) | set(program.inputs)
+    """The number of the last equation that uses a variable, unless it is an input, output or captured."""
+    kept = {*program.outputs, *program.inputs, *(v for v, _ in program.captured)}
     last: dict[Var, int] = {}
     for k, equation in enumerate(program.equations):
         for atom in (*equation.inputs, *equation.outputs):

@@ -15,9 +15,10 @@ import numpy as np
 from funcgrad.errors import DtypeError, FuncgradError, ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.cumulative import check_axis, full_size
-from funcgrad.ops.structure import broadcast_to, shape_of
+from funcgrad.ops.structure import broadcast, shape_of
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, booleans, distinct, edge, fixed, integers, normal
+from funcgrad.tracing.tracer import Tracer
 
 
 class Ordering(Primitive):
@@ -222,7 +223,7 @@ class TakeAlongAxis(AlongAxis):
         return self.bind(x, index), self.bind(tangents[0], index)
 
     def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
-        zeros = broadcast_to(cotangent.aval.dtype.type(0), inputs[0].aval.shape)
+        zeros = zeros_beside(cotangent, inputs[0].aval.shape)
         return self.transpose_into(zeros, cotangent, *inputs), None
 
     def transpose_into(self, total: Any, cotangent: Any, *inputs: Any) -> Any:
@@ -302,7 +303,7 @@ class AddAlongAxis(AlongAxis):
         if part_dot is None:
             return out, x_dot
         if x_dot is None:
-            x_dot = broadcast_to(out.aval.dtype.type(0), out.aval.shape)
+            x_dot = zeros_beside(part_dot, out.aval.shape)
         return out, self.bind(x_dot, part_dot, index)
 
     def linear_in(self, flags: Flags) -> bool:
@@ -336,6 +337,13 @@ class AddAlongAxis(AlongAxis):
             ),
             ErrorSample(normal(3), integers(0, 3, 2), index, params=params, words="cast", error=DtypeError),
         )
+
+
+def zeros_beside(x: Tracer, shape: tuple[int, ...]) -> Any:
+    """Zeros of the dtype of `x`, recorded in its trace: an array made here would be captured by the Program."""
+    recorder = x._recorder
+    zero = Tracer(recorder, recorder.literal(0, x.aval.dtype), x.aval.scalar)
+    return broadcast(zero, shape, ())
 
 
 def without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:

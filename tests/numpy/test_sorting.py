@@ -56,6 +56,14 @@ def test_jacobian_of_sort_at_ties_and_nan() -> None:
     np.testing.assert_array_equal(fg.grad(lambda t: np.sum(np.sort(t)))(np.zeros((0, 2))), np.zeros((0, 2)))
 
 
+def test_gradients_of_large_arrays_run_again() -> None:
+    """The third run is that of the compiled source, which forgets large arrays after their last use."""
+    x = np.arange(20000.0)[::-1].copy()
+    gradient = fg.grad(lambda t: np.sum(np.sort(t) * np.arange(20000.0)))
+    for _ in range(3):
+        np.testing.assert_array_equal(gradient(x), x)
+
+
 def test_sorting_in_place_writes_the_array_and_what_it_is_a_view_of() -> None:
     def f(x: Any) -> Any:
         y = x * 1.0
