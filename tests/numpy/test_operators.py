@@ -102,7 +102,7 @@ def test_booleans_have_no_sign() -> None:
 # -- comparison with what is no number ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("other", [None, "text", object(), {}, b"bytes"], ids=repr)
+@pytest.mark.parametrize("other", [None, "text", pytest.param(object(), id="object"), {}, b"bytes"], ids=repr)
 def test_equality_with_what_is_no_number(other: Any) -> None:
     assert_same(traced(lambda x: x + 0.0 * (x == other), X), X)
     seen = []
