@@ -46,7 +46,6 @@ from funcgrad.numpy.complexes import (
 from funcgrad.numpy.contraction import cross, dot, inner, kron, outer, tensordot, trace, vdot
 from funcgrad.numpy.convolution import convolve, correlate
 from funcgrad.numpy.creation import (
-    arange,
     array,
     asanyarray,
     asarray,
@@ -56,19 +55,12 @@ from funcgrad.numpy.creation import (
     empty,
     empty_like,
     eye,
-    fromfunction,
     full,
     full_like,
-    geomspace,
     identity,
-    indices,
-    linspace,
-    logspace,
-    meshgrid,
     ones,
     ones_like,
     tri,
-    vander,
     zeros,
     zeros_like,
 )
@@ -138,6 +130,23 @@ from funcgrad.numpy.inquiries import (
     tril_indices_from,
     triu_indices_from,
 )
+from funcgrad.numpy.joining import (
+    append,
+    array_split,
+    block,
+    column_stack,
+    concat,
+    concatenate,
+    dsplit,
+    dstack,
+    hsplit,
+    hstack,
+    split,
+    stack,
+    unstack,
+    vsplit,
+    vstack,
+)
 from funcgrad.numpy.logic import (
     allclose,
     array_equal,
@@ -172,29 +181,14 @@ from funcgrad.numpy.logic import (
     signbit,
 )
 from funcgrad.numpy.movement import (
-    append,
-    array_split,
-    block,
-    column_stack,
-    concat,
-    concatenate,
     diag,
     diagflat,
-    dsplit,
-    dstack,
-    hsplit,
-    hstack,
     repeat,
     resize,
     roll,
-    split,
-    stack,
     tile,
     tril,
     triu,
-    unstack,
-    vsplit,
-    vstack,
 )
 from funcgrad.numpy.names import (
     bool,  # noqa: A004
@@ -283,6 +277,16 @@ from funcgrad.numpy.quantiles import (
     percentile,
     quantile,
 )
+from funcgrad.numpy.ranges import (
+    arange,
+    fromfunction,
+    geomspace,
+    indices,
+    linspace,
+    logspace,
+    meshgrid,
+    vander,
+)
 from funcgrad.numpy.reductions import (
     all,  # noqa: A004
     amax,
@@ -329,6 +333,15 @@ from funcgrad.numpy.selection import (
     select,
     where,
 )
+from funcgrad.numpy.shapes import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    expand_dims,
+    ravel,
+    reshape,
+    squeeze,
+)
 from funcgrad.numpy.sorting import (
     argpartition,
     argsort,
@@ -351,24 +364,17 @@ from funcgrad.numpy.statistics import (
     var,
 )
 from funcgrad.numpy.views import (
-    atleast_1d,
-    atleast_2d,
-    atleast_3d,
     broadcast_arrays,
     broadcast_to,
     diagonal,
-    expand_dims,
     flip,
     fliplr,
     flipud,
     matrix_transpose,
     moveaxis,
     permute_dims,
-    ravel,
-    reshape,
     rollaxis,
     rot90,
-    squeeze,
     swapaxes,
     transpose,
 )

@@ -9,7 +9,7 @@ import numpy as np
 from funcgrad.numpy.dispatch import implements
 from funcgrad.numpy.operands import promoted
 from funcgrad.numpy.padding import pad
-from funcgrad.numpy.views import as_array
+from funcgrad.numpy.shapes import as_array
 from funcgrad.ops.indexing import Gather
 from funcgrad.ops.structure import aval
 

@@ -9,12 +9,13 @@ import numpy as np
 
 from funcgrad.ir.avals import Aval
 from funcgrad.numpy.axes import normalized_axis, refused
-from funcgrad.numpy.creation import arange, linspace
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.indexing import known_mask
-from funcgrad.numpy.movement import concatenate, stack
+from funcgrad.numpy.joining import concatenate, stack
 from funcgrad.numpy.operands import promoted
-from funcgrad.numpy.views import as_array, atleast_1d, expand_dims, moveaxis, reshape
+from funcgrad.numpy.ranges import arange, linspace
+from funcgrad.numpy.shapes import as_array, atleast_1d, expand_dims, reshape
+from funcgrad.numpy.views import moveaxis
 from funcgrad.ops.structure import aval, shape_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer

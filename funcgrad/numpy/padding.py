@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy.creation import linspace
 from funcgrad.numpy.dispatch import implements, unsupported
-from funcgrad.numpy.movement import concatenate, take_along
-from funcgrad.numpy.views import as_array, flip
+from funcgrad.numpy.joining import concatenate
+from funcgrad.numpy.movement import take_along
+from funcgrad.numpy.ranges import linspace
+from funcgrad.numpy.shapes import as_array
+from funcgrad.numpy.views import flip
 from funcgrad.ops.arithmetic import mul, sub
 from funcgrad.ops.movement import take_axis, take_span
 from funcgrad.ops.slicing import Pad

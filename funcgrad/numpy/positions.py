@@ -15,8 +15,10 @@ from funcgrad.numpy.assignment import setitem
 from funcgrad.numpy.axes import normalized_axis
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.indexing import check_bounds, getitem, known_mask
-from funcgrad.numpy.movement import concatenate, take_along
-from funcgrad.numpy.views import as_array, broadcast_to, moveaxis, reshaped
+from funcgrad.numpy.joining import concatenate
+from funcgrad.numpy.movement import take_along
+from funcgrad.numpy.shapes import as_array, reshaped
+from funcgrad.numpy.views import broadcast_to, moveaxis
 from funcgrad.ops.arithmetic import add, mul
 from funcgrad.ops.comparison import not_equal
 from funcgrad.ops.rounding import floor_divide, remainder
