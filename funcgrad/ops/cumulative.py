@@ -29,6 +29,14 @@ from funcgrad.tracing.samples import ErrorSample, Sample, distinct, edge, intege
 FEW_COLUMNS = 16
 """Up to this many columns, a recurrence is faster number by number than row by row."""
 
+MANY_COLUMNS = 128
+LONG = 512
+BLOCK = 64
+"""A recurrence of more than `LONG` terms is solved in blocks of this many, unless its rows are long."""
+
+SMALLEST, SMALL, LARGE = 1e-15, 1e-290, 1e290
+"""Products between the latter two are exact to rounding; one below cannot be missed in steps of the first."""
+
 
 class Cumulative(Primitive):
     """One result for every element, of the elements up to it."""
@@ -211,8 +219,7 @@ class LinearRecurrence(Primitive):
         factors, terms = [np.moveaxis(x, self.axis, 0) for x in values]
         if self.reverse:
             factors, terms = factors[::-1], terms[::-1]
-        is_narrow = len(terms) > 1 and terms[0].size <= FEW_COLUMNS
-        found = (solved_by_columns if is_narrow else solved_by_rows)(factors, terms, self.strong)
+        found = solved(factors, terms, self.strong)
         return np.moveaxis(found[::-1] if self.reverse else found, 0, self.axis)
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -267,6 +274,48 @@ class LinearRecurrence(Primitive):
             ErrorSample(normal(3), normal(3), params=params, words="between two terms", error=ShapeError),
             ErrorSample(integers(0, 3, 2), normal(3), params=params, words="of one dtype", error=DtypeError),
         )
+
+
+def solved(factors: Any, terms: Any, strong: bool) -> Any:
+    """The recurrence along the first axis, in the fastest way that is exact enough."""
+    count, columns = len(terms), terms[:1].size
+    if count > LONG and columns <= MANY_COLUMNS:
+        found = solved_by_blocks(factors, terms)
+        if found is not None:
+            return found
+    if count > 1 and columns <= FEW_COLUMNS:
+        return solved_by_columns(factors, terms, strong)
+    return solved_by_rows(factors, terms, strong)
+
+
+def solved_by_blocks(factors: Any, terms: Any) -> Any:
+    """The recurrence, solved in all blocks at once and then from block to block.
+
+    None where a product of the factors of a block leaves the range in which it is as good as exact, while
+    what it multiplies might bring it back; or where a factor is infinite or NaN.
+    """
+    count, columns = len(terms), terms[:1].size
+    blocks = -(-count // BLOCK)
+    wide = np.result_type(terms.dtype, np.float64)
+    padded: list[Any] = [np.ones((blocks * BLOCK, columns), wide), np.zeros((blocks * BLOCK, columns), wide)]
+    padded[0][0] = 0.0
+    padded[0][1:count] = factors.reshape(count - 1, columns)
+    padded[1][:count] = terms.reshape(count, columns)
+    product, out = [x.reshape(blocks, BLOCK, columns).transpose(1, 0, 2).copy() for x in padded]
+    sizes = np.abs(padded[0])
+    with np.errstate(all="ignore"):
+        if not np.all((sizes > SMALLEST) | (sizes == 0.0)):
+            return None
+        for k in range(1, BLOCK):
+            out[k] += product[k] * out[k - 1]
+            product[k] *= product[k - 1]
+        sizes = np.abs(product)
+        if not np.all(((sizes > SMALL) | (sizes == 0.0)) & (sizes < LARGE)):
+            return None
+        totals = solved_by_columns(product[-1, 1:], out[-1], False)
+        out[:, 1:] += product[:, 1:] * totals[:-1]
+    found = out.transpose(1, 0, 2).reshape(blocks * BLOCK, columns)[:count]
+    return found.reshape(terms.shape).astype(terms.dtype)
 
 
 def solved_by_rows(factors: Any, terms: Any, strong: bool) -> Any:

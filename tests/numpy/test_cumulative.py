@@ -110,15 +110,44 @@ def test_running_the_other_way(rng: np.random.Generator) -> None:
 
 
 @pytest.mark.parametrize("columns", [1, 3, 40])
+@pytest.mark.parametrize("count", [7, 513, 1000])
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
-def test_linear_recurrence_is_its_definition(columns: int, dtype: str, rng: np.random.Generator) -> None:
-    factors, terms = array_of(rng, dtype, (6, columns)), array_of(rng, dtype, (7, columns))
+def test_linear_recurrence_is_its_definition(
+    columns: int, count: int, dtype: str, rng: np.random.Generator
+) -> None:
+    factors, terms = array_of(rng, dtype, (count - 1, columns)), array_of(rng, dtype, (count, columns))
+    factors /= 3
+    factors[::50] = 0.0
     wanted = [terms[0]]
     for a, b in zip(factors, terms[1:], strict=True):
         wanted.append(a * wanted[-1] + b)
     seen = LinearRecurrence(0, False, False).bind(factors, terms)
-    np.testing.assert_allclose(seen, wanted, rtol=1e-4 if dtype in ("f4", "c8") else 1e-12)
+    tolerance = 1e-4 if dtype in ("f4", "c8") else 1e-11
+    np.testing.assert_allclose(seen, wanted, rtol=tolerance, atol=tolerance)
     assert seen.dtype == dtype
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda a: a * 1e-9,  # products of a block underflow
+        lambda a: a * 1e9,  # and overflow
+        lambda a: np.where(np.arange(len(a)) == 700, 1e-200, a),
+        lambda a: np.where(np.arange(len(a)) == 700, NAN, a),
+        lambda a: np.where(np.arange(len(a)) == 700, INF, a),
+        lambda a: np.where(np.arange(len(a)) < 600, 1e6, 1e-6),
+    ],
+)
+@pytest.mark.parametrize("strong", [False, True])
+def test_long_recurrences_with_extreme_factors(change: Any, strong: bool, rng: np.random.Generator) -> None:
+    """Solved in blocks where that is exact, and else number by number."""
+    factors, terms = change(rng.standard_normal(999)), rng.standard_normal(1000)
+    terms[:3] = 0.0
+    wanted = [0.0]
+    for a, b in zip(factors.tolist(), terms[1:].tolist(), strict=True):
+        wanted.append(a * wanted[-1] + b if wanted[-1] or not strong else b)
+    seen = LinearRecurrence(0, False, strong).bind(factors, terms)
+    np.testing.assert_allclose(seen, wanted, rtol=1e-12)
 
 
 def test_empty_and_single_arrays_have_gradients() -> None:

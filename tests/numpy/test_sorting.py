@@ -39,6 +39,15 @@ def test_nan_comes_last_and_ties_keep_their_order() -> None:
     assert_agrees(np.sort_complex, complexes)
 
 
+@pytest.mark.parametrize("levels", [10**9, 300])
+def test_long_orders_are_stable(levels: int, rng: np.random.Generator) -> None:
+    x = rng.integers(0, levels, (3, 1000)) / 7.0
+    for y in (x, np.where(x == x.max(), NAN, x)):
+        for axis in (0, 1):
+            wanted = np.argsort(y, axis=axis, kind="stable")
+            np.testing.assert_array_equal(traced(lambda t, a=axis: np.argsort(t, axis=a), y), wanted)
+
+
 @pytest.mark.parametrize("axis", [0, 1, -1, None])
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
 def test_derivatives_of_sort(axis: Any, dtype: Any, rng: np.random.Generator) -> None:
