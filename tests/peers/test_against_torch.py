@@ -10,7 +10,11 @@ import pytest
 
 import funcgrad as fg
 
-pytestmark = pytest.mark.peers("torch")
+pytestmark = [
+    pytest.mark.peers("torch"),
+    # torch's own use of what it has deprecated is not ours to mend.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
 
 
 class Pair(NamedTuple):

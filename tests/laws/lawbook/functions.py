@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import numpy
+import numpy  # noqa: ICN001 - `np` is the module that the functions are given
 
 
 class Entry(NamedTuple):
@@ -206,10 +206,20 @@ ENTRIES = [
     Entry("stacks", lambda np, x, y: np.stack([x, y], axis=1) * np.vstack([x, y]).T, [normal(2), normal(2)]),
     Entry("hstack", lambda np, x, y: np.hstack([x, y]) ** 2, [normal(3), normal(2)]),
     Entry("splits", lambda np, x: np.split(x, 2)[0] * np.split(x, [2])[1], [normal(4, 2)]),
-    Entry("flips", lambda np, x: np.flip(x, 0) * x[:, ::-1] + np.roll(x, 1, axis=1), [normal(3, 4)]),
+    Entry(
+        "flips",
+        lambda np, x: np.flip(x, 0) * x[:, ::-1] + np.roll(x, 1, axis=1),
+        [normal(3, 4)],
+        ("autograd",),
+    ),
     Entry("repeats", lambda np, x: np.repeat(x, 2, axis=0) * np.tile(x, (2, 1)), [normal(2, 3)]),
     Entry("pads", lambda np, x: np.pad(x, ((1, 2), (0, 1))) ** 2 + 1.0, [normal(2, 3)], ("autograd",)),
-    Entry("broadcasts", lambda np, x: np.broadcast_to(x, (4, 3)) * numpy.arange(4.0)[:, None], [normal(3)]),
+    Entry(
+        "broadcasts",
+        lambda np, x: np.broadcast_to(x, (4, 3)) * numpy.arange(4.0)[:, None],
+        [normal(3)],
+        ("autograd",),
+    ),
     Entry("triangles", lambda np, x: np.triu(x) @ np.tril(x, -1) + np.diag(x), [normal(3, 3)]),
     Entry("diagonals", lambda np, x: np.diag(x) @ x + np.trace(np.outer(x, x)), [normal(3)]),
     # indexing
@@ -233,7 +243,12 @@ ENTRIES = [
     Entry("dots", lambda np, x, y: np.dot(x, y) * np.dot(y, y), [normal(2, 3), normal(3)]),
     Entry("einsum_chain", lambda np, x, y: np.einsum("ij,jk,kl->il", x, y, x), [normal(3, 3), normal(3, 3)]),
     Entry("einsum_batch", lambda np, x, y: np.einsum("bij,bj->bi", x, y), [normal(2, 3, 4), normal(2, 4)]),
-    Entry("einsum_trace", lambda np, x: np.einsum("ijj->i", x) * np.einsum("ijk->", x), [normal(2, 3, 3)]),
+    Entry(
+        "einsum_trace",
+        lambda np, x: np.einsum("ijj->i", x) * np.einsum("ijk->", x),
+        [normal(2, 3, 3)],
+        ("autograd",),
+    ),
     Entry(
         "tensordot",
         lambda np, x, y: np.tensordot(x, y, axes=([1, 2], [0, 1])),
