@@ -1,0 +1,1 @@
+"""Structured control flow: conditionals and loops as equations that hold Programs."""

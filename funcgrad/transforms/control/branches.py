@@ -1,0 +1,245 @@
+"""The branches of a conditional under the transforms: always Programs of one type, whichever is chosen.
+
+A branch's residuals are further results of the conditional, in slots that the branches share; a branch that
+leaves a slot free fills it with zeros, which nobody reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from funcgrad.ir.avals import Aval
+from funcgrad.ir.program import Program
+from funcgrad.tracing.primitive import Flags
+from funcgrad.tracing.recorder import Recorder
+from funcgrad.transforms.batching import record_batched
+from funcgrad.transforms.control.backward import Mark
+from funcgrad.transforms.control.batched import with_axis
+from funcgrad.transforms.control.forward import given, indices
+from funcgrad.transforms.control.step import chosen, either, needed_inputs, positions, with_inputs
+from funcgrad.transforms.linearize import Linearized, linearize_program, record_jvp, zeros_like
+from funcgrad.transforms.replay import inline, inputs_of, transforming
+from funcgrad.transforms.simplify import simplify_program
+from funcgrad.transforms.transpose import record_transpose
+
+Branches = tuple[Program, ...]
+
+
+def union(flags: Sequence[Flags]) -> Flags:
+    """What is flagged for any branch."""
+    first, *others = flags
+    for other in others:
+        first = either(first, other)
+    return first
+
+
+def full(recorder: Recorder, avals: Sequence[Aval], values: Sequence[Any], wanted: Flags) -> list[int]:
+    """The indices of the wanted values, zeros where they are None."""
+    found = [
+        zeros_like(recorder, a.strong) if x is None else x
+        for a, x, want in zip(avals, values, wanted, strict=True)
+        if want
+    ]
+    return [recorder.index_of(x) for x in found]
+
+
+# -- forward mode -------------------------------------------------------------------------------------------
+
+
+class ForwardBranches(NamedTuple):
+    """``operands, tangents -> results, tangents``"""
+
+    branches: Branches
+    dotted: Flags
+    """Which results have tangents in any branch."""
+
+
+def forward_branches(branches: Branches, active: Flags, transform: str) -> ForwardBranches:
+    """The branches with their tangents, as `transform` records them."""
+    # What has a tangent in one branch must have one in all, so it has to be known first.
+    dotted = union([forward_branch(branch, active, None, transform)[1] for branch in branches])
+    made = [forward_branch(branch, active, dotted, transform)[0] for branch in branches]
+    return ForwardBranches(tuple(made), dotted)
+
+
+def forward_branch(
+    branch: Program, active: Flags, dotted: Flags | None, transform: str
+) -> tuple[Program, Flags]:
+    """A branch with the tangents that are asked for, and which of its results have one."""
+    with transforming(branch, transform) as recorder:
+        inputs = inputs_of(recorder, branch.inputs)
+        dots = [recorder.input(t.aval.strong) if a else None for t, a in zip(inputs, active, strict=True)]
+        outs, out_dots = record_jvp(recorder, branch, inputs, dots)
+        there = tuple([dot is not None for dot in out_dots])
+        results = [recorder.index_of(x) for x in outs]
+        results += full(recorder, branch.out_avals, out_dots, there if dotted is None else dotted)
+        program = recorder.program(indices([*inputs, *given(dots)]), results)
+        return simplify_program(program), there
+
+
+# -- forward mode, taken apart ------------------------------------------------------------------------------
+
+
+class LinearBranches(NamedTuple):
+    """Branches that keep their residuals, and their linear parts."""
+
+    primal: Branches
+    """``operands -> results, slots``"""
+    linear: Branches
+    """``slots, used operands, tangents -> tangents``"""
+    used: tuple[int, ...]
+    dotted: Flags
+
+
+class SplitBranch:
+    """A branch and its linear part, with a place for each residual: an operand or a slot."""
+
+    __slots__ = ("active", "n_results", "parts", "slots")
+
+    def __init__(self, branch: Program, active: Flags, slots: list[Aval]) -> None:
+        self.active = active
+        self.n_results = len(branch.outputs)
+        self.parts: Linearized = linearize_program(branch, active, self.n_results)
+        operands: list[Any] = list(self.parts.primal.inputs)
+        residuals = self.parts.primal.outputs[self.n_results :]
+        free = dict(enumerate(slots))
+        self.slots: list[tuple[bool, int]] = []
+        """For each residual whether it is an operand, and the number of the operand or slot."""
+        for atom in residuals:
+            if atom in operands:
+                self.slots.append((True, operands.index(atom)))
+                continue
+            a = atom.aval.strong
+            number = next((k for k, slot in free.items() if slot is a), len(slots))
+            if number == len(slots):
+                slots.append(a)
+            free.pop(number, None)
+            self.slots.append((False, number))
+
+    @property
+    def used(self) -> set[int]:
+        """The operands that are residuals."""
+        return {number for is_operand, number in self.slots if is_operand}
+
+    def primal(self, slots: Sequence[Aval]) -> Program:
+        """``operands -> results, slots``"""
+        program = self.parts.primal
+        with transforming(program, "linearize") as recorder:
+            inputs = inputs_of(recorder, program.inputs)
+            outs = inline(recorder, program, inputs)
+            held: list[Any] = [None] * len(slots)
+            for (is_operand, number), x in zip(self.slots, outs[self.n_results :], strict=True):
+                if not is_operand:
+                    held[number] = x
+            results = [recorder.index_of(x) for x in outs[: self.n_results]]
+            results += full(recorder, slots, held, (True,) * len(slots))
+            return simplify_program(recorder.program(indices(inputs), results))
+
+    def linear(self, slots: Sequence[Aval], used: Sequence[int], dotted: Flags) -> Program:
+        """``slots, used operands, tangents -> tangents``"""
+        primal, linear = self.parts.primal, self.parts.linear
+        with transforming(primal, "linearize") as recorder:
+            held = [recorder.input(a) for a in slots]
+            operands = {k: recorder.input(primal.inputs[k].aval) for k in used}
+            dots = [recorder.input(v.aval.strong) for v in chosen(primal.inputs, self.active)]
+            residuals = [operands[n] if is_operand else held[n] for is_operand, n in self.slots]
+            found = iter(inline(recorder, linear, [*residuals, *dots]))
+            outs = [next(found) if there else None for there in self.parts.has_tangent]
+            avals = primal.out_avals[: self.n_results]
+            results = full(recorder, avals, outs, dotted)
+            heads = indices([*held, *operands.values(), *dots])
+            return simplify_program(recorder.program(heads, results))
+
+
+def linear_branches(branches: Branches, active: Flags) -> LinearBranches:
+    """The branches, with the linear parts of their derivatives."""
+    slots: list[Aval] = []
+    split = [SplitBranch(branch, active, slots) for branch in branches]
+    dotted = union([part.parts.has_tangent for part in split])
+    used = sorted(set().union(*[part.used for part in split]))
+    return LinearBranches(
+        tuple([part.primal(slots) for part in split]),
+        tuple([part.linear(slots, used, dotted) for part in split]),
+        tuple(used),
+        dotted,
+    )
+
+
+# -- reverse mode -------------------------------------------------------------------------------------------
+
+
+class TransposedBranches(NamedTuple):
+    """``used operands, cotangents -> cotangents of the linear operands``"""
+
+    branches: Branches
+    used: tuple[int, ...]
+    bars: Flags
+    """Which operands get a cotangent in any branch."""
+
+
+def transposed_branches(branches: Branches, linear: Flags, marks: Sequence[Mark]) -> TransposedBranches:
+    """The transposes of the branches by the flagged operands."""
+    bars = union([transposed_branch(branch, linear, marks, None)[1] for branch in branches])
+    made = [transposed_branch(branch, linear, marks, bars)[0] for branch in branches]
+    n_fixed = sum(not flag for flag in linear)
+    needed = union([needed_inputs(program, (True,) * len(program.outputs))[:n_fixed] for program in made])
+    heads = [*positions(needed), *range(n_fixed, len(made[0].inputs))]
+    fixed = positions([not flag for flag in linear])
+    return TransposedBranches(
+        tuple([with_inputs(program, heads) for program in made]), tuple(chosen(fixed, needed)), bars
+    )
+
+
+def transposed_branch(
+    branch: Program, linear: Flags, marks: Sequence[Mark], wanted: Flags | None
+) -> tuple[Program, Flags]:
+    """``fixed operands, cotangents -> wanted cotangents``, and which operands get one."""
+    with transforming(branch, "transpose") as recorder:
+        inputs = inputs_of(recorder, branch.inputs)
+        outs = inline(recorder, branch, inputs)
+        exits = [x for x, mark in zip(outs, marks, strict=True) if mark is not None]
+        cotangents = [recorder.input(x.aval.strong) for x in exits]
+        there = [mark for mark in marks if mark is not None]
+        recorder.selected = {t._index for t, mark in zip(cotangents, there, strict=True) if mark}
+        found = iter(record_transpose(recorder, chosen(inputs, linear), exits, cotangents))
+        bars = [next(found) if flag else None for flag in linear]
+        flags = tuple([bar is not None for bar in bars])
+        results = full(recorder, branch.in_avals, bars, flags if wanted is None else wanted)
+        fixed = chosen(inputs, [not flag for flag in linear])
+        program = recorder.program(indices([*fixed, *cotangents]), results)
+        return simplify_program(program), flags
+
+
+# -- batching -----------------------------------------------------------------------------------------------
+
+
+class BatchedBranches(NamedTuple):
+    """The branches over a batch axis 0."""
+
+    branches: Branches
+    results: Flags
+    """Which results have the axis."""
+
+
+def batched_branches(branches: Branches, size: int, batched: Flags) -> BatchedBranches:
+    """The branches over a batch axis 0 of the flagged operands."""
+    results = union([batched_branch(branch, size, batched, None)[1] for branch in branches])
+    made = [batched_branch(branch, size, batched, results)[0] for branch in branches]
+    return BatchedBranches(tuple(made), results)
+
+
+def batched_branch(branch: Program, size: int, batched: Flags, wanted: Flags | None) -> tuple[Program, Flags]:
+    """A branch over a batch axis, and which of its results have it; those that are wanted get it."""
+    with transforming(branch, "vmap") as recorder:
+        inputs = [
+            recorder.input(v.aval.with_shape((size, *v.aval.shape)) if flag else v.aval)
+            for v, flag in zip(branch.inputs, batched, strict=True)
+        ]
+        outs, flags = record_batched(recorder, branch, size, inputs, batched)
+        wide = [
+            with_axis(x, size) if want and not flag else x
+            for x, want, flag in zip(outs, flags if wanted is None else wanted, flags, strict=True)
+        ]
+        program = recorder.program(indices(inputs), [recorder.index_of(x) for x in wide])
+        return simplify_program(program), tuple(flags)
