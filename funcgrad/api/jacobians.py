@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.api.arguments import Argnums, Selection, check_differentiable
+from funcgrad.api.arguments import Argnums, Selection, check_differentiable, here
 from funcgrad.api.batch import vmap
 from funcgrad.api.differentiate import grad, jvp, linearize, vjp
 from funcgrad.api.transformed import transform
+from funcgrad.errors import TreeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.families import aval as aval_of_any
 from funcgrad.ops.structure import reshape
@@ -123,6 +124,13 @@ def hvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     >>> print(hvp(lambda x: np.sum(x**3), (x,), (np.array([1.0, 0.0]),)))
     [6. 0.]
     """
+    for what, given in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(given, tuple | list):
+            raise TreeError(
+                f"{what} of hvp must be a tuple or list of arguments, got a {type(given).__name__}",
+                source=here(),
+                remedy="Write hvp(f, (x,), (v,)) for a function of one argument.",
+            )
     numbers: Argnums = 0 if len(primals) == 1 else tuple(range(len(primals)))
     return jvp(grad(fun, numbers), primals, tangents)[1]
 

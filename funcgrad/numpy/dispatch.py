@@ -158,9 +158,12 @@ def array_function(self: Tracer, function: Any, types: Any, args: Any, kwargs: A
 
 def unsupported(name: str) -> UnsupportedFunctionError:
     """The error for a NumPy function that has no counterpart here."""
+    # Only a whole function can be taught; a name with an option behind it is not one.
+    is_function = all(part.isidentifier() for part in name.split("."))
+    taught = f"teach funcgrad: @fg.extend.implements({name}) on a function composed of them, or "
     return UnsupportedFunctionError(
         f"{name} is not supported on traced arrays",
         source=Source(*user_location()),
-        remedy="Write it with functions of fg.numpy, or teach funcgrad: "
-        f"@fg.extend.implements({name}) on a function composed of them, or fg.custom_vjp around the call.",
+        remedy="Write it with functions of fg.numpy, or "
+        f"{taught if is_function else ''}fg.custom_vjp around the call.",
     )
