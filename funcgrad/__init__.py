@@ -8,8 +8,10 @@ np.float64(6.0)
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from funcgrad import numpy, scipy, tree
+from funcgrad import lax, numpy, scipy, tree
+from funcgrad.api.associative import associative_scan
 from funcgrad.api.batch import vmap
+from funcgrad.api.control import cond, fori_loop, scan, switch, while_loop
 from funcgrad.api.custom import checkpoint, custom_jvp, custom_vjp
 from funcgrad.api.differentiate import (
     grad,
@@ -36,12 +38,15 @@ __all__ = [
     "Equation",
     "Program",
     "ShapeDtypeStruct",
+    "associative_scan",
     "check",
     "checkpoint",
+    "cond",
     "custom_jvp",
     "custom_vjp",
     "eval_shape",
     "extend",
+    "fori_loop",
     "grad",
     "hessian",
     "hvp",
@@ -49,18 +54,22 @@ __all__ = [
     "jacobian",
     "jacrev",
     "jvp",
+    "lax",
     "linear_transpose",
     "linearize",
     "make_program",
     "numpy",
     "parse",
+    "scan",
     "scipy",
     "stop_gradient",
+    "switch",
     "testing",
     "tree",
     "value_and_grad",
     "vjp",
     "vmap",
+    "while_loop",
 ]
 
 
