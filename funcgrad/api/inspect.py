@@ -27,7 +27,11 @@ def make_program(
     ``(program, avals in the structure of the output)``.
 
     >>> import numpy as np
-    >>> print(make_program(lambda x: np.sin(x) * 2.0)(1.0))  # doctest: +SKIP
+    >>> print(make_program(lambda x: np.sin(x) * 2.0)(np.ones(3)).text(sources=False))
+    program function(x: f64[3]):
+      a: f64[3] = sin(x)
+      b: f64[3] = mul(a, 2.0)
+      return b
     """
     static = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
 
