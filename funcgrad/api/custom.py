@@ -57,8 +57,9 @@ class CallShape:
         return [dynamic[n] if n in dynamic else self.static[n] for n in range(self._count)]
 
     def call(self, leaves: Sequence[Any]) -> Any:
-        """The function on these leaves."""
-        return self.fun(*self.arguments(leaves))
+        """The function on these leaves, without its rule."""
+        function = self.fun.function if isinstance(self.fun, CustomFunction) else self.fun
+        return function(*self.arguments(leaves))
 
 
 class FlatCall:
@@ -92,26 +93,34 @@ class FlatCall:
 class CustomFunction:
     """What `custom_jvp` and `custom_vjp` share: the function, its static arguments, being a method."""
 
+    __qualname__: str
+
     def __init__(self, fun: Function, nondiff_argnums: int | Sequence[int] = ()) -> None:
         functools.update_wrapper(self, fun, updated=())
-        self._fun = fun
+        self.function = fun
         self._static = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else tuple(nondiff_argnums)
+        self._n_positional = positional_count(fun)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self.__call__, instance)
+
+    def __reduce__(self) -> str:
+        # By its name, as Python pickles functions: the name stands for this object, not for the function.
+        return self.__qualname__
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function, recorded with its rule where an argument is traced."""
         raise NotImplementedError
 
     def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        if not kwargs:
+        if not kwargs and len(args) >= self._n_positional:
             return args
-        bound = inspect.signature(self._fun).bind(*args, **kwargs)
+        # Rules are given every argument, also those left to their defaults.
+        bound = inspect.signature(self.function).bind(*args, **kwargs)
         bound.apply_defaults()
         if bound.kwargs:
             raise CustomRuleError(
-                f"{name_of(self._fun)} has keyword-only arguments {sorted(bound.kwargs)}, "
+                f"{name_of(self.function)} has keyword-only arguments {sorted(bound.kwargs)}, "
                 "which a custom rule cannot take",
                 source=here(),
             )
@@ -119,7 +128,12 @@ class CustomFunction:
 
     def _flat_call(self, args: tuple[Any, ...], kwargs: dict[str, Any], what: str) -> FlatCall:
         args = self._positional(args, kwargs)
-        return FlatCall(self._fun, normalized_argnums(self._static, len(args), what), args, what)
+        return FlatCall(self, normalized_argnums(self._static, len(args), what), args, what)
+
+
+def positional_count(fun: Function) -> int:
+    """How many arguments a function written in Python takes by position; 0 for other callables."""
+    return fun.__code__.co_argcount if inspect.isfunction(fun) else 0
 
 
 class custom_jvp(CustomFunction):
@@ -169,7 +183,7 @@ class custom_jvp(CustomFunction):
         rule = self._rule
         if rule is None:
             raise CustomRuleError(
-                f"no rule is defined for the custom_jvp function {name_of(self._fun)}",
+                f"no rule is defined for the custom_jvp function {name_of(self.function)}",
                 source=here(),
                 remedy="Define it with @f.defjvp.",
             )
@@ -283,7 +297,7 @@ class custom_vjp(CustomFunction):
             return call.shape.call(call.leaves)
         if self._forward is None or self._backward is None:
             raise CustomRuleError(
-                f"no rule is defined for the custom_vjp function {name_of(self._fun)}",
+                f"no rule is defined for the custom_vjp function {name_of(self.function)}",
                 source=here(),
                 remedy="Define it with f.defvjp(fwd, bwd).",
             )

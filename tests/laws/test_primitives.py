@@ -219,8 +219,9 @@ def test_transpose_in_every_linear_input(case: Case) -> None:
     for flags in laws.choices(len(values)):
         if not case.primitive.linear_in(flags) or not laws.all_inexact(values, flags):
             continue
-        laws.assert_linear_in(program, values, rng, flags)
-        laws.assert_transpose_identity(program, values, rng, flags)
+        part = laws.depending_on(program, flags)
+        laws.assert_linear_in(part, values, rng, flags)
+        laws.assert_transpose_identity(part, values, rng, flags)
 
 
 @differentiable_case

@@ -18,7 +18,7 @@ from funcgrad.tracing.samples import Sample
 
 # A class enters the catalog when its module is imported, and users import none of these.
 for _package in (ops, transforms):
-    for _module in pkgutil.iter_modules(_package.__path__, f"{_package.__name__}."):
+    for _module in pkgutil.walk_packages(_package.__path__, f"{_package.__name__}."):
         import_module(_module.name)
 
 DTYPES = tuple(np.dtype(t) for t in (np.float64, np.float32, np.complex128, np.complex64))

@@ -310,6 +310,16 @@ def all_inexact(values: Values, flags: Flags) -> bool:
     return all(is_inexact(x) for x, flag in zip(values, flags, strict=True) if flag)
 
 
+def depending_on(program: Program, flags: Flags) -> Program:
+    """The Program of one equation, with those of its results that depend on the flagged inputs."""
+    (equation,) = program.equations
+    depends = equation.primitive.dependent_results(flags)
+    if depends is None:
+        return program
+    outputs = tuple([v for v, flag in zip(program.outputs, depends, strict=True) if flag])
+    return Program(program.inputs, program.captured, program.equations, outputs, program.name)
+
+
 def assert_linear_in(program: Program, values: Values, rng: np.random.Generator, flags: Flags) -> None:
     """``f(2 s - 3 t) = 2 f(s) - 3 f(t)`` for random values of the flagged inputs."""
 

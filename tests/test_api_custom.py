@@ -1,0 +1,418 @@
+"""`custom_jvp`, `custom_vjp` and `checkpoint` under every transform, and what their rules may not do."""
+
+from __future__ import annotations
+
+import pickle
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import funcgrad as fg
+from funcgrad import (
+    checkpoint,
+    custom_jvp,
+    custom_vjp,
+    grad,
+    hessian,
+    jacfwd,
+    jacrev,
+    jvp,
+    linearize,
+    vjp,
+    vmap,
+)
+from funcgrad.errors import CustomRuleError, NotDifferentiableError, TracedBranchError
+from funcgrad.testing import check_grads
+from funcgrad.transforms.linearize import linearize_program
+
+# Rules below are wrong by a known factor, so that a result shows which rule made it.
+
+
+@custom_jvp
+def doubled_sine(x: Any) -> Any:
+    return np.sin(x)
+
+
+@doubled_sine.defjvp
+def doubled_sine_jvp(primals: Any, tangents: Any) -> Any:
+    (x,), (x_dot,) = primals, tangents
+    return doubled_sine(x), 2.0 * np.cos(x) * x_dot
+
+
+@custom_vjp
+def tripled_sine(x: Any) -> Any:
+    return np.sin(x)
+
+
+def tripled_forward(x: Any) -> Any:
+    return tripled_sine(x), np.cos(x)
+
+
+def tripled_backward(cosine: Any, bar: Any) -> Any:
+    return (3.0 * cosine * bar,)
+
+
+tripled_sine.defvjp(tripled_forward, tripled_backward)
+
+RULES = {"custom_jvp": (doubled_sine, 2.0), "custom_vjp": (tripled_sine, 3.0)}
+each_rule = pytest.mark.parametrize(("f", "factor"), RULES.values(), ids=RULES)
+
+X = np.array([0.3, -0.4, 0.5])
+
+
+@each_rule
+def test_value_is_the_functions(f: Any, factor: float) -> None:
+    np.testing.assert_array_equal(f(X), np.sin(X))
+    np.testing.assert_array_equal(vmap(f)(X), np.sin(X))
+    np.testing.assert_array_equal(fg.make_program(f)(X)(X)[0], np.sin(X))
+
+
+@each_rule
+def test_every_transform_takes_the_rule(f: Any, factor: float) -> None:
+    slope = factor * np.cos(X)
+    np.testing.assert_allclose(grad(lambda x: np.sum(f(x)))(X), slope)
+    np.testing.assert_allclose(vjp(f, X)[1](np.ones(3))[0], slope)
+    np.testing.assert_allclose(jvp(f, (X,), (np.ones(3),))[1], slope)
+    np.testing.assert_allclose(linearize(f, X)[1](np.ones(3)), slope)
+    np.testing.assert_allclose(jacfwd(f)(X), np.diag(slope))
+    np.testing.assert_allclose(jacrev(f)(X), np.diag(slope))
+    np.testing.assert_allclose(vmap(grad(f))(X), slope)
+    np.testing.assert_allclose(grad(lambda x: np.sum(vmap(f)(x)))(X), slope)
+
+
+@each_rule
+def test_second_derivative_is_that_of_the_rule(f: Any, factor: float) -> None:
+    expected = -factor * np.sin(X)
+    np.testing.assert_allclose(vmap(grad(grad(f)))(X), expected)
+    np.testing.assert_allclose(hessian(lambda x: np.sum(f(x)))(X), np.diag(expected))
+
+
+def test_rule_that_calls_its_own_function_is_used_at_every_order() -> None:
+    @custom_jvp
+    def exponential(x: Any) -> Any:
+        return np.exp(x)
+
+    exponential.defjvp(
+        lambda primals, tangents: (exponential(*primals), 2.0 * exponential(*primals) * tangents[0])
+    )
+    f: Any = exponential
+    for order in range(1, 5):
+        f = grad(f)
+        np.testing.assert_allclose(f(0.5), 2.0**order * np.exp(0.5))
+
+
+@each_rule
+def test_rule_survives_pickle(f: Any, factor: float) -> None:
+    program = fg.make_program(lambda x: f(x) * x)(0.5)
+    again = pickle.loads(pickle.dumps(program))
+    assert again == program
+    assert pickle.loads(pickle.dumps(grad(f)))(0.5) == grad(f)(0.5)
+
+
+@each_rule
+def test_second_call_transforms_nothing(f: Any, factor: float) -> None:
+    from funcgrad.api.calls import CACHE
+
+    grad(f)(0.5)
+    misses = CACHE.misses
+    grad(f)(0.75)
+    assert misses == CACHE.misses
+
+
+# -- arguments ---------------------------------------------------------------------------------
+
+
+def test_structures() -> None:
+    @custom_jvp
+    def f(p: Any) -> Any:
+        return {"square": p["x"] ** 2, "pair": (p["x"], 1.0)}
+
+    @f.defjvp
+    def rule(primals: Any, tangents: Any) -> Any:
+        (p,), (dot,) = primals, tangents
+        return f(p), {"square": 5.0 * dot["x"], "pair": (dot["x"], 0.0)}
+
+    assert grad(lambda p: f(p)["square"])({"x": 2.0}) == {"x": 5.0}
+    assert grad(lambda p: f(p)["pair"][0])({"x": 2.0}) == {"x": 1.0}
+
+
+def test_structures_and_residuals_of_custom_vjp() -> None:
+    @custom_vjp
+    def f(p: Any, q: Any) -> Any:
+        return p["x"] * q[0], q
+
+    f.defvjp(
+        lambda p, q: (f(p, q), {"p": p, "more": [q, None]}),
+        lambda res, bar: ({"x": bar[0] * res["more"][0][0] * 10.0}, [bar[0] * res["p"]["x"]]),
+    )
+    by_p, by_q = grad(lambda p, q: f(p, q)[0], (0, 1))({"x": 2.0}, [3.0])
+    assert (by_p, by_q) == ({"x": 30.0}, [2.0])
+
+
+def test_defaults_and_keywords_reach_the_rule() -> None:
+    @custom_jvp
+    def scaled(x: Any, k: Any = 2.0) -> Any:
+        return x * k
+
+    @scaled.defjvp
+    def rule(primals: Any, tangents: Any) -> Any:
+        (x, k), (x_dot, k_dot) = primals, tangents
+        return scaled(x, k), 10.0 * k * x_dot + x * k_dot
+
+    assert grad(scaled)(3.0) == 20.0
+    assert grad(lambda x: scaled(x, k=5.0))(3.0) == 50.0
+    assert grad(lambda x: scaled(k=5.0, x=x))(3.0) == 50.0
+    assert grad(scaled, 1)(3.0, 5.0) == 3.0
+
+
+@pytest.mark.parametrize("wrap", [custom_jvp, custom_vjp])
+def test_keyword_only_arguments_are_refused(wrap: Any) -> None:
+    @wrap
+    def f(x: Any, *, k: Any = 2.0) -> Any:
+        return x * k
+
+    with pytest.raises(CustomRuleError, match="keyword"):
+        f(1.0, k=3.0)
+
+
+def test_arguments_that_are_not_differentiated() -> None:
+    @partial(custom_jvp, nondiff_argnums=(0, 2))
+    def applied(function: Any, x: Any, name: str) -> Any:
+        return function(x)
+
+    @applied.defjvp
+    def rule(function: Any, name: str, primals: Any, tangents: Any) -> Any:
+        assert name == "name"
+        return applied(function, *primals, name), 5.0 * tangents[0]
+
+    assert grad(lambda x: applied(np.sin, x, "name"))(1.0) == 5.0
+    np.testing.assert_array_equal(vmap(grad(lambda x: applied(np.cos, x, "name")))(X), np.full(3, 5.0))
+
+
+def test_arguments_that_are_not_differentiated_in_reverse() -> None:
+    @partial(custom_vjp, nondiff_argnums=(0,))
+    def applied(function: Any, x: Any) -> Any:
+        return function(x)
+
+    applied.defvjp(lambda f, x: (applied(f, x), x), lambda f, x, bar: (7.0 * f(x) * bar,))
+    np.testing.assert_allclose(grad(lambda x: applied(np.sin, x))(1.0), 7.0 * np.sin(1.0))
+
+
+def test_methods() -> None:
+    class Model:
+        def __init__(self, k: float) -> None:
+            self.k = k
+
+        @partial(custom_jvp, nondiff_argnums=(0,))
+        def f(self, x: Any) -> Any:
+            return self.k * x
+
+        @f.defjvp
+        def rule(self, primals: Any, tangents: Any) -> Any:
+            return self.f(primals[0]), 100.0 * self.k * tangents[0]
+
+    assert grad(Model(3.0).f)(1.0) == 300.0
+    assert Model(3.0).f(2.0) == 6.0
+
+
+def test_integer_arguments_and_none_for_their_cotangents() -> None:
+    @custom_vjp
+    def f(x: Any, n: Any) -> Any:
+        return x * n
+
+    f.defvjp(lambda x, n: (f(x, n), n), lambda n, bar: (bar * n * 2.0, None))
+    assert grad(f)(2.0, 3) == 6.0
+    assert grad(f, (0, 1))(2.0, 3.0) == (6.0, 0.0)
+    np.testing.assert_array_equal(vmap(grad(f), (0, None))(X, 3), np.full(3, 6.0))
+
+
+def test_defjvps() -> None:
+    f = custom_jvp(lambda x, y: np.sin(x) * y)
+    f.defjvps(lambda x_dot, value, x, y: np.cos(x) * x_dot * y, None)
+    by_x, by_y = grad(f, (0, 1))(2.0, 3.0)
+    np.testing.assert_allclose(by_x, 3.0 * np.cos(2.0))
+    assert by_y == 0.0
+    g = custom_jvp(lambda x, y: x * y)
+    g.defjvps(lambda x_dot, value, x, y: x_dot * y, lambda y_dot, value, x, y: x * y_dot)
+    check_grads(g, (2.0, 3.0))
+
+
+# -- uses --------------------------------------------------------------------------------------
+
+
+def test_gradient_clipping() -> None:
+    @custom_vjp
+    def clipped(low: Any, high: Any, x: Any) -> Any:
+        return x
+
+    clipped.defvjp(lambda low, high, x: (x, (low, high)), lambda res, bar: (None, None, np.clip(bar, *res)))
+    f = grad(lambda x: 5.0 * clipped(-0.1, 0.1, x))
+    assert f(1.0) == 0.1
+    np.testing.assert_array_equal(vmap(f)(X), np.full(3, 0.1))
+
+
+def test_implicit_derivative_of_a_solver() -> None:
+    @custom_vjp
+    def root(a: Any) -> Any:
+        x = a
+        while abs(x * x - a) > 1e-12:
+            x = 0.5 * (x + a / x)
+        return x
+
+    def forward(a: Any) -> Any:
+        x = root(a)
+        return x, x
+
+    root.defvjp(forward, lambda x, bar: (bar / (2.0 * x),))
+    np.testing.assert_allclose(grad(root)(2.0), 0.5 / np.sqrt(2.0))
+    np.testing.assert_allclose(grad(lambda a: root(a) * a)(2.0), 1.5 * np.sqrt(2.0))
+
+
+def test_stable_logarithm() -> None:
+    @custom_jvp
+    def log1pexp(x: Any) -> Any:
+        return np.log(1.0 + np.exp(x))
+
+    @log1pexp.defjvp
+    def rule(primals: Any, tangents: Any) -> Any:
+        (x,), (x_dot,) = primals, tangents
+        return log1pexp(x), (1.0 - 1.0 / (1.0 + np.exp(x))) * x_dot
+
+    assert grad(log1pexp)(100.0) == 1.0
+    check_grads(log1pexp, (X,), order=3)
+
+
+# -- values that are not arguments -------------------------------------------------------------
+
+
+def test_closing_over_an_outer_value() -> None:
+    def slope(x: Any) -> Any:
+        f = custom_jvp(lambda y: x * y)
+        f.defjvp(lambda primals, tangents: (x * primals[0], x * tangents[0]))
+        return grad(f)(2.0)
+
+    assert slope(3.0) == 3.0
+    assert grad(slope)(3.0) == 1.0
+    np.testing.assert_array_equal(vmap(slope)(X), X)
+
+
+@pytest.mark.parametrize("wrap", ["jvp", "vjp"])
+def test_derivative_by_a_value_closed_over_is_refused(wrap: str) -> None:
+    def outer(x: Any) -> Any:
+        if wrap == "jvp":
+            f: Any = custom_jvp(lambda y: x * y)
+            f.defjvp(lambda primals, tangents: (x * primals[0], x * tangents[0]))
+        else:
+            f = custom_vjp(lambda y: x * y)
+            f.defvjp(lambda y: (x * y, None), lambda _, bar: (bar * x,))
+        return f(2.0)
+
+    with pytest.raises(NotDifferentiableError, match="not one of its arguments"):
+        grad(outer)(3.0)
+
+
+# -- refusals ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wrap", [custom_jvp, custom_vjp])
+def test_missing_rule(wrap: Any) -> None:
+    f = wrap(lambda x: 2.0 * x)
+    assert f(2.0) == 4.0
+    with pytest.raises(CustomRuleError, match="no rule"):
+        grad(f)(2.0)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        lambda primals, tangents: primals[0] * 2.0,
+        lambda primals, tangents: (primals[0] * 2.0, (tangents[0], tangents[0])),
+        lambda primals, tangents: (primals[0] * 2.0, tangents[0] * np.ones(3)),
+        lambda primals, tangents: ((primals[0],), tangents[0]),
+        lambda primals, tangents: (primals[0] * 2.0, tangents[0], tangents[0]),
+    ],
+)
+def test_jvp_rules_of_another_structure(rule: Any) -> None:
+    f = custom_jvp(lambda x: 2.0 * x)
+    f.defjvp(rule)
+    with pytest.raises(CustomRuleError, match="rule"):
+        grad(f)(2.0)
+
+
+@pytest.mark.parametrize(
+    ("forward", "backward"),
+    [
+        (lambda x: 2.0 * x, lambda res, bar: (bar,)),
+        (lambda x: (2.0 * x, None), lambda res, bar: bar),
+        (lambda x: (2.0 * x, None), lambda res, bar: (bar, bar)),
+        (lambda x: (2.0 * x, None), lambda res, bar: (np.ones(3) * bar,)),
+        (lambda x: (2.0 * x, None), lambda res, bar: ({"x": bar},)),
+        (lambda x: ((2.0 * x,), None), lambda res, bar: (bar,)),
+    ],
+)
+def test_vjp_rules_of_another_structure(forward: Any, backward: Any) -> None:
+    f = custom_vjp(lambda x: 2.0 * x)
+    f.defvjp(forward, backward)
+    with pytest.raises(CustomRuleError, match="rule"):
+        grad(f)(2.0)
+
+
+def test_jvp_rule_that_is_not_linear_has_no_transpose() -> None:
+    f = custom_jvp(np.sin)
+    f.defjvp(lambda primals, tangents: (np.sin(primals[0]), tangents[0] ** 2))
+    assert jvp(f, (1.0,), (3.0,))[1] == 9.0
+    with pytest.raises(NotDifferentiableError, match="linear"):
+        grad(f)(1.0)
+
+
+def test_branch_in_a_backward_rule_is_refused() -> None:
+    """A backward rule is recorded without values: see docs/design/custom-rules.md."""
+    f = custom_vjp(np.sin)
+    f.defvjp(lambda x: (np.sin(x), x), lambda x, bar: (bar if x > 0.0 else -bar,))
+    with pytest.raises(TracedBranchError, match="branch"):
+        grad(f)(1.0)
+
+
+# -- checkpoint --------------------------------------------------------------------------------
+
+
+def test_checkpoint_changes_no_result() -> None:
+    def f(x: Any) -> Any:
+        return np.sum(np.sin(x) * np.exp(-x))
+
+    g = checkpoint(f)
+    assert g(X) == f(X)
+    np.testing.assert_allclose(grad(g)(X), grad(f)(X))
+    np.testing.assert_allclose(hessian(g)(X), hessian(f)(X))
+    np.testing.assert_allclose(jvp(g, (X,), (X,))[1], jvp(f, (X,), (X,))[1])
+    np.testing.assert_allclose(vmap(grad(g))(np.stack([X, 2.0 * X])), vmap(grad(f))(np.stack([X, 2.0 * X])))
+
+
+def test_checkpoint_computes_again_instead_of_keeping() -> None:
+    def f(x: Any) -> Any:
+        return np.sin(np.sin(np.sin(x)))
+
+    def residuals(g: Any) -> int:
+        return linearize_program(fg.make_program(g)(0.5), (True,), 1).n_residuals
+
+    assert residuals(f) == 3
+    assert residuals(checkpoint(f)) == 1
+
+
+def test_checkpoint_of_structures_branches_and_captured_values() -> None:
+    def outer(w: Any) -> Any:
+        inner = checkpoint(lambda p: {"y": p["x"] * w if p["x"] > 0.0 else p["x"]})
+        return inner({"x": 2.0})["y"]
+
+    assert grad(outer)(3.0) == 2.0
+
+
+def test_checkpoint_as_decorator_with_static_arguments() -> None:
+    @partial(checkpoint, static_argnums=(1,))
+    def power(x: Any, n: int) -> Any:
+        return x**n
+
+    assert grad(power)(3.0, 2) == 6.0
+    assert power.__name__ == "power"
