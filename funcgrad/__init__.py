@@ -8,10 +8,8 @@ np.float64(6.0)
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from funcgrad import lax, numpy, scipy, tree
-from funcgrad.api.associative import associative_scan
+from funcgrad import numpy, scipy, tree
 from funcgrad.api.batch import vmap
-from funcgrad.api.control import cond, fori_loop, scan, switch, while_loop
 from funcgrad.api.custom import checkpoint, custom_jvp, custom_vjp
 from funcgrad.api.differentiate import (
     grad,
@@ -29,7 +27,9 @@ from funcgrad.ir.check import check_program as check
 from funcgrad.ir.program import Equation, Program
 
 if _TYPE_CHECKING:
-    from funcgrad import extend, testing
+    from funcgrad import extend, lax, testing
+    from funcgrad.api.associative import associative_scan
+    from funcgrad.api.control import cond, fori_loop, scan, switch, while_loop
     from funcgrad.ir.parsing import parse
 
 __version__ = "0.1.0"
@@ -73,14 +73,29 @@ __all__ = [
 ]
 
 
-_LAZY = {"extend": "funcgrad.extend", "testing": "funcgrad.testing", "parse": "funcgrad.ir.parsing"}
+_LAZY_MODULES = ("extend", "lax", "testing")
+_LAZY_FUNCTIONS = {
+    "associative_scan": "funcgrad.api.associative",
+    "cond": "funcgrad.api.control",
+    "fori_loop": "funcgrad.api.control",
+    "parse": "funcgrad.extend",
+    "scan": "funcgrad.api.control",
+    "switch": "funcgrad.api.control",
+    "while_loop": "funcgrad.api.control",
+}
 
 
 def __getattr__(name: str) -> object:
-    """Import what no program needs to run when it is first asked for."""
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Import what many programs do without when it is first asked for: importing is kept fast."""
     from importlib import import_module  # noqa: PLC0415 - likewise
 
-    module = import_module(_LAZY[name])
-    return module.parse if name == "parse" else module
+    if name in _LAZY_MODULES:
+        return import_module(f"funcgrad.{name}")
+    if name in _LAZY_FUNCTIONS:
+        return getattr(import_module(_LAZY_FUNCTIONS[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The public names, those imported later among them."""
+    return sorted([*__all__, "__version__"])

@@ -36,6 +36,7 @@ from typing import Any
 from funcgrad.errors import ProgramError, did_you_mean
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.catalog import CATALOG
+from funcgrad.ir.parsing import parse
 from funcgrad.ir.remembered import ARRAYS
 from funcgrad.numpy.dispatch import implements
 from funcgrad.ops.families import Binary, Pointwise, Reduction, Unary
@@ -75,6 +76,7 @@ __all__ = [
     "implements",
     "integers",
     "normal",
+    "parse",
     "positive",
     "primitive",
     "uniform",

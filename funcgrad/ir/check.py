@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
@@ -12,6 +13,9 @@ from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.printing import equation_text
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ir.spelling import subprograms
+
+MOST_ZEROS = 8
+"""Of so many operands that are zero every choice is tried."""
 
 
 def check_program(program: Program) -> None:
@@ -173,17 +177,39 @@ class LinearChecker(Findings):
         zero = tuple([self._is_zero(atom) for atom in equation.inputs])
         if not any(moving):
             if any(zero) and primitive.linear_in(zero):
-                self._zero.update(equation.outputs)
+                self._zero.update(results_of(equation, zero))
             return
-        # A zero may count among the linear operands or not: t + 0 needs it there, t * 0 must not have it.
-        options = [[True] if m else [False, True][: 1 + z] for m, z in zip(moving, zero, strict=True)]
-        if not any(primitive.linear_in(flags) for flags in product(*options)):
+        flags = next((flags for flags in linear_choices(moving, zero) if primitive.linear_in(flags)), None)
+        if flags is None:
             places = ", ".join(str(k) for k, flag in enumerate(moving, 1) if flag)
             raise self.fault_in(number, f"{primitive.name} is not linear in operand {places}")
-        for v in equation.outputs:
+        depends, at_all = (results_of(equation, given) for given in (moving, flags))
+        for v in depends:
             if not v.aval.inexact:
                 raise self.fault_in(number, f"the result {v.aval} cannot be linear in anything")
-        self._dependent.update(equation.outputs)
+        self._dependent.update(depends)
+        # Linear in what is zero, and in nothing else.
+        self._zero.update(set(at_all).difference(depends))
+
+
+def linear_choices(moving: Sequence[bool], zero: Sequence[bool]) -> Iterator[tuple[bool, ...]]:
+    """The operands that may be taken for linear: all that move, and any of those that are zero.
+
+    ``t + 0`` needs the zero among them, ``t * 0`` must not have it.
+    """
+    if sum(zero) > MOST_ZEROS:
+        yield tuple(moving)
+        yield tuple([m or z for m, z in zip(moving, zero, strict=True)])
+        return
+    yield from product(*[[True] if m else [False, True][: 1 + z] for m, z in zip(moving, zero, strict=True)])
+
+
+def results_of(equation: Equation, flags: tuple[bool, ...]) -> tuple[Var, ...]:
+    """The results that depend on the flagged operands."""
+    depends = equation.primitive.dependent_results(flags)
+    if depends is None:
+        return equation.outputs
+    return tuple([v for v, flag in zip(equation.outputs, depends, strict=True) if flag])
 
 
 def is_zero(value: Any) -> bool:

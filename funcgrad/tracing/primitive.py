@@ -168,12 +168,20 @@ class Primitive:
         raise NotDifferentiableError(f"{self.name} is not linear, so it has no transpose")
 
     def linear_in(self, flags: Flags) -> bool:
-        """Whether the results are linear in the flagged inputs together, for any values of the others.
+        """Whether what depends on the flagged inputs is linear in them together, for any values of the others.
 
         With a transpose rule the default is yes for a single input: unary operations and products. Sums
         of their inputs say so, and operations that are linear in some of their inputs say in which.
         """
         return type(self).transpose is not Primitive.transpose and sum(flags) == 1
+
+    def dependent_results(self, flags: Flags) -> Flags | None:
+        """Which of several results depend on the flagged inputs; None for all of them."""
+        return None
+
+    def independent_part(self, flags: Flags) -> tuple[Primitive, tuple[int, ...]]:
+        """The primitive for the results that do not depend on the flagged inputs, and where its inputs are."""
+        raise NotImplementedError(f"{self.name}: independent_part")
 
     def expansion(self, avals: Sequence[Aval]) -> Program | None:
         """A Program that computes the same from inputs of these avals; None where there is no such."""

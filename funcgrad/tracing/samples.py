@@ -20,7 +20,9 @@ class Sample:
 
     __slots__ = ("differentiable", "inputs", "params")
 
-    def __init__(self, *inputs: Draw, params: Mapping[str, Any] | None = None, differentiable: bool = True) -> None:
+    def __init__(
+        self, *inputs: Draw, params: Mapping[str, Any] | None = None, differentiable: bool = True
+    ) -> None:
         self.inputs = inputs
         self.params = dict(params or {})
         self.differentiable = differentiable
@@ -35,7 +37,9 @@ class ErrorSample(Sample):
 
     __slots__ = ("error", "words")
 
-    def __init__(self, *inputs: Draw, words: str, error: type[Exception], params: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, *inputs: Draw, words: str, error: type[Exception], params: Mapping[str, Any] | None = None
+    ) -> None:
         super().__init__(*inputs, params=params)
         self.words = words
         self.error = error

@@ -16,6 +16,7 @@ from funcgrad.ops.families import aval
 from funcgrad.ops.structure import broadcast
 from funcgrad.tracing.recorder import NOWHERE, Recorder
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.transforms.dependence import dependent_indices
 from funcgrad.transforms.replay import Env, inputs_of, read, read_tracer, start, transforming, write
 
 
@@ -106,16 +107,11 @@ def residuals_of(recorder: Recorder, entries: Sequence[int], exits: Sequence[int
     What follows from literals alone is not among them: the linear part makes its own, zeros above all.
     """
     steps = recorder.steps
-    dependent = set(entries)
+    dependent = dependent_indices(recorder, entries).indices
     literal = {index for index, is_literal in recorder.operands if is_literal}
     for index, step in enumerate(steps):
-        if type(step) is tuple:
-            if not dependent.isdisjoint(step[1:]):
-                dependent.add(index)
-            elif literal.issuperset(step[1:]):
-                literal.add(index)
-        elif type(step) is int and index - step in dependent:
-            dependent.add(index)
+        if type(step) is tuple and index not in dependent and literal.issuperset(step[1:]):
+            literal.add(index)
     constant = literal.union(index for index, _ in recorder.operands)
     crossing: set[int] = set()
     seen: set[int] = set()

@@ -17,6 +17,7 @@ from funcgrad.ops.families import added, listed
 from funcgrad.tracing.primitive import Linear, Primitive
 from funcgrad.tracing.recorder import NOWHERE, Recorder
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.transforms.dependence import dependent_indices, parted
 from funcgrad.transforms.linearize import record_tangents, zeros_like
 from funcgrad.transforms.replay import as_tracer, inline, inputs_of, transforming
 
@@ -44,30 +45,6 @@ def record_transpose(
             transpose_step(recorder, index, dependent.indices, bars, selected)
     recorder.location = outer
     return [bars.get(t._index) for t in entries]
-
-
-class Dependent:
-    """What depends on given values: the indices, and among them the first index of each step, in order."""
-
-    __slots__ = ("indices", "steps")
-
-    def __init__(self, indices: set[int], steps: list[int]) -> None:
-        self.indices = indices
-        self.steps = steps
-
-
-def dependent_indices(recorder: Recorder, entries: Sequence[int]) -> Dependent:
-    """Everything recorded so far that depends on `entries`."""
-    indices = set(entries)
-    order: list[int] = []
-    for index, step in enumerate(recorder.steps):
-        if type(step) is tuple:
-            if not indices.isdisjoint(step[1:]):
-                indices.add(index)
-                order.append(index)
-        elif type(step) is int and index - step in indices:
-            indices.add(index)
-    return Dependent(indices, order)
 
 
 def transpose_step(
@@ -130,7 +107,8 @@ def transpose_program(linear: Program, n_fixed: int) -> Program:
         fixed = inputs_of(recorder, linear.inputs[:n_fixed])
         entries = inputs_of(recorder, linear.inputs[n_fixed:])
         cotangents = [recorder.input(atom.aval.strong) for atom in linear.outputs]
-        exits = inline(recorder, linear, [*fixed, *entries])
+        flags = [k >= n_fixed for k in range(len(linear.inputs))]
+        exits = inline(recorder, parted(linear, flags), [*fixed, *entries])
         bars = record_transpose(recorder, entries, exits, cotangents)
         outs = instantiated(recorder, linear.inputs[n_fixed:], bars)
         return recorder.program([t._index for t in [*fixed, *cotangents]], outs)

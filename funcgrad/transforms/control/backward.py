@@ -17,10 +17,11 @@ from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.control.forward import indices
 from funcgrad.transforms.control.step import Parts, Step, chosen, dependent_parts, positions
+from funcgrad.transforms.dependence import dependent_indices, parted
 from funcgrad.transforms.linearize import zeros_like
 from funcgrad.transforms.replay import inline, inputs_of, transforming
 from funcgrad.transforms.simplify import simplify_program
-from funcgrad.transforms.transpose import dependent_indices, record_transpose
+from funcgrad.transforms.transpose import record_transpose
 
 T = TypeVar("T")
 
@@ -84,7 +85,7 @@ class StepTranspose:
         self.bars = bars
         inputs = inputs_of(recorder, step.program.inputs)
         self.inputs: Parts[Tracer] = step.parts(inputs)
-        self.outs = inline(recorder, step.program, inputs)
+        self.outs = inline(recorder, parted(step.program, linear.flat), inputs)
         self.n_forward = len(recorder.steps)
         carry, ys = step.results(self.outs)
         exits = [x for x, mark in zip(carry, bars.carry, strict=True) if mark is not None]

@@ -18,6 +18,7 @@ from funcgrad.transforms.control.backward import Mark
 from funcgrad.transforms.control.batched import with_axis
 from funcgrad.transforms.control.forward import given, indices
 from funcgrad.transforms.control.step import chosen, either, needed_inputs, positions, with_inputs
+from funcgrad.transforms.dependence import parted
 from funcgrad.transforms.linearize import Linearized, linearize_program, record_jvp, zeros_like
 from funcgrad.transforms.replay import inline, inputs_of, transforming
 from funcgrad.transforms.simplify import simplify_program
@@ -197,7 +198,7 @@ def transposed_branch(
     """``fixed operands, cotangents -> wanted cotangents``, and which operands get one."""
     with transforming(branch, "transpose") as recorder:
         inputs = inputs_of(recorder, branch.inputs)
-        outs = inline(recorder, branch, inputs)
+        outs = inline(recorder, parted(branch, linear), inputs)
         exits = [x for x, mark in zip(outs, marks, strict=True) if mark is not None]
         cotangents = [recorder.input(x.aval.strong) for x in exits]
         there = [mark for mark in marks if mark is not None]

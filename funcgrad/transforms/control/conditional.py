@@ -28,10 +28,18 @@ from funcgrad.transforms.control.branches import (
     forward_branches,
     linear_branches,
     transposed_branches,
+    union,
 )
 from funcgrad.transforms.control.forward import given, keeps_forward
 from funcgrad.transforms.control.running import Run, body_function, captured_arrays, owned
-from funcgrad.transforms.control.step import is_linear
+from funcgrad.transforms.control.step import (
+    dependent_outputs,
+    is_linear,
+    needed_inputs,
+    positions,
+    with_inputs,
+    with_outputs,
+)
 
 
 class Cond(Primitive):
@@ -91,10 +99,21 @@ class Cond(Primitive):
             dots = iter(recorder.record(Cond(made.linear), [index, *reads, *given(tangents)]))
         return outs[:n], tuple([next(dots) if flag else None for flag in dotted])
 
+    def dependent_results(self, flags: Flags) -> Flags:
+        if flags[0]:
+            return (True,) * len(self.branches[0].outputs)
+        return union([dependent_outputs(branch, flags[1:]) for branch in self.branches])
+
+    def independent_part(self, flags: Flags) -> tuple[Primitive, tuple[int, ...]]:
+        wanted = [not flag for flag in self.dependent_results(flags)]
+        parts = [with_outputs(branch, wanted) for branch in self.branches]
+        needed = positions(union([needed_inputs(branch, (True,) * sum(wanted)) for branch in parts]))
+        part: Primitive = Cond(tuple([with_inputs(branch, needed) for branch in parts]))
+        return part, (0, *[k + 1 for k in needed])
+
     def linear_in(self, flags: Flags) -> bool:
-        index, *operands = flags
-        everything = (True,) * len(self.branches[0].outputs)
-        return not index and all(is_linear(branch, operands, everything) for branch in self.branches)
+        depends = self.dependent_results(flags)
+        return not flags[0] and all(is_linear(branch, flags[1:], depends) for branch in self.branches)
 
     def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
         recorder = recorder_of(given(cotangent))

@@ -13,10 +13,10 @@ from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.control.step import Parts, Step, chosen, either
+from funcgrad.transforms.dependence import dependent_indices
 from funcgrad.transforms.linearize import record_jvp, residuals_of, zeros_like
 from funcgrad.transforms.replay import inputs_of, transforming
 from funcgrad.transforms.simplify import simplify_program
-from funcgrad.transforms.transpose import dependent_indices
 
 Made = TypeVar("Made")
 

@@ -76,7 +76,7 @@ class Writer:
                 over = self.constant(equation.primitive.evaluate_over)
                 text = f"{over}({', '.join(atom_source(a, names) for a in equation.inputs)})"
             else:
-                text = equation_source(equation, names, self._evaluation)
+                text = equation_source(equation, names, self._evaluation, form="fast_expression")
             self.line(f"{targets(equation, names)} = {text}")
             atoms = dict.fromkeys((*equation.inputs, *equation.outputs))
             dropped = [

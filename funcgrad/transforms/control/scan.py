@@ -122,12 +122,20 @@ class Scan(Primitive):
 
     # -- reverse mode ------------------------------------------------------------------------------------
 
+    def dependent_results(self, flags: Flags) -> Flags:
+        carry, ys = dependent_parts(self.step, self.step.parts(flags))
+        return carry + ys
+
+    def independent_part(self, flags: Flags) -> tuple[Primitive, tuple[int, ...]]:
+        wanted = [not flag for flag in self.dependent_results(flags)]
+        live = live_step(self.step, *self.step.results(wanted))
+        places = self.step.parts(range(len(flags)))
+        return Scan.of(live.step, self.length, reverse=self.reverse), live.inputs(places).flat
+
     def linear_in(self, flags: Flags) -> bool:
-        parts = self.step.parts(flags)
+        depends = self.dependent_results(flags)
         # A part of the carry that becomes linear on the way must start so, or the whole is affine.
-        if dependent_parts(self.step, parts)[0] != parts.carry:
-            return False
-        return is_linear(self.body, flags, (True,) * len(self.body.outputs))
+        return depends[: self.n_carry] == flags[: self.n_carry] and is_linear(self.body, flags, depends)
 
     def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
         recorder = recorder_of(given(cotangent))
@@ -159,12 +167,8 @@ class Scan(Primitive):
         n_ys = made.forward.n_ys
         wanted = tuple([k >= n_ys - made.n_saved for k in range(n_ys)])
         live = live_step(made.forward, (False,) * made.forward.n_carry, wanted)
-        inputs = [
-            *[fixed.carry[k] for k in live.carry],
-            *[fixed.xs[k] for k in live.xs],
-            *[fixed.consts[k] for k in live.consts],
-        ]
-        outs = recorder.record(Scan.of(live.step, self.length, reverse=self.reverse), inputs)
+        part = Scan.of(live.step, self.length, reverse=self.reverse)
+        outs = recorder.record(part, live.inputs(fixed).flat)
         return list(outs[live.step.n_carry :])
 
     def _starts(self, recorder: Recorder, made: TransposedStep, carry_bars: Sequence[Any]) -> list[Any]:

@@ -128,6 +128,11 @@ class LiveStep(NamedTuple):
     consts: tuple[int, ...]
     ys: tuple[int, ...]
 
+    def inputs(self, parts: Parts[T]) -> Parts[T]:
+        """What is left of something for every input."""
+        kept = zip(parts, (self.carry, self.xs, self.consts), strict=True)
+        return Parts(*[tuple([part[k] for k in places]) for part, places in kept])
+
 
 def live_step(step: Step, carry: Flags, ys: Flags) -> LiveStep:
     """The part of a step that the flagged parts of the final carry and the flagged ys need."""
@@ -154,17 +159,21 @@ def with_inputs(program: Program, inputs: Sequence[int | Aval]) -> Program:
     return Program(variables, program.captured, program.equations, program.outputs, program.name)
 
 
+def with_outputs(program: Program, flags: Sequence[bool]) -> Program:
+    """The Program with only the flagged of its outputs, and the equations that they need."""
+    outputs = tuple(chosen(program.outputs, flags))
+    equations = live(list(program.equations), outputs)
+    return Program(program.inputs, program.captured, equations, outputs, program.name)
+
+
 # -- linearity --------------------------------------------------------------------------------------------
 
 
 def is_linear(program: Program, flags: Sequence[bool], outputs: Sequence[bool]) -> bool:
     """Whether the flagged outputs are linear in the flagged inputs together."""
-    fixed = chosen(program.inputs, [not flag for flag in flags])
-    inputs = (*fixed, *chosen(program.inputs, flags))
-    results = tuple(chosen(program.outputs, outputs))
-    equations = live(list(program.equations), results)
+    order = sorted(range(len(flags)), key=flags.__getitem__)
     try:
-        check_linear(Program(inputs, program.captured, equations, results, program.name), len(fixed))
+        check_linear(with_inputs(with_outputs(program, outputs), order), sum(not flag for flag in flags))
     except ProgramError:
         return False
     return True

@@ -22,7 +22,7 @@ from funcgrad.transforms.control.backward import mark_of
 from funcgrad.transforms.control.batched import with_axis
 from funcgrad.transforms.control.forward import given, keeps_forward, present
 from funcgrad.transforms.control.running import Run, captured_arrays, owned, sweeps_function
-from funcgrad.transforms.control.step import chosen, is_linear
+from funcgrad.transforms.control.step import chosen, is_linear, needed_inputs
 from funcgrad.transforms.control.sweeps import Inputs, Sweep, Sweeps, live_sweeps
 from funcgrad.transforms.control.sweeps_backward import TransposedSweeps, linear_carries, transposed_sweeps
 from funcgrad.transforms.control.sweeps_batched import batched_sweeps
@@ -100,15 +100,26 @@ class Loop(Primitive):
 
     # -- reverse mode ------------------------------------------------------------------------------------
 
+    def dependent_results(self, flags: Flags) -> Flags:
+        loop = self.loop
+        linear = [flag for carry in linear_carries(loop, loop.inputs(flags))[0] for flag in carry]
+        return tuple([linear[r] for r in loop.results])
+
+    def independent_part(self, flags: Flags) -> tuple[Primitive, tuple[int, ...]]:
+        depends = self.dependent_results(flags)
+        wanted = [r for r, flag in zip(self.loop.results, depends, strict=True) if not flag]
+        live = live_sweeps(self.loop._replace(results=tuple(wanted)))
+        return primitive_of(live.loop), live.inputs
+
     def linear_in(self, flags: Flags) -> bool:
         loop = self.loop
         parts = loop.inputs(flags)
         carries, tapes = linear_carries(loop, parts)
         # A carry that becomes linear on the way must start so, or the whole is affine.
-        if tuple(carries) != parts.carries or any(parts.cond):
+        if tuple(carries) != parts.carries:
             return False
-        linear = [flag for carry in carries for flag in carry]
-        if not all(linear[r] for r in loop.results):
+        deciding = needed_inputs(loop.cond, (True,))
+        if any(a and b for a, b in zip(deciding, (*carries[0], *parts.cond), strict=True)):
             return False
         for sweep, carry, consts, written in zip(
             loop.sweeps, carries, parts.consts, loop.tapes(), strict=True
