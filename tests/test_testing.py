@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -227,3 +228,12 @@ def test_check_vmap_names_what_differs() -> None:
         report
         == "vmap of <lambda> is not a loop over the examples\n  output 0, element [2]: expected 6, got 3"
     )
+
+
+def test_the_librarys_own_transforms_are_checked_as_jaxs_are() -> None:
+    def f(p: Any, n: int) -> Any:
+        return {"y": np.sin(p["x"]) * n, "n": n}
+
+    args = ({"x": X}, 3)
+    check_jvp(f, partial(fg.jvp, f), args)
+    check_vjp(f, partial(fg.vjp, f), args)
