@@ -168,7 +168,7 @@ class Primitive:
         raise NotDifferentiableError(f"{self.name} is not linear, so it has no transpose")
 
     def linear_in(self, flags: Flags) -> bool:
-        """Whether what depends on the flagged inputs is linear in them together, for any values of the others.
+        """Whether what depends on the flagged inputs is linear in them together, whatever the others are.
 
         With a transpose rule the default is yes for a single input: unary operations and products. Sums
         of their inputs say so, and operations that are linear in some of their inputs say in which.
@@ -180,7 +180,7 @@ class Primitive:
         return None
 
     def independent_part(self, flags: Flags) -> tuple[Primitive, tuple[int, ...]]:
-        """The primitive for the results that do not depend on the flagged inputs, and where its inputs are."""
+        """The primitive of the results that do not depend on the flagged inputs, and where its inputs are."""
         raise NotImplementedError(f"{self.name}: independent_part")
 
     def expansion(self, avals: Sequence[Aval]) -> Program | None:
