@@ -104,7 +104,8 @@ def check_jvp(
 
     def forward(leaves: Leaves, tangents: Leaves) -> tuple[Leaves, Leaves]:
         value, dot = f_jvp(flat.arguments(leaves), flat.tangents(tangents))
-        return inexact_leaves(value), inexact_leaves(dot)
+        pairs = zip(tree.leaves(value), tree.leaves(dot), strict=True)
+        return inexact_leaves(value), [t for x, t in pairs if is_inexact(x)]
 
     compare_forward(flat, forward, Tolerance(atol, rtol, eps), err_msg or f"the jvp of {name_of(f)}")
 
