@@ -33,6 +33,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from funcgrad import lax
 from funcgrad.errors import ProgramError, did_you_mean
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.catalog import CATALOG
@@ -81,6 +82,10 @@ __all__ = [
     "primitive",
     "uniform",
 ]
+
+
+# Loops and branches are imported when they are asked for; who looks a primitive up by name asks for all.
+_CONTROL_FLOW = lax
 
 
 def primitive(name: str, **params: Any) -> Any:
