@@ -1,8 +1,8 @@
 """The objective functions of the benchmarks, and their inputs. Importable without any peer.
 
-A function takes the array namespace first, ``f(np, x, *constants)``, and is differentiated by the argument that
-follows, which may be a list or tuple of arrays. `problem` makes plain NumPy functions of them, as funcgrad
-takes them::
+A function takes the array namespace first, ``f(np, x, *constants)``, and is differentiated by the argument
+that follows, which may be a list or tuple of arrays. `problem` makes plain NumPy functions of them, as
+funcgrad takes them::
 
     f, args = problem("rosenbrock", n=1000)
     fg.jit(fg.value_and_grad(f))(*args)

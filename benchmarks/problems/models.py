@@ -125,10 +125,10 @@ def weighted_inputs(np: Any, n: int = 1_000_000) -> tuple[Any, ...]:
 def mixture_loss(np: Any, parameters: Any, X: Any, places: Any) -> Any:
     """ADBench's objective for a Gaussian mixture, without the constant of its prior.
 
-    Srajer, Kukelova and Fitzgibbon, "A benchmark of selected algorithmic differentiation tools on some problems
-    in computer vision and machine learning", 2018. Component k has the weight softmax(alpha)[k], the mean
-    mu[k] and the inverse covariance Q'Q, where Q is lower triangular with diagonal exp(q[k]) and the entries of
-    lower[k] below it. The prior is Wishart's with gamma = 1 and m = 0.
+    Srajer, Kukelova and Fitzgibbon, "A benchmark of selected algorithmic differentiation tools on some
+    problems in computer vision and machine learning", 2018. Component k has the weight softmax(alpha)[k], the
+    mean mu[k] and the inverse covariance Q'Q, where Q is lower triangular with diagonal exp(q[k]) and the
+    entries of lower[k] below it. The prior is Wishart's with gamma = 1 and m = 0.
     """
     alpha, mu, q, lower = parameters
     n, d = X.shape

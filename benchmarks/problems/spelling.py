@@ -20,9 +20,11 @@ Scan = Callable[[Any, Step, Any, Any], tuple[Any, Any]]
 def scan(np: Any, step: Step, carry: Any, xs: Any) -> tuple[Any, Any]:
     """A loop over the rows of `xs`: structured in funcgrad and jax, Python's own elsewhere."""
     if np.__name__ == "numpy":
-        return import_module("funcgrad").scan(step, carry, xs)
+        last, ys = import_module("funcgrad").scan(step, carry, xs)
+        return last, ys
     if np.__name__ == "jax.numpy":
-        return import_module("jax").lax.scan(step, carry, xs)
+        last, ys = import_module("jax").lax.scan(step, carry, xs)
+        return last, ys
     ys = []
     for x in xs:
         carry, y = step(carry, x)
@@ -33,7 +35,8 @@ def scan(np: Any, step: Step, carry: Any, xs: Any) -> tuple[Any, Any]:
 def checkpointed_scan(np: Any, step: Step, carry: Any, xs: Any) -> tuple[Any, Any]:
     """jax's loop with `jax.checkpoint` put on the step by hand: it keeps the carries and nothing else."""
     jax = import_module("jax")
-    return jax.lax.scan(jax.checkpoint(step), carry, xs)
+    last, ys = jax.lax.scan(jax.checkpoint(step), carry, xs)
+    return last, ys
 
 
 def special(np: Any) -> Any:
@@ -48,7 +51,7 @@ def special(np: Any) -> Any:
 
 
 def logsumexp(np: Any, x: Any, axis: int) -> Any:
-    """The logarithm of a sum of exponentials along an axis; `scipy.special.logsumexp` cannot be intercepted."""
+    """The logarithm of a sum of exponentials along an axis; NumPy code takes funcgrad's."""
     if np.__name__ == "torch":
         return np.logsumexp(x, dim=axis)
     home = import_module("funcgrad.scipy.special") if np.__name__ == "numpy" else special(np)
