@@ -40,6 +40,7 @@ PROBLEMS = {
     "lstm": Problem(loops.lstm_loss, loops.lstm_inputs),
     "recurrence": Problem(loops.recurrence_loss, loops.recurrence_inputs),
     "van_der_pol": Problem(loops.van_der_pol_loss, loops.van_der_pol_inputs),
+    "van_der_pol_array": Problem(loops.van_der_pol_array_loss, loops.van_der_pol_inputs),
     "embedding": Problem(models.embedding_loss, models.embedding_inputs),
     "sort": Problem(models.weighted_sort, models.weighted_inputs),
     "cumsum": Problem(models.weighted_cumsum, models.weighted_inputs),

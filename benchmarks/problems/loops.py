@@ -28,16 +28,16 @@ def lstm_loss(np: Any, parameters: Any, xs: Any, start: Any, ys: Any) -> Any:
 
 
 def lstm_inputs(np: Any, batch: int = 1, hidden: int = 16, steps: int = 500) -> tuple[Any, ...]:
-    """Parameters, inputs as wide as the hidden state, the state before the first step, and targets."""
+    """Parameters, inputs as wide as the hidden state, the state before the first step, and targets; float32."""
     rng = np.random.default_rng(SEED)
-    scale = hidden**-0.5
-    parameters = (
-        scale * rng.normal(size=(hidden, 4 * hidden)),
-        scale * rng.normal(size=(hidden, 4 * hidden)),
-        np.zeros(4 * hidden),
-    )
-    xs, ys = rng.normal(size=(2, steps, batch, hidden))
-    return parameters, xs, np.zeros((batch, hidden)), 0.5 * ys
+
+    def floats(*shape: int) -> Any:
+        return rng.normal(size=shape).astype(np.float32)
+
+    scale = np.float32(hidden**-0.5)
+    W, U = scale * floats(hidden, 4 * hidden), scale * floats(hidden, 4 * hidden)
+    start = np.zeros((batch, hidden), np.float32)
+    return (W, U, floats(4 * hidden)), floats(steps, batch, hidden), start, floats(steps, batch, hidden)
 
 
 def recurrence_loss(np: Any, parameters: Any, noise: Any) -> Any:
@@ -75,6 +75,27 @@ def van_der_pol_loss(np: Any, parameters: Any, observed: Any, scan: Scan = scan)
         return (p, v), (p - seen) ** 2
 
     _, errors = scan(np, step, (position, velocity), observed)
+    return np.mean(errors)
+
+
+def van_der_pol_array_loss(np: Any, parameters: Any, observed: Any, scan: Scan = scan) -> Any:
+    """The same, with the state in one array of two numbers, as most people write differential equations."""
+    mu = parameters[0]
+    h = 0.001
+
+    def slope(state: Any) -> Any:
+        p, v = state
+        return np.stack([v, mu * (1.0 - p * p) * v - p])
+
+    def step(state: Any, seen: Any) -> Any:
+        k1 = slope(state)
+        k2 = slope(state + 0.5 * h * k1)
+        k3 = slope(state + 0.5 * h * k2)
+        k4 = slope(state + h * k3)
+        state = state + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
+        return state, (state[0] - seen) ** 2
+
+    _, errors = scan(np, step, parameters[1:], observed)
     return np.mean(errors)
 
 
