@@ -31,13 +31,16 @@ families supply most of it, and every sample is tested by `funcgrad.testing` and
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from funcgrad import lax
+from funcgrad.api.calls import run as _run
 from funcgrad.errors import ProgramError, did_you_mean
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.catalog import CATALOG
 from funcgrad.ir.parsing import parse
+from funcgrad.ir.program import Program
 from funcgrad.ir.remembered import ARRAYS
 from funcgrad.numpy.dispatch import implements
 from funcgrad.ops.families import Binary, Pointwise, Reduction, Unary
@@ -70,6 +73,7 @@ __all__ = [
     "Tracer",
     "Unary",
     "booleans",
+    "call_program",
     "captured_array",
     "distinct",
     "edge",
@@ -105,6 +109,18 @@ def primitive(name: str, **params: Any) -> Any:
     if set(params) != set(cls.parameters):
         raise TypeError(f"{name} takes the parameters {cls.parameters}, and was given {tuple(params)}")
     return cls(**params)
+
+
+def call_program(program: Program, *operands: Any) -> Sequence[Any]:
+    """The outputs of a Program on flat operands that have the types of its inputs.
+
+    Called inside a function that is being recorded, its equations become part of the record.
+
+    >>> double = fg.make_program(lambda x: 2.0 * x)(np.ones(3))
+    >>> print(fg.grad(lambda x: call_program(double, x)[0].sum())(np.ones(3)))
+    [2. 2. 2.]
+    """
+    return _run(program, operands)
 
 
 def captured_array(digest: str) -> Any:
