@@ -9,7 +9,7 @@ from benchmarks.problems.spelling import Scan, scan, special
 SEED = 0
 
 
-def lstm_loss(np: Any, parameters: Any, xs: Any, start: Any, ys: Any) -> Any:
+def lstm_loss(np: Any, parameters: Any, xs: Any, start: Any, ys: Any, scan: Scan = scan) -> Any:
     """Mean squared error of the hidden states of an LSTM (Hochreiter and Schmidhuber, with forget gates)."""
     W, U, b = parameters
     hidden = U.shape[0]
@@ -28,7 +28,7 @@ def lstm_loss(np: Any, parameters: Any, xs: Any, start: Any, ys: Any) -> Any:
 
 
 def lstm_inputs(np: Any, batch: int = 1, hidden: int = 16, steps: int = 500) -> tuple[Any, ...]:
-    """Parameters, inputs as wide as the hidden state, the state before the first step, and targets; float32."""
+    """Parameters, inputs as wide as the hidden state, the state at the start, and targets; float32."""
     rng = np.random.default_rng(SEED)
 
     def floats(*shape: int) -> Any:
