@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from typing import Any, TypeVar
 
 import numpy as np
@@ -34,6 +35,13 @@ UFUNC_METHODS: dict[tuple[Any, str], Callable[..., Any]] = {}
 """``(np.add, "reduce")`` and the like."""
 
 
+LATER: dict[Any, str] = {}
+"""NumPy functions by identity, and the module that registers what runs, imported when first asked for."""
+
+LATER_PACKAGES = {"numpy.fft": "funcgrad.numpy.fft"}
+"""The same for all functions of a subpackage of NumPy's that need not be imported yet."""
+
+
 def implements(*functions: Any) -> Callable[[F], F]:
     """Register the decorated function for these NumPy functions or ufuncs."""
 
@@ -56,6 +64,24 @@ def implements_method(ufunc: Any, method: str) -> Callable[[F], F]:
         return ours
 
     return register
+
+
+def implemented_in(module: str, *names: str) -> None:
+    """Register the module whose import will register what runs for NumPy's functions of these names.
+
+    Functions that many programs do without are kept in modules of their own, so that importing stays fast.
+    """
+    for name in names:
+        if hasattr(np, name):
+            LATER[getattr(np, name)] = module
+
+
+def implementation_of(function: Any) -> Callable[..., Any] | None:
+    """What stands in for a NumPy function, None where nothing does."""
+    module = LATER.get(function) or LATER_PACKAGES.get(getattr(function, "__module__", ""))
+    if module is not None and function not in FUNCTIONS:
+        import_module(module)
+    return FUNCTIONS.get(function)
 
 
 def array_ufunc(self: Tracer, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -149,7 +175,7 @@ def cast_to_loop(ufunc: Any, inputs: Sequence[Any], dtype: Any, casting: str) ->
 
 def array_function(self: Tracer, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
     """NumPy's protocol for all other functions: ``np.sum(t)``, ``np.linalg.norm(t)``."""
-    ours = FUNCTIONS.get(function)
+    ours = FUNCTIONS.get(function) or implementation_of(function)
     if ours is None:
         module = getattr(function, "__module__", "numpy") or "numpy"
         raise unsupported(f"{module}.{function.__name__}".replace("numpy.", "np.", 1))

@@ -258,9 +258,22 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     setitem(flat, positions, np.ravel(values) if same else np.resize(values, shape_of(positions)))
 
 
-@implements(np.putmask, np.place)
+@implements(np.place)
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    """Write values in turn where a mask, whose values must be known, holds; too few are repeated."""
+    flat = flat_view(written_into(arr, "np.place"))
+    positions = np.flatnonzero(truth(mask))
+    if len(positions) and not aval(as_array(vals)).size:
+        raise ValueError("Cannot insert from an empty array!")
+    setitem(flat, positions, np.resize(as_array(vals), len(positions)))
+
+
+@implements(np.putmask)
 def putmask(a: Any, mask: Any, values: Any) -> None:
-    """Write values where a mask, whose values must be known, holds; too few are repeated."""
+    """Write values where a mask, whose values must be known, holds: at each place the one that stands there.
+
+    Too few values are repeated.
+    """
     flat = flat_view(written_into(a, "np.putmask"))
     positions = np.flatnonzero(truth(mask))
     setitem(flat, positions, np.resize(values, a.shape).reshape(-1)[positions])

@@ -568,3 +568,17 @@ def test_second_derivatives() -> None:
         return np.sum(y**2)
 
     fg.testing.check_grads(f, (np.array([0.5, 1.5, -1.0]),), order=2)
+
+
+def test_place_counts_the_places_and_putmask_the_elements() -> None:
+    x = np.arange(6.0)
+    for write in (np.place, np.putmask):
+        wanted = x.copy()
+        write(wanted, wanted > 2, [44.0, 55.0])
+
+        def written(t: Any, write: Any = write) -> Any:
+            t = t * 1.0
+            write(t, x > 2, np.array([44.0, 55.0]))
+            return t
+
+        np.testing.assert_array_equal(fg.make_program(written)(x).evaluate(x)[0], wanted)

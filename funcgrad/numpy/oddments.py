@@ -1,0 +1,142 @@
+"""Functions of NumPy that belong to no family: checks of layout and values, two with Bessel functions."""
+
+from __future__ import annotations
+
+import operator
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from funcgrad.numpy.axes import refused
+from funcgrad.numpy.creation import asarray, entered
+from funcgrad.numpy.dispatch import implements, unsupported
+from funcgrad.numpy.operands import traced
+from funcgrad.numpy.shapes import as_array
+from funcgrad.numpy.sorting import known_value, needed_value
+from funcgrad.ops.arithmetic import div, mul
+from funcgrad.ops.movement import take_span
+from funcgrad.ops.structure import aval, cast, shape_of
+from funcgrad.tracing.recorder import recorder_of
+from funcgrad.tracing.tracer import Tracer
+
+# -- layout and values: traced arrays have no layout --------------------------------------------------------
+
+
+@implements(np.asfortranarray)
+def asfortranarray(a: Any, dtype: Any = None) -> Any:
+    """As `asarray`: traced arrays have no layout.
+
+    >>> print(fg.numpy.asfortranarray([1.0, 2.0]))
+    [1. 2.]
+    """
+    x = as_array(a)
+    return asarray(x, dtype) if type(x) is Tracer else entered(np.asfortranarray(x, dtype))
+
+
+def isfortran(a: Any) -> bool:
+    """Whether the array is laid out column by column and not row by row: traced ones are not.
+
+    >>> fg.numpy.isfortran(np.ones((2, 3)).T)
+    True
+    """
+    return False if type(a) is Tracer else np.isfortran(a)
+
+
+@implements(np.require)
+def require(a: Any, dtype: Any = None, requirements: Any = None) -> Any:
+    """As `asarray`; what is required of layout and memory concerns untraced arrays only.
+
+    >>> print(fg.numpy.require([1.0, 2.0], np.float32))
+    [1. 2.]
+    """
+    x = as_array(a)
+    return asarray(x, dtype) if type(x) is Tracer else entered(np.require(x, dtype, requirements))
+
+
+@implements(np.asarray_chkfinite)
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
+    """As `asarray`, and raises ValueError for infinities and NaN; values are looked at where they exist.
+
+    >>> print(fg.numpy.asarray_chkfinite([1.0, 2.0]))
+    [1. 2.]
+    """
+    found = asarray(a, dtype)
+    known = known_value(found)
+    if known is not None and known.dtype.kind in "fc" and not np.all(np.isfinite(known)):
+        raise ValueError("array must not contain infs or NaNs")
+    return found
+
+
+@implements(np.min_scalar_type)
+def min_scalar_type(a: Any) -> np.dtype[Any]:
+    """The smallest dtype that holds a number; of an array its dtype.
+
+    >>> fg.numpy.min_scalar_type(10)
+    dtype('uint8')
+    """
+    if type(a) is not Tracer:
+        return np.min_scalar_type(a)
+    return a.dtype if a.shape else np.min_scalar_type(needed_value(a, "np.min_scalar_type")[()])
+
+
+@implements(np.trim_zeros)
+def trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> Any:
+    """Without the zeros in front (``f``) and at the back (``b``) of a vector, whose values must be known.
+
+    >>> print(fg.numpy.trim_zeros(np.array([0.0, 1.0, 2.0, 0.0])))
+    [1. 2.]
+    """
+    operands = traced(filt)
+    if operands is None:
+        return np.trim_zeros(filt, trim) if axis is None else np.trim_zeros(filt, trim, axis)
+    [x] = operands
+    if len(shape_of(x)) != 1:
+        raise unsupported("np.trim_zeros of an array with several axes")
+    sides = trim.lower()
+    if sides not in ("fb", "bf", "f", "b"):
+        raise refused(f"unexpected character(s) in `trim`: {trim!r}")
+    nonzero = np.flatnonzero(needed_value(x, "np.trim_zeros"))
+    count = shape_of(x)[0]
+    if not len(nonzero):
+        return take_span(x, 0, 0, 0)
+    first = int(nonzero[0]) if "f" in sides else 0
+    last = int(nonzero[-1]) if "b" in sides else count - 1
+    return take_span(x, 0, first, last - first + 1)
+
+
+# -- Bessel functions ---------------------------------------------------------------------------------------
+
+
+@implements(np.i0)
+def i0(x: Any) -> Any:
+    """The modified Bessel function of the first kind, of order 0.
+
+    >>> print(fg.numpy.i0(0.0))
+    1.0
+    """
+    operands = traced(x)
+    if operands is None:
+        return np.i0(x)
+    [at] = operands
+    if aval(at).dtype.kind == "c":
+        raise TypeError("i0 not supported for complex values")
+    special: Any = import_module("funcgrad.scipy.special")
+    return special.i0(at if aval(at).inexact else cast(at, np.float64))
+
+
+@implements(np.kaiser)
+def kaiser(M: Any, beta: Any) -> Any:
+    """The Kaiser window of `M` points, whose shape `beta` may be traced.
+
+    >>> print(fg.numpy.kaiser(3, 0.0))
+    [1. 1. 1.]
+    """
+    if recorder_of((M, beta)) is None:
+        return entered(np.kaiser(M, beta))
+    count = operator.index(M)
+    if count == 1:
+        return entered(np.ones(1))
+    half = (count - 1) / 2.0
+    arc = np.sqrt(1.0 - ((np.arange(count) - half) / half) ** 2.0)
+    return div(i0(mul(beta, arc)), i0(mul(beta, 1.0)))

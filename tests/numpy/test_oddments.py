@@ -1,0 +1,64 @@
+"""Layout and checks of values on traced arrays, place, trimmed zeros, and windows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import funcgrad as fg
+from funcgrad.errors import ConcretizationError, UnsupportedFunctionError
+from funcgrad.testing import check_grads
+
+X = np.array([0.0, 0.0, 3.0, 0.0, -1.0, 0.0])
+
+
+def test_layout_and_dtypes() -> None:
+    def f(x: Any) -> Any:
+        assert not fg.numpy.isfortran(x)
+        assert np.asfortranarray(x) is x
+        assert np.require(x, np.float32).dtype == np.float32
+        assert np.min_scalar_type(x) == np.float64
+        return np.sum(np.asarray_chkfinite(x))
+
+    np.testing.assert_array_equal(fg.grad(f)(X), np.ones(6))
+    with pytest.raises(ValueError, match="infs or NaNs"):
+        fg.grad(f)(np.append(X, np.inf))
+
+
+@pytest.mark.parametrize("trim", ["fb", "f", "b", "B"])
+def test_trimmed_zeros(trim: str) -> None:
+    wanted = np.trim_zeros(X, trim)
+    jacobian = fg.jacobian(lambda x: np.trim_zeros(x, trim))(X)
+    np.testing.assert_array_equal(jacobian @ X, wanted)
+    assert fg.jacobian(lambda x: np.trim_zeros(0 * x, "f"))(X).shape == (0, 6)
+    with pytest.raises(ConcretizationError, match="trim_zeros"):
+        fg.make_program(lambda x: np.trim_zeros(x, trim))(X)
+    with pytest.raises(UnsupportedFunctionError, match="several axes"):
+        fg.make_program(np.trim_zeros)(X.reshape(2, 3))
+
+
+@pytest.mark.skipif(not hasattr(fg.scipy.special, "i0"), reason="needs fg.scipy.special.i0")
+def test_bessel_functions() -> None:
+    np.testing.assert_allclose(fg.make_program(np.i0)(X).evaluate(X)[0], np.i0(X), rtol=1e-14)
+    for count in (1, 4, 5):
+        window = fg.make_program(lambda b, n=count: np.kaiser(n, b))(3.0).evaluate(3.0)[0]
+        np.testing.assert_allclose(window, np.kaiser(count, 3.0), rtol=1e-14)
+    check_grads(np.i0, (X + 0.1,))
+    check_grads(lambda b: np.kaiser(5, b), (3.0,))
+
+
+@pytest.mark.parametrize("name", ["packbits", "unpackbits", "busday_count"])
+def test_what_is_not_supported_says_so(name: str) -> None:
+    f = getattr(np, name)
+    with pytest.raises(UnsupportedFunctionError, match=rf"np\.{name} is not supported on traced arrays"):
+        fg.make_program(lambda x: f(x, x) if name == "busday_count" else f(x))(X)
+
+
+def test_names_imported_later_are_there() -> None:
+    for name in ("polyval", "histogram", "isin", "trim_zeros", "from_dlpack", "seterr", "loadtxt"):
+        assert callable(getattr(fg.numpy, name))
+        assert name in dir(fg.numpy)
+    with pytest.raises(AttributeError, match="no attribute 'polyvall'"):
+        _ = fg.numpy.polyvall
