@@ -1,4 +1,8 @@
-"""Functions of NumPy that belong to no family: checks of layout and values, two with Bessel functions."""
+"""Functions of NumPy that belong to no family: checks of layout and values, two with Bessel functions.
+
+NumPy asks nobody about `asfortranarray`, `require`, `isfortran` and `asarray_chkfinite`, so traced arrays need
+the functions of this module.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,6 @@ from funcgrad.tracing.tracer import Tracer
 # -- layout and values: traced arrays have no layout --------------------------------------------------------
 
 
-@implements(np.asfortranarray)
 def asfortranarray(a: Any, dtype: Any = None) -> Any:
     """As `asarray`: traced arrays have no layout.
 
@@ -43,7 +46,6 @@ def isfortran(a: Any) -> bool:
     return False if type(a) is Tracer else np.isfortran(a)
 
 
-@implements(np.require)
 def require(a: Any, dtype: Any = None, requirements: Any = None) -> Any:
     """As `asarray`; what is required of layout and memory concerns untraced arrays only.
 
@@ -54,7 +56,6 @@ def require(a: Any, dtype: Any = None, requirements: Any = None) -> Any:
     return asarray(x, dtype) if type(x) is Tracer else entered(np.require(x, dtype, requirements))
 
 
-@implements(np.asarray_chkfinite)
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
     """As `asarray`, and raises ValueError for infinities and NaN; values are looked at where they exist.
 

@@ -17,10 +17,10 @@ X = np.array([0.0, 0.0, 3.0, 0.0, -1.0, 0.0])
 def test_layout_and_dtypes() -> None:
     def f(x: Any) -> Any:
         assert not fg.numpy.isfortran(x)
-        assert np.asfortranarray(x) is x
-        assert np.require(x, np.float32).dtype == np.float32
+        assert fg.numpy.asfortranarray(x) is x
+        assert fg.numpy.require(x, np.float32).dtype == np.float32
         assert np.min_scalar_type(x) == np.float64
-        return np.sum(np.asarray_chkfinite(x))
+        return np.sum(fg.numpy.asarray_chkfinite(x))
 
     np.testing.assert_array_equal(fg.grad(f)(X), np.ones(6))
     with pytest.raises(ValueError, match="infs or NaNs"):
