@@ -1,0 +1,247 @@
+"""Discrete Fourier transforms: complex over axes, real to half a spectrum, half a spectrum to real.
+
+All three are linear, and their transposes are among them. A spectrum ``S`` of n real numbers is Hermitian,
+``S[n - k] = conj(S[k])``, so its first half, ``n // 2 + 1`` coefficients, says everything; the inner ones
+stand for two. Transposes pair by the real part of a product without conjugation (see `docs/conventions.md`),
+so they keep the sign in the exponent, and count the inner coefficients once where the transform counts them
+twice: `doubled` says which.
+
+Small transforms are NumPy's, large ones SciPy's, which are faster but take time to import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, ClassVar
+
+import numpy as np
+
+from funcgrad.errors import DtypeError, ShapeError
+from funcgrad.ir.avals import Aval
+from funcgrad.ops.complexes import complex_dtype, real, real_dtype
+from funcgrad.ops.structure import LinearUnary
+from funcgrad.tracing.primitive import Flags
+from funcgrad.tracing.samples import ErrorSample, Sample, integers, normal
+
+SMALL = 8192
+"""Arrays of fewer elements are transformed by NumPy: below, SciPy gains nothing."""
+
+
+def library(size: int) -> Any:
+    """``numpy.fft`` or ``scipy.fft``, by the number of elements alone, so that results do not vary."""
+    return np.fft if size < SMALL else import_module("scipy.fft")
+
+
+class Transform(LinearUnary):
+    """What the three share: a sign in the exponent, a norm, and what they refuse.
+
+    ``inverse`` says that the exponent is positive, and ``norm`` where NumPy divides by the size: at the
+    inverse (``backward``), half at both (``ortho``), or at the other (``forward``).
+    """
+
+    kinds: ClassVar[str] = "fc"
+    inverse: bool
+    norm: str
+
+    def factor(self, size: int) -> float:
+        """What the sum is multiplied with."""
+        if self.norm == "ortho":
+            return float(1 / np.sqrt(size))
+        return 1 / size if (self.norm == "backward") == self.inverse else 1.0
+
+    def check(self, x: Aval, axes: Sequence[int], kinds: str, what: str) -> None:
+        """Raise unless `x` has the axes, not empty, and a dtype of these kinds."""
+        if any(not 0 <= a < x.ndim for a in axes) or len(set(axes)) != len(axes):
+            raise ShapeError(f"{self.name}: axes {tuple(axes)} are not distinct axes of {x}")
+        if any(x.shape[a] < 1 for a in axes):
+            raise ShapeError(f"{self.name} of {x}: an axis without elements has no transform")
+        if x.dtype.kind not in kinds or x.dtype == np.float16:
+            raise DtypeError(f"{self.name} of {x}: must be cast to {what} numbers first")
+
+
+class FFT(Transform):
+    """The discrete Fourier transform over ``axes``, of complex numbers, or of real ones as complex ones."""
+
+    name = "fft"
+    parameters = ("axes", "inverse", "norm")
+    axes: tuple[int, ...]
+
+    def infer(self, *avals: Aval) -> Aval:
+        self.check(avals[0], self.axes, "fc", "floating-point")
+        return Aval(avals[0].shape, complex_dtype(avals[0].dtype))
+
+    def evaluate(self, *values: Any) -> Any:
+        x = values[0]
+        fft = library(x.size)
+        return (fft.ifftn if self.inverse else fft.fftn)(x, axes=self.axes, norm=self.norm)
+
+    def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
+        if avals[0].size >= SMALL:
+            return None
+        function = "ifftn" if self.inverse else "fftn"
+        return f"np.fft.{function}({names[0]}, axes={self.axes}, norm={self.norm!r})"
+
+    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+        found = self.bind(cotangent)
+        return (found if inputs[0].aval.dtype.kind == "c" else real(found),)
+
+    def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
+        return FFT(tuple([a + 1 for a in self.axes]), self.inverse, self.norm).bind(inputs[0]), True
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            Sample(normal(5), params={"axes": (0,), "inverse": False, "norm": "backward"}),
+            Sample(normal(2, 3, 2), params={"axes": (0, 2), "inverse": True, "norm": "backward"}),
+            Sample(normal(4), params={"axes": (0,), "inverse": True, "norm": "forward"}),
+            Sample(normal(3, 2), params={"axes": (1, 0), "inverse": False, "norm": "ortho"}),
+            Sample(normal(0, 3), params={"axes": (1,), "inverse": False, "norm": "forward"}),
+        )
+
+    @classmethod
+    def error_samples(cls) -> Sequence[Any]:
+        plain = {"inverse": False, "norm": "backward"}
+        return (
+            ErrorSample(normal(3), params={"axes": (1,), **plain}, words="not distinct", error=ShapeError),
+            ErrorSample(normal(0), params={"axes": (0,), **plain}, words="no transform", error=ShapeError),
+            ErrorSample(
+                integers(0, 3, 3), params={"axes": (0,), **plain}, words="must be cast", error=DtypeError
+            ),
+        )
+
+
+class RealFFT(Transform):
+    """The first half of the spectrum of real numbers along an axis.
+
+    Where ``doubled``, times 2 for the inner coefficients: the transpose of `HermitianFFT` as it is used.
+    """
+
+    name = "real_fft"
+    parameters = ("axis", "inverse", "doubled", "norm")
+    kinds = "f"
+    axis: int
+    doubled: bool
+
+    def infer(self, *avals: Aval) -> Aval:
+        (x,) = avals
+        self.check(x, (self.axis,), "f", "real")
+        return Aval(replaced(x.shape, self.axis, x.shape[self.axis] // 2 + 1), complex_dtype(x.dtype))
+
+    def evaluate(self, *values: Any) -> Any:
+        x = values[0]
+        fft = library(x.size)
+        out = (fft.ihfft if self.inverse else fft.rfft)(x, axis=self.axis, norm=self.norm)
+        if self.doubled:
+            inner = np.moveaxis(out, self.axis, -1)[..., 1 : (x.shape[self.axis] + 1) // 2]
+            inner += inner
+        return out
+
+    def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
+        if self.doubled or avals[0].size >= SMALL:
+            return None
+        function = "ihfft" if self.inverse else "rfft"
+        return f"np.fft.{function}({names[0]}, axis={self.axis}, norm={self.norm!r})"
+
+    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+        size = inputs[0].aval.shape[self.axis]
+        return (HermitianFFT(size, self.axis, self.inverse, self.doubled, self.norm).bind(cotangent),)
+
+    def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
+        return RealFFT(self.axis + 1, self.inverse, self.doubled, self.norm).bind(inputs[0]), True
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        plain = {"axis": 0, "inverse": False, "doubled": False, "norm": "backward"}
+        return (
+            Sample(normal(6), params=plain),
+            Sample(normal(2, 5), params={**plain, "axis": 1, "inverse": True}),
+            Sample(normal(5, 2), params={**plain, "doubled": True, "norm": "ortho"}),
+            Sample(normal(2, 4), params={**plain, "axis": 1, "inverse": True, "doubled": True}),
+            Sample(normal(1), params={**plain, "doubled": True, "norm": "forward"}),
+        )
+
+    @classmethod
+    def error_samples(cls) -> Sequence[Any]:
+        plain = {"axis": 0, "inverse": False, "doubled": False, "norm": "backward"}
+        return (
+            ErrorSample(normal(3), params={**plain, "axis": 1}, words="not distinct axes", error=ShapeError),
+            ErrorSample(integers(0, 3, 3), params=plain, words="must be cast", error=DtypeError),
+        )
+
+
+class HermitianFFT(Transform):
+    """The ``size`` real numbers along an axis that have the given half of a spectrum.
+
+    Where not ``doubled``, the inner coefficients count once: the transpose of `RealFFT` as it is used.
+    """
+
+    name = "hermitian_fft"
+    parameters = ("size", "axis", "inverse", "doubled", "norm")
+    kinds = "c"
+    size: int
+    axis: int
+    doubled: bool
+
+    def infer(self, *avals: Aval) -> Aval:
+        (x,) = avals
+        self.check(x, (self.axis,), "c", "complex")
+        half = self.size // 2 + 1
+        if x.shape[self.axis] != half:
+            raise ShapeError(
+                f"{self.name} of {x} along axis {self.axis}: size {self.size} has {half} coefficients"
+            )
+        return Aval(replaced(x.shape, self.axis, self.size), real_dtype(x.dtype))
+
+    def evaluate(self, *values: Any) -> Any:
+        x, n, axis = values[0], self.size, self.axis
+        fft = library(x.size)
+        out = (fft.irfft if self.inverse else fft.hfft)(x, n, axis=axis, norm=self.norm)
+        if not self.doubled:
+            # The mean of what was computed and of what the single coefficients give alone.
+            out *= 0.5
+            ends, scale = np.moveaxis(x.real, axis, -1), x.real.dtype.type(0.5 * self.factor(n))
+            numbers = np.moveaxis(out, axis, -1)
+            first = ends[..., :1] * scale
+            last = ends[..., -1:] * scale if n % 2 == 0 else 0
+            numbers[..., 0::2] += first + last
+            numbers[..., 1::2] += first - last
+        return out
+
+    def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
+        if not self.doubled or avals[0].size >= SMALL:
+            return None
+        function = "irfft" if self.inverse else "hfft"
+        return f"np.fft.{function}({names[0]}, {self.size}, axis={self.axis}, norm={self.norm!r})"
+
+    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+        return (RealFFT(self.axis, self.inverse, self.doubled, self.norm).bind(cotangent),)
+
+    def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
+        moved = HermitianFFT(self.size, self.axis + 1, self.inverse, self.doubled, self.norm)
+        return moved.bind(inputs[0]), True
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        plain = {"axis": 0, "inverse": True, "doubled": True, "norm": "backward"}
+        return (
+            Sample(normal(4), params={"size": 6, **plain}),
+            Sample(normal(2, 3), params={"size": 5, **plain, "axis": 1, "inverse": False}),
+            Sample(normal(3, 2), params={"size": 5, **plain, "doubled": False, "norm": "ortho"}),
+            Sample(normal(2, 3), params={"size": 4, **plain, "axis": 1, "doubled": False}),
+            Sample(normal(1), params={"size": 1, **plain, "doubled": False, "inverse": False}),
+        )
+
+    @classmethod
+    def error_samples(cls) -> Sequence[Any]:
+        plain = {"size": 4, "axis": 0, "inverse": True, "doubled": True, "norm": "backward"}
+        return (ErrorSample(normal(3), params=plain, words="must be cast", error=DtypeError),)
+
+
+def replaced(shape: tuple[int, ...], axis: int, size: int) -> tuple[int, ...]:
+    """`shape` with another size along one axis.
+
+    >>> replaced((2, 3), 1, 5)
+    (2, 5)
+    """
+    return (*shape[:axis], size, *shape[axis + 1 :])
