@@ -12,7 +12,7 @@ from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.program import Literal
 from funcgrad.ops.comparison import equal
 from funcgrad.ops.families import Binary, Unary, added, aval, broadcast_to, scaled, summed_to, ufunc_dtypes
-from funcgrad.ops.selection import where
+from funcgrad.ops.selection import MANY, chosen, where
 from funcgrad.tracing.primitive import Flags, Linear
 from funcgrad.tracing.samples import ErrorSample, Sample, booleans, edge, integers, normal, positive
 
@@ -141,7 +141,9 @@ class StrongZeroMul(Binary):
 
     def evaluate(self, *values: Any) -> Any:
         x, y = values
-        return np.where(x, x * y, x)
+        if np.size(x) < MANY:
+            return np.where(x, x * y, x)
+        return chosen(np.not_equal(x, 0), x * y, x.dtype.type(0))
 
     def on_arrays(self, *args: Any) -> Any:
         dtype = np.result_type(*args)
@@ -150,6 +152,9 @@ class StrongZeroMul(Binary):
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
         x, y = names
         return f"np.where({x}, {x} * {y}, {x})"
+
+    def fast_expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
+        return self.expression(names, avals) if avals[0].size < MANY else None
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         x, y = primals

@@ -63,8 +63,14 @@ class Where(Pointwise):
             raise DtypeError(f"where of {listed(avals)}: it takes a boolean, and branches of one dtype")
         return Aval(shapes.pop() if shapes else (), x.dtype, x.weak and y.weak)
 
+    def evaluate(self, *values: Any) -> Any:
+        return chosen(*values)
+
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
         return f"np.where({', '.join(names)})"
+
+    def fast_expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
+        return self.expression(names, avals) if max([a.size for a in avals]) < MANY else None
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         condition, x, y = primals
@@ -103,6 +109,33 @@ class Where(Pointwise):
             ErrorSample(normal(3), normal(3), normal(3), words="takes a boolean", error=DtypeError),
             ErrorSample(booleans(2), normal(3), normal(3), words="shapes differ", error=ShapeError),
         )
+
+
+MANY = 2048
+"""From this many elements on, `chosen` beats ``np.where``."""
+
+_BITS = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
+
+
+def chosen(condition: Any, x: Any, y: Any) -> Any:
+    """``np.where(condition, x, y)`` for branches of one dtype.
+
+    NumPy jumps at every element, and a processor cannot guess which way a mask without a pattern goes: that
+    takes ten times as long as to compute with the bits of both branches.
+
+    >>> chosen(np.array([True, False]), np.array([1.0, np.nan]), 0.0)
+    array([1., 0.])
+    """
+    if np.size(condition) < MANY or type(x) is not np.ndarray or x.dtype.itemsize not in _BITS:
+        return np.where(condition, x, y)
+    bits = _BITS[x.dtype.itemsize]
+    if type(y) is not np.ndarray and not x.dtype.type(y).view(bits):
+        return np.multiply(x.view(bits), condition).view(x.dtype)
+    others = np.asarray(y, x.dtype).view(bits)
+    mixed = x.view(bits) ^ others
+    mixed *= condition
+    mixed ^= others
+    return mixed.view(x.dtype)
 
 
 def branch_aval(x: Any, recorder: Recorder, like: Aval) -> Aval | None:
