@@ -28,9 +28,9 @@ class Convolution(Primitive):
     """Sums of products of a kernel with the windows of an input, over channels and window.
 
     The input has axes (group, example, channel, ...), the kernel (group, channel out, channel, ...), the
-    result (group, example, channel out, ...). Element ``p`` of the result reads ``p * stride + k * kernel_dilation``
-    of the input that has ``input_dilation - 1`` zeros between its elements and ``padding`` zeros around them
-    (fewer than none crops it). The kernel is not flipped.
+    result (group, example, channel out, ...). Element ``p`` of the result reads the elements
+    ``p * stride + k * kernel_dilation`` of the input with ``input_dilation - 1`` zeros between its elements
+    and ``padding`` zeros around them (fewer than none crops it). The kernel is not flipped.
     """
 
     name = "convolution"

@@ -114,7 +114,12 @@ class Where(Pointwise):
 MANY = 2048
 """From this many elements on, `chosen` beats ``np.where``."""
 
-_BITS = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
+_BITS: dict[int, Any] = {
+    1: np.dtype(np.uint8),
+    2: np.dtype(np.uint16),
+    4: np.dtype(np.uint32),
+    8: np.dtype(np.uint64),
+}
 
 
 def chosen(condition: Any, x: Any, y: Any) -> Any:
@@ -126,7 +131,11 @@ def chosen(condition: Any, x: Any, y: Any) -> Any:
     >>> chosen(np.array([True, False]), np.array([1.0, np.nan]), 0.0)
     array([1., 0.])
     """
-    if np.size(condition) < MANY or type(x) is not np.ndarray or x.dtype.itemsize not in _BITS:
+    if np.size(condition) < MANY:
+        return np.where(condition, x, y)
+    if type(x) is not np.ndarray and type(y) is np.ndarray:
+        condition, x, y = np.logical_not(condition), y, x
+    if type(x) is not np.ndarray or x.dtype.itemsize not in _BITS:
         return np.where(condition, x, y)
     bits = _BITS[x.dtype.itemsize]
     if type(y) is not np.ndarray and not x.dtype.type(y).view(bits):
