@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from benchmarks.model import Workload
-from benchmarks.workloads import chains, gradients, startup
+from benchmarks.workloads import chains, functions, gradients, startup
 
 WORKLOADS: tuple[Workload, ...] = (
     *startup.WORKLOADS,
     *chains.WORKLOADS,
     *gradients.WORKLOADS,
+    *functions.WORKLOADS,
 )
 
 
