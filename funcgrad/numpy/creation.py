@@ -57,46 +57,56 @@ def filled(shape: Any, value: Any, dtype: Any) -> Any:
     return full if target else view(full, Reshape(()))
 
 
+def check_device(device: Any) -> None:
+    """Raise ValueError for a device that is not the processor."""
+    if device not in (None, "cpu"):
+        raise ValueError(f'the only device is "cpu", got {device!r}')
+
+
 # -- constants --------------------------------------------------------------------------------------------
 
 
 @implements(np.zeros)
-def zeros(shape: Any, dtype: Any = float, order: str = "C") -> Any:
+def zeros(shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None) -> Any:
     """An array of zeros.
 
     >>> print(fg.numpy.zeros(3))
     [0. 0. 0.]
     """
-    return filled(shape, 0, dtype)
+    check_device(device)
+    return filled(shape, 0, float if dtype is None else dtype)
 
 
 @implements(np.ones)
-def ones(shape: Any, dtype: Any = None, order: str = "C") -> Any:
+def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Any:
     """An array of ones.
 
     >>> print(fg.numpy.ones(3))
     [1. 1. 1.]
     """
+    check_device(device)
     return filled(shape, 1, float if dtype is None else dtype)
 
 
 @implements(np.empty)
-def empty(shape: Any, dtype: Any = float, order: str = "C") -> Any:
+def empty(shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None) -> Any:
     """An array to be written into; it holds zeros.
 
     >>> fg.numpy.empty((2, 3)).shape
     (2, 3)
     """
-    return filled(shape, 0, dtype)
+    check_device(device)
+    return filled(shape, 0, float if dtype is None else dtype)
 
 
 @implements(np.full)
-def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C") -> Any:
+def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Any:
     """An array with one value everywhere, which may be traced, or broadcast to the shape.
 
     >>> print(fg.numpy.full(2, 7.0))
     [7. 7.]
     """
+    check_device(device)
     value = asoperand(fill_value)
     dtype = aval(value).dtype if dtype is None else np.dtype(dtype)
     if type(value) is not Tracer and not shape_of(value):
@@ -170,14 +180,17 @@ def full_like(
 
 
 @implements(np.eye)
-def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: str = "C") -> Any:
+def eye(
+    N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: str = "C", *, device: Any = None
+) -> Any:
     """Ones on the k-th diagonal, zeros elsewhere.
 
     >>> print(fg.numpy.eye(2))
     [[1. 0.]
      [0. 1.]]
     """
-    return entered(np.eye(N, M, k, dtype))
+    check_device(device)
+    return entered(np.eye(N, M, k, float if dtype is None else dtype))
 
 
 @implements(np.identity)
@@ -267,6 +280,7 @@ def asarray(
     >>> print(fg.numpy.asarray([1.0, 2.0]))
     [1. 2.]
     """
+    check_device(device)
     found = converted(a, dtype)
     return copied(found) if copy and found is a else found
 
@@ -309,6 +323,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
     >>> print(fg.numpy.astype(np.array([1.5]), int))
     [1]
     """
+    check_device(device)
     found = cast(x, numeric(dtype))
     return copied(found) if copy and found is x else found
 

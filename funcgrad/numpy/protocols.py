@@ -15,6 +15,7 @@ import numpy as np
 
 from funcgrad.errors import ConcretizationError, did_you_mean
 from funcgrad.numpy.assignment import AtIndex
+from funcgrad.numpy.creation import check_device
 from funcgrad.numpy.dispatch import FUNCTIONS, implements_method
 from funcgrad.ops.comparison import equal
 from funcgrad.source import Source, user_location
@@ -59,6 +60,19 @@ def _refuse_dlpack(self: Tracer, **options: Any) -> Any:
     )
 
 
+def _device(self: Tracer) -> str:
+    """Where the array lives, as the Array API standard asks: ``"cpu"``."""
+    return "cpu"
+
+
+def _to_device(self: Tracer, device: Any, /, *, stream: Any = None) -> Tracer:
+    """The array itself; raises ValueError for another device than ``"cpu"``."""
+    if stream is not None:
+        raise ValueError("the device has no streams")
+    check_device(device)
+    return self
+
+
 AT_METHODS: dict[Any, str] = {
     np.add: "add",
     np.subtract: "subtract",
@@ -89,5 +103,7 @@ install(
         "__array_namespace__": _array_namespace,
         "__dlpack__": _refuse_dlpack,
         "__dlpack_device__": _refuse_dlpack,
+        "device": property(_device),
+        "to_device": _to_device,
     }
 )

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.numpy.axes import refused
-from funcgrad.numpy.creation import copied, entered, filled
+from funcgrad.numpy.creation import check_device, copied, entered, filled
 from funcgrad.numpy.dispatch import implements
 from funcgrad.numpy.joining import concatenate, stack
 from funcgrad.numpy.shapes import as_array
@@ -30,12 +30,15 @@ _np: Any = np
 
 
 @implements(np.arange)
-def arange(start: Any = None, stop: Any = None, step: Any = None, dtype: Any = None) -> Any:
+def arange(
+    start: Any = None, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None
+) -> Any:
     """Numbers from `start` up to, not including, `stop`. Traced bounds must have values.
 
     >>> print(fg.numpy.arange(2, 8, 3))
     [2 5]
     """
+    check_device(device)
     if stop is None:
         start, stop = 0, start
     step = 1 if step is None else step
@@ -55,12 +58,15 @@ def linspace(
     retstep: bool = False,
     dtype: Any = None,
     axis: int = 0,
+    *,
+    device: Any = None,
 ) -> Any:
     """Evenly spaced numbers from `start` to `stop`, which may be traced, or arrays.
 
     >>> print(fg.numpy.linspace(0.0, 1.0, 3))
     [0.  0.5 1. ]
     """
+    check_device(device)
     count = operator.index(num)
     start, stop = as_array(start), as_array(stop)
     if recorder_of((start, stop)) is None:

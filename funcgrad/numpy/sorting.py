@@ -41,8 +41,16 @@ def refuse_order(order: Any, name: str) -> None:
 
 
 @implements(np.sort)
-def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-    """The elements along `axis` in ascending order; their derivatives go where they go.
+def sort(
+    a: Any,
+    axis: Any = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    stable: Any = None,
+    descending: bool = False,
+) -> Any:
+    """The elements along `axis` in ascending (or descending) order; their derivatives go where they go.
 
     >>> x = np.array([3.0, 1.0, 2.0])
     >>> print(fg.grad(lambda x: fg.numpy.sort(x)[0] + 10 * fg.numpy.sort(x)[2])(x))
@@ -50,19 +58,40 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
     """
     x = traced(a)
     if x is None:
-        return np.sort(a, axis, kind, order, stable=stable)
-    refuse_order(order, "np.sort")
-    return ordered(ops.Sort, x, axis)
+        found = np.sort(a, axis, kind, order, stable=stable)
+    else:
+        refuse_order(order, "np.sort")
+        found = ordered(ops.Sort, x, axis)
+    return reversed_along(found, axis) if descending else found
+
+
+def reversed_along(x: Any, axis: Any) -> Any:
+    """The elements in the other direction along an axis; with None `x` is a vector."""
+    return np.flip(x, -1 if axis is None else axis)
 
 
 @implements(np.argsort)
-def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-    """The positions that sort the elements along `axis`.
+def argsort(
+    a: Any,
+    axis: Any = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    stable: Any = None,
+    descending: bool = False,
+) -> Any:
+    """The positions that sort the elements along `axis`, in ascending or descending order.
 
     >>> print(fg.numpy.argsort(np.array([3.0, 1.0, 2.0])))
     [1 2 0]
     """
     x = traced(a)
+    if descending:
+        # Of equal elements the first comes first, so they are looked at from the other end.
+        whole = (np.asarray(a) if x is None else x).reshape(-1) if axis is None else a if x is None else x
+        turned = argsort(reversed_along(whole, axis), -1 if axis is None else axis, kind, order, stable=True)
+        last = np.shape(whole)[-1 if axis is None else axis] - 1
+        return sub(last, reversed_along(turned, axis))
     if x is None:
         return np.argsort(a, axis, kind, order, stable=stable)
     refuse_order(order, "np.argsort")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy.creation import copied, entered
+from funcgrad.numpy.creation import check_device, copied, entered
 from funcgrad.tracing.tracer import Tracer
 
 __array_api_version__ = "2025.12"
@@ -81,12 +81,6 @@ class NamespaceInfo:
             raise ValueError(f"unsupported kind: {unknown[0]!r}")
         kinds = [part for k in wanted for part in GROUPS.get(k, (k,))]
         return {name: np.dtype(name) for k in kinds for name in KINDS[k]}
-
-
-def check_device(device: Any) -> None:
-    """Raise ValueError for a device that is not the processor."""
-    if device not in (None, "cpu"):
-        raise ValueError(f'the only device is "cpu", got {device!r}')
 
 
 def __array_namespace_info__() -> NamespaceInfo:
