@@ -1,0 +1,168 @@
+"""A Program as one native function: its source, its memory, and what a call of it is given.
+
+Owns the order of the passes from Program to source; what runs it is in `executable`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from funcgrad.compile import lowerings  # noqa: F401 - registers them
+from funcgrad.compile.emission import Writer, without_dead_statements
+from funcgrad.compile.layout import Buffer, View
+from funcgrad.compile.memory import scratch_offsets
+from funcgrad.compile.names import Locals
+from funcgrad.compile.nests import Nest, Special, Store, squeezed_view
+from funcgrad.compile.scalars import INLINE_FUNCTIONS, literal_text
+from funcgrad.compile.schedule import Scheduler
+from funcgrad.ir.avals import dtype_name
+from funcgrad.ir.names import variable_names
+from funcgrad.ir.program import Atom, Literal, Program, Var
+
+NAMES_OF_KERNELS = (
+    *("p", "n", "i", "j", "k", "NAN", "INF", "select", "plus", "power", "complex", "range", "min", "max"),
+    *("boolean", "fabs", "floor", "ceil", "rint", "trunc", "maximum", "minimum", "fmax", "fmin"),
+    *("copysign", "signbit", "shifted", *INLINE_FUNCTIONS),
+    *(f"{kind}{bits}" for kind in "fiuc" for bits in (8, 16, 32, 64, 128)),
+)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """The source of a native function, and what its two tables hold."""
+
+    name: str
+    source: str
+    buffers: tuple[Buffer, ...]
+    """By slot of the table of pointers."""
+    offsets: Mapping[Buffer, int]
+    """Where each block of scratch memory lies."""
+    scratch_bytes: int
+    sizes: tuple[int, ...]
+    steps: Sequence[Nest | Special]
+
+
+def make_kernel(program: Program) -> Kernel:
+    """Emit a Program; raises NotLowered for an equation that has no native form."""
+    local = Locals(NAMES_OF_KERNELS)
+    local.name_all(variable_names(program, NAMES_OF_KERNELS))
+    uses = count_uses(program)
+    scheduler = Scheduler(local, uses)
+    prologue: list[tuple[str, Buffer]] = []
+    for k, v in enumerate(program.inputs):
+        define_input(scheduler, v, local.block("", v.aval.dtype, v.aval.size, "input", k), prologue)
+    for v, array in program.captured:
+        define_input(scheduler, v, local.block("", v.aval.dtype, v.aval.size, "captured", array), prologue)
+    scheduler.run(program)
+    for k, atom in enumerate(program.outputs):
+        store_output(scheduler, atom, k)
+    without_dead_statements(scheduler.steps)
+    offsets, scratch_bytes = scratch_offsets(local.buffers, scheduler.steps)
+    writer = Writer(local)
+    writer.steps(scheduler.steps)
+    body = writer.lines
+    buffers = used_buffers(local, offsets)
+    name = program.name if program.name.isidentifier() else "kernel"
+    head = heading(name, program, local, buffers, prologue, body)
+    return Kernel(
+        name,
+        "\n".join([*head, *(body or ["    pass"])]) + "\n",
+        tuple(buffers),
+        offsets,
+        scratch_bytes,
+        tuple(local.symbols),
+        scheduler.steps,
+    )
+
+
+def define_input(scheduler: Scheduler, v: Var, buffer: Buffer, prologue: list[tuple[str, Buffer]]) -> None:
+    """An array is a view; a number is loaded once."""
+    local = scheduler.local
+    if v.aval.shape:
+        buffer.name = local.named(v)
+        scheduler.define_view(v, View.whole(buffer, v.aval.shape))
+    else:
+        buffer.name = local.fresh(f"{local.named(v)}_")
+        scheduler.define_local(v, local.named(v))
+        prologue.append((local.named(v), buffer))
+
+
+def store_output(scheduler: Scheduler, atom: Atom, k: int) -> None:
+    """Put a result where the caller wants it."""
+    local = scheduler.local
+    aval = atom.aval
+    node = None if isinstance(atom, Literal) else scheduler.nodes[atom]
+    if node is not None and node.view is not None and node.view.is_whole and node.view.buffer.role == "scratch":
+        # It has been stored already, in memory of our own: that is the result.
+        node.view.buffer.role, node.view.buffer.source = "output", k
+        return
+    buffer = local.block(local.fresh("out"), aval.dtype, aval.size, "output", k)
+    view = View.whole(buffer, aval.shape)
+    if node is not None and node.view is None and node.source is None and not node.is_scalar:
+        node.view = view
+        scheduler.store_local(node, view)
+        return
+    shape = squeezed_view(view).shape
+    nest = scheduler.nest_for(shape, scheduler.bound(atom, shape))
+    value = literal_text(atom) if isinstance(atom, Literal) else scheduler.operand(atom, nest)
+    nest.body.append(Store(squeezed_view(view), value, None))
+
+
+def count_uses(program: Program) -> dict[Var, int]:
+    """How many times each variable is read."""
+    uses: dict[Var, int] = {}
+    for equation in program.equations:
+        for atom in equation.inputs:
+            if isinstance(atom, Var):
+                uses[atom] = uses.get(atom, 0) + 1
+    for atom in program.outputs:
+        if isinstance(atom, Var):
+            uses[atom] = uses.get(atom, 0) + 1
+    return uses
+
+
+def used_buffers(local: Locals, offsets: Mapping[Buffer, int]) -> list[Buffer]:
+    """The blocks of memory by slot: scratch that nothing uses has none."""
+    order = {"input": 0, "captured": 1, "output": 2, "scratch": 3}
+    used = [b for b in local.buffers if b.role != "scratch" or b in offsets]
+    return sorted(used, key=lambda b: (order[b.role], b.source if isinstance(b.source, int) else 0))
+
+
+def heading(
+    name: str,
+    program: Program,
+    local: Locals,
+    buffers: Sequence[Buffer],
+    prologue: Sequence[tuple[str, Buffer]],
+    body: Sequence[str],
+) -> list[str]:
+    """The first lines of the function: symbols and memory by name."""
+    text = "\n".join(body)
+    lines = [f"def {name}(p, n):"]
+    lines += [f"    {symbol} = n[{k}]" for k, symbol in enumerate(local.symbols.values())]
+    numbers = {buffer: number for number, buffer in prologue}
+    for slot, buffer in enumerate(buffers):
+        view = f"as_{dtype_name(buffer.dtype)}(p[{slot}])"
+        if buffer in numbers:
+            lines.append(f"    {numbers[buffer]} = {view}[0]")
+        elif f"{buffer.name}[" in text or f"{buffer.name}," in text or f"{buffer.name})" in text:
+            lines.append(f"    {buffer.name} = {view}")
+    return lines
+
+
+def flops(kernel: Kernel) -> float:
+    """Arithmetic operations of one call, roughly."""
+    total = 0.0
+    for step in kernel.steps:
+        total += step.flops if isinstance(step, Special) else step.weight * math.prod(step.shape)
+    return total
+
+
+def scalar_dtype_ok(dtype: np.dtype[Any]) -> bool:
+    """Whether kernels can hold such elements."""
+    return dtype.kind in "biufc" and dtype.char not in "egG"

@@ -1,0 +1,79 @@
+"""What all parts of one kernel share: names of locals, blocks of memory, and symbols for numbers.
+
+A kernel must not depend on the sizes of its arrays, so every number that comes from a shape stands in the
+text as a symbol, ``n0``, ``n1``, ...; equal numbers share one. Only the smallest are written out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from funcgrad.compile.layout import Buffer
+from funcgrad.ir.names import RESERVED
+from funcgrad.ir.program import Var
+
+WRITTEN_OUT = 4
+"""Numbers up to this are written as they are: small inner sizes are worth unrolling."""
+
+
+class Locals:
+    """Names, memory and symbols of a kernel that is being made."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._taken = {*taken, *RESERVED}
+        self._names: dict[Var, str] = {}
+        self._counts: dict[str, int] = {}
+        self.buffers: list[Buffer] = []
+        self.symbols: dict[int, str] = {}
+        """The symbol of each number that stands in the text."""
+
+    def name_all(self, names: Mapping[Var, str]) -> None:
+        """Use these names for variables, changed where they are taken."""
+        for v, name in names.items():
+            if v not in self._names:
+                self._names[v] = self.distinct(name)
+
+    def named(self, v: Var) -> str:
+        """The name of a variable."""
+        name = self._names.get(v)
+        if name is None:
+            name = self._names[v] = self.fresh("v")
+        return name
+
+    def distinct(self, wanted: str) -> str:
+        """The wanted name, numbered if it is taken."""
+        return wanted if wanted not in self._taken and not self._taken.add(wanted) else self.fresh(wanted)
+
+    def fresh(self, stem: str) -> str:
+        """A new name that begins with a stem."""
+        stem = stem.rstrip("0123456789") or "v"
+        k = self._counts.get(stem, 1)
+        while f"{stem}{k}" in self._taken:
+            k += 1
+        self._counts[stem] = k + 1
+        name = f"{stem}{k}"
+        self._taken.add(name)
+        return name
+
+    def block(self, name: str, dtype: np.dtype[Any], size: int, role: str, source: Any = None) -> Buffer:
+        """A block of memory."""
+        buffer = Buffer(name, dtype, size, role, source)
+        self.buffers.append(buffer)
+        return buffer
+
+    def scratch(self, dtype: np.dtype[Any], size: int, hint: str = "") -> Buffer:
+        """A block of memory for a value in between; it is named after the value."""
+        return self.block(self.fresh(f"{hint}_" if hint else "tmp"), dtype, size, "scratch")
+
+    def symbol(self, number: int) -> str:
+        """The text of a number that comes from a shape."""
+        if abs(number) <= WRITTEN_OUT:
+            return str(number)
+        found = self.symbols.get(number)
+        if found is None:
+            found = self.symbols[number] = f"n{len(self.symbols)}"
+            self._taken.add(found)
+        return found
