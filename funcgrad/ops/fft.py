@@ -198,14 +198,10 @@ class HermitianFFT(Transform):
         fft = library(x.size)
         out = (fft.irfft if self.inverse else fft.hfft)(x, n, axis=axis, norm=self.norm)
         if not self.doubled:
-            # The mean of what was computed and of what the single coefficients give alone.
-            out *= 0.5
             ends, scale = np.moveaxis(x.real, axis, -1), x.real.dtype.type(0.5 * self.factor(n))
-            numbers = np.moveaxis(out, axis, -1)
             first = ends[..., :1] * scale
-            last = ends[..., -1:] * scale if n % 2 == 0 else 0
-            numbers[..., 0::2] += first + last
-            numbers[..., 1::2] += first - last
+            last = ends[..., -1:] * scale if n % 2 == 0 else 0 * first
+            average_with(np.moveaxis(out, axis, -1), first + last, first - last)
         return out
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
@@ -236,6 +232,25 @@ class HermitianFFT(Transform):
     def error_samples(cls) -> Sequence[Any]:
         plain = {"size": 4, "axis": 0, "inverse": True, "doubled": True, "norm": "backward"}
         return (ErrorSample(normal(3), params=plain, words="must be cast", error=DtypeError),)
+
+
+def average_with(out: Any, even: Any, odd: Any) -> None:
+    """Halve `out`, and add one number to its even and another to its odd elements along the last axis.
+
+    >>> x = np.array([2.0, 4.0, 6.0])
+    >>> average_with(x, np.array([10.0]), np.array([20.0]))
+    >>> print(x)
+    [11. 22. 13.]
+    """
+    if out.flags.c_contiguous and out.shape[-1] % 2 == 0:
+        # Pairs of neighbours as complex numbers: twice as fast as two passes with a stride.
+        pairs = out.view(complex_dtype(out.dtype))
+        pairs *= 0.5
+        pairs += even + 1j * odd
+        return
+    out *= 0.5
+    out[..., 0::2] += even
+    out[..., 1::2] += odd
 
 
 def replaced(shape: tuple[int, ...], axis: int, size: int) -> tuple[int, ...]:
