@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
@@ -13,11 +14,14 @@ from time import perf_counter
 from benchmarks.harness import FULL, QUICK, Workers, measured
 from benchmarks.libraries import PEERS, is_installed
 from benchmarks.machine import load, machine, revision, versions
-from benchmarks.model import OURS, Entries, Row, Timing, Workload
+from benchmarks.model import OURS, Entries, Timing, Workload
 from benchmarks.report import Report
 from benchmarks.workloads import WORKLOADS
 
 RESULTS = Path(__file__).parent / "results"
+
+PARTIAL = "partial"
+"""The name under which the rows of a run are kept until it is done."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -59,38 +63,45 @@ def matches(name: str, pattern: str) -> bool:
     return name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
 
 
-def report_of(workloads: Sequence[Workload], peers: Sequence[str], quick: bool, note: str) -> Report:
-    """Measure the workloads one after another; progress goes to standard error."""
-    start, before = perf_counter(), load()
-    rows: list[Row] = []
-    entries: dict[str, Entries] = {}
-    with Workers() as workers:
-        for workload in workloads:
-            began = perf_counter()
-            row = measured(workload, workers, QUICK if quick else FULL, frozenset(peers), entries)
-            rows.append(row)
-            entries[workload.name] = row.entries
-            print(f"{workload.name}: {perf_counter() - began:.1f} s", file=sys.stderr)
-    return Report(
+def reports_of(
+    workloads: Sequence[Workload], peers: Sequence[str], quick: bool, note: str
+) -> Iterator[Report]:
+    """Measure the workloads; after each, a report of all so far. Progress goes to standard error."""
+    start, before, effort = perf_counter(), load(), QUICK if quick else FULL
+    report = Report(
         date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         note=note,
         quick=quick,
         machine=machine(),
         versions=versions(),
         revision=revision(),
-        load=(before, load()),
-        seconds=perf_counter() - start,
-        rows=tuple(rows),
+        load=(before, before),
+        seconds=0.0,
+        rows=(),
     )
+    entries: dict[str, Entries] = {}
+    with Workers(effort.patience) as workers:
+        for workload in workloads:
+            began = perf_counter()
+            row = measured(workload, workers, effort, frozenset(peers), entries)
+            entries[workload.name] = row.entries
+            seconds = perf_counter() - start
+            report = replace(report, rows=(*report.rows, row), load=(before, load()), seconds=seconds)
+            print(f"{workload.name}: {perf_counter() - began:.1f} s", file=sys.stderr)
+            yield report
 
 
-def saved(report: Report, name: str) -> tuple[Path, Path]:
-    """Write the results; returns their paths."""
+def files_of(name: str) -> tuple[Path, Path]:
+    """Where results of that name are kept."""
+    return RESULTS / f"{name}.json", RESULTS / f"{name}.md"
+
+
+def save(report: Report, name: str) -> None:
+    """Write the results."""
     RESULTS.mkdir(exist_ok=True)
-    data, page = RESULTS / f"{name}.json", RESULTS / f"{name}.md"
+    data, page = files_of(name)
     data.write_text(json.dumps(report.as_json(), indent=1) + "\n", encoding="utf-8")
     page.write_text(report.as_markdown(), encoding="utf-8")
-    return data, page
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -101,12 +112,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{workload.name:20} {workload.title}")
         return 0
     workloads = selected(options.only, options.quick)
-    report = report_of(workloads, options.peers, options.quick, options.note)
-    print(json.dumps(report.as_json(), indent=1) if options.json else report.as_text())
     complete = not options.only and not options.quick and set(PEERS) <= set(options.peers)
     name = options.save or ("latest" if complete and all(map(is_installed, PEERS)) else "")
+    for report in reports_of(workloads, options.peers, options.quick, options.note):
+        if name:
+            save(report, PARTIAL)
+    print(json.dumps(report.as_json(), indent=1) if options.json else report.as_text())
     if name:
-        print("wrote", *[path.name for path in saved(report, name)], "to benchmarks/results", file=sys.stderr)
+        save(report, name)
+        for path in files_of(PARTIAL):
+            path.unlink()
+        print("wrote", *[path.name for path in files_of(name)], "to benchmarks/results", file=sys.stderr)
     return int(any(row.disagreement or not isinstance(row.entries[OURS], Timing) for row in report.rows))
 
 

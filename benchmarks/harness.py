@@ -11,6 +11,7 @@ import os
 import pickle
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,10 +44,12 @@ class Effort:
     budget: float
     """Seconds for one contender of one workload; slow ones get fewer samples, but at least `fewest`."""
     fewest: int
+    patience: float
+    """Seconds after which a contender that does not answer is given up: compilers may take for ever."""
 
 
-FULL = Effort(rounds=15, fresh_rounds=7, sample=0.02, warm_up=0.1, budget=4.0, fewest=3)
-QUICK = Effort(rounds=3, fresh_rounds=0, sample=0.003, warm_up=0.01, budget=0.5, fewest=1)
+FULL = Effort(rounds=15, fresh_rounds=7, sample=0.02, warm_up=0.1, budget=3.0, fewest=3, patience=90.0)
+QUICK = Effort(rounds=3, fresh_rounds=0, sample=0.003, warm_up=0.01, budget=0.5, fewest=1, patience=90.0)
 
 
 class ContenderError(Exception):
@@ -54,9 +57,10 @@ class ContenderError(Exception):
 
 
 class Workers:
-    """The warm processes, one for each library, started when first asked for; a context manager."""
+    """The warm processes, one for each contender's name, started when first asked for; a context manager."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
         self._spawn = multiprocessing.get_context("spawn")
         self._running: dict[str, tuple[Any, Any]] = {}
 
@@ -73,28 +77,38 @@ class Workers:
                 process.terminate()
         self._running.clear()
 
-    def ask(self, library: str, *request: Any) -> Any:
-        """The worker's answer; raises ContenderError with its complaint."""
-        connection = self._connection(library)
+    def ask(self, contender: Contender, *request: Any) -> Any:
+        """The worker's answer; raises ContenderError with its complaint, or when patience ends."""
+        connection = self._connection(contender)
         try:
             connection.send(request)
+            if not connection.poll(self._patience):
+                process, _ = self._running.pop(contender.name)
+                process.terminate()
+                raise ContenderError(f"no answer after {self._patience:.0f} s")
             succeeded, answer = connection.recv()
         except (EOFError, OSError):
-            process, _ = self._running.pop(library)
+            process, _ = self._running.pop(contender.name)
             process.join()
             raise ContenderError(f"its process ended with status {process.exitcode}") from None
         if not succeeded:
             raise ContenderError(answer)
         return answer
 
-    def _connection(self, library: str) -> Any:
-        if library not in self._running:
+    def clear(self) -> None:
+        """Let every process forget its calls."""
+        for _, connection in self._running.values():
+            connection.send(("clear",))
+            connection.recv()
+
+    def _connection(self, contender: Contender) -> Any:
+        if contender.name not in self._running:
             ours, theirs = self._spawn.Pipe()
-            process = self._spawn.Process(target=serve, args=(theirs, library), daemon=True)
+            process = self._spawn.Process(target=serve, args=(theirs, contender.library), daemon=True)
             process.start()
             theirs.close()
-            self._running[library] = (process, ours)
-        return self._running[library][1]
+            self._running[contender.name] = (process, ours)
+        return self._running[contender.name][1]
 
 
 def measured(
@@ -137,15 +151,14 @@ def warm_entries(
     """Entries of many calls in processes that stay, and how results differ if they do."""
     entries: dict[str, Entry] = {}
     prepared: dict[str, Prepared] = {}
-    libraries = {c.name: c.library for c in present}
-    for contender in present:
+    by_name = {c.name: c for c in present}
+    for name, contender in by_name.items():
         try:
-            prepared[contender.name] = workers.ask(
-                contender.library, "prepare", workload.name, contender.name, effort.warm_up
-            )
+            prepared[name] = workers.ask(contender, "prepare", workload.name, name, effort.warm_up)
         except ContenderError as error:
-            entries[contender.name] = Missing(str(error), failed=True)
-    disagreement = disagreement_of({name: p.results for name, p in prepared.items()}, workload.rtol)
+            entries[name] = Missing(str(error), failed=True)
+    results = {name: p.results for name, p in prepared.items() if by_name[name].compared}
+    disagreement = disagreement_of(results, workload.rtol)
     if not disagreement:
         calls = {name: max(1, int(effort.sample / p.seconds)) for name, p in prepared.items()}
         rounds = {
@@ -154,16 +167,15 @@ def warm_entries(
         }
 
         def sampler_of(name: str) -> Sample:
-            return lambda: workers.ask(libraries[name], "sample", name, calls[name]) / workload.operations
+            return lambda: workers.ask(by_name[name], "sample", name, calls[name]) / workload.operations
 
         samples, failures = interleaved({name: sampler_of(name) for name in prepared}, rounds)
         entries |= failures
         entries |= {
             name: Timing(tuple(taken), calls[name], prepared[name].setting) for name, taken in samples.items()
         }
-    for library in set(libraries.values()):
-        workers.ask(library, "clear")
-    return entries | {name: Missing("not timed") for name in libraries if name not in entries}, disagreement
+    workers.clear()
+    return entries | {name: Missing("not timed") for name in by_name if name not in entries}, disagreement
 
 
 def affordable(rounds: int, seconds: float, effort: Effort) -> int:
@@ -200,14 +212,59 @@ def interleaved(
 def fresh_entries(
     workload: Workload, present: Sequence[Contender], effort: Effort
 ) -> tuple[dict[str, Entry], str]:
-    """Entries of new processes. The first of each writes bytecode and fills the page cache: not counted."""
-    sample_of = import_seconds if workload.measure == "import" else first_call
+    """Entries of new processes. The first of each writes bytecode and fills caches: not counted."""
+    with tempfile.TemporaryDirectory(prefix="benchmarks-") as directory:
+        fresh = Fresh(workload, effort.patience, Path(directory))
+        return fresh_entries_in(fresh, present, effort)
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """New processes of one workload."""
+
+    workload: Workload
+    patience: float
+    directory: Path
+    """Empty at first; holds the caches of compiled code."""
+
+    def sample(self, contender: Contender) -> tuple[float, list[Any] | None]:
+        """The seconds of a new process, and the results if there are any."""
+        if self.workload.measure == "import":
+            return import_seconds(contender, self.patience), None
+        return self.first_call(contender)
+
+    def first_call(self, contender: Contender) -> tuple[float, list[Any] | None]:
+        """The seconds of the workload's spans in a new process, and the results."""
+        code = (
+            "from time import perf_counter; start = perf_counter(); "
+            "from benchmarks.fresh import main; main(start)"
+        )
+        arguments = ("-c", code, self.workload.name, contender.name)
+        spans, results = pickle.loads(output_of(arguments, self.patience, self.cache_of(contender)))
+        return sum(spans[span] for span in self.workload.spans), results if contender.compared else None
+
+    def cache_of(self, contender: Contender) -> dict[str, str]:
+        """The environment that moves the contender's compiled code."""
+        if self.workload.cache == "usual" or not contender.cache:
+            return {}
+        if self.workload.cache == "empty":
+            return {contender.cache: tempfile.mkdtemp(dir=self.directory)}
+        shared = self.directory / contender.name
+        shared.mkdir(exist_ok=True)
+        return {contender.cache: str(shared)}
+
+
+def fresh_entries_in(
+    fresh: Fresh, present: Sequence[Contender], effort: Effort
+) -> tuple[dict[str, Entry], str]:
+    """Entries of new processes, with a directory for their caches."""
+    workload = fresh.workload
     entries: dict[str, Entry] = {}
     results: dict[str, list[Any] | None] = {}
     first: dict[str, float] = {}
     for contender in present:
         try:
-            first[contender.name], results[contender.name] = sample_of(workload, contender)
+            first[contender.name], results[contender.name] = fresh.sample(contender)
         except ContenderError as error:
             entries[contender.name] = Missing(str(error), failed=True)
     disagreement = disagreement_of(results, workload.rtol)
@@ -219,7 +276,7 @@ def fresh_entries(
         return entries | {name: Timing((first[name] / workload.operations,)) for name in running}, ""
 
     def sampler_of(contender: Contender) -> Sample:
-        return lambda: sample_of(workload, contender)[0] / workload.operations
+        return lambda: fresh.sample(contender)[0] / workload.operations
 
     rounds = {}
     for name in running:
@@ -232,35 +289,29 @@ def fresh_entries(
     return entries | failures | timings, ""
 
 
-def import_seconds(workload: Workload, contender: Contender) -> tuple[float, None]:
+def import_seconds(contender: Contender, patience: float) -> float:
     """The seconds of the bare import statement, with nothing loaded before it."""
     code = (
         "from time import perf_counter; start = perf_counter(); "
         f"import {contender.library}; print(perf_counter() - start)"
     )
-    return float(output_of("-c", code)), None
+    return float(output_of(("-c", code), patience, {}))
 
 
-def first_call(workload: Workload, contender: Contender) -> tuple[float, list[Any]]:
-    """The seconds of the workload's spans in a new process, and the results."""
-    code = (
-        "from time import perf_counter; start = perf_counter(); "
-        "from benchmarks.fresh import main; main(start)"
-    )
-    spans, results = pickle.loads(output_of("-c", code, workload.name, contender.name))
-    return sum(spans[span] for span in workload.spans), results
-
-
-def output_of(*arguments: str) -> bytes:
+def output_of(arguments: Sequence[str], patience: float, variables: Mapping[str, str]) -> bytes:
     """What a new Python process writes; raises ContenderError with the error in one line."""
-    process = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=ROOT,
-        env=environment(),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-    )
+    try:
+        process = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=ROOT,
+            env={**environment(), **variables},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=patience,
+        )
+    except subprocess.TimeoutExpired:
+        raise ContenderError(f"no answer after {patience:.0f} s") from None
     if process.returncode:
         # The details of an error may follow it, indented.
         lines = [

@@ -15,8 +15,14 @@ from typing import Any
 
 PEERS = ("torch", "autograd", "jax")
 
-ENVIRONMENT = {"JAX_ENABLE_X64": "1", "JAX_PLATFORMS": "cpu"}
-"""Read by jax when it is imported: double precision like everybody else's, and the processor."""
+ENVIRONMENT = {
+    "JAX_ENABLE_X64": "1",
+    "JAX_PLATFORMS": "cpu",
+    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+    "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+}
+"""Read by jax when it is imported: double precision like everybody else's, the processor, and a cache on disk
+that keeps everything, where there is one."""
 
 
 def is_installed(library: str) -> bool:

@@ -23,6 +23,13 @@ Measure = Literal["warm", "first call", "import"]
 a new process each time. ``import``: the bare import statement in a new process each time.
 """
 
+Cache = Literal["usual", "empty", "warm"]
+"""Where compiled code is kept between processes during a first call.
+
+``usual``: wherever the library keeps it. ``empty``: a new directory for every process. ``warm``: one
+directory, which a first process that does not count has filled.
+"""
+
 Span = Literal["import", "build", "first"]
 """The parts of a first call; `Workload.spans` says which of them count."""
 
@@ -38,6 +45,10 @@ class Contender:
     name: str
     library: str
     build: Builder
+    compared: bool = True
+    """Whether its results must agree with the others'; an objective without its gradient cannot."""
+    cache: str = ""
+    """The environment variable that moves its compiled code, where first calls are timed with a cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +188,7 @@ class Workload:
     """``inputs(numpy)``: the same arrays for every contender, from a fixed seed."""
     measure: Measure = "warm"
     spans: tuple[Span, ...] = ("import", "build", "first")
+    cache: Cache = "usual"
     statistic: Statistic = "best"
     """What the targets are about."""
     self_timed: bool = False
@@ -217,8 +229,9 @@ class Row:
         return theirs.seconds(statistic) / ours.seconds(statistic)
 
     def best_peer(self, statistic: Statistic) -> str | None:
-        """The fastest contender that is not funcgrad and not there for information only."""
-        skipped = {OURS, *self.workload.information}
+        """The fastest contender that is not funcgrad's and not there for information only."""
+        ours = {c.name for c in self.workload.contenders if c.library == OURS}
+        skipped = ours | self.workload.information
         times = {
             name: entry.seconds(statistic)
             for name, entry in self.entries.items()

@@ -128,7 +128,9 @@ def cell(row: Row, name: str, statistic: Statistic) -> str:
     """A contender's time and ratio; a dash where it did not run."""
     entry = row.entries.get(name)
     if not isinstance(entry, Timing):
-        return "failed" if entry is not None and entry.failed else "–"
+        if entry is None or not entry.failed:
+            return "–"
+        return "unsupported" if entry.reason.startswith("unsupported") else "failed"
     ratio = row.ratio(name, statistic)
     time = duration(entry.seconds(statistic))
     return time if ratio is None or name == OURS else f"{time} ({ratio:.3g}×)"

@@ -1,6 +1,6 @@
-"""The warm process of one library: builds calls, warms them up, and times samples when asked.
+"""The warm process of one contender: builds calls, warms them up, and times samples when asked.
 
-The harness goes round the workers of all libraries, one sample each, so that whatever else the machine does
+The harness goes round the workers, one sample each, so that whatever else the machine does
 meets all of them alike. Garbage collection stays on: users have it on too.
 """
 
@@ -18,6 +18,8 @@ from benchmarks.contenders import arrays_of
 from benchmarks.libraries import loaded, settings_of
 from benchmarks.model import Call, Contender, Workload
 from benchmarks.workloads import find
+
+UNSUPPORTED = "unsupported: "
 
 PATIENCE = 2.0
 """Seconds of warm-up after which even three calls are too many."""
@@ -37,7 +39,7 @@ class Prepared(NamedTuple):
 
 
 class Bench:
-    """The calls of one library for one workload at a time."""
+    """The calls of one process for one workload at a time."""
 
     def __init__(self, library: str) -> None:
         self.library = library
@@ -148,5 +150,7 @@ def answered(bench: Bench, request: str, arguments: list[Any]) -> Any:
 
 
 def first_line(error: BaseException) -> str:
-    """The exception in one line."""
-    return f"{type(error).__name__}: {error}".splitlines()[0]
+    """The exception in one line; what a library says it cannot do is no failure of the benchmark's."""
+    name = type(error).__name__
+    absent = isinstance(error, ModuleNotFoundError) or name.startswith(("Unsupported", "NotSupported"))
+    return f"{UNSUPPORTED * absent}{name}: {error}".splitlines()[0]

@@ -1,0 +1,49 @@
+"""The first call of a compiled gradient in a new process, import included, with an empty and a warm cache.
+
+jax runs without and with its persistent cache on disk; the faster of the two counts.
+"""
+
+from __future__ import annotations
+
+from benchmarks.compiled import first_gradients
+from benchmarks.model import Cache, Versus, Workload
+from benchmarks.problems import PROBLEMS
+from benchmarks.workloads.compiled import SINGLE
+
+JAX = ("jax.jit", "jax.cached")
+
+RATIOS: dict[Cache, float] = {"warm": 1 / 0.7, "empty": 1 / 2}
+
+PROGRAMS = {
+    "scalar": "scalar function",
+    "chain30": "30 operations on each of 10⁶ elements",
+    "mlp": "tanh MLP, batch 32, width 64, float32",
+    "lstm": "LSTM, 500 steps, batch 1, hidden 16, float32",
+    "van_der_pol": "Van der Pol by RK4, 10,000 steps",
+    "gmm": "ADBench's Gaussian mixture",
+    "pytree": "squares of 100 arrays of three numbers in a list",
+}
+"""Few and many operations, one and many kernels, loops, and many arguments."""
+
+
+def cold(problem: str, title: str, cache: Cache) -> Workload:
+    """Everything from the start of the interpreter's first line to the first result."""
+    found = PROBLEMS[problem]
+    return Workload(
+        name=f"cold-{cache}-{problem.replace('_', '-')}",
+        title=f"first call in a new process, import included, {cache} disk cache: {title}",
+        contenders=first_gradients(found.function),
+        targets=(Versus(JAX, RATIOS[cache]),),
+        inputs=found.inputs,
+        measure="first call",
+        cache=cache,
+        statistic="median",
+        rounds=3,
+        rtol=SINGLE,
+        in_quick=False,
+    )
+
+
+WORKLOADS = tuple(
+    cold(problem, title, cache) for cache in ("warm", "empty") for problem, title in PROGRAMS.items()
+)
