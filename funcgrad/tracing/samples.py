@@ -18,14 +18,24 @@ Draw = Callable[[Any, Any], Any]
 class Sample:
     """Inputs (draws), parameters, and what may be asked of them."""
 
-    __slots__ = ("differentiable", "inputs", "params")
+    __slots__ = ("differentiable", "inputs", "params", "through")
 
     def __init__(
-        self, *inputs: Draw, params: Mapping[str, Any] | None = None, differentiable: bool = True
+        self,
+        *inputs: Draw,
+        params: Mapping[str, Any] | None = None,
+        differentiable: bool = True,
+        through: Callable[..., Any] | None = None,
     ) -> None:
         self.inputs = inputs
         self.params = dict(params or {})
         self.differentiable = differentiable
+        self.through = through
+        """``through(primitive, *inputs)``: the laws hold for this function of the inputs.
+
+        For an operation whose inputs belong together, as a matrix and its factors do, or of whose results
+        only a part is determined, as of eigenvectors the spaces that they span.
+        """
 
     def draw(self, rng: np.random.Generator, dtype: Any) -> list[Any]:
         """Fresh inputs; those whose draw fixes a dtype (indices, masks) ignore the one given."""

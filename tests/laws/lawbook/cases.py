@@ -14,6 +14,7 @@ from funcgrad import ops, transforms
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.program import Equation, Program, Var
 from funcgrad.tracing.primitive import CATALOG, Primitive
+from funcgrad.tracing.recorder import NOWHERE, Recorder
 from funcgrad.tracing.samples import Sample
 
 # A class enters the catalog when its module is imported, and users import none of these.
@@ -52,14 +53,29 @@ class Case:
             return [x[()] if isinstance(x, np.ndarray) else x for x in self.sample.draw(rng, self.dtype)]
 
     def program(self, values: list[Any]) -> Program:
-        """The primitive as a Program of one equation."""
-        return program_of(self.primitive, tuple([aval_of(x) for x in values]))
+        """The primitive as a Program of one equation, or of what the sample puts around it."""
+        return self._program_on(tuple([aval_of(x) for x in values]))
+
+    def bound(self, values: list[Any]) -> tuple[Any, ...]:
+        """The results of applying the primitive to arrays."""
+        primitive, through = self.primitive, self.sample.through
+        out = primitive.bind(*values) if through is None else through(primitive, *values)
+        return out if isinstance(out, tuple) else (out,)
+
+    def _program_on(self, avals: tuple[Aval, ...]) -> Program:
+        if self.sample.through is None:
+            return program_of(self.primitive, avals)
+        with Recorder(self.primitive.name, "law", NOWHERE) as recorder:
+            inputs = [recorder.input(a) for a in avals]
+            out = self.sample.through(self.primitive, *inputs)
+            outs = out if isinstance(out, tuple) else (out,)
+            return recorder.program([t._index for t in inputs], [recorder.index_of(x) for x in outs])
 
     def exact_program(self, values: list[Any]) -> Program:
         """The same in double precision."""
         avals = [aval_of(x) for x in values]
         wide = [a.with_dtype(DOUBLE[a.dtype.kind]) if a.inexact else a for a in avals]
-        return program_of(self.primitive, tuple(wide))
+        return self._program_on(tuple(wide))
 
 
 def program_of(primitive: Any, avals: tuple[Aval, ...]) -> Program:
