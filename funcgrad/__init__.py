@@ -22,12 +22,13 @@ from funcgrad.api.differentiate import (
 )
 from funcgrad.api.inspect import eval_shape, make_program
 from funcgrad.api.jacobians import hessian, hvp, jacfwd, jacobian, jacrev
+from funcgrad.api.jit import jit
 from funcgrad.ir.avals import Aval as ShapeDtypeStruct
 from funcgrad.ir.check import check_program as check
 from funcgrad.ir.program import Equation, Program
 
 if _TYPE_CHECKING:
-    from funcgrad import extend, lax, testing
+    from funcgrad import extend, lax, nn, testing
     from funcgrad.api.associative import associative_scan
     from funcgrad.api.control import cond, fori_loop, scan, switch, while_loop
     from funcgrad.ir.parsing import parse
@@ -53,11 +54,13 @@ __all__ = [
     "jacfwd",
     "jacobian",
     "jacrev",
+    "jit",
     "jvp",
     "lax",
     "linear_transpose",
     "linearize",
     "make_program",
+    "nn",
     "numpy",
     "parse",
     "scan",
@@ -73,7 +76,7 @@ __all__ = [
 ]
 
 
-_LAZY_MODULES = ("extend", "lax", "testing")
+_LAZY_MODULES = ("extend", "lax", "nn", "testing")
 _LAZY_FUNCTIONS = {
     "associative_scan": "funcgrad.api.associative",
     "cond": "funcgrad.api.control",

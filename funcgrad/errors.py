@@ -101,6 +101,10 @@ class ArgnumsError(FuncgradError, ValueError, TypeError):
     """Raised when ``argnums``, ``in_axes`` or a like option does not fit the arguments of the call."""
 
 
+class StaticArgumentError(FuncgradError, ValueError, TypeError):
+    """A static argument of `jit` cannot be part of a key."""
+
+
 class TracerAssignmentError(FuncgradError, TypeError):
     """Raised when a traced value is assigned into a real NumPy array, which cannot hold it."""
 

@@ -62,6 +62,12 @@ def _remade(transform: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     return transform(*args, **kwargs)
 
 
+def function_expected(make: Function, fun: Any) -> None:
+    """Raise TypeError where a transform is given something that cannot be called."""
+    if not callable(fun):
+        raise TypeError(f"{make.__name__} expects a function, got a {type(fun).__name__}: {fun!r}")
+
+
 def transform(make: F) -> F:
     """Decorate ``make(fun, ...) -> function`` so that it returns a `TransformedFunction`.
 
@@ -74,10 +80,7 @@ def transform(make: F) -> F:
             return functools.partial(transforming, **kwargs)
         if not args:
             args = (kwargs.pop("fun"),)
-        if not callable(args[0]):
-            raise TypeError(
-                f"{make.__name__} expects a function, got a {type(args[0]).__name__}: {args[0]!r}"
-            )
+        function_expected(make, args[0])
         return TransformedFunction(make(*args, **kwargs), transforming, args, kwargs)
 
     return transforming  # type: ignore[return-value]

@@ -220,7 +220,9 @@ class Accumulator:
     def _fill(self, target: View, kept: list[int]) -> None:
         nest = self.nest
         if not kept:
-            nest.writer.line(f"{nest.writer.element(View(target.buffer, (), (), target.offset, target.base), ())} = {self.start}")
+            nest.writer.line(
+                f"{nest.writer.element(View(target.buffer, (), (), target.offset, target.base), ())} = {self.start}"
+            )
             return
         flat = View(
             target.buffer,
@@ -380,7 +382,11 @@ def without_dead_statements(steps: Sequence[Nest | Special]) -> None:
         for statement in reversed(step.body):
             if isinstance(statement, Let) and statement.name not in used:
                 continue
-            if isinstance(statement, Reduce) and isinstance(statement.target, str) and statement.target not in used:
+            if (
+                isinstance(statement, Reduce)
+                and isinstance(statement.target, str)
+                and statement.target not in used
+            ):
                 continue
             kept.append(statement)
             used.update(o for o in operands_of(statement) if isinstance(o, str))

@@ -1,23 +1,152 @@
-"""Running Programs as native code."""
+"""Running Programs as native code: kernels, and the evaluator between them for what has no native form."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from funcgrad.compile.expand import expand
 from funcgrad.compile.kernel import Kernel, make_kernel
-from funcgrad.compile.native.build import build
+from funcgrad.compile.native.binaries import loaded_kernel
 from funcgrad.compile.native.caller import make_caller
 from funcgrad.compile.native.layout import Accept, CallLayout, Constant, Input, Output, Scratch
+from funcgrad.compile.schedule import NotLowered
+from funcgrad.compile.segments import segments_of
 from funcgrad.ir.avals import Aval
-from funcgrad.ir.program import Program
+from funcgrad.ir.program import Literal, Program, Var
+from funcgrad.transforms.simplify import simplify_program
 
 ANY_SCALAR = Accept.ARRAY | Accept.NUMPY_SCALAR | Accept.FLOAT | Accept.INT | Accept.BOOL | Accept.COMPLEX
+_WEAK = {"b": Accept.BOOL, "i": Accept.INT, "f": Accept.FLOAT, "c": Accept.COMPLEX}
+LONG = 20_000
+"""Operations from which a call lets other Python threads run."""
 
 
-def call_layout(kernel: Kernel, program: Program) -> CallLayout:
+@dataclass(frozen=True)
+class Reason:
+    """Why an equation is left to the evaluator."""
+
+    equation: Any
+    words: str
+
+
+@dataclass
+class Executable:
+    """A Program that runs as native code, in one call where all of it has a native form."""
+
+    program: Program
+    kernels: list[Kernel] = field(default_factory=list)
+    reasons: list[Reason] = field(default_factory=list)
+    call: Callable[..., Any] = field(init=False)
+    """Takes the flat inputs; returns the tuple of outputs, or NotImplemented for inputs not as declared."""
+    single: Callable[..., Any] = field(init=False)
+    """As `call`, for a Program with one output: returns that output."""
+
+    def run(self, *args: Any) -> tuple[Any, ...]:
+        """The outputs, for inputs that may be strided, of another memory order, or Python scalars."""
+        found = self.call(*args)
+        if found is NotImplemented:
+            found = self.call(*[conformed(x, v.aval) for x, v in zip(args, self.program.inputs, strict=True)])
+        if found is NotImplemented:
+            return self.program.evaluate(*args)
+        return found  # type: ignore[no-any-return]
+
+
+def conformed(x: Any, aval: Aval) -> Any:
+    """An argument as the native code takes it."""
+    if aval.shape:
+        return np.ascontiguousarray(x, aval.dtype)
+    return np.asarray(x, aval.dtype)[()]
+
+
+def compiled(program: Program, *, strict: bool = False) -> Executable:
+    """The Program as native code. With `strict`, Python scalars are taken only for weak inputs."""
+    expanded = simplify_program(expand(program))
+    made = Executable(program)
+    try:
+        kernel = make_kernel(expanded)
+    except NotLowered:
+        made.call = mixed_call(expanded, made)
+    else:
+        made.kernels.append(kernel)
+        made.call = native_call(kernel, expanded, strict=strict)
+    if len(program.outputs) == 1:
+        whole = not made.reasons
+        made.single = (
+            native_call(kernel, expanded, strict=strict, single=True) if whole else first_of(made.call)
+        )
+    return made
+
+
+def first_of(call: Callable[..., Any]) -> Callable[..., Any]:
+    """The only result of a call, by itself."""
+
+    def first(*args: Any) -> Any:
+        found = call(*args)
+        return found if found is NotImplemented else found[0]
+
+    return first
+
+
+def native_call(kernel: Kernel, program: Program, *, strict: bool = False, single: bool = False) -> Any:
+    """A caller of a kernel, compiled if it is not yet."""
+    loaded = loaded_kernel(kernel.source, kernel.name)
+    layout = call_layout(kernel, program, strict=strict, single=single)
+    return make_caller(loaded.addresses[kernel.name], layout, loaded)
+
+
+def mixed_call(program: Program, made: Executable) -> Callable[..., Any]:
+    """A function that alternates between kernels and the evaluator."""
+    segments, reasons = segments_of(program)
+    made.reasons.extend(reasons)
+    calls: list[tuple[Callable[..., Any], tuple[Any, ...], tuple[Var, ...]]] = []
+    for segment in segments:
+        if segment.native:
+            inner = Executable(segment.program, [make_kernel(segment.program)])
+            inner.call = native_call(inner.kernels[0], segment.program)
+            made.kernels.extend(inner.kernels)
+            run: Callable[..., Any] = inner.run
+        else:
+            run = segment.evaluate
+        calls.append((run, segment.program.inputs, segment.defines))
+    inputs = program.inputs
+    outputs = program.outputs
+    captured = dict(program.captured)
+
+    def call(*args: Any) -> Any:
+        env: dict[Any, Any] = dict(captured)
+        for v, x in zip(inputs, args, strict=True):
+            env[v] = conformed(x, v.aval)
+        for run, reads, defines in calls:
+            env.update(zip(defines, run(*[env[v] for v in reads]), strict=True))
+        results = [a.value if isinstance(a, Literal) else env[a] for a in outputs]
+        return owned_results(results, args, captured.values())
+
+    return call
+
+
+def owned_results(results: Sequence[Any], args: Sequence[Any], captured: Any) -> tuple[Any, ...]:
+    """The results, copied where someone else holds their memory."""
+    given = [x for x in (*args, *captured) if isinstance(x, np.ndarray)]
+    owned: list[Any] = []
+    for x in results:
+        if not isinstance(x, np.ndarray):
+            owned.append(x)
+            continue
+        if x.ndim == 0:
+            owned.append(x[()])
+            continue
+        shared = not x.flags.writeable or any(
+            np.may_share_memory(x, y) for y in (*given, *owned) if isinstance(y, np.ndarray)
+        )
+        owned.append(x.copy() if shared else x)
+    return tuple(owned)
+
+
+def call_layout(kernel: Kernel, program: Program, *, strict: bool, single: bool) -> CallLayout:
     """What a call of the kernel is given, for the caller."""
     inputs: list[Any] = [None] * len(program.inputs)
     outputs: list[Any] = [None] * len(program.outputs)
@@ -25,12 +154,12 @@ def call_layout(kernel: Kernel, program: Program) -> CallLayout:
     for slot, buffer in enumerate(kernel.buffers):
         if buffer.role == "input":
             aval = program.inputs[buffer.source].aval
-            inputs[buffer.source] = Input(slot, aval.dtype, aval.shape, accepted(aval))
+            inputs[buffer.source] = Input(slot, aval.dtype, aval.shape, accepted(aval, strict=strict))
         elif buffer.role == "output":
             aval = program.outputs[buffer.source].aval
             outputs[buffer.source] = Output(slot, aval.dtype, aval.shape, not aval.shape)
         elif buffer.role == "captured":
-            array = np.ascontiguousarray(buffer.source)
+            array = np.ascontiguousarray(buffer.source).reshape(np.shape(buffer.source))
             constants.append(Constant(slot, array))
         else:
             scratch.append(Scratch(slot, kernel.offsets[buffer]))
@@ -41,19 +170,15 @@ def call_layout(kernel: Kernel, program: Program) -> CallLayout:
         tuple(scratch),
         kernel.scratch_bytes,
         kernel.sizes,
+        kernel.flops > LONG,
+        single,
     )
 
 
-def accepted(aval: Aval) -> Accept:
+def accepted(aval: Aval, *, strict: bool) -> Accept:
     """What may stand for an input."""
-    return Accept.ARRAY if aval.shape else ANY_SCALAR
-
-
-def executable(program: Program) -> Callable[..., Any]:
-    """The Program compiled."""
-    from funcgrad.compile.functions import namespace  # noqa: PLC0415 - Numba
-
-    kernel = make_kernel(program)
-    binary = build(kernel.source, [kernel.name], frozenset({"contract"}), namespace())
-    loaded = binary.load()
-    return make_caller(loaded.addresses[kernel.name], call_layout(kernel, program), loaded)
+    if aval.shape:
+        return Accept.ARRAY
+    if not strict:
+        return ANY_SCALAR
+    return _WEAK[aval.dtype.kind] if aval.weak else Accept.ARRAY | Accept.NUMPY_SCALAR

@@ -8,9 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from funcgrad.compile import lowerings  # noqa: F401 - registers them
 from funcgrad.compile.emission import Writer, without_dead_statements
@@ -45,6 +42,14 @@ class Kernel:
     scratch_bytes: int
     sizes: tuple[int, ...]
     steps: Sequence[Nest | Special]
+
+    @property
+    def flops(self) -> float:
+        """Arithmetic operations of one call, roughly."""
+        return sum(
+            step.flops if isinstance(step, Special) else step.weight * math.prod(step.shape)
+            for step in self.steps
+        )
 
 
 def make_kernel(program: Program) -> Kernel:
@@ -97,7 +102,12 @@ def store_output(scheduler: Scheduler, atom: Atom, k: int) -> None:
     local = scheduler.local
     aval = atom.aval
     node = None if isinstance(atom, Literal) else scheduler.nodes[atom]
-    if node is not None and node.view is not None and node.view.is_whole and node.view.buffer.role == "scratch":
+    if (
+        node is not None
+        and node.view is not None
+        and node.view.is_whole
+        and node.view.buffer.role == "scratch"
+    ):
         # It has been stored already, in memory of our own: that is the result.
         node.view.buffer.role, node.view.buffer.source = "output", k
         return
@@ -153,16 +163,3 @@ def heading(
         elif f"{buffer.name}[" in text or f"{buffer.name}," in text or f"{buffer.name})" in text:
             lines.append(f"    {buffer.name} = {view}")
     return lines
-
-
-def flops(kernel: Kernel) -> float:
-    """Arithmetic operations of one call, roughly."""
-    total = 0.0
-    for step in kernel.steps:
-        total += step.flops if isinstance(step, Special) else step.weight * math.prod(step.shape)
-    return total
-
-
-def scalar_dtype_ok(dtype: np.dtype[Any]) -> bool:
-    """Whether kernels can hold such elements."""
-    return dtype.kind in "biufc" and dtype.char not in "egG"

@@ -75,7 +75,12 @@ class View:
     @property
     def is_whole(self) -> bool:
         """Whether it is all of its buffer, in order."""
-        return not self.offset and not self.base and self.contiguous and math.prod(self.shape) == self.buffer.size
+        return (
+            not self.offset
+            and not self.base
+            and self.contiguous
+            and math.prod(self.shape) == self.buffer.size
+        )
 
     def broadcast(self, move: Broadcast) -> View:
         """As the primitive."""

@@ -60,7 +60,7 @@ def lower_reduction(scheduler: Scheduler, equation: Equation) -> None:
     dtype = equation.inputs[0].aval.dtype
     name = equation.primitive.name
     kind = KINDS[type(equation.primitive)]
-    if dtype.itemsize == 2 and dtype.kind == "f" or dtype.char in "gG":
+    if (dtype.itemsize == 2 and dtype.kind == "f") or dtype.char in "gG":
         raise NotLowered(f"{name} of {dtype} has no native form")
     if dtype.kind == "c" and kind not in ("sum", "prod"):
         raise NotLowered(f"{name} of complex numbers has no native form")

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from funcgrad.compile.layout import MOVES, Buffer, View, moved
 from funcgrad.compile.names import Locals
 from funcgrad.compile.nests import Let, Load, Nest, Operand, Reduce, Special, Store, squeezed, squeezed_view
@@ -210,7 +208,11 @@ class Scheduler:
 
     def _movable(self, v: Var, moves: Sequence[Any]) -> bool:
         node = self.nodes[v]
-        return node.view is not None and node.aval.shape == node.view.shape and moved(node.view, moves) is not None
+        return (
+            node.view is not None
+            and node.aval.shape == node.view.shape
+            and moved(node.view, moves) is not None
+        )
 
     def _again(self, node: Node, nest: Nest, moves: tuple[Any, ...]) -> str:
         """The name of a cheap element computed once more, in another nest."""
@@ -386,7 +388,9 @@ class Scheduler:
 def is_identity(move: Any, node: Node) -> bool:
     """Whether a movement leaves the elements where they are, but for axes of size one."""
     source = node.source
-    return source is not None and hasattr(move, "shape") and squeezed(source.aval.shape) == squeezed(move.shape)
+    return (
+        source is not None and hasattr(move, "shape") and squeezed(source.aval.shape) == squeezed(move.shape)
+    )
 
 
 Lowering = Callable[[Scheduler, Equation], None]

@@ -51,6 +51,7 @@ class Recorder:
         "level",
         "location",
         "name",
+        "native",
         "operand_values",
         "operands",
         "selected",
@@ -64,6 +65,8 @@ class Recorder:
         outer = _active.get()
         self.level: int = outer.level + 1 if outer is not None else 0
         self.name = name
+        self.native = False
+        """Whether a compiled function has been recorded: what becomes of this is compiled as well."""
         self.transform = transform
         self.closed = False
         self.location = location

@@ -1,0 +1,250 @@
+"""`jit`: functions compiled to native code, one specialisation for each kind of arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from threading import RLock
+from typing import Any
+
+import numpy as np
+
+from funcgrad import tree
+from funcgrad.api.arguments import leaf_aval
+from funcgrad.api.calls import trace
+from funcgrad.api.inspect import name_inputs
+from funcgrad.api.transformed import TransformedFunction, function_expected
+from funcgrad.errors import StaticArgumentError
+from funcgrad.ir.avals import Aval
+from funcgrad.ir.program import Program
+from funcgrad.source import strip_library_frames
+from funcgrad.tracing.recorder import recorder_of
+from funcgrad.tracing.tracer import Tracer
+from funcgrad.transforms.replay import inline
+from funcgrad.transforms.simplify import simplify_program
+
+Function = Callable[..., Any]
+Numbers = int | Sequence[int]
+
+
+def jit(
+    fun: Function | None = None,
+    *,
+    static_argnums: Numbers = (),
+    static_argnames: str | Sequence[str] = (),
+    donate_argnums: Numbers = (),
+) -> Any:
+    """`fun` compiled: recorded once for each kind of arguments, then run as native code.
+
+    Arguments may be pytrees of arrays and numbers; results too. A kind of arguments is their structure, shapes and
+    dtypes. Arguments named by `static_argnums` or `static_argnames` may be anything hashable, and every value of
+    theirs is a kind of its own. Arrays of `donate_argnums` may be overwritten with results, and must not be used
+    by the caller afterwards. Values of arrays are not known while `fun` is recorded, so Python cannot branch on
+    them: use `where`, `cond`, or a loop of `funcgrad.lax`.
+
+    Raises TracedBranchError for such a branch, StaticArgumentError for a static argument that has no hash.
+
+    >>> import numpy as np
+    >>> @jit
+    ... def norm(x):
+    ...     return np.sqrt(np.sum(x * x))
+    >>> print(norm(np.array([3.0, 4.0])))
+    5.0
+    """
+    if fun is None:
+
+        def decorate(function: Function) -> JittedFunction:
+            made: JittedFunction = jit(
+                function,
+                static_argnums=static_argnums,
+                static_argnames=static_argnames,
+                donate_argnums=donate_argnums,
+            )
+            return made
+
+        return decorate
+    function_expected(jit, fun)
+    options = {
+        "static_argnums": static_argnums,
+        "static_argnames": static_argnames,
+        "donate_argnums": donate_argnums,
+    }
+    return JittedFunction(fun, {key: value for key, value in options.items() if value != ()})
+
+
+class Specialization:
+    """What was made for one kind of arguments."""
+
+    __slots__ = ("_executable", "_lock", "avals", "calls", "out_tree", "program")
+
+    def __init__(self, program: Program, avals: tuple[Aval, ...], out_tree: Any) -> None:
+        self.program = program
+        self.avals = avals
+        self.out_tree = out_tree
+        self._executable: Any = None
+        self._lock = RLock()
+
+    @property
+    def executable(self) -> Any:
+        """The native code, compiled when it is first asked for."""
+        if self._executable is None:
+            from funcgrad.compile.executable import compiled  # noqa: PLC0415 - when first needed
+
+            with self._lock:
+                if self._executable is None:
+                    self._executable = compiled(self.program, strict=True)
+        return self._executable
+
+
+class JittedFunction(TransformedFunction):
+    """The result of `jit`, callable like the function."""
+
+    def __init__(self, fun: Function, options: dict[str, Any]) -> None:
+        super().__init__(self._call, jit, (fun,), options)
+        self._fun = fun
+        static = options.get("static_argnums", ())
+        self._static = (static,) if isinstance(static, int) else tuple(static)
+        names = options.get("static_argnames", ())
+        self._static_names = frozenset((names,) if isinstance(names, str) else names)
+        donated = options.get("donate_argnums", ())
+        self._donated = (donated,) if isinstance(donated, int) else tuple(donated)
+        self._kinds: dict[Any, Specialization] = {}
+        self._lock = RLock()
+        self._direct: Callable[..., Any] | None = None
+        """The native code of the last kind whose arguments and results are plain."""
+        self._latest: dict[Any, Specialization] = {}
+        """The last kind seen of each structure of arguments."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        direct = self._direct
+        if direct is not None and not kwargs:
+            out = direct(*args)
+            if out is not NotImplemented:
+                return out
+        try:
+            return self._call(args, kwargs)
+        except Exception as error:
+            strip_library_frames(error)
+            raise
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        static, dynamic = self._divided(args, kwargs)
+        leaves, treedef = tree.flatten(dynamic)
+        latest = self._latest.get((static, treedef))
+        if latest is not None:
+            out = latest.executable.call(*leaves)
+            if out is not NotImplemented:
+                return tree.unflatten(latest.out_tree, out)
+        found = self._specialization(static, treedef, leaves, args, kwargs)
+        recorder = recorder_of([*leaves, *[x for _, x in found.program.captured]])
+        if recorder is not None:
+            recorder.native = True
+            return tree.unflatten(found.out_tree, inline(recorder, found.program, leaves))
+        self._latest[static, treedef] = found
+        if not static and not kwargs:
+            self._remember(found, treedef, len(args))
+        return tree.unflatten(found.out_tree, found.executable.run(*leaves))
+
+    def _remember(self, found: Specialization, treedef: Any, n_args: int) -> None:
+        """Let the next call with the same kind of plain arguments go straight to the native code."""
+        plain = treedef == tree.structure(((0,) * n_args, {}))
+        if plain and found.out_tree == tree.structure((0,) * len(found.program.outputs)):
+            self._direct = found.executable.call
+        elif plain and found.out_tree == tree.structure(0):
+            self._direct = found.executable.single
+
+    def _divided(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        """The static arguments as a key, and the others."""
+        if not self._static and not self._static_names:
+            return (), (args, kwargs)
+        numbers = {n % len(args) for n in self._static if -len(args) <= n < len(args)}
+        static = [(n, args[n]) for n in sorted(numbers)]
+        static_named = [(key, kwargs[key]) for key in sorted(kwargs) if key in self._static_names]
+        key = (*static, *static_named)
+        try:
+            hash(key)
+        except TypeError as error:
+            raise StaticArgumentError(
+                f"a static argument of {self.__name__} has no hash: {error}",
+                remedy="Static arguments are part of a key: pass a tuple instead of a list, or leave it traced.",
+            ) from None
+        others = [None if n in numbers else x for n, x in enumerate(args)]
+        named = {key: value for key, value in kwargs.items() if key not in self._static_names}
+        typed = tuple([(place, type(value), value) for place, value in key])
+        return typed, (tuple(others), named)
+
+    def _specialization(
+        self, static: Any, treedef: Any, leaves: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Specialization:
+        avals = tuple([self._aval(x) for x in leaves])
+        key = (static, treedef, avals)
+        found = self._kinds.get(key)
+        if found is None:
+            with self._lock:
+                found = self._kinds.get(key)
+                if found is None:
+                    found = self._traced(static, treedef, avals, args, kwargs)
+                    if not any(type(x) is Tracer for _, x in found.program.captured):
+                        self._kinds[key] = found
+        return found
+
+    def _aval(self, leaf: Any) -> Aval:
+        return leaf.aval if type(leaf) is Tracer else leaf_aval(leaf, self._an_argument, "jit")
+
+    def _an_argument(self) -> str:
+        return f"an argument of {self.__name__}"
+
+    def _traced(
+        self,
+        static: Any,
+        treedef: Any,
+        avals: tuple[Aval, ...],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Specialization:
+        positions = {place: value for place, _, value in static}
+        structure: list[Any] = []
+
+        def call(tracers: list[Tracer]) -> Any:
+            given, named = tree.unflatten(treedef, tracers)
+            given = [positions.get(n, x) for n, x in enumerate(given)]
+            named = {**named, **{k: v for k, v in positions.items() if isinstance(k, str)}}
+            return self._fun(*given, **named)
+
+        def collect(result: Any) -> list[Any]:
+            outs, out_tree = tree.flatten(result)
+            structure.append(out_tree)
+            return outs
+
+        traced = trace(self._fun, call, avals, "jit", collect, with_values=False, avals=avals)
+        recorder = traced.recorder
+        program = simplify_program(recorder.program(range(len(avals)), traced.outputs))
+        program = with_arrays_of_its_own(program)
+        numbers = {n for n in positions if isinstance(n, int)}
+        others = {k: v for k, v in kwargs.items() if k not in positions}
+        name_inputs(program, self._fun, args, others, numbers)
+        return Specialization(program, avals, structure[0])
+
+    # -- looking inside ------------------------------------------------------------------------------------
+
+    def specialized(self, *args: Any, **kwargs: Any) -> Specialization:
+        """What is made for these arguments."""
+        static, dynamic = self._divided(args, kwargs)
+        leaves, treedef = tree.flatten(dynamic)
+        return self._specialization(static, treedef, leaves, args, kwargs)
+
+    def program(self, *args: Any, **kwargs: Any) -> Program:
+        """The Program that is compiled for these arguments."""
+        return self.specialized(*args, **kwargs).program
+
+    def kernel_source(self, *args: Any, **kwargs: Any) -> str:
+        """The source of the native code for these arguments, with the user's lines as comments."""
+        kernels = self.specialized(*args, **kwargs).executable.kernels
+        return "\n\n".join([kernel.source for kernel in kernels])
+
+
+def with_arrays_of_its_own(program: Program) -> Program:
+    """The Program with copies of the arrays that it captured: their owners may change them."""
+    captured = tuple(
+        [(v, np.array(x, order="C") if isinstance(x, np.ndarray) else x) for v, x in program.captured]
+    )
+    return Program(program.inputs, captured, program.equations, program.outputs, program.name)
