@@ -1,0 +1,102 @@
+"""Functions that networks are made of: activations, normalisation, attention, convolution, pooling.
+
+They hold no parameters and no state. Names and defaults follow ``jax.nn`` where it has the function.
+
+>>> layer = lambda w, x: fg.nn.relu(fg.nn.conv(x, w, padding="same"))
+>>> layer(np.ones((3, 3, 1, 2)), np.ones((1, 4, 4, 1)))[0, :, :, 0].tolist()
+[[4.0, 6.0, 6.0, 4.0], [6.0, 9.0, 9.0, 6.0], [6.0, 9.0, 9.0, 6.0], [4.0, 6.0, 6.0, 4.0]]
+"""
+
+from __future__ import annotations
+
+from funcgrad.nn.activations import (
+    celu,
+    elu,
+    exponential,
+    gelu,
+    glu,
+    hard_shrink,
+    hard_sigmoid,
+    hard_silu,
+    hard_swish,
+    hard_tanh,
+    identity,
+    leaky_relu,
+    log_sigmoid,
+    logit,
+    mish,
+    prelu,
+    relu,
+    relu6,
+    selu,
+    sigmoid,
+    silu,
+    soft_shrink,
+    soft_sign,
+    softplus,
+    squareplus,
+    swish,
+    tanh_shrink,
+)
+from funcgrad.nn.attention import dropout, scaled_dot_product_attention
+from funcgrad.nn.convolution import conv, conv_transpose
+from funcgrad.nn.normalization import (
+    batch_norm,
+    group_norm,
+    layer_norm,
+    log_softmax,
+    logsumexp,
+    one_hot,
+    rms_norm,
+    softmax,
+    standardize,
+)
+from funcgrad.nn.pooling import avg_pool, max_pool, max_pool_and_positions
+from funcgrad.numpy.elementary import tanh
+
+__all__ = [
+    "avg_pool",
+    "batch_norm",
+    "celu",
+    "conv",
+    "conv_transpose",
+    "dropout",
+    "elu",
+    "exponential",
+    "gelu",
+    "glu",
+    "group_norm",
+    "hard_shrink",
+    "hard_sigmoid",
+    "hard_silu",
+    "hard_swish",
+    "hard_tanh",
+    "identity",
+    "layer_norm",
+    "leaky_relu",
+    "log_sigmoid",
+    "log_softmax",
+    "logit",
+    "logsumexp",
+    "max_pool",
+    "max_pool_and_positions",
+    "mish",
+    "one_hot",
+    "prelu",
+    "relu",
+    "relu6",
+    "rms_norm",
+    "scaled_dot_product_attention",
+    "selu",
+    "sigmoid",
+    "silu",
+    "soft_shrink",
+    "soft_sign",
+    "softmax",
+    "softplus",
+    "squareplus",
+    "standardize",
+    "swish",
+    "tanh",
+    "tanh_shrink",
+]

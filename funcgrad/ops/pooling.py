@@ -1,0 +1,137 @@
+"""Where in every window the largest element is. Constant as far as derivatives go: reading there is not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any, ClassVar
+
+import numpy as np
+
+from funcgrad.errors import ShapeError
+from funcgrad.ir.avals import Aval
+from funcgrad.ops.convolution_plan import Geometry, Ints, Pairs
+from funcgrad.ops.structure import reshape, shape_of
+from funcgrad.tracing.primitive import Flags, Primitive
+from funcgrad.tracing.samples import ErrorSample, Sample, distinct, edge, integers
+
+
+class WindowArgMax(Primitive):
+    """For every window over the last axes, the position of its first largest element.
+
+    Positions count the elements of these axes in row-major order. The first NaN counts as largest. Padding is
+    never chosen; a window of nothing else is refused.
+    """
+
+    name = "window_argmax"
+    parameters = ("window", "strides", "padding", "dilation")
+    kinds: ClassVar[str] = "f"
+    window: Ints
+    strides: Ints
+    padding: Pairs
+    dilation: Ints
+
+    @property
+    def geometry(self) -> Geometry:
+        """The parameters as those of a convolution."""
+        return Geometry(self.strides, self.padding, (1,) * len(self.strides), self.dilation)
+
+    def infer(self, *avals: Aval) -> Aval:
+        (x,) = avals
+        ndim = len(self.window)
+        if x.ndim < ndim or any(len(entry) != ndim for entry in self.geometry):
+            raise ShapeError(f"{self.name} of {x}: a window {self.window} and its parameters do not fit")
+        sizes = x.shape[x.ndim - ndim :]
+        positions = self.geometry.positions(sizes, self.window)
+        for a, (n, count) in enumerate(zip(sizes, positions, strict=True)):
+            if any(not len(inside(self, a, i, n)) for i in (0, count - 1)[: count or 0]):
+                raise ShapeError(f"{self.name} of {x}: a window of {self.window} lies in the padding alone")
+        return Aval((*x.shape[: x.ndim - ndim], *positions), np.dtype(np.intp))
+
+    def evaluate(self, *values: Any) -> Any:
+        (x,) = values
+        ndim = len(self.window)
+        sizes = x.shape[x.ndim - ndim :]
+        counts = self.geometry.positions(sizes, self.window)
+        # Both in the order in memory that the input has, whichever axis comes last there.
+        shape = (*x.shape[: x.ndim - ndim], *counts)
+        best = np.full_like(x, lowest(x.dtype), shape=shape)
+        at = np.full_like(x, -1, np.intp, shape=shape)
+        numbers = np.arange(int(np.prod(sizes)), dtype=np.intp).reshape(sizes)
+        for offset in product(*[range(k) for k in self.window]):
+            read, written = slices(self, offset, sizes, counts)
+            there: tuple[Any, ...] = (..., *written)
+            part, held, place = x[(..., *read)], best[there], at[there]
+            better = part > held
+            better |= place < 0
+            if x.dtype.kind == "f":
+                better |= np.isnan(part) & ~np.isnan(held)
+            np.copyto(held, part, where=better)
+            np.copyto(place, numbers[read], where=better)
+        return at
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        return self.bind(*primals), None
+
+    def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
+        return self.bind(inputs[0]), True
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        one = {"window": (2,), "strides": (2,), "padding": ((0, 0),), "dilation": (1,)}
+        two = {"window": (2, 3), "strides": (1, 2), "padding": ((1, 0), (1, 1)), "dilation": (2, 1)}
+        return (
+            Sample(distinct(2, 6), params=one, differentiable=False),
+            Sample(distinct(2, 4, 5), params=two, differentiable=False),
+            Sample(edge(1.0, 1.0, np.nan, 2.0, -np.inf, -np.inf), params=one, differentiable=False),
+            Sample(integers(0, 3, 7), params=one | {"strides": (3,)}, differentiable=False),
+        )
+
+    @classmethod
+    def error_samples(cls) -> Sequence[Any]:
+        params = {"window": (2,), "strides": (1,), "padding": ((3, 0),), "dilation": (1,)}
+        return (
+            ErrorSample(distinct(5), params=params, words="padding alone", error=ShapeError),
+            ErrorSample(distinct(), params=params, words="do not fit", error=ShapeError),
+        )
+
+
+def lowest(dtype: np.dtype[Any]) -> Any:
+    """A number that no element is below."""
+    return -np.inf if dtype.kind == "f" else False if dtype.kind == "b" else np.iinfo(dtype).min
+
+
+def inside(pooling: WindowArgMax, axis: int, position: int, n: int) -> range:
+    """The elements of an axis, `n` long, that a window at `position` has."""
+    start = position * pooling.strides[axis] - pooling.padding[axis][0]
+    step = pooling.dilation[axis]
+    skipped = max(0, -(start // step)) if start < 0 else 0
+    return range(start + skipped * step, min(n, start + (pooling.window[axis] - 1) * step + 1), step)
+
+
+def slices(
+    pooling: WindowArgMax, offset: tuple[int, ...], sizes: Ints, counts: Ints
+) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
+    """The elements at one place of all windows, and the positions of the windows that have them."""
+    read, written = [], []
+    for k, n, count, s, d, (low, _) in zip(
+        offset, sizes, counts, pooling.strides, pooling.dilation, pooling.padding, strict=True
+    ):
+        start = k * d - low
+        first = max(0, -(start // s))
+        stop = min(count, (n - 1 - start) // s + 1)
+        stop = max(first, stop)
+        read.append(
+            slice(start + first * s, start + (stop - 1) * s + 1 if stop > first else start + first * s, s)
+        )
+        written.append(slice(first, stop))
+    return tuple(read), tuple(written)
+
+
+def flat_windows(x: Any, ndim: int) -> Any:
+    """`x` with its last `ndim` axes made one."""
+    shape = shape_of(x)
+    size = 1
+    for n in shape[len(shape) - ndim :]:
+        size *= n
+    return reshape(x, (*shape[: len(shape) - ndim], size))
