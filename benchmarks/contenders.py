@@ -202,8 +202,12 @@ def torch_hessian(function: Function, value: bool) -> Builder:
     """Reverse over reverse, all rows at once: `vectorize` was the fastest of torch's four ways."""
 
     def build(torch: Any, np: Any, inputs: tuple[Any, ...]) -> Call:
-        tensors = mapped(torch.from_numpy, inputs)
-        return partial(torch.autograd.functional.hessian, bound(function, torch), tensors[0], vectorize=True)
+        x, *constants = mapped(torch.from_numpy, inputs)
+
+        def objective(x: Any) -> Any:
+            return function(torch, x, *constants)
+
+        return partial(torch.autograd.functional.hessian, objective, x, vectorize=True)
 
     return build
 
