@@ -7,12 +7,28 @@ buffers, ``n`` the table of integers. In C: ``void run(char **p, int64_t *n)``.
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from funcgrad.compile.native.front.translate import translate
+from funcgrad.compile.native.front.values import Unsupported
 from funcgrad.compile.native.llvm import Loaded, compile_ir, link_object
 
 __all__ = ["FASTMATH", "Binary", "assembly", "build"]
+
+#: The names that source may use without bringing them, beside the views and Python's builtins.
+NUMBERS: dict[str, object] = {
+    kind.__name__: kind
+    for kind in (
+        *(np.float32, np.float64, np.complex64, np.complex128, np.intp),
+        *(np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64),
+    )
+}
+NUMBERS["math"] = math
+NUMBERS["np"] = np
 
 #: Contract and reassociate, never assume that NaN, infinities or signed zeros do not occur.
 FASTMATH: frozenset[str] = frozenset({"contract", "reassoc"})
@@ -62,17 +78,20 @@ def assembly(
 def _lowered(
     source: str, functions: Sequence[str], fastmath: frozenset[str], namespace: Mapping[str, object] | None
 ) -> list[str | bytes]:
-    # Numba takes a while to import, and a process that finds its kernels in the cache needs none of it.
+    names = {**NUMBERS, **(namespace or {})}
+    try:
+        return [translate(source, functions, fastmath, names)]
+    except Unsupported:
+        return _lowered_by_numba(source, functions, fastmath, names)
+
+
+def _lowered_by_numba(
+    source: str, functions: Sequence[str], fastmath: frozenset[str], namespace: Mapping[str, object]
+) -> list[str | bytes]:
+    # Numba takes half a second to load.
     from funcgrad.compile.native.lowering import lower  # noqa: PLC0415
-    from funcgrad.compile.native.views import VIEWS  # noqa: PLC0415
 
     filename = f"<funcgrad {functions[0]}>"
-    names: dict[str, object] = {"__name__": "funcgrad.kernels", **VIEWS, **(namespace or {})}
-    exec(compile(source, filename, "exec"), names)
+    names: dict[str, object] = {"__name__": "funcgrad.kernels", **namespace}
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-    chosen: dict[str, Callable[..., None]] = {}
-    for name in functions:
-        function = names[name]
-        assert callable(function)
-        chosen[name] = function
-    return lower(chosen, set(fastmath))
+    return lower(compile(source, filename, "exec"), functions, names, set(fastmath))

@@ -8,18 +8,19 @@ to compile.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from types import CodeType, FunctionType
 from typing import Any
 
-import llvmlite.binding as llvm
 import numba
 from numba.core import compiler, types
 from numba.core.codegen import CodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 
+from funcgrad.compile.native.external import External
 from funcgrad.compile.native.llvm import triple
-from funcgrad.compile.native.views import VIEWS, SizesType, TableType, finish_scopes
+from funcgrad.compile.native.views import VIEWS, SizesType, TableType, external, finish_scopes
 
 __all__ = ["lower"]
 
@@ -84,13 +85,22 @@ _RUN = (TableType(), SizesType())
 _STAGE = (*_RUN, types.int64, types.int64)
 
 
-def lower(functions: Mapping[str, Callable[..., None]], fastmath: Any) -> list[Module]:
-    """The LLVM modules that define each function under its name, with the C calling convention."""
+def lower(
+    code: CodeType, functions: Sequence[str], namespace: dict[str, Any], fastmath: set[str]
+) -> list[Module]:
+    """The LLVM modules that define each function of the module ``code``, with the C calling convention."""
+    names = {**namespace, **VIEWS}
+    names.update((name, external(item)) for name, item in namespace.items() if isinstance(item, External))
+    exec(code, names)
+    for name, item in names.items():
+        if isinstance(item, FunctionType) and item.__code__.co_filename == code.co_filename:
+            names[name] = item if name in functions else numba.extending.register_jitable(item)
     with global_compiler_lock:
         typing, context = _contexts()
         codegen = context.codegen()
         modules: dict[int, Module] = {}
-        for name, function in functions.items():
+        for name in functions:
+            function = names[name]
             arguments = _RUN if function.__code__.co_argcount == len(_RUN) else _STAGE
             library = codegen.create_library(name)
             result = compiler.compile_extra(

@@ -13,6 +13,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.datamodel import models
@@ -20,7 +21,9 @@ from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer, infer_global, signature
 from numba.extending import intrinsic, register_model
 
-__all__ = ["VIEWS", "SizesType", "TableType", "finish_scopes"]
+from funcgrad.compile.native.external import External, Overload
+
+__all__ = ["VIEWS", "SizesType", "TableType", "external", "finish_scopes"]
 
 _BYTE = ir.IntType(8)
 
@@ -248,5 +251,73 @@ def shifted(typing: Any, view: Any, count: Any) -> Any:
     return signature(view, view, types.intp), lower
 
 
+def _stack_maker(storage: str) -> Any:
+    def make(typing: Any, count: Any) -> Any:
+        if not isinstance(count, types.IntegerLiteral):
+            return None
+        view = ViewType(_DTYPES[storage], storage, None)
+        length = count.literal_value * (2 if isinstance(view.dtype, types.Complex) else 1)
+
+        def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            memory = cgutils.alloca_once(builder, _STORAGE[storage], size=length)
+            memory.align = 64
+            return builder.bitcast(memory, _BYTE.as_pointer())
+
+        return signature(view, count), lower
+
+    make.__name__ = make.__qualname__ = f"stack_{storage}"
+    return intrinsic(prefer_literal=True)(make)
+
+
 VIEWS: dict[str, Any] = {f"as_{storage}": _view_maker(storage) for storage in _STORAGE}
+VIEWS.update((f"stack_{storage}", _stack_maker(storage)) for storage in _STORAGE)
 VIEWS["shifted"] = shifted
+
+
+def external(function: External) -> Any:
+    """The Numba function that calls an external one."""
+
+    def make(typing: Any, *arguments: Any) -> Any:
+        given = arguments[0].types if isinstance(arguments[0], types.BaseTuple) else arguments
+        kinds = ["ptr" if isinstance(kind, ViewType | SlotType) else _NAMES.get(kind, "") for kind in given]
+        chosen = function.overload(kinds, _weight)
+        if chosen is None:
+            return None
+        wanted = [kind if name == "ptr" else _DTYPES[name] for kind, name in zip(given, chosen.arguments)]
+        result = types.none if chosen.result == "none" else _DTYPES[chosen.result]
+        return signature(result, types.StarArgTuple(wanted)), _external_call(chosen)
+
+    make.__name__ = make.__qualname__ = function.name
+    return intrinsic(make)
+
+
+_NAMES = {kind: name for name, kind in _DTYPES.items() if name != "f16"}
+
+
+def _weight(given: str, wanted: str) -> int | None:
+    if given == wanted:
+        return 0
+    if "ptr" in (given, wanted) or not given or wanted.startswith("c"):
+        return None
+    exact = np.can_cast(*(str(_DTYPES[name]).replace("boolean", "bool") for name in (given, wanted)))
+    return 1 if exact or (given == "i64" and wanted in ("f64", "i32")) else None
+
+
+def _external_call(chosen: Overload) -> Any:
+    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        (packed,) = args
+        values = [builder.extract_value(packed, k) for k in range(len(chosen.arguments))]
+        kinds = [value.type for value in values]
+        nothing = chosen.result == "none"
+        returned = ir.VoidType() if nothing else context.get_value_type(sig.return_type)
+        if chosen.symbol:
+            kind = ir.FunctionType(returned, kinds)
+            called = cgutils.get_or_insert_function(builder.module, kind, chosen.symbol)
+        else:
+            address, *values = values
+            pointer = ir.FunctionType(returned, kinds[1:]).as_pointer()
+            called = builder.inttoptr(address, pointer)
+        result = builder.call(called, values)
+        return context.get_dummy_value() if nothing else result
+
+    return lower
