@@ -10,18 +10,20 @@ from funcgrad.errors import DtypeError
 from funcgrad.numpy.axes import is_given, normalized_axes, normalized_axis, refused, traced
 from funcgrad.numpy.cumulative import diff
 from funcgrad.numpy.dispatch import implements
+from funcgrad.ops import sorting as ops
 from funcgrad.ops.arithmetic import add, div, mul, sub
+from funcgrad.ops.broken_line import BrokenLine
 from funcgrad.ops.comparison import equal, greater, less
 from funcgrad.ops.cumulative import CumSum
-from funcgrad.ops.extremes import clip
+from funcgrad.ops.floats import nextafter
 from funcgrad.ops.indexing import Gather
 from funcgrad.ops.logic import logical_and
 from funcgrad.ops.magnitude import absolute
 from funcgrad.ops.movement import concatenate, take_axis, take_span
 from funcgrad.ops.rounding import remainder
 from funcgrad.ops.selection import where
-from funcgrad.ops.sorting import ArgSort, SearchSorted
-from funcgrad.ops.structure import aval, cast, move_axis, reshape, shape_of
+from funcgrad.ops.sorting import ArgSort
+from funcgrad.ops.structure import aval, broadcast, cast, move_axis, reshape, shape_of
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import as_source
@@ -56,26 +58,32 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     if period is not None:
         at, points, heights = wrapped(at, points, heights, period)
         left = right = None
-    first, last = take_axis(heights, 0, 0), take_axis(heights, 0, shape_of(points)[0] - 1)
-    low, high = take_axis(points, 0, 0), take_axis(points, 0, shape_of(points)[0] - 1)
-    inside = on_broken_line(at, points, heights) if shape_of(points)[0] > 1 else first
-    found = where(less(at, low), first if left is None else left, inside)
-    found = where(greater(at, high), last if right is None else right, found)
+    found = on_broken_line(at, points, heights)
+    if left is not None:
+        found = where(less(at, take_axis(points, 0, 0)), left, found)
+    if right is not None:
+        found = where(greater(at, take_axis(points, 0, shape_of(points)[0] - 1)), right, found)
     return cast(found, aval(heights).dtype)
 
 
 def on_broken_line(at: Any, points: Any, heights: Any) -> Any:
-    """The value at each position on the piece that it falls in, the first or last piece beyond the points."""
+    """The value at each position, level beyond the points; with a single point, its height."""
+    if shape_of(points)[0] == 1:
+        return broadcast(take_axis(heights, 0, 0), shape_of(at), ())
+    pieces = ops.SearchSorted("right").bind(closed(points), at)
+    return BrokenLine().bind(at, pieces, points, heights)
+
+
+def closed(points: Any) -> Any:
+    """The points, the last one moved up by the least there is, so that it ends the piece to its left.
+
+    Where the last two coincide there is no such piece.
+    """
     count = shape_of(points)[0]
-    piece = clip(sub(SearchSorted("right").bind(points, at), 1), 0, count - 2)
-    after = add(piece, 1)
-    take = Gather((0,))
-    start, end = take.bind(points, piece), take.bind(points, after)
-    height, next_height = take.bind(heights, piece), take.bind(heights, after)
-    # Points that coincide are a step: nothing lies between them.
-    width = sub(end, start)
-    slope = div(sub(next_height, height), where(equal(width, 0.0), 1.0, width))
-    return add(mul(slope, sub(at, start)), height)
+    last = take_span(points, 0, count - 1, 1)
+    before = take_span(points, 0, count - 2, 1)
+    end = where(equal(last, before), last, nextafter(last, np.inf))
+    return concatenate([take_span(points, 0, 0, count - 1), end], 0)
 
 
 def wrapped(at: Any, points: Any, heights: Any, period: Any) -> tuple[Any, Any, Any]:

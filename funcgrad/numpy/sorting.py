@@ -88,7 +88,8 @@ def argsort(
     x = traced(a)
     if descending:
         # Of equal elements the first comes first, so they are looked at from the other end.
-        whole = (np.asarray(a) if x is None else x).reshape(-1) if axis is None else a if x is None else x
+        whole: Any = np.asarray(a) if x is None else x
+        whole = whole.reshape(-1) if axis is None else whole
         turned = argsort(reversed_along(whole, axis), -1 if axis is None else axis, kind, order, stable=True)
         last = np.shape(whole)[-1 if axis is None else axis] - 1
         return sub(last, reversed_along(turned, axis))

@@ -14,6 +14,7 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, FuncgradError, ShapeError
 from funcgrad.ir.avals import Aval
+from funcgrad.ops import searching
 from funcgrad.ops.cumulative import check_axis, full_size
 from funcgrad.ops.structure import broadcast, shape_of
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
@@ -141,17 +142,20 @@ class SearchSorted(Primitive):
     def evaluate(self, *values: Any) -> Any:
         rows, wanted = values
         if rows.ndim == 1:
-            return np.searchsorted(rows, wanted, self.side)
+            return searching.searchsorted(rows, wanted, self.side)
         count = math.prod(rows.shape[:-1])
         tables = rows.reshape((count, rows.shape[-1]))
         parts = np.reshape(wanted, (count, math.prod(wanted.shape[rows.ndim - 1 :])))
         out = np.empty(parts.shape, np.intp)
         for k in range(count):
-            out[k] = np.searchsorted(tables[k], parts[k], self.side)
+            out[k] = searching.searchsorted(tables[k], parts[k], self.side)
         return out.reshape(wanted.shape)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
         return f"np.searchsorted({names[0]}, {names[1]}, {self.side!r})" if avals[0].ndim == 1 else None
+
+    def fast_expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
+        return None if avals[1].size >= searching.LONG else self.expression(names, avals)
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         return self.bind(*primals), None

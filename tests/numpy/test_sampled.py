@@ -86,3 +86,38 @@ def test_unwrap_is_numpys(rng: np.random.Generator) -> None:
 def test_vmap_is_a_loop(f: Any, rng: np.random.Generator) -> None:
     x = rng.uniform(-3.0, 3.0, (3, 4))
     np.testing.assert_allclose(fg.vmap(f)(x), [f(row) for row in x], atol=1e-14)
+
+
+def test_interp_ends_where_its_last_points_coincide() -> None:
+    points, heights = np.array([0.0, 1.0, 1.0]), np.array([0.0, 5.0, 7.0])
+    x = np.array([0.5, 1.0, 2.0, np.inf, -np.inf])
+    assert_agrees(lambda t: np.interp(t, points, heights), x)
+
+
+def test_long_interp_and_its_second_derivatives(rng: np.random.Generator) -> None:
+    points, heights = np.sort(rng.normal(size=9000)), rng.normal(size=9000)
+    x = rng.normal(size=40_000) * 1.5
+    assert_agrees(lambda t: np.interp(t, points, heights), x)
+    slope = fg.grad(lambda t: np.sum(np.interp(t, points, heights)))(x)
+    inside = (x > points[0]) & (x < points[-1])
+    np.testing.assert_array_equal(slope[~inside], 0.0)
+    piece = np.searchsorted(points, x[inside]) - 1
+    np.testing.assert_allclose(slope[inside], (np.diff(heights) / np.diff(points))[piece])
+    few, at = np.array([0.0, 1.0, 3.0, 4.5]), np.array([-1.0, 0.4, 2.0, 3.1, 5.0])
+    check_grads(lambda p, h, t: np.interp(t, p, h), (few, np.array([1.0, 3.0, 0.5, 2.0]), at), order=2)
+
+
+def test_vmap_of_interp_over_each_argument(rng: np.random.Generator) -> None:
+    points = np.sort(rng.normal(size=(3, 4)), axis=1)
+    heights, x = rng.normal(size=(3, 4)), rng.normal(size=(3, 5))
+    for axes in ((0, None, None), (0, 0, None), (None, None, 0), (0, 0, 0), (None, 0, 0)):
+
+        def loss(t: Any, p: Any, h: Any) -> Any:
+            return np.sum(np.interp(t, p, h) ** 2)
+
+        args = [v if a == 0 else v[0] for v, a in zip((x, points, heights), axes, strict=True)]
+        found = fg.vmap(fg.grad(loss, argnums=(0, 1, 2)), in_axes=axes)(*args)
+        for k in range(3):
+            row = [v[k] if a == 0 else v for v, a in zip(args, axes, strict=True)]
+            for ours, theirs in zip(found, fg.grad(loss, argnums=(0, 1, 2))(*row), strict=True):
+                np.testing.assert_allclose(ours[k], theirs, rtol=1e-10, atol=1e-12)
