@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -371,9 +371,9 @@ def bytes_moved(nest: Nest) -> int:
     return total
 
 
-def without_dead_statements(steps: Sequence[Nest | Special]) -> None:
-    """Remove locals that nothing reads."""
-    used: set[str] = set()
+def without_dead_statements(steps: Sequence[Nest | Special], read: Iterable[str] = ()) -> set[str]:
+    """Remove locals that nothing reads, `read` apart; returns the names of those that are left."""
+    used = set(read)
     for step in reversed(steps):
         if isinstance(step, Special):
             used |= step.names
@@ -391,3 +391,4 @@ def without_dead_statements(steps: Sequence[Nest | Special]) -> None:
             kept.append(statement)
             used.update(o for o in operands_of(statement) if isinstance(o, str))
         step.body[:] = reversed(kept)
+    return used

@@ -1,39 +1,224 @@
-"""Replacing equations that hold or stand for a Program by that Program's equations."""
+"""Rewriting before scheduling: what stands for a Program, or is composed of simpler equations, becomes those.
+
+Calls of custom rules and checkpoints are replaced by what they hold; normalisations in the exponent by a maximum
+and a sum; small contractions by products that are summed, which loops compute faster than a library call.
+"""
 
 from __future__ import annotations
 
-from funcgrad.ir.program import Atom, Equation, Program, Var
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad.ir.avals import Aval
+from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
+from funcgrad.ops.arithmetic import add, div, mul, strong_zero_mul, sub
+from funcgrad.ops.comparison import equal, isfinite
+from funcgrad.ops.contraction import DotGeneral, StrongZeroDot
+from funcgrad.ops.elementary import exp, log, log1p
+from funcgrad.ops.extremes import maximum
+from funcgrad.ops.logic import logical_and
+from funcgrad.ops.reductions import ReduceMax
+from funcgrad.ops.selection import where
+from funcgrad.ops.softmax import LogSoftmax, LogSumExp, Softmax
+from funcgrad.ops.structure import Broadcast, Permute, ReduceSum
 from funcgrad.transforms.call import Call
+
+SMALL_PRODUCT = 8192
+"""Multiplications up to which a contraction is a loop and not a call of BLAS."""
+
+SMALL_VECTOR_PRODUCT = 32_768
+"""The same for a matrix and a vector, which BLAS has less to gain from."""
+
+
+class Rewriter:
+    """Collects equations; one source stands for all that an equation becomes."""
+
+    def __init__(self) -> None:
+        self.equations: list[Equation] = []
+        self.captured: list[Any] = []
+        self.source: Any = None
+
+    def __call__(self, primitive: Any, *inputs: Atom) -> Var:
+        """The result of a new equation."""
+        aval = primitive.inferred(tuple([a.aval for a in inputs]))
+        out = Var(aval)
+        self.equations.append(Equation(primitive, inputs, (out,), self.source))
+        return out
+
+    def number(self, value: float, dtype: np.dtype[Any]) -> Literal:
+        """A constant."""
+        return Literal(dtype.type(value), Aval((), dtype, True))
+
+
+Rewrite = Callable[[Rewriter, Equation], Sequence[Atom] | None]
 
 
 def expand(program: Program) -> Program:
-    """An equal Program without calls of custom rules and checkpoints."""
-    if not any(isinstance(e.primitive, Call) for e in program.equations):
-        return program
+    """An equal Program of simpler equations."""
+    rewriter = Rewriter()
+    rewriter.captured.extend(program.captured)
     known: dict[Var, Atom] = {}
-    captured = list(program.captured)
-    equations: list[Equation] = []
-    for equation in program.equations:
-        inputs = tuple([known.get(a, a) for a in equation.inputs])  # type: ignore[arg-type]
-        held = (
-            equation.primitive.expansion([a.aval for a in inputs])
-            if isinstance(equation.primitive, Call)
-            else None
-        )
-        if held is None:
-            equations.append(Equation(equation.primitive, inputs, equation.outputs, equation.source))
-            continue
-        inner = expand(held)
-        env: dict[Var, Atom] = dict(zip(inner.inputs, inputs, strict=True))
-        for v, array in inner.captured:
-            env[v] = Var(v.aval, v.hint)
-            captured.append((env[v], array))  # type: ignore[arg-type]
-        for e in inner.equations:
-            outputs = tuple([Var(v.aval, v.hint) for v in e.outputs])
-            read = tuple([env.get(a, a) for a in e.inputs])  # type: ignore[arg-type]
-            equations.append(Equation(e.primitive, read, outputs, e.source or equation.source))
-            env.update(zip(e.outputs, outputs, strict=True))
-        for v, atom in zip(equation.outputs, inner.outputs, strict=True):
-            known[v] = env.get(atom, atom)  # type: ignore[arg-type]
+    rewrite_all(rewriter, program.equations, known)
     outputs = tuple([known.get(a, a) for a in program.outputs])  # type: ignore[arg-type]
-    return Program(program.inputs, tuple(captured), tuple(equations), outputs, program.name)
+    return Program(program.inputs, tuple(rewriter.captured), tuple(rewriter.equations), outputs, program.name)
+
+
+def rewrite_all(rewriter: Rewriter, equations: Sequence[Equation], known: dict[Var, Atom]) -> None:
+    """Append equations as they stand or as what they are composed of; `known` renames variables."""
+    for original in equations:
+        inputs = tuple([known.get(a, a) for a in original.inputs])  # type: ignore[arg-type]
+        equation = Equation(original.primitive, inputs, original.outputs, original.source or rewriter.source)
+        outer, rewriter.source = rewriter.source, equation.source
+        rewrite = rewrite_of(equation.primitive)
+        results = None if rewrite is None else rewrite(rewriter, equation)
+        if results is None:
+            outputs = tuple([Var(v.aval, v.hint) for v in equation.outputs])
+            rewriter.equations.append(Equation(equation.primitive, inputs, outputs, equation.source))
+            results = outputs
+        known.update(zip(equation.outputs, results, strict=True))
+        rewriter.source = outer
+
+
+def rewrite_of(primitive: Any) -> Rewrite | None:
+    """How the equations of a primitive are rewritten, if they are."""
+    return rewrite_call if isinstance(primitive, Call) else REWRITES.get(type(primitive))
+
+
+def rewrite_call(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
+    """A call becomes the equations of what it holds."""
+    held = equation.primitive.expansion([a.aval for a in equation.inputs])
+    if held is None:
+        return None
+    env: dict[Var, Atom] = dict(zip(held.inputs, equation.inputs, strict=True))
+    for v, array in held.captured:
+        renamed = env[v] = Var(v.aval, v.hint)
+        rewriter.captured.append((renamed, array))
+    rewrite_all(rewriter, held.equations, env)
+    return [env.get(a, a) for a in held.outputs]  # type: ignore[arg-type]
+
+
+def over_axes(equation: Equation) -> tuple[Var, tuple[int, ...], Broadcast] | None:
+    """The operand of a normalisation, its axes, and what spreads a reduced value over them again."""
+    (x,), axes = equation.inputs, equation.primitive.axes
+    shape = x.aval.shape
+    if not isinstance(x, Var) or not axes or 0 in shape:
+        return None
+    kept = tuple([a for a in range(len(shape)) if a not in axes])
+    return x, axes, Broadcast(shape, kept)
+
+
+def rewrite_softmax(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
+    """``exp(x - max)`` over its sum; infinite elements share the weight."""
+    found = over_axes(equation)
+    if found is None:
+        return None
+    x, axes, spread = found
+    r, dtype = rewriter, x.aval.dtype
+    top = r(spread, r(ReduceMax(axes), x))
+    infinite = r(equal, top, r.number(math.inf, dtype))
+    share = r(where, r(equal, x, top), r.number(1, dtype), r.number(0, dtype))
+    weights = r(where, infinite, share, r(exp, r(sub, x, top)))
+    return [r(div, weights, r(spread, r(ReduceSum(axes), weights)))]
+
+
+def rewrite_log_softmax(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
+    """``x - max - log(sum(exp(x - max)))``."""
+    found = over_axes(equation)
+    if found is None:
+        return None
+    x, axes, spread = found
+    r, dtype = rewriter, x.aval.dtype
+    top = r(ReduceMax(axes), x)
+    base = r(where, r(isfinite, top), top, r.number(0, dtype))
+    moved = r(sub, x, r(spread, base))
+    total = r(ReduceSum(axes), r(exp, moved))
+    return [r(sub, moved, r(spread, r(log, total)))]
+
+
+def rewrite_logsumexp(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
+    """The largest elements are counted and the others summed, which keeps their digits."""
+    found = over_axes(equation)
+    if found is None:
+        return None
+    x, axes, spread = found
+    r, dtype = rewriter, x.aval.dtype
+    top = r(ReduceMax(axes), x)
+    base = r(where, r(isfinite, top), top, r.number(0, dtype))
+    largest = r(equal, x, r(spread, top))
+    zero, one = r.number(0, dtype), r.number(1, dtype)
+    others = r(where, largest, zero, r(exp, r(sub, x, r(spread, base))))
+    count = r(ReduceSum(axes), r(where, largest, r(spread_literal(x.aval), one), zero))
+    share = r(div, r(ReduceSum(axes), others), r(maximum, count, one))
+    return [r(add, r(add, r(log1p, share), r(log, count)), top)]
+
+
+def spread_literal(aval: Aval) -> Broadcast:
+    """What spreads a number over the shape of an array."""
+    made: Broadcast = Broadcast(aval.shape, ())
+    return made
+
+
+def rewrite_contraction(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
+    """A small contraction is the sum of products over one common shape."""
+    x, y = equation.inputs
+    labels = equation.primitive.labels
+    sizes = dict(zip((*labels.x, *labels.y), (*x.aval.shape, *y.aval.shape), strict=True))
+    summed = [a for a in labels.x if a in labels.y and a not in labels.out]
+    every = (*labels.out, *summed)
+    if x.aval.dtype.kind not in "fciu" or not is_small(labels, sizes):
+        return None
+    shape = tuple([sizes[a] for a in every])
+    first, second = (
+        spread_operand(rewriter, operand, names, every, shape)
+        for operand, names in ((x, labels.x), (y, labels.y))
+    )
+    product = rewriter(product_of(equation.primitive), *ordered(equation.primitive, first, second))
+    axes = tuple(range(len(labels.out), len(every)))
+    return [rewriter(ReduceSum(axes), product) if axes else product]
+
+
+def is_small(labels: Any, sizes: dict[str, int]) -> bool:
+    """Whether loops beat BLAS."""
+    work = math.prod(sizes.values())
+    x_free = math.prod([sizes[a] for a in labels.x if a not in labels.y])
+    y_free = math.prod([sizes[a] for a in labels.y if a not in labels.x])
+    batch = math.prod([sizes[a] for a in labels.x if a in labels.y and a in labels.out])
+    each = work // max(batch, 1)
+    if 1 in (x_free, y_free):
+        return each <= SMALL_VECTOR_PRODUCT
+    return each <= SMALL_PRODUCT
+
+
+def spread_operand(
+    rewriter: Rewriter, operand: Atom, names: Sequence[str], every: Sequence[str], shape: tuple[int, ...]
+) -> Var:
+    """An operand over the common shape of a contraction."""
+    order = tuple(sorted(range(len(names)), key=lambda k: every.index(names[k])))
+    if order != tuple(range(len(names))):
+        operand = rewriter(Permute(order), operand)
+    axes = tuple([every.index(names[k]) for k in order])
+    return rewriter(Broadcast(shape, axes), operand)
+
+
+def product_of(primitive: Any) -> Any:
+    """The multiplication of a contraction."""
+    return strong_zero_mul if isinstance(primitive, StrongZeroDot) else mul
+
+
+def ordered(primitive: Any, x: Var, y: Var) -> tuple[Var, Var]:
+    """The factors; those with strong zeros come first."""
+    return (y, x) if isinstance(primitive, StrongZeroDot) and primitive.strong == 1 else (x, y)
+
+
+REWRITES: dict[type, Rewrite] = {
+    Softmax: rewrite_softmax,
+    LogSoftmax: rewrite_log_softmax,
+    LogSumExp: rewrite_logsumexp,
+    DotGeneral: rewrite_contraction,
+    StrongZeroDot: rewrite_contraction,
+}
+
+__all__ = ["REWRITES", "Rewriter", "expand", "logical_and", "rewrite_all"]

@@ -129,4 +129,9 @@ def namespace() -> dict[str, Any]:
     """Everything that kernels may call, by name."""
     from funcgrad.compile.vecmath import VECTOR_MATH  # noqa: PLC0415 - being built
 
-    return {**NAMESPACE, **{name: VECTOR_MATH[name] for name in INLINE_FUNCTIONS if name in VECTOR_MATH}}
+    found = {**NAMESPACE}
+    for name in INLINE_FUNCTIONS:
+        function = VECTOR_MATH.get(name, getattr(math, name, None))
+        if function is not None:
+            found[name] = function
+    return found

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from funcgrad.compile import lowerings  # noqa: F401 - registers them
+from funcgrad.compile import control, lowerings  # noqa: F401 - registers them
 from funcgrad.compile.emission import Writer, without_dead_statements
 from funcgrad.compile.layout import Buffer, View
 from funcgrad.compile.memory import scratch_offsets
@@ -17,6 +17,7 @@ from funcgrad.compile.names import Locals
 from funcgrad.compile.nests import Nest, Special, Store, squeezed_view
 from funcgrad.compile.scalars import INLINE_FUNCTIONS, literal_text
 from funcgrad.compile.schedule import Scheduler
+from funcgrad.compile.uses import count_uses
 from funcgrad.ir.avals import dtype_name
 from funcgrad.ir.names import variable_names
 from funcgrad.ir.program import Atom, Literal, Program, Var
@@ -121,19 +122,6 @@ def store_output(scheduler: Scheduler, atom: Atom, k: int) -> None:
     nest = scheduler.nest_for(shape, scheduler.bound(atom, shape))
     value = literal_text(atom) if isinstance(atom, Literal) else scheduler.operand(atom, nest)
     nest.body.append(Store(squeezed_view(view), value, None))
-
-
-def count_uses(program: Program) -> dict[Var, int]:
-    """How many times each variable is read."""
-    uses: dict[Var, int] = {}
-    for equation in program.equations:
-        for atom in equation.inputs:
-            if isinstance(atom, Var):
-                uses[atom] = uses.get(atom, 0) + 1
-    for atom in program.outputs:
-        if isinstance(atom, Var):
-            uses[atom] = uses.get(atom, 0) + 1
-    return uses
 
 
 def used_buffers(local: Locals, offsets: Mapping[Buffer, int]) -> list[Buffer]:
