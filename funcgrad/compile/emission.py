@@ -282,7 +282,9 @@ class Accumulator:
             writer.line(f"{name} = {self.combined(name, value)}")
         elif isinstance(target, View):
             element = self.nest.element(target)
-            writer.line(f"{element} = {self.combined(element, value)}")
+            # Where no loop is reduced (all axes of size one), nothing was there before.
+            total = element if self.in_memory or not self.nest.loops else self.start
+            writer.line(f"{element} = {self.combined(total, value)}")
         else:
             writer.line(f"{target} = {self.combined(target, value)}")
 
