@@ -27,7 +27,7 @@ def conv(
     """The convolution of `x` (examples, *sizes, channels) with `kernel` (*window, channels, channels out).
 
     With ``channels_last=False`` they are (examples, channels, *sizes) and (channels out, channels, *window),
-    as in PyTorch. Any number of spatial axes. With `groups` the channels of the kernel are those of one group.
+    as in PyTorch. Any number of spatial axes. With `groups` the kernel has the channels of one group.
     `padding` is ``"valid"``, ``"same"``, or numbers: for all axes, or for each an int or a pair.
 
     >>> x = np.array([1.0, 2.0, 4.0, 8.0]).reshape(1, 4, 1)

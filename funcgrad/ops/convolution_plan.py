@@ -116,10 +116,12 @@ def convolved(geometry: Geometry, x: Any, w: Any) -> Any:
     shape = (g, n, o, *p.positions)
     if not math.prod(shape) or not c or not math.prod(p.kernel):
         return np.zeros(shape, x.dtype)
-    out = computed(p, x, w)
-    if p.run > 1 and not np.isfinite(np.add.reduce(out, axis=None)):
-        # An infinity met the zeros of a run: without runs it meets what it should, and no more.
-        out = computed(p._replace(run=1), x, w)
+    # Products of matrices report invalid operations that are in none of their results.
+    with np.errstate(invalid="ignore"):
+        out = computed(p, x, w)
+        if p.run > 1 and not np.isfinite(np.add.reduce(out, axis=None)):
+            # An infinity may have met the zeros of a run: without runs it meets what it should, and no more.
+            out = computed(p._replace(run=1), x, w)
     return out
 
 
