@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from benchmarks.model import Workload
-from benchmarks.workloads import chains, functions, gradients, startup
+from benchmarks.workloads import chains, cold, compiled, functions, gradients, startup
 
 WORKLOADS: tuple[Workload, ...] = (
     *startup.WORKLOADS,
     *chains.WORKLOADS,
     *gradients.WORKLOADS,
+    *compiled.WORKLOADS,
+    *cold.WORKLOADS,
     *functions.WORKLOADS,
 )
 
