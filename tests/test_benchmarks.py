@@ -5,7 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.harness import ContenderError, Fresh, output_of
+from benchmarks.model import Contender, Missing, Row, Workload
+from benchmarks.problems import PROBLEMS, problem
+from benchmarks.report import cell
+from benchmarks.worker import first_line
+from benchmarks.workloads.startup import nothing_to_build
 
 ROOT = Path(__file__).parents[1]
 
@@ -45,3 +56,57 @@ def test_unknown_workload_is_refused_by_name() -> None:
     refused = benchmarks("--only", "no-such-thing")
     assert refused.returncode != 0
     assert "no workload is called no-such-thing" in refused.stderr
+
+
+def test_compiled_workloads_judge_the_gradient_by_its_objective() -> None:
+    ran = benchmarks("--quick", "--only", "jit-scalar", "--peers", "--json")
+    assert ran.returncode == 0, ran.stderr
+    (row,) = json.loads(ran.stdout)["workloads"]
+    # The objective has no gradient to agree about.
+    assert row["disagreement"] == ""
+    assert row["contenders"]["funcgrad.objective"]["best"] > 0.0
+    peers, objective = row["targets"]
+    assert peers["reached"] is None
+    assert objective["target"] == "≤ 4 of funcgrad.objective"
+    assert objective["reached"] is not None
+
+
+@pytest.mark.parametrize("name", sorted(PROBLEMS))
+def test_problems_are_numpy_functions_of_the_arguments_that_come_with_them(name: str) -> None:
+    small = {"n": 50} if name in ("black_scholes", "chain30", "logsumexp", "sort", "cumsum") else {}
+    objective, args = problem(name, **small)
+    assert objective.__name__ == name
+    # Walking through time, and factorising, are left to the benchmarks themselves.
+    if name not in ("lstm", "recurrence", "van_der_pol", "van_der_pol_array", "gp"):
+        assert np.ndim(objective(*args)) == 0
+
+
+def test_caches_of_first_calls(tmp_path: Path) -> None:
+    contender = Contender("funcgrad", "funcgrad", nothing_to_build, cache="CACHE")
+    workload = Workload(name="w", title="", contenders=(contender,), measure="first call")
+    assert Fresh(workload, 1.0, tmp_path).cache_of(contender) == {}
+    empty = Fresh(replace(workload, cache="empty"), 1.0, tmp_path)
+    assert empty.cache_of(contender) != empty.cache_of(contender)
+    warm = Fresh(replace(workload, cache="warm"), 1.0, tmp_path)
+    assert warm.cache_of(contender) == warm.cache_of(contender)
+    assert Path(warm.cache_of(contender)["CACHE"]).is_dir()
+
+
+def test_new_process_that_does_not_answer_is_given_up() -> None:
+    with pytest.raises(ContenderError, match="no answer after 0 s"):
+        output_of(("-c", "import time; time.sleep(60)"), 0.3, {})
+
+
+def test_what_a_library_does_not_support_is_told_from_a_failure() -> None:
+    class UnsupportedFunctionError(Exception):
+        """By its name."""
+
+    entry = Missing(first_line(UnsupportedFunctionError("np.f\nsecond line")), failed=True)
+    assert entry.reason == "unsupported: UnsupportedFunctionError: np.f"
+    workload = Workload(name="w", title="", contenders=())
+    row = Row(workload, {"funcgrad": entry, "torch": Missing("ValueError", failed=True)})
+    assert [cell(row, name, "best") for name in ("funcgrad", "torch", "jax")] == [
+        "unsupported",
+        "failed",
+        "–",
+    ]
