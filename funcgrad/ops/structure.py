@@ -6,6 +6,7 @@ linear, they transpose into each other, and they stand below the pointwise famil
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -292,7 +293,18 @@ class ReduceSum(LinearUnary):
         return Aval(reduced_shape(x, self.axes), x.dtype)
 
     def evaluate(self, x: Any) -> Any:
+        if self._sums_long_columns(x.shape, x.dtype) and x.flags.c_contiguous:
+            rows = np.ones(math.prod(x.shape[: len(self.axes)]), x.dtype)
+            with np.errstate(invalid="ignore"):
+                return (rows @ x.reshape((len(rows), -1))).reshape(x.shape[len(self.axes) :])
         return np.add.reduce(x, axis=self.axes, dtype=x.dtype)
+
+    def _sums_long_columns(self, shape: Shape, dtype: np.dtype[Any]) -> bool:
+        """Whether it sums many short rows, as for the derivative of a bias: BLAS is 5 to 20 times faster."""
+        k = len(self.axes)
+        if self.axes != tuple(range(k)) or dtype.char not in "fd":
+            return False
+        return 1 < math.prod(shape[k:]) <= 64 and math.prod(shape) >= 4096
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
         x = avals[0]
@@ -302,9 +314,11 @@ class ReduceSum(LinearUnary):
         axis = self.axes[0] if len(self.axes) == 1 else self.axes
         return f"np.sum({names[0]}, axis={axis}{dtype})"
 
-    def fast_expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
+    def fast_expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
         # `np.sum` takes three times as long on a small array.
         x = avals[0]
+        if self._sums_long_columns(x.shape, x.dtype):
+            return None
         axis = None if len(self.axes) == x.ndim else self.axes[0] if len(self.axes) == 1 else self.axes
         dtype = f", {x.dtype.name!r}" if x.dtype.kind in "iu" else ""
         return f"np.add.reduce({names[0]}, {axis}{dtype})"
