@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.model import Workload
-from benchmarks.workloads import chains, cold, compiled, functions, gradients, startup
+from benchmarks.workloads import chains, cold, compiled, functions, gradients, layers, sampling, startup
 
 WORKLOADS: tuple[Workload, ...] = (
     *startup.WORKLOADS,
@@ -12,6 +12,8 @@ WORKLOADS: tuple[Workload, ...] = (
     *compiled.WORKLOADS,
     *cold.WORKLOADS,
     *functions.WORKLOADS,
+    *layers.WORKLOADS,
+    *sampling.WORKLOADS,
 )
 
 

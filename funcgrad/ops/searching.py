@@ -1,8 +1,8 @@
 """Searching a long array of values in one sorted table, several times faster than `np.searchsorted`.
 
 A binary search of random values mispredicts half of its branches. Here the range of the table is cut into
-equal buckets, many for each element: the bucket of a value says where to start, a step or two end the search,
-and the few values in crowded buckets are searched for as usual. Values go in blocks that stay in the cache.
+equal buckets, many for each element: the bucket of a value says where to start, a step ends the search, and
+the few values in crowded buckets are searched for as usual. Values go in blocks that stay in the cache.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ SHORT_TABLE, LONG_TABLE = 8, 1 << 20
 
 BUCKETS_PER_ELEMENT = 16
 FEWEST_BUCKETS, MOST_BUCKETS = 1 << 8, 1 << 21
-BLOCK = 1 << 13
-STEPS = 2
+BLOCK = 1 << 14
+STEPS = 1
 
 
 def searchsorted(table: Any, values: Any, side: Any) -> Any:
@@ -63,11 +63,10 @@ class Buckets:
         self.ended = np.append(table, table.dtype.type(np.nan))
 
     def bucket(self, values: Any, scaled: Any, out: Any) -> None:
-        """The bucket of each value; `scaled` is room for intermediate results."""
+        """The bucket of each value, none of which is NaN; `scaled` is room for intermediate results."""
         np.subtract(values, self.table[0], out=scaled)
         np.multiply(scaled, self.scale, out=scaled)
-        np.fmax(scaled, 0, out=scaled)
-        np.fmin(scaled, self.last, out=scaled)
+        np.clip(scaled, 0, self.last, out=scaled)
         out[...] = scaled
 
     def positions(self, values: Any, side: Any) -> Any:
