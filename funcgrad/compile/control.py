@@ -138,7 +138,9 @@ class Carry:
         for name, text, aval in texts:
             writer.line(f"{name} = {cast_name(aval.dtype)}({text})")
         for target, source in self.copies:
-            nest = Nest(-1, squeezed(target.shape), [Store(squeezed_view(target), Load(squeezed_view(source)), None)])
+            nest = Nest(
+                -1, squeezed(target.shape), [Store(squeezed_view(target), Load(squeezed_view(source)), None)]
+            )
             NestWriter(writer, nest).write()
 
     def views(self) -> list[View]:
@@ -160,7 +162,12 @@ class Carry:
 
 
 def special_of(
-    scheduler: Scheduler, kind: str, emit: Any, held: Sequence[Held], views: Sequence[View], names: Sequence[str]
+    scheduler: Scheduler,
+    kind: str,
+    emit: Any,
+    held: Sequence[Held],
+    views: Sequence[View],
+    names: Sequence[str],
 ) -> int:
     """A step that emits held Programs, with all that they use."""
     pairs = [pair for h in held for pair in h.views()]
@@ -278,7 +285,9 @@ def lower_cond(scheduler: Scheduler, equation: Equation) -> None:
 
     def emit(writer: Writer) -> None:
         writer.comment(equation.source)
-        for k, (head, held) in enumerate(zip(heads(chosen, index.aval, len(branches)), branches, strict=True)):
+        for k, (head, held) in enumerate(
+            zip(heads(chosen, index.aval, len(branches)), branches, strict=True)
+        ):
             with writer.block(head):
                 held.emit(writer)
                 for name, value, aval in values[k]:

@@ -25,7 +25,7 @@ from funcgrad.ir.program import Atom, Literal, Program, Var
 NAMES_OF_KERNELS = (
     *("p", "n", "i", "j", "k", "NAN", "INF", "select", "plus", "power", "complex", "range", "min", "max"),
     *("boolean", "fabs", "floor", "ceil", "rint", "trunc", "maximum", "minimum", "fmax", "fmin"),
-    *("copysign", "signbit", "shifted", *INLINE_FUNCTIONS),
+    *("copysign", "signbit", "shifted", "conjugate", "math", "np", *INLINE_FUNCTIONS),
     *(f"{kind}{bits}" for kind in "fiuc" for bits in (8, 16, 32, 64, 128)),
 )
 
@@ -73,7 +73,7 @@ def make_kernel(program: Program) -> Kernel:
     writer.steps(scheduler.steps)
     body = writer.lines
     buffers = used_buffers(local, offsets)
-    name = program.name if program.name.isidentifier() else "kernel"
+    name = local.distinct(program.name if program.name.isidentifier() else "kernel")
     head = heading(name, program, local, buffers, prologue, body)
     return Kernel(
         name,

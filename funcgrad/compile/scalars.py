@@ -264,13 +264,12 @@ SCALARS: dict[str, Maker] = {
     "trunc": rounded("trunc"),
     "real": fixed("{0}.real", "c"),
     "imag": fixed("{0}.imag", "c"),
-    "conj": fixed("{0}.conjugate()", "c"),
+    "conj": fixed("conjugate({0})", "c"),
     "complex": complex_number,
     "degrees": fixed("{0} * 57.29577951308232"),
     "radians": fixed("{0} * 0.017453292519943295"),
     "exponential_share": share_of_exponentials,
     "root_of_squares": called("sqrt"),
-    "erf": called("erf"),
 }
 
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
@@ -287,6 +286,13 @@ def weight_of(primitive: Any) -> int:
     return _WEIGHTS.get(primitive.name, 1)
 
 
+def is_supplied(name: str) -> bool:
+    """Whether the vector mathematics has a function."""
+    from funcgrad.compile.vecmath.registry import FUNCTIONS  # noqa: PLC0415 - being built
+
+    return name == "sqrt" or name in FUNCTIONS
+
+
 def scalar_template(equation: Equation) -> Template:
     """The expression for one element of an element-wise equation; None where there is none."""
     primitive = equation.primitive
@@ -300,6 +306,6 @@ def scalar_template(equation: Equation) -> Template:
         return None
     if name in INLINE_FUNCTIONS:
         n = len(equation.inputs)
-        return called(name, "f", n)(primitive, dtype, out) if dtype in _FLOATS else None
+        return called(name, "f", n)(primitive, dtype, out) if dtype in _FLOATS and is_supplied(name) else None
     make = SCALARS.get(name)
     return None if make is None else make(primitive, dtype, out)

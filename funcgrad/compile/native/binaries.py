@@ -5,7 +5,10 @@ from __future__ import annotations
 from threading import RLock
 from typing import Any
 
-from funcgrad.compile.native.build import build
+from funcgrad.compile.mathematics import namespace, vector_modules
+from funcgrad.compile.native.build import NUMBERS, Binary
+from funcgrad.compile.native.front.translate import translate
+from funcgrad.compile.native.llvm import compile_ir
 
 FLAGS = frozenset({"contract"})
 
@@ -13,14 +16,19 @@ _LOADED: dict[str, Any] = {}
 _LOCK = RLock()
 
 
+def binary_of(source: str, name: str) -> Binary:
+    """The machine code of a kernel's source, compiled now."""
+    text = translate(source, [name], FLAGS, {**NUMBERS, **namespace()})
+    code, needs = compile_ir([text, *vector_modules(text)], [name])
+    return Binary(code, (name,), needs)
+
+
 def loaded_kernel(source: str, name: str) -> Any:
-    """The machine code of a kernel's source."""
+    """The machine code of a kernel's source, in this process."""
     found = _LOADED.get(source)
     if found is None:
         with _LOCK:
             found = _LOADED.get(source)
             if found is None:
-                from funcgrad.compile.functions import namespace  # noqa: PLC0415 - Numba
-
-                found = _LOADED[source] = build(source, [name], FLAGS, namespace()).load()
+                found = _LOADED[source] = binary_of(source, name).load()
     return found

@@ -1,0 +1,136 @@
+"""What kernels may call, for our own front end: conversions, selection, and the vector mathematics.
+
+The names are those that `funcgrad.compile.scalars` writes. Imports no Numba.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from funcgrad.compile.native.external import External, Overload
+from funcgrad.compile.native.front.functions import NAMED, Known
+from funcgrad.compile.native.front.values import Unsupported, Value, constant, is_float, width
+from funcgrad.compile.native.front.writer import Writer
+from funcgrad.compile.vecmath.registry import FUNCTIONS, function_assembly, function_symbol
+
+CASTS: dict[str, Any] = {
+    "boolean": np.bool_,
+    **{f"i{bits}": getattr(np, f"int{bits}") for bits in (8, 16, 32, 64)},
+    **{f"u{bits}": getattr(np, f"uint{bits}") for bits in (8, 16, 32, 64)},
+    **{f"f{bits}": getattr(np, f"float{bits}") for bits in (32, 64)},
+    **{f"c{bits}": getattr(np, f"complex{bits}") for bits in (64, 128)},
+}
+
+UFUNCS = ("fabs", "floor", "ceil", "rint", "trunc", "copysign", "sqrt", "conjugate")
+
+
+def select(writer: Writer, arguments: Sequence[Value]) -> Value:
+    """``x if condition else y``, both computed."""
+    condition, x, y = arguments
+    if x.type != y.type:
+        x, y = (x, writer.cast(y, x.type)) if y.known is not None else (writer.cast(x, y.type), y)
+    return writer.select(condition, x, y)
+
+
+def plus(writer: Writer, arguments: Sequence[Value]) -> Value:
+    """A step of a sum whose terms may be added in any order."""
+    total, x = arguments
+    return writer.binary("fadd reassoc contract", total, writer.cast(x, total.type))
+
+
+def extreme(name: str) -> Any:
+    """The larger or smaller of two floating-point numbers, by an instruction of LLVM."""
+
+    def handler(writer: Writer, arguments: Sequence[Value]) -> Value:
+        x, y = arguments
+        if not is_float(x.type):
+            raise Unsupported(f"{name} of {x.type}")
+        return writer.call(f"llvm.{name}.{x.type}", str(x.type), [x, writer.cast(y, x.type)])
+
+    return handler
+
+
+def signbit(writer: Writer, arguments: Sequence[Value]) -> Value:
+    """Whether the sign is minus."""
+    (x,) = arguments
+    bits = f"i{width(x.type)}"
+    word = Value(bits, writer.emit(f"bitcast {'float' if x.type == 'f32' else 'double'} {x.text} to {bits}"))
+    return writer.compare("icmp slt", word, constant(bits, 0))
+
+
+def power(writer: Writer, arguments: Sequence[Value]) -> Value:
+    """``x ** n`` by repeated squaring, for an n that is written out."""
+    base, n = arguments
+    if not isinstance(n.known, int) or not is_float(base.type):
+        raise Unsupported("a power whose exponent is not written out")
+    left, result, one = abs(n.known), None, constant(str(base.type), 1.0)
+    while left:
+        if left & 1:
+            result = base if result is None else writer.real("fmul", result, base)
+        left >>= 1
+        base = writer.real("fmul", base, base) if left else base
+    if result is None:
+        return one
+    return result if n.known > 0 else writer.real("fdiv", one, result)
+
+
+for _name, _handler in {
+    "select": select,
+    "plus": plus,
+    "fmax": extreme("maxnum"),
+    "fmin": extreme("minnum"),
+    "larger": extreme("maximum"),
+    "smaller": extreme("minimum"),
+    "signbit": signbit,
+    "integer_power": power,
+}.items():
+    NAMED[_name] = _handler
+
+
+@cache
+def namespace() -> dict[str, Any]:
+    """Everything that kernels may call, by name."""
+    vector = {
+        name: External(
+            name,
+            tuple([Overload(function_symbol(name, kind), (kind,) * arity, kind) for kind in ("f64", "f32")]),
+        )
+        for name, (_, arity) in FUNCTIONS.items()
+    }
+    return {
+        "NAN": math.nan,
+        "INF": math.inf,
+        "select": Known("select"),
+        "plus": Known("plus"),
+        "fmax": Known("fmax"),
+        "fmin": Known("fmin"),
+        "maximum": Known("larger"),
+        "minimum": Known("smaller"),
+        "signbit": Known("signbit"),
+        "power": Known("integer_power"),
+        **CASTS,
+        **{name: getattr(np, name) for name in UFUNCS},
+        **vector,
+    }
+
+
+_SYMBOL = re.compile(r"@\"?funcgrad\.(\w+)\.(f32|f64)\b")
+
+
+def vector_modules(text: str) -> Iterator[str]:
+    """The LLVM modules that define the vector mathematics a module calls."""
+    seen: set[tuple[str, str]] = set()
+    texts = [text]
+    while texts:
+        for name, kind in set(_SYMBOL.findall(texts.pop())):
+            if (name, kind) not in seen:
+                seen.add((name, kind))
+                found = function_assembly(name, kind)
+                texts.append(found)
+                yield found
