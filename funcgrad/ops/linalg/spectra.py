@@ -1,0 +1,172 @@
+"""Eigenvalues and eigenvectors of Hermitian matrices.
+
+Eigenvectors are determined up to phases, and those of a repeated eigenvalue up to a rotation. Tangents are
+the smallest ones: no vector turns towards itself or towards another of its eigenvalue. What depends on the
+spaces alone, or on the eigenvalues symmetrically, has the right derivative, and a finite one everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad.errors import DtypeError, ShapeError
+from funcgrad.ir.avals import Aval
+from funcgrad.ops.arithmetic import mul, neg, sub
+from funcgrad.ops.complexes import real, real_dtype
+from funcgrad.ops.linalg.matrices import (
+    OnStacks,
+    adjoint,
+    check_matrices,
+    diagonal,
+    hermitian_part,
+    is_complex,
+    product,
+    refusals,
+    scaled_columns,
+)
+from funcgrad.ops.structure import broadcast, cast, shape_of
+from funcgrad.tracing.samples import ErrorSample, Sample, distinct, integers, normal
+
+REPEATED = 4.0
+"""Eigenvalues closer than this many units in the last place of the largest, times their number, are equal."""
+
+
+class InverseGaps(OnStacks):
+    """``1 / (w[j] - w[i])`` for each pair of real numbers in the last axis, 0 where they are equal but for rounding."""
+
+    name = "inverse_gaps"
+    kinds = "f"
+
+    def infer(self, *avals: Aval) -> Aval:
+        (w,) = avals
+        if not w.ndim:
+            raise ShapeError(f"{self.name} of {w}: needs numbers along the last axis")
+        if w.dtype.kind != "f":
+            raise DtypeError(f"{self.name} of {w}: must be cast to floating-point numbers first")
+        return Aval((*w.shape, w.shape[-1]), w.dtype)
+
+    def evaluate(self, *values: Any) -> Any:
+        (w,) = values
+        gaps = w[..., None, :] - w[..., :, None]
+        largest = np.abs(w).max(axis=-1, initial=0)[..., None, None]
+        is_open = np.abs(gaps) > largest * (REPEATED * w.shape[-1] * np.finfo(w.dtype).eps)
+        return np.divide(1, gaps, out=np.zeros_like(gaps), where=is_open)
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        out = self.bind(*primals)
+        return out, mul(neg(mul(out, out)), differences(tangents[0]))
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return Sample(distinct(4)), Sample(distinct(2, 3)), Sample(integers(0, 1, 3, dtype=np.float64), differentiable=False)
+
+    @classmethod
+    def error_samples(cls) -> Sequence[Any]:
+        return (
+            ErrorSample(normal(), words="needs numbers", error=ShapeError),
+            ErrorSample(integers(0, 3, 3), words="must be cast", error=DtypeError),
+        )
+
+
+def differences(w: Any) -> Any:
+    """``w[j] - w[i]`` for each pair in the last axis."""
+    shape = (*shape_of(w), shape_of(w)[-1])
+    n = len(shape)
+    stack = tuple(range(n - 2))
+    return sub(broadcast(w, shape, (*stack, n - 1)), broadcast(w, shape, (*stack, n - 2)))
+
+
+class Eigh(OnStacks):
+    """Ascending eigenvalues and orthonormal eigenvectors (columns) of Hermitian matrices, by the lower triangle.
+
+    The matrix counts as Hermitian: of a tangent only the Hermitian part matters, so gradients are Hermitian.
+    """
+
+    name = "eigh"
+    multiple = True
+
+    def infer(self, *avals: Aval) -> tuple[Aval, ...]:
+        (a,) = avals
+        check_matrices(self.name, a, square=True)
+        return Aval(a.shape[:-1], real_dtype(a.dtype)), a.strong
+
+    def evaluate(self, *values: Any) -> Any:
+        return tuple(np.linalg.eigh(values[0]))
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        w, v = self.bind(*primals)
+        inner = product(adjoint(v), hermitian_part(tangents[0]), v)
+        gaps = InverseGaps().bind(w)
+        turn = mul(cast(gaps, inner.aval.dtype), inner)
+        return (w, v), (real_of(diagonal(inner)), product(v, turn))
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            *[Sample(normal(*s), through=eigenspaces) for s in ((3, 3), (2, 4, 4), (1, 1), (0, 0))],
+        )
+
+    @classmethod
+    def error_samples(cls) -> Sequence[Any]:
+        return refusals()
+
+
+class Eigvalsh(OnStacks):
+    """The eigenvalues of `eigh`."""
+
+    name = "eigvalsh"
+
+    def infer(self, *avals: Aval) -> Aval:
+        (a,) = avals
+        check_matrices(self.name, a, square=True)
+        return Aval(a.shape[:-1], real_dtype(a.dtype))
+
+    def evaluate(self, *values: Any) -> Any:
+        return np.linalg.eigvalsh(values[0])
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        w, v = Eigh().bind(*primals)
+        return w, real_of(diagonal(product(adjoint(v), hermitian_part(tangents[0]), v)))
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            *[Sample(normal(*s), through=of_hermitian) for s in ((3, 3), (2, 2, 2))],
+        )
+
+    @classmethod
+    def error_samples(cls) -> Sequence[Any]:
+        return refusals()
+
+
+def real_of(x: Any) -> Any:
+    """The real part; `x` itself where it is real."""
+    return real(x) if is_complex(x) else x
+
+
+# -- samples: what is determined -----------------------------------------------------------------------------
+
+
+def of_hermitian(primitive: Any, x: Any) -> Any:
+    """The primitive on the Hermitian part of any matrix."""
+    return primitive.bind(hermitian_part(x))
+
+
+def eigenspaces(primitive: Any, x: Any) -> Any:
+    """The eigenvalues, and a function of the eigenvectors that their phases do not matter to."""
+    w, v = of_hermitian(primitive, x)
+    weights = np.cos(np.arange(float(shape_of(w)[-1]))).astype(w.dtype)
+    return w, product(scaled_columns(v, broadcast_last(weights, v)), adjoint(v))
+
+
+def broadcast_last(weights: Any, v: Any) -> Any:
+    """Numbers for the columns of each matrix of a stack, in its dtype."""
+    shape = shape_of(v)[:-1]
+    return broadcast(weights.astype(v.dtype), shape, (len(shape) - 1,))
+
+
+eigh = Eigh()
+eigvalsh = Eigvalsh()

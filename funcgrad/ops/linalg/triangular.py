@@ -1,0 +1,180 @@
+"""Cholesky's factor, and systems of linear equations with triangular matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, ClassVar
+
+import numpy as np
+
+from funcgrad.errors import ShapeError
+from funcgrad.ir.avals import Aval
+from funcgrad.ops.arithmetic import mul, neg, sub
+from funcgrad.ops.linalg.matrices import (
+    OnStacks,
+    Triangle,
+    check_matrices,
+    conjugate,
+    diagonal,
+    diagonal_matrix,
+    flipped,
+    hermitian_part,
+    lower_part,
+    matrix_by_matrix,
+    product,
+    refusals,
+)
+from funcgrad.ops.linalg.systems import (
+    check_right_hand_sides,
+    columns_apart,
+    columns_together,
+    well_conditioned,
+)
+from funcgrad.tracing.primitive import Flags
+from funcgrad.tracing.samples import ErrorSample, Sample, normal
+
+FEW_ROWS = 32
+"""Up to this size a stack of triangular matrices is substituted row by row for all of them at once."""
+
+
+class TriangularSolve(OnStacks):
+    """``x`` with ``t @ x == b``, or with ``t.T @ x == b``, where ``t`` is a triangle of the first operand.
+
+    The other triangle is not read, and with ``unit`` neither is the diagonal, which counts as ones.
+    """
+
+    name = "triangular_solve"
+    parameters: ClassVar[tuple[str, ...]] = ("lower", "transposed", "unit")
+    lower: bool
+    transposed: bool
+    unit: bool
+
+    def infer(self, *avals: Aval) -> Aval:
+        a, b = avals
+        check_right_hand_sides(self.name, a, b)
+        return b.strong
+
+    def evaluate(self, *values: Any) -> Any:
+        a, b = values
+        if self.transposed:
+            a = np.swapaxes(a, -1, -2)
+        lower = self.lower != self.transposed
+        if not b.size:
+            return np.zeros_like(b)
+        if a.ndim > 2 and a.shape[-1] <= FEW_ROWS:
+            return substituted(a, b, lower, self.unit)
+        scipy: Any = import_module("scipy.linalg")
+
+        def solved(t: Any, rhs: Any) -> Any:
+            return scipy.solve_triangular(t, rhs, lower=lower, unit_diagonal=self.unit, check_finite=False)
+
+        return matrix_by_matrix(solved, a, b)
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        (a, b), (a_dot, b_dot) = primals, tangents
+        x = self.bind(a, b)
+        if a_dot is not None:
+            part = Triangle(self.lower, (-1 if self.lower else 1) * self.unit).bind(a_dot)
+            change = product(flipped(part) if self.transposed else part, x)
+            b_dot = neg(change) if b_dot is None else sub(b_dot, change)
+        return x, self.bind(a, b_dot)
+
+    def linear_in(self, flags: Flags) -> bool:
+        return flags == (False, True)
+
+    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+        other = TriangularSolve(self.lower, not self.transposed, self.unit)
+        return None, other.bind(inputs[0], cotangent)
+
+    def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
+        if batched[0]:
+            return super().batch(size, inputs, batched)
+        a, b = inputs
+        return columns_apart(self.bind(a, columns_together(b)), size), True
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        ways = ((True, False, False), (True, True, False), (False, False, True), (False, True, False))
+        return (
+            *[
+                Sample(
+                    well_conditioned(3, 3), normal(3, 2), params=dict(zip(cls.parameters, way, strict=True))
+                )
+                for way in ways
+            ],
+            *[
+                Sample(
+                    well_conditioned(2, 3, 3),
+                    normal(2, 3, 1),
+                    params=dict(zip(cls.parameters, way, strict=True)),
+                )
+                for way in ((True, True, True), (False, False, False))
+            ],
+            Sample(well_conditioned(0, 0), normal(0, 2), params=_LOWER),
+        )
+
+    @classmethod
+    def error_samples(cls) -> Sequence[Any]:
+        return (ErrorSample(normal(3, 3), normal(2, 1), params=_LOWER, words="do not fit", error=ShapeError),)
+
+
+_LOWER = {"lower": True, "transposed": False, "unit": False}
+
+
+def substituted(a: Any, b: Any, lower: bool, unit: bool) -> Any:
+    """Forward or backward substitution, one row of every matrix at a time."""
+    n = a.shape[-1]
+    x = np.array(b)
+    with np.errstate(all="ignore"):
+        for i in range(n) if lower else range(n - 1, -1, -1):
+            known = slice(0, i) if lower else slice(i + 1, n)
+            row = x[..., i : i + 1, :]
+            row -= a[..., i : i + 1, known] @ x[..., known, :]
+            if not unit:
+                row /= a[..., i : i + 1, i : i + 1]
+    return x
+
+
+class Cholesky(OnStacks):
+    """The lower triangular ``l`` with positive diagonal and ``l @ l^H == a``, from the lower triangle of ``a``.
+
+    The matrix counts as Hermitian: of a tangent only the Hermitian part matters, so gradients are Hermitian.
+    """
+
+    name = "cholesky"
+
+    def infer(self, *avals: Aval) -> Aval:
+        check_matrices(self.name, avals[0], square=True)
+        return avals[0].strong
+
+    def evaluate(self, *values: Any) -> Any:
+        return np.linalg.cholesky(values[0])
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        factor = self.bind(*primals)
+        inner = divided_left(factor, hermitian_part(tangents[0]))
+        inner = flipped(divided_left(conjugate(factor), flipped(inner)))
+        half = sub(lower_part(inner), mul(diagonal_matrix(diagonal(inner)), 0.5))
+        return factor, product(factor, half)
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return tuple([Sample(normal(*s), through=of_positive) for s in ((3, 3), (2, 4, 4), (1, 1))])
+
+    @classmethod
+    def error_samples(cls) -> Sequence[Any]:
+        return refusals()
+
+
+def divided_left(factor: Any, b: Any) -> Any:
+    """``factor^-1 @ b`` for a lower triangular factor."""
+    return TriangularSolve(True, False, False).bind(factor, b)
+
+
+def of_positive(primitive: Any, x: Any) -> Any:
+    """The primitive on a Hermitian positive definite matrix made of any."""
+    return primitive.bind(product(x, flipped(conjugate(x))) + np.eye(x.shape[-1], dtype=x.dtype))
+
+
+cholesky = Cholesky()
