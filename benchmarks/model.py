@@ -121,10 +121,12 @@ class Versus:
 
     rivals: tuple[str, ...]
     ratio: float
+    called: str = ""
+    """What to call the rivals where there are too many to name."""
 
     def judged(self, entries: Entries, statistic: Statistic, others: Mapping[str, Entries]) -> Verdict:
         """Compare with the fastest rival that ran."""
-        names = " and ".join(self.rivals)
+        names = self.called or " and ".join(self.rivals)
         text = f"≥ {self.ratio:g}× {names}" if self.ratio >= 1 else f"≤ {1 / self.ratio:g} of {names}"
         ours = entries.get(OURS)
         found = [e.seconds(statistic) for name in self.rivals if isinstance(e := entries.get(name), Timing)]

@@ -152,5 +152,5 @@ def answered(bench: Bench, request: str, arguments: list[Any]) -> Any:
 def first_line(error: BaseException) -> str:
     """The exception in one line; what a library says it cannot do is no failure of the benchmark's."""
     name = type(error).__name__
-    absent = isinstance(error, ModuleNotFoundError) or name.startswith(("Unsupported", "NotSupported"))
-    return f"{UNSUPPORTED * absent}{name}: {error}".splitlines()[0]
+    unsupported = name.startswith(("Unsupported", "NotSupported"))
+    return f"{UNSUPPORTED * unsupported}{name}: {error}".splitlines()[0]

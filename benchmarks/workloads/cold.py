@@ -33,7 +33,7 @@ def cold(problem: str, title: str, cache: Cache) -> Workload:
         name=f"cold-{cache}-{problem.replace('_', '-')}",
         title=f"first call in a new process, import included, {cache} disk cache: {title}",
         contenders=first_gradients(found.function),
-        targets=(Versus(JAX, RATIOS[cache]),),
+        targets=(Versus(JAX, RATIOS[cache], "jax, with its cache or without"),),
         inputs=found.inputs,
         measure="first call",
         cache=cache,

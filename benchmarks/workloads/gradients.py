@@ -31,7 +31,7 @@ FOUR_OPERATIONS = Workload(
         Versus(("torch",), 1.0),
         Versus(("autograd",), 2.0),
         Versus(("jax",), 20.0),
-        Versus(("torch", "autograd", "jax"), 3.0),
+        Versus(("torch", "autograd", "jax"), 3.0, "the best peer"),
     ),
     inputs=ten_numbers,
     rounds=25,
