@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from funcgrad.compile import control, lowerings  # noqa: F401 - registers them
+from funcgrad.compile import control, lowerings, parts  # noqa: F401 - registers them
 from funcgrad.compile.emission import Writer, without_dead_statements
 from funcgrad.compile.layout import Buffer, View
 from funcgrad.compile.memory import scratch_offsets

@@ -66,6 +66,8 @@ def lower_reduction(scheduler: Scheduler, equation: Equation) -> None:
         raise NotLowered(f"{name} of complex numbers has no native form")
     if kind in ("any", "all") and dtype.kind != "b":
         raise NotLowered(f"{name} of {dtype} has no native form")
+    if dtype.kind == "b":
+        kind = {"max": "any", "fmax": "any", "min": "all", "fmin": "all"}.get(kind, kind)
     scheduler.reduce(equation, kind)
 
 

@@ -201,7 +201,9 @@ def rounded(name: str) -> Maker:
     """A whole number near a floating-point one."""
 
     def make(primitive: Any, dtype: np.dtype[Any], out: np.dtype[Any]) -> Template:
-        return f"{name}({{0}})" if dtype.kind == "f" else ("{0}" if dtype == out else None)
+        if dtype.kind == "f":
+            return f"{name}({{0}})"
+        return "{0}" if dtype.kind in "biu" and dtype == out else None
 
     return make
 

@@ -64,6 +64,8 @@ class Scheduler:
         self.nodes: dict[Var, Node] = {}
         self.uses = uses
         """How many equations and outputs read each variable."""
+        self.held: set[Buffer] = set()
+        """Memory that a loop around carries: it is not changed in the middle of a trip."""
         self._by_shape: dict[Shape, list[int]] = {}
 
     # -- inputs and results ------------------------------------------------------------------------------
@@ -160,6 +162,18 @@ class Scheduler:
         self.steps.append(nest)
         self._by_shape.setdefault(shape, []).append(nest.position)
         return nest
+
+    def close(self, nest: Nest) -> None:
+        """Let no other statement join a nest."""
+        self._by_shape[nest.shape].remove(nest.position)
+
+    def last_reader(self, view: View) -> int:
+        """The last step so far that reads or writes the memory of a view."""
+        found = -1
+        for step in self.steps:
+            if any(other.buffer is view.buffer for other, _ in step.views()):
+                found = step.position
+        return found
 
     def bound(self, atom: Atom, shape: Shape) -> int:
         """The first step at which a nest over `shape` can read the atom."""
