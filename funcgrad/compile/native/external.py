@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 __all__ = ["External", "Overload"]
 
@@ -26,6 +27,10 @@ class External:
 
     name: str
     overloads: tuple[Overload, ...]
+
+    def __call__(self, *arguments: object) -> Any:
+        """Refuse: only compiled code calls it."""
+        raise TypeError(f"{self.name} is called by compiled code only")
 
     def overload(self, kinds: Sequence[str], weight: Callable[[str, str], int | None]) -> Overload | None:
         """The overload whose arguments are nearest, by the weight of converting each."""

@@ -15,6 +15,7 @@ import numpy as np
 from funcgrad.compile.native.external import External
 from funcgrad.compile.native.front import arithmetic
 from funcgrad.compile.native.front.functions import NAMED, NAMESPACE, Known, call_external, call_named
+from funcgrad.compile.native.front.machine import MACHINE
 from funcgrad.compile.native.front.values import (
     CAST_OF,
     Type,
@@ -32,6 +33,8 @@ __all__ = ["translate"]
 
 _RUN: tuple[Type, ...] = ("table", "sizes")
 _STAGE: tuple[Type, ...] = (*_RUN, "i64", "i64")
+_WORDS = "funcgrad.compile.native.machine.words"
+_ANNOTATIONS = {"int": "i64", "float": "f64", "bool": "bool"}
 _MISSING = object()
 _MOST_ROUNDS = 12
 
@@ -41,24 +44,39 @@ def translate(
 ) -> str:
     """The LLVM module of the named functions, or `Unsupported`."""
     definitions = {node.name: node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)}
-    translation = _Translation(definitions, "".join(f"{flag} " for flag in sorted(fastmath)), namespace)
+    flags = "".join(f"{flag} " for flag in sorted(fastmath))
+    translation = _Translation(definitions, flags, namespace, frozenset(functions))
     for name in functions:
         if name not in definitions:
             raise Unsupported(f"{name} is not defined by the source")
-        count = len(definitions[name].args.args)
-        translation.entry(name, _RUN if count == len(_RUN) else _STAGE)
+        translation.entry(name, _entry_arguments(definitions[name]))
     return translation.module.text()
+
+
+def _entry_arguments(definition: ast.FunctionDef) -> tuple[Type, ...]:
+    """The types of the arguments of a function called from outside: annotated, or those of a kernel or a stage."""
+    annotations = [argument.annotation for argument in definition.args.args]
+    if any(annotation is None for annotation in annotations):
+        return _RUN if len(annotations) == len(_RUN) else _STAGE
+    return tuple(
+        _ANNOTATIONS[ast.unparse(annotation)] for annotation in annotations if annotation is not None
+    )
 
 
 class _Translation:
     """What the functions of one module share."""
 
     def __init__(
-        self, definitions: Mapping[str, ast.FunctionDef], flags: str, namespace: Mapping[str, object]
+        self,
+        definitions: Mapping[str, ast.FunctionDef],
+        flags: str,
+        namespace: Mapping[str, object],
+        entries: frozenset[str],
     ) -> None:
         self.definitions = definitions
         self.flags = flags
         self.namespace = namespace
+        self.entries = entries
         self.module = Module()
         self.helpers: dict[tuple[str, tuple[Type, ...]], tuple[str, Type]] = {}
         self.pending: set[tuple[str, tuple[Type, ...]]] = set()
@@ -67,7 +85,8 @@ class _Translation:
         """Define a function that is called from outside."""
         body = self._body(name, arguments)
         parameters = ", ".join(f"{llvm_type(kind)} %a{k}" for k, kind in enumerate(arguments))
-        self._define(f"define void @{name}({parameters}) #0", name, body)
+        returned = "void" if body.result is None else _result_type(body.result)
+        self._define(f"define {returned} @{name}({parameters}) #0", name, body)
 
     def helper(self, name: str, arguments: tuple[Type, ...]) -> tuple[str, Type]:
         """The symbol and the type of the result of a function of the source, for arguments of these types."""
@@ -552,6 +571,8 @@ class _Body:
         if isinstance(node.func, ast.Name) and node.func.id in self.translation.definitions:
             return self._helper(node.func.id, [self.expression(argument) for argument in node.args])
         function = self._object(node.func)
+        if getattr(function, "__name__", None) == "function_address":
+            return self._function_address(node.args)
         arguments = [self.expression(argument) for argument in node.args]
         if isinstance(function, External):
             return call_external(self.writer, function, arguments)
@@ -559,9 +580,17 @@ class _Body:
         if kind is not None and len(arguments) == 1:
             return self.writer.cast(arguments[0], kind)
         name = getattr(function, "__name__", None)
+        if getattr(function, "__module__", None) == _WORDS and name in MACHINE:
+            return MACHINE[name](self.writer, arguments)
         if function is _MISSING or name not in NAMED or not _is_known(function):
             raise Unsupported(f"a call of {ast.unparse(node.func)}")
         return call_named(self.writer, name, arguments)
+
+    def _function_address(self, arguments: Sequence[ast.expr]) -> Value:
+        (argument,) = arguments
+        if not isinstance(argument, ast.Name) or argument.id not in self.translation.entries:
+            raise Unsupported("the address of what is not a function called from outside")
+        return Value("i64", self.writer.emit(f"ptrtoint ptr @{argument.id} to i64"))
 
     def _helper(self, name: str, arguments: list[Value]) -> Value:
         kinds = tuple(value.type for value in arguments)

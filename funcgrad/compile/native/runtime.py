@@ -1,0 +1,151 @@
+"""The run time in machine code: compiled from `machine` once, kept on disk, loaded by each process that needs it."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib
+import importlib.util
+import os
+import sys
+import sysconfig
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad.compile.native.build import Binary
+from funcgrad.compile.native.llvm import Loaded, compile_ir
+from funcgrad.compile.native.machine import offsets
+
+__all__ = ["Runtime", "runtime"]
+
+_MODULES = ("pool", "call")
+_FUNCTIONS = (
+    *("call", "pool_take", "pool_give", "pool_drop"),
+    *("handler_malloc", "handler_calloc", "handler_realloc", "handler_free"),
+)
+# Positions in NumPy's table of C functions, which only ever grows.
+_NEW_FROM_DESCR, _SCALAR, _SET_HANDLER = 94, 60, 304
+_POOL_LIMIT = 256 << 20
+
+
+class _Handler(ctypes.Structure):
+    """NumPy's PyDataMem_Handler (NEP 49)."""
+
+    _fields_ = (
+        ("name", ctypes.c_char * 127),
+        ("version", ctypes.c_uint8),
+        ("context", ctypes.c_void_p),
+        ("malloc", ctypes.c_void_p),
+        ("calloc", ctypes.c_void_p),
+        ("realloc", ctypes.c_void_p),
+        ("free", ctypes.c_void_p),
+    )
+
+
+class Runtime:
+    """The loaded run time of this process: its functions, its pool, and the table that every call reads."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        self.loaded = loaded
+        self.pool = np.zeros((64 + 64 * 24) // 8, np.int64)
+        self.pool[2] = _POOL_LIMIT
+        self._handler = _Handler(
+            b"funcgrad", 1, self.pool.ctypes.data, *(loaded.addresses[f"handler_{name}"] for name in _MEMORY)
+        )
+        self._capsule = _new_capsule(self._handler)
+        api = _numpy_functions()
+        words = [
+            *(id(kind) for kind in (np.ndarray, float, int, complex)),
+            *(id(thing) for thing in (True, False, NotImplemented)),
+            *(api[index] for index in (_NEW_FROM_DESCR, _SCALAR, _SET_HANDLER)),
+            *(id(self._capsule), self.pool.ctypes.data),
+        ]
+        self.table = np.array(words, np.uint64).view(np.int64)
+        assert len(self.table) == offsets.RUNTIME_WORDS
+
+    def drop_memory(self) -> None:
+        """Give the pool's blocks back to the system."""
+        function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.loaded.addresses["pool_drop"])
+        function(self.pool.ctypes.data)
+
+    @property
+    def kept_memory(self) -> int:
+        """The bytes that the pool keeps."""
+        return int(self.pool[1])
+
+    def unlock(self) -> None:
+        """Make the pool usable in a child process whose parent held its lock."""
+        self.pool[0] = 0
+
+
+_MEMORY = ("malloc", "calloc", "realloc", "free")
+
+
+def _new_capsule(handler: _Handler) -> Any:
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype = ctypes.py_object
+    new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    return new(ctypes.addressof(handler), b"mem_handler", None)
+
+
+def _numpy_functions() -> Any:
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype = ctypes.c_void_p
+    pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    module = sys.modules["numpy._core._multiarray_umath"]
+    return ctypes.cast(pointer(module._ARRAY_API, None), ctypes.POINTER(ctypes.c_size_t))
+
+
+def compile_runtime() -> Binary:
+    """Compile the run time's source."""
+    from funcgrad.compile.native.front.translate import translate  # noqa: PLC0415 - not needed when cached
+
+    source = runtime_source()
+    names = _names()
+    text = translate(source, _FUNCTIONS, frozenset(), names)
+    code, needs = compile_ir([text], _FUNCTIONS, level=2)
+    return Binary(code, _FUNCTIONS, needs)
+
+
+def _names() -> dict[str, object]:
+    names: dict[str, object] = {}
+    for name in _MODULES:
+        for key, value in vars(importlib.import_module(f"funcgrad.compile.native.machine.{name}")).items():
+            if isinstance(value, int) and names.setdefault(key, value) != value:
+                raise ValueError(f"the run time's modules disagree about {key}")
+            names[key] = value
+    return names
+
+
+def runtime_source() -> str:
+    """The text of the modules that make up the run time."""
+    texts = []
+    for name in _MODULES:
+        spec = importlib.util.find_spec(f"funcgrad.compile.native.machine.{name}")
+        loader: Any = spec.loader if spec else None
+        texts.append(loader.get_source(f"funcgrad.compile.native.machine.{name}"))
+    return "\n".join(texts)
+
+
+def supported() -> bool:
+    """Whether the layouts that the run time's source knows are those of this interpreter."""
+    return (
+        sys.implementation.name == "cpython"
+        and ctypes.sizeof(ctypes.c_void_p) == 8
+        and sys.byteorder == "little"
+        and not sysconfig.get_config_var("Py_GIL_DISABLED")
+        and not sysconfig.get_config_var("Py_TRACE_REFS")
+    )
+
+
+@functools.cache
+def runtime() -> Runtime | None:
+    """The run time of this process, or None where it cannot be built."""
+    if not supported():
+        return None
+    made = Runtime(compile_runtime().load())
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=made.unlock)
+    return made
