@@ -8,13 +8,43 @@ from __future__ import annotations
 
 from typing import Any
 
-from funcgrad.compile.vecmath import exponentials, logarithms, trigonometry
+from funcgrad.compile.vecmath import exponentials, inverses, logarithms, powers, trigonometry
 from funcgrad.compile.vecmath.linking import linked
 
+UNARY = (
+    exponentials.exp,
+    exponentials.exp2,
+    exponentials.expm1,
+    exponentials.tanh,
+    exponentials.sinh,
+    exponentials.cosh,
+    exponentials.logistic,
+    logarithms.log,
+    logarithms.log1p,
+    logarithms.log2,
+    logarithms.log10,
+    logarithms.arcsinh,
+    logarithms.arccosh,
+    logarithms.arctanh,
+    logarithms.log_expit,
+    trigonometry.sin,
+    trigonometry.cos,
+    trigonometry.tan,
+    inverses.arcsin,
+    inverses.arccos,
+    inverses.arctan,
+    powers.cbrt,
+)
+
+BINARY = (
+    logarithms.logaddexp,
+    logarithms.logaddexp2,
+    inverses.arctan2,
+    powers.pow,
+    powers.hypot,
+)
+
 VECTOR_MATH: dict[str, Any] = {
-    "exp": linked("exp", exponentials.exp),
-    "tanh": linked("tanh", exponentials.tanh),
-    "log": linked("log", logarithms.log),
-    "sin": linked("sin", trigonometry.sin),
-    "cos": linked("cos", trigonometry.cos),
+    **{function.__name__: linked(function.__name__, function) for function in UNARY},
+    **{function.__name__: linked(function.__name__, function, arity=2) for function in BINARY},
 }

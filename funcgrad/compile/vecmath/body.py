@@ -107,6 +107,8 @@ class Value:
         return self.constant(other).combine("fdiv", self)
 
     def __neg__(self) -> Value:
+        if self.kind != self.body.format.real:
+            return self.constant(0) - self
         return self.body.emit(self.kind, f"fneg {self.kind} {self.name}")
 
     def __lt__(self, other: Number) -> Value:
@@ -230,9 +232,14 @@ def horner(x: Value, coefficients: Sequence[float]) -> Value:
 
 
 def scaled(x: Value, exponent: Value) -> Value:
-    """``x`` times two to an integer power such that the power is a normal number; both exact."""
-    format = x.body.format
-    return x * ((exponent + format.bias) << format.mantissa).as_real()
+    """``x`` times two to an integer power that is a normal number."""
+    return x * power_of_two(exponent)
+
+
+def power_of_two(exponent: Value) -> Value:
+    """Two to an integer power that is a normal number."""
+    format = exponent.body.format
+    return ((exponent + format.bias) << format.mantissa).as_real()
 
 
 def rounded(x: Value, factor: float) -> tuple[Value, Value]:

@@ -21,13 +21,27 @@ LARGE = {"f64": 31, "f32": 15}
 def sin(x: Value) -> Value:
     """The sine."""
     n, r, tail = quadrant(x)
-    return with_large_arguments("sin", x, turned(n, r, tail))
+    # Zero's sign is lost in the sums.
+    return with_large_arguments("sin", x, select(x.equals(0.0), x, turned(n, r, tail)))
 
 
 def cos(x: Value) -> Value:
     """The cosine."""
     n, r, tail = quadrant(x)
     return with_large_arguments("cos", x, turned(n + 1, r, tail))
+
+
+def tan(x: Value) -> Value:
+    """The tangent."""
+    n, r, tail = quadrant(x)
+    sine, sine_low, cosine, cosine_low = sine_and_cosine(r, tail)
+    even = (n & 1).equals(0)
+    numerator, low = select(even, sine, -cosine), select(even, sine_low, -cosine_low)
+    denominator, below = select(even, cosine, sine), select(even, cosine_low, sine_low)
+    inverse = 1.0 / denominator
+    ratio = numerator * inverse
+    remaining = fma(-ratio, below, fma(-ratio, denominator, numerator) + low)
+    return with_large_arguments("tan", x, select(x.equals(0.0), x, fma(remaining, inverse, ratio)))
 
 
 def quadrant(x: Value) -> tuple[Value, Value, Value]:
@@ -43,22 +57,23 @@ def quadrant(x: Value) -> tuple[Value, Value, Value]:
     return n, r, fma(k, -third, lost - fma(k, second, -moved))
 
 
-def sine_and_cosine(r: Value, tail: Value) -> tuple[Value, Value]:
-    """Both for an angle in [-pi/4, pi/4]."""
+def sine_and_cosine(r: Value, tail: Value) -> tuple[Value, Value, Value, Value]:
+    """Both for an angle in [-pi/4, pi/4], each with what its last rounding lost."""
     format = r.body.format.name
     z = r * r
-    sine = r + fma(z * r, polynomial(z, SIN[format]), tail)
+    rest = fma(z * r, polynomial(z, SIN[format]), tail)
+    sine = r + rest
     half = z * 0.5
     near = 1.0 - half
     # What rounding 1 - z/2 lost is exactly (1 - near) - z/2.
-    lost = (1.0 - near) - half
-    cosine = near + fma(z * z, polynomial(z, COS[format]), fma(r, -tail, lost))
-    return sine, cosine
+    fall = fma(z * z, polynomial(z, COS[format]), fma(r, -tail, (1.0 - near) - half))
+    cosine = near + fall
+    return sine, (r - sine) + rest, cosine, (near - cosine) + fall
 
 
 def turned(n: Value, r: Value, tail: Value) -> Value:
     """The sine of ``n`` quarter turns and a rest."""
-    sine, cosine = sine_and_cosine(r, tail)
+    sine, _, cosine, _ = sine_and_cosine(r, tail)
     value = select((n & 1).equals(0), sine, cosine)
     sign = (n & 2) << (r.body.format.width - 2)
     return (value.bits() ^ sign).as_real()
