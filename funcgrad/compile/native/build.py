@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from funcgrad.compile.native.front.translate import translate
-from funcgrad.compile.native.front.values import Unsupported
+from funcgrad.compile.native.cache import lookup, store
+from funcgrad.compile.native.external import External
 from funcgrad.compile.native.llvm import Loaded, compile_ir, link_object
 
-__all__ = ["FASTMATH", "Binary", "assembly", "build"]
+__all__ = ["FASTMATH", "NUMBERS", "Binary", "assembly", "build", "cached_build", "pack", "unpack"]
 
 #: The names that source may use without bringing them, beside the views and Python's builtins.
 NUMBERS: dict[str, object] = {
@@ -36,11 +36,15 @@ FASTMATH: frozenset[str] = frozenset({"contract", "reassoc"})
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """Object code, the functions it offers, and the symbols it needs from the process."""
+    """Object code, the functions it offers, and the symbols it needs from the process.
+
+    ``maker`` says whose front end translated the source: funcgrad's, or Numba's of some version.
+    """
 
     code: bytes = field(repr=False)
     functions: tuple[str, ...]
     needs: tuple[str, ...]
+    maker: str = "funcgrad"
 
     def load(self) -> Loaded:
         """Place the code in this process."""
@@ -59,8 +63,49 @@ def build(
     ``namespace`` holds what the source may use beside the views: intrinsics, Numba functions, constants.
     ``modules`` are LLVM modules (text or bitcode) that define functions which intrinsics call.
     """
-    code, needs = compile_ir([*_lowered(source, functions, fastmath, namespace), *modules], functions)
-    return Binary(code, tuple(functions), needs)
+    lowered, maker = _lowered(source, functions, fastmath, namespace)
+    code, needs = compile_ir([*lowered, *modules], functions)
+    return Binary(code, tuple(functions), needs, maker)
+
+
+def cached_build(
+    source: str,
+    functions: Sequence[str],
+    fastmath: frozenset[str] = FASTMATH,
+    namespace: Mapping[str, object] | None = None,
+    modules: Sequence[str | bytes] = (),
+) -> Binary:
+    """`build`, or its result from the disk cache.
+
+    What ``namespace`` holds beside `External` functions and numbers must be told by the source.
+    """
+    known = sorted((name, repr(value)) for name, value in (namespace or {}).items() if _is_plain(value))
+    key = repr(("binary", source, tuple(functions), sorted(fastmath), known, tuple(modules))).encode()
+    payload = lookup(key)
+    if payload is not None:
+        binary = unpack(payload)
+        if binary.maker == "funcgrad" or binary.maker == f"numba {_numba_version()}":
+            return binary
+    binary = build(source, functions, fastmath, namespace, modules)
+    store(key, pack(binary))
+    return binary
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, External | bool | int | float | complex | str | np.generic)
+
+
+def pack(binary: Binary) -> bytes:
+    """The bytes of a binary, for the cache."""
+    header = "\n".join((" ".join(binary.functions), " ".join(binary.needs), binary.maker)).encode()
+    return len(header).to_bytes(4, "little") + header + binary.code
+
+
+def unpack(payload: bytes) -> Binary:
+    """The binary that `pack` made bytes of."""
+    start = 4 + int.from_bytes(payload[:4], "little")
+    functions, needs, maker = payload[4:start].decode().split("\n")
+    return Binary(payload[start:], tuple(functions.split()), tuple(needs.split()), maker)
 
 
 def assembly(
@@ -71,18 +116,28 @@ def assembly(
     modules: Sequence[str | bytes] = (),
 ) -> str:
     """The assembly text of what `build` would make."""
-    lowered = [*_lowered(source, functions, fastmath, namespace), *modules]
-    return compile_ir(lowered, functions, assembly=True)[0].decode()
+    lowered, _ = _lowered(source, functions, fastmath, namespace)
+    return compile_ir([*lowered, *modules], functions, assembly=True)[0].decode()
 
 
 def _lowered(
     source: str, functions: Sequence[str], fastmath: frozenset[str], namespace: Mapping[str, object] | None
-) -> list[str | bytes]:
+) -> tuple[list[str | bytes], str]:
+    # A process that finds its kernels in the cache needs no front end.
+    from funcgrad.compile.native.front.translate import translate  # noqa: PLC0415
+    from funcgrad.compile.native.front.values import Unsupported  # noqa: PLC0415
+
     names = {**NUMBERS, **(namespace or {})}
     try:
-        return [translate(source, functions, fastmath, names)]
+        return [translate(source, functions, fastmath, names)], "funcgrad"
     except Unsupported:
-        return _lowered_by_numba(source, functions, fastmath, names)
+        return _lowered_by_numba(source, functions, fastmath, names), f"numba {_numba_version()}"
+
+
+def _numba_version() -> str:
+    from importlib.metadata import version  # noqa: PLC0415 - slow to load, and seldom needed
+
+    return version("numba")
 
 
 def _lowered_by_numba(

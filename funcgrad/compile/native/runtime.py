@@ -9,12 +9,12 @@ import importlib.util
 import os
 import sys
 import sysconfig
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from funcgrad.compile.native.build import Binary
+from funcgrad.compile.native.build import Binary, pack, unpack
+from funcgrad.compile.native.cache import lookup, store
 from funcgrad.compile.native.llvm import Loaded, compile_ir
 from funcgrad.compile.native.machine import offsets
 
@@ -140,12 +140,21 @@ def supported() -> bool:
     )
 
 
+def _binary() -> Binary:
+    payload = lookup(b"runtime")
+    if payload is not None:
+        return unpack(payload)
+    binary = compile_runtime()
+    store(b"runtime", pack(binary))
+    return binary
+
+
 @functools.cache
 def runtime() -> Runtime | None:
     """The run time of this process, or None where it cannot be built."""
     if not supported():
         return None
-    made = Runtime(compile_runtime().load())
+    made = Runtime(_binary().load())
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=made.unlock)
     return made
