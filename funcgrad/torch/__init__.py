@@ -1,0 +1,47 @@
+"""Tensors that remember, for people who think in PyTorch: ``import funcgrad.torch as torch``.
+
+A thin facade over the pure transforms: an operation evaluates now and remembers; `backward` asks the
+public `vjp` for the pullbacks of what was remembered.
+"""
+
+from __future__ import annotations
+
+from math import e, inf, nan, pi
+from typing import Any
+
+from funcgrad.torch.core.dtypes import ALIASES as _ALIASES
+from funcgrad.torch.core.dtypes import ALL_DTYPES as _ALL_DTYPES
+from funcgrad.torch.core.dtypes import dtype
+from funcgrad.torch.core.printing import set_printoptions
+from funcgrad.torch.core.size import Size
+from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.core.unsupported import UNSUPPORTED as _UNSUPPORTED
+from funcgrad.torch.core.unsupported import unsupported as _unsupported
+from funcgrad.torch.operations import load as _load
+from funcgrad.torch.operations.registry import FUNCTIONS as _FUNCTIONS
+
+__all__ = ["Size", "Tensor", "dtype", "e", "inf", "nan", "pi", "set_printoptions"]
+
+_load()
+globals().update(_ALL_DTYPES)
+globals().update({short: _ALL_DTYPES[name] for short, name in _ALIASES.items()})
+globals().update(_FUNCTIONS)
+newaxis = None
+
+_LAZY = ("fft", "func", "linalg", "nn", "optim", "special", "testing", "utils", "random")
+
+
+def __getattr__(name: str) -> Any:
+    """Submodules when first asked for; what is not supported says so."""
+    from importlib import import_module  # noqa: PLC0415 - rarely needed
+
+    if name in _LAZY:
+        return import_module(f"funcgrad.torch.{name}")
+    if name in _UNSUPPORTED:
+        raise AttributeError(_unsupported(name))
+    raise AttributeError(f"module 'torch' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted({*__all__, *_FUNCTIONS, *_ALL_DTYPES, *_ALIASES, *_LAZY})

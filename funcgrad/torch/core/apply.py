@@ -1,0 +1,136 @@
+"""Running an operation: evaluate now, and remember where a gradient is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad.torch.core.history import Node, Op, Output
+from funcgrad.torch.core.plans import plan_for
+from funcgrad.torch.core.state import MODES, SEQUENCE, quiet
+from funcgrad.torch.core.tensor import Tensor, wrap
+
+__all__ = ["UNCHANGING", "apply", "evaluated", "make_node", "needs_of", "remembers", "result", "results"]
+
+_new = object.__new__
+
+
+def evaluated(op: Op, values: Sequence[Any], params: tuple[Any, ...]) -> Any:
+    """The array function of the operation on values, without NumPy's warnings."""
+    token = quiet.enter()
+    try:
+        return op.function(*values, *params)
+    finally:
+        quiet.leave(token)
+
+
+def apply(op: Op, inputs: Sequence[Any], params: tuple[Any, ...] = ()) -> Any:
+    """The result of an operation on tensors (and arrays, which are constants); a tuple where it has several."""
+    values = [t._value if isinstance(t, Tensor) else t for t in inputs]
+    token = quiet.enter()
+    try:
+        out = op.function(*values, *params)
+    finally:
+        quiet.leave(token)
+    return remembered(op, inputs, values, params, out)
+
+
+def needs_of(inputs: Sequence[Any]) -> int:
+    """Bit k: input k requires grad."""
+    needs, bit = 0, 1
+    for t in inputs:
+        if isinstance(t, Tensor) and t._rg:
+            needs |= bit
+        bit <<= 1
+    return needs
+
+
+def remembered(op: Op, inputs: Sequence[Any], values: Sequence[Any], params: tuple[Any, ...], out: Any) -> Any:
+    """The tensors of a result, with a history where one of the inputs requires grad."""
+    needs = needs_of(inputs) if MODES.grad else 0
+    if type(out) is tuple:
+        return results(op, inputs, values, params, out, needs)
+    t = wrap(out)
+    if needs and out.dtype.kind in "fc":
+        t._node = make_node(op, inputs, values, params, (out,), (t._version_box,), needs)
+        t._rg = True
+    return t
+
+
+def results(
+    op: Op, inputs: Sequence[Any], values: Sequence[Any], params: tuple[Any, ...], outs: Any, needs: int
+) -> tuple[Tensor, ...]:
+    """The tensors of an operation with several results."""
+    tensors = tuple([wrap(x) for x in outs])
+    if needs and any(x.dtype.kind in "fc" for x in outs):
+        node = make_node(op, inputs, values, params, outs, [t._version_box for t in tensors], needs)
+        for k, (t, x) in enumerate(zip(tensors, outs, strict=True)):
+            if x.dtype.kind in "fc":
+                t._node = Output(node, k)
+                t._rg = True
+    return tensors
+
+
+def make_node(
+    op: Op,
+    inputs: Sequence[Any],
+    values: Sequence[Any],
+    params: tuple[Any, ...],
+    outs: Sequence[Any],
+    out_boxes: Sequence[list[int]],
+    needs: int,
+) -> Node:
+    """The node of an operation, with what its pullback needs."""
+    specs = tuple([(x.shape, x.dtype) for x in values])
+    plan = op.plans.get((params, needs, specs))
+    if plan is None:
+        plan = plan_for(op, params, needs, specs, tuple([(x.shape, x.dtype) for x in outs]))
+    node: Node = _new(op.node_class)
+    node.params = params
+    node.edges = tuple([(t._node or t) if isinstance(t, Tensor) and t._rg else None for t in inputs])
+    node.needs = needs
+    node.plan = plan
+    node.outputs = len(outs)
+    saved = [values[k] for k in plan.used_inputs]
+    checks: list[Any] = []
+    for k in plan.used_inputs:
+        t = inputs[k]
+        if isinstance(t, Tensor):
+            if t._inference:
+                raise RuntimeError(
+                    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference "
+                    "mode in computation tracked by autograd. To work around this, you can make a clone to get a "
+                    "normal tensor and use it in autograd, or use `torch.no_grad()` instead of "
+                    "`torch.inference_mode()`."
+                )
+            box = t._version_box
+            checks += (box, box[0])
+        else:
+            checks += (UNCHANGING, 0)
+    for k in plan.used_outputs:
+        saved.append(outs[k])
+        box = out_boxes[k]
+        checks += (box, box[0])
+    node.saved = tuple(saved)
+    node.checks = tuple(checks)
+    node.seq = next(SEQUENCE)
+    if MODES.anomaly:
+        from funcgrad.torch.core.anomaly import note_traceback  # noqa: PLC0415 - rare
+
+        note_traceback(node)
+    return node
+
+
+UNCHANGING = [0]
+
+
+def remembers(*tensors: Tensor) -> bool:
+    """Whether an operation on these would be remembered."""
+    return MODES.grad and any(t._rg for t in tensors)
+
+
+def result(value: Any) -> Tensor:
+    """A tensor without history of whatever an array function returned."""
+    return wrap(value if hasattr(value, "dtype") else np.asarray(value))

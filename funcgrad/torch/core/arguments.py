@@ -1,0 +1,84 @@
+"""Checks of what `backward` and `autograd.grad` are given: outputs, and one cotangent for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad.torch.core.tensor import Tensor
+
+__all__ = ["NO_GRAD_FN", "roots_of"]
+
+NO_GRAD_FN = "element {} of tensors does not require grad and does not have a grad_fn"
+
+
+def _as_tuple(x: Any) -> tuple[Any, ...]:
+    return (x,) if isinstance(x, Tensor) or not hasattr(x, "__iter__") else tuple(x)
+
+
+def roots_of(tensors: Any, grads: Any, create: bool) -> tuple[list[Any], list[Any]]:
+    """The edges a backward pass starts from and the cotangents there; RuntimeError for what does not fit."""
+    if type(tensors) is Tensor and grads is None:
+        # What nearly every call of `backward` is.
+        node = tensors._node
+        if node is not None or tensors._rg:
+            return [node or tensors], [implicit(tensors, create)]
+    outputs = _as_tuple(tensors)
+    given = (None,) * len(outputs) if grads is None else _as_tuple(grads)
+    if len(given) == 1 and len(outputs) != 1 and given[0] is None:
+        given = (None,) * len(outputs)
+    if len(outputs) != len(given):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(given)} gradients")
+    edges, cotangents = [], []
+    for k, (out, g) in enumerate(zip(outputs, given, strict=True)):
+        if not isinstance(out, Tensor):
+            found = getattr(out, "edge", None)
+            if found is None:
+                raise TypeError(f"expected a Tensor, got {type(out).__name__}")
+            edges.append(found)
+            cotangents.append(g if create else g._value)
+            continue
+        if g is None and not out._rg:
+            raise RuntimeError(NO_GRAD_FN.format(k))
+        value = implicit(out, create) if g is None else explicit(out, g, k, create)
+        if not out._rg:
+            raise RuntimeError(NO_GRAD_FN.format(k))
+        edges.append(out._node or out)
+        cotangents.append(value)
+    return edges, cotangents
+
+
+def implicit(out: Tensor, create: bool) -> Any:
+    """One, for an output of one element."""
+    value = out._value
+    if value.size != 1:
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    if value.dtype.kind == "c":
+        raise RuntimeError(
+            f"grad can be implicitly created only for real scalar outputs but got {out.dtype}"
+        )
+    one = np.ones(value.shape, value.dtype)
+    if create:
+        from funcgrad.torch.core.tensor import wrap  # noqa: PLC0415 - only here
+
+        return wrap(one)
+    return one
+
+
+def explicit(out: Tensor, g: Any, k: int, create: bool) -> Any:
+    """The cotangent the caller gave, which must fit the output."""
+    if not isinstance(g, Tensor):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
+    if g._value.shape != out._value.shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{k}] has a shape of {g.shape} and output[{k}] has a shape of {out.shape}."
+        )
+    if (g._value.dtype.kind == "c") != (out._value.dtype.kind == "c"):
+        raise RuntimeError(
+            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+            f"grad_output[{k}] has a dtype of {g.dtype} and output[{k}] has a dtype of {out.dtype}."
+        )
+    if g._value.dtype != out._value.dtype:
+        g = g.to(out.dtype)
+    return g if create else g._value

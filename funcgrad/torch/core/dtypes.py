@@ -1,0 +1,217 @@
+"""The dtypes of PyTorch, each standing for one of NumPy's, and how they are promoted.
+
+Promotion is PyTorch's: tensors with axes before tensors without before Python numbers, and a lower
+category never widens a higher one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad.torch.core.state import SETTINGS
+
+__all__ = [
+    "ALL_DTYPES",
+    "ALIASES",
+    "TYPE_NAMES",
+    "complex_of",
+    "default_complex",
+    "dtype",
+    "numpy_dtype",
+    "promote",
+    "promote_all",
+    "real_of",
+    "torch_dtype",
+    "weak_dtype",
+]
+
+
+class dtype:  # noqa: N801 - PyTorch's name
+    """A data type: ``torch.float32`` and its like.
+
+    >>> fg.torch.float32, fg.torch.float32.is_floating_point, fg.torch.complex64.itemsize
+    (torch.float32, True, 8)
+    """
+
+    __slots__ = ("name", "numpy")
+    __module__ = "funcgrad.torch"
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.numpy: np.dtype[Any] = np.dtype(name)
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> Any:
+        return _dtype_named, (self.name,)
+
+    def __copy__(self) -> dtype:
+        return self
+
+    def __deepcopy__(self, memo: object) -> dtype:
+        return self
+
+    @property
+    def is_floating_point(self) -> bool:
+        """Whether values are real floating-point numbers."""
+        return self.numpy.kind == "f"
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether values are complex numbers."""
+        return self.numpy.kind == "c"
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether values may be negative."""
+        return self.numpy.kind not in "ub"
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self.numpy.itemsize
+
+    def to_complex(self) -> dtype:
+        """The complex dtype of the same precision."""
+        return torch_dtype(complex_of(self.numpy))
+
+    def to_real(self) -> dtype:
+        """The real dtype of the same precision."""
+        return torch_dtype(real_of(self.numpy))
+
+
+_NAMES = (
+    "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 float32 float64 complex64 complex128".split()
+)
+ALL_DTYPES = {name: dtype(name) for name in _NAMES}
+ALIASES = {
+    "half": "float16",
+    "float": "float32",
+    "double": "float64",
+    "short": "int16",
+    "int": "int32",
+    "long": "int64",
+    "cfloat": "complex64",
+    "cdouble": "complex128",
+}
+_OF_NUMPY = {d.numpy: d for d in ALL_DTYPES.values()}
+TYPE_NAMES = {
+    "bool": "Bool",
+    "uint8": "Byte",
+    "uint16": "UInt16",
+    "uint32": "UInt32",
+    "uint64": "UInt64",
+    "int8": "Char",
+    "int16": "Short",
+    "int32": "Int",
+    "int64": "Long",
+    "float16": "Half",
+    "float32": "Float",
+    "float64": "Double",
+    "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble",
+}
+"""The words for dtypes in PyTorch's messages."""
+
+
+def _dtype_named(name: str) -> dtype:
+    return ALL_DTYPES[name]
+
+
+def torch_dtype(given: Any) -> dtype:
+    """The dtype that stands for one of NumPy's; raises TypeError where PyTorch has none."""
+    found = _OF_NUMPY.get(given)
+    if found is None:
+        raise TypeError(
+            f"can't convert np.ndarray of type {np.dtype(given).type.__module__}.{np.dtype(given).type.__name__}. "
+            "The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, "
+            "int8, uint64, uint32, uint16, uint8, and bool."
+        )
+    return found
+
+
+_OF_PYTHON = {float: "float64", int: "int64", bool: "bool", complex: "complex128"}
+
+
+def numpy_dtype(given: Any) -> np.dtype[Any]:
+    """NumPy's dtype for a `dtype` (or one of the Python types PyTorch takes for one)."""
+    if isinstance(given, dtype):
+        return given.numpy
+    if given in _OF_PYTHON:
+        return ALL_DTYPES[_OF_PYTHON[given]].numpy
+    raise TypeError(f"dtype must be a torch dtype, got {type(given).__name__}: {given!r}")
+
+
+_COMPLEX_OF = {"e": "complex64", "f": "complex64", "d": "complex128"}
+_REAL_OF = {"F": "float32", "D": "float64"}
+
+
+def complex_of(given: np.dtype[Any]) -> np.dtype[Any]:
+    """The complex dtype of this precision."""
+    return np.dtype(_COMPLEX_OF[given.char]) if given.char in _COMPLEX_OF else given
+
+
+def real_of(given: np.dtype[Any]) -> np.dtype[Any]:
+    """The real dtype of this precision."""
+    return np.dtype(_REAL_OF[given.char]) if given.char in _REAL_OF else given
+
+
+def default_complex() -> np.dtype[Any]:
+    """The dtype of a Python complex number."""
+    return complex_of(SETTINGS.default_dtype)
+
+
+_BOOL = np.dtype(np.bool_)
+_INT64 = np.dtype(np.int64)
+
+
+def weak_dtype(number: Any) -> np.dtype[Any]:
+    """The dtype a Python number has where nothing else decides."""
+    if isinstance(number, bool):
+        return _BOOL
+    if isinstance(number, int):
+        return _INT64
+    if isinstance(number, float):
+        return SETTINGS.default_dtype
+    return default_complex()
+
+
+def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
+    """``torch.promote_types``: as NumPy's, but integers never widen floating-point dtypes."""
+    if a is b:
+        return a
+    if a.kind in "fc" and b.kind in "iub":
+        return a
+    if b.kind in "fc" and a.kind in "iub":
+        return b
+    return np.promote_types(a, b)
+
+
+def _with_lower(higher: np.dtype[Any] | None, lower: np.dtype[Any] | None) -> np.dtype[Any] | None:
+    """The result of a higher category of operands that meets a lower one."""
+    if higher is None or lower is None:
+        return higher if lower is None else lower
+    if higher.kind == "c":
+        return higher
+    if higher.kind == "f":
+        return complex_of(higher) if lower.kind == "c" else higher
+    if higher.kind == "b" or lower.kind in "fc":
+        return promote(higher, lower)
+    return higher
+
+
+def promote_all(
+    with_axes: list[np.dtype[Any]], without: list[np.dtype[Any]], weak: list[np.dtype[Any]]
+) -> np.dtype[Any]:
+    """The dtype of an operation on tensors with axes, tensors without, and Python numbers."""
+    found: np.dtype[Any] | None = None
+    for group in (with_axes, without, weak):
+        together: np.dtype[Any] | None = None
+        for each in group:
+            together = each if together is None else promote(together, each)
+        found = _with_lower(found, together)
+    assert found is not None
+    return found

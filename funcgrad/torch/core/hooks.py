@@ -1,0 +1,43 @@
+"""Hooks: functions of the user's that the backward pass calls, and the handles that remove them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+__all__ = ["RemovableHandle", "added_hook", "hook_name"]
+
+_IDS = count()
+
+
+class RemovableHandle:
+    """What registering a hook returns: `remove` undoes it; also a context manager that does."""
+
+    __slots__ = ("_hooks", "id")
+
+    def __init__(self, hooks: dict[int, Any], number: int) -> None:
+        self._hooks = hooks
+        self.id = number
+
+    def remove(self) -> None:
+        """Remove the hook; doing so again has no effect."""
+        self._hooks.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.remove()
+
+
+def added_hook(hooks: dict[int, Any], hook: Callable[..., Any]) -> RemovableHandle:
+    """Add a hook to a dict of them."""
+    number = next(_IDS)
+    hooks[number] = hook
+    return RemovableHandle(hooks, number)
+
+
+def hook_name(hook: Any) -> str:
+    """What PyTorch calls a hook in messages."""
+    return getattr(hook, "__name__", None) or type(hook).__name__

@@ -1,0 +1,217 @@
+"""Changes in place: the checks PyTorch makes, the write, the version, and the new history.
+
+An operation in place is the same operation out of place followed by `assign`: the memory of the tensor
+takes the result, and its history becomes the result's. Where the tensor is a view, its base takes a history
+in which the view's elements are replaced, and all views are read out of it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad.extend import Tracer
+from funcgrad.torch.core.apply import make_node
+from funcgrad.torch.core.dtypes import TYPE_NAMES
+from funcgrad.torch.core.history import Node, Output
+from funcgrad.torch.core.state import MODES
+from funcgrad.torch.core.tensor import Tensor, own
+from funcgrad.torch.core.views import (
+    CUSTOM,
+    INFERENCE,
+    MULTIPLE,
+    NO_GRAD,
+    copy_slices,
+    followed,
+    regenerate_views,
+)
+
+__all__ = ["assign", "in_place", "require_writeable"]
+
+_MULTIPLE = (
+    "Output {number} of {maker} is a view and is being modified inplace. This view is the output of a function that "
+    "returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace "
+    "the inplace operation by an out-of-place one."
+)
+_NO_GRAD = (
+    "A view was created in {mode} mode and is being modified inplace with grad mode enabled. Given that this use "
+    "case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the "
+    "inplace either both inside the {mode} block (if you don't want the inplace to be tracked) or both outside (if you "
+    "want the inplace to be tracked)."
+)
+_CUSTOM = (
+    "Output {number} of {maker} is a view and is being modified inplace. This view was created inside a custom Function "
+    "(or because an input was returned as-is) and the autograd logic to handle view+inplace would override the custom "
+    "backward associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can "
+    "fix this by cloning the output of the custom Function."
+)
+_INFERENCE = (
+    "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
+    "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+)
+_OVERLAP = (
+    "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please "
+    "clone() the tensor before performing the operation."
+)
+
+
+def require_writeable(t: Tensor, incoming: bool = False) -> None:
+    """Raise RuntimeError, as PyTorch does, where a tensor may not be changed in place.
+
+    `incoming` says that what is written requires grad.
+    """
+    if t._inference and not MODES.inference:
+        raise RuntimeError(_INFERENCE)
+    if not MODES.grad or not (t._rg or incoming or _base_requires(t)):
+        return
+    view = t._view
+    if view is not None:
+        base = view.base
+        if view.made != 0 and (t._rg or base._rg or incoming):
+            _refuse_view(t)
+        if base._rg and base._node is None:
+            raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+    elif t._rg and t._node is None:
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+
+
+def _base_requires(t: Tensor) -> bool:
+    return t._view is not None and t._view.base._rg
+
+
+def _refuse_view(t: Tensor) -> None:
+    view = t._view
+    number = t.output_nr
+    if view.made == NO_GRAD:
+        raise RuntimeError(_NO_GRAD.format(mode="no_grad"))
+    if view.made == INFERENCE:
+        raise RuntimeError(_NO_GRAD.format(mode="inference_mode").replace("in inference_mode mode", "in inference mode"))
+    if view.made == MULTIPLE:
+        raise RuntimeError(_MULTIPLE.format(number=number, maker=view.maker))
+    if view.made == CUSTOM:
+        raise RuntimeError(_CUSTOM.format(number=number, maker=view.maker))
+
+
+def assign(t: Tensor, result: Tensor) -> Tensor:
+    """Write a result into the memory of a tensor, which also takes its history."""
+    value, memory = result._value, own(t)
+    if value.shape != memory.shape:
+        broadcast = np.broadcast_shapes(value.shape, memory.shape)
+        raise RuntimeError(
+            f"output with shape {list(memory.shape)} doesn't match the broadcast shape {list(broadcast)}"
+        )
+    if value.dtype != memory.dtype:
+        require_castable(value.dtype, memory.dtype)
+        result = result.to(t.dtype)
+        value = result._value
+    tracked = MODES.grad and (result._rg or t._rg)
+    if tracked and result._rg:
+        keep_old(result, t)
+    write(t, memory, value)
+    t._version_box[0] += 1
+    if tracked:
+        if t._view is None:
+            _become(t, result)
+        else:
+            _replace_in_base(t, result)
+    elif t._views is not None or t._view is not None:
+        base = t if t._view is None else t._view.base
+        if type(base._value) is Tracer:
+            regenerate_views(base)
+    return t
+
+
+def write(t: Tensor, memory: Any, value: Any) -> None:
+    """Put a value into the memory."""
+    if type(memory) is np.ndarray and type(value) is not Tracer:
+        if not memory.flags.writeable:
+            raise RuntimeError(_OVERLAP)
+        memory[...] = value
+        return
+    if t._view is not None:
+        # Traced memory is shared through the base only: it is replaced there and read again.
+        base = t._view.base
+        base._value = copy_slices.function(base._value, value, t._view.chain)
+        t._value = followed(base._value, t._view.chain)
+    else:
+        t._value = value
+
+
+def keep_old(result: Tensor, t: Tensor) -> None:
+    """Let the result's node keep copies of what it saved of the memory that is now written."""
+    node = result.grad_fn
+    assert node is not None
+    if not node.saved:
+        return
+    box, checks, saved = t._version_box, list(node.checks), list(node.saved)
+    for k in range(len(saved)):
+        if checks[2 * k] is box:
+            saved[k] = np.array(saved[k]) if type(saved[k]) is not Tracer else saved[k]
+            checks[2 * k : 2 * k + 2] = [[0], 0]
+        elif checks[2 * k] is result._version_box:
+            # A saved result is what the tensor holds from now on: later changes are noticed.
+            checks[2 * k : 2 * k + 2] = [box, box[0] + 1]
+    node.saved, node.checks = tuple(saved), tuple(checks)
+
+
+def _become(t: Tensor, result: Tensor) -> None:
+    """Give a tensor that is no view the history of the result."""
+    moved = t._retains and t._node is not None
+    if moved:
+        old = t.grad_fn
+        assert old is not None
+        old.more().retained.pop(t.output_nr, None)
+    t._node = result._node
+    t._rg = result._rg
+    if moved and t._node is not None:
+        t._retains = False
+        t.retain_grad()
+    if t._views is not None:
+        regenerate_views(t)
+
+
+def _replace_in_base(t: Tensor, result: Tensor) -> None:
+    """Give the base of a view a history in which the elements of the view are the result."""
+    base = t._view.base
+    inputs = (base, result)
+    old = base._value
+    needs = (1 if base._rg else 0) | (2 if result._rg else 0)
+    if needs:
+        values = (old, result._value)
+        node: Node = make_node(
+            copy_slices, inputs, values, (t._view.chain,), (old,), (base._version_box,), needs
+        )
+        base._node = node
+        base._rg = True
+    regenerate_views(base)
+
+
+def require_castable(found: Any, wanted: Any) -> None:
+    """Raise RuntimeError where PyTorch refuses to store a result in a tensor of a lower category."""
+    order = "biufc"
+    rank = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
+    del order
+    if rank[found.kind] > rank[wanted.kind]:
+        raise RuntimeError(
+            f"result type {TYPE_NAMES[found.name]} can't be cast to the desired output type {TYPE_NAMES[wanted.name]}"
+        )
+
+
+def in_place(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """The method that runs `function` and keeps its result in the tensor itself."""
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        incoming = MODES.grad and any(isinstance(x, Tensor) and x._rg for x in args)
+        require_writeable(self, incoming)
+        return assign(self, function(self, *args, **kwargs))
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"As `{name.removesuffix('_')}`, in place; returns the tensor."
+    return method
+
+
+def output_edge(node: Node, number: int) -> Any:
+    """The edge of an output."""
+    return node if node.outputs == 1 else Output(node, number)

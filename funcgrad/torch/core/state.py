@@ -1,0 +1,94 @@
+"""The modes that change what an operation does, one set for each thread, and the settings all threads share."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import AbstractContextManager
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+__all__ = ["MODES", "SEQUENCE", "SETTINGS", "Modes", "quiet"]
+
+
+class Modes(threading.local):
+    """Whether histories are kept, per thread."""
+
+    grad = True
+    """Operations on tensors that require grad remember."""
+    inference = False
+    anomaly = False
+    check_nan = True
+    fast = True
+    """Grad mode and none of the rarer modes: what the short path of an operation asks, once."""
+    multithreading = True
+    recording = 0
+    """Traces of `funcgrad` inside which tensors may hold traced values."""
+
+    def settle(self) -> None:
+        """Recompute `fast` after a mode has changed."""
+        self.fast = self.grad and not self.inference and not self.anomaly
+
+
+class Settings:
+    """Settings of the whole process, as in PyTorch."""
+
+    def __init__(self) -> None:
+        self.default_dtype = np.dtype(np.float32)
+        self.warn_always = False
+        self.deterministic = False
+
+
+MODES = Modes()
+SETTINGS = Settings()
+SEQUENCE = count()
+"""Numbers the nodes of all histories in the order they are made: a topological order."""
+
+
+class _Quiet:
+    """``np.errstate(all="ignore")`` without its cost: the state NumPy would make each time is made once."""
+
+    __slots__ = ("_state", "_variable")
+
+    def __init__(self, variable: Any, state: Any) -> None:
+        self._variable = variable
+        self._state = state
+
+    def enter(self) -> Any:
+        """Silence; returns what `leave` needs."""
+        return self._variable.set(self._state)
+
+    def leave(self, token: Any) -> None:
+        """Undo `enter`."""
+        self._variable.reset(token)
+
+
+class _QuietByErrstate:
+    """The same through the public door."""
+
+    __slots__ = ()
+
+    def enter(self) -> AbstractContextManager[None]:
+        """Silence; returns what `leave` needs."""
+        state = np.errstate(all="ignore")
+        state.__enter__()
+        return state
+
+    def leave(self, token: AbstractContextManager[None]) -> None:
+        """Undo `enter`."""
+        token.__exit__(None, None, None)
+
+
+def _make_quiet() -> _Quiet | _QuietByErrstate:
+    # One in three operations on ten elements would otherwise be entering `errstate`.
+    try:
+        from numpy._core import umath  # noqa: PLC0415 - private, hence optional
+
+        made = umath._make_extobj(all="ignore")  # type: ignore[attr-defined]
+        return _Quiet(umath._extobj_contextvar, made)  # type: ignore[attr-defined]
+    except (ImportError, AttributeError, TypeError):
+        return _QuietByErrstate()
+
+
+quiet = _make_quiet()

@@ -1,0 +1,336 @@
+"""The Tensor: a value, a version counter, and a node of a history.
+
+This module owns the object and its autograd attributes. Operations are given to it by the modules of
+`funcgrad.torch.operations` through `method`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import numpy as np
+
+from funcgrad.extend import Tracer
+from funcgrad.torch.core.dtypes import dtype as torch_dtype_class
+from funcgrad.torch.core.dtypes import torch_dtype
+from funcgrad.torch.core.history import AccumulateGrad, Node, Output
+from funcgrad.torch.core.hooks import RemovableHandle, added_hook
+from funcgrad.torch.core.size import Size
+from funcgrad.torch.core.state import MODES
+
+__all__ = ["Tensor", "alias_of", "constant", "method", "own", "wrap"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_new = object.__new__
+ndarray = np.ndarray
+
+
+class Tensor:
+    """An array that remembers how it was computed, as PyTorch's tensors do.
+
+    >>> x = fg.torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> (x * x).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    """
+
+    __module__ = "funcgrad.torch"
+    __array_priority__ = 1000.0
+
+    # Defaults live on the class: an operation stores only what differs.
+    _value: Any
+    _version_box: list[int]
+    _node: Any = None
+    """The `Node` (or `Output` of one) behind a tensor that is not a leaf."""
+    _rg = False
+    _grad: Tensor | None = None
+    _view: Any = None
+    _views: Any = None
+    """Weak references to the live views of this base."""
+    _hooks: dict[int, Any] | None = None
+    _post_hooks: dict[int, Any] | None = None
+    _accumulator: AccumulateGrad | None = None
+    _inference = False
+    _retains = False
+    _tangent: Any = None
+    name: Any = None
+    is_cuda = is_mps = is_sparse = is_quantized = is_mkldnn = is_meta = is_nested = is_xpu = is_sparse_csr = False
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        from funcgrad.torch.operations.creation import legacy_tensor  # noqa: PLC0415 - above the class
+
+        return legacy_tensor(cls, args, kwargs)
+
+    # -- what it is ------------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> Size:
+        """The size of each dimension."""
+        return Size(self._value.shape)
+
+    @property
+    def dtype(self) -> torch_dtype_class:
+        """The data type."""
+        return torch_dtype(self._value.dtype)
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self._value.shape)
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no operation that is remembered made this tensor."""
+        return self._node is None
+
+    @property
+    def grad_fn(self) -> Node | None:
+        """The node of the operation that made this tensor, None for a leaf."""
+        node = self._node
+        return node.node if type(node) is Output else node
+
+    @property
+    def output_nr(self) -> int:
+        """Which output of its node this tensor is."""
+        node = self._node
+        return node.number if type(node) is Output else 0
+
+    @property
+    def _version(self) -> int:
+        if self._inference:
+            raise RuntimeError("Inference tensors do not track version counter.")
+        return self._version_box[0]
+
+    # -- gradients -------------------------------------------------------------------------------------
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether gradients with respect to this tensor are wanted."""
+        return self._rg
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None:
+        if not isinstance(wanted, bool):
+            raise RuntimeError("requires_grad must be a bool")
+        if self._node is not None:
+            if not wanted:
+                raise RuntimeError(
+                    "you can only change requires_grad flags of leaf variables. If you want to use a computed "
+                    "variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+                )
+            return
+        if wanted and self._value.dtype.kind not in "fc":
+            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+        if wanted and self._inference and not MODES.inference:
+            raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+        self._rg = wanted
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Set `requires_grad`; returns the tensor."""
+        if self._node is None and requires_grad and self._value.dtype.kind not in "fc":
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        self.requires_grad = requires_grad
+        return self
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that backward passes have accumulated here, None before the first."""
+        if self._node is not None and not self._retains and self._rg and self._grad is None:
+            warnings.warn(
+                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
+                "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated "
+                "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor "
+                "by mistake, make sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 "
+                "for more information.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self._grad
+
+    @grad.setter
+    def grad(self, given: Tensor | None) -> None:
+        if given is None:
+            self._grad = None
+            return
+        if not isinstance(given, Tensor):
+            raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(given).__name__}")
+        if given is self:
+            raise RuntimeError("can't assign Variable as its own grad")
+        if given._value.shape != self._value.shape:
+            raise RuntimeError("assigned grad has data of a different size")
+        if given._value.dtype != self._value.dtype:
+            raise RuntimeError(
+                "attempting to assign a gradient with dtype "
+                f"'{_word(given)}' to a tensor with dtype '{_word(self)}'. "
+                "The gradient must match the tensor's dtype by default. You can permit the grad to have a different "
+                "dtype by setting the tensor's grad_dtype attribute to None."
+            )
+        self._grad = given
+
+    @grad.deleter
+    def grad(self) -> None:
+        self._grad = None
+
+    def backward(
+        self,
+        gradient: Any = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+    ) -> None:
+        """Add the derivative of this tensor to the `grad` of every leaf it was computed from.
+
+        Raises RuntimeError where PyTorch does, in its words.
+        """
+        from funcgrad.torch.core.engine import backward  # noqa: PLC0415 - above the class
+
+        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+    def retain_grad(self) -> None:
+        """Keep the gradient of this non-leaf tensor in `grad`."""
+        if not self._rg:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if self._node is None or self._retains:
+            return
+        from weakref import ref  # noqa: PLC0415 - rarely needed
+
+        self._retains = True
+        node = self.grad_fn
+        assert node is not None
+        node.more().retained[self.output_nr] = ref(self)
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether this is a non-leaf tensor whose gradient is kept."""
+        return self._retains and self._node is not None
+
+    def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(grad)`` whenever the gradient of this tensor is computed; what it returns replaces it."""
+        if not self._rg:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if self._node is None:
+            if self._hooks is None:
+                self._hooks = {}
+            return added_hook(self._hooks, hook)
+        node = self.grad_fn
+        assert node is not None
+        return added_hook(node.more().hooks.setdefault(self.output_nr, {}), hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(tensor)`` after a gradient was accumulated into this leaf."""
+        if not self._rg:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if self._node is not None:
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        if self._post_hooks is None:
+            self._post_hooks = {}
+        return added_hook(self._post_hooks, hook)
+
+    # -- alias without history -------------------------------------------------------------------------
+
+    def detach(self) -> Tensor:
+        """The same memory without history: changes in place show in both."""
+        t = alias_of(self)
+        t._version_box = self._version_box
+        if self._view is not None or self._rg:
+            t._inference = self._inference
+        return t
+
+    def detach_(self) -> Tensor:
+        """Forget the history of this tensor; returns it."""
+        if self._view is not None:
+            raise RuntimeError(
+                "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) "
+                "for training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and "
+                "hence detach_() cannot be called on these gradients. To fix this error, please refer to the "
+                "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
+            )
+        self._node = None
+        self._rg = False
+        return self
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory without history, and with a version counter of its own."""
+        return alias_of(self)
+
+    @data.setter
+    def data(self, given: Tensor) -> None:
+        if not isinstance(given, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(given).__name__}")
+        self._value = own(given)
+
+    # -- parts -----------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        if not self._value.shape:
+            raise TypeError("len() of a 0-d tensor")
+        return int(self._value.shape[0])
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self._value.shape:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        from funcgrad.torch.core.printing import tensor_text  # noqa: PLC0415 - above the class
+
+        return tensor_text(self)
+
+    def __getattr__(self, name: str) -> Any:
+        from funcgrad.torch.core.unsupported import missing_attribute  # noqa: PLC0415 - above the class
+
+        raise missing_attribute(name)
+
+
+def _word(t: Tensor) -> str:
+    return str(t.dtype).removeprefix("torch.")
+
+
+def wrap(value: Any) -> Tensor:
+    """A new tensor without history that owns `value`."""
+    t: Tensor = _new(Tensor)
+    t._value = value
+    t._version_box = [0]
+    if MODES.inference:
+        t._inference = True
+    return t
+
+
+def own(t: Tensor) -> Any:
+    """The array of a tensor, as memory that views and changes in place can share."""
+    value = t._value
+    if type(value) is ndarray:
+        return value
+    if type(value) is Tracer:
+        # A traced value of rank 0 is a scalar, which cannot be shared, unless it is a view.
+        return value
+    t._value = value = np.asarray(value)
+    return value
+
+
+def alias_of(t: Tensor) -> Tensor:
+    """A new tensor on the same memory, without history."""
+    return wrap(own(t))
+
+
+def constant(x: Any) -> Any:
+    """The value of a tensor, or `x` as it is."""
+    return x._value if isinstance(x, Tensor) else x
+
+
+def method(*names: str) -> Callable[[F], F]:
+    """Give the decorated function to `Tensor` as a method, under its own name or these."""
+
+    def install(function: F) -> F:
+        for name in names or (function.__name__,):
+            setattr(Tensor, name, function)
+        return function
+
+    return install

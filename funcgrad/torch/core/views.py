@@ -1,0 +1,204 @@
+"""Views: tensors that share the memory of a base, and how their histories follow changes in place.
+
+A view knows its base and the chain of functions that takes the base to it. After the base (or another view
+of it) was changed in place with a history, every live view gets a new node that reads it out of the base.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import ref
+
+import numpy as np
+
+from funcgrad.extend import Tracer
+from funcgrad.torch.core.history import Node, Op, Output
+from funcgrad.torch.core.plans import plan_for
+from funcgrad.torch.core.state import MODES, SEQUENCE, quiet
+from funcgrad.torch.core.tensor import Tensor, own
+
+__all__ = [
+    "MULTIPLE",
+    "View",
+    "copy_slices",
+    "live_views",
+    "regenerate_views",
+    "register_view",
+    "view_op",
+    "view_outputs",
+    "viewed",
+]
+
+_new = object.__new__
+DEFAULT, NO_GRAD, MULTIPLE, INFERENCE, CUSTOM = range(5)
+"""Where a view was made, which decides whether it may be changed in place."""
+
+
+class View:
+    """What makes a tensor a view."""
+
+    __slots__ = ("base", "chain", "made", "maker")
+
+    def __init__(self, base: Tensor, chain: tuple[Any, ...], made: int, maker: str) -> None:
+        self.base = base
+        self.chain = chain
+        """``(op, params)`` of every step from the base to the view."""
+        self.made = made
+        self.maker = maker
+        """The name of the node that made it, for messages."""
+
+
+def register_view(t: Tensor, source: Tensor, step: tuple[Any, ...], made: int, maker: str) -> None:
+    """Make `t` a view of `source` (or of what that is a view of)."""
+    t._version_box = source._version_box
+    of = source._view
+    if of is None:
+        base, chain = source, (step,)
+    else:
+        base, chain = of.base, (*of.chain, step)
+        if made == DEFAULT and of.made in (NO_GRAD, INFERENCE):
+            made = of.made
+    t._view = View(base, chain, made, maker)
+    views = base._views
+    if views is None:
+        base._views = [ref(t)]
+        return
+    if len(views) > 16 and not len(views) & (len(views) - 1):
+        views[:] = [r for r in views if r() is not None]
+    views.append(ref(t))
+
+
+def viewed(op: Op, source: Tensor, params: tuple[Any, ...] = ()) -> Tensor:
+    """The view of a tensor that `op` makes."""
+    t: Tensor = _new(Tensor)
+    t._value = op.function(own(source), *params)
+    rg = source._rg
+    if source._inference:
+        t._inference = True
+    if MODES.fast:
+        register_view(t, source, (op, params), DEFAULT, op.name)
+        if rg:
+            view_node(t, source, op, params)
+        return t
+    made = DEFAULT if MODES.grad else NO_GRAD
+    if MODES.inference:
+        made = INFERENCE
+        t._inference = True
+    register_view(t, source, (op, params), made, op.name)
+    if rg and MODES.grad:
+        view_node(t, source, op, params)
+    return t
+
+
+def view_node(t: Tensor, source: Tensor, op: Op, params: tuple[Any, ...]) -> None:
+    """Give a view its history: views keep no values."""
+    node: Node = _new(op.node_class)
+    node.params = params
+    node.edges = (source._node or source,)
+    from_value, value = source._value, t._value
+    node.specs = (from_value.shape,)
+    if from_value.dtype is not value.dtype:
+        specs = ((from_value.shape, from_value.dtype),)
+        node.plan = plan_for(op, params, 1, specs, ((value.shape, value.dtype),))
+    node.seq = next(SEQUENCE)
+    t._node = node
+    t._rg = True
+    if MODES.anomaly:
+        from funcgrad.torch.core.anomaly import note_traceback  # noqa: PLC0415 - rare
+
+        note_traceback(node)
+
+
+def view_outputs(op: Op, parts: Op, source: Tensor, params: tuple[Any, ...], count: int) -> tuple[Tensor, ...]:
+    """The views that an operation with several results makes; `parts` makes the one with a number."""
+    from funcgrad.torch.core.apply import results  # noqa: PLC0415 - beside this module
+
+    memory = own(source)
+    outs = op.function(memory, *params)
+    needs = 1 if source._rg and MODES.grad else 0
+    tensors = results(op, (source,), (memory,), params, outs, needs) if count else ()
+    made = MULTIPLE if MODES.grad else NO_GRAD
+    if MODES.inference:
+        made = INFERENCE
+    maker = op.title or op.name.removesuffix("Backward0")
+    for k, t in enumerate(tensors):
+        register_view(t, source, (parts, (*params, k)), made, maker)
+        if source._inference:
+            t._inference = True
+    return tensors
+
+
+def live_views(base: Tensor) -> list[Tensor]:
+    """The views of a base that somebody still holds."""
+    if base._views is None:
+        return []
+    return [t for r in base._views if (t := r()) is not None]
+
+
+def followed(value: Any, chain: tuple[Any, ...]) -> Any:
+    """What a chain of view functions makes of an array."""
+    for op, params in chain:
+        value = op.function(value, *params)
+    return value
+
+
+def regenerate_views(base: Tensor) -> None:
+    """Give every live view of a base a history that reads it out of the base as it is now."""
+    for t in live_views(base):
+        if type(base._value) is Tracer:
+            t._value = followed(base._value, t._view.chain)
+        if not base._rg:
+            continue
+        view_node(t, base, _AS_STRIDED, (t._view.chain,))
+
+
+_AS_STRIDED = Op("AsStridedBackward0", followed)
+
+
+def positions(shape: tuple[int, ...], chain: tuple[Any, ...]) -> Any:
+    """Where in the flat base the elements of a view lie."""
+    size = int(np.prod(shape))
+    return np.array(followed(np.arange(size).reshape(shape), chain))
+
+
+def _replaced(base: Any, value: Any, chain: tuple[Any, ...]) -> Any:
+    """The base with the elements of a view replaced."""
+    if type(base) is np.ndarray and type(value) is not Tracer:
+        out = base.copy()
+        followed(out, chain)[...] = value
+        return out
+    # A scatter serves every chain, also those that NumPy makes read-only.
+    shape = base.shape
+    flat = np.reshape(base, (-1,)) * 1 if base.dtype.kind != "b" else np.reshape(base, (-1,)).copy()
+    where = positions(shape, chain)
+    flat[where.reshape(-1)] = np.reshape(value, (-1,))
+    return np.reshape(flat, shape)
+
+
+copy_slices = Op("CopySlices", _replaced)
+
+
+def _copy_slices_name(node: Node) -> str:
+    return "torch::autograd::CopySlices"
+
+
+copy_slices.node_class._name = _copy_slices_name  # type: ignore[method-assign]
+
+
+def view_op(name: str, function: Any) -> Op:
+    """An `Op` whose result shares memory with its input."""
+    return Op(name, function)
+
+
+def quietly(function: Any, *values: Any) -> Any:
+    """A call without NumPy's warnings."""
+    token = quiet.enter()
+    try:
+        return function(*values)
+    finally:
+        quiet.leave(token)
+
+
+def output_of(node: Node, number: int) -> Any:
+    """The edge of one result of a node."""
+    return node if node.outputs == 1 else Output(node, number)

@@ -1,0 +1,22 @@
+"""The operations of PyTorch, by family: each is an array function, a name of a history node, and a signature."""
+
+from importlib import import_module
+
+__all__ = ["load"]
+
+_MODULES = (
+    "creation",
+    "conversion",
+    "arithmetic",
+    "operators",
+    "elementwise",
+    "comparisons",
+    "movement",
+    "reductions",
+)
+
+
+def load() -> None:
+    """Import every module here: each gives its functions to `Tensor` and to the registry."""
+    for name in _MODULES:
+        import_module(f"{__name__}.{name}")

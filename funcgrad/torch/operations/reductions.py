@@ -1,0 +1,459 @@
+"""Reductions: sums, products, extremes, norms and statistics over dimensions."""
+
+from __future__ import annotations
+
+import warnings
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+
+from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.dtypes import numpy_dtype
+from funcgrad.torch.core.errors import dim_of, dims_of
+from funcgrad.torch.core.history import Op, op
+from funcgrad.torch.core.state import SETTINGS
+from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.operations.registry import FUNCTIONS, operation
+
+__all__ = ["chosen_dtype", "named"]
+
+
+def named(name: str, fields: str = "values indices") -> Any:
+    """PyTorch's result of several parts, as ``torch.return_types.max``."""
+    made = namedtuple(name, fields.split())  # noqa: PYI024 - made from a name
+
+    def text(self: Any) -> str:
+        parts = [f"{f}={x!r}".replace("\n", "\n") for f, x in zip(self._fields, self, strict=True)]
+        return f"torch.return_types.{name}(\n" + ",\n".join(parts) + ")"
+
+    made.__repr__ = text  # type: ignore[method-assign]
+    return made
+
+
+def chosen_dtype(dtype: Any, x: Tensor, *, widen: bool = False) -> Any:
+    """The dtype of a reduction: the one given, int64 for integers, else the tensor's."""
+    if dtype is not None:
+        return numpy_dtype(dtype)
+    return np.dtype(np.int64) if widen and x._value.dtype.kind in "iub" else x._value.dtype
+
+
+def _sum(x: Any, axes: Any, keepdims: bool, dtype: Any) -> Any:
+    return np.sum(x, axis=axes, keepdims=keepdims, dtype=dtype)
+
+
+_SUM = Op("SumBackward0", _sum)
+_SUM_DIM = Op("SumBackward1", _sum)
+
+
+@operation()
+def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None) -> Any:
+    """The sum over all or some dimensions."""
+    dim = axis if dim is None else dim
+    wanted = chosen_dtype(dtype, input, widen=True)
+    if dim is None and not keepdim:
+        return apply(_SUM, (input,), (None, False, wanted))
+    return apply(_SUM_DIM, (input,), (dims_of(dim, len(input._value.shape)), keepdim, wanted))
+
+
+@op("NansumBackward0")
+def _nansum(x: Any, axes: Any, keepdims: bool, dtype: Any) -> Any:
+    return np.sum(np.where(np.isnan(x), np.zeros((), x.dtype), x), axis=axes, keepdims=keepdims, dtype=dtype)
+
+
+@operation()
+def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """The sum of what is not NaN."""
+    if input._value.dtype.kind in "iub":
+        return sum(input, dim, keepdim, dtype=dtype)
+    axes = None if dim is None else dims_of(dim, len(input._value.shape))
+    return apply(_nansum, (input,), (axes, keepdim, chosen_dtype(dtype, input)))
+
+
+def _mean(x: Any, axes: Any, keepdims: bool, dtype: Any) -> Any:
+    if axes is None or axes:
+        return np.mean(x, axis=axes, keepdims=keepdims, dtype=dtype)
+    return x * np.ones((), x.dtype)
+
+
+_MEAN = Op("MeanBackward0", _mean)
+_MEAN_DIM = Op("MeanBackward1", _mean)
+
+
+@operation()
+def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None) -> Any:
+    """The mean over all or some dimensions."""
+    dim = axis if dim is None else dim
+    wanted = chosen_dtype(dtype, input)
+    if wanted.kind in "iub":
+        what = "Input dtype" if dtype is None else "Optional dtype"
+        kind = str(input.type()).removeprefix("torch.").removesuffix("Tensor") if dtype is None else ""
+        raise RuntimeError(
+            f"mean(): could not infer output dtype. {what} must be either a floating point or complex dtype. Got: {kind}"
+        )
+    if dim is None and not keepdim:
+        return apply(_MEAN, (input,), (None, False, wanted))
+    return apply(_MEAN_DIM, (input,), (dims_of(dim, len(input._value.shape)), keepdim, wanted))
+
+
+@operation()
+def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """The mean of what is not NaN."""
+    count = (~input.isnan()).sum(dim, keepdim)
+    return nansum(input, dim, keepdim, dtype=dtype) / count
+
+
+def _prod(x: Any, axes: Any, keepdims: bool, dtype: Any) -> Any:
+    return np.prod(x, axis=axes, keepdims=keepdims, dtype=dtype)
+
+
+_PROD = Op("ProdBackward0", _prod)
+_PROD_DIM = Op("ProdBackward1", _prod)
+
+
+@operation()
+def prod(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """The product of all elements or along one dimension."""
+    wanted = chosen_dtype(dtype, input, widen=True)
+    if dim is None:
+        return apply(_PROD, (input,), (None, False, wanted))
+    return apply(_PROD_DIM, (input,), (dim_of(dim, len(input._value.shape)), keepdim, wanted))
+
+
+# -- extremes ---------------------------------------------------------------------------------------------
+
+
+def _require_elements(x: Tensor, name: str) -> None:
+    if not x._value.size:
+        raise RuntimeError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
+            "the 'dim' argument."
+        )
+
+
+def _amax(x: Any, axes: Any, keepdims: bool) -> Any:
+    return np.max(x, axis=axes, keepdims=keepdims)
+
+
+def _amin(x: Any, axes: Any, keepdims: bool) -> Any:
+    return np.min(x, axis=axes, keepdims=keepdims)
+
+
+def _at(x: Any, index: Any, axis: int, keepdims: bool) -> Any:
+    """The elements at an index along an axis, and the index."""
+    if not x.ndim:
+        return (x if isinstance(x, np.generic) else x.copy()), np.int64(0)
+    if type(index) is not np.ndarray or type(x) is not np.ndarray:
+        values = np.take_along_axis(x, np.expand_dims(index, axis), axis)
+    else:
+        values = np.take_along_axis(x, np.expand_dims(index, axis), axis)
+    if keepdims:
+        return values, np.expand_dims(index, axis)
+    return np.squeeze(values, axis), index
+
+
+def _max_dim(x: Any, axis: int, keepdims: bool) -> Any:
+    return _at(x, np.argmax(x, axis=axis) if x.ndim else 0, axis, keepdims)
+
+
+def _min_dim(x: Any, axis: int, keepdims: bool) -> Any:
+    return _at(x, np.argmin(x, axis=axis) if x.ndim else 0, axis, keepdims)
+
+
+_EXTREMES = {
+    "max": (
+        Op("MaxBackward1", _amax, keeps_result=True),
+        Op("MaxBackward0", _max_dim, keeps_result=True, output_names=("result", "indices")),
+        Op("AmaxBackward0", _amax, keeps_result=True),
+    ),
+    "min": (
+        Op("MinBackward1", _amin, keeps_result=True),
+        Op("MinBackward0", _min_dim, keeps_result=True, output_names=("result", "indices")),
+        Op("AminBackward0", _amin, keeps_result=True),
+    ),
+}
+
+
+def _refuse_empty_dim(x: Tensor, dim: int, name: str) -> None:
+    if x._value.shape and not x._value.shape[dim]:
+        raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
+
+
+def _extreme(name: str) -> None:
+    whole, along, many = _EXTREMES[name]
+    both = f"{name}imum"
+    result = named(name)
+
+    def extreme(input: Tensor, dim: Any = None, keepdim: bool = False, other: Any = None) -> Any:
+        if isinstance(dim, Tensor) or other is not None:
+            return FUNCTIONS[both](input, dim if other is None else other)
+        if dim is None:
+            _require_elements(input, name)
+            return apply(whole, (input,), (None, False))
+        at = dim_of(dim, len(input._value.shape))
+        _refuse_empty_dim(input, at, name)
+        return result(*apply(along, (input,), (at, keepdim)))
+
+    def spread(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
+        if dim is None or dim == ():
+            _require_elements(input, f"a{name}")
+        axes = dims_of(dim, len(input._value.shape))
+        for at in axes:
+            _refuse_empty_dim(input, at, f"a{name}")
+        return apply(many, (input,), (axes, keepdim))
+
+    def argument(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
+        x = input._value
+        if not x.size and dim is None:
+            raise IndexError(
+                f"arg{name}(): Expected reduction dim to be specified for input.numel() == 0."
+            )
+        find = np.argmax if name == "max" else np.argmin
+        if dim is None:
+            return apply(_ARGUMENT[name], (input.detach(),), (None, keepdim))
+        at = dim_of(dim, len(x.shape))
+        _refuse_empty_dim(input, at, f"arg{name}")
+        del find
+        return apply(_ARGUMENT[name], (input.detach(),), (at if x.shape else None, keepdim))
+
+    for f, title in ((extreme, name), (spread, f"a{name}"), (argument, f"arg{name}")):
+        f.__name__ = f.__qualname__ = title
+        operation(title)(f)
+
+
+@op("NotDifferentiable")
+def _argmax(x: Any, axis: Any, keepdims: bool) -> Any:
+    return np.argmax(x, axis=axis, keepdims=keepdims)
+
+
+@op("NotDifferentiable")
+def _argmin(x: Any, axis: Any, keepdims: bool) -> Any:
+    return np.argmin(x, axis=axis, keepdims=keepdims)
+
+
+_ARGUMENT = {"max": _argmax, "min": _argmin}
+_extreme("max")
+_extreme("min")
+
+
+@operation()
+def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The smallest and the largest element."""
+    return named("aminmax", "min max")(input.amin(dim, keepdim), input.amax(dim, keepdim))
+
+
+# -- statistics -------------------------------------------------------------------------------------------
+
+
+def _var(x: Any, axes: Any, correction: float, keepdims: bool) -> Any:
+    count = int(np.prod([x.shape[k] for k in axes], dtype=np.int64))
+    centred = x - np.mean(x, axis=axes, keepdims=True)
+    square = centred * centred if x.dtype.kind != "c" else np.real(centred * np.conj(centred))
+    left = max(count - correction, 0)
+    total = np.sum(square, axis=axes, keepdims=keepdims)
+    return total / total.dtype.type(left)
+
+
+def _std(x: Any, axes: Any, correction: float, keepdims: bool) -> Any:
+    return np.sqrt(_var(x, axes, correction, keepdims))
+
+
+_VAR = Op("VarBackward0", _var)
+_STD = Op("StdBackward0", _std, keeps_result=True)
+
+
+def _moments(name: str, made: Op) -> None:
+    def moment(
+        input: Tensor,
+        dim: Any = None,
+        unbiased: Any = None,
+        keepdim: bool = False,
+        *,
+        correction: Any = None,
+        axis: Any = None,
+    ) -> Any:
+        dim = axis if dim is None else dim
+        if isinstance(dim, bool):
+            dim, unbiased = None, dim
+        if input._value.dtype.kind in "iub":
+            raise RuntimeError(f"{name}(): only support floating point and complex dtypes")
+        if correction is None:
+            correction = 1 if unbiased is None else int(unbiased)
+        axes = dims_of(dim, len(input._value.shape))
+        count = int(np.prod([input._value.shape[k] for k in axes], dtype=np.int64))
+        if count <= correction:
+            warnings.warn(
+                f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
+                "(input numel divided by output numel).",
+                UserWarning,
+                stacklevel=3,
+            )
+        return apply(made, (input,), (axes, correction, keepdim))
+
+    def with_mean(
+        input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
+    ) -> Any:
+        if isinstance(dim, bool):
+            dim, unbiased = None, dim
+        first = moment(input, dim, unbiased, keepdim, correction=correction)
+        return first, input.mean(dim, keepdim) if dim is not None else input.mean()
+
+    moment.__name__ = moment.__qualname__ = name
+    operation(name)(moment)
+    FUNCTIONS[f"{name}_mean"] = with_mean
+
+
+_moments("var", _VAR)
+_moments("std", _STD)
+
+
+def _median_index(x: Any, axis: int) -> Any:
+    order = np.argsort(x, axis=axis, kind="stable")
+    return np.take(order, (x.shape[axis] - 1) // 2, axis=axis)
+
+
+def _median_dim(x: Any, axis: int, keepdims: bool) -> Any:
+    return _at(x, _median_index(x, axis) if x.ndim else 0, axis, keepdims)
+
+
+def _median(x: Any) -> Any:
+    flat = np.reshape(x, (-1,))
+    return flat[_median_index(flat, 0)]
+
+
+_MEDIAN = Op("MedianBackward0", _median, keeps_result=True)
+_MEDIAN_DIM = Op("MedianBackward1", _median_dim, keeps_result=True)
+
+
+@operation()
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The median; the lower one of two."""
+    if dim is None:
+        return apply(_MEDIAN, (input,))
+    return named("median")(*apply(_MEDIAN_DIM, (input,), (dim_of(dim, len(input._value.shape)), keepdim)))
+
+
+def _nanmedian_index(x: Any, axis: int) -> Any:
+    order = np.argsort(x, axis=axis, kind="stable")
+    count = np.sum(~np.isnan(x), axis=axis, keepdims=True)
+    return np.squeeze(np.take_along_axis(order, np.maximum(count - 1, 0) // 2, axis), axis)
+
+
+@op("NanmedianBackward0")
+def _nanmedian(x: Any) -> Any:
+    flat = np.reshape(x, (-1,))
+    return flat[_nanmedian_index(flat, 0)]
+
+
+@op("NanmedianBackward1")
+def _nanmedian_dim(x: Any, axis: int, keepdims: bool) -> Any:
+    return _at(x, _nanmedian_index(x, axis), axis, keepdims)
+
+
+@operation()
+def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The median of what is not NaN."""
+    if dim is None:
+        return apply(_nanmedian, (input,))
+    found = apply(_nanmedian_dim, (input,), (dim_of(dim, len(input._value.shape)), keepdim))
+    return named("nanmedian")(*found)
+
+
+def _mode_index(x: Any, axis: int) -> Any:
+    moved = np.moveaxis(x, axis, -1)
+    found = np.empty(moved.shape[:-1], np.int64)
+    for where in np.ndindex(*moved.shape[:-1]):
+        values, counts = np.unique(moved[where], return_counts=True)
+        found[where] = np.flatnonzero(moved[where] == values[np.argmax(counts)])[-1]
+    return found
+
+
+@operation()
+def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
+    """The most frequent element along a dimension (the smallest of several), and where it last is."""
+    at = dim_of(dim, len(input._value.shape))
+    index = FUNCTIONS["as_tensor"](_mode_index(input._value, at))
+    values = input.gather(at, index.unsqueeze(at))
+    return named("mode")(values if keepdim else values.squeeze(at), index.unsqueeze(at) if keepdim else index)
+
+
+@operation()
+def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    """The k-th smallest element along a dimension, and where it is."""
+    at = dim_of(dim, len(input._value.shape))
+    size = input._value.shape[at] if input._value.shape else 1
+    if not 1 <= k <= size:
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {at}")
+    return named("kthvalue")(*apply(_kthvalue, (input,), (k, at, keepdim)))
+
+
+@op("KthvalueBackward0", keeps_result=True)
+def _kthvalue(x: Any, k: int, axis: int, keepdims: bool) -> Any:
+    order = np.argsort(x, axis=axis, kind="stable")
+    return _at(x, np.take(order, k - 1, axis=axis), axis, keepdims)
+
+
+@operation("quantile")
+def quantile(
+    input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Any:
+    """Quantiles along a dimension."""
+    levels = q._value if isinstance(q, Tensor) else np.asarray(q, input._value.dtype)
+    if (np.asarray(levels) < 0).any() or (np.asarray(levels) > 1).any():
+        raise RuntimeError("quantile() q values must be in the range [0, 1]")
+    return apply(_quantile, (input,), (_hashable(levels), dim, keepdim, interpolation))
+
+
+def _hashable(levels: Any) -> Any:
+    return float(levels) if not levels.shape else tuple(levels.tolist())
+
+
+@op("QuantileBackward0")
+def _quantile(x: Any, q: Any, axis: Any, keepdims: bool, method: str) -> Any:
+    return np.quantile(x, q, axis=axis, keepdims=keepdims, method=method).astype(x.dtype)
+
+
+# -- logic ------------------------------------------------------------------------------------------------
+
+
+def _logical(name: str, function: Any) -> None:
+    def reduced(x: Any, axes: Any, keepdims: bool) -> Any:
+        found = function(x, axis=axes, keepdims=keepdims)
+        return found.astype(np.uint8) if x.dtype == np.uint8 else found
+
+    made = Op("NotDifferentiable", reduced)
+
+    def reduction(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
+        axes = None if dim is None else dims_of(dim, len(input._value.shape))
+        return apply(made, (input.detach(),), (axes, keepdim))
+
+    reduction.__name__ = reduction.__qualname__ = name
+    operation(name)(reduction)
+
+
+_logical("all", np.all)
+_logical("any", np.any)
+
+
+@operation()
+def count_nonzero(input: Tensor, dim: Any = None) -> Any:
+    """The number of elements that are not zero."""
+    return (input != 0).sum(dim)
+
+
+# -- sums of exponentials, norms --------------------------------------------------------------------------
+
+
+@op("LogsumexpBackward0", keeps_result=True)
+def _logsumexp(x: Any, axes: Any, keepdims: bool) -> Any:
+    from funcgrad.scipy.special import logsumexp as fused  # noqa: PLC0415 - loaded when first needed
+
+    return fused(x, axis=axes, keepdims=keepdims)
+
+
+@operation()
+def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Any:
+    """``log(sum(exp(input)))``, without overflow."""
+    if input._value.dtype.kind in "iub":
+        input = input.to(SETTINGS.default_dtype)
+    return apply(_logsumexp, (input,), (dims_of(dim, len(input._value.shape)), keepdim))

@@ -1,0 +1,92 @@
+"""How an operation gets its public names: a function of the module, a method, and a method in place."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from funcgrad.torch.core.inplace import in_place
+from funcgrad.torch.core.tensor import Tensor, wrap
+
+__all__ = ["FUNCTIONS", "operation", "tensor_of"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {}
+"""The functions of the module by name; complete once the package is imported."""
+
+
+def operation(
+    *names: str, function: bool = True, method: bool = True, inplace: bool = False
+) -> Callable[[F], F]:
+    """Publish the decorated function under its own name, or these."""
+
+    def publish(f: F) -> F:
+        for name in names or (f.__name__,):
+            if function:
+                FUNCTIONS[name] = with_out(f, name)
+            if method:
+                setattr(Tensor, name, f)
+            if inplace:
+                made = in_place(f, f"{name}_")
+                setattr(Tensor, f"{name}_", made)
+                if function:
+                    FUNCTIONS.setdefault(f"{name}_", made)
+        return f
+
+    return publish
+
+
+def with_out(f: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """The function with PyTorch's ``out=``, and numbers refused where a tensor is expected."""
+
+    @functools.wraps(f)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if "out" in kwargs:
+            out = kwargs.pop("out")
+            if out is not None:
+                return stored(f(*args, **kwargs), out, name)
+        return f(*args, **kwargs)
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+def stored(found: Any, out: Any, name: str) -> Any:
+    """Results written into the tensors given as ``out=``."""
+    from funcgrad.torch.core.inplace import require_castable  # noqa: PLC0415 - rare
+    from funcgrad.torch.core.state import MODES  # noqa: PLC0415 - rare
+
+    if isinstance(found, tuple):
+        for x, y in zip(found, out, strict=True):
+            stored(x, y, name)
+        return out
+    if MODES.grad and (found._rg or out._rg):
+        raise RuntimeError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+            "arguments requires grad."
+        )
+    require_castable(found._value.dtype, out._value.dtype)
+    if out._value.shape == found._value.shape:
+        out._value[...] = found._value
+    else:
+        out._value = np.array(found._value, out._value.dtype)
+    out._version_box[0] += 1
+    return out
+
+
+def tensor_of(x: Any, like: Tensor | None = None) -> Tensor:
+    """`x` as a tensor: itself, or a constant made of an array or number."""
+    if isinstance(x, Tensor):
+        return x
+    if isinstance(x, np.ndarray | np.generic):
+        return wrap(np.asarray(x))
+    from funcgrad.torch.core.dtypes import weak_dtype  # noqa: PLC0415 - beside this module
+
+    if isinstance(x, bool | int | float | complex):
+        dtype = weak_dtype(x) if like is None else like._value.dtype
+        return wrap(np.asarray(x, dtype))
+    raise TypeError(f"expected a Tensor, got {type(x).__name__}")
