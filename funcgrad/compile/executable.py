@@ -94,8 +94,24 @@ def first_of(call: Callable[..., Any]) -> Callable[..., Any]:
 def native_call(kernel: Kernel, program: Program, *, strict: bool = False, single: bool = False) -> Any:
     """A caller of a kernel, compiled if it is not yet."""
     loaded = loaded_kernel(kernel.source, kernel.name)
-    layout = call_layout(kernel, program, strict=strict, single=single)
-    return make_caller(loaded.addresses[kernel.name], layout, loaded)
+    layout = call_layout(kernel, program, strict=strict, single=single and not kernel.may_fail)
+    call = make_caller(loaded.addresses[kernel.name], layout, loaded)
+    if kernel.may_fail:
+        call = failing_call(call, program)
+        return first_of(call) if single else call
+    return call
+
+
+def failing_call(call: Callable[..., Any], program: Program) -> Callable[..., Any]:
+    """A call whose last result says that NumPy would raise an error: then NumPy does."""
+
+    def checked(*args: Any) -> Any:
+        found = call(*args)
+        if found is NotImplemented:
+            return found
+        return program.evaluate(*args) if found[-1] else found[:-1]
+
+    return checked
 
 
 def mixed_call(program: Program, made: Executable) -> Callable[..., Any]:
@@ -161,6 +177,8 @@ def call_layout(kernel: Kernel, program: Program, *, strict: bool, single: bool)
         elif buffer.role == "captured":
             array = np.ascontiguousarray(buffer.source).reshape(np.shape(buffer.source))
             constants.append(Constant(slot, array))
+        elif buffer.role == "failure":
+            outputs.append(Output(slot, buffer.dtype, (), True))
         else:
             scratch.append(Scratch(slot, kernel.offsets[buffer]))
     return CallLayout(

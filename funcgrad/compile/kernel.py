@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from funcgrad.compile import control, lowerings, parts  # noqa: F401 - registers them
+from funcgrad.compile import control, lowerings, parts, positions, running  # noqa: F401 - registers them
 from funcgrad.compile.emission import Writer, without_dead_statements
 from funcgrad.compile.layout import Buffer, View
 from funcgrad.compile.memory import scratch_offsets
@@ -43,6 +43,11 @@ class Kernel:
     scratch_bytes: int
     sizes: tuple[int, ...]
     steps: Sequence[Nest | Special]
+
+    @property
+    def may_fail(self) -> bool:
+        """Whether it has a flag that says that NumPy would raise an error."""
+        return any(buffer.role == "failure" for buffer in self.buffers)
 
     @property
     def flops(self) -> float:
@@ -126,7 +131,7 @@ def store_output(scheduler: Scheduler, atom: Atom, k: int) -> None:
 
 def used_buffers(local: Locals, offsets: Mapping[Buffer, int]) -> list[Buffer]:
     """The blocks of memory by slot: scratch that nothing uses has none."""
-    order = {"input": 0, "captured": 1, "output": 2, "scratch": 3}
+    order = {"input": 0, "captured": 1, "output": 2, "failure": 3, "scratch": 4}
     used = [b for b in local.buffers if b.role != "scratch" or b in offsets]
     return sorted(used, key=lambda b: (order[b.role], b.source if isinstance(b.source, int) else 0))
 
@@ -148,6 +153,8 @@ def heading(
         view = f"as_{dtype_name(buffer.dtype)}(p[{slot}])"
         if buffer in numbers:
             lines.append(f"    {numbers[buffer]} = {view}[0]")
+        elif buffer.role == "failure":
+            lines += [f"    {buffer.name} = {view}", f"    {buffer.name}[0] = 0"]
         elif f"{buffer.name}[" in text or f"{buffer.name}," in text or f"{buffer.name})" in text:
             lines.append(f"    {buffer.name} = {view}")
     return lines

@@ -68,6 +68,13 @@ class Locals:
         """A block of memory for a value in between; it is named after the value."""
         return self.block(self.fresh(f"{hint}_" if hint else "tmp"), dtype, size, "scratch")
 
+    def failure_flag(self) -> Buffer:
+        """A number that a kernel sets where NumPy would raise an error."""
+        for buffer in self.buffers:
+            if buffer.role == "failure":
+                return buffer
+        return self.block(self.distinct("failed"), np.dtype(np.int64), 1, "failure")
+
     def symbol(self, number: int) -> str:
         """The text of a number that comes from a shape."""
         if abs(number) <= WRITTEN_OUT:

@@ -118,5 +118,3 @@ def lower_joined(scheduler: Scheduler, equation: Equation) -> None:
             )
         start += size
     scheduler.define_view(out, view, ready)
-
-
