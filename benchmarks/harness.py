@@ -272,7 +272,7 @@ def fresh_entries_in(
     if disagreement:
         return entries | {name: Missing("not timed") for name in running}, disagreement
 
-    if not effort.fresh_rounds:
+    if not effort.fresh_rounds and workload.cache != "warm":
         return entries | {name: Timing((first[name] / workload.operations,)) for name in running}, ""
 
     def sampler_of(contender: Contender) -> Sample:
@@ -280,7 +280,7 @@ def fresh_entries_in(
 
     rounds = {}
     for name in running:
-        wanted = workload.rounds or effort.fresh_rounds
+        wanted = (workload.rounds or effort.fresh_rounds) if effort.fresh_rounds else 1
         if name not in workload.rivals:
             wanted = max(effort.fewest, wanted // 5)
         rounds[name] = affordable(wanted, first[name], effort) if name != OURS else wanted
