@@ -164,7 +164,7 @@ def eigenspaces(primitive: Any, x: Any) -> Any:
 
 def broadcast_last(weights: Any, v: Any) -> Any:
     """Numbers for the columns of each matrix of a stack, in its dtype."""
-    shape = shape_of(v)[:-1]
+    shape = (*shape_of(v)[:-2], shape_of(v)[-1])
     return broadcast(weights.astype(v.dtype), shape, (len(shape) - 1,))
 
 
