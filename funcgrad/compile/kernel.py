@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from funcgrad.compile import control, lowerings, parts, positions, running  # noqa: F401 - registers them
+from funcgrad.compile import control, lowerings, parts, positions, products, running  # noqa: F401 - registers them
 from funcgrad.compile.emission import Writer, without_dead_statements
 from funcgrad.compile.layout import Buffer, View
 from funcgrad.compile.memory import scratch_offsets
@@ -25,7 +25,19 @@ from funcgrad.ir.program import Atom, Literal, Program, Var
 NAMES_OF_KERNELS = (
     *("p", "n", "i", "j", "k", "NAN", "INF", "select", "plus", "power", "complex", "range", "min", "max"),
     *("boolean", "fabs", "floor", "ceil", "rint", "trunc", "maximum", "minimum", "fmax", "fmin"),
-    *("copysign", "signbit", "shifted", "conjugate", "math", "np", *INLINE_FUNCTIONS),
+    *(
+        "copysign",
+        "signbit",
+        "shifted",
+        "conjugate",
+        "math",
+        "np",
+        "dgemm",
+        "sgemm",
+        "dgemv",
+        "sgemv",
+        *INLINE_FUNCTIONS,
+    ),
     *(f"{kind}{bits}" for kind in "fiuc" for bits in (8, 16, 32, 64, 128)),
 )
 

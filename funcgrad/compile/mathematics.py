@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.compile.native.blas import externals
 from funcgrad.compile.native.external import External, Overload
 from funcgrad.compile.native.front.functions import NAMED, Known
 from funcgrad.compile.native.front.values import Unsupported, Value, constant, is_float, width
@@ -117,6 +118,7 @@ def namespace() -> dict[str, Any]:
         **CASTS,
         **{name: getattr(np, name) for name in UFUNCS},
         **vector,
+        **externals(),
     }
 
 

@@ -75,6 +75,13 @@ class Locals:
                 return buffer
         return self.block(self.distinct("failed"), np.dtype(np.int64), 1, "failure")
 
+    def constant(self, name: str, value: int) -> str:
+        """A number that is the same for every call of this process, under a name of its own."""
+        found = self.symbols.get(value)
+        if found is None:
+            found = self.symbols[value] = self.distinct(f"{name}_address")
+        return found
+
     def symbol(self, number: int) -> str:
         """The text of a number that comes from a shape."""
         if abs(number) <= WRITTEN_OUT:

@@ -8,6 +8,7 @@ of other kinds are lowered by functions in `LOWERINGS`, which use the public met
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -277,6 +278,16 @@ class Scheduler:
         nest = self.nest_for(shape, self.bound(atom, shape))
         nest.body.append(Store(squeezed_view(view), self.operand(atom, nest), None))
         return view
+
+    def copied(self, view: View, move: Any, atom: Atom) -> View:
+        """What is in memory, moved, in memory of its own in row-major order."""
+        source = moved(view, [move])
+        assert source is not None
+        target = View.whole(self.local.scratch(view.buffer.dtype, math.prod(source.shape)), source.shape)
+        shape = squeezed(source.shape)
+        nest = self.nest_for(shape, self.ready_of(atom) + 1)
+        nest.body.append(Store(squeezed_view(target), Load(squeezed_view(source)), None))
+        return target
 
     def stored_node(self, node: Node) -> View:
         """The memory of a node; a local of a nest is stored there now."""
