@@ -84,12 +84,16 @@ def data_layout() -> str:
 
 
 def compile_ir(
-    modules: Sequence[str | bytes], exported: Iterable[str], *, level: int = 3, assembly: bool = False
+    modules: Sequence[str | bytes],
+    exported: Iterable[str],
+    *,
+    loops: bool = True,
+    assembly: bool = False,
 ) -> tuple[bytes, tuple[str, ...]]:
     """Optimise LLVM modules (text or bitcode) as one; return object code and the symbols it needs.
 
-    Everything but the ``exported`` functions becomes private to the object. With ``assembly`` the first result
-    is assembly text instead.
+    Everything but the ``exported`` functions becomes private to the object. ``loops`` says that they are what the
+    time goes to. With ``assembly`` the first result is assembly text instead.
     """
     with _LOCK:
         module = _linked(modules)
@@ -97,7 +101,7 @@ def compile_ir(
         for value in (*module.functions, *module.global_variables):
             if not (value.is_declaration or value.name in keep or value.name.startswith("llvm.")):
                 value.linkage = "internal"
-        _optimise(module, level)
+        _optimise(module, loops)
         if assembly:
             return _machine().emit_assembly(module).encode(), ()
         code = bytes(_machine().emit_object(module))
@@ -121,12 +125,14 @@ def _linked(modules: Sequence[str | bytes]) -> Any:
     return first
 
 
-def _optimise(module: Any, level: int) -> None:
-    options = llvm.create_pipeline_tuning_options(speed_level=level)
-    options.loop_vectorization = True
-    options.slp_vectorization = level > 2
-    options.loop_unrolling = True
-    options.loop_interleaving = True
+def _optimise(module: Any, loops: bool) -> None:
+    options = llvm.create_pipeline_tuning_options(speed_level=3 if loops else 1)
+    options.loop_vectorization = loops
+    options.slp_vectorization = loops
+    options.loop_unrolling = loops
+    options.loop_interleaving = loops
+    if not loops:
+        options.inlining_threshold = 25  # what is called from one place is inlined all the same
     builder = llvm.create_pass_builder(_machine(), options)
     builder.getModulePassManager().run(module, builder)
 

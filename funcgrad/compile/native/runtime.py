@@ -104,8 +104,8 @@ def compile_runtime() -> Binary:
 
     source = runtime_source()
     names = _names()
-    text = translate(source, _FUNCTIONS, frozenset(), names)
-    code, needs = compile_ir([text], _FUNCTIONS, level=2)
+    text = translate(source, _FUNCTIONS, frozenset(), names, inline=False)
+    code, needs = compile_ir([text], _FUNCTIONS, loops=False)
     return Binary(code, _FUNCTIONS, needs)
 
 

@@ -40,12 +40,25 @@ _MOST_ROUNDS = 12
 
 
 def translate(
-    source: str, functions: Sequence[str], fastmath: frozenset[str], namespace: Mapping[str, object]
+    source: str,
+    functions: Sequence[str],
+    fastmath: frozenset[str],
+    namespace: Mapping[str, object],
+    *,
+    inline: bool = True,
 ) -> str:
-    """The LLVM module of the named functions, or `Unsupported`."""
+    """The LLVM module of the named functions, or `Unsupported`.
+
+    Other functions of the source that they call are copied into them, or with ``inline=False`` where LLVM thinks fit.
+    """
     definitions = {node.name: node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)}
-    flags = "".join(f"{flag} " for flag in sorted(fastmath))
-    translation = _Translation(definitions, flags, namespace, frozenset(functions))
+    translation = _Translation(
+        definitions,
+        "".join(f"{flag} " for flag in sorted(fastmath)),
+        namespace,
+        frozenset(functions),
+        "alwaysinline " if inline else "",
+    )
     for name in functions:
         if name not in definitions:
             raise Unsupported(f"{name} is not defined by the source")
@@ -72,11 +85,13 @@ class _Translation:
         flags: str,
         namespace: Mapping[str, object],
         entries: frozenset[str],
+        inlining: str,
     ) -> None:
         self.definitions = definitions
         self.flags = flags
         self.namespace = namespace
         self.entries = entries
+        self.inlining = inlining
         self.module = Module()
         self.helpers: dict[tuple[str, tuple[Type, ...]], tuple[str, Type]] = {}
         self.pending: set[tuple[str, tuple[Type, ...]]] = set()
@@ -101,7 +116,7 @@ class _Translation:
             kind = body.result
             returned = "void" if kind is None else _result_type(kind)
             parameters = ", ".join(_parameters(arguments))
-            head = f'define internal {returned} @"{symbol}"({parameters}) alwaysinline #0'
+            head = f'define internal {returned} @"{symbol}"({parameters}) {self.inlining}#0'
             self._define(head, symbol, body)
             self.helpers[key] = f'"{symbol}"', "none" if kind is None else kind
         return self.helpers[key]
