@@ -127,7 +127,7 @@ class Versus:
     def judged(self, entries: Entries, statistic: Statistic, others: Mapping[str, Entries]) -> Verdict:
         """Compare with the fastest rival that ran."""
         names = self.called or " and ".join(self.rivals)
-        text = f"≥ {self.ratio:g}× {names}" if self.ratio >= 1 else f"≤ {1 / self.ratio:g} of {names}"
+        text = f"≥ {self.ratio:.3g}× {names}" if self.ratio >= 1 else f"≤ {1 / self.ratio:g} of {names}"
         ours = entries.get(OURS)
         found = [e.seconds(statistic) for name in self.rivals if isinstance(e := entries.get(name), Timing)]
         if not isinstance(ours, Timing) or not found:
