@@ -14,7 +14,7 @@ import numpy as np
 
 from funcgrad.compile.native.external import External, Overload
 
-__all__ = ["Routine", "externals", "routine"]
+__all__ = ["Routine", "externals", "integer_type", "routine"]
 
 _SPELLINGS = (
     ("scipy_cblas_{}64_", "i64"),
@@ -47,6 +47,13 @@ def routine(name: str) -> Routine | None:
                 continue
             return Routine(ctypes.cast(function, ctypes.c_void_p).value or 0, integer)
     return None
+
+
+@cache
+def integer_type() -> str:
+    """The type of the integers of this process's BLAS, which compiled calls depend on."""
+    found = routine("dgemm")
+    return "" if found is None else found.integer
 
 
 @cache
