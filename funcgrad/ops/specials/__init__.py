@@ -1,0 +1,10 @@
+"""Special functions beyond the hot ones of `funcgrad.ops.special`: tables of values and derivatives."""
+
+from funcgrad.ops.specials import bessel as bessel
+from funcgrad.ops.specials import errors as errors
+from funcgrad.ops.specials import gamma as gamma
+from funcgrad.ops.specials import hypergeometric as hypergeometric
+from funcgrad.ops.specials import incomplete as incomplete
+from funcgrad.ops.specials import integrals as integrals
+from funcgrad.ops.specials import plain as plain
+from funcgrad.ops.specials import zeta as zeta

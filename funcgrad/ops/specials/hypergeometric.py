@@ -1,0 +1,112 @@
+"""Hypergeometric functions and orthogonal polynomials, by their last argument: shifts of the parameters.
+
+DLMF 13.3.15, 15.5.1, 16.3.1, 18.9.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from funcgrad.ops.families import aval
+from funcgrad.ops.specials.table import define
+
+PARAMETERS = ("the parameter a", "the parameter b", "the parameter c")
+
+
+def hyp0f1_by_z(out: Any, v: Any, z: Any) -> Any:
+    """``0F1(v + 1; z) / v``."""
+    return hyp0f1(v + 1.0, z) / v
+
+
+def hyp1f1_by_x(out: Any, a: Any, b: Any, x: Any) -> Any:
+    """``a / b 1F1(a + 1; b + 1; x)``."""
+    return a / b * hyp1f1(a + 1.0, b + 1.0, x)
+
+
+def hyp2f1_by_z(out: Any, a: Any, b: Any, c: Any, z: Any) -> Any:
+    """``a b / c 2F1(a + 1, b + 1; c + 1; z)``."""
+    return a * b / c * hyp2f1(a + 1.0, b + 1.0, c + 1.0, z)
+
+
+def hyperu_by_x(out: Any, a: Any, b: Any, x: Any) -> Any:
+    """``-a U(a + 1, b + 1, x)``."""
+    return -a * hyperu(a + 1.0, b + 1.0, x)
+
+
+def exprel_by_x(out: Any, x: Any) -> Any:
+    """``1F1(2; 3; x) / 2``, for ``(exp(x) - 1) / x = 1F1(1; 2; x)``."""
+    return 0.5 * hyp1f1(2.0, 3.0, x)
+
+
+hyp0f1 = define("hyp0f1", "the parameter v", hyp0f1_by_z)
+hyp1f1 = define("hyp1f1", *PARAMETERS[:2], hyp1f1_by_x)
+hyp2f1 = define("hyp2f1", *PARAMETERS, hyp2f1_by_z)
+hyperu = define("hyperu", *PARAMETERS[:2], hyperu_by_x)
+exprel = define("exprel", exprel_by_x)
+
+
+# -- orthogonal polynomials --------------------------------------------------------------------------------
+
+DEGREE = "the degree"
+
+
+def eval_jacobi_by_x(out: Any, n: Any, alpha: Any, beta: Any, x: Any) -> Any:
+    """``(n + alpha + beta + 1) / 2`` times that of degree ``n - 1`` and parameters larger by 1."""
+    return 0.5 * (degree(n, x) + (alpha + beta + 1.0)) * eval_jacobi(n - 1, alpha + 1.0, beta + 1.0, x)
+
+
+def eval_gegenbauer_by_x(out: Any, n: Any, alpha: Any, x: Any) -> Any:
+    """``2 alpha`` times that of degree ``n - 1`` and parameter ``alpha + 1``."""
+    return 2.0 * alpha * eval_gegenbauer(n - 1, alpha + 1.0, x)
+
+
+def eval_genlaguerre_by_x(out: Any, n: Any, alpha: Any, x: Any) -> Any:
+    """Minus that of degree ``n - 1`` and parameter ``alpha + 1``."""
+    return -eval_genlaguerre(n - 1, alpha + 1.0, x)
+
+
+def eval_legendre_by_x(out: Any, n: Any, x: Any) -> Any:
+    """``(n + 1) / 2`` times Jacobi's of degree ``n - 1`` and parameters 1."""
+    return 0.5 * (degree(n, x) + 1.0) * eval_jacobi(n - 1, 1.0, 1.0, x)
+
+
+def eval_laguerre_by_x(out: Any, n: Any, x: Any) -> Any:
+    """Minus the generalised one of degree ``n - 1`` and parameter 1."""
+    return -eval_genlaguerre(n - 1, 1.0, x)
+
+
+def eval_chebyt_by_x(out: Any, n: Any, x: Any) -> Any:
+    """``n`` times that of the second kind of degree ``n - 1``."""
+    return degree(n, x) * eval_chebyu(n - 1, x)
+
+
+def eval_chebyu_by_x(out: Any, n: Any, x: Any) -> Any:
+    """Twice Gegenbauer's of degree ``n - 1`` and parameter 2."""
+    return 2.0 * eval_gegenbauer(n - 1, 2.0, x)
+
+
+def eval_hermite_by_x(out: Any, n: Any, x: Any) -> Any:
+    """``2 n`` times that of degree ``n - 1``."""
+    return 2.0 * degree(n, x) * eval_hermite(n - 1, x)
+
+
+def eval_hermitenorm_by_x(out: Any, n: Any, x: Any) -> Any:
+    """``n`` times that of degree ``n - 1``."""
+    return degree(n, x) * eval_hermitenorm(n - 1, x)
+
+
+def degree(n: Any, x: Any) -> Any:
+    """The degree in the dtype of x."""
+    return n.astype(aval(x).dtype)
+
+
+PARAMETER = "the parameter alpha"
+eval_jacobi = define("eval_jacobi", DEGREE, PARAMETER, "the parameter beta", eval_jacobi_by_x)
+eval_gegenbauer = define("eval_gegenbauer", DEGREE, PARAMETER, eval_gegenbauer_by_x)
+eval_genlaguerre = define("eval_genlaguerre", DEGREE, PARAMETER, eval_genlaguerre_by_x)
+eval_legendre = define("eval_legendre", DEGREE, eval_legendre_by_x)
+eval_laguerre = define("eval_laguerre", DEGREE, eval_laguerre_by_x)
+eval_chebyt = define("eval_chebyt", DEGREE, eval_chebyt_by_x)
+eval_chebyu = define("eval_chebyu", DEGREE, eval_chebyu_by_x)
+eval_hermite = define("eval_hermite", DEGREE, eval_hermite_by_x)
+eval_hermitenorm = define("eval_hermitenorm", DEGREE, eval_hermitenorm_by_x)

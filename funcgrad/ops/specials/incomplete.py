@@ -1,0 +1,289 @@
+"""The incomplete gamma and beta functions and their inverses, with derivatives by every argument.
+
+By the upper limit the derivative is elementary. By a parameter it is an integral, evaluated in `quadrature`,
+whose derivatives by the limit are elementary again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from funcgrad.ir.avals import Aval
+from funcgrad.ops.comparison import equal
+from funcgrad.ops.elementary import log, log1p
+from funcgrad.ops.families import Pointwise
+from funcgrad.ops.lazy import LazyUfunc
+from funcgrad.ops.logic import logical_or
+from funcgrad.ops.selection import where
+from funcgrad.ops.special import Polygamma
+from funcgrad.ops.specials import quadrature
+from funcgrad.ops.specials.quadrature import Orders, bell
+from funcgrad.ops.specials.table import Evaluated, define
+from funcgrad.tracing.samples import Sample, edge, positive, uniform
+
+TWO = LazyUfunc("numpy", "arctan2", 2)
+THREE = LazyUfunc("scipy.special", "betainc", 3)
+"""What says the dtypes of functions of two and three numbers; `gammainc` would make Python numbers double."""
+
+
+class ByParameters(Pointwise):
+    """The derivative of a distribution function by its parameters, ``orders`` times, at least once."""
+
+    parameters = ("orders",)
+    kinds = "f"
+    orders: Orders
+
+    def __call__(self, *args: Any) -> Any:
+        return self.apply(*args)
+
+    def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> None:
+        return None
+
+    def raised(self, i: int) -> Orders:
+        """The orders with one more in parameter `i`."""
+        return tuple(n + (k == i) for k, n in enumerate(self.orders))
+
+    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+        if i < len(self.orders):
+            return type(self)(self.raised(i))(*primals)
+        return self.slope(*primals)
+
+    def slope(self, *primals: Any) -> Any:
+        """The derivative by the limit: the density times a Bell polynomial, and 0 where the density is."""
+        raise NotImplementedError(f"{self.name}: slope")
+
+
+class GammaincByParameter(ByParameters):
+    """The derivative of ``gammainc(a, x)`` by a, ``orders`` times."""
+
+    name = "gammainc_by_parameter"
+
+    @property
+    def ufunc(self) -> Any:
+        """What evaluates it."""
+        return Evaluated(self.name, partial(quadrature.gammainc_by_a, self.orders[0]), TWO)
+
+    def slope(self, *primals: Any) -> Any:
+        a, x = primals
+
+        def logarithmic(orders: Orders) -> Any:
+            (k,) = orders
+            return log(x) - Polygamma(0)(a) if k == 1 else -Polygamma(k - 1)(a)
+
+        density = gammainc_slope(a, x)
+        none = equal(density, 0.0)
+        return where(none, 0.0, density * bell(self.orders, logarithmic))
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            Sample(positive(3), positive(3), params={"orders": (1,)}),
+            Sample(positive(), uniform(1.0, 9.0, 2), params={"orders": (2,)}),
+            Sample(
+                edge(1.0, 2.0, -1.0, np.nan),
+                edge(0.0, np.inf, 1.0, 1.0),
+                params={"orders": (1,)},
+                differentiable=False,
+            ),
+        )
+
+
+class BetaincByParameters(ByParameters):
+    """The derivative of ``betainc(a, b, x)`` by a and b, ``orders`` times."""
+
+    name = "betainc_by_parameters"
+
+    @property
+    def ufunc(self) -> Any:
+        """What evaluates it."""
+        return Evaluated(self.name, partial(quadrature.betainc_by_parameters, self.orders), THREE)
+
+    def slope(self, *primals: Any) -> Any:
+        a, b, x = primals
+
+        def logarithmic(orders: Orders) -> Any:
+            m, n = orders
+            found = Polygamma(m + n - 1)(a + b)
+            if not n:
+                found = found - Polygamma(m - 1)(a)
+            if not m:
+                found = found - Polygamma(n - 1)(b)
+            return found + (log(x) if orders == (1, 0) else log1p(-x) if orders == (0, 1) else 0.0)
+
+        density = betainc_slope(a, b, x)
+        none = equal(density, 0.0)
+        return where(none, 0.0, density * bell(self.orders, logarithmic))
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        inside = uniform(0.2, 0.8, 3)
+        return (
+            Sample(positive(3), positive(3), inside, params={"orders": (1, 0)}),
+            Sample(positive(), positive(3), inside, params={"orders": (0, 1)}),
+            Sample(positive(3), positive(3), uniform(0.2, 0.8), params={"orders": (1, 1)}),
+            Sample(
+                edge(1.0, 2.0, -1.0),
+                edge(1.0, 2.0, 1.0),
+                edge(0.0, 1.0, 0.5),
+                params={"orders": (1, 0)},
+                differentiable=False,
+            ),
+        )
+
+
+# -- densities ---------------------------------------------------------------------------------------------
+
+
+def gammainc_slope_by_a(out: Any, a: Any, x: Any) -> Any:
+    """``p (log(x) - psi(a))``, 0 where p is."""
+    return where(equal(out, 0.0), 0.0, out * (log(x) - Polygamma(0)(a)))
+
+
+def gammainc_slope_by_x(out: Any, a: Any, x: Any) -> Any:
+    """``p ((a - 1) / x - 1)``; at 0 that of ``x**(a-1)``."""
+    zero = equal(x, 0.0)
+    at_zero = where(equal(a, 1.0), -1.0, where(equal(a, 2.0), 1.0, out * (a - 1.0)))
+    return where(zero, at_zero, out * ((a - 1.0) / where(zero, 1.0, x) - 1.0))
+
+
+def betainc_slope_by_a(out: Any, a: Any, b: Any, x: Any) -> Any:
+    """``p (log(x) - psi(a) + psi(a + b))``, 0 where p is."""
+    return where(equal(out, 0.0), 0.0, out * (log(x) - Polygamma(0)(a) + Polygamma(0)(a + b)))
+
+
+def betainc_slope_by_b(out: Any, a: Any, b: Any, x: Any) -> Any:
+    """``p (log(1 - x) - psi(b) + psi(a + b))``, 0 where p is."""
+    return where(equal(out, 0.0), 0.0, out * (log1p(-x) - Polygamma(0)(b) + Polygamma(0)(a + b)))
+
+
+def betainc_slope_by_x(out: Any, a: Any, b: Any, x: Any) -> Any:
+    """``p ((a - 1) / x - (b - 1) / (1 - x))``."""
+    return out * ((a - 1.0) / x - (b - 1.0) / (1.0 - x))
+
+
+gammainc_slope = define(
+    "gammainc_slope",
+    gammainc_slope_by_a,
+    gammainc_slope_by_x,
+    ufunc=Evaluated("gammainc_slope", quadrature.gammainc_slope, TWO),
+)
+betainc_slope = define(
+    "betainc_slope",
+    betainc_slope_by_a,
+    betainc_slope_by_b,
+    betainc_slope_by_x,
+    ufunc=Evaluated("betainc_slope", quadrature.betainc_slope, THREE),
+)
+
+
+# -- the functions -----------------------------------------------------------------------------------------
+
+
+def gammainc_by_a(out: Any, a: Any, x: Any) -> Any:
+    """An integral."""
+    return GammaincByParameter((1,))(a, x)
+
+
+def gammainc_by_x(out: Any, a: Any, x: Any) -> Any:
+    """The density, ``x**(a-1) exp(-x) / gamma(a)``."""
+    return gammainc_slope(a, x)
+
+
+def gammaincc_by_a(out: Any, a: Any, x: Any) -> Any:
+    """Minus that of `gammainc`."""
+    return -gammainc_by_a(out, a, x)
+
+
+def gammaincc_by_x(out: Any, a: Any, x: Any) -> Any:
+    """Minus the density."""
+    return -gammainc_slope(a, x)
+
+
+def betainc_by_a(out: Any, a: Any, b: Any, x: Any) -> Any:
+    """An integral."""
+    return BetaincByParameters((1, 0))(a, b, x)
+
+
+def betainc_by_b(out: Any, a: Any, b: Any, x: Any) -> Any:
+    """An integral."""
+    return BetaincByParameters((0, 1))(a, b, x)
+
+
+def betainc_by_x(out: Any, a: Any, b: Any, x: Any) -> Any:
+    """The density, ``x**(a-1) (1-x)**(b-1) / beta(a, b)``."""
+    return betainc_slope(a, b, x)
+
+
+def betaincc_by_a(out: Any, a: Any, b: Any, x: Any) -> Any:
+    """Minus that of `betainc`."""
+    return -betainc_by_a(out, a, b, x)
+
+
+def betaincc_by_b(out: Any, a: Any, b: Any, x: Any) -> Any:
+    """Minus that of `betainc`."""
+    return -betainc_by_b(out, a, b, x)
+
+
+def betaincc_by_x(out: Any, a: Any, b: Any, x: Any) -> Any:
+    """Minus the density."""
+    return -betainc_slope(a, b, x)
+
+
+gammainc = define("gammainc", gammainc_by_a, gammainc_by_x)
+gammaincc = define("gammaincc", gammaincc_by_a, gammaincc_by_x)
+betainc = define("betainc", betainc_by_a, betainc_by_b, betainc_by_x)
+betaincc = define("betaincc", betaincc_by_a, betaincc_by_b, betaincc_by_x)
+
+
+# -- inverses ----------------------------------------------------------------------------------------------
+
+
+def implicit(moved: Any, density: Any, p: Any) -> Any:
+    """How the quantile moves with a parameter, ``-moved / density``; not at all at the ends."""
+    end = logical_or(equal(p, 0.0), equal(p, 1.0))
+    return where(end, 0.0, -moved / where(end, 1.0, density))
+
+
+def gammaincinv_by_a(out: Any, a: Any, p: Any) -> Any:
+    """By implicit differentiation of ``gammainc(a, out) = p``."""
+    return implicit(gammainc_by_a(None, a, out), gammainc_slope(a, out), p)
+
+
+def gammaincinv_by_p(out: Any, a: Any, p: Any) -> Any:
+    """One over the density."""
+    return 1.0 / gammainc_slope(a, out)
+
+
+def gammainccinv_by_p(out: Any, a: Any, p: Any) -> Any:
+    """Minus one over the density."""
+    return -1.0 / gammainc_slope(a, out)
+
+
+def betaincinv_by_a(out: Any, a: Any, b: Any, p: Any) -> Any:
+    """By implicit differentiation of ``betainc(a, b, out) = p``."""
+    return implicit(betainc_by_a(None, a, b, out), betainc_slope(a, b, out), p)
+
+
+def betaincinv_by_b(out: Any, a: Any, b: Any, p: Any) -> Any:
+    """By implicit differentiation of ``betainc(a, b, out) = p``."""
+    return implicit(betainc_by_b(None, a, b, out), betainc_slope(a, b, out), p)
+
+
+def betaincinv_by_p(out: Any, a: Any, b: Any, p: Any) -> Any:
+    """One over the density."""
+    return 1.0 / betainc_slope(a, b, out)
+
+
+def betainccinv_by_p(out: Any, a: Any, b: Any, p: Any) -> Any:
+    """Minus one over the density."""
+    return -1.0 / betainc_slope(a, b, out)
+
+
+gammaincinv = define("gammaincinv", gammaincinv_by_a, gammaincinv_by_p)
+gammainccinv = define("gammainccinv", gammaincinv_by_a, gammainccinv_by_p)
+betaincinv = define("betaincinv", betaincinv_by_a, betaincinv_by_b, betaincinv_by_p)
+betainccinv = define("betainccinv", betaincinv_by_a, betaincinv_by_b, betainccinv_by_p)

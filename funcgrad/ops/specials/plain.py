@@ -1,0 +1,175 @@
+"""Functions with elementary derivatives: divergences, losses, transforms of data, angles in degrees."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from funcgrad.ops.comparison import equal, greater, less_equal
+from funcgrad.ops.elementary import exp, log, log1p, sin
+from funcgrad.ops.magnitude import absolute, hypot, sign
+from funcgrad.ops.selection import where
+from funcgrad.ops.specials.hypergeometric import hyp1f1, hyp2f1
+from funcgrad.ops.specials.table import define
+
+# -- divergences and losses --------------------------------------------------------------------------------
+
+
+def rel_entr_by_x(out: Any, x: Any, y: Any) -> Any:
+    """``log(x / y) + 1``."""
+    return log(x / y) + 1.0
+
+
+def rel_entr_by_y(out: Any, x: Any, y: Any) -> Any:
+    """``-x / y``."""
+    return -x / y
+
+
+def kl_div_by_x(out: Any, x: Any, y: Any) -> Any:
+    """``log(x / y)``."""
+    return log(x / y)
+
+
+def kl_div_by_y(out: Any, x: Any, y: Any) -> Any:
+    """``1 - x / y``."""
+    return 1.0 - x / y
+
+
+def huber_by_delta(out: Any, delta: Any, r: Any) -> Any:
+    """``|r| - delta`` beyond delta, 0 within."""
+    return where(less_equal(absolute(r), delta), 0.0, absolute(r) - delta)
+
+
+def huber_by_r(out: Any, delta: Any, r: Any) -> Any:
+    """``r`` within delta, ``delta sign(r)`` beyond."""
+    return where(less_equal(absolute(r), delta), r, delta * sign(r))
+
+
+def pseudo_huber_by_delta(out: Any, delta: Any, r: Any) -> Any:
+    """``(h - delta)**2 / h`` with ``h = hypot(delta, r)``, for the function is ``delta (h - delta)``."""
+    size = hypot(delta, r)
+    beyond = r * (r / (size + delta))
+    return beyond / size * beyond
+
+
+def pseudo_huber_by_r(out: Any, delta: Any, r: Any) -> Any:
+    """``delta r / hypot(delta, r)``."""
+    return delta * (r / hypot(delta, r))
+
+
+define("rel_entr", rel_entr_by_x, rel_entr_by_y)
+define("kl_div", kl_div_by_x, kl_div_by_y)
+define("huber", huber_by_delta, huber_by_r)
+define("pseudo_huber", pseudo_huber_by_delta, pseudo_huber_by_r)
+
+
+# -- Box and Cox -------------------------------------------------------------------------------------------
+
+
+def power_slope(log_x: Any, lmbda: Any) -> Any:
+    """The derivative of ``(exp(lmbda L) - 1) / lmbda`` by lmbda, ``L**2 1F1(2; 3; lmbda L) / 2``."""
+    return log_x * log_x * (0.5 * hyp1f1(2.0, 3.0, lmbda * log_x))
+
+
+def boxcox_by_x(out: Any, x: Any, lmbda: Any) -> Any:
+    """``x ** (lmbda - 1)``."""
+    return x ** (lmbda - 1.0)
+
+
+def boxcox_by_lmbda(out: Any, x: Any, lmbda: Any) -> Any:
+    """See `power_slope`; ``1 / lmbda**2`` where x is 0."""
+    zero = equal(x, 0.0)
+    return where(zero, 1.0 / lmbda**2, power_slope(log(where(zero, 1.0, x)), lmbda))
+
+
+def boxcox1p_by_x(out: Any, x: Any, lmbda: Any) -> Any:
+    """``(1 + x) ** (lmbda - 1)``."""
+    return exp((lmbda - 1.0) * log1p(x))
+
+
+def boxcox1p_by_lmbda(out: Any, x: Any, lmbda: Any) -> Any:
+    """As that of `boxcox`."""
+    zero = equal(x, -1.0)
+    return where(zero, 1.0 / lmbda**2, power_slope(log1p(where(zero, 0.0, x)), lmbda))
+
+
+def inv_boxcox_by_y(out: Any, y: Any, lmbda: Any) -> Any:
+    """``(1 + lmbda y) ** (1 / lmbda - 1)``."""
+    return out / (1.0 + lmbda * y)
+
+
+def inv_boxcox_by_lmbda(out: Any, y: Any, lmbda: Any) -> Any:
+    """By ``log1p(t) / t = 2F1(1, 1; 2; -t)`` with ``t = lmbda y``: right at 0 too."""
+    return out * y * y * (-0.5 * hyp2f1(2.0, 2.0, 3.0, -lmbda * y))
+
+
+def inv_boxcox1p_by_y(out: Any, y: Any, lmbda: Any) -> Any:
+    """That of `inv_boxcox`, of which this is 1 less."""
+    return inv_boxcox_by_y(out + 1.0, y, lmbda)
+
+
+def inv_boxcox1p_by_lmbda(out: Any, y: Any, lmbda: Any) -> Any:
+    """That of `inv_boxcox`."""
+    return inv_boxcox_by_lmbda(out + 1.0, y, lmbda)
+
+
+define("boxcox", boxcox_by_x, boxcox_by_lmbda)
+define("boxcox1p", boxcox1p_by_x, boxcox1p_by_lmbda)
+define("inv_boxcox", inv_boxcox_by_y, inv_boxcox_by_lmbda)
+define("inv_boxcox1p", inv_boxcox1p_by_y, inv_boxcox1p_by_lmbda)
+
+
+# -- powers and angles -------------------------------------------------------------------------------------
+
+
+def exp10_by_x(out: Any, x: Any) -> Any:
+    """``log(10) 10**x``."""
+    return out * math.log(10.0)
+
+
+def cosm1_by_x(out: Any, x: Any) -> Any:
+    """``-sin(x)``."""
+    return -sin(x)
+
+
+def powm1_by_x(out: Any, x: Any, y: Any) -> Any:
+    """``y x ** (y - 1)``."""
+    return y * x ** (y - 1.0)
+
+
+def powm1_by_y(out: Any, x: Any, y: Any) -> Any:
+    """``x**y log(x)``, 0 where x is 0 and y is positive."""
+    zero = equal(x, 0.0)
+    return where(zero, where(greater(y, 0.0), 0.0, math.nan), (out + 1.0) * log(where(zero, 1.0, x)))
+
+
+DEGREE = math.pi / 180.0
+
+
+def sindg_by_x(out: Any, x: Any) -> Any:
+    """The cosine."""
+    return cosdg(x) * DEGREE
+
+
+def cosdg_by_x(out: Any, x: Any) -> Any:
+    """Minus the sine."""
+    return sindg(x) * -DEGREE
+
+
+def tandg_by_x(out: Any, x: Any) -> Any:
+    """``1 + tan**2``."""
+    return (1.0 + out * out) * DEGREE
+
+
+def cotdg_by_x(out: Any, x: Any) -> Any:
+    """``-(1 + cot**2)``."""
+    return (1.0 + out * out) * -DEGREE
+
+
+exp10 = define("exp10", exp10_by_x)
+cosm1 = define("cosm1", cosm1_by_x)
+powm1 = define("powm1", powm1_by_x, powm1_by_y)
+sindg = define("sindg", sindg_by_x)
+cosdg = define("cosdg", cosdg_by_x)
+tandg = define("tandg", tandg_by_x)
+cotdg = define("cotdg", cotdg_by_x)

@@ -1,0 +1,129 @@
+"""The special functions of SciPy as one primitive, and the table of their derivatives.
+
+A function is one entry: what evaluates it and, for each argument, a function of the result and the arguments
+that gives the derivative, or the words for an argument by which there is none. Derivatives are written with
+other functions of the table, so they are differentiable again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from funcgrad.errors import NotDifferentiableError
+from funcgrad.ops.families import Pointwise
+from funcgrad.ops.lazy import LazyUfunc
+from funcgrad.ops.structure import aval
+from funcgrad.tracing.samples import Sample, edge, integers, positive, uniform
+
+Partial = Callable[..., Any]
+"""``partial(out, *arguments)``: the derivative by one argument."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One special function."""
+
+    ufunc: Any
+    partials: tuple[Partial | str | None, ...]
+    """For each argument its derivative, None for zero, or the argument's name where there is none."""
+    holomorphic: bool
+
+
+TABLE: dict[str, Function] = {}
+"""The functions by name."""
+
+
+def define(
+    name: str, *partials: Partial | str | None, ufunc: Any = None, holomorphic: bool = True
+) -> Special:
+    """Enter a function of ``scipy.special``, or one that `ufunc` evaluates, and return its primitive."""
+    if ufunc is None:
+        ufunc = LazyUfunc("scipy.special", name, len(partials))
+    TABLE[name] = Function(ufunc, partials, holomorphic)
+    special: Special = Special(name)
+    return special
+
+
+class LazyResult(LazyUfunc):
+    """One of several results of a ufunc.
+
+    >>> sine_integral = LazyResult("scipy.special", "sici", 0)
+    >>> print(sine_integral(0.0), sine_integral.resolve_dtypes((np.dtype(np.float32), None)))
+    0.0 (dtype('float32'), dtype('float32'))
+    """
+
+    def __init__(self, module: str, name: str, result: int, nin: int = 1) -> None:
+        super().__init__(module, name, nin)
+        self.result = result
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        return self.resolved(*args, **options)[self.result]
+
+    def resolve_dtypes(self, dtypes: tuple[Any, ...], **options: Any) -> tuple[np.dtype[Any], ...]:
+        """The dtypes of the operands and of this result."""
+        ufunc = self.resolved
+        found = ufunc.resolve_dtypes((*dtypes[: ufunc.nin], *[None] * ufunc.nout), **options)
+        return (*found[: ufunc.nin], found[ufunc.nin + self.result])
+
+
+class Evaluated:
+    """A NumPy function that promotes as a ufunc of SciPy's does."""
+
+    def __init__(self, name: str, function: Callable[..., Any], like: LazyUfunc) -> None:
+        self.__name__ = name
+        self.nin = like.nin
+        self.function = function
+        self.resolve_dtypes = like.resolve_dtypes
+
+    def __call__(self, *args: Any) -> Any:
+        asked = tuple([type(x) if type(x) in (int, float) else np.asarray(x).dtype for x in args])
+        dtypes = self.resolve_dtypes((*asked, None))
+        return self.function(*[np.asarray(x, d) for x, d in zip(args, dtypes, strict=False)])
+
+
+class Special(Pointwise):
+    """The special function named ``function``, evaluated by SciPy."""
+
+    name = "special"
+    parameters = ("function",)
+    kinds = "f"
+    function: str
+
+    def __call__(self, *args: Any) -> Any:
+        return self.apply(*args)
+
+    @property
+    def ufunc(self) -> Any:
+        """What evaluates it."""
+        return TABLE[self.function].ufunc
+
+    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+        entry = TABLE[self.function]
+        rule = entry.partials[i]
+        if isinstance(rule, str):
+            raise NotDifferentiableError(
+                f"{self.function} has no derivative by its {ORDINALS[i]} argument, {rule}",
+                remedy=f"Keep {rule} out of what is differentiated, if need be with fg.stop_gradient, "
+                "or give the function a rule with fg.custom_jvp.",
+            )
+        if not entry.holomorphic and aval(out).dtype.kind == "c":
+            raise NotDifferentiableError(f"{self.function} of complex numbers is not holomorphic")
+        return None if rule is None else rule(out, *primals)
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            Sample(uniform(0.6, 3.0, 3, 2), params={"function": "gamma"}),
+            Sample(positive(3), positive(), params={"function": "beta"}),
+            Sample(integers(0, 3, 3), positive(3), params={"function": "spherical_jn"}),
+            Sample(uniform(0.1, 0.9, 3), params={"function": "sici_si"}),
+            Sample(positive(3), positive(3), uniform(0.2, 0.8, 3), params={"function": "betainc"}),
+            Sample(edge(0.0, -1.0, np.inf, np.nan), params={"function": "gamma"}, differentiable=False),
+        )
+
+
+ORDINALS = ("first", "second", "third", "fourth")
