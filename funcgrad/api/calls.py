@@ -17,6 +17,7 @@ import numpy as np
 
 from funcgrad.errors import FuncgradError
 from funcgrad.ir.avals import Aval, aval_of
+from funcgrad.ir.evaluate import prefer_fast
 from funcgrad.ir.program import Program
 from funcgrad.source import user_location_of
 from funcgrad.tracing.lists import asoperand
@@ -135,7 +136,12 @@ class Traced:
 
         def build_now() -> Built:
             with collector_paused(len(recorder.steps)):
-                return build(self.program)
+                built = build(self.program)
+            if recorder.native:
+                for part in built if isinstance(built, tuple) else (built,):
+                    if isinstance(part, Program):
+                        prefer_fast(part)
+            return built
 
         return CACHE.get(full, len(recorder.steps), build_now)
 

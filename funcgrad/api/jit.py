@@ -13,6 +13,7 @@ from funcgrad.api.arguments import leaf_aval
 from funcgrad.api.calls import trace
 from funcgrad.api.inspect import name_inputs
 from funcgrad.api.transformed import TransformedFunction, function_expected
+from funcgrad.compile.tiering import register
 from funcgrad.errors import StaticArgumentError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
@@ -21,6 +22,8 @@ from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.replay import inline
 from funcgrad.transforms.simplify import simplify_program
+
+register()
 
 Function = Callable[..., Any]
 Numbers = int | Sequence[int]

@@ -16,6 +16,7 @@ from funcgrad.compile.native.layout import Accept, CallLayout, Constant, Input, 
 from funcgrad.compile.schedule import NotLowered
 from funcgrad.compile.segments import segments_of
 from funcgrad.ir.avals import Aval
+from funcgrad.ir.evaluate import evaluate_by_numpy
 from funcgrad.ir.program import Literal, Program, Var
 from funcgrad.transforms.simplify import simplify_program
 
@@ -51,7 +52,7 @@ class Executable:
         if found is NotImplemented:
             found = self.call(*[conformed(x, v.aval) for x, v in zip(args, self.program.inputs, strict=True)])
         if found is NotImplemented:
-            return self.program.evaluate(*args)
+            return evaluate_by_numpy(self.program, args)
         return found  # type: ignore[no-any-return]
 
 
@@ -109,7 +110,7 @@ def failing_call(call: Callable[..., Any], program: Program) -> Callable[..., An
         found = call(*args)
         if found is NotImplemented:
             return found
-        return program.evaluate(*args) if found[-1] else found[:-1]
+        return evaluate_by_numpy(program, args) if found[-1] else found[:-1]
 
     return checked
 

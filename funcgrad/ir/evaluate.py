@@ -8,6 +8,8 @@ needs longer to compile their source than it saves.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -17,12 +19,17 @@ from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.buffers import Buffers, exposed, overwritten
 from funcgrad.ir.numpy_source import atom_source, equation_source, targets, tuple_source
 from funcgrad.ir.program import Atom, Literal, Program, Var
+from funcgrad.ir.promotion import PROMOTION, Run
 
 _KINDS = "biufc"
 """In this order, a Python scalar of one kind may stand where a later one is expected."""
 
 WALKS_BEFORE_SOURCE = 1
 LONGEST_SOURCE = 2000
+TRIALS = 4
+"""Calls of a compiled form before it is decided whether it stays."""
+WORTH = 1.2
+"""It stays although it is a little slower: timings are noisy, and it does not get worse with use."""
 FREED_ABOVE = 1 << 16
 """Intermediate arrays of at least this many bytes are dropped after their last use."""
 
@@ -47,17 +54,52 @@ def checked_inputs(program: Program, args: Sequence[Any]) -> list[Any]:
 
 
 class Runner:
-    """Calls a Program on NumPy values; the result is the tuple of its outputs."""
+    """Calls a Program on NumPy values; the result is the tuple of its outputs.
 
-    __slots__ = ("_lifetimes", "_program", "_runs", "_source_function")
+    It keeps count of the time that takes. A Program that has been evaluated for long is offered to whatever
+    can compile it; the faster of the two forms stays.
+    """
+
+    __slots__ = ("_asks_at", "_fast", "_lifetimes", "_program", "_runs", "_source_function", "_spent", "_trial")
 
     def __init__(self, program: Program) -> None:
         self._program = program
         self._lifetimes: Lifetimes | None = None
         self._runs = 0
         self._source_function: Callable[..., Any] | None = None
+        self._fast: Run | None = None
+        self._spent = 0.0
+        self._asks_at = PROMOTION.first
+        self._trial: Trial | None = None
 
     def __call__(self, *args: Any) -> tuple[Any, ...]:
+        fast = self._fast
+        if fast is not None:
+            return fast(*args)
+        start = perf_counter()
+        out = self.evaluated(*args)
+        seconds = perf_counter() - start
+        self._spent += seconds
+        if self._spent >= self._asks_at:
+            self._promote(seconds)
+        return out
+
+    def prefer_fast(self) -> None:
+        """Look for a faster form before the first evaluation: a compiled function is part of the Program."""
+        if self._fast is None and self._asks_at < inf:
+            self._fast, self._asks_at = PROMOTION.offer(self._program, inf)
+
+    def _promote(self, seconds: float) -> None:
+        fast, self._asks_at = PROMOTION.offer(self._program, self._spent)
+        if fast is not None:
+            self._trial = Trial(fast, seconds, self._decide)
+            self._fast = self._trial
+
+    def _decide(self, fast: Run | None) -> None:
+        self._fast, self._trial = fast, None
+
+    def evaluated(self, *args: Any) -> tuple[Any, ...]:
+        """The outputs, by NumPy."""
         function = self._source_function
         if function is None:
             if self._lifetimes is None:
@@ -77,6 +119,44 @@ class Runner:
     def _walk(self, args: Sequence[Any]) -> tuple[Any, ...]:
         with np.errstate(all="ignore"):
             return walk(self._program, args, self._lifetimes)
+
+
+class Trial:
+    """The first calls of a faster form, which are timed: it stays only if it is faster."""
+
+    __slots__ = ("_best", "_decide", "_fast", "_left", "_to_beat")
+
+    def __init__(self, fast: Run, to_beat: float, decide: Callable[[Run | None], None]) -> None:
+        self._fast = fast
+        self._to_beat = to_beat
+        self._decide = decide
+        self._left = TRIALS
+        self._best = inf
+
+    def __call__(self, *args: Any) -> tuple[Any, ...]:
+        start = perf_counter()
+        out = self._fast(*args)
+        self._best = min(self._best, perf_counter() - start)
+        self._left -= 1
+        if self._left <= 0:
+            self._decide(self._fast if self._best < self._to_beat * WORTH else None)
+        return out
+
+
+def evaluate_by_numpy(program: Program, args: Sequence[Any]) -> tuple[Any, ...]:
+    """The outputs of a Program by NumPy, whatever faster form it has."""
+    runner = program._runner
+    if not isinstance(runner, Runner):
+        runner = program._runner = Runner(program)
+    return runner.evaluated(*args)
+
+
+def prefer_fast(program: Program) -> None:
+    """Let a Program be compiled before it is evaluated for the first time."""
+    if program._runner is None:
+        program._runner = Runner(program)
+    assert isinstance(program._runner, Runner)
+    program._runner.prefer_fast()
 
 
 def last_uses(program: Program) -> dict[Var, int]:

@@ -90,6 +90,9 @@ class Recorder:
 
     def __exit__(self, *exc: object) -> None:
         _active.reset(self._token)
+        outer = _active.get()
+        if self.native and outer is not None:
+            outer.native = True
         self.close()
 
     def close(self) -> None:
