@@ -1,9 +1,13 @@
-"""The names of `numpy.linalg` that need no factorisation: products, powers, norms, diagonals and traces."""
+"""The names of `numpy.linalg`: here products, powers, norms, diagonals and traces.
+
+The others, which need a factorisation, are in modules that are imported when they are first asked for.
+"""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +16,7 @@ import numpy as np
 from funcgrad.numpy import contraction, products, views
 from funcgrad.numpy.axes import normalized_axis, refused
 from funcgrad.numpy.creation import eye
-from funcgrad.numpy.dispatch import implements, unsupported
+from funcgrad.numpy.dispatch import LATER, implements
 from funcgrad.numpy.norms import matrix_norm, norm, vector_norm
 from funcgrad.numpy.operands import promoted, sizes_differ, stored
 from funcgrad.ops.structure import aval, broadcast
@@ -20,21 +24,68 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
 
-__all__ = [
+HOMES = {
+    **dict.fromkeys(
+        ("cholesky", "cond", "eig", "eigh", "eigvals", "eigvalsh", "matrix_rank", "qr", "svd", "svdvals"),
+        "funcgrad.numpy.decompositions",
+    ),
+    **dict.fromkeys(
+        ("det", "inv", "lstsq", "pinv", "slogdet", "solve", "tensorinv", "tensorsolve"),
+        "funcgrad.numpy.linear_systems",
+    ),
+}
+"""The module of each name that is imported later."""
+
+LATER.update({getattr(np.linalg, name): module for name, module in HOMES.items()})
+
+__all__ = [  # noqa: F822 - `__getattr__` below finds the others
+    "LinAlgError",
+    "cholesky",
+    "cond",
     "cross",
+    "det",
     "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "lstsq",
     "matmul",
     "matrix_norm",
     "matrix_power",
+    "matrix_rank",
     "matrix_transpose",
     "multi_dot",
     "norm",
     "outer",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "svdvals",
     "tensordot",
+    "tensorinv",
+    "tensorsolve",
     "trace",
     "vecdot",
     "vector_norm",
 ]
+
+LinAlgError = np.linalg.LinAlgError
+
+
+def __getattr__(name: str) -> Any:
+    """A name of `numpy.linalg` that is imported now."""
+    if name not in HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    """The public names, those imported later among them."""
+    return sorted(__all__)
 
 
 # -- other names for what NumPy has elsewhere too ------------------------------------------------------------
@@ -137,7 +188,7 @@ def matrix_transpose(x: Any, /) -> Any:
 
 @implements(np.linalg.matrix_power)
 def matrix_power(a: Any, n: Any) -> Any:
-    """Square matrices to an integer power that is not negative.
+    """Square matrices to an integer power; a negative one is a power of the inverse.
 
     >>> print(fg.numpy.linalg.matrix_power(np.array([[1.0, 1.0], [0.0, 1.0]]), 5))
     [[1. 5.]
@@ -152,7 +203,7 @@ def matrix_power(a: Any, n: Any) -> Any:
         raise refused(f"matrix_power of {a.aval}: needs square matrices in the last two axes")
     size = a.aval.shape[-1]
     if n < 0:
-        raise unsupported(f"np.linalg.matrix_power with n={n}, which needs an inverse,")
+        a, n = import_module("funcgrad.numpy.linear_systems").inv(a), -n
     if n == 0:
         return broadcast(eye(size, dtype=a.aval.dtype), a.aval.shape, (ndim - 2, ndim - 1))
     result, square = None, a

@@ -1,8 +1,9 @@
-"""Norms of vectors and matrices that need no factorisation.
+"""Norms of vectors and matrices.
 
 Where a norm has no derivative, the subgradient of smallest length is taken: at the zero vector that is zero,
 for every order, and so are all higher derivatives there. In ``ord=p`` an element that is zero contributes
-zero to the gradient. Norms built on singular values are refused by name.
+zero to the gradient, and so does a singular value that is zero. Where several elements or singular values
+are the largest, they share the derivative evenly.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.reductions import max as max_of
 from funcgrad.numpy.reductions import min as min_of
 from funcgrad.ops import contraction
-from funcgrad.ops.arithmetic import add
-from funcgrad.ops.comparison import equal, not_equal
+from funcgrad.ops.arithmetic import add, mul
+from funcgrad.ops.comparison import equal, greater, not_equal
 from funcgrad.ops.complexes import imag, real, real_dtype
 from funcgrad.ops.magnitude import absolute
 from funcgrad.ops.norms import root_of_squares
 from funcgrad.ops.selection import where
-from funcgrad.ops.structure import aval, broadcast, cast, reduce_sum
+from funcgrad.ops.structure import aval, broadcast, cast, permute, reduce_sum
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 
@@ -133,12 +134,31 @@ def norm_of_matrices(x: Any, axes: Axes, order: Any) -> Any:
     if order is None or order in ("fro", "f"):
         return euclidean(x, axes)
     if order in (2, -2, "nuc"):
-        raise unsupported(f"np.linalg.norm of matrices with ord={order!r}, which needs singular values,")
+        return norm_of_singular_values(x, axes, order)
     if order not in (1, -1, math.inf, -math.inf):
         raise refused(f"norm: ord={order!r} is not an order for matrices")
     summed, compared = axes if abs(order) == 1 else (axes[1], axes[0])
     sums = reduce_sum(absolute(x), (summed,))
     return extreme(sums, (compared - (summed < compared),), order > 0)
+
+
+def norm_of_singular_values(x: Any, axes: Axes, order: Any) -> Any:
+    """The largest or smallest singular value, or the sum of all."""
+    from funcgrad.ops.linalg.singular import svdvals  # noqa: PLC0415 - loaded by those who need it
+
+    shape = aval(x).shape
+    rest = [a for a in range(len(shape)) if a not in axes]
+    s = svdvals.bind(permute(x, (*rest, *axes)))
+    last = (len(rest),)
+    if order == -2:
+        return min_of(s, last)
+    if not aval(s).shape[-1]:
+        return reduce_sum(s, last)
+    largest = broadcast(max_of(s, last), aval(s).shape, tuple(range(len(rest))))
+    rounding = float(np.finfo(aval(s).dtype).eps) * max(shape[a] for a in axes)
+    # A singular value has a corner at zero, as a magnitude has.
+    found = where(greater(s, mul(largest, rounding)), s, aval(s).dtype.type(0))
+    return reduce_sum(found, last) if order == "nuc" else max_of(found, last)
 
 
 def extreme(size: Any, axes: Axes, is_largest: bool) -> Any:

@@ -43,7 +43,7 @@ def assert_like_numpy(f: Callable[..., Any], *args: Any) -> None:
 
 
 VECTOR_ORDERS: list[Any] = [None, 2, 1, math.inf, -math.inf, 0, 3, 2.5, 0.5, -1, -2.5, np.float64(3.0)]
-MATRIX_ORDERS: list[Any] = [None, "fro", "f", 1, -1, math.inf, -math.inf]
+MATRIX_ORDERS: list[Any] = [None, "fro", "f", 1, -1, math.inf, -math.inf, 2, -2, "nuc"]
 DTYPES = [np.float64, np.float32, np.complex128, np.complex64, np.int64, np.bool_]
 
 
@@ -128,7 +128,7 @@ def test_gradient_at_zero_is_zero(order: Any, dtype: Any) -> None:
     assert tangent == 0.0
 
 
-@pytest.mark.parametrize("order", [None, "fro", 1, -1, math.inf, -math.inf], ids=str)
+@pytest.mark.parametrize("order", [None, "fro", 1, -1, math.inf, -math.inf, 2, "nuc"], ids=str)
 def test_gradient_at_the_zero_matrix_is_zero(order: Any) -> None:
     np.testing.assert_array_equal(fg.grad(lambda x: np.linalg.norm(x, order))(np.zeros((2, 3))), 0.0)
 
@@ -182,12 +182,6 @@ def test_norm_of_a_difference_that_vanishes() -> None:
 # -- refusals of norms ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("order", [2, -2, "nuc"])
-def test_norms_by_singular_values_are_refused_by_name(order: Any) -> None:
-    with pytest.raises(UnsupportedFunctionError, match=f"np.linalg.norm of matrices with ord={order!r}"):
-        fg.grad(lambda x: np.linalg.norm(x, order))(np.eye(2))
-
-
 REFUSED: list[tuple[Callable[..., Any], Shape, str]] = [
     (lambda x: np.linalg.norm(x, "fro"), (3,), "ord='fro' is not an order for vectors"),
     (lambda x: np.linalg.norm(x, 3), (3, 3), "ord=3 is not an order for matrices"),
@@ -223,20 +217,18 @@ def test_a_traced_order_is_refused() -> None:
 # -- powers and chains ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5, 10, np.int64(3)])
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5, 10, np.int64(3), -1, -2, -3])
 @pytest.mark.parametrize("shape", [(3, 3), (2, 3, 3), (0, 0)])
 def test_matrix_power(n: int, shape: Shape, rng: np.random.Generator) -> None:
     x = draw(rng, shape)
     assert_like_numpy(lambda x: np.linalg.matrix_power(x, n), x)
-    assert_like_numpy(lambda x: np.linalg.matrix_power(x, n), draw(rng, shape, np.int64))
+    assert_like_numpy(lambda x: np.linalg.matrix_power(x, n), draw(rng, shape, np.int64) + 9 * np.eye(shape[-1], dtype=int))
     if n < 6:
         fg.testing.check_grads(lambda x: np.linalg.matrix_power(x, n), (x,))
         fg.testing.check_vmap(lambda x: np.linalg.matrix_power(x, n), (draw(rng, (2, *shape)),))
 
 
-def test_matrix_power_refuses_an_inverse() -> None:
-    with pytest.raises(UnsupportedFunctionError, match="n=-1, which needs an inverse"):
-        fg.grad(lambda x: np.sum(np.linalg.matrix_power(x, -1)))(np.eye(2))
+def test_matrix_power_refuses_a_fraction() -> None:
     with pytest.raises(TypeError):
         fg.grad(lambda x: np.sum(np.linalg.matrix_power(x, 2.0)))(np.eye(2))
 
