@@ -27,6 +27,11 @@ from benchmarks.model import Builder, Call, Contender
 
 OBJECTIVE = "funcgrad.objective"
 
+LIMIT = "funcgrad.limit"
+
+BLOCK = 4096
+"""Elements that stay in the processor's first cache."""
+
 COMPILED = ("funcgrad", OBJECTIVE, "torch", "torch.compile", "autograd", "jax.jit")
 
 FUNCGRAD_CACHE = "FUNCGRAD_CACHE_DIR"
@@ -103,6 +108,36 @@ def funcgrad_jitted_hessian(function: Function, value: bool) -> Builder:
         return partial(fg.jit(fg.hessian(bound(function, np))), *inputs)
 
     return build
+
+
+def vector_limit(names: tuple[str, ...], times: int) -> Contender:
+    """The functions of a program one by one, each `times` times over blocks in cache: their arithmetic alone.
+
+    What fuses them cannot be much faster than this, and should not be much slower.
+    """
+
+    def build(fg: Any, np: Any, inputs: tuple[Any, ...]) -> Call:
+        x = np.abs(inputs[0]) + inputs[0].dtype.type(0.1)
+        blocks = [x[start : start + BLOCK] for start in range(0, len(x), BLOCK)]
+        kernels = [fg.jit(bound(elementary(name), np)) for name in names] * times
+
+        def call() -> Any:
+            for block in blocks:
+                for kernel in kernels:
+                    kernel(block)
+
+        return call
+
+    return Contender(LIMIT, "funcgrad", build, compared=False)
+
+
+def elementary(name: str) -> Function:
+    """The function of that name of the array namespace."""
+
+    def function(np: Any, x: Any) -> Any:
+        return getattr(np, name)(x)
+
+    return function
 
 
 def torch_compiled_gradient(function: Function, value: bool) -> Builder:
