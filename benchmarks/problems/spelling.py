@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 Step = Callable[[Any, Any], tuple[Any, Any]]
@@ -75,9 +76,11 @@ def cumulative_sum(np: Any, x: Any) -> Any:
 
 
 def solve_lower(np: Any, lower: Any, b: Any) -> Any:
-    """``inv(lower) @ b`` for a lower triangular matrix and a vector."""
+    """``inv(lower) @ b`` for a lower triangular matrix and a vector, which NumPy has no solver for."""
     if np.__name__ == "torch":
         return np.linalg.solve_triangular(lower, b[:, None], upper=False)[:, 0]
+    if np.__name__ == "numpy" and find_spec("funcgrad.scipy.linalg") is None:
+        return np.linalg.solve(lower, b)
     homes = {
         "numpy": "funcgrad.scipy.linalg",
         "jax.numpy": "jax.scipy.linalg",
