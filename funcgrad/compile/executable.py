@@ -38,12 +38,12 @@ class Reason:
 class Executable:
     """A Program that runs as native code, in one call where all of it has a native form."""
 
-    program: Program
-    kernels: list[Kernel] = field(default_factory=list)
+    program: Program = field(repr=False)
+    kernels: list[Kernel] = field(default_factory=list, repr=False)
     reasons: list[Reason] = field(default_factory=list)
-    call: Callable[..., Any] = field(init=False)
+    call: Callable[..., Any] = field(init=False, repr=False)
     """Takes the flat inputs; returns the tuple of outputs, or NotImplemented for inputs not as declared."""
-    single: Callable[..., Any] = field(init=False)
+    single: Callable[..., Any] = field(init=False, repr=False)
     """As `call`, for a Program with one output: returns that output."""
 
     def run(self, *args: Any) -> tuple[Any, ...]:
@@ -94,7 +94,7 @@ def first_of(call: Callable[..., Any]) -> Callable[..., Any]:
 
 def native_call(kernel: Kernel, program: Program, *, strict: bool = False, single: bool = False) -> Any:
     """A caller of a kernel, compiled if it is not yet."""
-    loaded = loaded_kernel(kernel.source, kernel.name)
+    loaded = loaded_kernel(kernel.source, (kernel.name,))
     layout = call_layout(kernel, program, strict=strict, single=single and not kernel.may_fail)
     call = make_caller(loaded.addresses[kernel.name], layout, loaded)
     if kernel.may_fail:

@@ -288,13 +288,6 @@ def weight_of(primitive: Any) -> int:
     return _WEIGHTS.get(primitive.name, 1)
 
 
-def is_supplied(name: str) -> bool:
-    """Whether the vector mathematics has a function."""
-    from funcgrad.compile.vecmath.registry import FUNCTIONS  # noqa: PLC0415 - being built
-
-    return name == "sqrt" or name in FUNCTIONS
-
-
 def scalar_template(equation: Equation) -> Template:
     """The expression for one element of an element-wise equation; None where there is none."""
     primitive = equation.primitive
@@ -308,6 +301,6 @@ def scalar_template(equation: Equation) -> Template:
         return None
     if name in INLINE_FUNCTIONS:
         n = len(equation.inputs)
-        return called(name, "f", n)(primitive, dtype, out) if dtype in _FLOATS and is_supplied(name) else None
+        return called(name, "f", n)(primitive, dtype, out) if dtype in _FLOATS else None
     make = SCALARS.get(name)
     return None if make is None else make(primitive, dtype, out)

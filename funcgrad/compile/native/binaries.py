@@ -1,49 +1,72 @@
-"""Kernels by their source: built once, kept on disk, loaded once in a process, shared by every call layout."""
+"""Kernels by their source: from memory, from disk, or built; shared by every call layout."""
 
 from __future__ import annotations
 
 from threading import RLock
+from typing import Any
 
-from funcgrad.compile.native.blas import integer_type
-from funcgrad.compile.native.build import Binary, pack, unpack
+from funcgrad.compile.native.build import NUMBERS, Binary, pack, unpack
 from funcgrad.compile.native.cache import lookup, store
-from funcgrad.compile.native.llvm import Loaded, compile_ir
 
 FLAGS = frozenset({"contract"})
 
-_LOADED: dict[str, Loaded] = {}
+
+class Counts:
+    """What this process has done to come by its kernels."""
+
+    __slots__ = ("built", "found")
+
+    def __init__(self) -> None:
+        self.built = 0
+        self.found = 0
+
+
+COUNTS = Counts()
+_LOADED: dict[str, Any] = {}
 _LOCK = RLock()
 
 
-def binary_of(source: str, name: str) -> Binary:
-    """The machine code of a kernel's source, compiled now."""
-    # A process that finds its kernels on disk needs none of these.
+def key_of(source: str) -> bytes:
+    """What the machine code of a source is kept under."""
+    return b"kernel\n" + " ".join(sorted(FLAGS)).encode() + b"\n" + source.encode()
+
+
+def built(source: str, functions: tuple[str, ...]) -> Binary:
+    """The machine code of a source, compiled now."""
+    # A process that finds its kernels on disk needs no front end.
     from funcgrad.compile.mathematics import namespace, vector_modules  # noqa: PLC0415
-    from funcgrad.compile.native.build import NUMBERS  # noqa: PLC0415
     from funcgrad.compile.native.front.translate import translate  # noqa: PLC0415
+    from funcgrad.compile.native.llvm import compile_ir  # noqa: PLC0415
 
-    text = translate(source, [name], FLAGS, {**NUMBERS, **namespace()})
-    code, needs = compile_ir([text, *vector_modules(text)], [name])
-    return Binary(code, (name,), needs)
+    text = translate(source, functions, FLAGS, {**NUMBERS, **namespace()})
+    code, needs = compile_ir([text, *vector_modules(text)], functions)
+    return Binary(code, functions, needs)
 
 
-def kept_binary(source: str, name: str) -> Binary:
-    """The machine code of a kernel's source, from the disk cache if it is there."""
-    key = repr(("kernel", source, name, sorted(FLAGS), integer_type())).encode()
+def binary_of(source: str, functions: tuple[str, ...]) -> Binary:
+    """The machine code of a source, from disk where it is."""
+    key = key_of(source)
     payload = lookup(key)
     if payload is not None:
+        COUNTS.found += 1
         return unpack(payload)
-    binary = binary_of(source, name)
+    binary = built(source, functions)
+    COUNTS.built += 1
     store(key, pack(binary))
     return binary
 
 
-def loaded_kernel(source: str, name: str) -> Loaded:
+def is_kept(source: str) -> bool:
+    """Whether a source need not be compiled: its machine code is loaded, or on disk."""
+    return source in _LOADED or lookup(key_of(source)) is not None
+
+
+def loaded_kernel(source: str, functions: tuple[str, ...]) -> Any:
     """The machine code of a kernel's source, in this process."""
     found = _LOADED.get(source)
     if found is None:
         with _LOCK:
             found = _LOADED.get(source)
             if found is None:
-                found = _LOADED[source] = kept_binary(source, name).load()
+                found = _LOADED[source] = binary_of(source, functions).load()
     return found

@@ -8,7 +8,7 @@ from typing import Any
 from funcgrad.compile.vecmath.formats import F32, F64
 from funcgrad.compile.vecmath.linking import assembly, symbol
 
-_MODULES = ("exponentials", "logarithms", "trigonometry", "powers", "inverses")
+_MODULES = ("exponentials", "logarithms", "trigonometry", "powers", "inverses", "normal", "gamma")
 _BINARY = ("pow", "arctan2", "hypot", "logaddexp")
 _NAMES = (
     *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt"),
