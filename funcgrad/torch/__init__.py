@@ -20,15 +20,45 @@ from funcgrad.torch.core.unsupported import unsupported as _unsupported
 from funcgrad.torch.operations import load as _load
 from funcgrad.torch.operations.registry import FUNCTIONS as _FUNCTIONS
 
-__all__ = ["Size", "Tensor", "dtype", "e", "inf", "nan", "pi", "set_printoptions"]
+__all__ = [
+    "Size",
+    "Tensor",
+    "autograd",
+    "dtype",
+    "e",
+    "enable_grad",
+    "inf",
+    "inference_mode",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+    "nan",
+    "no_grad",
+    "pi",
+    "set_grad_enabled",
+    "set_printoptions",
+]
 
 _load()
+from funcgrad.torch import autograd  # noqa: E402 - needs the operations
+from funcgrad.torch.core.grad_mode import (  # noqa: E402
+    enable_grad,
+    inference_mode,
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+
 globals().update(_ALL_DTYPES)
 globals().update({short: _ALL_DTYPES[name] for short, name in _ALIASES.items()})
 globals().update(_FUNCTIONS)
 newaxis = None
 
-_LAZY = ("fft", "func", "linalg", "nn", "optim", "special", "testing", "utils", "random")
+_LAZY = ("fft", "func", "linalg", "nn", "optim", "special", "testing", "utils")
 
 
 def __getattr__(name: str) -> Any:

@@ -13,6 +13,12 @@ _MODULES = (
     "comparisons",
     "movement",
     "reductions",
+    "indexing",
+    "writing",
+    "joining",
+    "contractions",
+    "selection",
+    "random",
 )
 
 

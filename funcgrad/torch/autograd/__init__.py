@@ -1,0 +1,35 @@
+"""Derivatives of what tensors remember: `backward`, `grad`, `Function`, and the modes."""
+
+from funcgrad.torch.autograd import forward_ad, functional, graph
+from funcgrad.torch.autograd.checks import GradcheckError, gradcheck, gradgradcheck
+from funcgrad.torch.autograd.function import Function
+from funcgrad.torch.autograd.gradients import grad
+from funcgrad.torch.core.engine import backward
+from funcgrad.torch.core.grad_mode import (
+    detect_anomaly,
+    enable_grad,
+    inference_mode,
+    no_grad,
+    set_detect_anomaly,
+    set_grad_enabled,
+)
+from funcgrad.torch.core.tensor import Tensor as Variable
+
+__all__ = [
+    "Function",
+    "GradcheckError",
+    "Variable",
+    "backward",
+    "detect_anomaly",
+    "enable_grad",
+    "forward_ad",
+    "functional",
+    "grad",
+    "gradcheck",
+    "gradgradcheck",
+    "graph",
+    "inference_mode",
+    "no_grad",
+    "set_detect_anomaly",
+    "set_grad_enabled",
+]

@@ -1,0 +1,103 @@
+"""Forward mode: dual tensors, whose tangents are found by replaying histories with the public `jvp`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from funcgrad.torch.core.tensor import Tensor
+
+__all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
+
+_NO_LEVEL = (
+    "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
+)
+
+
+class _Levels:
+    """The open levels: one at most, as in PyTorch."""
+
+    def __init__(self) -> None:
+        self.current = -1
+        self.duals: list[Any] = []
+
+
+_LEVELS = _Levels()
+
+
+class UnpackedDualTensor(tuple[Any, ...]):
+    """A primal and its tangent."""
+
+    __slots__ = ()
+
+    @property
+    def primal(self) -> Any:
+        """The value."""
+        return self[0]
+
+    @property
+    def tangent(self) -> Any:
+        """The tangent, None where there is none."""
+        return self[1]
+
+
+def enter_dual_level() -> int:
+    """Open a level."""
+    if _LEVELS.current >= 0:
+        raise RuntimeError("Nested forward mode AD is not supported at the moment")
+    _LEVELS.current += 1
+    return _LEVELS.current
+
+
+def exit_dual_level(*, level: int | None = None) -> None:
+    """Close the level; its tangents are forgotten."""
+    if _LEVELS.current < 0:
+        raise RuntimeError("Trying to exit a forward AD level that was not the last one that was created. This is not supported.")
+    _LEVELS.current -= 1
+    _LEVELS.duals = []
+
+
+class dual_level:  # noqa: N801 - PyTorch's name
+    """A level as a context manager."""
+
+    def __enter__(self) -> int:
+        return enter_dual_level()
+
+    def __exit__(self, *exc: object) -> None:
+        exit_dual_level()
+
+
+def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
+    """A tensor with a tangent, which operations carry on."""
+    if _LEVELS.current < 0:
+        raise RuntimeError(_NO_LEVEL)
+    if tensor._value.dtype.kind not in "fc":
+        raise ValueError(f"Expected primal to be floating point or complex, but got: {tensor.dtype}")
+    if tangent._value.dtype.kind not in "fc":
+        raise ValueError(f"Expected tangent to be floating point or complex, but got: {tangent.dtype}")
+    dual = tensor.view_as(tensor) if tensor._rg else tensor.detach().requires_grad_()
+    _LEVELS.duals.append((dual, tangent))
+    return dual  # type: ignore[no-any-return]
+
+
+def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
+    """The primal of a tensor and its tangent, None where it does not depend on a dual."""
+    from funcgrad.torch.autograd.gradients import grad  # noqa: PLC0415 - beside this module
+    from funcgrad.torch.core.tensor import wrap  # noqa: PLC0415 - likewise
+
+    if _LEVELS.current < 0:
+        return UnpackedDualTensor((tensor, None))
+    for dual, tangent in _LEVELS.duals:
+        if dual is tensor:
+            return UnpackedDualTensor((tensor.detach(), tangent))
+    if not tensor._rg or not _LEVELS.duals:
+        return UnpackedDualTensor((tensor, None))
+    import numpy as np  # noqa: PLC0415 - only here
+
+    duals = [d for d, _ in _LEVELS.duals]
+    weights = wrap(np.zeros(tensor._value.shape, tensor._value.dtype)).requires_grad_()
+    pulled = grad(tensor, duals, weights, create_graph=True, allow_unused=True)
+    pairs = [(p, t) for p, (_, t) in zip(pulled, _LEVELS.duals, strict=True) if p is not None and p._rg]
+    if not pairs:
+        return UnpackedDualTensor((tensor.detach(), None))
+    (found,) = grad([p for p, _ in pairs], weights, [t for _, t in pairs], retain_graph=True)
+    return UnpackedDualTensor((tensor.detach(), found))

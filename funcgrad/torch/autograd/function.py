@@ -1,0 +1,309 @@
+"""`Function`: operations whose backward the user writes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad.torch.core.grad_mode import no_grad
+from funcgrad.torch.core.history import FREED, Node, Output, changed_message
+from funcgrad.torch.core.state import MODES, SEQUENCE
+from funcgrad.torch.core.tensor import Tensor, alias_of, wrap
+from funcgrad.torch.core.views import CUSTOM, View
+
+__all__ = ["Function", "FunctionCtx", "once_differentiable"]
+
+
+class FunctionNode(Node):
+    """The node of a `Function`, which is also the `ctx` its methods get."""
+
+    is_python = True
+    function: type[Function]
+    needs_input_grad: tuple[bool, ...] = ()
+    materialize_grads = True
+
+    def __init__(self) -> None:
+        self._to_save: tuple[Any, ...] = ()
+        self._kept: list[Any] | None = []
+        self._dirty: tuple[Any, ...] = ()
+        self._non_differentiable: tuple[Any, ...] = ()
+        self._out_specs: tuple[Any, ...] = ()
+        self._tensor_inputs: tuple[int, ...] = ()
+        self._count = 0
+
+    # -- what forward and setup_context may call -------------------------------------------------------
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keep tensors for `backward`, which finds them in `saved_tensors`."""
+        for t in tensors:
+            if t is not None and not isinstance(t, Tensor):
+                raise TypeError(f"save_for_backward can only save variables, but argument 0 is of type {type(t).__name__}")
+        self._to_save = tensors
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        """Accepted for forward mode, which replays histories instead."""
+
+    def mark_dirty(self, *tensors: Any) -> None:
+        """Say which inputs `forward` changed in place."""
+        self._dirty = tensors
+
+    def mark_non_differentiable(self, *tensors: Any) -> None:
+        """Say which outputs have no gradient."""
+        self._non_differentiable = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether missing gradients arrive as zeros (as they do by default) or as None."""
+        self.materialize_grads = value
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What `save_for_backward` kept."""
+        if self._kept is None:
+            raise RuntimeError(FREED)
+        found = []
+        for kept in self._kept:
+            if kept is None:
+                found.append(None)
+                continue
+            value, edge, box, version, original = kept
+            if box[0] != version:
+                raise RuntimeError(changed_message(value, box[0], version))
+            if original is not None:
+                found.append(original)
+                continue
+            t = wrap(value)
+            if edge is not None:
+                t._node = self if edge is _OUTPUT else edge
+                t._rg = True
+            found.append(t)
+        return tuple(found)
+
+    def _keep(self, outputs: tuple[Any, ...]) -> None:
+        kept: list[Any] = []
+        for t in self._to_save:
+            if t is None:
+                kept.append(None)
+                continue
+            number = next((k for k, out in enumerate(outputs) if out is t), None)
+            edge: Any = None
+            original = None
+            if number is not None and t._rg:
+                # A reference to the output itself would be a cycle.
+                edge = _OUTPUT if self.outputs == 1 else Output(self, number)
+            elif t._rg:
+                edge = t._node
+                original = t if edge is None else None
+            elif isinstance(t, Tensor):
+                original = t
+            kept.append((t._value, edge, t._version_box, t._version_box[0], original))
+        self._kept = kept
+        self._to_save = ()
+
+    # -- what the backward pass calls ------------------------------------------------------------------
+
+    def backward_python(self, cotangents: list[Any]) -> list[Any]:
+        """Run the user's backward; a gradient (or None) for each tensor input."""
+        function = self.function
+        given = list(cotangents)
+        if self.materialize_grads:
+            for k, g in enumerate(given):
+                if g is None:
+                    shape, dtype = self._out_specs[k]
+                    given[k] = wrap(np.zeros(shape, dtype))
+        user = function.backward if function.backward is not Function.backward else function.vjp
+        found = user(self, *given)
+        grads = found if isinstance(found, tuple) else (found,)
+        if len(grads) > self._count and any(g is not None for g in grads[self._count :]):
+            raise RuntimeError(
+                f"function {self._name()} returned an incorrect number of gradients (expected {self._count}, got "
+                f"{len(grads)})"
+            )
+        if len(grads) < self._count:
+            raise RuntimeError(
+                f"function {self._name()} returned an incorrect number of gradients (expected {self._count}, got "
+                f"{len(grads)})"
+            )
+        return [self._checked(k, grads[k]) for k in self._tensor_inputs]
+
+    def _checked(self, k: int, g: Any) -> Any:
+        if g is None:
+            return None
+        if not isinstance(g, Tensor):
+            raise TypeError(
+                f"expected Variable or None (got {type(g).__name__})"
+            )
+        shape = self._in_shapes[k]
+        if g._value.shape != shape:
+            try:
+                fits = np.broadcast_shapes(g._value.shape, shape) == g._value.shape
+            except ValueError:
+                fits = False
+            if not fits:
+                raise RuntimeError(
+                    f"Function {self._name()} returned an invalid gradient at index {k} - got {list(g._value.shape)} but "
+                    f"expected shape compatible with {list(shape)}"
+                )
+            lead = len(g._value.shape) - len(shape)
+            dims = [*range(lead), *[lead + d for d, n in enumerate(shape) if n == 1 and g._value.shape[lead + d] != 1]]
+            g = g.sum(dims, keepdim=True).reshape(shape)
+        return g
+
+    _in_shapes: dict[int, tuple[int, ...]]
+
+    def release(self) -> None:
+        """Free the saved tensors."""
+        if self._kept:
+            self._kept = None
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+
+_OUTPUT = object()
+FunctionCtx = FunctionNode
+
+
+class Function:
+    """A differentiable operation with a `forward` and a `backward` of the user's.
+
+    >>> class Cube(fg.torch.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x**3
+    ...     @staticmethod
+    ...     def backward(ctx, g):
+    ...         (x,) = ctx.saved_tensors
+    ...         return g * 3 * x**2
+    >>> x = fg.torch.tensor(2.0, requires_grad=True)
+    >>> Cube.apply(x).backward()
+    >>> x.grad
+    tensor(12.)
+    """
+
+    _node_class: Any = None
+    generate_vmap_rule = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise RuntimeError(
+            f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should "
+            "invoke them on the class itself. Instantiating an autograd function will raise an error in a future "
+            "version of PyTorch."
+        )
+
+    def __init_subclass__(cls) -> None:
+        cls._node_class = type(f"{cls.__name__}Backward", (FunctionNode,), {"function": cls, "__module__": cls.__module__})
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        """Compute the result; override it."""
+        raise NotImplementedError(
+            "You must implement the forward function for custom autograd.Function."
+        )
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> Any:
+        """Save what `backward` needs, where `forward` takes no `ctx`."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """The gradients of the inputs from those of the outputs; override it (or `vjp`)."""
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+            "backward mode AD."
+        )
+
+    @staticmethod
+    def vjp(ctx: Any, *grad_outputs: Any) -> Any:
+        """Another name for `backward`."""
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+            "backward mode AD."
+        )
+
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        """Forward mode, which is not asked for here."""
+        raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with forward mode AD.")
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Run `forward`, and remember to run `backward`."""
+        node = cls._node_class()
+        tensors = [x for x in args if isinstance(x, Tensor)]
+        remembering = MODES.grad and any(t._rg for t in tensors)
+        node.needs_input_grad = tuple([isinstance(x, Tensor) and x._rg and MODES.grad for x in args])
+        node._count = len(args)
+        node._tensor_inputs = tuple([k for k, x in enumerate(args) if isinstance(x, Tensor)])
+        node._in_shapes = {k: args[k]._value.shape for k in node._tensor_inputs}
+        edges = tuple([(t._node or t) if t._rg else None for t in tensors])
+        node.seq = next(SEQUENCE)
+        separate = cls.setup_context is not Function.setup_context
+        with no_grad():
+            if separate:
+                out = cls.forward(*args, **kwargs)
+                cls.setup_context(node, args, out)
+            else:
+                out = cls.forward(node, *args, **kwargs)
+        outs = out if isinstance(out, tuple) else (out,)
+        made = tuple([attached(x, node, k, tensors, remembering) for k, x in enumerate(outs)])
+        if remembering:
+            node.edges = edges
+            node.outputs = len(made)
+            for k, x in enumerate(made):
+                if isinstance(x, Tensor) and x._rg and (x._node is None or x._node is node or x in node._dirty):
+                    x._node = node if len(made) == 1 else Output(node, k)
+        node._out_specs = tuple(
+            [(x._value.shape, x._value.dtype) if isinstance(x, Tensor) else ((), np.dtype(np.float32)) for x in made]
+        )
+        node._to_save = tuple([_replaced(t, outs, made) for t in node._to_save])
+        if remembering:
+            node._keep(made)
+            if MODES.anomaly:
+                from funcgrad.torch.core.anomaly import note_traceback  # noqa: PLC0415 - rare
+
+                note_traceback(node)
+        else:
+            node._kept = []
+        return made if isinstance(out, tuple) else made[0]
+
+
+def _replaced(t: Any, before: tuple[Any, ...], after: tuple[Any, ...]) -> Any:
+    for x, y in zip(before, after, strict=True):
+        if x is t:
+            return y
+    return t
+
+
+def attached(x: Any, node: FunctionNode, k: int, inputs: list[Tensor], remembering: bool) -> Any:
+    """An output of a user's forward, ready to take the node as its history."""
+    if not isinstance(x, Tensor):
+        return x
+    dirty = any(x is d for d in node._dirty)
+    if not dirty and any(x is t for t in inputs):
+        source = x
+        x = alias_of(source)
+        x._version_box = source._version_box
+        if remembering:
+            x._view = View(source if source._view is None else source._view.base, (), CUSTOM, node._name())
+    differentiable = x._value.dtype.kind in "fc" and not any(x is t for t in node._non_differentiable)
+    if remembering and differentiable:
+        if dirty:
+            x._version_box[0] += 1
+        x._node = node
+        x._rg = True
+    return x
+
+
+def once_differentiable(function: Any) -> Any:
+    """Mark a backward that cannot be differentiated again."""
+    import functools  # noqa: PLC0415 - rarely needed
+
+    @functools.wraps(function)
+    def once(ctx: Any, *grads: Any) -> Any:
+        with no_grad():
+            return function(ctx, *grads)
+
+    return once

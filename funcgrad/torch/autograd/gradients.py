@@ -1,0 +1,106 @@
+"""`grad`: derivatives returned instead of accumulated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad.torch.core.arguments import roots_of
+from funcgrad.torch.core.engine import Captures, as_tensor, run_backward
+from funcgrad.torch.core.history import Output
+from funcgrad.torch.core.tensor import Tensor, wrap
+
+__all__ = ["grad"]
+
+_UNUSED = (
+    "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the "
+    "desired behavior."
+)
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
+    """The derivatives of the sum of `outputs` with respect to each of `inputs`.
+
+    >>> x = fg.torch.tensor(2.0, requires_grad=True)
+    >>> fg.torch.autograd.grad(x**3, x)
+    (tensor(12.),)
+    """
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
+    allow = materialize_grads if allow_unused is None else allow_unused
+    wanted = (inputs,) if isinstance(inputs, Tensor) or hasattr(inputs, "edge") else tuple(inputs)
+    if not wanted:
+        raise ValueError("grad requires non-empty inputs.")
+    if is_grads_batched:
+        return batched(outputs, wanted, grad_outputs, retain_graph, create_graph, allow, materialize_grads)
+    edges, cotangents = roots_of(outputs, grad_outputs, create_graph)
+    captures = Captures([edge_for(t) for t in wanted])
+    keep = create_graph if retain_graph is None else retain_graph
+    found = run_backward(edges, cotangents, keep, create_graph, captures)
+    return tuple(
+        [finished(g, t, allow, materialize_grads) for g, t in zip(found, wanted, strict=True)]
+    )
+
+
+def edge_for(t: Any) -> Any:
+    """The edge whose gradient is asked for."""
+    if hasattr(t, "edge"):
+        return t.edge
+    if not isinstance(t, Tensor) or not t._rg:
+        raise RuntimeError("One of the differentiated Tensors does not require grad")
+    return t._node or t
+
+
+def finished(g: Any, t: Any, allow: bool, materialize: bool) -> Any:
+    """A gradient as it is returned; RuntimeError for one that does not exist and may not be missing."""
+    if g is None:
+        if not allow:
+            raise RuntimeError(_UNUSED)
+        if materialize and isinstance(t, Tensor):
+            return wrap(np.zeros(t._value.shape, t._value.dtype))
+        return None
+    return as_tensor(g)
+
+
+def batched(
+    outputs: Any, inputs: Any, grad_outputs: Any, retain: bool | None, create: bool, allow: bool, materialize: bool
+) -> tuple[Any, ...]:
+    """One backward pass for each entry of the first dimension of `grad_outputs`, stacked."""
+    from funcgrad.torch.operations.registry import FUNCTIONS  # noqa: PLC0415 - above this module
+
+    outs = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
+    given = (grad_outputs,) if isinstance(grad_outputs, Tensor) else tuple(grad_outputs)
+    count = len(given[0])
+    keep = create if retain is None else retain
+    rows = []
+    for k in range(count):
+        last = k == count - 1
+        rows.append(
+            grad(
+                outs,
+                inputs,
+                [g[k] for g in given],
+                retain_graph=True if not last else keep,
+                create_graph=create,
+                allow_unused=allow,
+                materialize_grads=materialize,
+            )
+        )
+    return tuple([None if column[0] is None else FUNCTIONS["stack"](column) for column in zip(*rows, strict=True)])
+
+
+def edge_output(edge: Any) -> int:
+    """The number of the output that an edge names."""
+    return edge.number if isinstance(edge, Output) else 0

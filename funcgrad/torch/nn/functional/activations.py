@@ -1,0 +1,363 @@
+"""Activations under PyTorch's names: array functions of ``funcgrad.nn`` with histories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad import nn
+from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.errors import dim_of
+from funcgrad.torch.core.history import Op, op
+from funcgrad.torch.core.inplace import assign, require_writeable
+from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.operations.elementwise import FUNCTIONS_OF_ONE, unary
+
+__all__ = [
+    "celu",
+    "celu_",
+    "elu",
+    "elu_",
+    "gelu",
+    "glu",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "hardtanh_",
+    "leaky_relu",
+    "leaky_relu_",
+    "log_softmax",
+    "logsigmoid",
+    "mish",
+    "prelu",
+    "relu",
+    "relu6",
+    "relu_",
+    "rrelu",
+    "selu",
+    "selu_",
+    "sigmoid",
+    "silu",
+    "softmax",
+    "softmin",
+    "softplus",
+    "softshrink",
+    "softsign",
+    "tanh",
+    "tanhshrink",
+    "threshold",
+    "threshold_",
+]
+
+
+def finished(input: Tensor, inplace: bool, found: Any) -> Any:
+    """The result, or with `inplace` the input that now holds it."""
+    if not inplace:
+        return found
+    require_writeable(input)
+    return assign(input, found)
+
+
+def in_place(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The form with an underscore."""
+
+    def changed(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+        return function(input, *args, inplace=True, **kwargs)
+
+    changed.__name__ = changed.__qualname__ = f"{function.__name__}_"
+    changed.__doc__ = f"As `{function.__name__}`, in place."
+    return changed
+
+
+def _plain(title: str, function: Callable[[Any], Any], name: str, keeps_result: bool = False) -> Any:
+    return unary(Op(title, function, keeps_result=keeps_result, input_names=("self",)), name)
+
+
+_silu = _plain("SiluBackward0", nn.silu, "silu")
+_mish = _plain("MishBackward0", nn.mish, "mish")
+_logsigmoid = _plain("LogSigmoidBackward0", nn.log_sigmoid, "logsigmoid")
+_hardsigmoid = _plain("HardsigmoidBackward0", nn.hard_sigmoid, "hardsigmoid")
+_selu = _plain("EluBackward0", nn.selu, "selu")
+tanh = FUNCTIONS_OF_ONE["tanh"]
+sigmoid = FUNCTIONS_OF_ONE["sigmoid"]
+
+
+def relu(input: Tensor, inplace: bool = False) -> Any:
+    """``input`` where it is positive, else 0.
+
+    >>> from funcgrad import torch
+    >>> torch.nn.functional.relu(torch.tensor([-1.0, 0.0, 2.0]))
+    tensor([0., 0., 2.])
+    """
+    return finished(input, inplace, FUNCTIONS_OF_ONE["relu"](input))
+
+
+def silu(input: Tensor, inplace: bool = False) -> Any:
+    """``input * sigmoid(input)``."""
+    return finished(input, inplace, _silu(input))
+
+
+def mish(input: Tensor, inplace: bool = False) -> Any:
+    """``input * tanh(softplus(input))``."""
+    return finished(input, inplace, _mish(input))
+
+
+def logsigmoid(input: Tensor) -> Any:
+    """The logarithm of the sigmoid, without underflow."""
+    return _logsigmoid(input)
+
+
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Any:
+    """``relu6(input + 3) / 6``."""
+    return finished(input, inplace, _hardsigmoid(input))
+
+
+@op("HardswishBackward0")
+def _hardswish(x: Any) -> Any:
+    # PyTorch's slope at 3 is that of the parabola, its slope at -3 that of the constant.
+    return np.where(x <= -3, x * 0, np.where(x > 3, x, x * (x + 3) / 6))
+
+
+def hardswish(input: Tensor, inplace: bool = False) -> Any:
+    """``input * relu6(input + 3) / 6``."""
+    return finished(input, inplace, apply(_hardswish, (input,)))
+
+
+def selu(input: Tensor, inplace: bool = False) -> Any:
+    """The self-normalising exponential unit."""
+    return finished(input, inplace, _selu(input))
+
+
+@op("EluBackward0")
+def _elu(x: Any, alpha: float) -> Any:
+    return nn.elu(x, alpha)
+
+
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Any:
+    """``input`` where it is positive, else ``alpha * (exp(input) - 1)``."""
+    return finished(input, inplace, apply(_elu, (input,), (alpha,)))
+
+
+@op("CeluBackward0")
+def _celu(x: Any, alpha: float) -> Any:
+    return nn.celu(x, alpha)
+
+
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Any:
+    """``input`` where it is positive, else ``alpha * (exp(input / alpha) - 1)``."""
+    return finished(input, inplace, apply(_celu, (input,), (alpha,)))
+
+
+@op("GeluBackward0")
+def _gelu(x: Any, approximate: bool) -> Any:
+    return nn.gelu(x, approximate)
+
+
+def gelu(input: Tensor, approximate: str = "none") -> Any:
+    """``input`` times the normal distribution's cumulative probability of it; or, with ``"tanh"``, nearly."""
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    return apply(_gelu, (input,), (approximate == "tanh",))
+
+
+@op("LeakyReluBackward0")
+def _leaky_relu(x: Any, slope: float) -> Any:
+    return nn.leaky_relu(x, slope)
+
+
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Any:
+    """``input`` where it is positive, else ``negative_slope * input``."""
+    return finished(input, inplace, apply(_leaky_relu, (input,), (negative_slope,)))
+
+
+@op("PreluKernelBackward0")
+def _prelu(x: Any, slope: Any) -> Any:
+    shape = (1,) if x.ndim < 2 else (1, slope.shape[0], *(1,) * (x.ndim - 2))
+    return nn.prelu(x, slope.reshape(shape))
+
+
+def prelu(input: Tensor, weight: Tensor) -> Any:
+    """`leaky_relu` with a learnt slope, one for all or one for each channel."""
+    return apply(_prelu, (input, weight))
+
+
+def rrelu(
+    input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
+) -> Any:
+    """`leaky_relu` with slopes drawn between two bounds in training, else with their mean."""
+    if not training:
+        return leaky_relu(input, (lower + upper) / 2, inplace)
+    from funcgrad.torch.nn.functional.sampling import uniform_like  # noqa: PLC0415 - draws, rarely
+
+    slopes = uniform_like(input) * (upper - lower) + lower
+    return finished(input, inplace, apply(_leaky_by, (input, slopes)))
+
+
+@op("RreluWithNoiseBackward0")
+def _leaky_by(x: Any, slopes: Any) -> Any:
+    return np.where(x > 0, x, x * slopes)
+
+
+@op("HardtanhBackward0")
+def _hardtanh(x: Any, low: float, high: float) -> Any:
+    return nn.hard_tanh(x, low, high)
+
+
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
+    """``input`` between two bounds."""
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    return finished(input, inplace, apply(_hardtanh, (input,), (min_val, max_val)))
+
+
+def relu6(input: Tensor, inplace: bool = False) -> Any:
+    """`relu` that ends at 6."""
+    return hardtanh(input, 0.0, 6.0, inplace)
+
+
+@op("SoftplusBackward0")
+def _softplus(x: Any, beta: float, threshold: float) -> Any:
+    scaled = x * beta
+    is_linear = scaled > threshold
+    return np.where(is_linear, x, nn.softplus(np.where(is_linear, 0, scaled)) / beta)
+
+
+def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Any:
+    """``log(1 + exp(beta * input)) / beta``; the input itself where ``beta * input`` is above the threshold."""
+    return apply(_softplus, (input,), (beta, threshold))
+
+
+def softsign(input: Tensor) -> Any:
+    """``input / (1 + |input|)``."""
+    return input / (input.abs() + 1)
+
+
+def tanhshrink(input: Tensor) -> Any:
+    """``input - tanh(input)``."""
+    return input - input.tanh()
+
+
+@op("SoftshrinkBackward0")
+def _softshrink(x: Any, size: float) -> Any:
+    return nn.soft_shrink(x, size)
+
+
+def softshrink(input: Tensor, lambd: float = 0.5) -> Any:
+    """``input`` moved by `lambd` towards 0, and 0 within `lambd` of it."""
+    if lambd < 0:
+        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
+    return apply(_softshrink, (input,), (lambd,))
+
+
+@op("HardshrinkBackward0")
+def _hardshrink(x: Any, size: float) -> Any:
+    return nn.hard_shrink(x, size)
+
+
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Any:
+    """``input``, but 0 within `lambd` of 0."""
+    return apply(_hardshrink, (input,), (lambd,))
+
+
+@op("ThresholdBackward0")
+def _threshold(x: Any, threshold: float, value: float) -> Any:
+    return np.where(x <= threshold, x.dtype.type(value), x)
+
+
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Any:
+    """``input`` where it is above the threshold, else `value`."""
+    return finished(input, inplace, apply(_threshold, (input,), (threshold, value)))
+
+
+@op("GluBackward0")
+def _glu(x: Any, axis: int) -> Any:
+    return nn.glu(x, axis)
+
+
+def glu(input: Tensor, dim: int = -1) -> Any:
+    """The first half along `dim` times the sigmoid of the second half."""
+    shape = input._value.shape
+    if not shape:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    k = dim_of(dim, len(shape))
+    if shape[k] % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {k} is size {shape[k]}")
+    return apply(_glu, (input,), (k,))
+
+
+# -- softmax --------------------------------------------------------------------------------------------
+
+
+@op("SoftmaxBackward0", keeps_result=True)
+def _softmax(x: Any, axis: int) -> Any:
+    return nn.softmax(x, axis)
+
+
+@op("LogSoftmaxBackward0", keeps_result=True)
+def _log_softmax(x: Any, axis: int) -> Any:
+    return nn.log_softmax(x, axis)
+
+
+def _along(made: Op, name: str, input: Tensor, dim: Any, stacklevel: int, dtype: Any) -> Any:
+    ndim = len(input._value.shape)
+    if dim is None:
+        dim = softmax_dim(name, ndim, stacklevel)
+    if dtype is not None:
+        input = input.to(dtype)
+    elif input._value.dtype.kind in "iub":
+        raise RuntimeError(f'"{name}_lastdim_kernel_impl" not implemented for \'{_kind(input)}\'')
+    if not ndim:
+        return apply(made, (input.reshape(1),), (0,)).reshape(())
+    return apply(made, (input,), (dim_of(dim, ndim),))
+
+
+def _kind(input: Tensor) -> str:
+    words = {"int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool"}
+    return words.get(input._value.dtype.name, input._value.dtype.name)
+
+
+def softmax_dim(name: str, ndim: int, stacklevel: int) -> int:
+    """The dimension that PyTorch takes, with a warning, where none is named."""
+    import warnings  # noqa: PLC0415 - rarely needed
+
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+        UserWarning,
+        stacklevel=stacklevel + 2,
+    )
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """``exp(input) / sum(exp(input))`` along `dim`.
+
+    >>> from funcgrad import torch
+    >>> torch.nn.functional.softmax(torch.tensor([0.0, 0.0]), dim=0)
+    tensor([0.5000, 0.5000])
+    """
+    return _along(_softmax, "softmax", input, dim, _stacklevel, dtype)
+
+
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """`softmax` of the negative."""
+    if dim is None:
+        dim = softmax_dim("softmin", len(input._value.shape), _stacklevel)
+    return _along(_softmax, "softmax", -input, dim, _stacklevel, dtype)
+
+
+def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """``input - logsumexp(input)`` along `dim`."""
+    return _along(_log_softmax, "log_softmax", input, dim, _stacklevel, dtype)
+
+
+relu_ = in_place(relu)
+elu_ = in_place(elu)
+celu_ = in_place(celu)
+selu_ = in_place(selu)
+leaky_relu_ = in_place(leaky_relu)
+hardtanh_ = in_place(hardtanh)
+threshold_ = in_place(threshold)
+

@@ -1,0 +1,258 @@
+"""Convolutions, unfolding, and the shuffling of pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad import nn
+from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.history import op
+from funcgrad.torch.core.tensor import Tensor
+
+__all__ = [
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+    "fold",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "unfold",
+]
+
+
+@op("ConvolutionBackward0", input_names=("input", "weight", "bias"))
+def _convolution(x: Any, w: Any, *rest: Any) -> Any:
+    *bias, stride, padding, dilation, groups = rest
+    out = nn.conv(x, w, stride, padding, kernel_dilation=dilation, groups=groups, channels_last=False)
+    return with_bias(out, bias)
+
+
+@op("ConvolutionBackward0", input_names=("input", "weight", "bias"))
+def _convolution_transpose(x: Any, w: Any, *rest: Any) -> Any:
+    *bias, stride, padding, output_padding, groups, dilation = rest
+    out = nn.conv_transpose(
+        x,
+        w,
+        stride,
+        padding,
+        output_padding=output_padding,
+        kernel_dilation=dilation,
+        groups=groups,
+        channels_last=False,
+    )
+    return with_bias(out, bias)
+
+
+def with_bias(out: Any, bias: list[Any]) -> Any:
+    """A bias for each channel, if there is one, added."""
+    return out + bias[0].reshape((-1, *(1,) * (out.ndim - 2))) if bias else out
+
+
+def numbers(given: Any, ndim: int) -> tuple[int, ...]:
+    """One int for each dimension."""
+    if isinstance(given, int | np.integer):
+        return (int(given),) * ndim
+    found = tuple([int(n) for n in given])
+    return found * ndim if len(found) == 1 else found
+
+
+def batched(input: Tensor, ndim: int, name: str) -> tuple[Any, bool]:
+    """The input with a batch dimension, and whether it had one."""
+    shape = input._value.shape
+    if len(shape) == ndim + 2:
+        return input, True
+    if len(shape) == ndim + 1:
+        return input.unsqueeze(0), False
+    raise RuntimeError(
+        f"Expected {ndim + 1}D (unbatched) or {ndim + 2}D (batched) input to {name}, but got input of size: {list(shape)}"
+    )
+
+
+def check_channels(input: Any, weight: Tensor, groups: int) -> None:
+    """Raise RuntimeError where channels and groups do not fit, in PyTorch's words."""
+    x, w = input._value.shape, weight._value.shape
+    if len(x) != len(w):
+        raise RuntimeError(f"weight should have at least three dimensions and as many as the input, got {list(w)}")
+    if w[0] % groups or w[0] < groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
+            f"{list(w)} instead"
+        )
+    if x[1] != w[1] * groups:
+        raise RuntimeError(
+            f"Given groups={groups}, weight of size {list(w)}, expected input{list(x)} to have {w[1] * groups} "
+            f"channels, but got {x[1]} channels instead"
+        )
+    if input._value.dtype != weight._value.dtype:
+        raise RuntimeError(
+            f"Input type ({_type(input)}) and weight type ({_type(weight)}) should be the same"
+        )
+
+
+def _type(t: Tensor) -> str:
+    return str(t.type()).removeprefix("torch.")
+
+
+def _forward(ndim: int) -> Callable[..., Any]:
+    name = f"conv{ndim}d"
+
+    def conv(
+        input: Tensor,
+        weight: Tensor,
+        bias: Tensor | None = None,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+    ) -> Any:
+        x, is_batch = batched(input, ndim, name)
+        check_channels(x, weight, groups)
+        around = padding if isinstance(padding, str) else numbers(padding, ndim)
+        steps = numbers(stride, ndim)
+        if around == "same" and any(s != 1 for s in steps):
+            raise RuntimeError("padding='same' is not supported for strided convolutions")
+        reach = numbers(dilation, ndim)
+        check_kernel(x, weight, around, reach)
+        tensors = (x, weight) if bias is None else (x, weight, bias)
+        out = apply(_convolution, tensors, (steps, around, reach, groups))
+        return out if is_batch else out.squeeze(0)
+
+    conv.__name__ = conv.__qualname__ = name
+    conv.__doc__ = f"The convolution of `input` with `weight` over {ndim} dimensions, plus `bias`."
+    return conv
+
+
+def check_kernel(input: Any, weight: Tensor, padding: Any, dilation: tuple[int, ...]) -> None:
+    """Raise RuntimeError where the kernel is larger than the input."""
+    if isinstance(padding, str):
+        return
+    sizes = [n + 2 * p for n, p in zip(input._value.shape[2:], padding, strict=True)]
+    kernel = [(k - 1) * d + 1 for k, d in zip(weight._value.shape[2:], dilation, strict=True)]
+    if any(k > n for k, n in zip(kernel, sizes, strict=True)):
+        per_channel, window = (" x ".join(map(str, v)) for v in (sizes, kernel))
+        raise RuntimeError(
+            f"Calculated padded input size per channel: ({per_channel}). Kernel size: ({window}). Kernel size can't be "
+            "greater than actual input size"
+        )
+
+
+def _backward(ndim: int) -> Callable[..., Any]:
+    name = f"conv_transpose{ndim}d"
+
+    def conv_transpose(
+        input: Tensor,
+        weight: Tensor,
+        bias: Tensor | None = None,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        dilation: Any = 1,
+    ) -> Any:
+        x, is_batch = batched(input, ndim, name)
+        if x._value.shape[1] != weight._value.shape[0]:
+            raise RuntimeError(
+                f"Given transposed=1, weight of size {list(weight._value.shape)}, expected input{list(x._value.shape)} "
+                f"to have {weight._value.shape[0]} channels, but got {x._value.shape[1]} channels instead"
+            )
+        params = [numbers(v, ndim) for v in (stride, padding, output_padding)]
+        if any(e >= max(s, d) for e, s, d in zip(params[2], params[0], numbers(dilation, ndim), strict=True)):
+            raise RuntimeError("output padding must be smaller than either stride or dilation")
+        tensors = (x, weight) if bias is None else (x, weight, bias)
+        out = apply(_convolution_transpose, tensors, (*params, groups, numbers(dilation, ndim)))
+        return out if is_batch else out.squeeze(0)
+
+    conv_transpose.__name__ = conv_transpose.__qualname__ = name
+    conv_transpose.__doc__ = f"The transpose of `conv{ndim}d` by its input, plus `bias`."
+    return conv_transpose
+
+
+conv1d, conv2d, conv3d = (_forward(k) for k in (1, 2, 3))
+conv_transpose1d, conv_transpose2d, conv_transpose3d = (_backward(k) for k in (1, 2, 3))
+
+
+# -- windows as columns ---------------------------------------------------------------------------------
+
+
+@op("Im2ColBackward0")
+def _unfold(x: Any, window: Any, dilation: Any, padding: Any, stride: Any) -> Any:
+    n, c = x.shape[:2]
+    kernel = one_per_place(window, x.dtype)
+    flat = x.reshape((n * c, 1, *x.shape[2:]))
+    out = nn.conv(flat, kernel, stride, padding, kernel_dilation=dilation, channels_last=False)
+    return out.reshape((n, c * kernel.shape[0], -1))
+
+
+def one_per_place(window: tuple[int, ...], dtype: Any) -> Any:
+    """A kernel with one channel out for each place in the window."""
+    size = int(np.prod(window))
+    return np.eye(size, dtype=dtype).reshape((size, 1, *window))
+
+
+def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
+    """Every window of images as a column."""
+    x, is_batch = batched(input, 2, "unfold")
+    out = apply(_unfold, (x,), tuple([numbers(v, 2) for v in (kernel_size, dilation, padding, stride)]))
+    return out if is_batch else out.squeeze(0)
+
+
+@op("Col2ImBackward0")
+def _fold(x: Any, size: Any, window: Any, dilation: Any, padding: Any, stride: Any) -> Any:
+    kernel = one_per_place(window, x.dtype)
+    n, c = x.shape[0], x.shape[1] // kernel.shape[0]
+    counts = [
+        (m + 2 * p - d * (k - 1) - 1) // s + 1
+        for m, k, d, p, s in zip(size, window, dilation, padding, stride, strict=True)
+    ]
+    flat = x.reshape((n * c, kernel.shape[0], *counts))
+    reached = [
+        (m - 1) * s + d * (k - 1) + 1 - 2 * p
+        for m, k, d, p, s in zip(counts, window, dilation, padding, stride, strict=True)
+    ]
+    extra = tuple([m - r for m, r in zip(size, reached, strict=True)])
+    out = nn.conv_transpose(
+        flat, kernel, stride, padding, output_padding=extra, kernel_dilation=dilation, channels_last=False
+    )
+    return out.reshape((n, c, *size))
+
+
+def fold(
+    input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+) -> Any:
+    """Images from columns of windows: what overlaps is added."""
+    is_batch = len(input._value.shape) == 3
+    x = input if is_batch else input.unsqueeze(0)
+    params = [numbers(v, 2) for v in (output_size, kernel_size, dilation, padding, stride)]
+    out = apply(_fold, (x,), tuple(params))
+    return out if is_batch else out.squeeze(0)
+
+
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Any:
+    """Channels moved into space: (c r², h, w) becomes (c, h r, w r)."""
+    *lead, c, h, w = input._value.shape
+    r = upscale_factor
+    if c % (r * r):
+        raise RuntimeError(
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
+            f"but input.size(-3)={c} is not divisible by {r * r}"
+        )
+    k = len(lead)
+    split = input.reshape(*lead, c // (r * r), r, r, h, w)
+    order = (*range(k), k, k + 3, k + 1, k + 4, k + 2)
+    return split.permute(*order).reshape(*lead, c // (r * r), h * r, w * r)
+
+
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Any:
+    """Space moved into channels: the inverse of `pixel_shuffle`."""
+    *lead, c, h, w = input._value.shape
+    r = downscale_factor
+    k = len(lead)
+    split = input.reshape(*lead, c, h // r, r, w // r, r)
+    order = (*range(k), k, k + 2, k + 4, k + 1, k + 3)
+    return split.permute(*order).reshape(*lead, c * r * r, h // r, w // r)

@@ -1,0 +1,220 @@
+"""Products with weights: `linear`, `bilinear`, `embedding`, and similarity of vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.history import op
+from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.torch.operations.registry import FUNCTIONS
+
+__all__ = [
+    "bilinear",
+    "cosine_similarity",
+    "embedding",
+    "embedding_bag",
+    "linear",
+    "normalize",
+    "one_hot",
+    "pairwise_distance",
+]
+
+
+@op("AddmmBackward0", input_names=("self", "mat1", "mat2"))
+def _addmm(bias: Any, x: Any, weight: Any) -> Any:
+    return x @ weight.T + bias
+
+
+@op("MmBackward0", input_names=("self", "mat2"))
+def _mm(x: Any, weight: Any) -> Any:
+    return x @ weight.T
+
+
+@op("ViewBackward0", input_names=("self", "mat1", "mat2"))
+def _addmm_of_rows(bias: Any, x: Any, weight: Any) -> Any:
+    rows = x.reshape((-1, x.shape[-1]))
+    return (rows @ weight.T + bias).reshape((*x.shape[:-1], weight.shape[0]))
+
+
+@op("UnsafeViewBackward0")
+def _mm_of_rows(x: Any, weight: Any) -> Any:
+    return (x.reshape((-1, x.shape[-1])) @ weight.T).reshape((*x.shape[:-1], weight.shape[0]))
+
+
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
+    """``input @ weight.T + bias``.
+
+    >>> from funcgrad import torch
+    >>> torch.nn.functional.linear(torch.ones(1, 2), torch.tensor([[1.0, 2.0]]), torch.ones(1))
+    tensor([[4.]])
+    """
+    a, w = input._value, weight._value
+    if len(w.shape) != 2 or not a.shape or a.shape[-1] != w.shape[1]:
+        _refuse_linear(a.shape, w.shape)
+    if a.dtype != w.dtype:
+        raise RuntimeError(
+            f"mat1 and mat2 must have the same dtype, but got {_word(a.dtype)} and {_word(w.dtype)}"
+        )
+    is_matrix = len(a.shape) == 2
+    if bias is None:
+        return apply(_mm if is_matrix else _mm_of_rows, (input, weight))
+    return apply(_addmm if is_matrix else _addmm_of_rows, (bias, input, weight))
+
+
+def _word(dtype: np.dtype[Any]) -> str:
+    words = {"float32": "Float", "float64": "Double", "int64": "Long", "float16": "Half", "int32": "Int"}
+    return words.get(dtype.name, dtype.name)
+
+
+def _refuse_linear(x: tuple[int, ...], w: tuple[int, ...]) -> None:
+    if len(w) == 1:
+        raise RuntimeError("linear(): weight must be a matrix; use torch.matmul for vectors")
+    rows = 1
+    for n in x[:-1]:
+        rows *= n
+    raise RuntimeError(
+        f"mat1 and mat2 shapes cannot be multiplied ({rows}x{x[-1] if x else 1} and {w[-1]}x{w[0]})"
+    )
+
+
+@op("BilinearBackward0", input_names=("input1", "input2", "weight"))
+def _bilinear(x: Any, y: Any, weight: Any) -> Any:
+    return np.einsum("...i,kij,...j->...k", x, weight, y)
+
+
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
+    """``input1 @ weight[k] @ input2 + bias[k]`` for every k."""
+    out = apply(_bilinear, (input1, input2, weight))
+    return out if bias is None else out + bias
+
+
+# -- embedding ------------------------------------------------------------------------------------------
+
+
+@op("EmbeddingBackward0", input_names=("weight", "indices"))
+def _embedding(weight: Any, index: Any, padding: int | None) -> Any:
+    out = weight[index]
+    if padding is None:
+        return out
+    # The padding row has a value, and takes no part in derivatives.
+    fixed = (index == padding)[..., None]
+    return np.where(fixed, _constant(out), out)
+
+
+def _constant(x: Any) -> Any:
+    from funcgrad import stop_gradient  # noqa: PLC0415 - for those who pad
+
+    return stop_gradient(x)
+
+
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Any:
+    """The rows of `weight` that the integers of `input` name; row `padding_idx` has no gradient.
+
+    >>> from funcgrad import torch
+    >>> torch.nn.functional.embedding(torch.tensor([1, 1]), torch.tensor([[0.0], [5.0]]))
+    tensor([[5.],
+            [5.]])
+    """
+    if scale_grad_by_freq or sparse:
+        raise NotImplementedError(
+            "funcgrad.torch does not support embeddings with scale_grad_by_freq or sparse gradients; leave both False"
+        )
+    rows = weight._value.shape[0]
+    index = input._value
+    if index.dtype.kind not in "iu":
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            f"torch.{_word(index.dtype)}Tensor instead (while checking arguments for embedding)"
+        )
+    if padding_idx is not None:
+        if not -rows <= padding_idx < rows:
+            raise AssertionError("Padding_idx must be within num_embeddings")
+        padding_idx %= rows
+    if isinstance(index, np.ndarray | np.generic) and index.size and (index.min() < 0 or index.max() >= rows):
+        raise IndexError("index out of range in self")
+    if max_norm is not None:
+        _renormalise(weight, index, max_norm, norm_type)
+    return apply(_embedding, (weight, input), (padding_idx,))
+
+
+def _renormalise(weight: Tensor, index: Any, max_norm: float, norm_type: float) -> None:
+    """Scale the rows in use that are longer than `max_norm`, in place."""
+    value = weight._value
+    used = np.unique(index)
+    lengths = np.linalg.norm(value[used], ord=norm_type, axis=1)
+    long = lengths > max_norm
+    value[used[long]] *= (max_norm / (lengths[long] + 1e-7))[:, None].astype(value.dtype)
+    weight._version_box[0] += 1
+
+
+def embedding_bag(
+    input: Tensor, weight: Tensor, offsets: Any = None, *, mode: str = "mean", per_sample_weights: Any = None
+) -> Any:
+    """The sums, means or maxima of the embeddings in each row of `input`, which must be a matrix."""
+    if offsets is not None or len(input._value.shape) != 2:
+        raise NotImplementedError(
+            "funcgrad.torch does not support embedding_bag with offsets; pass a matrix with one bag in each row"
+        )
+    rows = embedding(input, weight)
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.unsqueeze(-1)
+    if mode == "max":
+        return rows.amax(1)
+    return rows.sum(1) if mode == "sum" else rows.mean(1)
+
+
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Any:
+    """Rows of zeros with a one at the place that each integer names.
+
+    >>> from funcgrad import torch
+    >>> torch.nn.functional.one_hot(torch.tensor([0, 2]))
+    tensor([[1, 0, 0],
+            [0, 0, 1]])
+    """
+    index = tensor._value
+    if index.dtype != np.int64:
+        raise RuntimeError(f"one_hot is only applicable to index tensor of type LongTensor, got {tensor.dtype}")
+    if num_classes == -1:
+        if not index.size:
+            raise RuntimeError("Can not infer total number of classes from empty tensor.")
+        num_classes = int(index.max()) + 1
+    elif index.size and index.max() >= num_classes:
+        raise RuntimeError("Class values must be smaller than num_classes.")
+    if index.size and index.min() < 0:
+        raise RuntimeError("Class values must be non-negative.")
+    return wrap((index[..., None] == np.arange(num_classes)).astype(np.int64))
+
+
+# -- directions and distances ---------------------------------------------------------------------------
+
+
+def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Any:
+    """``input / max(norm(input), eps)`` along `dim`."""
+    length = FUNCTIONS["norm"](input, p, dim, keepdim=True)
+    found = input / length.clamp_min(eps).expand_as(input)
+    return found if out is None else out.copy_(found)
+
+
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Any:
+    """The cosine of the angle between vectors along `dim`."""
+    x1, x2 = FUNCTIONS["broadcast_tensors"](x1, x2)
+    lengths = [FUNCTIONS["norm"](x, 2, dim, keepdim=True).clamp_min(eps) for x in (x1, x2)]
+    return ((x1 / lengths[0]) * (x2 / lengths[1])).sum(dim)
+
+
+def pairwise_distance(
+    x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+) -> Any:
+    """The norm of ``x1 - x2 + eps`` along the last dimension."""
+    return FUNCTIONS["norm"](x1 - x2 + eps, p, -1, keepdim=keepdim)

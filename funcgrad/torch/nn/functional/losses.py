@@ -1,0 +1,545 @@
+"""Losses: how far predictions are from targets, and how that is reduced to one number."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from funcgrad import nn
+from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.history import op
+from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.nn.functional.activations import log_softmax, logsigmoid
+from funcgrad.torch.nn.functional.linear import pairwise_distance
+
+__all__ = [
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "cosine_embedding_loss",
+    "cross_entropy",
+    "gaussian_nll_loss",
+    "hinge_embedding_loss",
+    "huber_loss",
+    "kl_div",
+    "l1_loss",
+    "margin_ranking_loss",
+    "mse_loss",
+    "multilabel_soft_margin_loss",
+    "nll_loss",
+    "poisson_nll_loss",
+    "smooth_l1_loss",
+    "soft_margin_loss",
+    "triplet_margin_loss",
+]
+
+
+def chosen_reduction(reduction: str, size_average: Any = None, reduce: Any = None) -> str:
+    """The reduction by its name; the two old arguments still count."""
+    if size_average is not None or reduce is not None:
+        by_mean = (size_average is None or size_average) and (reduce is None or reduce)
+        reduction = "mean" if by_mean else "sum" if reduce is None or reduce else "none"
+        warnings.warn(
+            f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
+            UserWarning,
+            stacklevel=3,
+        )
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return reduction
+
+
+def reduced(x: Any, reduction: str) -> Any:
+    """The mean, the sum, or all."""
+    return x.mean() if reduction == "mean" else x.sum() if reduction == "sum" else x
+
+
+def warn_of_sizes(input: Tensor, target: Tensor, stacklevel: int = 3) -> None:
+    """PyTorch's warning where shapes differ and broadcasting makes something else of them."""
+    if target._value.shape != input._value.shape:
+        warnings.warn(
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will "
+            "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
+
+
+# -- differences ----------------------------------------------------------------------------------------
+
+
+@op("MseLossBackward0", input_names=("self", "target"))
+def _mse(x: Any, y: Any, reduction: str) -> Any:
+    d = x - y
+    return reduced(d * d, reduction)
+
+
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Any:
+    """The mean of the squared differences.
+
+    >>> from funcgrad import torch
+    >>> torch.nn.functional.mse_loss(torch.tensor([1.0, 4.0]), torch.tensor([1.0, 2.0]))
+    tensor(2.)
+    """
+    warn_of_sizes(input, target)
+    reduction = chosen_reduction(reduction, size_average, reduce)
+    if weight is not None:
+        errors = apply(_mse, (input, target), ("none",)) * weight
+        return errors.sum() / weight.sum() if reduction == "mean" else reduced(errors, reduction)
+    return apply(_mse, (input, target), (reduction,))
+
+
+def l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Any:
+    """The mean of the absolute differences."""
+    warn_of_sizes(input, target)
+    reduction = chosen_reduction(reduction, size_average, reduce)
+    errors = (input - target).abs()
+    if weight is not None:
+        errors = errors * weight
+        return errors.sum() / weight.sum() if reduction == "mean" else reduced(errors, reduction)
+    return reduced(errors, reduction)
+
+
+@op("SmoothL1LossBackward0", input_names=("self", "target"))
+def _smooth_l1(x: Any, y: Any, reduction: str, beta: float) -> Any:
+    d = x - y
+    size = np.abs(d)
+    return reduced(np.where(size < beta, d * d * (0.5 / beta), size - 0.5 * beta), reduction)
+
+
+def smooth_l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Any:
+    """Half the squared difference over `beta` where that is below `beta`, else the absolute one less half of it."""
+    warn_of_sizes(input, target)
+    reduction = chosen_reduction(reduction, size_average, reduce)
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    if beta == 0:
+        return l1_loss(input, target, reduction=reduction)
+    return apply(_smooth_l1, (input, target), (reduction, beta))
+
+
+@op("HuberLossBackward0", input_names=("self", "target"))
+def _huber(x: Any, y: Any, reduction: str, delta: float) -> Any:
+    d = x - y
+    size = np.abs(d)
+    return reduced(np.where(size <= delta, d * d * 0.5, (size - 0.5 * delta) * delta), reduction)
+
+
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
+) -> Any:
+    """Half the squared difference up to `delta`, and a straight line from there."""
+    warn_of_sizes(input, target)
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    if weight is not None:
+        errors = apply(_huber, (input, target), ("none", delta)) * weight
+        return errors.sum() / weight.sum() if reduction == "mean" else reduced(errors, reduction)
+    return apply(_huber, (input, target), (chosen_reduction(reduction), delta))
+
+
+# -- classes --------------------------------------------------------------------------------------------
+
+
+def _picked(log_p: Any, target: Any, weight: Any, ignore: int) -> tuple[Any, Any]:
+    """Minus the weighted log-probabilities of the classes, and their weights."""
+    counted = target != ignore
+    index = np.where(counted, target, 0)
+    found = np.take_along_axis(log_p, np.expand_dims(index, 1 if log_p.ndim > 1 else 0), 1 if log_p.ndim > 1 else 0)
+    found = found.reshape(target.shape)
+    weights = counted.astype(log_p.dtype) if weight is None else np.where(counted, weight[index], 0)
+    return np.where(counted, -found * weights, 0), weights
+
+
+def _nll(log_p: Any, target: Any, *rest: Any) -> Any:
+    *weight, reduction, ignore = rest
+    losses, weights = _picked(log_p, target, weight[0] if weight else None, ignore)
+    if reduction == "mean":
+        return losses.sum() / weights.sum()
+    return reduced(losses, reduction)
+
+
+_NLL = op("NllLossBackward0", input_names=("self", "target", "weight"))(_nll)
+_NLL_2D = op("NllLoss2DBackward0", input_names=("self", "target", "weight"))(_nll)
+
+
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: Any = None,
+    ignore_index: int = -100,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
+    """Minus the log-probability of the right class, weighted, averaged over what is not ignored."""
+    reduction = chosen_reduction(reduction, size_average, reduce)
+    shape, at = input._value.shape, target._value.shape
+    _check_classes(shape, target, ignore_index)
+    made = _NLL if len(shape) < 3 else _NLL_2D
+    if len(shape) > 1 and (len(at) != len(shape) - 1 or at[0] != shape[0] or at[1:] != shape[2:]):
+        if len(shape) == 2 or at[:1] != shape[:1]:
+            raise ValueError(f"Expected input batch_size ({shape[0]}) to match target batch_size ({at[0] if at else 1}).")
+        raise RuntimeError(f"Expected target size {[shape[0], *shape[2:]]}, got {list(at)}")
+    inputs = (input, target) if weight is None else (input, target, weight)
+    return apply(made, inputs, (reduction, ignore_index))
+
+
+def _check_classes(shape: tuple[int, ...], target: Tensor, ignore: int) -> None:
+    value = target._value
+    if value.dtype.kind not in "iu":
+        raise RuntimeError(f"expected scalar type Long but found {_scalar_type(value.dtype)}")
+    if not isinstance(value, np.ndarray | np.generic):
+        return  # traced: its values are not known
+    classes = shape[1] if len(shape) > 1 else shape[0]
+    counted = value[value != ignore] if value.shape else value.reshape(1)[value.reshape(1) != ignore]
+    if counted.size and (counted.min() < 0 or counted.max() >= classes):
+        wrong = counted[(counted < 0) | (counted >= classes)][0]
+        raise IndexError(f"Target {int(wrong)} is out of bounds.")
+
+
+def _scalar_type(dtype: np.dtype[Any]) -> str:
+    return {"float32": "Float", "float64": "Double", "bool": "Bool"}.get(dtype.name, dtype.name)
+
+
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: Any = None,
+    ignore_index: int = -100,
+    reduce: Any = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Any:
+    """The cross entropy between scores (logits) and classes, given as integers or as probabilities.
+
+    >>> from funcgrad import torch
+    >>> torch.nn.functional.cross_entropy(torch.zeros(1, 4), torch.tensor([2]))
+    tensor(1.3863)
+    """
+    reduction = chosen_reduction(reduction, size_average, reduce)
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+    dim = 1 if len(input._value.shape) > 1 else 0
+    log_p = log_softmax(input, dim)
+    if target._value.dtype.kind == "f":
+        if target._value.shape != input._value.shape:
+            raise RuntimeError("Expected floating point type for target with class probabilities to have the input's shape")
+        return _entropy_of_probabilities(log_p, target, weight, reduction, label_smoothing, dim)
+    found = nll_loss(log_p, target, weight, ignore_index=ignore_index, reduction=reduction)
+    if not label_smoothing:
+        return found
+    return _smoothed(log_p, target, weight, ignore_index, reduction, label_smoothing, found)
+
+
+def _entropy_of_probabilities(
+    log_p: Tensor, target: Tensor, weight: Tensor | None, reduction: str, smoothing: float, dim: int
+) -> Any:
+    classes = log_p._value.shape[dim]
+    if smoothing:
+        target = target * (1 - smoothing) + smoothing / classes
+    terms = log_p * target if weight is None else log_p * target * _spread(weight, log_p, dim)
+    if reduction == "mean":
+        count = log_p._value.size // classes
+        return -(terms.sum() / count)
+    return -(terms.sum() if reduction == "sum" else terms.sum(dim))
+
+
+def _spread(weight: Tensor, like: Tensor, dim: int) -> Any:
+    """The weights of classes with axes of size one around them."""
+    return weight.reshape([-1 if k == dim else 1 for k in range(len(like._value.shape))])
+
+
+def _smoothed(
+    log_p: Tensor, target: Tensor, weight: Tensor | None, ignore: int, reduction: str, smoothing: float, nll: Any
+) -> Any:
+    dim = 1 if len(log_p._value.shape) > 1 else 0
+    classes = log_p._value.shape[dim]
+    terms = log_p if weight is None else log_p * _spread(weight, log_p, dim)
+    spread = -terms.sum(dim)
+    counted = target != ignore
+    spread = spread * counted.to(spread.dtype)
+    if reduction == "mean":
+        if weight is None:
+            total = spread.sum() / counted.sum()
+        else:
+            index = target * counted.to(target.dtype)
+            weights = weight[index.reshape(-1)].reshape(target.shape) * counted.to(weight.dtype)
+            total = spread.sum() / weights.sum()
+    else:
+        total = reduced(spread, reduction)
+    return nll * (1 - smoothing) + total * (smoothing / classes)
+
+
+# -- probabilities --------------------------------------------------------------------------------------
+
+
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Any:
+    """The divergence of the distribution with log-probabilities `input` from `target`, element by element.
+
+    The mean is over all elements; ``reduction="batchmean"`` is the mathematical divergence.
+    """
+    is_batchmean = reduction == "batchmean"
+    if reduction == "mean":
+        warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size."
+            "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
+            "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
+            UserWarning,
+            stacklevel=2,
+        )
+    reduction = "sum" if is_batchmean else chosen_reduction(reduction, size_average, reduce)
+    if log_target:
+        terms = target.exp() * (target - input)
+    else:
+        terms = apply(_xlogy, (target,)) - target * input
+    found = reduced(terms, reduction)
+    return found / input._value.shape[0] if is_batchmean and input._value.shape[0] else found
+
+
+@op("XlogyBackward0")
+def _xlogy(x: Any) -> Any:
+    safe = np.where(x == 0, 1, x)
+    return np.where(x == 0, 0 * x, x * np.log(safe))
+
+
+@op("BinaryCrossEntropyBackward0", input_names=("self", "target", "weight"))
+def _bce(x: Any, y: Any, *rest: Any) -> Any:
+    *weight, reduction = rest
+    # PyTorch's logarithms end at -100.
+    first = np.where(x < _TINY, -100 + 0 * x, np.log(np.where(x < _TINY, 1, x)))
+    second = np.where(1 - x < _TINY, -100 + 0 * x, np.log1p(np.where(1 - x < _TINY, 0, -x)))
+    losses = -(y * first + (1 - y) * second)
+    return reduced(losses * weight[0] if weight else losses, reduction)
+
+
+_TINY = math.exp(-100.0)
+
+
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
+    """The cross entropy of probabilities `input` with `target`; logarithms end at -100."""
+    reduction = chosen_reduction(reduction, size_average, reduce)
+    if target._value.shape != input._value.shape:
+        raise ValueError(
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is deprecated. "
+            "Please ensure they have the same size."
+        )
+    value = input._value
+    if isinstance(value, np.ndarray | np.generic) and value.size and not (value.min() >= 0 and value.max() <= 1):
+        raise RuntimeError("all elements of input should be between 0 and 1")
+    inputs = (input, target) if weight is None else (input, target, weight.expand_as(input))
+    return apply(_bce, inputs, (reduction,))
+
+
+@op("BinaryCrossEntropyWithLogitsBackward0", input_names=("self", "target", "weight", "pos_weight"))
+def _bce_with_logits(x: Any, y: Any, *rest: Any) -> Any:
+    *others, has_weight, reduction = rest
+    weight = others.pop(0) if has_weight else None
+    if others:
+        log_weight = (others[0] - 1) * y + 1
+        losses = (1 - y) * x - log_weight * nn.log_sigmoid(x)
+    else:
+        losses = (1 - y) * x - nn.log_sigmoid(x)
+    return reduced(losses if weight is None else losses * weight, reduction)
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Any:
+    """The cross entropy of ``sigmoid(input)`` with `target`, without underflow.
+
+    >>> from funcgrad import torch
+    >>> torch.nn.functional.binary_cross_entropy_with_logits(torch.zeros(2), torch.tensor([0.0, 1.0]))
+    tensor(0.6931)
+    """
+    reduction = chosen_reduction(reduction, size_average, reduce)
+    if target._value.shape != input._value.shape:
+        raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
+    inputs = [input, target]
+    if weight is not None:
+        inputs.append(weight)
+    if pos_weight is not None:
+        inputs.append(pos_weight)
+    return apply(_bce_with_logits, inputs, (weight is not None, reduction))
+
+
+def poisson_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: Any = None,
+    eps: float = 1e-8,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
+    """Minus the log-likelihood of counts `target` under rates (or their logarithms) `input`."""
+    reduction = chosen_reduction(reduction, size_average, reduce)
+    losses = input.exp() - target * input if log_input else input - target * (input + eps).log()
+    if full:
+        stirling = target * target.log() - target + (target * (2 * math.pi)).log() * 0.5
+        losses = losses + stirling.where(target > 1, stirling * 0)
+    return reduced(losses, reduction)
+
+
+def gaussian_nll_loss(
+    input: Tensor, target: Tensor, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+) -> Any:
+    """Minus the log-likelihood of `target` under normal distributions of means `input` and variances `var`."""
+    if isinstance(var, float):
+        if var < 0:
+            raise ValueError("var has negative entry/entries")
+        var = input.detach() * 0 + var
+    elif bool((var < 0).any()):
+        raise ValueError("var has negative entry/entries")
+    kept = var + (var.detach().clamp(min=eps) - var.detach())
+    losses = (kept.log() + (input - target) ** 2 / kept) * 0.5
+    if full:
+        losses = losses + 0.5 * math.log(2 * math.pi)
+    return reduced(losses, chosen_reduction(reduction))
+
+
+# -- margins --------------------------------------------------------------------------------------------
+
+
+@op("SoftMarginLossBackward0", input_names=("self", "target"))
+def _soft_margin(x: Any, y: Any, reduction: str) -> Any:
+    return reduced(np.log1p(np.exp(-y * x)), reduction)
+
+
+def soft_margin_loss(
+    input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+) -> Any:
+    """``log(1 + exp(-target * input))`` for targets 1 and -1."""
+    return apply(_soft_margin, (input, target), (chosen_reduction(reduction, size_average, reduce),))
+
+
+def margin_ranking_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
+    """``max(0, -target * (input1 - input2) + margin)``."""
+    losses = (-target * (input1 - input2) + margin).clamp_min(0)
+    return reduced(losses, chosen_reduction(reduction, size_average, reduce))
+
+
+def hinge_embedding_loss(
+    input: Tensor,
+    target: Tensor,
+    margin: float = 1.0,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
+    """``input`` where the target is 1, ``max(0, margin - input)`` where it is -1."""
+    far = (margin - input).clamp_min(0).where(target != 1, input * 0)
+    near = input.where(target != -1, input * 0)
+    return reduced(far + near, chosen_reduction(reduction, size_average, reduce))
+
+
+def cosine_embedding_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
+    """``1 - cos`` where the target is 1, ``max(0, cos - margin)`` where it is -1."""
+    eps = 1e-12
+    lengths = ((input1 * input1).sum(-1) + eps) * ((input2 * input2).sum(-1) + eps)
+    cosine = (input1 * input2).sum(-1) / lengths.sqrt()
+    near = (1 - cosine).where(target == 1, cosine * 0)
+    far = (cosine - margin).clamp_min(0).where(target == -1, cosine * 0)
+    return reduced(near + far, chosen_reduction(reduction, size_average, reduce))
+
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
+    """``max(0, distance to positive - distance to negative + margin)``."""
+    if margin <= 0:
+        raise ValueError(f"Expected margin to be greater than 0, got {margin}")
+    near = pairwise_distance(anchor, positive, p, eps)
+    far = pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        from funcgrad.torch.operations.registry import FUNCTIONS  # noqa: PLC0415 - rarely needed
+
+        far = FUNCTIONS["minimum"](far, pairwise_distance(positive, negative, p, eps))
+    return reduced((margin + near - far).clamp_min(0), chosen_reduction(reduction, size_average, reduce))
+
+
+def multilabel_soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
+    """The mean over classes of the cross entropy of each, from logits."""
+    losses = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
+    if weight is not None:
+        losses = losses * weight
+    dim = len(input._value.shape) - 1
+    per_example = losses.sum(dim) / input._value.shape[dim]
+    return reduced(per_example, chosen_reduction(reduction, size_average, reduce))

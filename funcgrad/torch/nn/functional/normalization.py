@@ -1,0 +1,187 @@
+"""Normalisation of layers, batches, groups and instances."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad import nn
+from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.history import op
+from funcgrad.torch.core.tensor import Tensor
+
+__all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm"]
+
+
+def with_parameters(made: Any, input: Tensor, weight: Any, bias: Any, *params: Any) -> Any:
+    """The operation on the input and the parameters that are not None, which it is told."""
+    inputs = [t for t in (input, weight, bias) if t is not None]
+    return apply(made, inputs, (weight is not None, bias is not None, *params))
+
+
+def parameters(rest: tuple[Any, ...]) -> tuple[Any, Any, tuple[Any, ...]]:
+    """Weight, bias and the static parameters out of what an operation is given after its input."""
+    held = [x for x in rest if hasattr(x, "shape") and not isinstance(x, bool)]
+    has_weight, has_bias, *params = rest[len(held) :]
+    weight = held[0] if has_weight else None
+    return weight, held[-1] if has_bias else None, tuple(params)
+
+
+@op("NativeLayerNormBackward0", input_names=("input", "weight", "bias"))
+def _layer_norm(x: Any, *rest: Any) -> Any:
+    weight, bias, (count, eps) = parameters(rest)
+    return nn.layer_norm(x, weight, bias, axis=tuple(range(x.ndim - count, x.ndim)), epsilon=eps)
+
+
+def layer_norm(
+    input: Tensor, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
+) -> Any:
+    """Mean 0 and variance 1 over the last dimensions, then times `weight` plus `bias`.
+
+    >>> from funcgrad import torch
+    >>> torch.nn.functional.layer_norm(torch.tensor([[1.0, 3.0]]), (2,))
+    tensor([[-1.0000,  1.0000]])
+    """
+    shape = tuple([int(n) for n in normalized_shape])
+    if not shape or tuple(input._value.shape[-len(shape) :]) != shape:
+        listed = ", ".join(map(str, shape))
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape [*, {listed}], but got input of size"
+            f"{list(input._value.shape)}"
+        )
+    return with_parameters(_layer_norm, input, weight, bias, len(shape), eps)
+
+
+def rms_norm(input: Tensor, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:
+    """``input / sqrt(mean(input ** 2) + eps)`` over the last dimensions, times `weight`."""
+    if eps is None:
+        eps = float(np.finfo(input._value.dtype).eps)
+    return with_parameters(_rms_norm, input, weight, None, len(tuple(normalized_shape)), eps)
+
+
+@op("MulBackward0")
+def _rms_norm(x: Any, *rest: Any) -> Any:
+    weight, _, (count, eps) = parameters(rest)
+    return nn.rms_norm(x, weight, axis=tuple(range(x.ndim - count, x.ndim)), epsilon=eps)
+
+
+@op("NativeGroupNormBackward0", input_names=("input", "weight", "bias"))
+def _group_norm(x: Any, *rest: Any) -> Any:
+    weight, bias, (groups, eps) = parameters(rest)
+    return nn.group_norm(x, groups, weight, bias, axis=1, epsilon=eps)
+
+
+def group_norm(
+    input: Tensor, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
+) -> Any:
+    """Mean 0 and variance 1 in every group of channels of every example, then times `weight` plus `bias`."""
+    shape = input._value.shape
+    if len(shape) < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {len(shape)}")
+    if shape[1] % num_groups:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input of shape "
+            f"{list(shape)} and num_groups={num_groups}"
+        )
+    return with_parameters(_group_norm, input, weight, bias, num_groups, eps)
+
+
+# -- batches --------------------------------------------------------------------------------------------
+
+
+@op("NativeBatchNormBackward0", input_names=("input", "weight", "bias"))
+def _batch_norm(x: Any, *rest: Any) -> Any:
+    weight, bias, (eps,) = parameters(rest)
+    return nn.batch_norm(x, weight, bias, axis=1, epsilon=eps)
+
+
+@op("NativeBatchNormBackward0", input_names=("input", "running_mean", "running_var", "weight", "bias"))
+def _batch_norm_by(x: Any, mean: Any, variance: Any, *rest: Any) -> Any:
+    weight, bias, (eps,) = parameters(rest)
+    return nn.batch_norm(x, weight, bias, mean=mean, variance=variance, axis=1, epsilon=eps)
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Any:
+    """Mean 0 and variance 1 in every channel, by the batch in training, else by the running statistics.
+
+    In training the running statistics, if given, are changed in place.
+    """
+    if not training:
+        if running_mean is None or running_var is None:
+            raise RuntimeError("Expected running_mean and running_var to be defined when training=False")
+        tensors = [t for t in (input, running_mean, running_var, weight, bias) if t is not None]
+        return apply(_batch_norm_by, tensors, (weight is not None, bias is not None, eps))
+    shape = input._value.shape
+    count = shape[0]
+    for n in shape[2:]:
+        count *= n
+    if count == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.size()}")
+    if running_mean is not None or running_var is not None:
+        update_running(input, running_mean, running_var, momentum, count)
+    return with_parameters(_batch_norm, input, weight, bias, eps)
+
+
+def update_running(input: Tensor, mean: Any, variance: Any, momentum: float, count: int) -> None:
+    """Move the running statistics towards those of a batch, in place."""
+    axes = (0, *range(2, len(input._value.shape)))
+    x = input.detach()
+    for held, found in ((mean, lambda: x.mean(axes)), (variance, lambda: x.var(axes, correction=1))):
+        if held is not None:
+            held.mul_(1 - momentum).add_(found() * momentum)
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Any:
+    """Mean 0 and variance 1 in every channel of every example."""
+    if not use_input_stats:
+        return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+    n, c, *sizes = input._value.shape
+    if running_mean is not None or running_var is not None:
+        update_running_of_instances(input, running_mean, running_var, momentum)
+    flat = input.reshape(1, n * c, *sizes)
+    weights = [None if t is None else t.repeat(n) for t in (weight, bias)]
+    return batch_norm(flat, None, None, *weights, training=True, eps=eps).reshape(n, c, *sizes)
+
+
+def update_running_of_instances(input: Tensor, mean: Any, variance: Any, momentum: float) -> None:
+    """Move the running statistics towards the mean of those of the examples, in place."""
+    axes = tuple(range(2, len(input._value.shape)))
+    x = input.detach()
+    if mean is not None:
+        mean.mul_(1 - momentum).add_(x.mean(axes).mean(0) * momentum)
+    if variance is not None:
+        variance.mul_(1 - momentum).add_(x.var(axes, correction=1).mean(0) * momentum)
+
+
+def local_response_norm(
+    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Any:
+    """``input / (k + alpha * mean of squares over neighbouring channels) ** beta``."""
+    squares = input * input
+    n, c, *sizes = input._value.shape
+    before, after = size // 2, (size - 1) // 2
+    zeros = [squares.new_zeros((n, m, *sizes)) for m in (before, after)]
+    from funcgrad.torch.operations.registry import FUNCTIONS  # noqa: PLC0415 - rarely needed
+
+    padded = FUNCTIONS["cat"]([zeros[0], squares, zeros[1]], 1)
+    total = sum([padded.narrow(1, start, c) for start in range(1, size)], padded.narrow(1, 0, c))
+    return input / (total / size * alpha + k) ** beta

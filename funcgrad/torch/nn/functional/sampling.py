@@ -1,0 +1,263 @@
+"""What draws at random, and what moves elements: dropout, padding, interpolation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.history import Op, op
+from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.torch.nn.functional.activations import finished, softmax
+from funcgrad.torch.operations.registry import FUNCTIONS
+
+__all__ = [
+    "alpha_dropout",
+    "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
+    "feature_alpha_dropout",
+    "gumbel_softmax",
+    "interpolate",
+    "pad",
+    "uniform_like",
+    "upsample",
+]
+
+
+def uniform_like(input: Tensor, shape: Any = None) -> Any:
+    """Numbers between 0 and 1 from the generator that `manual_seed` sets, of the input's shape and dtype."""
+    return FUNCTIONS["rand"](*(input._value.shape if shape is None else shape), dtype=input.dtype)
+
+
+def check_share(p: float) -> None:
+    """Raise ValueError unless `p` is a probability."""
+    if p < 0.0 or p > 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """In training, a share `p` of the elements set to 0 and the others divided by ``1 - p``.
+
+    >>> from funcgrad import torch
+    >>> torch.nn.functional.dropout(torch.ones(2), training=False)
+    tensor([1., 1.])
+    """
+    check_share(p)
+    if not training or p == 0.0:
+        return input
+    return finished(input, inplace, input * kept(input, p, input._value.shape))
+
+
+def kept(input: Tensor, p: float, shape: Any) -> Tensor:
+    """``1 / (1 - p)`` for elements that stay and 0 for those that go."""
+    dtype = input._value.dtype
+    if p == 1.0:
+        return wrap(np.zeros(shape, dtype))
+    stays = uniform_like(input, shape)._value >= p
+    return wrap(stays.astype(dtype) * dtype.type(1.0 / (1.0 - p)))
+
+
+def _channels(ndim: int) -> Callable[..., Any]:
+    def dropout_channels(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+        check_share(p)
+        if not training or p == 0.0:
+            return input
+        shape = input._value.shape
+        lead = 2 if len(shape) == ndim + 2 else 1
+        mask = kept(input, p, (*shape[:lead], *(1,) * (len(shape) - lead)))
+        return finished(input, inplace, input * mask)
+
+    dropout_channels.__name__ = dropout_channels.__qualname__ = f"dropout{ndim}d"
+    dropout_channels.__doc__ = "In training, a share `p` of the channels set to 0 and the others scaled."
+    return dropout_channels
+
+
+dropout1d, dropout2d, dropout3d = (_channels(k) for k in (1, 2, 3))
+
+_LOWEST = -1.7580993408473766
+"""Where `selu` ends for large negative numbers."""
+
+
+def _alpha(input: Tensor, p: float, training: bool, inplace: bool, shape: Any) -> Any:
+    check_share(p)
+    if not training or p == 0.0:
+        return input
+    if p == 1.0:
+        return finished(input, inplace, input * 0)
+    stays = (uniform_like(input, shape) >= p).to(input.dtype)
+    a = ((1 - p) * (1 + p * _LOWEST**2)) ** -0.5
+    return finished(input, inplace, (input * stays + (1 - stays) * _LOWEST) * a - a * p * _LOWEST)
+
+
+def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+    """Dropout that keeps mean and variance after `selu`."""
+    return _alpha(input, p, training, inplace, input._value.shape)
+
+
+def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+    """`alpha_dropout` of whole channels."""
+    shape = input._value.shape
+    return _alpha(input, p, training, inplace, (*shape[:2], *(1,) * (len(shape) - 2)))
+
+
+def gumbel_softmax(
+    logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Any:
+    """A differentiable sample of classes: the softmax of logits plus Gumbel noise, or that rounded."""
+    noise = -(-uniform_like(logits).clamp_min(1e-20).log()).clamp_min(1e-20).log()
+    soft = softmax((logits + noise) / tau, dim)
+    if not hard:
+        return soft
+    index = soft.argmax(dim, keepdim=True)
+    chosen = FUNCTIONS["zeros_like"](soft).scatter_(dim, index, 1.0)
+    return chosen - soft.detach() + soft
+
+
+# -- padding --------------------------------------------------------------------------------------------
+
+
+@op("ConstantPadNdBackward0")
+def _pad(x: Any, widths: tuple[tuple[int, int], ...], value: float) -> Any:
+    inside = tuple([slice(max(0, -a), n - max(0, -b)) for (a, b), n in zip(widths, x.shape, strict=True)])
+    around = tuple([(max(0, a), max(0, b)) for a, b in widths])
+    return np.pad(x[inside], around, constant_values=x.dtype.type(value))
+
+
+def _pad_with_elements(x: Any, widths: tuple[tuple[int, int], ...], mode: str) -> Any:
+    return np.pad(x, widths, mode=mode)
+
+
+_MODES = {"reflect": ("Reflection", "reflect"), "replicate": ("Replication", "edge"), "circular": ("Circular", "wrap")}
+_PADS: dict[tuple[str, int], Op] = {
+    (mode, k): Op(f"{title}Pad{k}DBackward0", _pad_with_elements)
+    for mode, (title, _) in _MODES.items()
+    for k in (1, 2, 3)
+}
+
+
+def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = None) -> Any:
+    """The input with elements before and after it, the last dimension first: ``(left, right, top, bottom, ...)``.
+
+    >>> from funcgrad import torch
+    >>> torch.nn.functional.pad(torch.ones(1, 2), (1, 0))
+    tensor([[0., 1., 1.]])
+    """
+    numbers = [int(n) for n in pad]
+    shape = input._value.shape
+    if len(numbers) % 2:
+        raise RuntimeError("Padding length must be divisible by 2")
+    if len(numbers) > 2 * len(shape):
+        raise RuntimeError(
+            f"Padding length should be less than or equal to two times the input dimension but got padding length "
+            f"{len(numbers)} and input of dimension {len(shape)}"
+        )
+    pairs = list(zip(numbers[::2], numbers[1::2], strict=True))[::-1]
+    widths = ((0, 0),) * (len(shape) - len(pairs)) + tuple(pairs)
+    if mode == "constant":
+        for n, (a, b) in zip(shape, widths, strict=True):
+            if n + a + b < 0:
+                raise RuntimeError(
+                    f"The input size {n}, plus negative padding {a} and {b}, resulted in a negative output size, which "
+                    "is invalid."
+                )
+        return apply(_pad, (input,), (widths, 0.0 if value is None else value))
+    if mode not in _MODES:
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    if value is not None and value != 0:
+        raise ValueError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    return apply(_PADS[mode, len(pairs)], (input,), (widths, _MODES[mode][1]))
+
+
+# -- interpolation --------------------------------------------------------------------------------------
+
+
+@op("UpsampleNearest2DBackward0")
+def _nearest(x: Any, indices: tuple[tuple[int, ...], ...]) -> Any:
+    for axis, index in enumerate(indices, 2):
+        x = np.take(x, np.array(index), axis=axis)
+    return x
+
+
+@op("UpsampleBilinear2DBackward0")
+def _linear(x: Any, weights: tuple[Any, ...]) -> Any:
+    for axis, rows in enumerate(weights, 2):
+        matrix = np.zeros((len(rows), x.shape[axis]), x.dtype)
+        for i, terms in enumerate(rows):
+            for j, share in terms:
+                matrix[i, j] += share
+        x = np.moveaxis(np.moveaxis(x, axis, -1) @ matrix.T, -1, axis)
+    return x
+
+
+def interpolate(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Any:
+    """The input with other sizes of its spatial dimensions: the nearest elements, or linear between them.
+
+    >>> from funcgrad import torch
+    >>> torch.nn.functional.interpolate(torch.tensor([[[1.0, 2.0]]]), scale_factor=2)
+    tensor([[[1., 1., 2., 2.]]])
+    """
+    sizes = input._value.shape[2:]
+    if (size is None) == (scale_factor is None):
+        raise ValueError("only one of size or scale_factor should be defined" if size else
+                         "either size or scale_factor should be defined")
+    if antialias or mode not in ("nearest", "nearest-exact", "linear", "bilinear", "trilinear"):
+        raise NotImplementedError(
+            f"funcgrad.torch does not support interpolate with mode={mode!r}, antialias={antialias}; use nearest, "
+            "nearest-exact, linear, bilinear or trilinear without antialiasing"
+        )
+    if mode.startswith("nearest") and align_corners is not None:
+        raise ValueError(
+            "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
+        )
+    count = len(sizes)
+    if size is not None:
+        wanted = (int(size),) * count if isinstance(size, int) else tuple([int(n) for n in size])
+        factors = [n / m for n, m in zip(sizes, wanted, strict=True)]
+    else:
+        scales = (scale_factor,) * count if isinstance(scale_factor, int | float) else tuple(scale_factor)
+        wanted = tuple([int(n * s) for n, s in zip(sizes, scales, strict=True)])
+        factors = [1.0 / s for s in scales]
+        if recompute_scale_factor:
+            factors = [n / m for n, m in zip(sizes, wanted, strict=True)]
+    if mode.startswith("nearest"):
+        half = 0.5 if mode == "nearest-exact" else 0.0
+        indices = [
+            tuple([min(int((i + half) * f), n - 1) for i in range(m)])
+            for n, m, f in zip(sizes, wanted, factors, strict=True)
+        ]
+        return apply(_nearest, (input,), (tuple(indices),))
+    weights = [
+        linear_weights(n, m, f, bool(align_corners)) for n, m, f in zip(sizes, wanted, factors, strict=True)
+    ]
+    return apply(_linear, (input,), (tuple(weights),))
+
+
+def linear_weights(n: int, m: int, factor: float, align: bool) -> tuple[Any, ...]:
+    """For each of `m` results, the elements among `n` beside it and their shares."""
+    rows = []
+    for i in range(m):
+        if align:
+            at = i * (n - 1) / (m - 1) if m > 1 else 0.0
+        else:
+            at = max(0.0, (i + 0.5) * factor - 0.5)
+        low = min(int(at), n - 1)
+        share = at - low
+        rows.append(((low, 1.0 - share), (min(low + 1, n - 1), share)))
+    return tuple(rows)
+
+
+def upsample(input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Any = None) -> Any:
+    """`interpolate`, under its old name."""
+    return interpolate(input, size, scale_factor, mode, align_corners)

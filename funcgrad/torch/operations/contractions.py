@@ -1,0 +1,411 @@
+"""Products of vectors and matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.errors import dim_of
+from funcgrad.torch.core.history import Op, op
+from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.operations.registry import FUNCTIONS, operation
+
+__all__ = ["matmul"]
+
+
+def _matmul(x: Any, y: Any) -> Any:
+    return np.matmul(x, y)
+
+
+_DOT = Op("DotBackward0", _matmul, input_names=("self", "tensor"))
+_MV = Op("MvBackward0", _matmul, input_names=("self", "vec"))
+_MM = Op("MmBackward0", _matmul, input_names=("self", "mat2"))
+_BMM = Op("BmmBackward0", _matmul, input_names=("self", "mat2"))
+_SQUEEZED = Op("SqueezeBackward4", _matmul)
+_UNSAFE = Op("UnsafeViewBackward0", _matmul, input_names=("self", "mat2"))
+
+
+def _same_dtype(x: Tensor, y: Tensor) -> None:
+    if x._value.dtype != y._value.dtype:
+        words = [str(t.dtype).removeprefix("torch.") for t in (x, y)]
+        names = {"float32": "float", "float64": "double", "int64": "long", "float16": "c10::Half", "int32": "int"}
+        a, b = [names.get(w, w) for w in words]
+        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a} != {b}")
+
+
+@operation("matmul", "__matmul__")
+def matmul(input: Tensor, other: Tensor) -> Any:
+    """The product of vectors, matrices or batches of matrices."""
+    if not isinstance(other, Tensor):
+        return NotImplemented
+    x, y = input._value.shape, other._value.shape
+    if not x or not y:
+        raise RuntimeError(
+            f"both arguments to matmul need to be at least 1D, but they are {len(x)}D and {len(y)}D"
+        )
+    chosen = _check_matmul(input, other, x, y)
+    return apply(chosen, (input, other))
+
+
+def _check_matmul(input: Tensor, other: Tensor, x: tuple[int, ...], y: tuple[int, ...]) -> Op:
+    inner = y[-2] if len(y) > 1 else y[0]
+    fits = x[-1] == inner
+    if len(x) == 1 and len(y) == 1:
+        if input._value.dtype != other._value.dtype:
+            _same_dtype_dot(input, other)
+        if not fits:
+            raise RuntimeError(
+                "inconsistent tensor size, expected tensor "
+                f"{list(x)} and src {list(y)} to have the same number of elements, but got {x[0]} and {y[0]} elements "
+                "respectively"
+            )
+        return _DOT
+    if len(x) == 2 and len(y) == 1:
+        if not fits:
+            raise RuntimeError(f"size mismatch, got input ({x[0]}), mat ({x[0]}x{x[1]}), vec ({y[0]})")
+        _same_dtype(input, other)
+        return _MV
+    if len(x) <= 2 and len(y) == 2:
+        rows = x[0] if len(x) == 2 else 1
+        if not fits:
+            raise RuntimeError(
+                f"mat1 and mat2 shapes cannot be multiplied ({rows}x{x[-1]} and {y[0]}x{y[1]})"
+            )
+        _same_dtype(input, other)
+        return _MM if len(x) == 2 else _SQUEEZED
+    _same_dtype(input, other)
+    if not fits:
+        if len(y) <= 2:
+            columns = y[1] if len(y) == 2 else 1
+            rows = int(np.prod(x[:-1]))
+            raise RuntimeError(
+                f"mat1 and mat2 shapes cannot be multiplied ({rows}x{x[-1]} and {y[0]}x{columns})"
+            )
+        batch = int(np.prod(np.broadcast_shapes(x[:-2], y[:-2])))
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{batch}, {x[-1]}] but got: [{batch}, "
+            f"{y[-2]}]."
+        )
+    try:
+        np.broadcast_shapes(x[:-2], y[:-2])
+    except ValueError:
+        from funcgrad.torch.core.errors import broadcast_error  # noqa: PLC0415 - only for the message
+
+        raise broadcast_error(np.empty(x[:-2]), np.empty(y[:-2]), ValueError()) from None
+    return _UNSAFE
+
+
+def _same_dtype_dot(x: Tensor, y: Tensor) -> None:
+    words = [str(t.type()).removeprefix("torch.").removesuffix("Tensor") for t in (x, y)]
+    raise RuntimeError(
+        f"dot : expected both vectors to have same dtype, but found {words[0]} and {words[1]}"
+    )
+
+
+def _rmatmul(self: Tensor, other: Any) -> Any:
+    return NotImplemented
+
+
+@operation()
+def mm(input: Tensor, mat2: Tensor) -> Any:
+    """The product of two matrices."""
+    if len(input._value.shape) != 2:
+        raise RuntimeError("self must be a matrix")
+    if len(mat2._value.shape) != 2:
+        raise RuntimeError("mat2 must be a matrix")
+    return matmul(input, mat2)
+
+
+@operation()
+def bmm(input: Tensor, mat2: Tensor) -> Any:
+    """The products of two batches of matrices."""
+    x, y = input._value.shape, mat2._value.shape
+    if len(x) != 3 or len(y) != 3:
+        which = "batch1" if len(x) != 3 else "batch2"
+        raise RuntimeError(f"{which} must be a 3D tensor")
+    if x[0] != y[0] or x[2] != y[1]:
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{x[0]}, {x[2]}] but got: [{y[0]}, {y[1]}]."
+        )
+    return apply(_BMM, (input, mat2))
+
+
+@operation()
+def mv(input: Tensor, vec: Tensor) -> Any:
+    """The product of a matrix and a vector."""
+    if len(input._value.shape) != 2 or len(vec._value.shape) != 1:
+        raise RuntimeError(
+            f"vector + matrix @ vector expected, got 1, {len(input._value.shape)}, {len(vec._value.shape)}"
+        )
+    return matmul(input, vec)
+
+
+@operation()
+def dot(input: Tensor, tensor: Tensor) -> Any:
+    """The product of two vectors."""
+    x, y = input._value.shape, tensor._value.shape
+    if len(x) != 1 or len(y) != 1:
+        raise RuntimeError(f"1D tensors expected, but got {len(x)}D and {len(y)}D tensors")
+    return matmul(input, tensor)
+
+
+@op("VdotBackward0", input_names=("self", "other"))
+def _vdot(x: Any, y: Any) -> Any:
+    return np.sum(np.conj(x) * y) if x.dtype.kind == "c" else np.matmul(x, y)
+
+
+@operation()
+def vdot(input: Tensor, other: Tensor) -> Any:
+    """The product of two vectors, the first conjugated."""
+    if len(input._value.shape) != 1 or len(other._value.shape) != 1:
+        raise RuntimeError(
+            f"1D tensors expected, but got {len(input._value.shape)}D and {len(other._value.shape)}D tensors"
+        )
+    return apply(_vdot, (input, other))
+
+
+@operation("outer", "ger")
+def outer(input: Tensor, vec2: Tensor) -> Any:
+    """All products of elements of two vectors."""
+    for name, t in (("self", input), ("vec2", vec2)):
+        if len(t._value.shape) != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {len(t._value.shape)}-D")
+    return input.view(-1, 1) * vec2
+
+
+@operation()
+def inner(input: Tensor, other: Tensor) -> Any:
+    """The sums of products over the last dimensions."""
+    x, y = input._value.shape, other._value.shape
+    if not x or not y:
+        return input * other
+    if x[-1] != y[-1]:
+        raise RuntimeError(
+            f"inner() the last dimension must match on both input tensors but got shapes {list(x)} and {list(y)}"
+        )
+    return tensordot(input, other, ([-1], [-1]))
+
+
+# -- products added to something --------------------------------------------------------------------------
+
+
+def _added(x: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
+    product = np.matmul(a, b)
+    if alpha != 1:
+        product = product * alpha
+    return product if beta == 0 else (x if beta == 1 else x * beta) + product
+
+
+_ADDED = {
+    "addmm": (Op("AddmmBackward0", _added, input_names=("self", "mat1", "mat2")), 2, 2),
+    "addmv": (Op("AddmvBackward0", _added, input_names=("self", "mat", "vec")), 2, 1),
+    "baddbmm": (Op("BaddbmmBackward0", _added, input_names=("self", "batch1", "batch2")), 3, 3),
+}
+
+
+def _adding(name: str) -> None:
+    made, m, n = _ADDED[name]
+
+    def product(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Any:
+        a, b = mat1._value.shape, mat2._value.shape
+        if len(a) != m or len(b) != n:
+            raise RuntimeError(f"{name}: expected dimensions {m} and {n}, got {len(a)} and {len(b)}")
+        inner_size = b[-2] if n > 1 else b[0]
+        if a[-1] != inner_size:
+            columns = b[-1] if n > 1 else 1
+            raise RuntimeError(
+                f"mat1 and mat2 shapes cannot be multiplied ({a[-2]}x{a[-1]} and {b[-2] if n > 1 else b[0]}x{columns})"
+            )
+        return apply(made, (input, mat1, mat2), (beta, alpha))
+
+    product.__name__ = product.__qualname__ = name
+    operation(name, inplace=True)(product)
+
+
+for _name in _ADDED:
+    _adding(_name)
+
+
+@op("AddbmmBackward0", input_names=("self", "batch1", "batch2"))
+def _addbmm(x: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
+    return beta * x + alpha * np.sum(np.matmul(a, b), axis=0)
+
+
+@operation(inplace=True)
+def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """`input` plus the sum of the products of a batch."""
+    return apply(_addbmm, (input, batch1, batch2), (beta, alpha))
+
+
+@op("AddrBackward0", input_names=("self", "vec1", "vec2"))
+def _addr(x: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
+    return beta * x + alpha * (np.expand_dims(a, 1) * b)
+
+
+@operation(inplace=True)
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """`input` plus the outer product of two vectors."""
+    return apply(_addr, (input, vec1, vec2), (beta, alpha))
+
+
+@op("AddcmulBackward0", input_names=("self", "tensor1", "tensor2"))
+def _addcmul(x: Any, a: Any, b: Any, value: Any) -> Any:
+    return x + (a * b if value == 1 else value * (a * b))
+
+
+@operation(inplace=True)
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Any:
+    """``input + value * tensor1 * tensor2``."""
+    return apply(_addcmul, (input, tensor1, tensor2), (value,))
+
+
+@op("AddcdivBackward0", input_names=("self", "tensor1", "tensor2"))
+def _addcdiv(x: Any, a: Any, b: Any, value: Any) -> Any:
+    return x + (a / b if value == 1 else value * (a / b))
+
+
+@operation(inplace=True)
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Any:
+    """``input + value * tensor1 / tensor2``."""
+    if tensor1._value.dtype.kind in "iub" and tensor2._value.dtype.kind in "iub":
+        raise RuntimeError(
+            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true "
+            "division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * "
+            "torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) "
+            "for float inputs. The future addcdiv behavior is just the latter implementation: (input + value * tensor1 / "
+            "tensor2), for all dtypes."
+        )
+    return apply(_addcdiv, (input, tensor1, tensor2), (value,))
+
+
+# -- general contractions ---------------------------------------------------------------------------------
+
+
+def _tensordot(x: Any, y: Any, axes: Any) -> Any:
+    return np.tensordot(x, y, axes)
+
+
+_TENSORDOT = Op("ViewBackward0", _tensordot)
+
+
+@operation("tensordot", method=False)
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Any:
+    """The sums of products over several dimensions."""
+    if isinstance(dims, Tensor):
+        dims = dims.tolist()
+    if isinstance(dims, int):
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        first, second = tuple(range(-dims, 0)), tuple(range(dims))
+    else:
+        first, second = tuple(dims[0]), tuple(dims[1])
+    x, y = a._value.shape, b._value.shape
+    for k, (i, j) in enumerate(zip(first, second, strict=True)):
+        if x[dim_of(i, len(x))] != y[dim_of(j, len(y))]:
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {x[i]} in dim {i} and second has size {y[j]} in "
+                f"dim {j}"
+            )
+        del k
+    return apply(_TENSORDOT, (a, b), ((first, second),))
+
+
+def _einsum(*values: Any) -> Any:
+    *arrays, subscripts = values
+    return np.einsum(subscripts, *arrays)
+
+
+_EINSUM = Op("ViewBackward0", _einsum)
+_EINSUM_OF_TWO = Op("BmmBackward0", _einsum)
+
+
+def einsum(equation: Any, *operands: Any) -> Any:
+    """Sums of products by subscripts: ``einsum("ij,jk->ik", a, b)``."""
+    if len(operands) == 1 and not isinstance(operands[0], Tensor):
+        operands = tuple(operands[0])
+    text = equation.replace(" ", "")
+    named = text.split("->")[0].split(",")
+    if len(named) != len(operands):
+        more = "more operands were provided" if len(named) < len(operands) else "fewer operands were provided"
+        raise RuntimeError(f"einsum(): {more} than specified in the equation")
+    try:
+        return apply(_EINSUM_OF_TWO if len(operands) == 2 else _EINSUM, operands, (text,))
+    except ValueError as error:
+        raise RuntimeError(f"einsum(): {error}") from None
+
+
+FUNCTIONS["einsum"] = einsum
+
+
+@op("UnsafeViewBackward0")
+def _kron(x: Any, y: Any) -> Any:
+    return np.kron(x, y)
+
+
+@operation()
+def kron(input: Tensor, other: Tensor) -> Any:
+    """The Kronecker product."""
+    return apply(_kron, (input, other))
+
+
+@op("LinalgCrossBackward0", input_names=("self", "other"))
+def _cross(x: Any, y: Any, axis: int) -> Any:
+    return np.cross(x, y, axis=axis)
+
+
+@operation()
+def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Any:
+    """The cross product of vectors of three elements."""
+    shape = input._value.shape
+    if dim is None:
+        dim = next((k for k, n in enumerate(shape) if n == 3), None)
+        if dim is None:
+            raise RuntimeError("no dimension of size 3 in input")
+    at = dim_of(dim, len(shape))
+    if shape[at] != 3 or other._value.shape[at] != 3:
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {shape[at]} and {other._value.shape[at]}"
+        )
+    return apply(_cross, (input, other), (at,))
+
+
+@op("TraceBackward0")
+def _trace(x: Any) -> Any:
+    return np.trace(x)
+
+
+@operation()
+def trace(input: Tensor) -> Any:
+    """The sum of the diagonal of a matrix."""
+    if len(input._value.shape) != 2:
+        raise RuntimeError("trace: expected a matrix, but got tensor with dim " + str(len(input._value.shape)))
+    return apply(_trace, (input,))
+
+
+@operation("chain_matmul", method=False)
+def chain_matmul(*matrices: Tensor) -> Any:
+    """The product of several matrices."""
+    found = matrices[0]
+    for m in matrices[1:]:
+        found = matmul(found, m)
+    return found
+
+
+@operation("matrix_power")
+def matrix_power(input: Tensor, n: int) -> Any:
+    """A matrix times itself, `n` times."""
+    if n < 0:
+        return matrix_power(FUNCTIONS["inverse"](input), -n)
+    if n == 0:
+        shape = input._value.shape
+        return FUNCTIONS["eye"](shape[-1], dtype=input.dtype).expand(shape).clone()
+    found, square = None, input
+    while n:
+        if n & 1:
+            found = square if found is None else matmul(found, square)
+        n >>= 1
+        if n:
+            square = matmul(square, square)
+    return found

@@ -1,0 +1,336 @@
+"""Joining tensors, repeating them, and moving their elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.dtypes import promote
+from funcgrad.torch.core.errors import dim_of, dims_of
+from funcgrad.torch.core.history import op
+from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.operations.movement import ints
+from funcgrad.torch.operations.registry import FUNCTIONS, operation, tensor_of
+
+__all__: list[str] = []
+
+
+def _promoted(tensors: Any) -> Any:
+    dtype = tensors[0]._value.dtype
+    for t in tensors[1:]:
+        dtype = promote(dtype, t._value.dtype)
+    return dtype
+
+
+@op("CatBackward0")
+def _cat(*values: Any) -> Any:
+    *arrays, axis, dtype = values
+    return np.concatenate([a.astype(dtype) if a.dtype != dtype else a for a in arrays], axis)
+
+
+@operation("cat", "concat", "concatenate", method=False)
+def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
+    """Tensors one after another along a dimension."""
+    tensors = tuple(tensors)
+    if not tensors:
+        raise ValueError("expected a non-empty list of Tensors")
+    for k, t in enumerate(tensors):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"expected Tensor as element {k} in argument 0, but got {type(t).__name__}")
+        if not t._value.shape:
+            raise RuntimeError(f"zero-dimensional tensor (at position {k}) cannot be concatenated")
+    dtype = _promoted(tensors)
+    kept = [t for t in tensors if t._value.shape != (0,)] or list(tensors[:1])
+    at = dim_of(dim if axis is None else axis, len(kept[0]._value.shape))
+    first = kept[0]._value.shape
+    for k, t in enumerate(kept):
+        shape = t._value.shape
+        if len(shape) != len(first):
+            raise RuntimeError(
+                f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}"
+            )
+        for d, (a, b) in enumerate(zip(first, shape, strict=True)):
+            if d != at and a != b:
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {at}. Expected size {a} but got size {b} for "
+                    f"tensor number {k} in the list."
+                )
+    return apply(_cat, kept, (at, dtype))
+
+
+@op("StackBackward0")
+def _stack(*values: Any) -> Any:
+    *arrays, axis, dtype = values
+    return np.stack([a.astype(dtype) if a.dtype != dtype else a for a in arrays], axis)
+
+
+@operation("stack", method=False)
+def stack(tensors: Any, dim: int = 0) -> Any:
+    """Tensors of one shape along a new dimension."""
+    tensors = tuple(tensors)
+    if not tensors:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    first = tensors[0]._value.shape
+    for k, t in enumerate(tensors):
+        if t._value.shape != first:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
+                f"{list(t._value.shape)} at entry {k}"
+            )
+    return apply(_stack, tensors, (dim_of(dim, len(first) + 1), _promoted(tensors)))
+
+
+@operation("hstack", method=False)
+def hstack(tensors: Any) -> Any:
+    """Tensors side by side."""
+    raised = FUNCTIONS["atleast_1d"](*tensors)
+    raised = raised if isinstance(raised, tuple) else (raised,)
+    return cat(raised, 0 if len(raised[0]._value.shape) == 1 else 1)
+
+
+@operation("vstack", "row_stack", method=False)
+def vstack(tensors: Any) -> Any:
+    """Tensors below one another."""
+    raised = FUNCTIONS["atleast_2d"](*tensors)
+    return cat(raised if isinstance(raised, tuple) else (raised,), 0)
+
+
+@operation("dstack", method=False)
+def dstack(tensors: Any) -> Any:
+    """Tensors behind one another."""
+    raised = FUNCTIONS["atleast_3d"](*tensors)
+    return cat(raised if isinstance(raised, tuple) else (raised,), 2)
+
+
+@operation("column_stack", method=False)
+def column_stack(tensors: Any) -> Any:
+    """Vectors as columns beside one another."""
+    return hstack([t.reshape(t._value.size, 1) if len(t._value.shape) <= 1 else t for t in tensors])
+
+
+# -- repetition -------------------------------------------------------------------------------------------
+
+
+@op("RepeatBackward0")
+def _repeat(x: Any, counts: tuple[int, ...]) -> Any:
+    return np.tile(x, counts)
+
+
+@operation(function=False)
+def repeat(input: Tensor, *sizes: Any) -> Any:
+    """The tensor several times along each dimension."""
+    counts = ints(sizes)
+    if len(counts) < len(input._value.shape):
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
+        )
+    return apply(_repeat, (input,), (counts,))
+
+
+@operation()
+def tile(input: Tensor, *dims: Any) -> Any:
+    """The tensor several times along its last dimensions."""
+    counts = ints(dims)
+    missing = len(input._value.shape) - len(counts)
+    return repeat(input, (*[1] * missing, *counts))
+
+
+@op("RepeatInterleaveBackward0")
+def _interleaved(x: Any, counts: Any, axis: Any) -> Any:
+    return np.repeat(x, np.asarray(counts), axis=axis)
+
+
+@operation("repeat_interleave")
+def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: Any = None) -> Any:
+    """Every element several times."""
+    if repeats is None:
+        counts = input._value
+        return FUNCTIONS["as_tensor"](np.repeat(np.arange(len(counts)), counts))
+    given = repeats._value if isinstance(repeats, Tensor) else repeats
+    counts = tuple(np.asarray(given).reshape(-1).tolist()) if np.ndim(given) else int(given)
+    at = None if dim is None else dim_of(dim, len(input._value.shape))
+    return apply(_interleaved, (input,), (counts, at))
+
+
+# -- movement that copies ---------------------------------------------------------------------------------
+
+
+@op("FlipBackward0")
+def _flip(x: Any, axes: tuple[int, ...]) -> Any:
+    return np.ascontiguousarray(np.flip(x, axes)) if type(x) is np.ndarray else np.flip(x, axes)
+
+
+@operation()
+def flip(input: Tensor, *dims: Any) -> Any:
+    """The dimensions reversed."""
+    given = dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims
+    axes = tuple(dims_of(tuple(given), len(input._value.shape))) if len(given) else ()
+    return apply(_flip, (input,), (axes,))
+
+
+@operation()
+def fliplr(input: Tensor) -> Any:
+    """Columns reversed."""
+    return flip(input, 1)
+
+
+@operation()
+def flipud(input: Tensor) -> Any:
+    """Rows reversed."""
+    return flip(input, 0)
+
+
+@op("RollBackward0")
+def _roll(x: Any, shifts: Any, axes: Any) -> Any:
+    return np.roll(x, shifts, axes)
+
+
+@operation()
+def roll(input: Tensor, shifts: Any, dims: Any = None) -> Any:
+    """Elements moved along dimensions; what falls off comes back in."""
+    shifts = shifts if isinstance(shifts, int) else tuple(shifts)
+    axes = dims if dims is None or isinstance(dims, int) else (tuple(dims) or None)
+    return apply(_roll, (input,), (shifts, axes))
+
+
+@op("Rot90Backward0")
+def _rot90(x: Any, k: int, axes: tuple[int, int]) -> Any:
+    return np.rot90(x, k, axes)
+
+
+@operation()
+def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Any:
+    """Two dimensions turned by multiples of 90 degrees."""
+    return apply(_rot90, (input,), (k, tuple(dims)))
+
+
+def _triangle(name: str, title: str, function: Any) -> None:
+    @op(title)
+    def part(x: Any, diagonal: int) -> Any:
+        return function(x, diagonal)
+
+    def triangle(input: Tensor, diagonal: int = 0) -> Any:
+        return apply(part, (input,), (diagonal,))
+
+    triangle.__name__ = triangle.__qualname__ = name
+    operation(name, inplace=True)(triangle)
+
+
+_triangle("tril", "TrilBackward0", np.tril)
+_triangle("triu", "TriuBackward0", np.triu)
+
+
+@op("DiagEmbedBackward0")
+def _diag_embed(x: Any, offset: int, dim1: int, dim2: int) -> Any:
+    size = x.shape[-1] + abs(offset)
+    row = np.arange(x.shape[-1]) + max(-offset, 0)
+    column = np.arange(x.shape[-1]) + max(offset, 0)
+    out = np.zeros((*x.shape[:-1], size, size), x.dtype) + 0 * np.sum(x)
+    out = out.astype(x.dtype)
+    out[..., row, column] = x
+    return np.moveaxis(out, (-2, -1), (dim1, dim2))
+
+
+@operation()
+def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """Matrices with the last dimension on their diagonals."""
+    return apply(_diag_embed, (input,), (offset, dim1, dim2))
+
+
+@operation()
+def diag(input: Tensor, diagonal: int = 0) -> Any:
+    """The diagonal of a matrix, or the matrix of a diagonal."""
+    ndim = len(input._value.shape)
+    if ndim == 1:
+        return diag_embed(input, diagonal)
+    if ndim == 2:
+        return input.diagonal(diagonal).clone() if not input._rg else input.diagonal(diagonal)
+    raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
+
+
+@operation()
+def diagflat(input: Tensor, offset: int = 0) -> Any:
+    """The matrix with all elements on its diagonal."""
+    return diag_embed(input.reshape(-1), offset)
+
+
+@operation("block_diag", method=False)
+def block_diag(*tensors: Any) -> Any:
+    """Matrices along the diagonal of a larger one."""
+    blocks = [x.reshape(1, -1) if len(x._value.shape) < 2 else x for x in tensors]
+    width = sum(b._value.shape[1] for b in blocks)
+    rows, at = [], 0
+    for b in blocks:
+        n, m = b._value.shape
+        rows.append(pad_constant(b, (at, width - at - m), 0.0))
+        at += m
+    return cat(rows, 0)
+
+
+@op("ConstantPadNdBackward0")
+def _pad(x: Any, widths: tuple[tuple[int, int], ...], value: float) -> Any:
+    cut = tuple([slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(widths, x.shape, strict=True)])
+    grown = [(max(a, 0), max(b, 0)) for a, b in widths]
+    return np.pad(x[cut], grown, constant_values=x.dtype.type(value))
+
+
+def pad_constant(input: Tensor, pad: Any, value: Any = 0.0) -> Any:
+    """The tensor with constants around it; `pad` counts from the last dimension."""
+    widths = [(0, 0)] * len(input._value.shape)
+    for k in range(len(pad) // 2):
+        widths[-1 - k] = (int(pad[2 * k]), int(pad[2 * k + 1]))
+    return apply(_pad, (input,), (tuple(widths), 0.0 if value is None else value))
+
+
+FUNCTIONS["constant_pad_nd"] = pad_constant
+
+
+def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
+    """Coordinates on the grid of several vectors."""
+    if len(tensors) == 1 and not isinstance(tensors[0], Tensor):
+        tensors = tuple(tensors[0])
+    vectors = list(tensors)
+    swap = indexing == "xy" and len(vectors) > 1
+    if swap:
+        vectors[:2] = vectors[1::-1]
+    sizes = [v._value.size for v in vectors]
+    grids = [
+        v.reshape([n if k == j else 1 for j in range(len(vectors))]).expand(sizes)
+        for k, (v, n) in enumerate(zip(vectors, sizes, strict=True))
+    ]
+    if swap:
+        grids = [g.transpose(0, 1) for g in grids]
+        grids[:2] = grids[1::-1]
+    return tuple(grids)
+
+
+FUNCTIONS["meshgrid"] = meshgrid
+
+
+def cartesian_prod(*tensors: Any) -> Any:
+    """All combinations of elements, a row each."""
+    if len(tensors) == 1:
+        return tensors[0]
+    return stack([g.reshape(-1) for g in meshgrid(*tensors, indexing="ij")], -1)
+
+
+FUNCTIONS["cartesian_prod"] = cartesian_prod
+
+
+@operation("diff")
+def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
+    """Differences of neighbours along a dimension."""
+    parts = [p for p in (prepend, input, append) if p is not None]
+    x = cat(parts, dim) if len(parts) > 1 else input
+    at = dim_of(dim, len(x._value.shape))
+    for _ in range(n):
+        size = x._value.shape[at]
+        x = x.narrow(at, 1, max(size - 1, 0)) - x.narrow(at, 0, max(size - 1, 0))
+    return x
+
+
+def as_tensors(values: Any) -> list[Tensor]:
+    """Tensors of several values."""
+    return [tensor_of(x) for x in values]

@@ -1,0 +1,150 @@
+"""Methods that only change a tensor in place: fill, copy, zero, and the like."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad.extend import Tracer
+from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.history import op
+from funcgrad.torch.core.inplace import assign, require_writeable
+from funcgrad.torch.core.state import MODES
+from funcgrad.torch.core.tensor import Tensor, method, own
+from funcgrad.torch.operations.registry import tensor_of
+
+__all__: list[str] = []
+
+
+def _fast(self: Tensor) -> bool:
+    """Whether writing into the memory is all there is to do."""
+    return not (MODES.grad and (self._rg or self._view is not None)) and type(self._value) is not Tracer
+
+
+@op("ZeroBackward0")
+def _zero(x: Any) -> Any:
+    return np.zeros_like(x)
+
+
+@method()
+def zero_(self: Tensor) -> Tensor:
+    """Set every element to zero."""
+    require_writeable(self)
+    if _fast(self) and own(self).flags.writeable:
+        self._value[...] = 0
+        self._version_box[0] += 1
+        return self
+    return assign(self, apply(_zero, (self,)))
+
+
+@op("FillBackward0")
+def _fill(x: Any, value: Any) -> Any:
+    return np.broadcast_to(value.astype(x.dtype), x.shape) + np.zeros((), x.dtype)
+
+
+@op("FillBackward1")
+def _fill_tensor(x: Any, value: Any) -> Any:
+    return np.broadcast_to(value.astype(x.dtype), x.shape) + np.zeros((), x.dtype)
+
+
+@method()
+def fill_(self: Tensor, value: Any) -> Tensor:
+    """Set every element to one number."""
+    require_writeable(self, isinstance(value, Tensor) and value._rg)
+    if isinstance(value, Tensor):
+        if value._value.shape:
+            raise RuntimeError(
+                f"fill_ only supports 0-dimension value tensor but got tensor with {len(value._value.shape)} dimensions."
+            )
+        return assign(self, apply(_fill_tensor, (self, value)))
+    if self._value.dtype.kind == "b":
+        value = bool(value)
+    given = np.asarray(value).astype(self._value.dtype)
+    if _fast(self) and own(self).flags.writeable:
+        self._value[...] = given
+        self._version_box[0] += 1
+        return self
+    return assign(self, apply(_fill, (self, given)))
+
+
+@op("CopyBackwards", input_names=("self", "src"))
+def _copy(x: Any, source: Any) -> Any:
+    return np.broadcast_to(source.astype(x.dtype), x.shape) * np.ones((), x.dtype)
+
+
+@method()
+def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+    """Set the elements to those of another tensor."""
+    incoming = isinstance(src, Tensor) and src._rg
+    require_writeable(self, MODES.grad and incoming)
+    source = src if isinstance(src, Tensor) else tensor_of(src)
+    try:
+        np.broadcast_to(np.False_, source._value.shape)
+        fits = np.broadcast_shapes(source._value.shape, self._value.shape) == tuple(self._value.shape)
+    except ValueError:
+        fits = False
+    if not fits:
+        _refuse(source._value.shape, self._value.shape)
+    if type(self._value) is not Tracer and type(source._value) is not Tracer:
+        if not (MODES.grad and (self._rg or incoming or (self._view is not None and self._view.base._rg))):
+            memory = own(self)
+            if not memory.flags.writeable:
+                return assign(self, apply(_copy, (self, source)))
+            token = np.errstate(all="ignore")
+            with token:
+                memory[...] = source._value if memory.dtype.kind in "cb" else _real(source._value)
+            self._version_box[0] += 1
+            return self
+    return assign(self, apply(_copy, (self, source)))
+
+
+def _real(value: Any) -> Any:
+    return value.real if value.dtype.kind == "c" else value
+
+
+def _refuse(shape: Any, into: Any) -> None:
+    from funcgrad.torch.operations.indexing import _refuse_expansion  # noqa: PLC0415 - beside this module
+
+    if len(shape) > len(into):
+        raise RuntimeError(f"output with shape {list(into)} doesn't match the broadcast shape {list(shape)}")
+    for k in range(1, len(shape) + 1):
+        if shape[-k] not in (1, into[-k]):
+            raise RuntimeError(
+                f"The size of tensor a ({into[-k]}) must match the size of tensor b ({shape[-k]}) at non-singleton "
+                f"dimension {len(into) - k}"
+            )
+    _refuse_expansion(shape, into)
+
+
+@method()
+def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Set the main diagonal to one number."""
+    require_writeable(self)
+    index = np.arange(min(self._value.shape))
+    self[(index,) * len(self._value.shape)] = fill_value
+    return self
+
+
+@method()
+def resize_(self: Tensor, *sizes: Any) -> Tensor:
+    """Another shape; what is new is zero."""
+    from funcgrad.torch.operations.movement import ints  # noqa: PLC0415 - beside this module
+
+    shape = ints(sizes)
+    if self._rg:
+        raise RuntimeError("cannot resize variables that require grad")
+    if shape != self._value.shape:
+        flat = np.zeros(int(np.prod(shape)), self._value.dtype)
+        count = min(flat.size, self._value.size)
+        flat[:count] = own(self).reshape(-1)[:count]
+        self._value = flat.reshape(shape)
+    return self
+
+
+@method()
+def set_(self: Tensor, source: Tensor) -> Tensor:
+    """Take over the memory of another tensor."""
+    self._value = own(source)
+    self._version_box[0] += 1
+    return self
