@@ -48,7 +48,14 @@ class Binary:
 
     def load(self) -> Loaded:
         """Place the code in this process."""
-        return link_object(self.code, self.functions)
+        return link_object(self.code, self.functions, self._imports())
+
+    def _imports(self) -> dict[str, int]:
+        if "funcgrad_parallel" not in self.needs:
+            return {}
+        from funcgrad.compile.native.threads import imports  # noqa: PLC0415 - few kernels need threads
+
+        return imports()
 
 
 def build(

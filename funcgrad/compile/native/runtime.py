@@ -18,7 +18,7 @@ from funcgrad.compile.native.cache import lookup, store
 from funcgrad.compile.native.llvm import Loaded, compile_ir
 from funcgrad.compile.native.machine import offsets
 
-__all__ = ["Runtime", "runtime"]
+__all__ = ["Runtime", "machine_binary", "runtime", "supported"]
 
 _MODULES = ("pool", "call")
 _FUNCTIONS = (
@@ -98,20 +98,18 @@ def _numpy_functions() -> Any:
     return ctypes.cast(pointer(module._ARRAY_API, None), ctypes.POINTER(ctypes.c_size_t))
 
 
-def compile_runtime() -> Binary:
-    """Compile the run time's source."""
+def compile_machine(modules: tuple[str, ...], functions: tuple[str, ...]) -> Binary:
+    """Compile functions of the run time's source."""
     from funcgrad.compile.native.front.translate import translate  # noqa: PLC0415 - not needed when cached
 
-    source = runtime_source()
-    names = _names()
-    text = translate(source, _FUNCTIONS, frozenset(), names, inline=False)
-    code, needs = compile_ir([text], _FUNCTIONS, loops=False)
-    return Binary(code, _FUNCTIONS, needs)
+    text = translate(machine_source(modules), functions, frozenset(), _names(modules), inline=False)
+    code, needs = compile_ir([text], functions, loops=False)
+    return Binary(code, functions, needs)
 
 
-def _names() -> dict[str, object]:
+def _names(modules: tuple[str, ...]) -> dict[str, object]:
     names: dict[str, object] = {}
-    for name in _MODULES:
+    for name in modules:
         for key, value in vars(importlib.import_module(f"funcgrad.compile.native.machine.{name}")).items():
             if isinstance(value, int) and names.setdefault(key, value) != value:
                 raise ValueError(f"the run time's modules disagree about {key}")
@@ -119,10 +117,10 @@ def _names() -> dict[str, object]:
     return names
 
 
-def runtime_source() -> str:
-    """The text of the modules that make up the run time."""
+def machine_source(modules: tuple[str, ...]) -> str:
+    """The text of modules of the run time."""
     texts = []
-    for name in _MODULES:
+    for name in modules:
         spec = importlib.util.find_spec(f"funcgrad.compile.native.machine.{name}")
         loader: Any = spec.loader if spec else None
         texts.append(loader.get_source(f"funcgrad.compile.native.machine.{name}"))
@@ -140,12 +138,14 @@ def supported() -> bool:
     )
 
 
-def _binary() -> Binary:
-    payload = lookup(b"runtime")
+def machine_binary(modules: tuple[str, ...], functions: tuple[str, ...]) -> Binary:
+    """Functions of the run time in machine code, from the disk cache if they are there."""
+    key = repr(("machine", modules, functions)).encode()
+    payload = lookup(key)
     if payload is not None:
         return unpack(payload)
-    binary = compile_runtime()
-    store(b"runtime", pack(binary))
+    binary = compile_machine(modules, functions)
+    store(key, pack(binary))
     return binary
 
 
@@ -154,7 +154,7 @@ def runtime() -> Runtime | None:
     """The run time of this process, or None where it cannot be built."""
     if not supported():
         return None
-    made = Runtime(_binary().load())
+    made = Runtime(machine_binary(_MODULES, _FUNCTIONS).load())
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=made.unlock)
     return made

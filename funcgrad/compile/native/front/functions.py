@@ -217,6 +217,7 @@ class Known:
 #: What source may use without bringing it: views and numbers by their NumPy names.
 NAMESPACE: dict[str, object] = {
     "shifted": Known("shifted"),
+    "parallel": Known("parallel"),
     **{name: Known(name) for storage in STORAGE for name in (f"as_{storage}", f"stack_{storage}")},
 }
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable, Sequence
 
-from funcgrad.compile.native.front.values import LLVM, Value
+from funcgrad.compile.native.front.values import LLVM, Value, constant
 from funcgrad.compile.native.front.writer import Writer
 
 __all__ = ["MACHINE"]
@@ -76,7 +77,11 @@ def _stack_space(writer: Writer, arguments: Sequence[Value]) -> Value:
 
 
 def _pause(writer: Writer, arguments: Sequence[Value]) -> Value:
-    writer.do('call void asm sideeffect "pause", "~{memory}"()')
+    machine = platform.machine().lower()
+    if machine in ("x86_64", "amd64"):
+        writer.call("llvm.x86.sse2.pause", "none", [])
+    elif machine in ("aarch64", "arm64"):
+        writer.call("llvm.aarch64.hint", "none", [constant("i32", 1)])
     return _NOTHING
 
 

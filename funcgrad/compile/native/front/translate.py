@@ -586,8 +586,11 @@ class _Body:
         if isinstance(node.func, ast.Name) and node.func.id in self.translation.definitions:
             return self._helper(node.func.id, [self.expression(argument) for argument in node.args])
         function = self._object(node.func)
-        if getattr(function, "__name__", None) == "function_address":
+        special = getattr(function, "__name__", None)
+        if special == "function_address":
             return self._function_address(node.args)
+        if special == "parallel" and isinstance(function, Known):
+            return self._parallel(node.args)
         arguments = [self.expression(argument) for argument in node.args]
         if isinstance(function, External):
             return call_external(self.writer, function, arguments)
@@ -606,6 +609,16 @@ class _Body:
         if not isinstance(argument, ast.Name) or argument.id not in self.translation.entries:
             raise Unsupported("the address of what is not a function called from outside")
         return Value("i64", self.writer.emit(f"ptrtoint ptr @{argument.id} to i64"))
+
+    def _parallel(self, arguments: Sequence[ast.expr]) -> Value:
+        """``parallel(stage, p, n, begin, end, grain)``: a call of the run time's pool of threads."""
+        stage, *others = arguments
+        address = self._function_address([stage])
+        pool = Value("i64", self.writer.external_address("funcgrad_threads"))
+        values = [self.expression(argument) for argument in others]
+        tables = [Value("ptr", value.text) for value in values[:2]]
+        numbers = [self.writer.cast(value, "i64") for value in values[2:]]
+        return self.writer.call("funcgrad_parallel", "none", [pool, address, *tables, *numbers])
 
     def _helper(self, name: str, arguments: list[Value]) -> Value:
         kinds = tuple(value.type for value in arguments)

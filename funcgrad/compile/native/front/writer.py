@@ -129,6 +129,11 @@ class Writer:
             return Value("none", "")
         return Value(result, self.emit(instruction))
 
+    def external_address(self, name: str) -> str:
+        """The address of a variable that is defined elsewhere."""
+        self.module.declarations[name] = f"@{name} = external global i8"
+        return self.emit(f"ptrtoint ptr @{name} to i64")
+
     def call_address(self, address: Value, result: str, arguments: Iterable[Value]) -> Value:
         """Call the C function at an address."""
         pointer = self.emit(f"inttoptr i64 {address.text} to ptr")

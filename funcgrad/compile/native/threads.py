@@ -1,0 +1,165 @@
+"""The threads that compiled code shares its work with: how many, and the pool they are in.
+
+A kernel hands a stage, a function of an index range, to ``parallel``. Threads are made when the first range is long
+enough, and again in a child process after a fork.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import math
+import os
+import signal
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from funcgrad.compile.native.llvm import CodeError
+from funcgrad.compile.native.machine import offsets
+from funcgrad.compile.native.runtime import machine_binary, supported
+
+__all__ = ["PARALLEL", "THREADS", "available_processors", "imports", "set_threads", "threads"]
+
+#: The symbols by which compiled code knows the function and the pool.
+PARALLEL, THREADS = "funcgrad_parallel", "funcgrad_threads"
+_MOST_THREADS = 256
+
+
+def available_processors() -> int:
+    """The processors that this process may use: its affinity, within the quota of its control group."""
+    try:
+        count = len(os.sched_getaffinity(0))
+    except AttributeError:  # not on this system
+        count = os.cpu_count() or 1
+    quota = _group_quota()
+    return max(1, min(count, math.ceil(quota)) if quota else count)
+
+
+def _group_quota() -> float | None:
+    """The processors that the control groups of this process grant it, if they say."""
+    quotas = []
+    for folder in _group_folders():
+        with contextlib.suppress(OSError, ValueError):
+            most, period = (folder / "cpu.max").read_text().split()
+            if most != "max":
+                quotas.append(int(most) / int(period))
+    for folder in (Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup/cpu,cpuacct")):
+        with contextlib.suppress(OSError, ValueError):
+            granted = int((folder / "cpu.cfs_quota_us").read_text())
+            if granted > 0:
+                quotas.append(granted / int((folder / "cpu.cfs_period_us").read_text()))
+    return min(quotas, default=None)
+
+
+def _group_folders() -> list[Path]:
+    root = Path("/sys/fs/cgroup")
+    folders = [root]
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            number, _, path = line.split(":", 2)
+            if number == "0":
+                below = root / path.lstrip("/")
+                folders += [below, *(parent for parent in below.parents if root in parent.parents)]
+    return folders
+
+
+def _configured() -> int:
+    text = os.environ.get("FUNCGRAD_NUM_THREADS", "")
+    count = int(text) if text.isdecimal() and int(text) else available_processors()
+    return min(count, _MOST_THREADS)
+
+
+class _Pool:
+    """The words of the pool, which outlive everything: threads may look at them until the process ends."""
+
+    def __init__(self, addresses: Mapping[str, int], keep: object) -> None:
+        self.addresses = addresses
+        self.keep = keep
+        # Aligned to cache lines, and never freed.
+        room = np.zeros(offsets.POOL_BYTES // 8 + 16, np.int64)
+        start = -(room.ctypes.data // 8) % 16
+        self.words = room[start : start + offsets.POOL_BYTES // 8]
+        self.set_wanted(_configured())
+        self._set_signals()
+
+    def _set_signals(self) -> None:
+        self.words[offsets.POOL_BLOCK_SIGNALS // 8] = int(signal.SIG_BLOCK)
+        self.words[offsets.POOL_BLOCK_SIGNALS // 8 + 1] = int(signal.SIG_SETMASK)
+
+    def set_wanted(self, count: int) -> None:
+        """Use so many threads, the caller's among them."""
+        self.words[offsets.POOL_WANTED // 8] = count
+
+    @property
+    def wanted(self) -> int:
+        """How many threads are used."""
+        return int(self.words[offsets.POOL_WANTED // 8])
+
+    def forget(self) -> None:
+        """Start anew in a child process, in which the threads do not exist."""
+        wanted = self.wanted
+        self.words[:] = 0
+        self.set_wanted(wanted)
+        self._set_signals()
+
+
+@functools.cache
+def _pool() -> _Pool | None:
+    if not supported() or os.name != "posix" or not hasattr(signal, "SIG_BLOCK"):
+        return None
+    try:
+        loaded = machine_binary(("threads",), ("parallel", "worker")).load()
+    except CodeError:  # a system without these functions
+        return None
+    pool = _Pool(loaded.addresses, loaded)
+    os.register_at_fork(after_in_child=pool.forget)
+    return pool
+
+
+def imports() -> dict[str, int]:
+    """The addresses of the symbols by which compiled code calls ``parallel``."""
+    pool = _pool()
+    if pool is None:
+        return {PARALLEL: _serial_address(), THREADS: 0}
+    return {PARALLEL: pool.addresses["parallel"], THREADS: pool.words.ctypes.data}
+
+
+_Stage: Any = ctypes.CFUNCTYPE(None, *(ctypes.c_void_p,) * 2, *(ctypes.c_int64,) * 2)
+_Parallel: Any = ctypes.CFUNCTYPE(None, *(ctypes.c_void_p,) * 4, *(ctypes.c_int64,) * 3)
+
+
+@functools.cache
+def _serial() -> Any:
+    return _Parallel(_run_serially)
+
+
+def _run_serially(_: int, stage: int, p: int, n: int, begin: int, end: int, grain: int) -> None:
+    function: Callable[..., None] = _Stage(stage)
+    function(p, n, begin, end)
+
+
+def _serial_address() -> int:
+    return ctypes.cast(_serial(), ctypes.c_void_p).value or 0
+
+
+def threads() -> int:
+    """The number of threads that compiled code uses.
+
+    >>> threads() >= 1
+    True
+    """
+    pool = _pool()
+    return 1 if pool is None else pool.wanted
+
+
+def set_threads(count: int) -> None:
+    """Use at most so many threads in compiled code; one makes it serial."""
+    if count < 1:
+        raise ValueError(f"compiled code needs at least one thread, not {count}")
+    pool = _pool()
+    if pool is not None:
+        pool.set_wanted(min(count, _MOST_THREADS))
