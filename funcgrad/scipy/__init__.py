@@ -1,5 +1,17 @@
-"""SciPy's functions on arrays and tracers alike. Importing this imports no SciPy."""
+"""SciPy's functions on arrays and tracers alike. Importing this imports no SciPy, and no function yet."""
 
-from funcgrad.scipy import special as special
+from importlib import import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-__all__ = ["special"]
+if _TYPE_CHECKING:
+    from funcgrad.scipy import linalg as linalg
+    from funcgrad.scipy import special as special
+
+__all__ = ["linalg", "special"]
+
+
+def __getattr__(name: str) -> object:
+    """Import a module of this package when it is first asked for."""
+    if name in __all__:
+        return import_module(f"funcgrad.scipy.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,54 @@
+"""Functions of matrices. Their derivatives hold for any square matrix, with repeated eigenvalues or without."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from funcgrad.numpy.linear_systems import traced_matrices
+from funcgrad.ops.linalg.functions import MatrixFunction
+from funcgrad.scipy.linalg.arguments import scipys
+
+__all__ = ["expm", "logm", "sqrtm"]
+
+
+def applied(name: str, A: Any) -> Any:
+    """SciPy's function of that name."""
+    operands = traced_matrices(name, A)
+    return scipys(name)(A) if operands is None else MatrixFunction(name).bind(operands[0])
+
+
+def expm(A: Any) -> Any:
+    """The exponential of a square matrix.
+
+    >>> print(fg.scipy.linalg.expm(np.array([[0.0, 1.0], [0.0, 0.0]])))
+    [[1. 1.]
+     [0. 1.]]
+    >>> print(fg.grad(lambda a: np.sum(fg.scipy.linalg.expm(a)))(np.zeros((2, 2))))
+    [[1. 1.]
+     [1. 1.]]
+    """
+    return applied("expm", A)
+
+
+def logm(A: Any) -> Any:
+    """The principal logarithm of a square matrix without eigenvalues on the negative real axis.
+
+    A real matrix whose logarithm is complex must be converted to complex numbers first.
+
+    >>> print(fg.scipy.linalg.logm(np.eye(2)))
+    [[0. 0.]
+     [0. 0.]]
+    """
+    return applied("logm", A)
+
+
+def sqrtm(A: Any) -> Any:
+    """The principal square root of a square matrix, which has a derivative where the matrix has an inverse.
+
+    A real matrix whose root is complex must be converted to complex numbers first.
+
+    >>> print(fg.scipy.linalg.sqrtm(np.array([[4.0, 0.0], [0.0, 9.0]])))
+    [[2. 0.]
+     [0. 3.]]
+    """
+    return applied("sqrtm", A)

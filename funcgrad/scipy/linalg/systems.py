@@ -1,0 +1,216 @@
+"""Systems of linear equations by a matrix, its triangular factors or its structure; inverses and norms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from funcgrad.numpy import linear_systems, norms
+from funcgrad.numpy.axes import refused
+from funcgrad.numpy.linear_systems import on_columns, require_square, traced_matrices
+from funcgrad.ops.arithmetic import add
+from funcgrad.ops.linalg.lu import PivotOrder, rows_taken
+from funcgrad.ops.linalg.matrices import adjoint, conjugate, flipped, lower_part, upper_part
+from funcgrad.ops.linalg.sylvester import SolveSylvester
+from funcgrad.ops.linalg.systems import solve as solve_stacks
+from funcgrad.ops.linalg.triangular import TriangularSolve
+from funcgrad.ops.sorting import ArgSort
+from funcgrad.ops.structure import aval, shape_of
+from funcgrad.scipy.linalg.arguments import refuse, scipys, way_of
+
+__all__ = [
+    "cho_solve",
+    "det",
+    "inv",
+    "lu_solve",
+    "norm",
+    "pinv",
+    "solve",
+    "solve_sylvester",
+    "solve_triangular",
+]
+
+STRUCTURES = {
+    "symmetric": "sym",
+    "sym": "sym",
+    "hermitian": "her",
+    "her": "her",
+    "positive definite": "pos",
+    "pos": "pos",
+}
+"""Structures of which SciPy reads one triangle."""
+
+
+def assumed(a: Any, assume_a: Any, lower: bool) -> Any:
+    """The matrix that SciPy takes `a` for."""
+    kind = STRUCTURES.get(assume_a)
+    if assume_a in ("upper triangular", "lower triangular"):
+        return (upper_part if assume_a.startswith("u") else lower_part)(a)
+    if kind is None:
+        return a
+    half = lower_part(a) if lower else upper_part(a)
+    rest = lower_part(a, -1) if lower else upper_part(a, 1)
+    return add(half, flipped(rest) if kind == "sym" else adjoint(rest))
+
+
+def solve(
+    a: Any,
+    b: Any,
+    lower: bool = False,
+    overwrite_a: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    assume_a: Any = None,
+    transposed: bool = False,
+) -> Any:
+    """``x`` with ``a @ x == b``, for a vector or matrix `b`; see `fg.numpy.linalg.solve`.
+
+    >>> print(fg.scipy.linalg.solve(np.array([[2.0, 0.0], [0.0, 4.0]]), np.array([2.0, 2.0])))
+    [1.  0.5]
+    """
+    operands = traced_matrices("solve", a, b)
+    if operands is None:
+        return scipys("solve")(a, b, lower, assume_a=assume_a, transposed=transposed, check_finite=check_finite)
+    x, y = operands
+    require_square("solve", x)
+    x = assumed(x, assume_a, lower)
+    return on_columns("solve", solve_stacks, flipped(x) if transposed else x, y)
+
+
+def inv(
+    a: Any, overwrite_a: bool = False, check_finite: bool = True, *, assume_a: Any = None, lower: bool = False
+) -> Any:
+    """The inverse; see `fg.numpy.linalg.inv`.
+
+    >>> print(fg.scipy.linalg.inv(np.array([[2.0, 0.0], [0.0, 4.0]])))
+    [[0.5  0.  ]
+     [0.   0.25]]
+    """
+    operands = traced_matrices("inv", a)
+    if operands is None:
+        return scipys("inv")(a, check_finite=check_finite)
+    return linear_systems.inv(assumed(operands[0], assume_a, lower))
+
+
+def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
+    """The determinant; see `fg.numpy.linalg.det`.
+
+    >>> print(fg.scipy.linalg.det(np.diag([2.0, 4.0])))
+    8.0
+    """
+    operands = traced_matrices("det", a)
+    return scipys("det")(a, check_finite=check_finite) if operands is None else linear_systems.det(operands[0])
+
+
+def pinv(
+    a: Any, *, atol: Any = None, rtol: Any = None, return_rank: bool = False, check_finite: bool = True
+) -> Any:
+    """The pseudo-inverse; see `fg.numpy.linalg.pinv`.
+
+    >>> print(fg.scipy.linalg.pinv(np.array([[2.0], [0.0]])))
+    [[0.5 0. ]]
+    """
+    operands = traced_matrices("pinv", a)
+    if operands is None:
+        return scipys("pinv")(a, atol=atol, rtol=rtol, return_rank=return_rank, check_finite=check_finite)
+    refuse("pinv", {"atol": atol, "return_rank": return_rank})
+    return linear_systems.pinv(operands[0], rtol=rtol)
+
+
+def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, check_finite: bool = True) -> Any:
+    """The norm of a vector or matrix; see `fg.numpy.linalg.norm`.
+
+    >>> print(fg.scipy.linalg.norm(np.array([3.0, 4.0])))
+    5.0
+    """
+    return norms.norm(a, ord, axis, keepdims)
+
+
+def solve_triangular(
+    a: Any,
+    b: Any,
+    trans: Any = 0,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+) -> Any:
+    """``x`` with ``a @ x == b`` (or with the transpose, or the adjoint, of `a`) for a triangular matrix.
+
+    The other triangle of `a` is not read.
+
+    >>> print(fg.scipy.linalg.solve_triangular(np.array([[2.0, 1.0], [0.0, 4.0]]), np.array([3.0, 4.0])))
+    [1. 1.]
+    """
+    operands = traced_matrices("solve_triangular", a, b)
+    if operands is None:
+        return scipys("solve_triangular")(a, b, trans, lower, unit_diagonal, check_finite=check_finite)
+    x, y = operands
+    require_square("solve_triangular", x)
+    way = way_of(trans)
+    solver = TriangularSolve(bool(lower), way != "N", bool(unit_diagonal)).bind
+    return on_columns("solve_triangular", solver, conjugate(x) if way == "C" else x, y)
+
+
+def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Any:
+    """``x`` with ``a @ x == b``, from what `cho_factor` made of `a`.
+
+    >>> factor = fg.scipy.linalg.cho_factor(np.diag([4.0, 2.0]))
+    >>> print(fg.scipy.linalg.cho_solve(factor, np.array([4.0, 4.0])).round(12))
+    [1. 2.]
+    """
+    c, lower = c_and_lower
+    operands = traced_matrices("cho_solve", c, b)
+    if operands is None:
+        return scipys("cho_solve")((c, lower), b, check_finite=check_finite)
+    first, second = ("N", "C") if lower else ("C", "N")
+    x = solve_triangular(operands[0], operands[1], first, lower)
+    return solve_triangular(operands[0], x, second, lower)
+
+
+def lu_solve(
+    lu_and_piv: Any, b: Any, trans: Any = 0, overwrite_b: bool = False, check_finite: bool = True
+) -> Any:
+    """``x`` with ``a @ x == b`` (or with the transpose, or the adjoint, of `a`), from what `lu_factor` made of `a`.
+
+    >>> factors = fg.scipy.linalg.lu_factor(np.array([[0.0, 2.0], [4.0, 0.0]]))
+    >>> print(fg.scipy.linalg.lu_solve(factors, np.array([2.0, 4.0])))
+    [1. 1.]
+    """
+    lu, pivots = lu_and_piv
+    operands = traced_matrices("lu_solve", lu, b)
+    if operands is None:
+        return scipys("lu_solve")((lu, pivots), b, trans, check_finite=check_finite)
+    packed, y = operands
+    require_square("lu_solve", packed)
+    way = way_of(trans)
+
+    def solved(factors: Any, sides: Any) -> Any:
+        return by_factors(factors, PivotOrder(shape_of(factors)[-1]).bind(pivots), sides, way)
+
+    if aval(packed).ndim > 2 and aval(y).ndim != aval(packed).ndim:
+        raise refused(f"lu_solve of {aval(packed)} and {aval(y)}: the right-hand sides do not fit the matrices")
+    return on_columns("lu_solve", solved, packed, y)
+
+
+def by_factors(factors: Any, order: Any, b: Any, way: str) -> Any:
+    """The solution from both triangular factors and the order of the rows."""
+    if way == "N":
+        first = TriangularSolve(True, False, True).bind(factors, rows_taken(b, order))
+        return TriangularSolve(False, False, False).bind(factors, first)
+    factors = conjugate(factors) if way == "C" else factors
+    first = TriangularSolve(False, True, False).bind(factors, b)
+    second = TriangularSolve(True, True, True).bind(factors, first)
+    return rows_taken(second, ArgSort(aval(order).ndim - 1).bind(order))
+
+
+def solve_sylvester(a: Any, b: Any, q: Any) -> Any:
+    """``x`` with ``a @ x + x @ b == q``.
+
+    >>> print(fg.scipy.linalg.solve_sylvester(np.eye(2), np.eye(2), np.ones((2, 2))))
+    [[0.5 0.5]
+     [0.5 0.5]]
+    """
+    operands = traced_matrices("solve_sylvester", a, b, q)
+    if operands is None:
+        return scipys("solve_sylvester")(a, b, q)
+    return SolveSylvester().bind(*operands)
