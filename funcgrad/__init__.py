@@ -8,7 +8,7 @@ np.float64(6.0)
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from funcgrad import numpy, scipy, tree
+from funcgrad import numpy, tree
 from funcgrad.api.batch import vmap
 from funcgrad.api.custom import checkpoint, custom_jvp, custom_vjp
 from funcgrad.api.differentiate import (
@@ -28,7 +28,7 @@ from funcgrad.ir.check import check_program as check
 from funcgrad.ir.program import Equation, Program
 
 if _TYPE_CHECKING:
-    from funcgrad import extend, lax, nn, testing
+    from funcgrad import extend, lax, nn, scipy, testing
     from funcgrad.api.associative import associative_scan
     from funcgrad.api.control import cond, fori_loop, scan, switch, while_loop
     from funcgrad.ir.parsing import parse
@@ -76,7 +76,7 @@ __all__ = [
 ]
 
 
-_LAZY_MODULES = ("extend", "lax", "nn", "testing")
+_LAZY_MODULES = ("extend", "lax", "nn", "scipy", "testing")
 _LAZY_FUNCTIONS = {
     "associative_scan": "funcgrad.api.associative",
     "cond": "funcgrad.api.control",

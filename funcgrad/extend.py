@@ -43,7 +43,7 @@ from funcgrad.ir.parsing import parse
 from funcgrad.ir.program import Program
 from funcgrad.ir.remembered import ARRAYS
 from funcgrad.numpy.dispatch import implements
-from funcgrad.ops import fft
+from funcgrad.ops import fft, specials
 from funcgrad.ops.families import Binary, Pointwise, Reduction, Unary
 from funcgrad.ops.structure import LinearUnary
 from funcgrad.tracing.primitive import Linear, Primitive
@@ -90,7 +90,7 @@ __all__ = [
 
 
 # Some operations are imported when they are asked for; who looks a primitive up by name asks for all.
-_IMPORTED_LATER = (lax, fft)
+_IMPORTED_LATER = (lax, fft, specials)
 
 
 def primitive(name: str, **params: Any) -> Any:

@@ -41,6 +41,12 @@ LATER: dict[Any, str] = {}
 LATER_PACKAGES = {"numpy.fft": "funcgrad.numpy.fft"}
 """The same for all functions of a subpackage of NumPy's that need not be imported yet."""
 
+LATER_UFUNCS = {
+    "scipy.special": "funcgrad.scipy.special",
+    "scipy.special._ufuncs": "funcgrad.scipy.special",
+}
+"""Modules with ufuncs, and the modules whose import enters them in `DEFERRED`."""
+
 
 def implements(*functions: Any) -> Callable[[F], F]:
     """Register the decorated function for these NumPy functions or ufuncs."""
@@ -107,6 +113,9 @@ def name_of(ufunc: Any) -> str:
 
 def deferred(ufunc: Any) -> Callable[..., Any] | None:
     """What stands in for a ufunc of another package, if anything; found by name once, then by identity."""
+    for home, implementing in LATER_UFUNCS.items():
+        if getattr(sys.modules.get(home), ufunc.__name__, None) is ufunc:
+            import_module(implementing)
     for (module, name), ours in DEFERRED.items():
         if name == ufunc.__name__ and getattr(sys.modules.get(module), name, None) is ufunc:
             FUNCTIONS[ufunc] = ours

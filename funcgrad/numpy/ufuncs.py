@@ -53,7 +53,14 @@ def elementwise(ufunc: Any, operation: Callable[..., Any] | None = None) -> Call
                 return operate(x, y)
             return with_options(ufunc, operate, (x, y), out, options)
 
-        return cast(F, wraps(described)(one if ufunc.nin == 1 else two))
+        def several(*operands: Any, out: Any = None, **options: Any) -> Any:
+            inputs, rest = operands[: ufunc.nin], operands[ufunc.nin :]
+            if out is None and not options and not rest:
+                return operate(*inputs)
+            return with_options(ufunc, operate, inputs, rest[0] if rest else out, options)
+
+        convention: Callable[..., Any] = one if ufunc.nin == 1 else two if ufunc.nin == 2 else several
+        return cast(F, wraps(described)(convention))
 
     return public
 

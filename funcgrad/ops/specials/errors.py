@@ -73,7 +73,7 @@ class ErfcxDerivative(Differentiated):
     """The derivative of the scaled complementary error function ``exp(x*x) erfc(x)``.
 
     It is ``(-2)**n I_n``, where ``I_n`` is ``2 / sqrt(pi)`` times the integral of ``t**n exp(-t*t - 2 x t)``
-    from 0 on. ``I_n / I_(n-1)`` is a continued fraction, ``(n/2) / (x + ((n+1)/2) / (x + ...))``, where nothing
+    from 0 on. ``I_n / I_(n-1)`` is a continued fraction, ``(n/2) / (x + ((n+1)/2) / (x + ...))``: nothing
     cancels for positive x.
     """
 

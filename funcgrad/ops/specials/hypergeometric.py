@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from funcgrad.ops.comparison import greater
 from funcgrad.ops.families import aval
+from funcgrad.ops.selection import where
 from funcgrad.ops.specials.table import define
 
 PARAMETERS = ("the parameter a", "the parameter b", "the parameter c")
@@ -87,17 +89,22 @@ def eval_chebyu_by_x(out: Any, n: Any, x: Any) -> Any:
 
 def eval_hermite_by_x(out: Any, n: Any, x: Any) -> Any:
     """``2 n`` times that of degree ``n - 1``."""
-    return 2.0 * degree(n, x) * eval_hermite(n - 1, x)
+    return 2.0 * degree(n, x) * eval_hermite(lower(n), x)
 
 
 def eval_hermitenorm_by_x(out: Any, n: Any, x: Any) -> Any:
     """``n`` times that of degree ``n - 1``."""
-    return degree(n, x) * eval_hermitenorm(n - 1, x)
+    return degree(n, x) * eval_hermitenorm(lower(n), x)
 
 
 def degree(n: Any, x: Any) -> Any:
     """The degree in the dtype of x."""
     return n.astype(aval(x).dtype)
+
+
+def lower(n: Any) -> Any:
+    """The degree below, and 0 below 0, where the factor is 0 and SciPy has no polynomial."""
+    return where(greater(n, 0), n - 1, 0)
 
 
 PARAMETER = "the parameter alpha"

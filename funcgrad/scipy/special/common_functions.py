@@ -1,60 +1,21 @@
-"""The special functions of ``scipy.special`` that have derivatives here.
-
-SciPy's own names work on traced values too: ``scipy.special.expit(t)`` is answered by `expit`.
-"""
+"""The most common special functions: logistic, error and gamma functions, products with logarithms."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from functools import wraps
-from typing import Any, TypeVar, cast
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy.ufuncs import Operand, elementwise, loop_dtypes
+from funcgrad.numpy.ufuncs import Operand, elementwise
 from funcgrad.ops import special
 from funcgrad.ops.arithmetic import mul, neg, strong_zero_mul
 from funcgrad.ops.bivariate import logaddexp
 from funcgrad.ops.comparison import isnan, less
 from funcgrad.ops.elementary import log, log1p
-from funcgrad.ops.lazy import LazyUfunc
 from funcgrad.ops.selection import where
-from funcgrad.ops.structure import aval
-from funcgrad.ops.structure import cast as cast_to
-from funcgrad.scipy.softmax import log_softmax, logsumexp, softmax  # noqa: F401 - offered here
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-FULL_PRECISION = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
-"""Dtypes that every function here keeps; what the others become is asked of SciPy."""
-
-
-def scipys(name: str, nin: int = 1) -> LazyUfunc:
-    """SciPy's ufunc of that name."""
-    return LazyUfunc("scipy.special", name, nin)
-
-
-def composed(name: str, nin: int = 1) -> Callable[[F], F]:
-    """Make the decorated function stand in for SciPy's ufunc of that name, with SciPy's promotion."""
-    ufunc = scipys(name, nin)
-
-    def public(body: F) -> F:
-        @wraps(body)
-        def promoted(*operands: Any) -> Any:
-            return body(*in_loop_dtypes(ufunc, operands))
-
-        return cast(F, elementwise(ufunc)(promoted))
-
-    return public
-
-
-def in_loop_dtypes(ufunc: LazyUfunc, operands: Sequence[Any]) -> list[Any]:
-    """The operands in the dtypes of SciPy's loop for them."""
-    dtypes = {aval(x).dtype for x in operands}
-    if len(dtypes) == 1 and dtypes <= FULL_PRECISION:
-        return list(operands)
-    return [cast_to(x, dtype) for x, dtype in zip(operands, loop_dtypes(ufunc, *operands), strict=False)]
+from funcgrad.scipy.special.defining import composed, scipys
 
 
 @composed("expit")

@@ -1,0 +1,98 @@
+"""Integrals of elementary functions, elliptic integrals, and inverses with names of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from funcgrad.numpy.ufuncs import Operand
+from funcgrad.scipy.special.defining import tabled
+
+
+@tabled
+def expi(x: Operand, /, out: Any = None, **options: Any) -> Any:
+    """The exponential integral Ei.
+
+    >>> print(fg.scipy.special.expi([0.5, 1.0]))
+    [0.4542199  1.89511782]
+    """
+
+
+@tabled
+def exp1(x: Operand, /, out: Any = None, **options: Any) -> Any:
+    """The exponential integral E1.
+
+    >>> print(fg.scipy.special.exp1([0.5, 1.0]))
+    [0.55977359 0.21938393]
+    """
+
+
+@tabled
+def expn(n: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
+    """The exponential integral of integer order n. There is no derivative by n.
+
+    >>> print(fg.scipy.special.expn(2, [0.0, 1.0]))
+    [1.         0.14849551]
+    """
+
+
+@tabled
+def spence(z: Operand, /, out: Any = None, **options: Any) -> Any:
+    """Spence's function, the dilogarithm of ``1 - z``.
+
+    >>> print(fg.scipy.special.spence([0.0, 1.0]))
+    [1.64493407 0.        ]
+    """
+
+
+@tabled
+def ellipk(m: Operand, /, out: Any = None, **options: Any) -> Any:
+    """The complete elliptic integral of the first kind, of the parameter m.
+
+    >>> print(fg.scipy.special.ellipk([0.0, 0.5]))
+    [1.57079633 1.85407468]
+    """
+
+
+@tabled
+def ellipkm1(p: Operand, /, out: Any = None, **options: Any) -> Any:
+    """``ellipk(1 - p)``, accurate for small p.
+
+    >>> print(fg.scipy.special.ellipkm1([1e-20, 1.0]))
+    [24.41214529  1.57079633]
+    """
+
+
+@tabled
+def ellipe(m: Operand, /, out: Any = None, **options: Any) -> Any:
+    """The complete elliptic integral of the second kind, of the parameter m.
+
+    >>> print(fg.scipy.special.ellipe([0.0, 0.5]))
+    [1.57079633 1.35064388]
+    """
+
+
+@tabled
+def ellipkinc(phi: Operand, m: Operand, /, out: Any = None, **options: Any) -> Any:
+    """The incomplete elliptic integral of the first kind. There is no derivative by m.
+
+    >>> print(fg.scipy.special.ellipkinc([0.0, 1.0], 0.5))
+    [0.         1.08321677]
+    """
+
+
+@tabled
+def ellipeinc(phi: Operand, m: Operand, /, out: Any = None, **options: Any) -> Any:
+    """The incomplete elliptic integral of the second kind. There is no derivative by m.
+
+    >>> print(fg.scipy.special.ellipeinc([0.0, 1.0], 0.5))
+    [0.         0.92732988]
+    """
+
+
+@tabled
+def wrightomega(z: Operand, /, out: Any = None, **options: Any) -> Any:
+    """Wright's omega function, the w with ``w + log(w) = z``.
+
+    >>> print(fg.scipy.special.wrightomega([1.0, 1000.0]))
+    [  1.         993.09916947]
+    """

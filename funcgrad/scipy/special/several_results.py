@@ -1,0 +1,255 @@
+"""Functions that are no ufuncs of one result: several results, options, or fixed parameters."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from funcgrad.numpy.axes import refused
+from funcgrad.numpy.dispatch import implements, unsupported
+from funcgrad.numpy.ufuncs import Operand, elementwise, untraced
+from funcgrad.ops import bivariate, elementary
+from funcgrad.ops.comparison import greater_equal, less_equal
+from funcgrad.ops.lazy import LazyUfunc
+from funcgrad.ops.logic import logical_and
+from funcgrad.ops.selection import where
+from funcgrad.ops.special import Sinc, gammaln
+from funcgrad.ops.specials import zeta as zetas
+from funcgrad.ops.specials.table import Special
+from funcgrad.ops.structure import aval
+from funcgrad.scipy.special.defining import scipys
+from funcgrad.tracing.lists import asoperand
+
+
+def results(name: str, parts: tuple[str, ...], x: Operand) -> Any:
+    """SciPy's results, or those of the table where x is traced."""
+    operand = asoperand(x)
+    if untraced(operand):
+        return scipys(name)(operand)
+    return tuple([Special(f"{name}_{part}")(operand) for part in parts])
+
+
+@implements(scipys("sici"))
+def sici(x: Operand, /) -> Any:
+    """The sine and the cosine integral, ``(Si, Ci)``.
+
+    >>> print(*np.round(fg.scipy.special.sici(1.0), 12))
+    0.946083070367 0.337403922901
+    """
+    return results("sici", ("si", "ci"), x)
+
+
+@implements(scipys("shichi"))
+def shichi(x: Operand, /) -> Any:
+    """The hyperbolic sine and cosine integral, ``(Shi, Chi)``.
+
+    >>> print(*np.round(fg.scipy.special.shichi(1.0), 12))
+    1.057250875376 0.83786694098
+    """
+    return results("shichi", ("shi", "chi"), x)
+
+
+@implements(scipys("fresnel"))
+def fresnel(z: Operand, /) -> Any:
+    """Fresnel's integrals, ``(S, C)``.
+
+    >>> print(*np.round(fg.scipy.special.fresnel(1.0), 12))
+    0.43825914739 0.779893400377
+    """
+    return results("fresnel", ("s", "c"), z)
+
+
+@implements(scipys("airy"))
+def airy(z: Operand, /) -> Any:
+    """Airy's functions and their derivatives, ``(Ai, Ai', Bi, Bi')``.
+
+    >>> print(*[value.round(6) for value in fg.scipy.special.airy(1.0)])
+    0.135292 -0.159147 1.207424 0.932436
+    """
+    return results("airy", ("ai", "aip", "bi", "bip"), z)
+
+
+# -- functions with options --------------------------------------------------------------------------------
+
+
+@implements(LazyUfunc("scipy.special._ufuncs", "_lambertw", 3))
+def lambertw(z: Operand, k: Any = 0, tol: Any = 1e-8) -> Any:
+    """Lambert's W, the complex w with ``w exp(w) = z``, on the branch k.
+
+    >>> print(fg.scipy.special.lambertw(np.e))
+    (1+0j)
+    """
+    operands = [asoperand(x) for x in (z, k, tol)]
+    return LazyUfunc("scipy.special", "lambertw")(*operands) if untraced(*operands) else LAMBERTW(*operands)
+
+
+LAMBERTW = Special("lambertw")
+
+
+def zeta(x: Operand, q: Operand | None = None, out: Any = None) -> Any:
+    """Riemann's zeta function, or Hurwitz's, the sum of ``(q + k)**-x`` over k from 0.
+
+    >>> print(fg.scipy.special.zeta([2.0, 4.0]), fg.scipy.special.zeta(2.0, 2.0))
+    [1.64493407 1.08232323] 0.6449340668482266
+    >>> print(*np.round(fg.grad(fg.scipy.special.zeta, argnums=(0, 1))(2.0, 1.0), 12))
+    -0.937548254316 -2.404113806319
+    """
+    operands = [asoperand(v) for v in ((x,) if q is None else (x, q))]
+    if untraced(*operands, out):
+        return LazyUfunc("scipy.special", "zeta")(x, q, out)
+    return riemann_zeta(x, out=out) if q is None else hurwitz_zeta(x, q, out=out)
+
+
+@elementwise(LazyUfunc("scipy.special._ufuncs", "_riemann_zeta"), zetas.riemann)
+def riemann_zeta(x: Operand, /, out: Any = None, **options: Any) -> Any:
+    """What SciPy's `zeta` calls with one argument."""
+
+
+@elementwise(LazyUfunc("scipy.special._ufuncs", "_zeta", 2), zetas.hurwitz)
+def hurwitz_zeta(x: Operand, q: Operand, /, out: Any = None, **options: Any) -> Any:
+    """What SciPy's `zeta` calls with two arguments."""
+
+
+def comb(N: Operand, k: Operand, *, exact: bool = False, repetition: bool = False) -> Any:
+    """The number of ways to choose k of N things: `binom`, and 0 where k is negative or larger than N.
+
+    >>> print(fg.scipy.special.comb(5, [2, 6]))
+    [10.  0.]
+    """
+    n, m = asoperand(N), asoperand(k)
+    if untraced(n, m):
+        return LazyUfunc("scipy.special", "comb")(n, m, exact=exact, repetition=repetition)
+    if exact:
+        raise unsupported("scipy.special.comb with exact=True")
+    if repetition:
+        n = n + m - 1
+    inside = logical_and(logical_and(less_equal(m, n), greater_equal(n, 0)), greater_equal(m, 0))
+    return where(inside, Special("binom")(n, m), 0.0)
+
+
+def multigammaln(a: Operand, d: int) -> Any:
+    """The logarithm of the gamma function of d dimensions.
+
+    >>> print(fg.scipy.special.multigammaln([2.0, 3.0], 2))
+    [0.45158271 1.55019499]
+    """
+    x = asoperand(a)
+    if untraced(x):
+        return LazyUfunc("scipy.special", "multigammaln")(x, d)
+    if operator.index(d) < 1:
+        raise refused("multigammaln: d must be a positive integer, the dimension")
+    total = d * (d - 1) * 0.25 * math.log(math.pi)
+    for j in range(d):
+        total = gammaln(x - 0.5 * j) + total
+    return total
+
+
+def spherical(name: str, n: Operand, z: Operand, derivative: bool) -> Any:
+    """A spherical Bessel function of the table, or its derivative."""
+    order, x = asoperand(n), asoperand(z)
+    if untraced(order, x):
+        return LazyUfunc("scipy.special", name)(order, x, derivative)
+    if aval(order).dtype.kind not in "iu":
+        raise refused(f"{name}: the order must be an integer")
+    function = Special(name)
+    order = np.asarray(order) if isinstance(order, int) else order
+    if not derivative:
+        return function(order, x)
+    return function.partial(1, (order, x), x)
+
+
+def spherical_jn(n: Operand, z: Operand, derivative: bool = False) -> Any:
+    """The spherical Bessel function of the first kind of integer order n, or its derivative.
+
+    >>> print(fg.scipy.special.spherical_jn(1, [0.0, 1.0]))
+    [0.         0.30116868]
+    """
+    return spherical("spherical_jn", n, z, derivative)
+
+
+def spherical_yn(n: Operand, z: Operand, derivative: bool = False) -> Any:
+    """The spherical Bessel function of the second kind of integer order n, or its derivative.
+
+    >>> print(fg.scipy.special.spherical_yn(1, [1.0, 2.0]))
+    [-1.38177329 -0.350612  ]
+    """
+    return spherical("spherical_yn", n, z, derivative)
+
+
+def spherical_in(n: Operand, z: Operand, derivative: bool = False) -> Any:
+    """The modified spherical Bessel function of the first kind of integer order n, or its derivative.
+
+    >>> print(fg.scipy.special.spherical_in(1, [0.0, 1.0]))
+    [0.         0.36787944]
+    """
+    return spherical("spherical_in", n, z, derivative)
+
+
+def spherical_kn(n: Operand, z: Operand, derivative: bool = False) -> Any:
+    """The modified spherical Bessel function of the second kind of integer order n, or its derivative.
+
+    >>> print(fg.scipy.special.spherical_kn(1, [1.0, 2.0]))
+    [1.15572735 0.15943812]
+    """
+    return spherical("spherical_kn", n, z, derivative)
+
+
+# -- other names for NumPy's -------------------------------------------------------------------------------
+
+
+def sinc(x: Operand) -> Any:
+    """``sin(pi x) / (pi x)``, and 1 at 0, as `numpy.sinc`.
+
+    >>> print(fg.scipy.special.sinc([0.0, 0.5]))
+    [1.         0.63661977]
+    """
+    value = asoperand(x)
+    return np.sinc(value) if untraced(value) else Sinc(0)(value)
+
+
+def softplus(x: Operand, /) -> Any:
+    """``log(1 + exp(x))`` without overflow.
+
+    >>> print(fg.scipy.special.softplus([0.0, 1000.0]))
+    [6.93147181e-01 1.00000000e+03]
+    """
+    return bivariate.logaddexp(0.0, asoperand(x))
+
+
+@elementwise(scipys("cbrt"), elementary.cbrt)
+def cbrt(x: Operand, /, out: Any = None, **options: Any) -> Any:
+    """The cube root of a real number, negative ones included.
+
+    >>> print(fg.scipy.special.cbrt([-8.0, 27.0]))
+    [-2.  3.]
+    """
+
+
+@elementwise(scipys("exp2"), elementary.exp2)
+def exp2(x: Operand, /, out: Any = None, **options: Any) -> Any:
+    """Two to the power x.
+
+    >>> print(fg.scipy.special.exp2([0.0, 3.0]))
+    [1. 8.]
+    """
+
+
+@elementwise(scipys("expm1"), elementary.expm1)
+def expm1(x: Operand, /, out: Any = None, **options: Any) -> Any:
+    """``exp(x) - 1``, accurate near 0.
+
+    >>> print(fg.scipy.special.expm1(1e-20))
+    1e-20
+    """
+
+
+@elementwise(scipys("log1p"), elementary.log1p)
+def log1p(x: Operand, /, out: Any = None, **options: Any) -> Any:
+    """``log(1 + x)``, accurate near 0.
+
+    >>> print(fg.scipy.special.log1p(1e-20))
+    1e-20
+    """
