@@ -12,7 +12,9 @@ from typing import Any
 
 from funcgrad.compile.emission import NestWriter, Writer, without_dead_statements
 from funcgrad.compile.expand import expand
+from funcgrad.compile.fusion import joined_steps
 from funcgrad.compile.layout import View
+from funcgrad.compile.loops import loops_of
 from funcgrad.compile.nests import Load, Nest, Special, Store, squeezed, squeezed_view
 from funcgrad.compile.scalars import cast_name, literal_text
 from funcgrad.compile.schedule import NotLowered, Scheduler, lowers
@@ -67,14 +69,15 @@ class Held:
     def finish(self) -> None:
         """Remove what nothing reads."""
         self.used = without_dead_statements(self.scheduler.steps, self.read)
+        self.steps = joined_steps(self.scheduler.steps, self.scheduler.created)
 
     def emit(self, writer: Writer) -> None:
         """Write the steps."""
-        writer.steps(self.scheduler.steps)
+        writer.steps(self.steps)
 
     def views(self) -> list[tuple[View, bool]]:
         """What it reads and writes."""
-        return [pair for step in self.scheduler.steps for pair in step.views()]
+        return [pair for step in self.steps for pair in step.views()]
 
 
 def given_atoms(scheduler: Scheduler, atoms: Sequence[Atom]) -> list[Given]:
@@ -116,6 +119,7 @@ class Carry:
             else:
                 following = scheduler.buffer_like(aval, "next")
                 held.store(atom, following)
+                held.scheduler.created.discard(following.buffer)
                 self.copies.append((given, following))
 
     def begin(self, writer: Writer) -> None:
@@ -141,7 +145,7 @@ class Carry:
             nest = Nest(
                 -1, squeezed(target.shape), [Store(squeezed_view(target), Load(squeezed_view(source)), None)]
             )
-            NestWriter(writer, nest).write()
+            NestWriter(writer, nest, loops_of(nest)).write()
 
     def views(self) -> list[View]:
         """The memory of the arrays."""
@@ -217,7 +221,7 @@ def lower_scan(scheduler: Scheduler, equation: Equation) -> None:
             held.emit(writer)
             carry.end_trip(writer)
 
-    views = [*carry.views(), *stacks, *[x for x in rows]]
+    views = [*carry.views(), *stacks, *rows]
     position = special_of(scheduler, "scan", emit, [held], views, carry.names())
     last = scheduler.steps[position]
     assert isinstance(last, Special)

@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from funcgrad.compile.fusion import Joined
 from funcgrad.compile.layout import View
+from funcgrad.compile.loops import Loop, loops_of
 from funcgrad.compile.names import Locals
 from funcgrad.compile.nests import Let, Load, Nest, Operand, Reduce, Special, Statement, Store, operands_of
 from funcgrad.compile.scalars import cast_name
@@ -19,13 +21,6 @@ BLOCK = 4096
 """Terms that are summed before they are added to the total of a long sum, which keeps its digits."""
 
 LOOP_NAMES = ("i", "j", "k")
-
-
-class Loop(NamedTuple):
-    """One loop of a nest: its number of turns, and the axes of the nest that it runs over, merged."""
-
-    size: int
-    axes: tuple[int, ...]
 
 
 class Writer:
@@ -83,13 +78,15 @@ class Writer:
         """An element of a view."""
         return f"{view.buffer.name}[{self.index(view, variables)}]"
 
-    def steps(self, steps: Sequence[Nest | Special]) -> None:
+    def steps(self, steps: Sequence[Nest | Special | Joined]) -> None:
         """All steps in order."""
         for step in steps:
             if isinstance(step, Special):
                 step.emit(self)
+            elif isinstance(step, Joined):
+                write_joined(self, step)
             elif step.body:
-                NestWriter(self, step).write()
+                NestWriter(self, step, loops_of(step)).write()
 
 
 class _Sourced(NamedTuple):
@@ -99,11 +96,10 @@ class _Sourced(NamedTuple):
 class NestWriter:
     """Writes one nest."""
 
-    def __init__(self, writer: Writer, nest: Nest) -> None:
+    def __init__(self, writer: Writer, nest: Nest, loops: Sequence[Loop]) -> None:
         self.writer = writer
         self.nest = nest
-        self.loops = loops_of(nest)
-        local = writer.local
+        self.loops = loops
         self.variables = list(LOOP_NAMES[: len(self.loops)])
         self.variables += [f"i{k}" for k in range(len(LOOP_NAMES), len(self.loops))]
         self._loaded: dict[View, str] = {}
@@ -115,12 +111,17 @@ class NestWriter:
 
     def write(self) -> None:
         """The loops and their body."""
+        sums = self.prepared()
+        self.level(0, sums)
+
+    def prepared(self) -> list[Accumulator]:
+        """The reductions, after what comes before all loops has been written."""
         sums = [Accumulator(self, s) for s in self.nest.body if isinstance(s, Reduce)]
         for total in sums:
             total.prepare()
-        self._level(0, sums)
+        return sums
 
-    def _level(self, depth: int, sums: Sequence[Accumulator]) -> None:
+    def level(self, depth: int, sums: Sequence[Accumulator]) -> None:
         if depth == len(self.loops):
             self._body({id(s.statement): s for s in sums})
             return
@@ -131,7 +132,7 @@ class NestWriter:
             self._blocked(depth, sums)
         else:
             with self.writer.loop(self.variables[depth], size):
-                self._level(depth + 1, sums)
+                self.level(depth + 1, sums)
         for total in sums:
             total.after(depth)
 
@@ -144,7 +145,7 @@ class NestWriter:
             for total in sums:
                 total.begin_block()
             with writer.block(f"for {variable} in range({first}, min({first} + {BLOCK}, {size})):"):
-                self._level(depth + 1, sums)
+                self.level(depth + 1, sums)
             for total in sums:
                 total.end_block()
 
@@ -181,6 +182,21 @@ class NestWriter:
         inner = [loop.axes[-1] for loop in self.loops[:depth]]
         flat = View(view.buffer, (), tuple([view.strides[a] for a in inner]), view.offset, view.base)
         return self.writer.element(flat, self.variables[: len(inner)])
+
+
+def write_joined(writer: Writer, joined: Joined) -> None:
+    """Nests that share their outermost loop."""
+    writers = [
+        NestWriter(writer, nest, loops) for nest, loops in zip(joined.nests, joined.loops, strict=True)
+    ]
+    sums = [nest.prepared() for nest in writers]
+    for total in [t for group in sums for t in group]:
+        total.before(0)
+    with writer.loop(writers[0].variables[0], joined.loops[0][0].size):
+        for nest, group in zip(writers, sums, strict=True):
+            nest.level(1, group)
+    for total in [t for group in sums for t in group]:
+        total.after(0)
 
 
 class Accumulator:
@@ -325,40 +341,6 @@ def combination(kind: str, dtype: np.dtype[Any]) -> str:
 def filled(template: str, texts: Sequence[str]) -> str:
     """The template with its operands; expressions among them are only loads and names."""
     return template.format(*texts)
-
-
-def loops_of(nest: Nest) -> list[Loop]:
-    """The loops of a nest: large strides outside, and axes that follow one another merged."""
-    views = [view for view, _ in nest.views()]
-    reductions = [set(s.axes) for s in nest.body if isinstance(s, Reduce)]
-    order = loop_order(nest, views)
-    loops: list[Loop] = []
-    for axis in order:
-        n = nest.shape[axis]
-        if loops and all(follows(view, loops[-1].axes[-1], axis, n) for view in views):
-            last = loops[-1]
-            if all((axis in reduced) == (last.axes[0] in reduced) for reduced in reductions):
-                loops[-1] = Loop(last.size * n, (*last.axes, axis))
-                continue
-        loops.append(Loop(n, (axis,)))
-    return loops
-
-
-def follows(view: View, outer: int, inner: int, n: int) -> bool:
-    """Whether one step of the outer axis is `n` steps of the inner one."""
-    return view.strides[outer] == view.strides[inner] * n
-
-
-def loop_order(nest: Nest, views: Sequence[View]) -> list[int]:
-    """The axes, those with large strides first."""
-    axes = list(range(len(nest.shape)))
-    if len(axes) < 2:
-        return axes
-
-    def reach(axis: int) -> int:
-        return sum(abs(view.strides[axis]) for view in views)
-
-    return sorted(axes, key=lambda axis: (-reach(axis), axis))
 
 
 def bytes_moved(nest: Nest) -> int:

@@ -7,7 +7,7 @@ and a sum; small contractions by products that are summed, which loops compute f
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,9 +19,10 @@ from funcgrad.ops.comparison import equal, isfinite
 from funcgrad.ops.contraction import DotGeneral, StrongZeroDot
 from funcgrad.ops.elementary import exp, log, log1p
 from funcgrad.ops.extremes import maximum
-from funcgrad.ops.logic import logical_and
+from funcgrad.ops.indexing import Scatter
 from funcgrad.ops.reductions import ReduceMax
 from funcgrad.ops.selection import where
+from funcgrad.ops.slicing import AddToSlice, Pad
 from funcgrad.ops.softmax import LogSoftmax, LogSumExp, Softmax
 from funcgrad.ops.structure import Broadcast, Permute, ReduceSum
 from funcgrad.transforms.call import Call
@@ -63,7 +64,59 @@ def expand(program: Program) -> Program:
     known: dict[Var, Atom] = {}
     rewrite_all(rewriter, program.equations, known)
     outputs = tuple([known.get(a, a) for a in program.outputs])  # type: ignore[arg-type]
-    return Program(program.inputs, tuple(rewriter.captured), tuple(rewriter.equations), outputs, program.name)
+    equations = added_in_place(rewriter.equations, outputs)
+    return Program(program.inputs, tuple(rewriter.captured), equations, outputs, program.name)
+
+
+def added_in_place(equations: Sequence[Equation], outputs: Sequence[Atom]) -> tuple[Equation, ...]:
+    """Equations in which a sum with something placed in zeros adds it to what is there instead.
+
+    The sum stands where it stood, so that all that it needs is known there.
+    """
+    makers = {v: e for e in equations for v in e.outputs}
+    uses: dict[Any, int] = {}
+    for atom in [*[a for e in equations for a in e.inputs], *outputs]:
+        uses[atom] = uses.get(atom, 0) + 1
+    gone: set[Equation] = set()
+    found: list[Equation] = []
+    for equation in equations:
+        if equation.primitive is not add:
+            found.append(equation)
+            continue
+        x, y = equation.inputs
+        for placed, base in ((x, y), (y, x)):
+            maker = makers.get(placed) if uses[placed] == 1 else None  # type: ignore[arg-type]
+            replaced = None if maker is None else in_place_of(maker, base, equation, makers)
+            if replaced is not None and maker is not None:
+                gone.add(maker)
+                found.append(replaced)
+                break
+        else:
+            found.append(equation)
+    return tuple([e for e in found if e not in gone])
+
+
+def in_place_of(
+    maker: Equation, base: Atom, total: Equation, makers: Mapping[Any, Equation]
+) -> Equation | None:
+    """``base + placed`` as an update of `base`, where `maker` places something in zeros."""
+    if base.aval.shape != total.outputs[0].aval.shape or total.outputs[0].aval.dtype.kind == "b":
+        return None
+    primitive = maker.primitive
+    if isinstance(primitive, Pad):
+        return Equation(AddToSlice(primitive.index), (base, *maker.inputs), total.outputs, maker.source)
+    if isinstance(primitive, Scatter) and primitive.mode == "add" and is_zeros(maker.inputs[0], makers):
+        return Equation(primitive, (base, *maker.inputs[1:]), total.outputs, maker.source)
+    return None
+
+
+def is_zeros(atom: Atom, makers: Mapping[Any, Equation]) -> bool:
+    """Whether an array is the number 0 spread over a shape."""
+    maker = makers.get(atom)
+    if maker is None or not isinstance(maker.primitive, Broadcast):
+        return False
+    (number,) = maker.inputs
+    return isinstance(number, Literal) and number.value == 0
 
 
 def rewrite_all(rewriter: Rewriter, equations: Sequence[Equation], known: dict[Var, Atom]) -> None:
@@ -117,10 +170,13 @@ def rewrite_softmax(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | 
         return None
     x, axes, spread = found
     r, dtype = rewriter, x.aval.dtype
-    top = r(spread, r(ReduceMax(axes), x))
-    infinite = r(equal, top, r.number(math.inf, dtype))
-    share = r(where, r(equal, x, top), r.number(1, dtype), r.number(0, dtype))
-    weights = r(where, infinite, share, r(exp, r(sub, x, top)))
+    top = r(ReduceMax(axes), x)
+    base = r(where, r(isfinite, top), top, r.number(0, dtype))
+    infinite = r(spread, r(equal, top, r.number(math.inf, dtype)))
+    share = r(
+        where, r(equal, x, r(spread, top)), r(spread_literal(x.aval), r.number(1, dtype)), r.number(0, dtype)
+    )
+    weights = r(where, infinite, share, r(exp, r(sub, x, r(spread, base))))
     return [r(div, weights, r(spread, r(ReduceSum(axes), weights)))]
 
 
@@ -220,5 +276,3 @@ REWRITES: dict[type, Rewrite] = {
     DotGeneral: rewrite_contraction,
     StrongZeroDot: rewrite_contraction,
 }
-
-__all__ = ["REWRITES", "Rewriter", "expand", "logical_and", "rewrite_all"]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from funcgrad.compile import control, lowerings, parts, positions, products, running  # noqa: F401 - registers them
 from funcgrad.compile.emission import Writer, without_dead_statements
+from funcgrad.compile.fusion import joined_steps
 from funcgrad.compile.layout import Buffer, View
 from funcgrad.compile.memory import scratch_offsets
 from funcgrad.compile.names import Locals
@@ -85,9 +86,10 @@ def make_kernel(program: Program) -> Kernel:
     for k, atom in enumerate(program.outputs):
         store_output(scheduler, atom, k)
     without_dead_statements(scheduler.steps)
-    offsets, scratch_bytes = scratch_offsets(local.buffers, scheduler.steps)
+    steps = joined_steps(scheduler.steps, scheduler.created)
+    offsets, scratch_bytes = scratch_offsets(local.buffers, steps)
     writer = Writer(local)
-    writer.steps(scheduler.steps)
+    writer.steps(steps)
     body = writer.lines
     buffers = used_buffers(local, offsets)
     name = local.distinct(program.name if program.name.isidentifier() else "kernel")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from funcgrad.compile.fusion import Joined
 from funcgrad.compile.layout import Buffer
 from funcgrad.compile.nests import Nest, Special
 
@@ -11,7 +12,7 @@ ALIGNMENT = 64
 
 
 def scratch_offsets(
-    buffers: Sequence[Buffer], steps: Sequence[Nest | Special]
+    buffers: Sequence[Buffer], steps: Sequence[Nest | Special | Joined]
 ) -> tuple[dict[Buffer, int], int]:
     """The offset in bytes of each scratch block that is used, and the size of the whole.
 
@@ -19,12 +20,12 @@ def scratch_offsets(
     """
     for buffer in buffers:
         buffer.first = buffer.last = -1
-    for step in steps:
+    for position, step in enumerate(steps):
         for view, _ in step.views():
             buffer = view.buffer
             if buffer.first < 0:
-                buffer.first = step.position
-            buffer.last = step.position
+                buffer.first = position
+            buffer.last = position
     placed: dict[Buffer, int] = {}
     alive: list[Buffer] = []
     total = 0

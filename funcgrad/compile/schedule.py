@@ -8,7 +8,6 @@ of other kinds are lowered by functions in `LOWERINGS`, which use the public met
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -67,6 +66,8 @@ class Scheduler:
         """How many equations and outputs read each variable."""
         self.held: set[Buffer] = set()
         """Memory that a loop around carries: it is not changed in the middle of a trip."""
+        self.created: set[Buffer] = set()
+        """Memory for values that no one outside of the steps touches."""
         self._by_shape: dict[Shape, list[int]] = {}
 
     # -- inputs and results ------------------------------------------------------------------------------
@@ -250,7 +251,9 @@ class Scheduler:
 
     def buffer_like(self, aval: Aval, hint: str = "") -> View:
         """A new block of memory for an array, in row-major order."""
-        return View.whole(self.local.scratch(aval.dtype, aval.size, hint), aval.shape)
+        view = View.whole(self.local.scratch(aval.dtype, aval.size, hint), aval.shape)
+        self.created.add(view.buffer)
+        return view
 
     def stored(self, atom: Atom) -> View:
         """The elements in memory, in whatever order; readable from the next step on."""
@@ -283,7 +286,7 @@ class Scheduler:
         """What is in memory, moved, in memory of its own in row-major order."""
         source = moved(view, [move])
         assert source is not None
-        target = View.whole(self.local.scratch(view.buffer.dtype, math.prod(source.shape)), source.shape)
+        target = self.buffer_like(Aval(source.shape, view.buffer.dtype))
         shape = squeezed(source.shape)
         nest = self.nest_for(shape, self.ready_of(atom) + 1)
         nest.body.append(Store(squeezed_view(target), Load(squeezed_view(source)), None))

@@ -16,7 +16,7 @@ import numpy as np
 from funcgrad.errors import DtypeError, IndexingError, ShapeError
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ops.families import broadcast_shapes, summed_to
-from funcgrad.ops.structure import aval, broadcast, broadcast_to, permute, primitive_called, reshape, shape_of
+from funcgrad.ops.structure import aval, broadcast, broadcast_to, permute, primitive_called, reshape, shape_of, zeros_beside
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, distinct, fixed, integers, normal, positive
 
@@ -77,7 +77,7 @@ class Gather(Indexed):
 
     def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
         x, *indices = inputs
-        zeros = broadcast_to(cotangent.aval.dtype.type(0), x.aval.shape)
+        zeros = zeros_beside(cotangent, x.aval.shape)
         return (self.transpose_into(zeros, cotangent, *inputs), *[None] * len(indices))
 
     def transpose_into(self, total: Any, cotangent: Any, *inputs: Any) -> Any:

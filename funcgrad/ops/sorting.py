@@ -16,7 +16,7 @@ from funcgrad.errors import DtypeError, FuncgradError, ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops import searching
 from funcgrad.ops.cumulative import check_axis, full_size
-from funcgrad.ops.structure import broadcast, shape_of
+from funcgrad.ops.structure import shape_of, zeros_beside
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, booleans, distinct, edge, fixed, integers, normal
 from funcgrad.tracing.tracer import Tracer
@@ -362,13 +362,6 @@ class AddAlongAxis(AlongAxis):
             ),
             ErrorSample(normal(3), integers(0, 3, 2), index, params=params, words="cast", error=DtypeError),
         )
-
-
-def zeros_beside(x: Tracer, shape: tuple[int, ...]) -> Any:
-    """Zeros of the dtype of `x`, recorded in its trace: an array made here the Program would capture."""
-    recorder = x._recorder
-    zero = Tracer(recorder, recorder.literal(0, x.aval.dtype), x.aval.scalar)
-    return broadcast(zero, shape, ())
 
 
 def without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:

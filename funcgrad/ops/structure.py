@@ -402,3 +402,10 @@ def move_axis(x: Any, source: int, target: int) -> Any:
     order = [a for a in range(len(shape_of(x))) if a != source]
     order.insert(target, source)
     return permute(x, tuple(order))
+
+
+def zeros_beside(x: Tracer, shape: tuple[int, ...]) -> Any:
+    """Zeros of the dtype of `x`, recorded in its trace: an array made here the Program would capture."""
+    recorder = x._recorder
+    zero = Tracer(recorder, recorder.literal(0, x.aval.dtype), x.aval.scalar)
+    return broadcast(zero, shape, ())

@@ -1,0 +1,181 @@
+"""Joining consecutive nests over their outermost loop, so that what one row leaves is read while it is near.
+
+Nests may share their outermost loop when whatever one of them writes and another touches is touched in the same
+turn of that loop. Values in between that nothing else reads then need the memory of one row only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from funcgrad.compile.layout import Buffer, View
+from funcgrad.compile.loops import Loop, loops_of
+from funcgrad.compile.nests import Let, Load, Nest, Operand, Reduce, Special, Statement, Store, operands_of
+
+SHORTEST_ROW = 32
+"""Elements in the inner loops from which a shared outer loop is worth more than one merged loop."""
+
+
+@dataclass(eq=False)
+class Joined:
+    """Nests that share their outermost loop."""
+
+    nests: list[Nest]
+    loops: list[list[Loop]]
+    """The loops of each; the first is the shared one."""
+
+    def views(self) -> Iterator[tuple[View, bool]]:
+        """Every view that is read or written, and whether it is written."""
+        for nest in self.nests:
+            yield from nest.views()
+
+
+def joined_steps(steps: Sequence[Nest | Special], own: Container[Buffer]) -> list[Nest | Special | Joined]:
+    """The steps, with runs of nests that can share a loop as one; `own` is memory that only they touch."""
+    found: list[Nest | Special | Joined] = []
+    run: list[Nest] = []
+    for step in steps:
+        if isinstance(step, Nest):
+            if not step.body:
+                continue
+            if run and not can_join(run, step):
+                found.append(closed(run, steps, own))
+                run = []
+            run.append(step)
+            continue
+        if run:
+            found.append(closed(run, steps, own))
+            run = []
+        found.append(step)
+    if run:
+        found.append(closed(run, steps, own))
+    return found
+
+
+def closed(run: list[Nest], steps: Sequence[Nest | Special], own: Container[Buffer]) -> Nest | Joined:
+    """A run of nests as one step."""
+    if len(run) == 1:
+        return run[0]
+    shrink(run, steps, own)
+    return Joined(run, [rows_of(nest) for nest in run])
+
+
+def rows_of(nest: Nest) -> list[Loop]:
+    """The loops of a nest whose outermost is by itself."""
+    return loops_of(nest, separate=True)
+
+
+def can_join(run: Sequence[Nest], nest: Nest) -> bool:
+    """Whether a nest may share the outermost loop of those before it."""
+    if not nest.shape or not run[0].shape:
+        return False
+    loops = rows_of(nest)
+    others = [rows_of(other) for other in run]
+    size = loops[0].size
+    if size < 2 or any(other[0].size != size for other in others):
+        return False
+    rows = [inner_size(x) for x in (loops, *others)]
+    if max(rows) < SHORTEST_ROW:
+        return False
+    names = {
+        s.target for other in run for s in other.body if isinstance(s, Reduce) and isinstance(s.target, str)
+    }
+    if any(operand in names for s in nest.body for operand in operands_of(s) if isinstance(operand, str)):
+        return False
+    return all(
+        rows_apart(a, mine[0], b, loops[0])
+        for other, mine in zip(run, others, strict=True)
+        for a, a_written in other.views()
+        for b, b_written in nest.views()
+        if a.buffer is b.buffer and (a_written or b_written)
+    )
+
+
+def inner_size(loops: Sequence[Loop]) -> int:
+    """The turns of all but the outermost loop together."""
+    size = 1
+    for loop in loops[1:]:
+        size *= loop.size
+    return size
+
+
+def rows_apart(a: View, a_loop: Loop, b: View, b_loop: Loop) -> bool:
+    """Whether two views of one buffer meet only in the same turn of the outermost loops."""
+    first, second = a.strides[a_loop.axes[-1]], b.strides[b_loop.axes[-1]]
+    if first != second or first <= 0 or a.base != b.base:
+        return False
+    low = min(a.offset, b.offset)
+    return all(
+        view.offset - low + extent(view, loop.axes) < first for view, loop in ((a, a_loop), (b, b_loop))
+    ) and all(stride >= 0 for view in (a, b) for stride in view.strides)
+
+
+def extent(view: View, axes: Sequence[int]) -> int:
+    """How far the elements of one turn reach."""
+    return sum(
+        (n - 1) * stride
+        for k, (n, stride) in enumerate(zip(view.shape, view.strides, strict=True))
+        if k not in axes
+    )
+
+
+def shrink(run: Sequence[Nest], steps: Sequence[Nest | Special], own: Container[Buffer]) -> None:
+    """Give values that only this run touches the memory of one row."""
+    inside = {id(nest) for nest in run}
+    outside = {view.buffer for step in steps if id(step) not in inside for view, _ in step.views()}
+    local: dict[Buffer, int] = {}
+    for nest in run:
+        axis = rows_of(nest)[0].axes[-1]
+        for view, _ in nest.views():
+            buffer = view.buffer
+            if buffer.role == "scratch" and buffer in own and buffer not in outside and not view.base:
+                stride = view.strides[axis]
+                local[buffer] = stride if local.get(buffer, stride) == stride and stride > 0 else -1
+    rows = {
+        buffer: stride for buffer, stride in local.items() if stride > 0 and buffer not in accumulated(run)
+    }
+    for buffer, stride in rows.items():
+        buffer.size = stride
+    for nest in run:
+        axis = rows_of(nest)[0].axes[-1]
+        nest.body[:] = [with_rows(statement, rows, axis) for statement in nest.body]
+
+
+def accumulated(run: Sequence[Nest]) -> set[Buffer]:
+    """Memory that a nest fills before its loops and then adds to."""
+    found = set()
+    for nest in run:
+        loops = rows_of(nest)
+        for s in nest.body:
+            if isinstance(s, Reduce) and isinstance(s.target, View):
+                reduced = [loop.axes[0] in s.axes for loop in loops]
+                while reduced and reduced[-1]:
+                    reduced.pop()
+                if any(reduced):
+                    found.add(s.target.buffer)
+    return found
+
+
+def with_rows(statement: Statement, rows: dict[Buffer, int], axis: int) -> Statement:
+    """The statement with views of one row."""
+
+    def view_of(view: View) -> View:
+        if view.buffer not in rows:
+            return view
+        strides = list(view.strides)
+        strides[axis] = 0
+        return replace(view, strides=tuple(strides))
+
+    def operand_of(operand: Operand) -> Operand:
+        return Load(view_of(operand.view)) if isinstance(operand, Load) else operand
+
+    if isinstance(statement, Let):
+        return statement._replace(operands=tuple([operand_of(o) for o in statement.operands]))
+    if isinstance(statement, Store):
+        return statement._replace(view=view_of(statement.view), operand=operand_of(statement.operand))
+    target = statement.target
+    if isinstance(target, View):
+        # The stride of the row would be taken for a reduced axis, which it is not.
+        target = view_of(target)
+    return statement._replace(target=target, operand=operand_of(statement.operand))
