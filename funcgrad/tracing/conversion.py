@@ -9,13 +9,20 @@ Knows neither operations nor the recorder.
 from __future__ import annotations
 
 import os
+import sys
 import warnings
+from importlib import import_module
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from funcgrad.errors import ConcretizationError, TracerAssignmentError, TracerValueWarning
+from funcgrad.errors import (
+    ConcretizationError,
+    TracerAssignmentError,
+    TracerValueWarning,
+    UnsupportedFunctionError,
+)
 from funcgrad.source import Source, user_location, user_stacklevel
 from funcgrad.tracing.callers import Use, called_function, called_method, use_of
 
@@ -40,6 +47,8 @@ def array_of(x: Tracer, dtype: Any, copy: bool | None, frame: FrameType) -> Any:
     if wanted is not None and wanted.kind == "O":
         return elements_of(x)
     use = use_in(frame, x)
+    if x.aval.inexact:
+        refuse_inside_scipy(x, use, frame)
     if not x.aval.inexact:  # no gradient flows through integers and booleans
         if use is Use.PASSED or wanted is not None or x.has_value():
             return np.array(x._needed_by("np.asarray()"), wanted)
@@ -106,6 +115,63 @@ def refuse_inside_numpy(x: Tracer, frame: FrameType) -> None:
             remedy="Give NumPy one traced array instead of a list or an array of objects: "
             "join the traced values with np.stack or fg.numpy.array first.",
         )
+
+
+COUNTERPARTS = {
+    "scipy.special": ("funcgrad.scipy.special", "fg.scipy.special"),
+    "scipy.linalg": ("funcgrad.scipy.linalg", "fg.scipy.linalg"),
+    "scipy.fft": ("funcgrad.numpy.fft", "fg.numpy.fft"),
+}
+"""Packages of SciPy, the modules of ours with functions of the same names, and how users write them."""
+
+
+def refuse_inside_scipy(x: Tracer, use: Use, frame: FrameType) -> None:
+    """Raise UnsupportedFunctionError in a function of SciPy that takes values: its result has no gradient.
+
+    A list of tracers becomes an array of objects, there as elsewhere.
+    """
+    scipy = sys.modules.get("scipy")
+    if scipy is None:
+        return
+    caller: FrameType | None = frame
+    while caller is not None and caller.f_code.co_filename.startswith(NUMPY_FOLDER):
+        caller = caller.f_back
+    folder = os.path.dirname(getattr(scipy, "__file__", None) or "") + os.sep
+    if caller is None or not caller.f_code.co_filename.startswith(folder):
+        return
+    if use is Use.LISTED and not any(value is x for value in frame.f_locals.values()):
+        return
+    package, name = scipy_function(caller, folder)
+    module, prefix = COUNTERPARTS.get(package, ("", ""))
+    ours = f"{prefix}.{name}" if module and hasattr(import_module(module), name) else None
+    raise UnsupportedFunctionError(
+        f"{package}.{name} takes the value of a traced {x.aval}, which would drop its gradient",
+        source=Source(*user_location()),
+        remedy=f"Use {ours}."
+        if ours
+        else "Write it with functions of fg.numpy, or give the call a rule with fg.custom_vjp. Where no "
+        "gradient is meant to flow, call it on np.asarray() of the traced value.",
+    )
+
+
+def scipy_function(frame: FrameType, folder: str) -> tuple[str, str]:
+    """The package and name of the outermost function of SciPy that is running, past its decorators."""
+    package, name = "scipy", frame.f_code.co_name
+    inner: FrameType | None = frame
+    while inner is not None:
+        if inner.f_code.co_filename.startswith(folder):
+            package = ".".join(str(inner.f_globals.get("__name__")).split(".")[:2])
+            name = public_name(inner, sys.modules.get(package))
+        inner = inner.f_back
+    return package, name
+
+
+def public_name(frame: FrameType, package: Any) -> str:
+    """The name under which a package offers what the frame runs, or what it was decorated from."""
+    held = frame.f_locals.values()
+    wrapped = [getattr(value, attribute, None) for attribute in ("__name__", "name") for value in held]
+    names = [n for n in (frame.f_code.co_name, *wrapped) if isinstance(n, str) and hasattr(package, n)]
+    return names[0] if names else frame.f_code.co_qualname
 
 
 def warn_of_value(x: Tracer, who: str) -> None:

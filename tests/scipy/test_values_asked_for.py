@@ -1,0 +1,96 @@
+"""SciPy's functions that take values: an error that names them, never a gradient of zeros."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.fft
+import scipy.integrate
+import scipy.interpolate
+import scipy.linalg
+import scipy.special
+import scipy.stats
+
+import funcgrad as fg
+from funcgrad.errors import UnsupportedFunctionError
+
+X = np.array([1.5, 2.5])
+
+WITH_COUNTERPART: dict[str, Callable[[Any], Any]] = {
+    "special.polygamma": lambda x: scipy.special.polygamma(1, x).sum(),
+    "special.logsumexp": lambda x: scipy.special.logsumexp(x),
+    "special.softmax": lambda x: scipy.special.softmax(x)[0],
+    "special.log_softmax": lambda x: scipy.special.log_softmax(x)[0],
+    "special.multigammaln": lambda x: scipy.special.multigammaln(x, 2).sum(),
+    "special.spherical_jn": lambda x: scipy.special.spherical_jn(1, x).sum(),
+    "special.comb": lambda x: scipy.special.comb(x, 1).sum(),
+}
+WITHOUT: dict[str, Callable[[Any], Any]] = {
+    "scipy.special.diric": lambda x: scipy.special.diric(x, 3).sum(),
+    "scipy.integrate.simpson": lambda x: scipy.integrate.simpson(x),
+    "scipy.stats.gmean": lambda x: scipy.stats.gmean(x),
+    "scipy.interpolate": lambda x: scipy.interpolate.CubicSpline(np.arange(4.0), np.ones(4))(x).sum(),
+}
+
+
+@pytest.mark.parametrize("transform", [fg.grad, fg.make_program], ids=["grad", "make_program"])
+@pytest.mark.parametrize("name", WITH_COUNTERPART)
+def test_it_names_the_function_that_keeps_the_gradient(name: str, transform: Any) -> None:
+    with pytest.raises(UnsupportedFunctionError) as caught:
+        transform(WITH_COUNTERPART[name])(X)
+    assert f"scipy.{name} takes the value of a traced f64[2]" in str(caught.value)
+    assert f"Use fg.scipy.{name}." in str(caught.value)
+    assert "test_values_asked_for.py" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", WITHOUT)
+def test_it_names_what_has_no_counterpart(name: str) -> None:
+    with pytest.raises(UnsupportedFunctionError, match=f"{name}.* takes the value of a traced"):
+        fg.grad(WITHOUT[name])(X)
+
+
+def test_the_fft_of_scipy_has_numpys_beside_it() -> None:
+    with pytest.raises(UnsupportedFunctionError, match=r"Use fg\.numpy\.fft\.fft\."):
+        fg.grad(lambda x: np.abs(scipy.fft.fft(x)).sum())(X)
+
+
+def test_through_functions_of_numpy_as_well() -> None:
+    """scipy.linalg calls np.asarray_chkfinite, which is Python code of NumPy's."""
+    with pytest.raises(UnsupportedFunctionError, match=r"scipy\.linalg\.norm takes the value"):
+        fg.grad(lambda x: scipy.linalg.norm(x))(X)
+
+
+def test_values_that_are_meant_are_given() -> None:
+    def f(x: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", fg.errors.TracerValueWarning)
+            scale = scipy.stats.gmean(np.asarray(x))
+        return (x * scale).sum()
+
+    np.testing.assert_allclose(fg.grad(f)(X), scipy.stats.gmean(X))
+
+
+def test_with_scipys_array_api_its_own_functions_keep_the_gradient() -> None:
+    code = """
+import numpy as np, scipy.special, funcgrad as fg
+x = np.array([1.5, 2.5])
+np.testing.assert_allclose(fg.grad(scipy.special.logsumexp)(x), scipy.special.softmax(x))
+for name in ("softmax", "log_softmax"):
+    theirs = fg.jacobian(getattr(scipy.special, name))(x)
+    np.testing.assert_allclose(theirs, fg.jacobian(getattr(fg.scipy.special, name))(x))
+try:
+    fg.grad(lambda x: scipy.special.gammaln(x).sum())(x)
+except fg.errors.UnsupportedFunctionError as error:
+    assert "Use fg.scipy.special.gammaln." in str(error), error
+else:
+    raise AssertionError("no error")
+"""
+    environment = {**os.environ, "SCIPY_ARRAY_API": "1"}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
