@@ -20,7 +20,7 @@ from numba.core.registry import cpu_target
 
 from funcgrad.compile.native.external import External
 from funcgrad.compile.native.llvm import triple
-from funcgrad.compile.native.views import VIEWS, SizesType, TableType, external, finish_scopes
+from funcgrad.compile.native.views import VIEWS, SizesType, TableType, external
 
 __all__ = ["lower"]
 
@@ -36,7 +36,6 @@ class _Collected(CodeLibrary):  # type: ignore[misc]  # Numba is untyped
         self.linked: list[Any] = []
 
     def add_ir_module(self, ir_module: Any) -> None:
-        finish_scopes(ir_module)
         self.texts.append(str(ir_module))
 
     def add_linking_library(self, library: Any) -> None:

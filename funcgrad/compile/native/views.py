@@ -23,7 +23,7 @@ from numba.extending import intrinsic, register_model
 
 from funcgrad.compile.native.external import External, Overload
 
-__all__ = ["VIEWS", "SizesType", "TableType", "external", "finish_scopes"]
+__all__ = ["VIEWS", "SizesType", "TableType", "external"]
 
 _BYTE = ir.IntType(8)
 
@@ -185,7 +185,7 @@ def _lower_store(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 
 class _Scopes:
-    """The alias scopes of one LLVM module. The lists of the others are filled in when all are known."""
+    """The alias scopes of one LLVM module. The list of all others grows with each new one."""
 
     def __init__(self, module: Any) -> None:
         self.module = module
@@ -197,11 +197,11 @@ class _Scopes:
             add = self.module.add_metadata
             name = add([f"buffer {scope}", self.domain])
             self.lists[scope] = (name, add([name]), add([f"all but buffer {scope}"]))
+            for number, (_, _, others) in self.lists.items():
+                others.operands = tuple(
+                    other for index, (other, _, _) in self.lists.items() if index != number
+                )
         return self.lists[scope]
-
-    def finish(self) -> None:
-        for scope, (_, _, others) in self.lists.items():
-            others.operands = tuple(name for other, (name, _, _) in self.lists.items() if other != scope)
 
 
 def _scoped(builder: Any, instruction: Any, view: ViewType) -> Any:
@@ -213,13 +213,6 @@ def _scoped(builder: Any, instruction: Any, view: ViewType) -> Any:
         instruction.set_metadata("alias.scope", own)
         instruction.set_metadata("noalias", others)
     return instruction
-
-
-def finish_scopes(module: Any) -> None:
-    """Complete the alias scopes of a lowered module: no view is made in it after this."""
-    scopes = getattr(module, "funcgrad_scopes", None)
-    if scopes is not None:
-        scopes.finish()
 
 
 def _same_pointer(context: Any, builder: Any, sig: Any, args: Any) -> Any:

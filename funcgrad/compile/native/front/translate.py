@@ -585,6 +585,8 @@ class _Body:
             raise Unsupported("keywords in a call")
         if isinstance(node.func, ast.Name) and node.func.id in self.translation.definitions:
             return self._helper(node.func.id, [self.expression(argument) for argument in node.args])
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "conjugate" and not node.args:
+            return call_named(self.writer, "conjugate", [self.expression(node.func.value)])
         function = self._object(node.func)
         special = getattr(function, "__name__", None)
         if special == "function_address":
