@@ -131,9 +131,9 @@ class CofactorsAlong(OnStacks):
         if n < 2:
             return np.zeros_like(e)
         if n == 2:
-            return tiny_cofactors(e)
+            return tiny.cofactors(e)
         # Cofactors are a quadratic form of the elements, and this is its polar form.
-        return tiny_cofactors(a + e) - tiny_cofactors(a) - tiny_cofactors(e)
+        return tiny.cofactors(a + e) - tiny.cofactors(a) - tiny.cofactors(e)
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         (a, e), (a_dot, e_dot) = primals, tangents
@@ -170,19 +170,10 @@ def is_tiny_stack(a: Any) -> bool:
     return bool(0 < n <= tiny.LARGEST and a.size >= MANY * n * n)
 
 
-def tiny_cofactors(a: Any) -> Any:
-    """The cofactors in closed form."""
-    n = a.shape[-1]
-    s = tiny.places_first(a.reshape(-1, n, n))
-    out = np.empty_like(s)
-    tiny.cofactors_into(s, out)
-    return tiny.stack_first(out.reshape(n, n, -1), a.shape[:-2])
-
-
 def cofactors_of(a: Any) -> Any:
     """The matrices of cofactors of any square matrices."""
     if a.shape[-1] <= tiny.LARGEST and a.size:
-        return tiny_cofactors(a)
+        return tiny.cofactors(a)
     if not np.isfinite(a).all():
         return np.full_like(a, np.nan)
     try:

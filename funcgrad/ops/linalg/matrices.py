@@ -17,7 +17,7 @@ from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ops import contraction
 from funcgrad.ops.arithmetic import add, mul, sub
 from funcgrad.ops.complexes import conj
-from funcgrad.ops.structure import LinearUnary, aval, broadcast, permute, shape_of
+from funcgrad.ops.structure import LinearUnary, aval, broadcast, permute, reshape, shape_of
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, normal
 
@@ -208,6 +208,17 @@ def product(*factors: Any) -> Any:
         stack = tuple(range(n - 2))
         found = contraction.dot(found, x, ((n - 1,), (n - 2,)), (stack, stack))
     return found
+
+
+def applied(x: Any, columns: Any) -> Any:
+    """``x @ columns``, where a single column is treated as the vector it is: its transpose is no product then."""
+    shape = shape_of(columns)
+    if shape[-1] != 1:
+        return product(x, columns)
+    stack = tuple(range(len(shape) - 2))
+    vector = reshape(columns, shape[:-1])
+    found = contraction.dot(x, vector, ((len(shape) - 1,), (len(shape) - 2,)), (stack, stack))
+    return reshape(found, (*shape_of(found), 1))
 
 
 def paired(x: Any, y: Any, axes: int = 2) -> Any:

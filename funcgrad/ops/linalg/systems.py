@@ -18,7 +18,7 @@ from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ops.arithmetic import neg, sub
 from funcgrad.ops.linalg import tiny
-from funcgrad.ops.linalg.matrices import OnStacks, check_matrices, flipped, product, refusals
+from funcgrad.ops.linalg.matrices import OnStacks, applied, check_matrices, flipped, product, refusals
 from funcgrad.ops.structure import permute, reshape, shape_of
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import Draw, ErrorSample, Sample, normal
@@ -128,7 +128,7 @@ class SolveFactored(OnStacks):
         a_dot, _, _, b_dot = tangents
         x = self.bind(a, factors, pivots, b)
         if a_dot is not None:
-            change = product(flipped(a_dot) if self.transposed else a_dot, x)
+            change = applied(flipped(a_dot) if self.transposed else a_dot, x)
             b_dot = neg(change) if b_dot is None else sub(b_dot, change)
         return x, None if b_dot is None else self.bind(a, factors, pivots, b_dot)
 

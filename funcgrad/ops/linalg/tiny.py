@@ -8,7 +8,7 @@ LAPACK, so that results are as accurate as its own. Plain NumPy values throughou
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,8 @@ import numpy as np
 LARGEST = 3
 """The largest size that has a closed form here."""
 
-BLOCK = 4096
-"""Matrices in a block: some hundred kilobytes."""
+BLOCK = 8192
+"""Matrices in a block: half a megabyte."""
 
 WELL_CONDITIONED = 1 / 256
 """Where ``|det|`` is above this share of the cube (square) of the largest element, closed forms are accurate.
@@ -34,8 +34,13 @@ def blocks(count: int) -> Iterator[slice]:
 
 
 def places_first(x: Any) -> Any:
-    """Matrices ``(count, n, m)`` as ``(n * m, count)``, contiguous along the stack."""
-    return np.ascontiguousarray(x.reshape(len(x), -1).T)
+    """Matrices ``(count, n, m)`` as ``(n, m, count)``, contiguous along the stack."""
+    seen = x.transpose(1, 2, 0)
+    if seen.strides[-1] == x.itemsize:
+        return seen
+    n, m = x.shape[1:]
+    # NumPy transposes two axes much faster than three.
+    return np.ascontiguousarray(x.reshape(-1, n * m).T).reshape(n, m, -1)
 
 
 def stack_first(store: Any, lead: tuple[int, ...]) -> Any:
@@ -43,51 +48,57 @@ def stack_first(store: Any, lead: tuple[int, ...]) -> Any:
     return store.transpose(2, 0, 1).reshape(*lead, *store.shape[:2])
 
 
-def cofactors_into(s: Any, out: Any) -> None:
-    """The cofactors of the matrices in `s`, places first, into `out` of the same shape."""
+def cofactors_into(s: Any, out: Any, places: Sequence[tuple[int, int]], factor: Any = None) -> None:
+    """The cofactors at these places of the matrices in `s`, places first, times a factor, into `out`."""
     n = len(s)
-    if n == 1:
-        out[...] = 1
-    elif n == 4:
-        out[0], out[3] = s[3], s[0]
-        np.negative(s[2], out=out[1])
-        np.negative(s[1], out=out[2])
-    else:
-        t = np.empty_like(s[0])
-        for k, (a, b, c, d) in enumerate(MINORS):
-            np.multiply(s[a], s[b], out=out[k])
-            np.multiply(s[c], s[d], out=t)
-            np.subtract(out[k], t, out=out[k])
+    t = np.empty_like(s[0, 0])
+    for i, j in places:
+        target = out[i, j]
+        if n == 1:
+            target[...] = 1
+        elif n == 2:
+            (np.positive if i == j else np.negative)(s[1 - i, 1 - j], out=target)
+        else:
+            # Cyclic rows and columns give the sign.
+            up, down, left, right = (i + 1) % 3, (i + 2) % 3, (j + 1) % 3, (j + 2) % 3
+            np.multiply(s[up, left], s[down, right], out=target)
+            np.multiply(s[up, right], s[down, left], out=t)
+            np.subtract(target, t, out=target)
+        if factor is not None:
+            np.multiply(target, factor, out=target)
 
 
-MINORS = (
-    (4, 8, 5, 7),
-    (5, 6, 3, 8),
-    (3, 7, 4, 6),
-    (2, 7, 1, 8),
-    (0, 8, 2, 6),
-    (1, 6, 0, 7),
-    (1, 5, 2, 4),
-    (2, 3, 0, 5),
-    (0, 4, 1, 3),
-)
-"""The places of the cofactors of a 3x3 matrix: ``s[a] * s[b] - s[c] * s[d]`` with the sign in their order."""
+def places_of(n: int) -> list[tuple[int, int]]:
+    """All places of a matrix, row by row."""
+    return [(i, j) for i in range(n) for j in range(n)]
 
 
-def determinants_of(s: Any, cofactors: Any, n: int) -> Any:
+def first_row(s: Any) -> Any:
+    """The cofactors of the first rows."""
+    out = np.empty_like(s[:1])
+    cofactors_into(s, out, places_of(len(s))[: len(s)])
+    return out[0]
+
+
+def determinants_of(s: Any, cofactors: Any) -> Any:
     """The expansions along the first row."""
-    found = s[0] * cofactors[0]
-    for k in range(1, n):
-        found += s[k] * cofactors[k]
+    found = s[0, 0] * cofactors[0]
+    for k in range(1, len(s)):
+        found += s[0, k] * cofactors[k]
     return found
 
 
-def doubtful(s: Any, det: Any, n: int) -> Any:
+def doubtful(s: Any, det: Any) -> Any:
     """The indices of matrices that are near singular or badly scaled."""
+    n = len(s)
     if n == 1:
         return np.flatnonzero(det == 0)
-    largest = np.abs(s).max(axis=0)
-    return np.flatnonzero(np.abs(det) < WELL_CONDITIONED * largest**n)
+    bound = np.abs(s).reshape(n * n, -1).max(axis=0)
+    size = bound.copy()
+    for _ in range(1, n):
+        size *= bound
+    size *= WELL_CONDITIONED
+    return np.flatnonzero(np.abs(det) < size)
 
 
 def inverses(a: Any) -> Any:
@@ -98,14 +109,14 @@ def inverses(a: Any) -> Any:
     with np.errstate(all="ignore"):
         for part in blocks(len(flat)):
             s = places_first(flat[part])
-            out = np.empty_like(s)
-            cofactors_into(s, out)
-            det = determinants_of(s, out, n)
-            bad = doubtful(s, det, n)
-            out *= np.reciprocal(det, out=det)
+            top = first_row(s)
+            det = determinants_of(s, top)
+            bad = doubtful(s, det)
+            np.reciprocal(det, out=det)
+            np.multiply(top, det, out=store[:, 0, part])
+            cofactors_into(s, store[..., part].transpose(1, 0, 2), places_of(n)[n:], det)
             if len(bad):
-                out[:, bad] = np.linalg.inv(flat[part][bad]).transpose(2, 1, 0).reshape(n * n, -1)
-            store[..., part] = out.reshape(n, n, -1).transpose(1, 0, 2)
+                store[:, :, part.start + bad] = np.linalg.inv(flat[part][bad]).transpose(1, 2, 0)
     return stack_first(store, a.shape[:-2])
 
 
@@ -117,17 +128,14 @@ def determinants(a: Any) -> Any:
     with np.errstate(all="ignore"):
         for part in blocks(len(flat)):
             s = places_first(flat[part])
-            out = np.empty_like(s)
-            cofactors_into(s, out)
-            found[part] = checked_determinants(s, out, flat[part])
+            found[part] = checked_determinants(s, first_row(s), flat[part])
     return found.reshape(a.shape[:-2])[()]
 
 
 def checked_determinants(s: Any, cofactors: Any, matrices: Any) -> Any:
-    """Determinants from cofactors, LAPACK's where they are doubtful."""
-    n = matrices.shape[-1]
-    det = determinants_of(s, cofactors, n)
-    bad = doubtful(s, det, n)
+    """Determinants from the first rows' cofactors, LAPACK's where they are doubtful."""
+    det = determinants_of(s, cofactors)
+    bad = doubtful(s, det)
     if len(bad):
         det[bad] = np.linalg.det(matrices[bad])
     return det
@@ -142,30 +150,37 @@ def determinants_with_cofactors(a: Any) -> tuple[Any, Any]:
     with np.errstate(all="ignore"):
         for part in blocks(len(flat)):
             s = places_first(flat[part])
-            out = np.empty_like(s)
-            cofactors_into(s, out)
-            found[part] = checked_determinants(s, out, flat[part])
-            store[..., part] = out.reshape(n, n, -1)
+            cofactors_into(s, store[..., part], places_of(n))
+            found[part] = checked_determinants(s, store[0, :, part], flat[part])
     return found.reshape(a.shape[:-2])[()], stack_first(store, a.shape[:-2])
+
+
+def cofactors(a: Any) -> Any:
+    """The matrices of cofactors."""
+    n = a.shape[-1]
+    s = places_first(a.reshape(-1, n, n))
+    store = np.empty_like(s)
+    with np.errstate(all="ignore"):
+        cofactors_into(s, store, places_of(n))
+    return stack_first(store, a.shape[:-2])
 
 
 def products(f: Any, b: Any) -> Any:
     """``f @ b`` for stacks of tiny `f`, quick where the elements of one place lie together."""
     n, k = b.shape[-2:]
     lead = b.shape[:-2]
-    flat_f, flat_b = f.reshape(-1, n, n), b.reshape(-1, n, k)
     if k > LARGEST:
         return f @ b
-    store = np.empty((n, k, len(flat_b)), np.result_type(f, b))
+    flat_f, flat_b = f.reshape(-1, n, n), b.reshape(-1, n, k)
+    store = np.empty((n, k, len(flat_b)), f.dtype)
     with np.errstate(all="ignore"):
         for part in blocks(len(flat_b)):
-            s = places_first(flat_f[part]).reshape(n, n, -1)
-            c = places_first(flat_b[part]).reshape(n, k, -1)
-            t = np.empty_like(c[0])
+            s, c = places_first(flat_f[part]), places_first(flat_b[part])
+            t = np.empty_like(store[0, :, part])
             for i in range(n):
                 out = store[i, :, part]
                 np.multiply(s[i, 0], c[0], out=out)
                 for j in range(1, n):
                     np.multiply(s[i, j], c[j], out=t)
-                    out += t
+                    np.add(out, t, out=out)
     return stack_first(store, lead)
