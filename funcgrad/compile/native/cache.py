@@ -258,20 +258,16 @@ def _checksum(payload: bytes) -> bytes:
 @functools.cache
 def _environment() -> bytes:
     """A digest of all that makes machine code of the same source differ."""
+    return blake2b(repr(_environment_parts()).encode(), digest_size=32).digest()
+
+
+def _environment_parts() -> tuple[object, ...]:
     import llvmlite  # noqa: PLC0415 - not needed where the cache is disabled
 
     from funcgrad.compile.native.llvm import host_cpu, triple  # noqa: PLC0415 - likewise
 
-    parts = (
-        _MAGIC,
-        sys.implementation.cache_tag,
-        llvmlite.__version__,
-        np.__version__,
-        triple(),
-        *host_cpu(),
-        *_compiler_files(),
-    )
-    return blake2b(repr(parts).encode(), digest_size=32).digest()
+    versions = (llvmlite.__version__, np.__version__, sys.implementation.cache_tag)
+    return (_MAGIC, *versions, triple(), *host_cpu(), *_compiler_files())
 
 
 def _compiler_files() -> list[tuple[str, int, int]]:

@@ -175,7 +175,7 @@ ALL_STORAGES = [
     *(f"{sign}{bits}" for sign in "iu" for bits in (8, 16, 32, 64)),
 ]  # fmt: skip
 DTYPES = dict(
-    zip(ALL_STORAGES, "float16 float32 float64 complex64 complex128 bool".split(), strict=False)
+    zip(ALL_STORAGES, ["float16", "float32", "float64", "complex64", "complex128", "bool"], strict=False)
 ) | {
     f"{sign}{bits}": f"{name}{bits}"
     for sign, name in (("i", "int"), ("u", "uint"))

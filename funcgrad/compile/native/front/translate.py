@@ -257,7 +257,9 @@ class _Body:
     def _literal(self, value: object) -> Value:
         kinds = {bool: "bool", int: "i64", float: "f64", complex: "c128"}
         kind = kinds.get(type(value)) or CAST_OF.get(type(value))
-        if kind is None or not isinstance(value, bool | int | float | complex) and not hasattr(value, "item"):
+        if kind is None or (
+            not isinstance(value, bool | int | float | complex) and not hasattr(value, "item")
+        ):
             raise Unsupported(f"the value {value!r}")
         number = value if isinstance(value, bool | int | float | complex) else value.item()  # type: ignore[attr-defined]  # a NumPy scalar
         if kind == "i64" and not -(2**63) <= int(number) < 2**63:

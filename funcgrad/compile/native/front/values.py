@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 
-class Unsupported(Exception):  # noqa: N818 - not an error: Numba is asked instead
+class Unsupported(Exception):
     """The source uses something outside the subset."""
 
 

@@ -190,8 +190,7 @@ class Writer:
         if (
             isinstance(kind, View)
             or isinstance(value.type, View)
-            or kind not in LLVM
-            and not is_complex(kind)
+            or (kind not in LLVM and not is_complex(kind))
         ):
             raise Unsupported(f"{value.type} as {kind}")
         if is_complex(kind):

@@ -54,8 +54,7 @@ from funcgrad.compile.native.machine.words import (
 
 def parallel(threads: int, stage: int, p: int, n: int, begin: int, end: int, grain: int) -> None:
     """Run ``stage(p, n, from, to)`` over a range, at least ``grain`` indices at a time, on all threads."""
-    if grain < 1:
-        grain = 1
+    grain = max(grain, 1)
     wanted = peek(threads + POOL_WANTED)
     if wanted < 2 or end - begin <= grain or not compare_and_swap(threads + POOL_OWNED, 0, 1):
         run_stage(stage, p, n, begin, end)
