@@ -32,7 +32,9 @@ class NotLowered(FuncgradError):
 class Node:
     """What is known of a variable: where its elements are, or how to come by them."""
 
-    __slots__ = ("aval", "cost", "equation", "loads", "move", "name", "nest", "ready", "source", "view")
+    __slots__ = (
+        *("aval", "cost", "equation", "loads", "move", "name", "nest", "ready", "source", "template", "view"),
+    )
 
     def __init__(self, aval: Aval) -> None:
         self.aval = aval
@@ -46,6 +48,7 @@ class Node:
         self.move: Any = None
         """It is `source` moved by this primitive."""
         self.equation: Equation | None = None
+        self.template = ""
         self.cost = 0
         self.loads: frozenset[Any] = frozenset()
 
@@ -118,7 +121,7 @@ class Scheduler:
         shape = squeezed(out.aval.shape)
         nest = self.nest_for(shape, max([self.bound(a, shape) for a in inputs], default=0))
         node = self.nodes[out] = Node(out.aval)
-        node.equation = equation
+        node.equation, node.template = equation, template
         node.cost = weight_of(equation.primitive)
         loads: set[Any] = set()
         for atom in inputs:
@@ -143,7 +146,7 @@ class Scheduler:
         while node.source is not None:
             if isinstance(node.source, Literal):
                 return 0, set()
-            atom, node = node.source, self.nodes[node.source]  # type: ignore[index]
+            node = self.nodes[node.source]  # type: ignore[index]
         if node.is_scalar:
             return 0, set()
         if node.view is not None:
@@ -217,18 +220,20 @@ class Scheduler:
         shape = squeezed(node.aval.shape)
         return all(type(m) in MOVES and squeezed(getattr(m, "shape", ())) == shape for m in moves)
 
-    def _is_cheap(self, node: Node, moves: Sequence[Any]) -> bool:
+    def _is_cheap(self, node: Node, moves: tuple[Any, ...]) -> bool:
         if node.equation is None or node.cost > CHEAP or len(node.loads) > 1:
             return False
         return not moves or all(self._movable(v, moves) for v in node.loads)
 
-    def _movable(self, v: Var, moves: Sequence[Any]) -> bool:
+    def _movable(self, v: Var, moves: tuple[Any, ...]) -> bool:
+        """Whether the elements of a variable, moved further, can be reached by strides."""
         node = self.nodes[v]
-        return (
-            node.view is not None
-            and node.aval.shape == node.view.shape
-            and moved(node.view, moves) is not None
-        )
+        while node.source is not None:
+            if isinstance(node.source, Literal):
+                return True
+            moves = (node.move, *moves)
+            node = self.nodes[node.source]  # type: ignore[index]
+        return node.view is not None and moved(node.view, moves) is not None
 
     def _again(self, node: Node, nest: Nest, moves: tuple[Any, ...]) -> str:
         """The name of a cheap element computed once more, in another nest."""
@@ -236,15 +241,13 @@ class Scheduler:
         name = nest.memo.get(key)
         if name is None:
             equation = node.equation
-            assert equation is not None
-            template = scalar_template(equation)
-            assert template is not None
+            assert equation is not None, "only what an equation computes is cheap"
             operands = tuple(
                 [self.operand(a, nest, moves if squeezed(a.aval.shape) else ()) for a in equation.inputs]
             )
             name = nest.memo[key] = self.local.fresh(node.name or "again")
             weight = weight_of(equation.primitive)
-            nest.body.append(Let(name, template, operands, node.aval.dtype, weight, equation.source))
+            nest.body.append(Let(name, node.template, operands, node.aval.dtype, weight, equation.source))
         return name
 
     # -- memory ------------------------------------------------------------------------------------------
