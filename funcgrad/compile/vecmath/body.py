@@ -25,6 +25,7 @@ class Body:
         self.format = format
         self.lines: list[str] = []
         self.declarations: set[str] = set()
+        self.globals: set[str] = set()
         self.helpers: dict[str, str] = {}
 
     def parameters(self, count: int) -> tuple[Value, ...]:

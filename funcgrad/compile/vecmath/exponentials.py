@@ -40,6 +40,18 @@ def exponential_of_sum(x: Value, tail: Value | None = None) -> Value:
     return scaled_twice(p, exponent)
 
 
+def exponential_in_parts(x: Value, tail: Value) -> tuple[Value, Value, Value]:
+    """The exponential of a number between the bounds and a far smaller one, before it is scaled.
+
+    Two numbers of which it is the sum, and the power of two to multiply them by.
+    """
+    k, exponent = rounded(x, LOG2E["f64"][0])
+    r = remainder(x, k, tail)
+    above = fma(r * r, polynomial(r, EXP[x.body.format.name]), r)
+    p = above + 1.0
+    return p, (1.0 - p) + above, exponent
+
+
 def within(x: Value, top: float) -> Value:
     """``x`` where it is at most ``top`` and not so low that the exponential vanishes, else a bound."""
     format = x.body.format

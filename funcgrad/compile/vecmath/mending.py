@@ -8,6 +8,8 @@ arguments is extreme.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from funcgrad.compile.vecmath.body import Body, Value, typed
 from funcgrad.compile.vecmath.formats import Format
 
@@ -15,22 +17,21 @@ from funcgrad.compile.vecmath.formats import Format
 PURE = "nounwind willreturn memory(none)"
 
 
-def mended(function: str, x: Value, limit: float, result: Value) -> Value:
-    """``result``, or where ``|x|`` is beyond the limit, what a function of the C library gives."""
-    body, kind, name = x.body, x.kind, f"funcgrad.mended.{function}"
-    body.helpers[name] = scalar_helper(body, name, function, limit)
+def mended(name: str, x: Value, limit: float, result: Value, exact: Callable[[Value], Value]) -> Value:
+    """``result``, or where ``|x|`` is beyond the limit, what another function gives."""
+    body, kind = x.body, x.kind
+    base = f"funcgrad.mended.{name}.{kind}"
+    body.helpers[base] = scalar_helper(body, base, limit, exact)
     for lanes in lane_counts(body.format):
-        body.helpers[variant(name, lanes)] = vector_helper(body, name, limit, lanes)
-    variants = ",".join(
-        f"_ZGV_LLVM_N{lanes}vv_{name}({variant(name, lanes)})" for lanes in lane_counts(body.format)
-    )
+        body.helpers[variant(base, lanes)] = vector_helper(body, base, limit, lanes)
+    variants = ",".join(f"_ZGV_LLVM_N{n}vv_{base}({variant(base, n)})" for n in lane_counts(body.format))
     abi = f'"vector-function-abi-variant"="{variants}"'
-    return body.emit(kind, f"call {kind} @{name}({typed(x)}, {typed(result)}) {PURE} {abi}")
+    return body.emit(kind, f"call {kind} @{base}({typed(x)}, {typed(result)}) {PURE} {abi}")
 
 
 def lane_counts(format: Format) -> tuple[int, ...]:
     """How many numbers the vectors of processors hold."""
-    return tuple(bits // format.width for bits in (128, 256, 512))
+    return tuple([bits // format.width for bits in (128, 256, 512)])
 
 
 def variant(name: str, lanes: int) -> str:
@@ -38,13 +39,15 @@ def variant(name: str, lanes: int) -> str:
     return f"{name}.{lanes}"
 
 
-def scalar_helper(body: Body, name: str, function: str, limit: float) -> str:
+def scalar_helper(body: Body, name: str, limit: float, exact: Callable[[Value], Value]) -> str:
     """The choice for one number."""
     kind = body.format.real
-    body.declarations |= {
-        f"declare {kind} @{function}({kind})",
-        f"declare {kind} @llvm.fabs.{body.format.name}({kind})",
-    }
+    far = Body(body.format)
+    result = exact(Value(far, kind, "%x"))
+    body.declarations |= far.declarations
+    body.declarations.add(f"declare {kind} @llvm.fabs.{body.format.name}({kind})")
+    body.globals |= far.globals
+    lines = "\n".join(far.lines)
     return f"""
 define linkonce_odr {kind} @{name}({kind} %x, {kind} %near) noinline {PURE} {{
   %size = call {kind} @llvm.fabs.{body.format.name}({kind} %x)
@@ -53,14 +56,15 @@ define linkonce_odr {kind} @{name}({kind} %x, {kind} %near) noinline {PURE} {{
 done:
   ret {kind} %near
 far:
-  %y = call {kind} @{function}({kind} %x)
-  ret {kind} %y
+{lines}
+  ret {kind} {result.name}
 }}"""
 
 
 def vector_helper(body: Body, name: str, limit: float, lanes: int) -> str:
     """The choice for a vector: the results as they are, or element by element."""
-    kind, kinds, short = body.format.real, f"<{lanes} x {body.format.real}>", f"v{lanes}{body.format.name}"
+    kind, kinds = body.format.real, f"<{lanes} x {body.format.real}>"
+    short = f"v{lanes}{body.format.name}"
     body.declarations |= {
         f"declare {kinds} @llvm.fabs.{short}({kinds})",
         f"declare i1 @llvm.vector.reduce.or.v{lanes}i1(<{lanes} x i1>)",

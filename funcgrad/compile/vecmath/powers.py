@@ -24,7 +24,7 @@ from funcgrad.compile.vecmath.logarithms import decomposed
 
 
 def pow(x: Value, y: Value) -> Value:
-    """``x`` to the power ``y``, as the exponential of a product known to some ten bits more than one holds."""
+    """``x`` to the power ``y``: the exponential of a product known to some ten bits more than one holds."""
     size = absolute(x)
     negative = x.bits() < 0
     whole = intrinsic("floor", y).equals(y)

@@ -1,43 +1,58 @@
-"""The functions of the vector mathematics by the names of primitives, as LLVM assembly. Imports no Numba."""
+"""The functions of the vector mathematics by name, as LLVM assembly.
+
+Imports no Numba, and the functions only when they are asked for.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
-from typing import Any
 
-from funcgrad.compile.vecmath.formats import F32, F64
-from funcgrad.compile.vecmath.linking import assembly, symbol
+from funcgrad.compile.vecmath.assembly import assembly, symbol
+from funcgrad.compile.vecmath.body import Value
+from funcgrad.compile.vecmath.formats import F32, F64, Format
 
-_MODULES = ("exponentials", "logarithms", "trigonometry", "powers", "inverses", "normal", "gamma")
-_BINARY = ("pow", "arctan2", "hypot", "logaddexp")
-_NAMES = (
-    *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt"),
-    *("sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2"),
-    *("sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh"),
-    *("erf", "erfc", "logistic", "logaddexp", "hypot", "gammaln", "pow"),
-)
+_UNARY = {
+    "exponentials": ("exp", "exp2", "expm1", "sinh", "cosh", "tanh", "logistic"),
+    "logarithms": ("log", "log1p", "log2", "log10", "arcsinh", "arccosh", "arctanh", "log_expit"),
+    "trigonometry": ("sin", "cos", "tan"),
+    "inverses": ("arcsin", "arccos", "arctan"),
+    "powers": ("cbrt",),
+    "normal": ("erf", "erfc", "ndtr", "log_ndtr"),
+    "gamma": ("gammaln", "digamma"),
+}
+_BINARY = {
+    "logarithms": ("logaddexp", "logaddexp2"),
+    "inverses": ("arctan2",),
+    "powers": ("pow", "hypot"),
+}
 
-
-def _found() -> dict[str, tuple[Any, int]]:
-    functions: dict[str, tuple[Any, int]] = {}
-    for module in [import_module(f"funcgrad.compile.vecmath.{name}") for name in _MODULES]:
-        for name in _NAMES:
-            function = getattr(module, name, None)
-            if function is not None and function.__module__ == module.__name__:
-                functions[name] = function, 2 if name in _BINARY else 1
-    return functions
-
-
-FUNCTIONS = _found()
-"""For each name the function that writes the body, and how many numbers it takes."""
+FUNCTIONS: dict[str, tuple[str, int]] = {
+    name: (module, arity)
+    for arity, modules in ((1, _UNARY), (2, _BINARY))
+    for module, names in modules.items()
+    for name in names
+}
+"""For each name the module of this package that writes the body, and how many numbers the function takes."""
 
 
 def function_symbol(name: str, kind: str) -> str:
     """The symbol of a function for ``f32`` or ``f64``."""
-    return symbol(name, F32 if kind == "f32" else F64)
+    return symbol(name, format_of(kind))
 
 
 def function_assembly(name: str, kind: str) -> str:
     """The LLVM module that defines a function for ``f32`` or ``f64``."""
-    function, arity = FUNCTIONS[name]
-    return assembly(name, function, arity, F32 if kind == "f32" else F64)
+    return assembly(name, function(name), FUNCTIONS[name][1], format_of(kind))
+
+
+def function(name: str) -> Callable[..., Value]:
+    """What writes a function's body."""
+    module = import_module(f"funcgrad.compile.vecmath.{FUNCTIONS[name][0]}")
+    found: Callable[..., Value] = getattr(module, name)
+    return found
+
+
+def format_of(kind: str) -> Format:
+    """The format of this name."""
+    return {"f32": F32, "f64": F64}[kind]

@@ -1,13 +1,16 @@
 """Sine, cosine and tangent.
 
 ``x = n pi/2 + r`` by four parts of pi/2 with fused multiplications (Cody and Waite, 1980): the first is
-exact, what the second rounds is kept. Arguments too large for that, which hardly ever occur, go to the C
-library.
+exact, what the second rounds is kept. Numbers too large for that, which hardly ever occur, are reduced by
+integer arithmetic.
 """
 
 from __future__ import annotations
 
-from funcgrad.compile.vecmath.body import Value, fma, polynomial, rounded, select
+import math
+
+from funcgrad.compile.vecmath.angles import exact_quadrant
+from funcgrad.compile.vecmath.body import Value, absolute, fma, polynomial, rounded, select
 from funcgrad.compile.vecmath.coefficients import COS, HALF_PI, SIN
 from funcgrad.compile.vecmath.mending import mended
 
@@ -20,20 +23,62 @@ LARGE = {"f64": 31, "f32": 15}
 
 def sin(x: Value) -> Value:
     """The sine."""
-    n, r, tail = quadrant(x)
     # Zero's sign is lost in the sums.
-    return with_large_arguments("sin", x, select(x.equals(0.0), x, turned(n, r, tail)))
+    near = select(x.equals(0.0), x, sine_of(*quadrant(x)))
+    return mended("sin", x, limit(x), near, exact_sine)
 
 
 def cos(x: Value) -> Value:
     """The cosine."""
-    n, r, tail = quadrant(x)
-    return with_large_arguments("cos", x, turned(n + 1, r, tail))
+    return mended("cos", x, limit(x), cosine_of(*quadrant(x)), exact_cosine)
 
 
 def tan(x: Value) -> Value:
     """The tangent."""
-    n, r, tail = quadrant(x)
+    near = select(x.equals(0.0), x, tangent_of(*quadrant(x)))
+    return mended("tan", x, limit(x), near, exact_tangent)
+
+
+def exact_sine(x: Value) -> Value:
+    """The sine of a large number."""
+    return nowhere_at_infinity(x, sine_of(*exact_quadrant(x)))
+
+
+def exact_cosine(x: Value) -> Value:
+    """The cosine of a large number."""
+    return nowhere_at_infinity(x, cosine_of(*exact_quadrant(x)))
+
+
+def exact_tangent(x: Value) -> Value:
+    """The tangent of a large number."""
+    return nowhere_at_infinity(x, tangent_of(*exact_quadrant(x)))
+
+
+def nowhere_at_infinity(x: Value, result: Value) -> Value:
+    """The result where ``x`` is finite, else NaN."""
+    return select(absolute(x) < math.inf, result, math.nan)
+
+
+def limit(x: Value) -> float:
+    """Beyond this the fast reduction is not exact enough."""
+    return 2.0 ** LARGE[x.body.format.name]
+
+
+def sine_of(n: Value, r: Value, tail: Value) -> Value:
+    """The sine of ``n`` quarter turns and a rest."""
+    sine, _, cosine, _ = sine_and_cosine(r, tail)
+    value = select((n & 1).equals(0), sine, cosine)
+    sign = (n & 2) << (r.body.format.width - 2)
+    return (value.bits() ^ sign).as_real()
+
+
+def cosine_of(n: Value, r: Value, tail: Value) -> Value:
+    """The cosine of ``n`` quarter turns and a rest."""
+    return sine_of(n + 1, r, tail)
+
+
+def tangent_of(n: Value, r: Value, tail: Value) -> Value:
+    """The tangent of ``n`` quarter turns and a rest."""
     sine, sine_low, cosine, cosine_low = sine_and_cosine(r, tail)
     even = (n & 1).equals(0)
     numerator, low = select(even, sine, -cosine), select(even, sine_low, -cosine_low)
@@ -41,7 +86,7 @@ def tan(x: Value) -> Value:
     inverse = 1.0 / denominator
     ratio = numerator * inverse
     remaining = fma(-ratio, below, fma(-ratio, denominator, numerator) + low)
-    return with_large_arguments("tan", x, select(x.equals(0.0), x, fma(remaining, inverse, ratio)))
+    return fma(remaining, inverse, ratio)
 
 
 def quadrant(x: Value) -> tuple[Value, Value, Value]:
@@ -69,17 +114,3 @@ def sine_and_cosine(r: Value, tail: Value) -> tuple[Value, Value, Value, Value]:
     fall = fma(z * z, polynomial(z, COS[format]), fma(r, -tail, (1.0 - near) - half))
     cosine = near + fall
     return sine, (r - sine) + rest, cosine, (near - cosine) + fall
-
-
-def turned(n: Value, r: Value, tail: Value) -> Value:
-    """The sine of ``n`` quarter turns and a rest."""
-    sine, _, cosine, _ = sine_and_cosine(r, tail)
-    value = select((n & 1).equals(0), sine, cosine)
-    sign = (n & 2) << (r.body.format.width - 2)
-    return (value.bits() ^ sign).as_real()
-
-
-def with_large_arguments(name: str, x: Value, result: Value) -> Value:
-    """The result, or where ``x`` is too large for it the C library's."""
-    format = x.body.format
-    return mended(name if format.width == 64 else f"{name}f", x, 2.0 ** LARGE[format.name], result)

@@ -1,0 +1,113 @@
+"""The error function, the normal distribution's, and their logarithms.
+
+In the tails a factor ``exp(-y**2)`` is split off, whose exponent is known to twice the usual precision, and
+what remains is a polynomial in ``(y - K) / (y + K)``, which takes all positive numbers to [-1, 1] (M. M.
+Shepherd and J. G. Laframboise, "Chebyshev approximation of (1 + 2x) exp(x^2) erfc x", 1981).
+"""
+
+from __future__ import annotations
+
+from funcgrad.compile.vecmath.body import (
+    Value,
+    absolute,
+    fma,
+    least,
+    polynomial,
+    select,
+    with_sign_of,
+)
+from funcgrad.compile.vecmath.coefficients import ERF, ERF_EXPONENT, ERFCX, MILLS, NDTR
+from funcgrad.compile.vecmath.exponentials import (
+    exponential_in_parts,
+    exponential_of_sum,
+    scaled_twice,
+    within,
+)
+from funcgrad.compile.vecmath.logarithms import log_of_sum
+
+Pair = tuple[Value, Value]
+
+
+def erf(x: Value) -> Value:
+    """The error function."""
+    format = x.body.format.name
+    y = least(absolute(x), 6.0)
+    small = fma(y, polynomial(y * y, ERF[format]), y)
+    exponent = -y * polynomial(y, ERF_EXPONENT[format])
+    return with_sign_of(select(y < 0.9, small, 1.0 - exponential_of_sum(exponent)), x)
+
+
+def erfc(x: Value) -> Value:
+    """One less the error function."""
+    y = absolute(x)
+    high, low = tail_factor(least(y, 1e9), 4.0, 2.0, ERFCX[x.body.format.name])
+    square = y * y
+    tail, _ = times_exponential(-square, -fma(y, y, -square), high, low)
+    small = 1.0 - fma(x, polynomial(x * x, ERF[x.body.format.name]), x)
+    return select(y < 0.5, small, select(x < 0.0, 2.0 - tail, tail))
+
+
+def ndtr(x: Value) -> Value:
+    """The standard normal distribution's function."""
+    _, _, _, (tail, _) = lower_tail(absolute(x))
+    return select(absolute(x) < 0.6, central(x)[0], select(x > 0.0, 1.0 - tail, tail))
+
+
+def central(x: Value) -> tuple[Value, Value]:
+    """The normal distribution's function near its median, as the sum of two numbers."""
+    slope = polynomial(x * x, NDTR[x.body.format.name])
+    total = fma(x, slope, 0.5)
+    return total, fma(x, slope, 0.5 - total)
+
+
+def lower_tail(y: Value) -> tuple[Value, Value, Value, Pair]:
+    """The normal distribution's function at ``-y``, where ``y`` is above 1/2.
+
+    First half of the square of y, then what remains of the function when the exponential of minus that is
+    split off, as the sum of two numbers, then the function as such a sum.
+    """
+    high, low = tail_factor(least(y, 1e9), 4.0, 1.25, MILLS[y.body.format.name])
+    half = y * 0.5
+    square = half * y
+    return square, high, low, times_exponential(-square, -fma(half, y, -square), high, low)
+
+
+def log_ndtr(x: Value) -> Value:
+    """The logarithm of the standard normal distribution's function."""
+    y = absolute(x)
+    square, high, low, (tail, tail_low) = lower_tail(y)
+    left, near = x < -0.6, y < 0.6
+    middle, middle_lost = central(x)
+    whole = select(near, middle, 1.0 - tail)
+    lost = select(near, middle_lost, (1.0 - whole) - tail - tail_low)
+    logarithm = log_of_sum(select(left, high, whole), select(left, low, lost))
+    return select(x.is_nan(), x, select(left, logarithm - square, -absolute(logarithm)))
+
+
+def tail_factor(
+    y: Value, centre: float, slope: float, coefficients: tuple[float, ...]
+) -> tuple[Value, Value]:
+    """``p(t) / (1 + slope y)`` with ``t = (y - centre) / (y + centre)``, as the sum of two numbers."""
+    away, below = y + centre, fma(y, slope, 1.0)
+    inverse = 1.0 / (away * below)
+    t = (y - centre) * (inverse * below)
+    rest = t * polynomial(t, coefficients[1:])
+    p = rest + coefficients[0]
+    p_low = (p.constant(coefficients[0]) - p) + rest
+    reciprocal = inverse * away
+    ratio = p * reciprocal
+    lost = fma(y, slope, 1.0 - below)
+    remaining = fma(-ratio, lost, fma(-ratio, below, p) + p_low)
+    low = remaining * reciprocal
+    total = ratio + low
+    return total, (ratio - total) + low
+
+
+def times_exponential(x: Value, tail: Value, high: Value, low: Value) -> Pair:
+    """The exponential of one sum of two numbers times another such sum, and what its last rounding lost."""
+    bounded = within(x, 0.0)
+    p, p_low, exponent = exponential_in_parts(bounded, select(bounded.equals(x), tail, 0.0))
+    product = p * high
+    low = fma(p, low, fma(p_low, high, fma(p, high, -product)))
+    total = product + low
+    return scaled_twice(total, exponent), scaled_twice((product - total) + low, exponent)
