@@ -74,7 +74,9 @@ def gradcheck(
 def _check_inputs(args: tuple[Any, ...]) -> None:
     wanted = [t for t in args if isinstance(t, Tensor) and t._rg]
     if not wanted:
-        raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of the them have requires_grad=True.")
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of the them have requires_grad=True."
+        )
     if any(t._value.dtype.itemsize < 8 for t in wanted):
         import warnings  # noqa: PLC0415 - rare
 
@@ -114,7 +116,11 @@ def _numerical(func: Callable[..., Any], args: tuple[Any, ...], t: Tensor, numbe
             across = _central(flat, k, before, 1j * eps, value) * 1j
             # PyTorch's gradient of a real function of z is df/dx + i df/dy.
             step = step.conj() if step.dtype.kind == "c" else step
-            step = (step + across) if across.dtype.kind != "c" or step.dtype.kind != "c" else 0.5 * (step + across)
+            step = (
+                (step + across)
+                if across.dtype.kind != "c" or step.dtype.kind != "c"
+                else 0.5 * (step + across)
+            )
         rows.append(step)
     return np.stack(rows, 0)
 
@@ -129,7 +135,12 @@ def _central(flat: Any, k: int, before: Any, step: Any, value: Callable[[], Any]
 
 
 def gradgradcheck(
-    func: Callable[..., Any], inputs: Any, grad_outputs: Any = None, *, raise_exception: bool = True, **options: Any
+    func: Callable[..., Any],
+    inputs: Any,
+    grad_outputs: Any = None,
+    *,
+    raise_exception: bool = True,
+    **options: Any,
 ) -> bool:
     """Whether the second derivatives of `func` agree with finite differences of the first."""
     args = tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,)

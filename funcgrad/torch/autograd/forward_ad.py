@@ -6,11 +6,16 @@ from typing import Any
 
 from funcgrad.torch.core.tensor import Tensor
 
-__all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
+__all__ = [
+    "UnpackedDualTensor",
+    "dual_level",
+    "enter_dual_level",
+    "exit_dual_level",
+    "make_dual",
+    "unpack_dual",
+]
 
-_NO_LEVEL = (
-    "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
-)
+_NO_LEVEL = "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
 
 
 class _Levels:
@@ -51,12 +56,14 @@ def enter_dual_level() -> int:
 def exit_dual_level(*, level: int | None = None) -> None:
     """Close the level; its tangents are forgotten."""
     if _LEVELS.current < 0:
-        raise RuntimeError("Trying to exit a forward AD level that was not the last one that was created. This is not supported.")
+        raise RuntimeError(
+            "Trying to exit a forward AD level that was not the last one that was created. This is not supported."
+        )
     _LEVELS.current -= 1
     _LEVELS.duals = []
 
 
-class dual_level:  # noqa: N801 - PyTorch's name
+class dual_level:
     """A level as a context manager."""
 
     def __enter__(self) -> int:

@@ -38,7 +38,9 @@ class FunctionNode(Node):
         """Keep tensors for `backward`, which finds them in `saved_tensors`."""
         for t in tensors:
             if t is not None and not isinstance(t, Tensor):
-                raise TypeError(f"save_for_backward can only save variables, but argument 0 is of type {type(t).__name__}")
+                raise TypeError(
+                    f"save_for_backward can only save variables, but argument 0 is of type {type(t).__name__}"
+                )
         self._to_save = tensors
 
     def save_for_forward(self, *tensors: Any) -> None:
@@ -130,9 +132,7 @@ class FunctionNode(Node):
         if g is None:
             return None
         if not isinstance(g, Tensor):
-            raise TypeError(
-                f"expected Variable or None (got {type(g).__name__})"
-            )
+            raise TypeError(f"expected Variable or None (got {type(g).__name__})")
         shape = self._in_shapes[k]
         if g._value.shape != shape:
             try:
@@ -145,7 +145,10 @@ class FunctionNode(Node):
                     f"expected shape compatible with {list(shape)}"
                 )
             lead = len(g._value.shape) - len(shape)
-            dims = [*range(lead), *[lead + d for d, n in enumerate(shape) if n == 1 and g._value.shape[lead + d] != 1]]
+            dims = [
+                *range(lead),
+                *[lead + d for d, n in enumerate(shape) if n == 1 and g._value.shape[lead + d] != 1],
+            ]
             g = g.sum(dims, keepdim=True).reshape(shape)
         return g
 
@@ -193,14 +196,14 @@ class Function:
         )
 
     def __init_subclass__(cls) -> None:
-        cls._node_class = type(f"{cls.__name__}Backward", (FunctionNode,), {"function": cls, "__module__": cls.__module__})
+        cls._node_class = type(
+            f"{cls.__name__}Backward", (FunctionNode,), {"function": cls, "__module__": cls.__module__}
+        )
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
         """Compute the result; override it."""
-        raise NotImplementedError(
-            "You must implement the forward function for custom autograd.Function."
-        )
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> Any:
@@ -226,7 +229,9 @@ class Function:
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
         """Forward mode, which is not asked for here."""
-        raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with forward mode AD.")
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        )
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
@@ -253,10 +258,17 @@ class Function:
             node.edges = edges
             node.outputs = len(made)
             for k, x in enumerate(made):
-                if isinstance(x, Tensor) and x._rg and (x._node is None or x._node is node or x in node._dirty):
+                if (
+                    isinstance(x, Tensor)
+                    and x._rg
+                    and (x._node is None or x._node is node or x in node._dirty)
+                ):
                     x._node = node if len(made) == 1 else Output(node, k)
         node._out_specs = tuple(
-            [(x._value.shape, x._value.dtype) if isinstance(x, Tensor) else ((), np.dtype(np.float32)) for x in made]
+            [
+                (x._value.shape, x._value.dtype) if isinstance(x, Tensor) else ((), np.dtype(np.float32))
+                for x in made
+            ]
         )
         node._to_save = tuple([_replaced(t, outs, made) for t in node._to_save])
         if remembering:

@@ -55,7 +55,12 @@ def _gradients(
         found: tuple[Any, ...] = (None,) * len(inputs)
     else:
         found = grad(
-            [o for o, _ in wanted], inputs, [g for _, g in wanted], create_graph=create, retain_graph=True, allow_unused=True
+            [o for o, _ in wanted],
+            inputs,
+            [g for _, g in wanted],
+            create_graph=create,
+            retain_graph=True,
+            allow_unused=True,
         )
     if strict and any(g is None for g in found):
         k = next(k for k, g in enumerate(found) if g is None)
@@ -99,7 +104,9 @@ def vjp(
         if v is not None:
             vectors = _check_v(v, outs, outs_tuple)
         elif len(outs) != 1 or outs[0]._value.size != 1:
-            raise RuntimeError("The vector v can only be None if the user-provided function returns a single Tensor with a single element.")
+            raise RuntimeError(
+                "The vector v can only be None if the user-provided function returns a single Tensor with a single element."
+            )
         else:
             vectors = (wrap(np.ones(outs[0]._value.shape, outs[0]._value.dtype)),)
         found = _gradients(outs, own, vectors, create_graph, strict, "vjp")
@@ -119,7 +126,9 @@ def jvp(
         if v is not None:
             vectors = _check_v(v, own, is_tuple)
         elif len(own) != 1 or own[0]._value.size != 1:
-            raise RuntimeError("The vector v can only be None if the input to the user-provided function is a single Tensor with a single element.")
+            raise RuntimeError(
+                "The vector v can only be None if the input to the user-provided function is a single Tensor with a single element."
+            )
         else:
             vectors = (wrap(np.ones(own[0]._value.shape, own[0]._value.dtype)),)
         outs_tuple, outs = _outputs_of(func, own, "jvp")
@@ -151,7 +160,9 @@ def jacobian(
             for k in range(out._value.size):
                 seed = np.zeros(out._value.size, out._value.dtype)
                 seed[k] = 1
-                found = _gradients((out,), own, (wrap(seed.reshape(out._value.shape)),), create_graph, strict, "jacobian")
+                found = _gradients(
+                    (out,), own, (wrap(seed.reshape(out._value.shape)),), create_graph, strict, "jacobian"
+                )
                 for part, g in zip(parts, found, strict=True):
                     part.append(g)
             rows.append(
@@ -177,7 +188,9 @@ def _scalar(func: Callable[..., Any], name: str) -> Callable[..., Any]:
         if is_tuple:
             raise RuntimeError(f"The function given to {name} should return a single Tensor")
         if outs[0]._value.size != 1:
-            raise RuntimeError(f"The Tensor returned by the function given to {name} should contain a single element")
+            raise RuntimeError(
+                f"The Tensor returned by the function given to {name} should contain a single element"
+            )
         return outs[0].squeeze()
 
     return checked
@@ -220,7 +233,9 @@ def _vectors(v: Any, own: tuple[Any, ...], is_tuple: bool) -> tuple[Any, ...]:
     if v is not None:
         return _check_v(v, own, is_tuple)
     if len(own) != 1 or own[0]._value.size != 1:
-        raise RuntimeError("The vector v can only be None if the input to the user-provided function is a single Tensor with a single element.")
+        raise RuntimeError(
+            "The vector v can only be None if the input to the user-provided function is a single Tensor with a single element."
+        )
     return (wrap(np.ones(own[0]._value.shape, own[0]._value.dtype)),)
 
 

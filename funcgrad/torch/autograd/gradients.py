@@ -49,9 +49,7 @@ def grad(
     captures = Captures([edge_for(t) for t in wanted])
     keep = create_graph if retain_graph is None else retain_graph
     found = run_backward(edges, cotangents, keep, create_graph, captures)
-    return tuple(
-        [finished(g, t, allow, materialize_grads) for g, t in zip(found, wanted, strict=True)]
-    )
+    return tuple([finished(g, t, allow, materialize_grads) for g, t in zip(found, wanted, strict=True)])
 
 
 def edge_for(t: Any) -> Any:
@@ -75,7 +73,13 @@ def finished(g: Any, t: Any, allow: bool, materialize: bool) -> Any:
 
 
 def batched(
-    outputs: Any, inputs: Any, grad_outputs: Any, retain: bool | None, create: bool, allow: bool, materialize: bool
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any,
+    retain: bool | None,
+    create: bool,
+    allow: bool,
+    materialize: bool,
 ) -> tuple[Any, ...]:
     """One backward pass for each entry of the first dimension of `grad_outputs`, stacked."""
     from funcgrad.torch.operations.registry import FUNCTIONS  # noqa: PLC0415 - above this module
@@ -98,7 +102,9 @@ def batched(
                 materialize_grads=materialize,
             )
         )
-    return tuple([None if column[0] is None else FUNCTIONS["stack"](column) for column in zip(*rows, strict=True)])
+    return tuple(
+        [None if column[0] is None else FUNCTIONS["stack"](column) for column in zip(*rows, strict=True)]
+    )
 
 
 def edge_output(edge: Any) -> int:

@@ -42,7 +42,9 @@ class GradientEdge(tuple[Any, ...]):
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The edge where the gradient of a tensor goes."""
     if not tensor._rg:
-        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
+        raise RuntimeError(
+            "It is not possible to get the gradient edge for a Tensor that does not require gradients"
+        )
     node = tensor.grad_fn or accumulator_of(tensor)
     return GradientEdge(node, tensor.output_nr)
 
@@ -88,7 +90,7 @@ def register_multi_grad_hook(tensors: Any, fn: Callable[..., Any], *, mode: str 
     return All(holder, 0)
 
 
-class saved_tensors_hooks:  # noqa: N801 - PyTorch's name
+class saved_tensors_hooks:
     """Would pack saved tensors; here what is saved are plain arrays, and the hooks see them as they are."""
 
     def __init__(self, pack_hook: Callable[..., Any], unpack_hook: Callable[..., Any]) -> None:

@@ -47,7 +47,9 @@ def needs_of(inputs: Sequence[Any]) -> int:
     return needs
 
 
-def remembered(op: Op, inputs: Sequence[Any], values: Sequence[Any], params: tuple[Any, ...], out: Any) -> Any:
+def remembered(
+    op: Op, inputs: Sequence[Any], values: Sequence[Any], params: tuple[Any, ...], out: Any
+) -> Any:
     """The tensors of a result, with a history where one of the inputs requires grad."""
     needs = needs_of(inputs) if MODES.grad else 0
     if type(out) is tuple:

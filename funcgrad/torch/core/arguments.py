@@ -55,9 +55,7 @@ def implicit(out: Tensor, create: bool) -> Any:
     if value.size != 1:
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
     if value.dtype.kind == "c":
-        raise RuntimeError(
-            f"grad can be implicitly created only for real scalar outputs but got {out.dtype}"
-        )
+        raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {out.dtype}")
     one = np.ones(value.shape, value.dtype)
     if create:
         from funcgrad.torch.core.tensor import wrap  # noqa: PLC0415 - only here

@@ -13,8 +13,8 @@ import numpy as np
 from funcgrad.torch.core.state import SETTINGS
 
 __all__ = [
-    "ALL_DTYPES",
     "ALIASES",
+    "ALL_DTYPES",
     "TYPE_NAMES",
     "complex_of",
     "default_complex",
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-class dtype:  # noqa: N801 - PyTorch's name
+class dtype:
     """A data type: ``torch.float32`` and its like.
 
     >>> fg.torch.float32, fg.torch.float32.is_floating_point, fg.torch.complex64.itemsize
@@ -83,9 +83,22 @@ class dtype:  # noqa: N801 - PyTorch's name
         return torch_dtype(real_of(self.numpy))
 
 
-_NAMES = (
-    "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 float32 float64 complex64 complex128".split()
-)
+_NAMES = [
+    "bool",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
 ALL_DTYPES = {name: dtype(name) for name in _NAMES}
 ALIASES = {
     "half": "float16",

@@ -37,7 +37,9 @@ def dim_of(dim: Any, ndim: int) -> int:
         raise TypeError(f"dim must be an int, not {type(dim).__name__}")
     span = max(ndim, 1)
     if not -span <= dim < span:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], but got {dim})")
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], but got {dim})"
+        )
     return int(dim) % span
 
 

@@ -85,7 +85,7 @@ class Mode:
         MODES.settle()
 
 
-class no_grad(Mode):  # noqa: N801 - PyTorch's name
+class no_grad(Mode):
     """Operations inside are not remembered.
 
     >>> x = fg.torch.ones(2, requires_grad=True)
@@ -100,7 +100,7 @@ class no_grad(Mode):  # noqa: N801 - PyTorch's name
         MODES.grad = False
 
 
-class enable_grad(Mode):  # noqa: N801 - PyTorch's name
+class enable_grad(Mode):
     """Operations inside are remembered, also within `no_grad`."""
 
     __slots__ = ()
@@ -109,7 +109,7 @@ class enable_grad(Mode):  # noqa: N801 - PyTorch's name
         MODES.grad = True
 
 
-class inference_mode(Mode):  # noqa: N801 - PyTorch's name
+class inference_mode(Mode):
     """As `no_grad`; what is made inside can never take part in a history."""
 
     __slots__ = ("_mode",)
@@ -134,7 +134,7 @@ class inference_mode(Mode):  # noqa: N801 - PyTorch's name
         MODES.grad = not self._mode
 
 
-class set_grad_enabled(Mode):  # noqa: N801 - PyTorch's name
+class set_grad_enabled(Mode):
     """Turn remembering on or off: at once, or inside a ``with``."""
 
     __slots__ = ("_mode",)
@@ -192,7 +192,7 @@ def is_anomaly_check_nan_enabled() -> bool:
     return MODES.anomaly and MODES.check_nan
 
 
-class set_detect_anomaly:  # noqa: N801 - PyTorch's name
+class set_detect_anomaly:
     """Turn anomaly mode on or off: at once, or inside a ``with``."""
 
     __slots__ = ("_before",)
@@ -210,7 +210,7 @@ class set_detect_anomaly:  # noqa: N801 - PyTorch's name
         MODES.settle()
 
 
-class detect_anomaly:  # noqa: N801 - PyTorch's name
+class detect_anomaly:
     """Inside, a backward pass that makes NaN fails and shows the forward operation it came from."""
 
     __slots__ = ("_before", "_check")

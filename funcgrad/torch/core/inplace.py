@@ -72,7 +72,9 @@ def require_writeable(t: Tensor, incoming: bool = False) -> None:
         if view.made != 0 and (t._rg or base._rg or incoming):
             _refuse_view(t)
         if base._rg and base._node is None:
-            raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+            raise RuntimeError(
+                "a view of a leaf Variable that requires grad is being used in an in-place operation."
+            )
     elif t._rg and t._node is None:
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
 
@@ -87,7 +89,9 @@ def _refuse_view(t: Tensor) -> None:
     if view.made == NO_GRAD:
         raise RuntimeError(_NO_GRAD.format(mode="no_grad"))
     if view.made == INFERENCE:
-        raise RuntimeError(_NO_GRAD.format(mode="inference_mode").replace("in inference_mode mode", "in inference mode"))
+        raise RuntimeError(
+            _NO_GRAD.format(mode="inference_mode").replace("in inference_mode mode", "in inference mode")
+        )
     if view.made == MULTIPLE:
         raise RuntimeError(_MULTIPLE.format(number=number, maker=view.maker))
     if view.made == CUSTOM:
@@ -146,7 +150,7 @@ def keep_old(result: Tensor, t: Tensor) -> None:
     if not node.saved:
         return
     box, checks, saved = t._version_box, list(node.checks), list(node.saved)
-    for k in range(len(saved)):
+    for k in range(len(checks) // 2):
         if checks[2 * k] is box:
             saved[k] = np.array(saved[k]) if type(saved[k]) is not Tracer else saved[k]
             checks[2 * k : 2 * k + 2] = [[0], 0]

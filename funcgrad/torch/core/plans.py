@@ -174,7 +174,7 @@ def cut(
     """
     inputs, outs = whole.inputs[:n_inputs], whole.outputs[:n_outputs]
     given: dict[Any, int] = {}
-    if keeps_result or mask is not None and mask >> n_inputs:
+    if keeps_result or (mask is not None and mask >> n_inputs):
         made = {v for e in whole.equations for v in e.outputs}
         given = {v: k for k, v in enumerate(outs) if v in made}
     needed = {v for v in whole.outputs[n_outputs:] if not hasattr(v, "value")}

@@ -94,7 +94,9 @@ class Formatter:
         if OPTIONS.sci_mode is not None:
             self.scientific = OPTIONS.sci_mode
         if flat.size != nonzero.size:
-            self.width = max([self.width, *[len(self.text(x).strip()) for x in flat.tolist() if not _plain(x)]])
+            self.width = max(
+                [self.width, *[len(self.text(x).strip()) for x in flat.tolist() if not _plain(x)]]
+            )
 
     def text(self, x: Any) -> str:
         """One number."""

@@ -57,7 +57,9 @@ class Tensor:
     _retains = False
     _tangent: Any = None
     name: Any = None
-    is_cuda = is_mps = is_sparse = is_quantized = is_mkldnn = is_meta = is_nested = is_xpu = is_sparse_csr = False
+    is_cuda = is_mps = is_sparse = is_quantized = is_mkldnn = is_meta = is_nested = is_xpu = is_sparse_csr = (
+        False
+    )
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         from funcgrad.torch.operations.creation import legacy_tensor  # noqa: PLC0415 - above the class
@@ -125,7 +127,9 @@ class Tensor:
         if wanted and self._value.dtype.kind not in "fc":
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         if wanted and self._inference and not MODES.inference:
-            raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+            raise RuntimeError(
+                "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+            )
         self._rg = wanted
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
@@ -156,7 +160,9 @@ class Tensor:
             self._grad = None
             return
         if not isinstance(given, Tensor):
-            raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(given).__name__}")
+            raise TypeError(
+                f"assigned grad expected to be a Tensor or None but got grad of type {type(given).__name__}"
+            )
         if given is self:
             raise RuntimeError("can't assign Variable as its own grad")
         if given._value.shape != self._value.shape:

@@ -109,7 +109,9 @@ def view_node(t: Tensor, source: Tensor, op: Op, params: tuple[Any, ...]) -> Non
         note_traceback(node)
 
 
-def view_outputs(op: Op, parts: Op, source: Tensor, params: tuple[Any, ...], count: int) -> tuple[Tensor, ...]:
+def view_outputs(
+    op: Op, parts: Op, source: Tensor, params: tuple[Any, ...], count: int
+) -> tuple[Tensor, ...]:
     """The views that an operation with several results makes; `parts` makes the one with a number."""
     from funcgrad.torch.core.apply import results  # noqa: PLC0415 - beside this module
 

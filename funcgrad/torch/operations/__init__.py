@@ -19,6 +19,7 @@ _MODULES = (
     "contractions",
     "selection",
     "random",
+    "copying",
 )
 
 

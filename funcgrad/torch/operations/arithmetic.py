@@ -65,7 +65,7 @@ def remember_two(op: Op, t: Tensor, needs: int, x: Any, y: Any, a: Any, b: Any) 
         node.edges = (None, y._node or y)
     node.specs = (a.shape, () if is_number else b.shape)
     if mask:
-        if x._inference or not is_number and y._inference:
+        if x._inference or (not is_number and y._inference):
             _remember_two_slowly(op, t, needs, x, y, a, b)
             return
         if is_number:

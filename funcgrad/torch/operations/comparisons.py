@@ -134,7 +134,7 @@ def _bitwise(name: str, function: Any, operator: str, word: str) -> None:
     def bitwise(input: Any, other: Any) -> Any:
         dtype = result_dtype(input, other)
         if dtype.kind not in "iub":
-            raise RuntimeError(f'"{word}" not implemented for \'{_word(dtype)}\'')
+            raise RuntimeError(f"\"{word}\" not implemented for '{_word(dtype)}'")
         return compared(function, input, other)
 
     def operating(self: Tensor, other: Any) -> Any:
@@ -170,9 +170,7 @@ for _name, _function, _operator, _kernel in (
 def bitwise_not(input: Tensor) -> Any:
     """Every bit inverted; of booleans, their negation."""
     if input._value.dtype.kind not in "iub":
-        raise TypeError(
-            "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
-        )
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
     return result(np.invert(input._value))
 
 

@@ -30,7 +30,13 @@ _UNSAFE = Op("UnsafeViewBackward0", _matmul, input_names=("self", "mat2"))
 def _same_dtype(x: Tensor, y: Tensor) -> None:
     if x._value.dtype != y._value.dtype:
         words = [str(t.dtype).removeprefix("torch.") for t in (x, y)]
-        names = {"float32": "float", "float64": "double", "int64": "long", "float16": "c10::Half", "int32": "int"}
+        names = {
+            "float32": "float",
+            "float64": "double",
+            "int64": "long",
+            "float16": "c10::Half",
+            "int32": "int",
+        }
         a, b = [names.get(w, w) for w in words]
         raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a} != {b}")
 
@@ -99,9 +105,7 @@ def _check_matmul(input: Tensor, other: Tensor, x: tuple[int, ...], y: tuple[int
 
 def _same_dtype_dot(x: Tensor, y: Tensor) -> None:
     words = [str(t.type()).removeprefix("torch.").removesuffix("Tensor") for t in (x, y)]
-    raise RuntimeError(
-        f"dot : expected both vectors to have same dtype, but found {words[0]} and {words[1]}"
-    )
+    raise RuntimeError(f"dot : expected both vectors to have same dtype, but found {words[0]} and {words[1]}")
 
 
 def _rmatmul(self: Tensor, other: Any) -> Any:
@@ -380,7 +384,9 @@ def _trace(x: Any) -> Any:
 def trace(input: Tensor) -> Any:
     """The sum of the diagonal of a matrix."""
     if len(input._value.shape) != 2:
-        raise RuntimeError("trace: expected a matrix, but got tensor with dim " + str(len(input._value.shape)))
+        raise RuntimeError(
+            "trace: expected a matrix, but got tensor with dim " + str(len(input._value.shape))
+        )
     return apply(_trace, (input,))
 
 

@@ -9,7 +9,15 @@ import numpy as np
 
 from funcgrad.extend import Tracer
 from funcgrad.torch.core.apply import apply
-from funcgrad.torch.core.dtypes import ALIASES, ALL_DTYPES, TYPE_NAMES, dtype, numpy_dtype, promote, torch_dtype
+from funcgrad.torch.core.dtypes import (
+    ALIASES,
+    ALL_DTYPES,
+    TYPE_NAMES,
+    dtype,
+    numpy_dtype,
+    promote,
+    torch_dtype,
+)
 from funcgrad.torch.core.history import op
 from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.state import SETTINGS
@@ -20,7 +28,7 @@ from funcgrad.torch.operations.registry import FUNCTIONS, operation
 __all__ = ["device"]
 
 
-class device:  # noqa: N801 - PyTorch's name
+class device:
     """Where a tensor lives: here always the CPU."""
 
     __module__ = "funcgrad.torch"
@@ -33,7 +41,11 @@ class device:  # noqa: N801 - PyTorch's name
         self.index = int(number) if number else index
 
     def __repr__(self) -> str:
-        return f"device(type='{self.type}')" if self.index is None else f"device(type='{self.type}', index={self.index})"
+        return (
+            f"device(type='{self.type}')"
+            if self.index is None
+            else f"device(type='{self.type}', index={self.index})"
+        )
 
     def __str__(self) -> str:
         return self.type if self.index is None else f"{self.type}:{self.index}"
@@ -114,9 +126,7 @@ def _index(self: Tensor) -> int:
 def _contains(self: Tensor, x: Any) -> bool:
     if isinstance(x, Tensor | int | float | complex):
         return bool((self == x).any())
-    raise RuntimeError(
-        f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(x)}."
-    )
+    raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(x)}.")
 
 
 @method("__format__")
@@ -131,11 +141,13 @@ def _format(self: Tensor, spec: str) -> str:
 # -- arrays -----------------------------------------------------------------------------------------------
 
 
-@method()
-def numpy(self: Tensor, *, force: bool = False) -> Any:
+@method("numpy")
+def numpy_array(self: Tensor, *, force: bool = False) -> Any:
     """The array on the tensor's memory; with `force` also of a tensor that requires grad."""
     if self._rg and not force:
-        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        raise RuntimeError(
+            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        )
     return own(self)
 
 
@@ -243,7 +255,7 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Any:
     """The tensor in another dtype (or that of another tensor); itself where nothing changes."""
     wanted, copy = None, bool(kwargs.pop("copy", False))
     for x in (*args, *[kwargs.get(k) for k in ("dtype", "device", "other")]):
-        if isinstance(x, dtype) or x in (float, int, bool, complex) and not isinstance(x, bool):
+        if isinstance(x, dtype) or (x in (float, int, bool, complex) and not isinstance(x, bool)):
             wanted = numpy_dtype(x)
         elif isinstance(x, np.dtype):
             wanted = x
@@ -256,8 +268,8 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Any:
     return _converted(self, wanted, copy)
 
 
-@method()
-def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:  # noqa: A001 - PyTorch's name
+@method("type")
+def type_of(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """The name of the tensor's type, or the tensor in another dtype."""
     if dtype is None:
         return f"torch.{TYPE_NAMES[self._value.dtype.name]}Tensor"
@@ -481,7 +493,7 @@ def _nbytes(self: Tensor) -> int:
     return int(self._value.nbytes)
 
 
-class layout:  # noqa: N801 - PyTorch's name
+class layout:
     """How a tensor is stored; here always strided."""
 
     __module__ = "funcgrad.torch"

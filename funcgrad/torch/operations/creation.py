@@ -10,7 +10,14 @@ import numpy as np
 
 from funcgrad.extend import Tracer
 from funcgrad.torch.core.apply import apply
-from funcgrad.torch.core.dtypes import complex_of, default_complex, numpy_dtype, promote, torch_dtype, weak_dtype
+from funcgrad.torch.core.dtypes import (
+    complex_of,
+    default_complex,
+    numpy_dtype,
+    promote,
+    torch_dtype,
+    weak_dtype,
+)
 from funcgrad.torch.core.history import op
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
@@ -189,7 +196,9 @@ def _asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
 ) -> Tensor:
     """A tensor of an object, copied only where that is needed or asked for."""
-    found = tensor(obj, dtype=dtype) if copy and not isinstance(obj, Tensor) else _as_tensor(obj, dtype, device)
+    found = (
+        tensor(obj, dtype=dtype) if copy and not isinstance(obj, Tensor) else _as_tensor(obj, dtype, device)
+    )
     if copy and isinstance(obj, Tensor):
         found = found.clone()
     return found.requires_grad_() if requires_grad else found
@@ -263,7 +272,9 @@ def shape_of(sizes: Any) -> tuple[int, ...]:
 
 
 def _filler(name: str, make: Any) -> None:
-    def filled(*size: Any, dtype: Any = None, requires_grad: bool = False, out: Any = None, **options: Any) -> Any:
+    def filled(
+        *size: Any, dtype: Any = None, requires_grad: bool = False, out: Any = None, **options: Any
+    ) -> Any:
         if "size" in options:
             size = (options.pop("size"),)
         wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
@@ -278,7 +289,9 @@ def _filler(name: str, make: Any) -> None:
         options.pop("memory_format", None)
         return finished(make(input._value.shape, wanted), requires_grad, **options)
 
-    def new(self: Tensor, *size: Any, dtype: Any = None, requires_grad: bool = False, **options: Any) -> Tensor:
+    def new(
+        self: Tensor, *size: Any, dtype: Any = None, requires_grad: bool = False, **options: Any
+    ) -> Tensor:
         if "size" in options:
             size = (options.pop("size"),)
         wanted = self._value.dtype if dtype is None else numpy_dtype(dtype)
@@ -303,14 +316,18 @@ def _full_dtype(fill: Any, dtype: Any) -> Any:
     return fill._value.dtype if isinstance(fill, Tensor) else weak_dtype(fill)
 
 
-def full(size: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False, **options: Any) -> Tensor:
+def full(
+    size: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False, **options: Any
+) -> Tensor:
     """A new tensor of one number."""
     value = fill_value._value if isinstance(fill_value, Tensor) else fill_value
     shape = (int(size),) if isinstance(size, int) else shape_of((size,))
     return finished(np.full(shape, value, _full_dtype(fill_value, dtype)), requires_grad, **options)
 
 
-def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False, **options: Any) -> Any:
+def full_like(
+    input: Tensor, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False, **options: Any
+) -> Any:
     """A new tensor of one number in the shape of another."""
     options.pop("memory_format", None)
     wanted = input._value.dtype if dtype is None else numpy_dtype(dtype)
@@ -321,19 +338,25 @@ FUNCTIONS["full"], FUNCTIONS["full_like"] = full, full_like
 
 
 @method()
-def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def new_full(
+    self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False
+) -> Tensor:
     """A new tensor of one number, with this tensor's dtype."""
     return full(size, fill_value, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
 
 
 @method()
-def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
+def new_tensor(
+    self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Any:
     """A new tensor of the data, with this tensor's dtype."""
     wanted = self._value.dtype if dtype is None else numpy_dtype(dtype)
     return finished(array_from(data, wanted), requires_grad, device)
 
 
-def eye(n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool = False, **options: Any) -> Tensor:
+def eye(
+    n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool = False, **options: Any
+) -> Tensor:
     """The identity matrix."""
     wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
     return finished(np.eye(n, m, dtype=wanted), requires_grad, **options)
@@ -350,7 +373,13 @@ def _item(x: Any) -> Any:
 
 
 def arange(
-    start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, requires_grad: bool = False, **options: Any
+    start: Any,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    dtype: Any = None,
+    requires_grad: bool = False,
+    **options: Any,
 ) -> Tensor:
     """Numbers from `start` to before `end`."""
     if end is None:
@@ -361,7 +390,9 @@ def arange(
     if (end - start) / step < 0 and start != end:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     whole = all(isinstance(x, int) for x in (start, end, step))
-    wanted = numpy_dtype(dtype) if dtype is not None else np.dtype(np.int64) if whole else SETTINGS.default_dtype
+    wanted = (
+        numpy_dtype(dtype) if dtype is not None else np.dtype(np.int64) if whole else SETTINGS.default_dtype
+    )
     if whole:
         value = np.arange(start, end, step).astype(wanted)
     else:
@@ -380,7 +411,11 @@ def linspace(
     start, end = _item(start), _item(end)
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
-    plain = default_complex() if isinstance(start, complex) or isinstance(end, complex) else SETTINGS.default_dtype
+    plain = (
+        default_complex()
+        if isinstance(start, complex) or isinstance(end, complex)
+        else SETTINGS.default_dtype
+    )
     wanted = plain if dtype is None else numpy_dtype(dtype)
     if wanted.kind in "iu":
         value = np.trunc(np.linspace(start, end, steps)).astype(wanted)
@@ -390,7 +425,14 @@ def linspace(
 
 
 def logspace(
-    start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, requires_grad: bool = False, **options: Any
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    *,
+    dtype: Any = None,
+    requires_grad: bool = False,
+    **options: Any,
 ) -> Tensor:
     """Powers of `base` with exponents at equal distances."""
     wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)

@@ -165,7 +165,7 @@ def _stepwise(name: str, title: str, function: Callable[[Any], Any]) -> None:
         if input._value.dtype.kind in "iu":
             return wrap(input._value.copy()) if not input._rg else input.clone()
         if input._value.dtype.kind == "b":
-            raise RuntimeError(f'"{name}_vml_cpu" not implemented for \'Bool\'')
+            raise RuntimeError(f"\"{name}_vml_cpu\" not implemented for 'Bool'")
         return apply(made, (input,))
 
     rounded.__name__ = rounded.__qualname__ = name
@@ -244,7 +244,9 @@ def _nan_to_num(x: Any, nan: float, posinf: float | None, neginf: float | None) 
 
 
 @operation(inplace=True)
-def nan_to_num(input: Tensor, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Any:
+def nan_to_num(
+    input: Tensor, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
+) -> Any:
     """Finite numbers in place of NaN and infinities."""
     return apply(_nan_to_num, (input,), (0.0 if nan is None else nan, posinf, neginf))
 

@@ -188,10 +188,7 @@ def _dealt(items: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[Any]]:
 
 def _filled(static: tuple[Any, ...], arrays: Any) -> tuple[Any, ...]:
     return tuple(
-        [
-            arrays[i.number] if type(i) is _Slot else slice(*i) if type(i) is tuple else i
-            for i in static
-        ]
+        [arrays[i.number] if type(i) is _Slot else slice(*i) if type(i) is tuple else i for i in static]
     )
 
 
@@ -400,7 +397,11 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
     """The elements at `index` along a dimension."""
     _require_index("gather", index)
     at = dim_of(dim, len(input._value.shape))
-    if len(input._value.shape) != len(index._value.shape) and len(input._value.shape) and len(index._value.shape):
+    if (
+        len(input._value.shape) != len(index._value.shape)
+        and len(input._value.shape)
+        and len(index._value.shape)
+    ):
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
     for k, n in enumerate(index._value.shape):
         if k != at and input._value.shape and n > input._value.shape[k]:
@@ -427,7 +428,10 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> An
 
 def _where_indices(index: Any, axis: int) -> tuple[Any, ...]:
     """The full index of every element that a scatter writes."""
-    grid = [np.arange(n).reshape([-1 if k == j else 1 for j in range(index.ndim)]) for k, n in enumerate(index.shape)]
+    grid = [
+        np.arange(n).reshape([-1 if k == j else 1 for j in range(index.ndim)])
+        for k, n in enumerate(index.shape)
+    ]
     grid[axis] = index
     return tuple(grid)
 
@@ -487,7 +491,9 @@ _SCATTERS = {
 
 
 @operation(inplace=True)
-def scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: Any = None) -> Any:
+def scatter(
+    input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: Any = None
+) -> Any:
     """The tensor with `src` written at `index` along a dimension."""
     _require_index("scatter", index, "int64")
     given = src if value is None else value
@@ -605,7 +611,9 @@ def _take(x: Any, index: Any) -> Any:
 def take(input: Tensor, index: Tensor) -> Any:
     """The elements at `index` of the flattened tensor."""
     if index._value.dtype != np.int64:
-        raise RuntimeError("take(): Expected a long tensor for index, but got " + str(index.dtype)[6:].capitalize())
+        raise RuntimeError(
+            "take(): Expected a long tensor for index, but got " + str(index.dtype)[6:].capitalize()
+        )
     size = input._value.size
     flat = index._value
     if type(flat) is not Tracer and flat.size and ((flat < -size) | (flat >= size)).any():

@@ -143,7 +143,9 @@ def _interleaved(x: Any, counts: Any, axis: Any) -> Any:
 
 
 @operation("repeat_interleave")
-def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: Any = None) -> Any:
+def repeat_interleave(
+    input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: Any = None
+) -> Any:
     """Every element several times."""
     if repeats is None:
         counts = input._value

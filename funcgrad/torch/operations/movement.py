@@ -33,7 +33,9 @@ def sized(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
     known = prod([n for n in shape if n != -1])
     for n in shape:
         if n < -1:
-            raise RuntimeError(f"invalid shape dimension {n} at index {shape.index(n)} of shape {list(shape)}")
+            raise RuntimeError(
+                f"invalid shape dimension {n} at index {shape.index(n)} of shape {list(shape)}"
+            )
     if -1 in shape:
         if known == 0 and count == 0:
             raise RuntimeError(
@@ -242,7 +244,11 @@ _UNSQUEEZE = Op("UnsqueezeBackward0", np.expand_dims)
 
 
 def _reshaped(x: Any, shape: tuple[int, ...]) -> Any:
-    return x.reshape(shape) if not isinstance(x, np.ndarray) or x.flags.c_contiguous else _squeezed_view(x, shape)
+    return (
+        x.reshape(shape)
+        if not isinstance(x, np.ndarray) or x.flags.c_contiguous
+        else _squeezed_view(x, shape)
+    )
 
 
 def _squeezed_view(x: Any, shape: tuple[int, ...]) -> Any:
@@ -347,9 +353,7 @@ def broadcast_shape(*shapes: Any) -> tuple[int, ...]:
     try:
         return tuple(np.broadcast_shapes(*[tuple(s) if not isinstance(s, int) else (s,) for s in shapes]))
     except ValueError:
-        raise RuntimeError(
-            "Shape mismatch: objects cannot be broadcast to a single shape"
-        ) from None
+        raise RuntimeError("Shape mismatch: objects cannot be broadcast to a single shape") from None
 
 
 @operation(method=False)
@@ -642,7 +646,11 @@ def _imaginary_part(x: Any) -> Any:
 
 def _as_real(x: Any) -> Any:
     if type(x) is np.ndarray:
-        return x.view(x.real.dtype).reshape(*x.shape, 2) if x.flags.c_contiguous else np.stack([x.real, x.imag], -1)
+        return (
+            x.view(x.real.dtype).reshape(*x.shape, 2)
+            if x.flags.c_contiguous
+            else np.stack([x.real, x.imag], -1)
+        )
     return np.stack([np.real(x), np.imag(x)], -1)
 
 

@@ -25,7 +25,8 @@ def _refuse_bool_sub(a: Any, b: Any, dtype: np.dtype[Any]) -> None:
     if dtype.kind != "b":
         kinds = [getattr(getattr(x, "_value", x), "dtype", None) for x in (a, b)]
         if any(k is not None and k.kind == "b" for k in kinds) and all(
-            k is not None and k.kind == "b" or isinstance(x, bool) for k, x in zip(kinds, (a, b), strict=True)
+            (k is not None and k.kind == "b") or isinstance(x, bool)
+            for k, x in zip(kinds, (a, b), strict=True)
         ):
             raise RuntimeError(_BOOL_SUB)
         if any(k is not None and k.kind == "b" for k in kinds) or any(isinstance(x, bool) for x in (a, b)):
@@ -157,7 +158,9 @@ def _integer_division(x: Tensor, y: Any, dtype: Any, mode: str) -> Any:
             return np.floor_divide(a, b)
         return np.sign(a) * np.sign(b) * np.floor_divide(np.abs(a), np.abs(b))
 
-    return apply(Op("DivBackward2", divided), (x, y if isinstance(y, Tensor) else np.asarray(y, dtype)), (dtype,))
+    return apply(
+        Op("DivBackward2", divided), (x, y if isinstance(y, Tensor) else np.asarray(y, dtype)), (dtype,)
+    )
 
 
 @operation(inplace=True)
@@ -204,7 +207,9 @@ def power(input: Any, exponent: Any) -> Any:
     if isinstance(input, Tensor):
         found = _pow(input, exponent)
         if found is NotImplemented:
-            raise TypeError(f"pow(): argument 'exponent' must be Tensor or Number, not {type(exponent).__name__}")
+            raise TypeError(
+                f"pow(): argument 'exponent' must be Tensor or Number, not {type(exponent).__name__}"
+            )
         return found
     return _POW_BASE.promoted(input, exponent)
 

@@ -110,7 +110,7 @@ def _require_floating(name: str, dtype: Any) -> None:
         from funcgrad.torch.core.dtypes import TYPE_NAMES  # noqa: PLC0415 - only for the message
 
         kernel = "check_uniform_bounds" if name == "rand" else "normal_kernel_cpu"
-        raise RuntimeError(f'"{kernel}" not implemented for \'{TYPE_NAMES[dtype.name]}\'')
+        raise RuntimeError(f"\"{kernel}\" not implemented for '{TYPE_NAMES[dtype.name]}'")
 
 
 _sampler("rand", _uniform)
@@ -144,7 +144,9 @@ def randint_like(input: Tensor, low: int, high: Any = None, *, dtype: Any = None
     return randint(low, high, input._value.shape, dtype=input.dtype if dtype is None else dtype, **options)
 
 
-def randperm(n: int, *, generator: Any = None, dtype: Any = None, requires_grad: bool = False, **options: Any) -> Tensor:
+def randperm(
+    n: int, *, generator: Any = None, dtype: Any = None, requires_grad: bool = False, **options: Any
+) -> Tensor:
     """The integers below `n` in random order."""
     wanted = np.dtype(np.int64) if dtype is None else numpy_dtype(dtype)
     return finished(generator_of(generator).permutation(n).astype(wanted), requires_grad, **options)
@@ -234,7 +236,9 @@ def _written(t: Tensor, value: Any) -> Tensor:
 @method()
 def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Any = None) -> Tensor:
     """Fill with numbers uniformly distributed from `a` to `b`."""
-    return _written(self, _uniform(generator_of(generator), self._value.shape, self._value.dtype) * (b - a) + a)
+    return _written(
+        self, _uniform(generator_of(generator), self._value.shape, self._value.dtype) * (b - a) + a
+    )
 
 
 @method()

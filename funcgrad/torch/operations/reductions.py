@@ -21,7 +21,7 @@ __all__ = ["chosen_dtype", "named"]
 
 def named(name: str, fields: str = "values indices") -> Any:
     """PyTorch's result of several parts, as ``torch.return_types.max``."""
-    made = namedtuple(name, fields.split())  # noqa: PYI024 - made from a name
+    made = namedtuple(name, fields.split())
 
     def text(self: Any) -> str:
         parts = [f"{f}={x!r}".replace("\n", "\n") for f, x in zip(self._fields, self, strict=True)]
@@ -81,7 +81,9 @@ _MEAN_DIM = Op("MeanBackward1", _mean)
 
 
 @operation()
-def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None) -> Any:
+def mean(
+    input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None
+) -> Any:
     """The mean over all or some dimensions."""
     dim = axis if dim is None else dim
     wanted = chosen_dtype(dtype, input)
@@ -205,9 +207,7 @@ def _extreme(name: str) -> None:
     def argument(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
         x = input._value
         if not x.size and dim is None:
-            raise IndexError(
-                f"arg{name}(): Expected reduction dim to be specified for input.numel() == 0."
-            )
+            raise IndexError(f"arg{name}(): Expected reduction dim to be specified for input.numel() == 0.")
         find = np.argmax if name == "max" else np.argmin
         if dim is None:
             return apply(_ARGUMENT[name], (input.detach(),), (None, keepdim))

@@ -86,7 +86,9 @@ def clamp_max(input: Tensor, max: Any) -> Any:
     return apply(_clamp_max, (input,), (None, max))
 
 
-def _pair(name: str, title: str, function: Any, result: str = "same", inplace: bool = False, *aliases: str) -> None:
+def _pair(
+    name: str, title: str, function: Any, result: str = "same", inplace: bool = False, *aliases: str
+) -> None:
     binary = Binary(title, function, result=result)
 
     def pairwise(input: Any, other: Any) -> Any:
@@ -217,9 +219,7 @@ def unique(
     dim: int | None = None,
 ) -> Any:
     """The different elements, in order."""
-    found = np.unique(
-        input._value, return_inverse=return_inverse, return_counts=return_counts, axis=dim
-    )
+    found = np.unique(input._value, return_inverse=return_inverse, return_counts=return_counts, axis=dim)
     if not isinstance(found, tuple):
         return wrap(found)
     parts = list(found)
@@ -238,7 +238,9 @@ def unique_consecutive(
 ) -> Any:
     """The elements without those equal to the one before."""
     flat = input._value.reshape(-1)
-    starts = np.flatnonzero(np.concatenate([[True], flat[1:] != flat[:-1]])) if flat.size else np.zeros(0, int)
+    starts = (
+        np.flatnonzero(np.concatenate([[True], flat[1:] != flat[:-1]])) if flat.size else np.zeros(0, int)
+    )
     parts = [flat[starts]]
     if return_inverse:
         marks = np.zeros(flat.size, np.int64)
@@ -256,7 +258,12 @@ setattr(Tensor, "unique_consecutive", unique_consecutive)  # noqa: B010
 
 @operation("searchsorted", method=False)
 def searchsorted(
-    sorted_sequence: Tensor, input: Any, *, out_int32: bool = False, right: bool = False, side: str | None = None
+    sorted_sequence: Tensor,
+    input: Any,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
 ) -> Any:
     """Where elements belong in a sorted sequence."""
     values = tensor_of(input)._value
@@ -306,7 +313,13 @@ def _running(name: str, title: str, function: Any, keeps: bool = False) -> None:
 
     def running(input: Tensor, dim: int, *, dtype: Any = None) -> Any:
         kind = input._value.dtype.kind
-        wanted = numpy_dtype(dtype) if dtype is not None else np.dtype(np.int64) if kind in "iub" else input._value.dtype
+        wanted = (
+            numpy_dtype(dtype)
+            if dtype is not None
+            else np.dtype(np.int64)
+            if kind in "iub"
+            else input._value.dtype
+        )
         return apply(made, (input,), (dim_of(dim, len(input._value.shape)), wanted))
 
     running.__name__ = running.__qualname__ = name
@@ -323,7 +336,9 @@ def _positions_of_running(x: Any, axis: int, larger: Any) -> Any:
     found = np.zeros(moved.shape, np.int64)
     best = moved[0].copy() if moved.shape[0] else None
     for k in range(1, moved.shape[0]):
-        better = larger(moved[k], best) | np.isnan(moved[k]) if moved.dtype.kind == "f" else larger(moved[k], best)
+        better = (
+            larger(moved[k], best) | np.isnan(moved[k]) if moved.dtype.kind == "f" else larger(moved[k], best)
+        )
         found[k] = np.where(better, k, found[k - 1])
         best = np.where(better, moved[k], best)
     return np.moveaxis(found, 0, axis)
@@ -378,7 +393,7 @@ def _normalised(made: Op, input: Tensor, dim: Any, dtype: Any) -> Any:
     if dtype is not None:
         input = input.to(dtype)
     if input._value.dtype.kind in "iub":
-        raise RuntimeError(f'"softmax_lastdim_kernel_impl" not implemented for \'{_word(input)}\'')
+        raise RuntimeError(f"\"softmax_lastdim_kernel_impl\" not implemented for '{_word(input)}'")
     if dim is None:
         dim = 0 if len(input._value.shape) in (0, 1, 3) else 1
     return apply(made, (input,), (dim_of(dim, len(input._value.shape)),))

@@ -6,26 +6,26 @@ from funcgrad.torch.nn.functional import (
     activations,
     attention,
     convolution,
-    linear as _linear,
     losses,
     normalization,
     pooling,
+    products,
     sampling,
 )
 from funcgrad.torch.nn.functional.activations import *  # noqa: F403 - the modules say what is public
 from funcgrad.torch.nn.functional.attention import *  # noqa: F403
 from funcgrad.torch.nn.functional.convolution import *  # noqa: F403
-from funcgrad.torch.nn.functional.linear import *  # noqa: F403
 from funcgrad.torch.nn.functional.losses import *  # noqa: F403
 from funcgrad.torch.nn.functional.normalization import *  # noqa: F403
 from funcgrad.torch.nn.functional.pooling import *  # noqa: F403
+from funcgrad.torch.nn.functional.products import *  # noqa: F403
 from funcgrad.torch.nn.functional.sampling import *  # noqa: F403
 
 __all__ = [
     *activations.__all__,
     *attention.__all__,
     *convolution.__all__,
-    *_linear.__all__,
+    *products.__all__,
     *losses.__all__,
     *normalization.__all__,
     *pooling.__all__,

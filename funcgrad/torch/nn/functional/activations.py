@@ -185,7 +185,11 @@ def prelu(input: Tensor, weight: Tensor) -> Any:
 
 
 def rrelu(
-    input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
+    input: Tensor,
+    lower: float = 1.0 / 8,
+    upper: float = 1.0 / 3,
+    training: bool = False,
+    inplace: bool = False,
 ) -> Any:
     """`leaky_relu` with slopes drawn between two bounds in training, else with their mean."""
     if not training:
@@ -308,14 +312,21 @@ def _along(made: Op, name: str, input: Tensor, dim: Any, stacklevel: int, dtype:
     if dtype is not None:
         input = input.to(dtype)
     elif input._value.dtype.kind in "iub":
-        raise RuntimeError(f'"{name}_lastdim_kernel_impl" not implemented for \'{_kind(input)}\'')
+        raise RuntimeError(f"\"{name}_lastdim_kernel_impl\" not implemented for '{_kind(input)}'")
     if not ndim:
         return apply(made, (input.reshape(1),), (0,)).reshape(())
     return apply(made, (input,), (dim_of(dim, ndim),))
 
 
 def _kind(input: Tensor) -> str:
-    words = {"int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool"}
+    words = {
+        "int64": "Long",
+        "int32": "Int",
+        "int16": "Short",
+        "int8": "Char",
+        "uint8": "Byte",
+        "bool": "Bool",
+    }
     return words.get(input._value.dtype.name, input._value.dtype.name)
 
 
@@ -360,4 +371,3 @@ selu_ = in_place(selu)
 leaky_relu_ = in_place(leaky_relu)
 hardtanh_ = in_place(hardtanh)
 threshold_ = in_place(threshold)
-

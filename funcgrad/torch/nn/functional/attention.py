@@ -48,7 +48,9 @@ def scaled_dot_product_attention(
     tensor([[2.]])
     """
     if is_causal and attn_mask is not None:
-        raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+        raise RuntimeError(
+            "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
+        )
     if enable_gqa:
         times = query._value.shape[-3] // key._value.shape[-3]
         key, value = key.repeat_interleave(times, -3), value.repeat_interleave(times, -3)

@@ -78,7 +78,9 @@ def check_channels(input: Any, weight: Tensor, groups: int) -> None:
     """Raise RuntimeError where channels and groups do not fit, in PyTorch's words."""
     x, w = input._value.shape, weight._value.shape
     if len(x) != len(w):
-        raise RuntimeError(f"weight should have at least three dimensions and as many as the input, got {list(w)}")
+        raise RuntimeError(
+            f"weight should have at least three dimensions and as many as the input, got {list(w)}"
+        )
     if w[0] % groups or w[0] < groups:
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "

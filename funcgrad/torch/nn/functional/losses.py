@@ -13,7 +13,7 @@ from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.history import op
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn.functional.activations import log_softmax, logsigmoid
-from funcgrad.torch.nn.functional.linear import pairwise_distance
+from funcgrad.torch.nn.functional.products import pairwise_distance
 
 __all__ = [
     "binary_cross_entropy",
@@ -168,7 +168,9 @@ def _picked(log_p: Any, target: Any, weight: Any, ignore: int) -> tuple[Any, Any
     """Minus the weighted log-probabilities of the classes, and their weights."""
     counted = target != ignore
     index = np.where(counted, target, 0)
-    found = np.take_along_axis(log_p, np.expand_dims(index, 1 if log_p.ndim > 1 else 0), 1 if log_p.ndim > 1 else 0)
+    found = np.take_along_axis(
+        log_p, np.expand_dims(index, 1 if log_p.ndim > 1 else 0), 1 if log_p.ndim > 1 else 0
+    )
     found = found.reshape(target.shape)
     weights = counted.astype(log_p.dtype) if weight is None else np.where(counted, weight[index], 0)
     return np.where(counted, -found * weights, 0), weights
@@ -202,7 +204,9 @@ def nll_loss(
     made = _NLL if len(shape) < 3 else _NLL_2D
     if len(shape) > 1 and (len(at) != len(shape) - 1 or at[0] != shape[0] or at[1:] != shape[2:]):
         if len(shape) == 2 or at[:1] != shape[:1]:
-            raise ValueError(f"Expected input batch_size ({shape[0]}) to match target batch_size ({at[0] if at else 1}).")
+            raise ValueError(
+                f"Expected input batch_size ({shape[0]}) to match target batch_size ({at[0] if at else 1})."
+            )
         raise RuntimeError(f"Expected target size {[shape[0], *shape[2:]]}, got {list(at)}")
     inputs = (input, target) if weight is None else (input, target, weight)
     return apply(made, inputs, (reduction, ignore_index))
@@ -248,7 +252,9 @@ def cross_entropy(
     log_p = log_softmax(input, dim)
     if target._value.dtype.kind == "f":
         if target._value.shape != input._value.shape:
-            raise RuntimeError("Expected floating point type for target with class probabilities to have the input's shape")
+            raise RuntimeError(
+                "Expected floating point type for target with class probabilities to have the input's shape"
+            )
         return _entropy_of_probabilities(log_p, target, weight, reduction, label_smoothing, dim)
     found = nll_loss(log_p, target, weight, ignore_index=ignore_index, reduction=reduction)
     if not label_smoothing:
@@ -275,7 +281,13 @@ def _spread(weight: Tensor, like: Tensor, dim: int) -> Any:
 
 
 def _smoothed(
-    log_p: Tensor, target: Tensor, weight: Tensor | None, ignore: int, reduction: str, smoothing: float, nll: Any
+    log_p: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    ignore: int,
+    reduction: str,
+    smoothing: float,
+    nll: Any,
 ) -> Any:
     dim = 1 if len(log_p._value.shape) > 1 else 0
     classes = log_p._value.shape[dim]
@@ -363,7 +375,11 @@ def binary_cross_entropy(
             "Please ensure they have the same size."
         )
     value = input._value
-    if isinstance(value, np.ndarray | np.generic) and value.size and not (value.min() >= 0 and value.max() <= 1):
+    if (
+        isinstance(value, np.ndarray | np.generic)
+        and value.size
+        and not (value.min() >= 0 and value.max() <= 1)
+    ):
         raise RuntimeError("all elements of input should be between 0 and 1")
     inputs = (input, target) if weight is None else (input, target, weight.expand_as(input))
     return apply(_bce, inputs, (reduction,))

@@ -126,7 +126,9 @@ def batch_norm(
     for n in shape[2:]:
         count *= n
     if count == 1:
-        raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.size()}")
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {input.size()}"
+        )
     if running_mean is not None or running_var is not None:
         update_running(input, running_mean, running_var, momentum, count)
     return with_parameters(_batch_norm, input, weight, bias, eps)

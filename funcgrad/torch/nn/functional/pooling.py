@@ -194,7 +194,9 @@ def _adaptive_avg_pool(ndim: int) -> Callable[..., Any]:
         return out if is_batch else out.squeeze(0)
 
     adaptive_avg_pool.__name__ = adaptive_avg_pool.__qualname__ = name
-    adaptive_avg_pool.__doc__ = f"Means over as many windows as the result is to have, over {ndim} dimensions."
+    adaptive_avg_pool.__doc__ = (
+        f"Means over as many windows as the result is to have, over {ndim} dimensions."
+    )
     return adaptive_avg_pool
 
 
@@ -207,7 +209,9 @@ def _adaptive_max(x: Any, sizes: tuple[int, ...]) -> Any:
     at = []
     plain = np.asarray(_values(x))
     for index in np.ndindex(*sizes):
-        part = tuple([slice(*_adaptive_windows(n, m)[i]) for n, m, i in zip(space, sizes, index, strict=True)])
+        part = tuple(
+            [slice(*_adaptive_windows(n, m)[i]) for n, m, i in zip(space, sizes, index, strict=True)]
+        )
         found = plain[(..., *part)].reshape((*lead, -1)).argmax(-1)
         at.append(numbers_of[part].reshape(-1)[found])
     positions = np.stack(at, -1)
@@ -241,7 +245,9 @@ def _adaptive_max_pool(ndim: int) -> Callable[..., Any]:
         return outs if return_indices else outs[0]
 
     adaptive_max_pool.__name__ = adaptive_max_pool.__qualname__ = name
-    adaptive_max_pool.__doc__ = f"Maxima over as many windows as the result is to have, over {ndim} dimensions."
+    adaptive_max_pool.__doc__ = (
+        f"Maxima over as many windows as the result is to have, over {ndim} dimensions."
+    )
     return adaptive_max_pool
 
 

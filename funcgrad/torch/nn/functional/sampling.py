@@ -98,7 +98,9 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
     return _alpha(input, p, training, inplace, input._value.shape)
 
 
-def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+def feature_alpha_dropout(
+    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Any:
     """`alpha_dropout` of whole channels."""
     shape = input._value.shape
     return _alpha(input, p, training, inplace, (*shape[:2], *(1,) * (len(shape) - 2)))
@@ -131,7 +133,11 @@ def _pad_with_elements(x: Any, widths: tuple[tuple[int, int], ...], mode: str) -
     return np.pad(x, widths, mode=mode)
 
 
-_MODES = {"reflect": ("Reflection", "reflect"), "replicate": ("Replication", "edge"), "circular": ("Circular", "wrap")}
+_MODES = {
+    "reflect": ("Reflection", "reflect"),
+    "replicate": ("Replication", "edge"),
+    "circular": ("Circular", "wrap"),
+}
 _PADS: dict[tuple[str, int], Op] = {
     (mode, k): Op(f"{title}Pad{k}DBackward0", _pad_with_elements)
     for mode, (title, _) in _MODES.items()
@@ -210,8 +216,11 @@ def interpolate(
     """
     sizes = input._value.shape[2:]
     if (size is None) == (scale_factor is None):
-        raise ValueError("only one of size or scale_factor should be defined" if size else
-                         "either size or scale_factor should be defined")
+        raise ValueError(
+            "only one of size or scale_factor should be defined"
+            if size
+            else "either size or scale_factor should be defined"
+        )
     if antialias or mode not in ("nearest", "nearest-exact", "linear", "bilinear", "trilinear"):
         raise NotImplementedError(
             f"funcgrad.torch does not support interpolate with mode={mode!r}, antialias={antialias}; use nearest, "
@@ -258,6 +267,12 @@ def linear_weights(n: int, m: int, factor: float, align: bool) -> tuple[Any, ...
     return tuple(rows)
 
 
-def upsample(input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Any = None) -> Any:
+def upsample(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: Any = None,
+) -> Any:
     """`interpolate`, under its old name."""
     return interpolate(input, size, scale_factor, mode, align_corners)

@@ -184,7 +184,9 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Any:
     """
     index = tensor._value
     if index.dtype != np.int64:
-        raise RuntimeError(f"one_hot is only applicable to index tensor of type LongTensor, got {tensor.dtype}")
+        raise RuntimeError(
+            f"one_hot is only applicable to index tensor of type LongTensor, got {tensor.dtype}"
+        )
     if num_classes == -1:
         if not index.size:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")

@@ -1,0 +1,140 @@
+"""Fourier transforms: ``torch.fft``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.dtypes import numpy_dtype
+from funcgrad.torch.core.history import Op
+from funcgrad.torch.core.state import SETTINGS
+from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.operations.creation import finished
+
+_TITLES = {"r": "FftR2CBackward0", "c": "FftC2CBackward0", "i": "FftC2RBackward0"}
+
+
+def _kind(name: str) -> str:
+    if name.startswith(("rfft", "ihfft")):
+        return "r"
+    return "i" if name.startswith(("irfft", "hfft")) else "c"
+
+
+def _floating(x: Tensor) -> Tensor:
+    return x.to(SETTINGS.default_dtype) if x._value.dtype.kind in "iub" else x  # type: ignore[no-any-return]
+
+
+def _of_one(name: str) -> Any:
+    function = getattr(np.fft, name)
+
+    def transformed(x: Any, n: Any, axis: int, norm: Any) -> Any:
+        found = function(x, n, axis, norm)
+        single = x.dtype in (np.float32, np.complex64)
+        if found.dtype.kind == "c":
+            return found.astype(np.complex64) if single else found
+        return found.astype(np.float32) if single else found
+
+    made = Op(_TITLES[_kind(name)], transformed)
+
+    def transform(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
+        return apply(made, (_floating(input),), (n, dim, norm))
+
+    transform.__name__ = transform.__qualname__ = name
+    transform.__doc__ = f"`{name}` along one dimension."
+    return transform
+
+
+def _of_several(name: str, default: Any) -> Any:
+    function = getattr(np.fft, name)
+
+    def transformed(x: Any, s: Any, axes: Any, norm: Any) -> Any:
+        found = function(x, s, axes, norm)
+        single = x.dtype in (np.float32, np.complex64)
+        if not single:
+            return found
+        return found.astype(np.complex64 if found.dtype.kind == "c" else np.float32)
+
+    made = Op(_TITLES[_kind(name)], transformed)
+
+    def transform(input: Tensor, s: Any = None, dim: Any = default, norm: str | None = None) -> Any:
+        axes = dim
+        if axes is None:
+            ndim = len(input._value.shape)
+            axes = tuple(range(ndim)) if s is None else tuple(range(ndim - len(s), ndim))
+        axes = (axes,) if isinstance(axes, int) else tuple(axes)
+        sizes = None if s is None else tuple(s)
+        return apply(made, (_floating(input),), (sizes, axes, norm))
+
+    transform.__name__ = transform.__qualname__ = name
+    transform.__doc__ = f"`{name}` along several dimensions."
+    return transform
+
+
+fft, ifft, rfft, irfft, hfft, ihfft = [_of_one(n) for n in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")]
+fft2, ifft2, rfft2, irfft2 = [_of_several(n, (-2, -1)) for n in ("fft2", "ifft2", "rfft2", "irfft2")]
+fftn, ifftn, rfftn, irfftn = [_of_several(n, None) for n in ("fftn", "ifftn", "rfftn", "irfftn")]
+
+
+def _shift(x: Any, axes: Any) -> Any:
+    return np.fft.fftshift(x, axes)
+
+
+def _unshift(x: Any, axes: Any) -> Any:
+    return np.fft.ifftshift(x, axes)
+
+
+_SHIFT, _UNSHIFT = Op("RollBackward0", _shift), Op("RollBackward0", _unshift)
+
+
+def _axes(dim: Any) -> Any:
+    return dim if dim is None or isinstance(dim, int) else tuple(dim)
+
+
+def fftshift(input: Tensor, dim: Any = None) -> Any:
+    """The frequencies in order, zero in the middle."""
+    return apply(_SHIFT, (input,), (_axes(dim),))
+
+
+def ifftshift(input: Tensor, dim: Any = None) -> Any:
+    """The inverse of `fftshift`."""
+    return apply(_UNSHIFT, (input,), (_axes(dim),))
+
+
+def fftfreq(
+    n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False, **options: Any
+) -> Tensor:
+    """The frequencies of `fft`."""
+    wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
+    return finished(np.fft.fftfreq(n, d).astype(wanted), requires_grad, **options)
+
+
+def rfftfreq(
+    n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False, **options: Any
+) -> Tensor:
+    """The frequencies of `rfft`."""
+    wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
+    return finished(np.fft.rfftfreq(n, d).astype(wanted), requires_grad, **options)
+
+
+__all__ = [
+    "fft",
+    "fft2",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifft2",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfft2",
+    "irfftn",
+    "rfft",
+    "rfft2",
+    "rfftfreq",
+    "rfftn",
+]

@@ -1,0 +1,517 @@
+"""Functions of functions of tensors: ``torch.func``, standing on histories and `funcgrad.vmap`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import funcgrad as fg
+from funcgrad.torch.autograd.gradients import grad as _gradients
+from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.engine import nodes_behind
+from funcgrad.torch.core.grad_mode import enable_grad
+from funcgrad.torch.core.history import Op
+from funcgrad.torch.core.state import MODES
+from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.torch.operations.registry import FUNCTIONS
+
+__all__ = [
+    "functional_call",
+    "functionalize",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "linearize",
+    "stack_module_state",
+    "vjp",
+    "vmap",
+]
+
+
+# -- trees of tensors -------------------------------------------------------------------------------------
+
+
+def _flat(x: Any, found: list[Tensor]) -> Any:
+    """The tensors in nested containers, in order, and how to put others in their place."""
+    if isinstance(x, Tensor):
+        found.append(x)
+        return None
+    if isinstance(x, dict):
+        return (type(x), [(k, _flat(v, found)) for k, v in x.items()])
+    if isinstance(x, list | tuple):
+        return (x, [_flat(v, found) for v in x])
+    return _Fixed(x)
+
+
+class _Fixed:
+    """A part of a tree that is no tensor."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def _built(shape: Any, tensors: Any) -> Any:
+    if shape is None:
+        return next(tensors)
+    if type(shape) is _Fixed:
+        return shape.value
+    kind, parts = shape
+    if isinstance(kind, type):
+        return kind([(k, _built(p, tensors)) for k, p in parts])
+    values = [_built(p, tensors) for p in parts]
+    if isinstance(kind, tuple) and hasattr(kind, "_fields"):
+        return type(kind)(*values)
+    return type(kind)(values) if type(kind) in (list, tuple) else tuple(values)
+
+
+def _mapped(f: Callable[..., Any], x: Any, *more: Any) -> Any:
+    """`f` applied to every tensor of a tree, with those of trees like it."""
+    found: list[Tensor] = []
+    shape = _flat(x, found)
+    others: list[list[Tensor]] = []
+    for other in more:
+        parts: list[Tensor] = []
+        _flat(other, parts)
+        others.append(parts)
+    return _built(shape, iter([f(*each) for each in zip(found, *others, strict=True)]))
+
+
+# -- levels -----------------------------------------------------------------------------------------------
+
+
+def _own_input(t: Tensor) -> Tensor:
+    """A tensor to differentiate by: connected to `t`, and not the same edge."""
+    if t._value.dtype.kind not in "fc":
+        return t
+    if t._rg:
+        return t.view_as(t)  # type: ignore[no-any-return]
+    return t.detach().requires_grad_()
+
+
+def _closed(results: Any, owned: list[Tensor]) -> Any:
+    """Results without the history that only leads to inputs of a level that has ended."""
+    leaves = {id(t) for t in owned if t._node is None}
+
+    def closed(t: Tensor) -> Tensor:
+        if not t._rg:
+            return t
+        if t._node is None:
+            return t.detach() if id(t) in leaves else t
+        for node in nodes_behind([t._node]):
+            for e in node.edges:
+                if isinstance(e, Tensor) and id(e) not in leaves:
+                    return t
+        return t.detach()
+
+    return _mapped(closed, results)
+
+
+def _selected(args: tuple[Any, ...], argnums: Any, name: str) -> tuple[tuple[int, ...], bool]:
+    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    for n in numbers:
+        if not -len(args) <= n < len(args):
+            raise RuntimeError(f"Got argnum={n}, but only {len(args)} positional inputs")
+    del name
+    return tuple([n % len(args) for n in numbers]), isinstance(argnums, int)
+
+
+def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """A function that returns the gradient of the scalar function `func`, and its value."""
+
+    def both(*args: Any, **kwargs: Any) -> Any:
+        numbers, single = _selected(args, argnums, "grad")
+        with enable_grad():
+            owned: list[Tensor] = []
+
+            def enter(t: Tensor) -> Tensor:
+                owned.append(_own_input(t))
+                return owned[-1]
+
+            given = [_mapped(enter, a) if k in numbers else a for k, a in enumerate(args)]
+            out = func(*given, **kwargs)
+            aux = None
+            if has_aux:
+                if not (isinstance(out, tuple) and len(out) == 2):
+                    raise RuntimeError(
+                        "grad_and_value(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is True"
+                    )
+                out, aux = out
+            if not isinstance(out, Tensor):
+                raise RuntimeError(
+                    f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(out)}"
+                )
+            if len(out._value.shape):
+                raise RuntimeError(
+                    "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
+                    f"{len(out._value.shape)} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
+                )
+            grads = _grads_of(out, owned, None)
+        fresh = iter(grads)
+        chosen = [_mapped(lambda t: next(fresh), given[k]) for k in numbers]
+        found = chosen[0] if single else tuple(chosen)
+        found, out = _closed(found, owned), _closed(out, owned)
+        if has_aux:
+            return found, (out, _closed(aux, owned))
+        return found, out
+
+    return both
+
+
+def _grads_of(out: Any, owned: list[Tensor], cotangents: Any) -> list[Tensor]:
+    """The gradients by tensors of a level, with a history; zeros where there is none."""
+    outs = [out] if isinstance(out, Tensor) else list(out)
+    pairs = [
+        (o, None if cotangents is None else c)
+        for o, c in zip(outs, cotangents or [None] * len(outs), strict=True)
+        if o._rg
+    ]
+    wanted = [t for t in owned if t._rg]
+    if not pairs or not wanted:
+        return [_zeros(t) for t in owned]
+    found = iter(
+        _gradients(
+            [o for o, _ in pairs],
+            wanted,
+            [c for _, c in pairs],
+            create_graph=True,
+            retain_graph=True,
+            allow_unused=True,
+        )
+    )
+    grads = [next(found) if t._rg else None for t in owned]
+    return [_zeros(t) if g is None else g for g, t in zip(grads, owned, strict=True)]
+
+
+def _zeros(t: Tensor) -> Tensor:
+    return wrap(np.zeros(t._value.shape, t._value.dtype))
+
+
+def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """A function that returns the gradient of the scalar function `func`.
+
+    >>> fg.torch.func.grad(fg.torch.func.grad(fg.torch.sin))(fg.torch.tensor(1.0))
+    tensor(-0.8415)
+    """
+    both = grad_and_value(func, argnums, has_aux)
+
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        found, value = both(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return gradient
+
+
+def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """The value of `func`, and the function from cotangents to those of the inputs."""
+    with enable_grad():
+        owned: list[Tensor] = []
+
+        def enter(t: Tensor) -> Tensor:
+            owned.append(_own_input(t))
+            return owned[-1]
+
+        given = [_mapped(enter, p) for p in primals]
+        out = func(*given)
+        aux = None
+        if has_aux:
+            out, aux = out
+        outs: list[Tensor] = []
+        shape = _flat(out, outs)
+
+    def pullback(cotangents: Any, retain_graph: bool = True, create_graph: Any = None) -> Any:
+        flat: list[Tensor] = []
+        _flat(cotangents, flat)
+        if len(flat) != len(outs):
+            raise RuntimeError(
+                f"Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function: "
+                f"got {len(flat)} cotangents for {len(outs)} outputs"
+            )
+        with enable_grad():
+            grads = iter(_grads_of(outs, owned, flat))
+        return tuple([_closed(_mapped(lambda t: next(grads), g), owned) for g in given])
+
+    del shape
+    value = _closed(out, owned)
+    return (value, pullback, _closed(aux, owned)) if has_aux else (value, pullback)
+
+
+def jvp(
+    func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
+) -> Any:
+    """The value of `func` and its derivative in the direction `tangents`."""
+    if not isinstance(primals, tuple):
+        raise RuntimeError(
+            "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
+        )
+    with enable_grad():
+        owned: list[Tensor] = []
+
+        def enter(t: Tensor) -> Tensor:
+            owned.append(_own_input(t))
+            return owned[-1]
+
+        given = [_mapped(enter, p) for p in primals]
+        directions: list[Tensor] = []
+        _flat(tangents, directions)
+        if len(directions) != len(owned):
+            raise RuntimeError(
+                "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure."
+            )
+        out = func(*given)
+        aux = None
+        if has_aux:
+            out, aux = out
+        outs: list[Tensor] = []
+        shape = _flat(out, outs)
+        weights = [_zeros(o).requires_grad_() if o._rg else o for o in outs]
+        dots = [_pushed(o, w, owned, directions) for o, w in zip(outs, weights, strict=True)]
+        owned += weights
+    value, found = _closed(out, owned), _closed(_built(shape, iter(dots)), owned)
+    return (value, found, _closed(aux, owned)) if has_aux else (value, found)
+
+
+def _pushed(out: Tensor, weights: Tensor, owned: list[Tensor], directions: list[Tensor]) -> Tensor:
+    """The derivative of one output along directions: the pullback, which is linear, pulled back."""
+    if not out._rg:
+        return _zeros(out)
+    wanted = [t for t in owned if t._rg]
+    pulled = _gradients(out, wanted, weights, create_graph=True, retain_graph=True, allow_unused=True)
+    chosen = [d for t, d in zip(owned, directions, strict=True) if t._rg]
+    pairs = [(p, d) for p, d in zip(pulled, chosen, strict=True) if p is not None and p._rg]
+    if not pairs:
+        return _zeros(out)
+    (found,) = _gradients(
+        [p for p, _ in pairs],
+        weights,
+        [d for _, d in pairs],
+        create_graph=True,
+        retain_graph=True,
+        allow_unused=True,
+    )
+    return _zeros(out) if found is None else found  # type: ignore[no-any-return]
+
+
+def linearize(func: Callable[..., Any], *primals: Any) -> Any:
+    """The value of `func`, and its derivative there as a function of directions."""
+
+    def pushforward(*tangents: Any) -> Any:
+        return jvp(func, primals, tangents)[1]
+
+    return func(*primals), pushforward
+
+
+# -- jacobians --------------------------------------------------------------------------------------------
+
+
+def jacrev(
+    func: Callable[..., Any], argnums: Any = 0, *, has_aux: bool = False, chunk_size: Any = None
+) -> Callable[..., Any]:
+    """A function that returns the Jacobian of `func`, a pullback for each output element."""
+
+    def jacobian(*args: Any) -> Any:
+        numbers, single = _selected(args, argnums, "jacrev")
+
+        def of_chosen(*chosen: Any) -> Any:
+            full = list(args)
+            for n, x in zip(numbers, chosen, strict=True):
+                full[n] = x
+            return func(*full)
+
+        found = vjp(of_chosen, *[args[n] for n in numbers], has_aux=has_aux)
+        out, pull = found[0], found[1]
+        outs: list[Tensor] = []
+        shape = _flat(out, outs)
+        blocks = [_rows(pull, shape, outs, k, single) for k in range(len(outs))]
+        result = _built(shape, _Blocks(blocks))
+        return (result, found[2]) if has_aux else result
+
+    return jacobian
+
+
+class _Blocks:
+    """An iterator over what is no tensor: jacobians of inputs in trees."""
+
+    def __init__(self, blocks: list[Any]) -> None:
+        self._blocks = iter(blocks)
+
+    def __next__(self) -> Any:
+        return next(self._blocks)
+
+
+def _rows(pull: Callable[..., Any], shape: Any, outs: list[Tensor], k: int, single: bool) -> Any:
+    """The derivatives of output `k`: a tree like the inputs."""
+    out = outs[k]
+    rows = []
+    for j in range(out._value.size):
+        seeds = [_zeros(o) for o in outs]
+        flat = np.zeros(out._value.size, out._value.dtype)
+        flat[j] = 1
+        seeds[k] = wrap(flat.reshape(out._value.shape))
+        rows.append(pull(_built(shape, iter(seeds))))
+    count = len(rows)
+    if not count:
+        return pull(_built(shape, iter([_zeros(o) for o in outs])))[0]
+    first = rows[0]
+
+    def stacked(*parts: Tensor) -> Tensor:
+        return FUNCTIONS["stack"](parts).reshape((*out._value.shape, *parts[0]._value.shape))  # type: ignore[no-any-return]
+
+    found = _mapped(stacked, first, *rows[1:])
+    return found[0] if single else found
+
+
+def jacfwd(
+    func: Callable[..., Any],
+    argnums: Any = 0,
+    has_aux: bool = False,
+    *,
+    chunk_size: Any = None,
+    randomness: str = "error",
+) -> Callable[..., Any]:
+    """A function that returns the Jacobian of `func`. The same numbers as `jacrev`."""
+    return jacrev(func, argnums, has_aux=has_aux)
+
+
+def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
+    """A function that returns the second derivatives of `func`."""
+    return jacfwd(jacrev(func, argnums), argnums)
+
+
+# -- vmap -------------------------------------------------------------------------------------------------
+
+
+def vmap(
+    func: Callable[..., Any],
+    in_dims: Any = 0,
+    out_dims: Any = 0,
+    randomness: str = "error",
+    *,
+    chunk_size: Any = None,
+) -> Callable[..., Any]:
+    """A function that maps `func` over a dimension of its arguments, by `funcgrad.vmap`."""
+
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        tensors: list[Tensor] = []
+        shape = _flat(args, tensors)
+        dims = _dims(in_dims, args)
+        _check_dims(tensors, dims)
+        structure: list[Any] = []
+
+        def of_arrays(*arrays: Any) -> Any:
+            MODES.recording = 1
+            given = _built(shape, iter([wrap(a) for a in arrays]))
+            out = func(*given, **kwargs)
+            found: list[Tensor] = []
+            structure.append(_flat(out, found))
+            return tuple([t._value for t in found])
+
+        batched = fg.vmap(of_arrays, in_axes=tuple(dims), out_axes=_out(out_dims))
+        found = apply(Op("VmapBackward", batched), tensors)
+        return _built(structure[0], iter(found))
+
+    return mapped
+
+
+def _out(out_dims: Any) -> Any:
+    return out_dims if isinstance(out_dims, int) or out_dims is None else tuple(out_dims)
+
+
+def _dims(in_dims: Any, args: tuple[Any, ...]) -> list[Any]:
+    """The mapped dimension of every tensor."""
+    given = (in_dims,) * len(args) if isinstance(in_dims, int) or in_dims is None else tuple(in_dims)
+    if len(given) != len(args):
+        raise ValueError(
+            f"vmap(f, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of inputs."
+        )
+    dims: list[Any] = []
+    for d, a in zip(given, args, strict=True):
+        _spread(d, a, dims)
+    return dims
+
+
+def _spread(d: Any, a: Any, dims: list[Any]) -> None:
+    if isinstance(a, Tensor):
+        dims.append(d)
+    elif isinstance(a, dict):
+        for k, v in a.items():
+            _spread(d[k] if isinstance(d, dict) else d, v, dims)
+    elif isinstance(a, list | tuple):
+        for k, v in enumerate(a):
+            _spread(d[k] if isinstance(d, list | tuple) else d, v, dims)
+
+
+def _check_dims(tensors: list[Tensor], dims: list[Any]) -> None:
+    sizes = []
+    for t, d in zip(tensors, dims, strict=True):
+        if d is None:
+            continue
+        ndim = len(t._value.shape)
+        if not -ndim <= d < ndim:
+            raise ValueError(
+                f"vmap(f, in_dims, ...)(<inputs>): Got in_dim={d} for some input, but that input is a Tensor of "
+                f"dimensionality {ndim} so expected in_dim to satisfy -{ndim} <= in_dim < {ndim}."
+            )
+        sizes.append(t._value.shape[d])
+    if not sizes:
+        raise ValueError("vmap(f, in_dims, ...)(<inputs>): at least one input must be mapped over")
+    if len(set(sizes)) > 1:
+        raise ValueError(
+            f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped "
+            "dimension"
+        )
+
+
+# -- modules ----------------------------------------------------------------------------------------------
+
+
+def functional_call(
+    module: Any, parameter_and_buffer_dicts: Any, args: Any = None, kwargs: Any = None, **options: Any
+) -> Any:
+    """Call a module with other tensors for its parameters and buffers."""
+    given: dict[str, Any] = {}
+    dicts = parameter_and_buffer_dicts
+    for part in (dicts,) if isinstance(dicts, dict) else dicts:
+        given.update(part)
+    arguments = () if args is None else args if isinstance(args, tuple) else (args,)
+    replaced: list[tuple[Any, str, str, Any]] = []
+    try:
+        for path, tensor in given.items():
+            *owners, name = path.split(".")
+            owner = module
+            for part in owners:
+                owner = getattr(owner, part)
+            store = "_parameters" if name in owner._parameters else "_buffers"
+            if name not in getattr(owner, store):
+                raise KeyError(f"module has no parameter or buffer named {path!r}")
+            replaced.append((owner, store, name, getattr(owner, store)[name]))
+            getattr(owner, store)[name] = tensor
+        return module(*arguments, **(kwargs or {}))
+    finally:
+        for owner, store, name, before in reversed(replaced):
+            getattr(owner, store)[name] = before
+
+
+def stack_module_state(models: Any) -> Any:
+    """The parameters and buffers of several modules, each stacked."""
+    parameters, buffers = [
+        {
+            name: FUNCTIONS["stack"]([dict(getattr(m, what)())[name] for m in models])
+            .detach()
+            .requires_grad_(learns)
+            for name in dict(getattr(models[0], what)())
+        }
+        for what, learns in (("named_parameters", True), ("named_buffers", False))
+    ]
+    return parameters, buffers
+
+
+def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
+    """The function itself: in-place changes are functional underneath."""
+    return func

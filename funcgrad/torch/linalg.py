@@ -1,0 +1,477 @@
+"""Linear algebra: ``torch.linalg``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.errors import dims_of
+from funcgrad.torch.core.history import Op
+from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.torch.operations.contractions import cross as _cross_of
+from funcgrad.torch.operations.contractions import matmul, matrix_power
+from funcgrad.torch.operations.reductions import named
+from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.torch.operations.selection import norm as _norm_of
+
+__all__ = [
+    "LinAlgError",
+    "cholesky",
+    "cond",
+    "cross",
+    "det",
+    "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "lstsq",
+    "matmul",
+    "matrix_exp",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "multi_dot",
+    "norm",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "solve_triangular",
+    "svd",
+    "svdvals",
+    "tensorinv",
+    "tensorsolve",
+    "vander",
+    "vecdot",
+    "vector_norm",
+]
+
+
+class LinAlgError(RuntimeError):
+    """A matrix for which the operation is not defined."""
+
+    __module__ = "torch._C"
+
+
+def _word(t: Tensor) -> str:
+    return str(t.type()).removeprefix("torch.").removesuffix("Tensor")
+
+
+def _require_matrix(name: str, x: Tensor, what: str = "A") -> None:
+    if len(x._value.shape) < 2:
+        raise RuntimeError(f"linalg.{name}: The input tensor {what} must have at least 2 dimensions.")
+    if x._value.dtype.kind in "iub":
+        raise RuntimeError(
+            f"linalg.{name}: Expected a floating point or complex tensor as input. Got {_word(x)}"
+        )
+    if x._value.dtype == np.float16:
+        raise RuntimeError(f"linalg.{name}: Low precision dtypes not supported. Got Half")
+
+
+def _require_square(name: str, x: Tensor, what: str = "A") -> None:
+    _require_matrix(name, x, what)
+    rows, columns = x._value.shape[-2:]
+    if rows != columns:
+        raise RuntimeError(
+            f"linalg.{name}: {what} must be batches of square matrices, but they are {rows} by {columns} matrices"
+        )
+
+
+def _solved(name: str, made: Op, inputs: Any, params: tuple[Any, ...] = ()) -> Any:
+    try:
+        return apply(made, inputs, params)
+    except np.linalg.LinAlgError:
+        if name == "cholesky":
+            raise LinAlgError(
+                "linalg.cholesky: The factorization could not be completed because the input is not positive-definite "
+                "(the leading minor of order 1 is not positive-definite)."
+            ) from None
+        suffix = (
+            ""
+            if name != "inv"
+            else ": The diagonal element 1 is zero, the inversion could not be completed because the input matrix is singular."
+        )
+        if name == "solve":
+            raise LinAlgError(
+                "linalg.solve: The solver failed because the input matrix is singular."
+            ) from None
+        raise LinAlgError(f"linalg.{name}{suffix}") from None
+
+
+def _solve(a: Any, b: Any, vector: bool) -> Any:
+    if vector:
+        return np.linalg.solve(a, np.expand_dims(b, -1))[..., 0]
+    return np.linalg.solve(a, b)
+
+
+_SOLVE = Op("LinalgSolveExBackward0", _solve, keeps_result=True, input_names=("A", "B"))
+
+
+def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Any:
+    """The solution X of ``A X = B`` (or of ``X A = B``)."""
+    _require_square("solve", A)
+    a, b = A._value.shape, B._value.shape
+    vector = len(b) == 1 or (len(a) - 1 == len(b) and b == a[:-1])
+    if not left:
+        return solve(A.mT, B.mT).mT
+    rows = b[-1] if vector else b[-2]
+    if rows != a[-1]:
+        columns = 1 if vector else b[-1]
+        raise RuntimeError(
+            f"linalg.solve: Incompatible shapes of A and B for the equation AX = B ({a[-2]}x{a[-1]} and {rows}x{columns})"
+        )
+    if A._value.dtype != B._value.dtype:
+        raise RuntimeError(
+            "linalg.solve: Expected A and B to have the same dtype, but found A of type "
+            f"{_word(A)} and B of type {_word(B)} instead"
+        )
+    return _solved("solve", _SOLVE, (A, B), (vector,))
+
+
+def _solve_triangular(a: Any, b: Any, upper: bool, unit: bool) -> Any:
+    a = np.triu(a) if upper else np.tril(a)
+    if unit:
+        eye = np.eye(a.shape[-1], dtype=a.dtype)
+        a = a * (1 - eye) + eye
+    return np.linalg.solve(a, b)
+
+
+_TRIANGULAR = Op("LinalgSolveTriangularBackward0", _solve_triangular, input_names=("self", "B"))
+
+
+def solve_triangular(
+    A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Any:
+    """The solution of a triangular system."""
+    if not left:
+        return solve_triangular(A.mT, B.mT, upper=not upper, unitriangular=unitriangular).mT
+    return apply(_TRIANGULAR, (A, B), (upper, unitriangular))
+
+
+_INV = Op(
+    "LinalgInvExBackward0", np.linalg.inv, keeps_result=True, input_names=("A",), output_names=("inverse",)
+)
+
+
+def inv(A: Tensor) -> Any:
+    """The inverse."""
+    _require_square("inv", A)
+    return _solved("inv", _INV, (A,))
+
+
+_DET = Op("LinalgDetBackward0", np.linalg.det, keeps_result=True, input_names=("A",))
+
+
+def det(A: Tensor) -> Any:
+    """The determinant."""
+    _require_square("det", A)
+    return apply(_DET, (A,))
+
+
+def _slogdet(a: Any) -> Any:
+    sign, log = np.linalg.slogdet(a)
+    return sign, log
+
+
+_SLOGDET = Op("LinalgSlogdetBackward0", _slogdet, keeps_result=True, input_names=("A",))
+
+
+def slogdet(A: Tensor) -> Any:
+    """The sign of the determinant and the logarithm of its absolute value."""
+    _require_square("slogdet", A)
+    return named("linalg_slogdet", "sign logabsdet")(*apply(_SLOGDET, (A,)))
+
+
+_CHOLESKY = Op("LinalgCholeskyExBackward0", np.linalg.cholesky, keeps_result=True, output_names=("L",))
+
+
+def cholesky(A: Tensor, *, upper: bool = False) -> Any:
+    """The triangular factor of a positive definite matrix."""
+    _require_square("cholesky", A)
+    found = _solved("cholesky", _CHOLESKY, (A,))
+    return found.mH if upper else found
+
+
+def _qr(a: Any, mode: str) -> Any:
+    if mode == "r":
+        r = np.linalg.qr(a, "r")
+        return np.zeros((0,), a.dtype), r
+    q, r = np.linalg.qr(a, mode)
+    return q, r
+
+
+_QR = Op("LinalgQrBackward0", _qr, keeps_result=True, input_names=("A",), output_names=("Q", "R"))
+
+
+def qr(A: Tensor, mode: str = "reduced") -> Any:
+    """The factors Q, with orthonormal columns, and R, triangular."""
+    _require_matrix("qr", A)
+    return named("linalg_qr", "Q R")(*apply(_QR, (A,), (mode,)))
+
+
+def _svd(a: Any, full: bool) -> Any:
+    u, s, vh = np.linalg.svd(a, full_matrices=full)
+    return u, s, vh
+
+
+_SVD = Op("LinalgSvdBackward0", _svd, keeps_result=True, input_names=("A",), output_names=("U", "S", "Vh"))
+
+
+def svd(A: Tensor, full_matrices: bool = True, *, driver: Any = None) -> Any:
+    """The singular value decomposition."""
+    _require_matrix("svd", A)
+    return named("linalg_svd", "U S Vh")(*apply(_SVD, (A,), (full_matrices,)))
+
+
+def _svdvals(a: Any) -> Any:
+    return np.linalg.svd(a, compute_uv=False)
+
+
+_SVDVALS = Op("LinalgSvdBackward0", _svdvals, input_names=("A",))
+
+
+def svdvals(A: Tensor, *, driver: Any = None) -> Any:
+    """The singular values."""
+    _require_matrix("svdvals", A)
+    return apply(_SVDVALS, (A,))
+
+
+def _eigh(a: Any, uplo: str) -> Any:
+    values, vectors = np.linalg.eigh(a, uplo)
+    return values, vectors
+
+
+_EIGH = Op("LinalgEighBackward0", _eigh, keeps_result=True, input_names=("A",))
+
+
+def eigh(A: Tensor, UPLO: str = "L") -> Any:
+    """The eigenvalues and eigenvectors of a symmetric or Hermitian matrix."""
+    _require_square("eigh", A)
+    return named("linalg_eigh", "eigenvalues eigenvectors")(*apply(_EIGH, (A,), (UPLO,)))
+
+
+def _eigvalsh(a: Any, uplo: str) -> Any:
+    return np.linalg.eigvalsh(a, uplo)
+
+
+_EIGVALSH = Op("LinalgEighBackward0", _eigvalsh, input_names=("A",))
+
+
+def eigvalsh(A: Tensor, UPLO: str = "L") -> Any:
+    """The eigenvalues of a symmetric or Hermitian matrix."""
+    _require_square("eigvalsh", A)
+    return apply(_EIGVALSH, (A,), (UPLO,))
+
+
+def _complex_kind(a: Any) -> Any:
+    return np.complex64 if a.dtype in (np.float32, np.complex64) else np.complex128
+
+
+def _eig(a: Any) -> Any:
+    values, vectors = np.linalg.eig(a)
+    return values.astype(_complex_kind(a)), vectors.astype(_complex_kind(a))
+
+
+_EIG = Op("LinalgEigBackward0", _eig, keeps_result=True)
+
+
+def eig(A: Tensor) -> Any:
+    """The eigenvalues and eigenvectors of a square matrix."""
+    _require_square("eig", A)
+    return named("linalg_eig", "eigenvalues eigenvectors")(*apply(_EIG, (A,)))
+
+
+def eigvals(A: Tensor) -> Any:
+    """The eigenvalues of a square matrix."""
+    _require_square("eigvals", A)
+    return eig(A)[0]
+
+
+# -- norms ------------------------------------------------------------------------------------------------
+
+
+def vector_norm(x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """The norm of the elements, or of those along dimensions, as a vector."""
+    return _norm_of(x, float(ord), dim, keepdim, dtype)
+
+
+def _matrix_norm(a: Any, order: Any, keepdims: bool) -> Any:
+    return np.linalg.norm(a, order, axis=(-2, -1), keepdims=keepdims)
+
+
+_MATRIX_NORM = Op("LinalgMatrixNormBackward0", _matrix_norm)
+_FRO = Op("LinalgVectorNormBackward0", _matrix_norm)
+
+
+def matrix_norm(
+    A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
+) -> Any:
+    """The norm of matrices."""
+    if dtype is not None:
+        A = A.to(dtype)
+    ndim = len(A._value.shape)
+    if ndim < 2:
+        raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
+    if ord == "fro":
+        return _norm_of(A, 2.0, dims_of(tuple(dim), ndim), keepdim)
+    a, b = dims_of(tuple(dim), ndim)
+    moved = A.movedim((a, b), (-2, -1))
+    if ord in (2, -2, "nuc"):
+        values = svdvals(moved)
+        found = values.sum(-1) if ord == "nuc" else values.amax(-1) if ord == 2 else values.amin(-1)
+    else:
+        sums = moved.abs().sum(-2 if abs(ord) == 1 else -1)
+        found = sums.amax(-1) if ord > 0 else sums.amin(-1)
+    if keepdim:
+        for d in sorted((a, b)):
+            found = found.unsqueeze(d)
+    return found
+
+
+def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """A vector norm, or with two dimensions (or an order of its own) a matrix norm."""
+    is_matrix = (dim is None and ord is not None and len(A._value.shape) == 2) or (
+        isinstance(dim, tuple | list) and len(dim) == 2 and ord is not None
+    )
+    if isinstance(ord, str) or is_matrix:
+        return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+    return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
+
+
+# -- more -------------------------------------------------------------------------------------------------
+
+
+def matrix_rank(A: Tensor, *, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
+    """The number of singular values that are not negligible."""
+    s = np.linalg.svd(A._value, compute_uv=False)
+    size = max(A._value.shape[-2:])
+    relative = size * np.finfo(s.dtype).eps if rtol is None and atol is None else (rtol or 0.0)
+    bound = np.maximum(atol or 0.0, relative * s.max(-1, keepdims=True, initial=0.0))
+    return wrap(np.asarray((s > bound).sum(-1)))
+
+
+def pinv(A: Tensor, *, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
+    """The pseudo-inverse."""
+    _require_matrix("pinv", A)
+    if not A._rg:
+        bound = rtol if rtol is not None else max(A._value.shape[-2:]) * np.finfo(A._value.dtype).eps
+        return wrap(np.linalg.pinv(A._value, rcond=bound))
+    u, s, vh = svd(A, False)
+    bound = float(s._value.max(initial=0.0)) * max(A._value.shape[-2:]) * np.finfo(s._value.dtype).eps
+    keep = s > bound
+    inverse = FUNCTIONS["where"](
+        keep, FUNCTIONS["where"](keep, s, FUNCTIONS["ones_like"](s)).reciprocal(), 0.0
+    )
+    return vh.mH @ (inverse.unsqueeze(-1) * u.mH)
+
+
+def lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: Any = None) -> Any:
+    """The least squares solution of ``A X = B``."""
+    vector = len(B._value.shape) == 1
+    right = B.unsqueeze(-1) if vector else B
+    rank = matrix_rank(A)
+    solution = pinv(A) @ right
+    rows, columns = A._value.shape[-2:]
+    residuals = ((A @ solution - right) ** 2).sum(-2) if rows > columns else wrap(np.zeros(0, A._value.dtype))
+    empty = wrap(np.zeros(0, A._value.dtype))
+    solution = solution.squeeze(-1) if vector else solution
+    return named("linalg_lstsq", "solution residuals rank singular_values")(solution, residuals, rank, empty)
+
+
+def multi_dot(tensors: Any) -> Any:
+    """The product of several matrices, in the cheapest order."""
+    return apply(_MULTI_DOT, tuple(tensors))
+
+
+def _multi_dot(*values: Any) -> Any:
+    return np.linalg.multi_dot(list(values))
+
+
+_MULTI_DOT = Op("LinalgMultiDotBackward0", _multi_dot)
+
+
+def cond(A: Tensor, p: Any = None) -> Any:
+    """How much a solution may grow errors."""
+    if p is None or p in (2, -2):
+        s = svdvals(A)
+        big, small = s.amax(-1), s.amin(-1)
+        return small / big if p == -2 else big / small
+    return matrix_norm(A, p) * matrix_norm(inv(A), p)
+
+
+def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Any:
+    """The cross product of vectors of three elements."""
+    return _cross_of(input, other, dim)
+
+
+def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """The diagonals of matrices, a view."""
+    return A.diagonal(offset, dim1, dim2)
+
+
+def matrix_exp(A: Tensor) -> Any:
+    """The exponential of a matrix."""
+    _require_square("matrix_exp", A)
+    size = float(np.max(np.sum(np.abs(A._value), axis=-1), initial=0.0))
+    squarings = max(int(np.ceil(np.log2(size))) + 1, 0) if size > 0 else 0
+    return apply(_MATRIX_EXP, (A,), (squarings,))
+
+
+def _matrix_exp_scaled(a: Any, squarings: int) -> Any:
+    # Scaling and squaring with a Taylor polynomial of order 18 below norm 1: N. J. Higham, "The scaling and
+    # squaring method for the matrix exponential revisited" (2005), section 2.
+    scaled = a * (0.5**squarings)
+    term = found = np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape) + 0 * a
+    for k in range(1, 19):
+        term = np.matmul(term, scaled) * (1.0 / k)
+        found = found + term
+    for _ in range(squarings):
+        found = np.matmul(found, found)
+    return found
+
+
+_MATRIX_EXP = Op("LinalgMatrixExpBackward0", _matrix_exp_scaled)
+
+
+def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Any:
+    """The products of vectors along a dimension, the first conjugated."""
+    return (x.conj() * y).sum(dim)
+
+
+def vander(x: Tensor, N: int | None = None) -> Any:
+    """The powers of elements, a column each."""
+    count = x._value.shape[-1] if N is None else N
+    return FUNCTIONS["stack"]([x**k for k in range(count)], -1)
+
+
+def tensorinv(A: Tensor, ind: int = 2) -> Any:
+    """The inverse of a tensor as a map of its first dimensions from its last."""
+    shape = A._value.shape
+    rows = int(np.prod(shape[:ind]))
+    return inv(A.reshape(rows, -1)).reshape((*shape[ind:], *shape[:ind]))
+
+
+def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Any:
+    """The solution of a system whose unknown is a tensor."""
+    if dims is not None:
+        ndim = len(A._value.shape)
+        moved = dims_of(tuple(dims), ndim)
+        A = A.permute([d for d in range(ndim) if d not in moved] + list(moved))
+    rest = A._value.shape[len(B._value.shape) :]
+    return solve(A.reshape(B._value.size, -1), B.reshape(-1)).reshape(rest)
+
+
+def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
+    """The inverse and an error code."""
+    return named("linalg_inv_ex", "inverse info")(inv(A), wrap(np.zeros(A._value.shape[:-2], np.int32)))
+
+
+def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
+    """The Cholesky factor and an error code."""
+    return named("linalg_cholesky_ex", "L info")(
+        cholesky(A, upper=upper), wrap(np.zeros(A._value.shape[:-2], np.int32))
+    )

@@ -1,0 +1,1 @@
+"""The layers: modules with parameters for the functions of ``torch.nn.functional``."""

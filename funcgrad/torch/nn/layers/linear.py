@@ -1,0 +1,301 @@
+"""Layers of products with weights, embeddings, and changes of shape."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.nn import functional as F
+from funcgrad.torch.nn import init
+from funcgrad.torch.nn.module import Module
+from funcgrad.torch.nn.parameter import Parameter
+from funcgrad.torch.operations.registry import FUNCTIONS
+
+__all__ = [
+    "Bilinear",
+    "CosineSimilarity",
+    "Embedding",
+    "EmbeddingBag",
+    "Flatten",
+    "Identity",
+    "Linear",
+    "PairwiseDistance",
+    "Unflatten",
+    "empty_parameter",
+]
+
+
+def empty_parameter(*shape: int, dtype: Any = None) -> Parameter:
+    """A parameter whose first values are still to be set."""
+    return Parameter(FUNCTIONS["empty"](*shape, dtype=dtype))
+
+
+class Identity(Module):
+    """The input itself, whatever the arguments."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+    def forward(self, input: Any) -> Any:
+        """The input."""
+        return input
+
+
+class Linear(Module):
+    """``x @ weight.T + bias``.
+
+    >>> from funcgrad import torch
+    >>> layer = torch.nn.Linear(3, 2)
+    >>> layer
+    Linear(in_features=3, out_features=2, bias=True)
+    >>> layer(torch.zeros(5, 3)).shape
+    torch.Size([5, 2])
+    """
+
+    weight: Parameter
+    bias: Parameter | None
+
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__()
+        self.in_features = in_features
+        self.out_features = out_features
+        self.weight = empty_parameter(out_features, in_features, dtype=dtype)
+        if bias:
+            self.bias = empty_parameter(out_features, dtype=dtype)
+        else:
+            self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw first values."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input: Tensor) -> Any:
+        """The affine function of the last dimension."""
+        parameters = self.__dict__["_parameters"]
+        return F.linear(input, parameters["weight"], parameters["bias"])
+
+    def extra_repr(self) -> str:
+        return (
+            f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+        )
+
+
+class Bilinear(Module):
+    """``x1 @ weight[k] @ x2 + bias[k]`` for every k."""
+
+    def __init__(
+        self,
+        in1_features: int,
+        in2_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        if in1_features <= 0:
+            raise ValueError(f"in1_features must be > 0, but got {in1_features}")
+        self.in1_features = in1_features
+        self.in2_features = in2_features
+        self.out_features = out_features
+        self.weight = empty_parameter(out_features, in1_features, in2_features, dtype=dtype)
+        if bias:
+            self.bias = empty_parameter(out_features, dtype=dtype)
+        else:
+            self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw first values."""
+        bound = 1 / math.sqrt(self.in1_features)
+        init.uniform_(self.weight, -bound, bound)
+        if self.bias is not None:
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input1: Tensor, input2: Tensor) -> Any:
+        """The bilinear function."""
+        return F.bilinear(input1, input2, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return (
+            f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
+            f"out_features={self.out_features}, bias={self.bias is not None}"
+        )
+
+
+class Embedding(Module):
+    """A table of vectors, looked up by integers.
+
+    >>> from funcgrad import torch
+    >>> torch.nn.Embedding(10, 3)(torch.tensor([1, 2])).shape
+    torch.Size([2, 3])
+    """
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        _freeze: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.num_embeddings = num_embeddings
+        self.embedding_dim = embedding_dim
+        if padding_idx is not None:
+            if not -num_embeddings <= padding_idx < num_embeddings:
+                raise AssertionError("Padding_idx must be within num_embeddings")
+            padding_idx %= num_embeddings
+        self.padding_idx = padding_idx
+        self.max_norm = max_norm
+        self.norm_type = norm_type
+        self.scale_grad_by_freq = scale_grad_by_freq
+        self.sparse = sparse
+        if _weight is None:
+            self.weight = empty_parameter(num_embeddings, embedding_dim, dtype=dtype)
+            self.reset_parameters()
+        else:
+            self.weight = Parameter(_weight)
+        self.weight.requires_grad_(not _freeze)
+
+    @classmethod
+    def from_pretrained(
+        cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None, **options: Any
+    ) -> Any:
+        """A table with these vectors, which are not trained unless ``freeze=False``."""
+        rows, columns = embeddings._value.shape
+        return cls(rows, columns, padding_idx, _weight=embeddings, _freeze=freeze, **options)
+
+    def reset_parameters(self) -> None:
+        """Draw first values; the padding's are zero."""
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            self.weight._value[self.padding_idx] = 0
+
+    def forward(self, input: Tensor) -> Any:
+        """The vectors that the integers name."""
+        return F.embedding(
+            input,
+            self.weight,
+            self.padding_idx,
+            self.max_norm,
+            self.norm_type,
+            self.scale_grad_by_freq,
+            self.sparse,
+        )
+
+    def extra_repr(self) -> str:
+        shown = f"{self.num_embeddings}, {self.embedding_dim}"
+        for name, default in (
+            ("padding_idx", None),
+            ("max_norm", None),
+            ("norm_type", 2),
+            ("scale_grad_by_freq", False),
+        ):
+            value = getattr(self, name)
+            if value != default:
+                shown += f", {name}={value}"
+        return shown + (", sparse=True" if self.sparse else "")
+
+
+class EmbeddingBag(Module):
+    """Sums, means or maxima of the vectors that the integers of each row name."""
+
+    def __init__(
+        self, num_embeddings: int, embedding_dim: int, mode: str = "mean", dtype: Any = None, **options: Any
+    ) -> None:
+        super().__init__()
+        if options:
+            raise NotImplementedError(
+                f"funcgrad.torch does not support EmbeddingBag with {', '.join(options)}; use Embedding and reduce"
+            )
+        self.num_embeddings = num_embeddings
+        self.embedding_dim = embedding_dim
+        self.mode = mode
+        self.weight = empty_parameter(num_embeddings, embedding_dim, dtype=dtype)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw first values."""
+        init.normal_(self.weight)
+
+    def forward(self, input: Tensor, offsets: Any = None, per_sample_weights: Any = None) -> Any:
+        """The reduced vectors."""
+        return F.embedding_bag(
+            input, self.weight, offsets, mode=self.mode, per_sample_weights=per_sample_weights
+        )
+
+    def extra_repr(self) -> str:
+        return f"{self.num_embeddings}, {self.embedding_dim}, mode={self.mode!r}"
+
+
+class Flatten(Module):
+    """Several dimensions made one: all but the first, unless told otherwise."""
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        super().__init__()
+        self.start_dim = start_dim
+        self.end_dim = end_dim
+
+    def forward(self, input: Tensor) -> Any:
+        """The input in its new shape."""
+        return input.flatten(self.start_dim, self.end_dim)
+
+    def extra_repr(self) -> str:
+        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+
+
+class Unflatten(Module):
+    """One dimension made several."""
+
+    def __init__(self, dim: int, unflattened_size: Any) -> None:
+        super().__init__()
+        self.dim = dim
+        self.unflattened_size = unflattened_size
+
+    def forward(self, input: Tensor) -> Any:
+        """The input in its new shape."""
+        return input.unflatten(self.dim, self.unflattened_size)
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
+
+
+class CosineSimilarity(Module):
+    """The cosine of the angle between vectors."""
+
+    def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
+        super().__init__()
+        self.dim = dim
+        self.eps = eps
+
+    def forward(self, x1: Tensor, x2: Tensor) -> Any:
+        """The cosines."""
+        return F.cosine_similarity(x1, x2, self.dim, self.eps)
+
+
+class PairwiseDistance(Module):
+    """The norms of differences of vectors."""
+
+    def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
+        super().__init__()
+        self.norm = p
+        self.eps = eps
+        self.keepdim = keepdim
+
+    def forward(self, x1: Tensor, x2: Tensor) -> Any:
+        """The distances."""
+        return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)

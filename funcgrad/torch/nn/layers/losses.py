@@ -1,0 +1,305 @@
+"""Losses as modules: a function, its options, and a reduction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.nn import functional as F
+from funcgrad.torch.nn.functional.losses import chosen_reduction
+from funcgrad.torch.nn.module import Module
+
+__all__ = [
+    "BCELoss",
+    "BCEWithLogitsLoss",
+    "CosineEmbeddingLoss",
+    "CrossEntropyLoss",
+    "GaussianNLLLoss",
+    "HingeEmbeddingLoss",
+    "HuberLoss",
+    "KLDivLoss",
+    "L1Loss",
+    "MSELoss",
+    "MarginRankingLoss",
+    "MultiLabelSoftMarginLoss",
+    "NLLLoss",
+    "PoissonNLLLoss",
+    "SmoothL1Loss",
+    "SoftMarginLoss",
+    "TripletMarginLoss",
+]
+
+
+class Loss(Module):
+    """A loss with a reduction: ``"mean"``, ``"sum"`` or ``"none"``."""
+
+    def __init__(self, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
+        super().__init__()
+        if size_average is not None or reduce is not None:
+            reduction = chosen_reduction(reduction, size_average, reduce)
+        self.reduction = reduction
+
+
+class Weighted(Loss):
+    """A loss with weights, which are a buffer."""
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: Any = None,
+        reduce: Any = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+
+
+class L1Loss(Loss):
+    """The mean of the absolute differences."""
+
+    def forward(self, input: Tensor, target: Tensor) -> Any:
+        """The loss."""
+        return F.l1_loss(input, target, reduction=self.reduction)
+
+
+class MSELoss(Loss):
+    """The mean of the squared differences.
+
+    >>> from funcgrad import torch
+    >>> torch.nn.MSELoss()(torch.tensor([1.0, 4.0]), torch.tensor([1.0, 2.0]))
+    tensor(2.)
+    """
+
+    def forward(self, input: Tensor, target: Tensor) -> Any:
+        """The loss."""
+        return F.mse_loss(input, target, reduction=self.reduction)
+
+
+class SmoothL1Loss(Loss):
+    """The squared difference near 0, the absolute one beyond `beta`."""
+
+    def __init__(
+        self, size_average: Any = None, reduce: Any = None, reduction: str = "mean", beta: float = 1.0
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.beta = beta
+
+    def forward(self, input: Tensor, target: Tensor) -> Any:
+        """The loss."""
+        return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
+
+
+class HuberLoss(Loss):
+    """The squared difference near 0, a straight line beyond `delta`."""
+
+    def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
+        super().__init__(reduction=reduction)
+        self.delta = delta
+
+    def forward(self, input: Tensor, target: Tensor) -> Any:
+        """The loss."""
+        return F.huber_loss(input, target, self.reduction, self.delta)
+
+
+class NLLLoss(Weighted):
+    """Minus the log-probability of the right class."""
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: Any = None,
+        ignore_index: int = -100,
+        reduce: Any = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(weight, size_average, reduce, reduction)
+        self.ignore_index = ignore_index
+
+    def forward(self, input: Tensor, target: Tensor) -> Any:
+        """The loss."""
+        return F.nll_loss(
+            input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction
+        )
+
+
+class CrossEntropyLoss(Weighted):
+    """The cross entropy between scores and classes (integers, or probabilities)."""
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: Any = None,
+        ignore_index: int = -100,
+        reduce: Any = None,
+        reduction: str = "mean",
+        label_smoothing: float = 0.0,
+    ) -> None:
+        super().__init__(weight, size_average, reduce, reduction)
+        self.ignore_index = ignore_index
+        self.label_smoothing = label_smoothing
+
+    def forward(self, input: Tensor, target: Tensor) -> Any:
+        """The loss."""
+        return F.cross_entropy(
+            input,
+            target,
+            self.weight,
+            ignore_index=self.ignore_index,
+            reduction=self.reduction,
+            label_smoothing=self.label_smoothing,
+        )
+
+
+class KLDivLoss(Loss):
+    """The divergence of a distribution, given by log-probabilities, from the target."""
+
+    def __init__(
+        self, size_average: Any = None, reduce: Any = None, reduction: str = "mean", log_target: bool = False
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.log_target = log_target
+
+    def forward(self, input: Tensor, target: Tensor) -> Any:
+        """The loss."""
+        return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
+
+
+class BCELoss(Weighted):
+    """The cross entropy of probabilities."""
+
+    def forward(self, input: Tensor, target: Tensor) -> Any:
+        """The loss."""
+        return F.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
+
+
+class BCEWithLogitsLoss(Weighted):
+    """The cross entropy of the sigmoid of scores."""
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: Any = None,
+        reduce: Any = None,
+        reduction: str = "mean",
+        pos_weight: Tensor | None = None,
+    ) -> None:
+        super().__init__(weight, size_average, reduce, reduction)
+        self.register_buffer("pos_weight", pos_weight)
+
+    def forward(self, input: Tensor, target: Tensor) -> Any:
+        """The loss."""
+        return F.binary_cross_entropy_with_logits(
+            input, target, self.weight, reduction=self.reduction, pos_weight=self.pos_weight
+        )
+
+
+class PoissonNLLLoss(Loss):
+    """Minus the log-likelihood of counts."""
+
+    def __init__(
+        self,
+        log_input: bool = True,
+        full: bool = False,
+        size_average: Any = None,
+        eps: float = 1e-8,
+        reduce: Any = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.log_input, self.full, self.eps = log_input, full, eps
+
+    def forward(self, log_input: Tensor, target: Tensor) -> Any:
+        """The loss."""
+        return F.poisson_nll_loss(
+            log_input, target, self.log_input, self.full, eps=self.eps, reduction=self.reduction
+        )
+
+
+class GaussianNLLLoss(Loss):
+    """Minus the log-likelihood under normal distributions."""
+
+    def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
+        super().__init__(reduction=reduction)
+        self.full, self.eps = full, eps
+
+    def forward(self, input: Tensor, target: Tensor, var: Any) -> Any:
+        """The loss."""
+        return F.gaussian_nll_loss(input, target, var, self.full, self.eps, self.reduction)
+
+
+class SoftMarginLoss(Loss):
+    """``log(1 + exp(-target * input))``."""
+
+    def forward(self, input: Tensor, target: Tensor) -> Any:
+        """The loss."""
+        return F.soft_margin_loss(input, target, reduction=self.reduction)
+
+
+class MultiLabelSoftMarginLoss(Weighted):
+    """The mean over classes of the cross entropy of each."""
+
+    def forward(self, input: Tensor, target: Tensor) -> Any:
+        """The loss."""
+        return F.multilabel_soft_margin_loss(input, target, self.weight, reduction=self.reduction)
+
+
+class Margin(Loss):
+    """A loss with a margin."""
+
+    def __init__(
+        self, margin: float = 0.0, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.margin = margin
+
+
+class MarginRankingLoss(Margin):
+    """``max(0, -target * (input1 - input2) + margin)``."""
+
+    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Any:
+        """The loss."""
+        return F.margin_ranking_loss(input1, input2, target, self.margin, reduction=self.reduction)
+
+
+class CosineEmbeddingLoss(Margin):
+    """One less the cosine for pairs that belong together, the cosine for others."""
+
+    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Any:
+        """The loss."""
+        return F.cosine_embedding_loss(input1, input2, target, self.margin, reduction=self.reduction)
+
+
+class HingeEmbeddingLoss(Margin):
+    """A distance for pairs that belong together, what it lacks of the margin for others."""
+
+    def __init__(
+        self, margin: float = 1.0, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+    ) -> None:
+        super().__init__(margin, size_average, reduce, reduction)
+
+    def forward(self, input: Tensor, target: Tensor) -> Any:
+        """The loss."""
+        return F.hinge_embedding_loss(input, target, self.margin, reduction=self.reduction)
+
+
+class TripletMarginLoss(Loss):
+    """``max(0, distance to positive - distance to negative + margin)``."""
+
+    def __init__(
+        self,
+        margin: float = 1.0,
+        p: float = 2.0,
+        eps: float = 1e-6,
+        swap: bool = False,
+        size_average: Any = None,
+        reduce: Any = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.margin, self.p, self.eps, self.swap = margin, p, eps, swap
+
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Any:
+        """The loss."""
+        return F.triplet_margin_loss(
+            anchor, positive, negative, self.margin, self.p, self.eps, self.swap, reduction=self.reduction
+        )

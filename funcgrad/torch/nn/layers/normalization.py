@@ -1,0 +1,344 @@
+"""Layers that normalise, with running statistics where there are such."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.nn import functional as F
+from funcgrad.torch.nn import init
+from funcgrad.torch.nn.layers.linear import empty_parameter
+from funcgrad.torch.nn.module import Module
+from funcgrad.torch.operations.registry import FUNCTIONS
+
+__all__ = [
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "BatchNorm3d",
+    "GroupNorm",
+    "InstanceNorm1d",
+    "InstanceNorm2d",
+    "InstanceNorm3d",
+    "LayerNorm",
+    "LocalResponseNorm",
+    "RMSNorm",
+]
+
+
+class Normalising(Module):
+    """What batch and instance normalisation share: parameters and running statistics of channels."""
+
+    ranks: ClassVar[tuple[int, ...]]
+    _version = 2
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float,
+        momentum: float | None,
+        affine: bool,
+        track_running_stats: bool,
+        dtype: Any,
+        bias: bool = True,
+    ) -> None:
+        super().__init__()
+        from funcgrad import torch  # noqa: PLC0415 - above this module
+
+        self.num_features = num_features
+        self.eps = eps
+        self.momentum = momentum
+        self.affine = affine
+        self.track_running_stats = track_running_stats
+        for name, wanted in (("weight", affine), ("bias", affine and bias)):
+            self.register_parameter(name, empty_parameter(num_features, dtype=dtype) if wanted else None)
+        if track_running_stats:
+            self.register_buffer("running_mean", FUNCTIONS["zeros"](num_features, dtype=dtype))
+            self.register_buffer("running_var", FUNCTIONS["ones"](num_features, dtype=dtype))
+            self.register_buffer("num_batches_tracked", torch.tensor(0, dtype=torch.int64))
+        else:
+            for name in ("running_mean", "running_var", "num_batches_tracked"):
+                self.register_buffer(name, None)
+        self.reset_parameters()
+
+    def reset_running_stats(self) -> None:
+        """Forget the batches seen."""
+        if self.track_running_stats:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+            self.num_batches_tracked.zero_()
+
+    def reset_parameters(self) -> None:
+        """Set first values: weights 1, biases 0."""
+        self.reset_running_stats()
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+    def check_input(self, input: Tensor) -> None:
+        """Raise ValueError for a number of dimensions that the layer does not take."""
+        ndim = len(input._value.shape)
+        if ndim not in self.ranks:
+            wanted = " or ".join([f"{k}D" for k in self.ranks])
+            raise ValueError(f"expected {wanted} input (got {ndim}D input)")
+
+    def extra_repr(self) -> str:
+        bias = f"bias={self.bias is not None}, " if self.shows_bias else ""
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, {bias}"
+            f"track_running_stats={self.track_running_stats}"
+        )
+
+    shows_bias: ClassVar[bool] = True
+
+
+class BatchNorm(Normalising):
+    """Mean 0 and variance 1 in every channel: of the batch in training, by running statistics otherwise."""
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype, bias)
+
+    def forward(self, input: Tensor) -> Any:
+        """The normalised input."""
+        self.check_input(input)
+        share = 0.0 if self.momentum is None else self.momentum
+        if self.training and self.track_running_stats and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:
+                share = 1.0 / float(self.num_batches_tracked)
+        by_batch = self.training or (self.running_mean is None and self.running_var is None)
+        tracked = not self.training or self.track_running_stats
+        return F.batch_norm(
+            input,
+            self.running_mean if tracked else None,
+            self.running_var if tracked else None,
+            self.weight,
+            self.bias,
+            by_batch,
+            share,
+            self.eps,
+        )
+
+
+class BatchNorm1d(BatchNorm):
+    """`BatchNorm` of vectors or signals."""
+
+    ranks = (2, 3)
+
+
+class BatchNorm2d(BatchNorm):
+    """`BatchNorm` of images.
+
+    >>> from funcgrad import torch
+    >>> torch.nn.BatchNorm2d(4)
+    BatchNorm2d(4, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
+    """
+
+    ranks = (4,)
+
+
+class BatchNorm3d(BatchNorm):
+    """`BatchNorm` of volumes."""
+
+    ranks = (5,)
+
+
+class InstanceNorm(Normalising):
+    """Mean 0 and variance 1 in every channel of every example."""
+
+    shows_bias = False
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = False,
+        track_running_stats: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype)
+
+    def forward(self, input: Tensor) -> Any:
+        """The normalised input."""
+        self.check_input(input)
+        is_batch = len(input._value.shape) == self.ranks[-1]
+        x = input if is_batch else input.unsqueeze(0)
+        by_input = self.training or not self.track_running_stats
+        out = F.instance_norm(
+            x,
+            self.running_mean,
+            self.running_var,
+            self.weight,
+            self.bias,
+            by_input,
+            self.momentum or 0.0,
+            self.eps,
+        )
+        return out if is_batch else out.squeeze(0)
+
+
+class InstanceNorm1d(InstanceNorm):
+    """`InstanceNorm` of signals."""
+
+    ranks = (2, 3)
+
+
+class InstanceNorm2d(InstanceNorm):
+    """`InstanceNorm` of images."""
+
+    ranks = (3, 4)
+
+
+class InstanceNorm3d(InstanceNorm):
+    """`InstanceNorm` of volumes."""
+
+    ranks = (4, 5)
+
+
+class LayerNorm(Module):
+    """Mean 0 and variance 1 over the last dimensions.
+
+    >>> from funcgrad import torch
+    >>> torch.nn.LayerNorm(2)(torch.tensor([[1.0, 3.0]]))
+    tensor([[-1.0000,  1.0000]], grad_fn=<NativeLayerNormBackward0>)
+    """
+
+    def __init__(
+        self,
+        normalized_shape: Any,
+        eps: float = 1e-5,
+        elementwise_affine: bool = True,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        self.normalized_shape = shape
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        for name, wanted in (("weight", elementwise_affine), ("bias", elementwise_affine and bias)):
+            self.register_parameter(name, empty_parameter(*shape, dtype=dtype) if wanted else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Set first values: weights 1, biases 0."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+    def forward(self, input: Tensor) -> Any:
+        """The normalised input."""
+        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        return (
+            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, "
+            f"bias={self.bias is not None}"
+        )
+
+
+class RMSNorm(Module):
+    """The root of the mean square over the last dimensions made 1."""
+
+    def __init__(
+        self,
+        normalized_shape: Any,
+        eps: float | None = None,
+        elementwise_affine: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        self.normalized_shape = shape
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        self.register_parameter(
+            "weight", empty_parameter(*shape, dtype=dtype) if elementwise_affine else None
+        )
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Set first values: weights 1."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+
+    def forward(self, input: Tensor) -> Any:
+        """The normalised input."""
+        return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
+
+    def extra_repr(self) -> str:
+        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+
+
+class GroupNorm(Module):
+    """Mean 0 and variance 1 in every group of channels of every example."""
+
+    def __init__(
+        self,
+        num_groups: int,
+        num_channels: int,
+        eps: float = 1e-5,
+        affine: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__()
+        if num_channels % num_groups:
+            raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
+        self.num_groups = num_groups
+        self.num_channels = num_channels
+        self.eps = eps
+        self.affine = affine
+        for name, wanted in (("weight", affine), ("bias", affine and bias)):
+            self.register_parameter(name, empty_parameter(num_channels, dtype=dtype) if wanted else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Set first values: weights 1, biases 0."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+    def forward(self, input: Tensor) -> Any:
+        """The normalised input."""
+        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        return (
+            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
+            f"bias={self.bias is not None}"
+        )
+
+
+class LocalResponseNorm(Module):
+    """Division by a power of the mean square of neighbouring channels."""
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
+        super().__init__()
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+
+    def forward(self, input: Tensor) -> Any:
+        """The normalised input."""
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

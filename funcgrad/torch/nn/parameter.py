@@ -1,0 +1,84 @@
+"""Parameters and buffers: the tensors that a module owns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from funcgrad.torch.core.tensor import Tensor, own
+
+__all__ = ["Buffer", "Parameter", "UninitializedParameter"]
+
+
+class Parameter(Tensor):
+    """A tensor that requires grad and, as the attribute of a module, is one of its parameters.
+
+    >>> from funcgrad import torch
+    >>> torch.nn.Parameter(torch.zeros(2))
+    Parameter containing:
+    tensor([0., 0.], requires_grad=True)
+    """
+
+    __module__ = "funcgrad.torch.nn"
+
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Any:
+        if data is None:
+            from funcgrad import torch  # noqa: PLC0415 - above this module
+
+            data = torch.empty(0)
+        return owning(cls, own(data), requires_grad)
+
+    def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
+        """What `__new__` has done."""
+
+    def __repr__(self, **options: Any) -> str:
+        return f"Parameter containing:\n{super().__repr__(**options)}"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
+        found = memo.get(id(self))
+        if found is None:
+            found = memo[id(self)] = owning(type(self), own(self).copy(), self._rg)
+        return found  # type: ignore[no-any-return]
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return rebuilt, (type(self), own(self), self._rg)
+
+
+def owning(cls: type, value: Any, requires_grad: bool) -> Any:
+    """A leaf tensor of a class, on this memory."""
+    t = object.__new__(cls)
+    t._value = value
+    t._version_box = [0]
+    t.requires_grad = requires_grad
+    return t
+
+
+def rebuilt(cls: type, value: Any, requires_grad: bool) -> Any:
+    """What pickle calls to make a parameter again."""
+    return owning(cls, value, requires_grad)
+
+
+class Buffer(Tensor):
+    """A tensor that, as the attribute of a module, is part of its state but is not trained."""
+
+    __module__ = "funcgrad.torch.nn"
+
+    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Any:
+        if data is None:
+            from funcgrad import torch  # noqa: PLC0415 - above this module
+
+            data = torch.empty(0)
+        t = owning(cls, own(data), False)
+        t.persistent = persistent
+        return t
+
+    def __init__(self, data: Tensor | None = None, *, persistent: bool = True) -> None:
+        """What `__new__` has done."""
+
+
+class UninitializedParameter:
+    """Parameters of lazy modules, which are not supported."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise NotImplementedError(
+            "funcgrad.torch does not support lazy modules; give the sizes when the module is made"
+        )

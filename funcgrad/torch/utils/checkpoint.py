@@ -1,0 +1,158 @@
+"""`checkpoint`: forget what a function computed, and compute it again in the backward pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from funcgrad.torch.autograd.gradients import grad
+from funcgrad.torch.core.grad_mode import enable_grad, no_grad
+from funcgrad.torch.core.history import Node, Output
+from funcgrad.torch.core.state import MODES, SEQUENCE
+from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.operations.random import default_generator
+
+__all__ = ["checkpoint", "checkpoint_sequential", "noop_context_fn"]
+
+
+class CheckpointFunctionBackward(Node):
+    """A node that runs its function again, and then backward through it."""
+
+    is_python = True
+
+    def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any, state: Any) -> None:
+        self.function = function
+        self.args = args
+        self.kwargs = kwargs
+        self.state = state
+
+    def backward_python(self, cotangents: list[Any]) -> list[Any]:
+        """The gradients of the tensor arguments, and into the leaves that the function closes over."""
+        before = default_generator.get_state()
+        if self.state is not None:
+            default_generator.set_state(self.state)
+        create = MODES.grad
+        with enable_grad():
+            own = [_own(x) if isinstance(x, Tensor) else x for x in self.args]
+            out = self.function(*own, **self.kwargs)
+        default_generator.set_state(before)
+        outs = out if isinstance(out, tuple | list) else (out,)
+        pairs = [
+            (o, g)
+            for o, g in zip(outs, cotangents, strict=True)
+            if isinstance(o, Tensor) and o._rg and g is not None
+        ]
+        tensors = [t for t in own if isinstance(t, Tensor)]
+        wanted = [t for t in tensors if t._rg]
+        captured = captured_leaves([o for o, _ in pairs], wanted)
+        found: Any = ()
+        if pairs and (wanted or captured):
+            found = grad(
+                [o for o, _ in pairs],
+                [*wanted, *captured],
+                [g for _, g in pairs],
+                allow_unused=True,
+                create_graph=create,
+            )
+        from funcgrad.torch.core.engine import accumulate  # noqa: PLC0415 - beside this module
+
+        for leaf, g in zip(captured, found[len(wanted) :], strict=True):
+            if g is not None:
+                accumulate(leaf, g if create else g._value, create)
+        grads = iter(found)
+        return [next(grads) if t._rg else None for t in tensors]
+
+
+def _own(t: Tensor) -> Tensor:
+    own = t.detach()
+    own._rg = t._rg
+    return own
+
+
+def captured_leaves(outs: list[Tensor], given: list[Tensor]) -> list[Tensor]:
+    """The leaves behind outputs that are not among the given ones."""
+    from funcgrad.torch.core.engine import nodes_behind  # noqa: PLC0415 - beside this module
+
+    known = {id(t) for t in given}
+    found: dict[int, Tensor] = {}
+    for node in nodes_behind([o._node for o in outs if o._node is not None]):
+        for e in node.edges:
+            if isinstance(e, Tensor) and id(e) not in known:
+                found[id(e)] = e
+    return list(found.values())
+
+
+def noop_context_fn() -> Any:
+    """Contexts that do nothing."""
+    from contextlib import nullcontext  # noqa: PLC0415 - only here
+
+    return nullcontext(), nullcontext()
+
+
+def checkpoint(
+    function: Callable[..., Any],
+    *args: Any,
+    use_reentrant: bool | None = None,
+    context_fn: Any = noop_context_fn,
+    determinism_check: str = "default",
+    debug: bool = False,
+    preserve_rng_state: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """``function(*args)``, of which only the arguments are kept for the backward pass.
+
+    >>> x = fg.torch.tensor(2.0, requires_grad=True)
+    >>> fg.torch.utils.checkpoint.checkpoint(fg.torch.exp, x, use_reentrant=False).backward()
+    >>> x.grad
+    tensor(7.3891)
+    """
+    if use_reentrant is None:
+        import warnings  # noqa: PLC0415 - rare
+
+        warnings.warn(
+            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. In version 2.9 we will raise "
+            "an exception if use_reentrant is not passed. use_reentrant=False is recommended, but if you need to preserve "
+            "the current default behavior, you can pass use_reentrant=True.",
+            UserWarning,
+            stacklevel=2,
+        )
+    state = default_generator.get_state() if preserve_rng_state else None
+    with no_grad():
+        out = function(*args, **kwargs)
+    tensors = [x for x in args if isinstance(x, Tensor)]
+    if not MODES.grad or not (any(t._rg for t in tensors) or not use_reentrant):
+        return out
+    node = CheckpointFunctionBackward(function, args, kwargs, state)
+    node.edges = tuple([(t._node or t) if t._rg else None for t in tensors])
+    outs = out if isinstance(out, tuple | list) else (out,)
+    node.outputs = len(outs)
+    node.seq = next(SEQUENCE)
+    for k, t in enumerate(outs):
+        if isinstance(t, Tensor) and t._value.dtype.kind in "fc" and not any(t is x for x in args):
+            t._node = node if len(outs) == 1 else Output(node, k)
+            t._rg = True
+    return out
+
+
+def checkpoint_sequential(
+    functions: Any, segments: int, input: Any, use_reentrant: bool = True, **options: Any
+) -> Any:
+    """Functions one after another, in checkpointed segments."""
+    steps = list(functions.children()) if hasattr(functions, "children") else list(functions)
+    size = max(len(steps) // segments, 1)
+
+    def through(part: list[Any]) -> Callable[[Any], Any]:
+        def run(x: Any) -> Any:
+            for step in part:
+                x = step(x)
+            return x
+
+        return run
+
+    for k in range(0, len(steps), size):
+        part = steps[k : k + size]
+        if k + size >= len(steps):
+            input = through(part)(input)
+        else:
+            input = checkpoint(through(part), input, use_reentrant=use_reentrant)
+    return input

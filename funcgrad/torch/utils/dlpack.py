@@ -1,0 +1,15 @@
+"""Interchange by DLPack: ``torch.utils.dlpack``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.operations.conversion import from_dlpack
+
+__all__ = ["from_dlpack", "to_dlpack"]
+
+
+def to_dlpack(tensor: Tensor) -> Any:
+    """The capsule that other libraries import."""
+    return tensor.__dlpack__()
