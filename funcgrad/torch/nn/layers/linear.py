@@ -22,7 +22,6 @@ __all__ = [
     "Linear",
     "PairwiseDistance",
     "Unflatten",
-    "empty_parameter",
 ]
 
 

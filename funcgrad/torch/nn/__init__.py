@@ -1,0 +1,51 @@
+"""``torch.nn``: modules, their parameters, and the functions they apply.
+
+>>> from funcgrad import torch
+>>> model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+>>> sum(p.numel() for p in model.parameters())
+49
+"""
+
+from __future__ import annotations
+
+from funcgrad.torch.nn import functional, init, utils
+from funcgrad.torch.nn.containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
+from funcgrad.torch.nn.layers import (
+    activations,
+    convolution,
+    linear,
+    losses,
+    normalization,
+    pooling,
+    recurrent,
+)
+from funcgrad.torch.nn.layers.activations import *  # noqa: F403 - the modules say what is public
+from funcgrad.torch.nn.layers.convolution import *  # noqa: F403
+from funcgrad.torch.nn.layers.linear import *  # noqa: F403
+from funcgrad.torch.nn.layers.losses import *  # noqa: F403
+from funcgrad.torch.nn.layers.normalization import *  # noqa: F403
+from funcgrad.torch.nn.layers.pooling import *  # noqa: F403
+from funcgrad.torch.nn.layers.recurrent import *  # noqa: F403
+from funcgrad.torch.nn.module import Module
+from funcgrad.torch.nn.parameter import Buffer, Parameter
+
+__all__ = [
+    "Buffer",
+    "Module",
+    "ModuleDict",
+    "ModuleList",
+    "Parameter",
+    "ParameterDict",
+    "ParameterList",
+    "Sequential",
+    "functional",
+    "init",
+    "utils",
+    *activations.__all__,
+    *convolution.__all__,
+    *linear.__all__,
+    *losses.__all__,
+    *normalization.__all__,
+    *pooling.__all__,
+    *recurrent.__all__,
+]

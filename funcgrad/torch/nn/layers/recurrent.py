@@ -1,0 +1,341 @@
+"""Recurrent layers: step by step along a sequence, each step one operation of the history."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from funcgrad import nn
+from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.history import op
+from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.nn import functional as F
+from funcgrad.torch.nn import init
+from funcgrad.torch.nn.layers.linear import empty_parameter
+from funcgrad.torch.nn.module import Module
+from funcgrad.torch.operations.registry import FUNCTIONS
+
+__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
+
+
+@op("LstmCellBackward0")
+def _lstm(gates: Any, h: Any, c: Any, w: Any, *bias: Any) -> Any:
+    gates = gates + h @ w.T
+    if bias:
+        gates = gates + bias[0]
+    n = c.shape[-1]
+    i, f, g, o = (gates[..., k * n : (k + 1) * n] for k in range(4))
+    kept = nn.sigmoid(f) * c + nn.sigmoid(i) * np.tanh(g)
+    return nn.sigmoid(o) * np.tanh(kept), kept
+
+
+@op("GruCellBackward0")
+def _gru(gates: Any, h: Any, w: Any, *bias: Any) -> Any:
+    own = h @ w.T
+    if bias:
+        own = own + bias[0]
+    n = h.shape[-1]
+    r = nn.sigmoid(gates[..., :n] + own[..., :n])
+    z = nn.sigmoid(gates[..., n : 2 * n] + own[..., n : 2 * n])
+    new = np.tanh(gates[..., 2 * n :] + r * own[..., 2 * n :])
+    return (h - new) * z + new
+
+
+def _rnn_with(activation: Callable[[Any], Any]) -> Callable[..., Any]:
+    def step(gates: Any, h: Any, w: Any, *bias: Any) -> Any:
+        total = gates + h @ w.T
+        return activation(total + bias[0] if bias else total)
+
+    return step
+
+
+_RNN = {
+    "tanh": op("TanhBackward0")(_rnn_with(nn.tanh)),
+    "relu": op("ReluBackward0")(_rnn_with(nn.relu)),
+}
+
+
+def stepped(mode: str, gates: Tensor, state: tuple[Any, ...], w: Tensor, bias: Any) -> tuple[Any, ...]:
+    """One step: the new state, its first part the output."""
+    rest = () if bias is None else (bias,)
+    if mode == "LSTM":
+        return apply(_lstm, (gates, *state, w, *rest))  # type: ignore[no-any-return]
+    made = _gru if mode == "GRU" else _RNN[mode.removeprefix("RNN_").lower()]
+    return (apply(made, (gates, *state, w, *rest)),)
+
+
+class Recurrent(Module):
+    """What `RNN`, `LSTM` and `GRU` share: parameters by layer and direction, and the walk along sequences."""
+
+    gates: ClassVar[int]
+
+    def __init__(
+        self,
+        mode: str,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        if proj_size:
+            raise NotImplementedError(
+                "funcgrad.torch does not support recurrent layers with proj_size; follow the layer by a Linear"
+            )
+        if not 0 <= dropout <= 1:
+            raise ValueError(
+                "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
+            )
+        if dropout > 0 and num_layers == 1:
+            warnings.warn(
+                "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers "
+                f"greater than 1, but got dropout={dropout} and num_layers={num_layers}",
+                UserWarning,
+                stacklevel=3,
+            )
+        if hidden_size <= 0:
+            raise ValueError("hidden_size must be greater than zero")
+        if num_layers <= 0:
+            raise ValueError("num_layers must be greater than zero")
+        self.mode = mode
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.num_layers = num_layers
+        self.bias = bias
+        self.batch_first = batch_first
+        self.dropout = float(dropout)
+        self.bidirectional = bidirectional
+        directions = 2 if bidirectional else 1
+        for layer in range(num_layers):
+            for suffix in ("", "_reverse")[:directions]:
+                inner = input_size if layer == 0 else hidden_size * directions
+                rows = self.gates * hidden_size
+                for name, shape in (("weight_ih", (rows, inner)), ("weight_hh", (rows, hidden_size))):
+                    setattr(self, f"{name}_l{layer}{suffix}", empty_parameter(*shape, dtype=dtype))
+                for name in ("bias_ih", "bias_hh") if bias else ():
+                    setattr(self, f"{name}_l{layer}{suffix}", empty_parameter(rows, dtype=dtype))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw first values."""
+        bound = 1.0 / math.sqrt(self.hidden_size)
+        for weight in self.parameters():
+            init.uniform_(weight, -bound, bound)
+
+    @property
+    def all_weights(self) -> list[list[Any]]:
+        """The parameters of each layer and direction."""
+        return [
+            self._weights(layer, suffix) for layer in range(self.num_layers) for suffix in self._suffixes()
+        ]
+
+    def flatten_parameters(self) -> None:
+        """Nothing: there is no memory layout to prepare."""
+
+    def _suffixes(self) -> tuple[str, ...]:
+        return ("", "_reverse") if self.bidirectional else ("",)
+
+    def _weights(self, layer: int, suffix: str) -> list[Any]:
+        names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh") if self.bias else ("weight_ih", "weight_hh")
+        return [getattr(self, f"{name}_l{layer}{suffix}") for name in names]
+
+    def forward(self, input: Tensor, hx: Any = None) -> Any:
+        """The outputs along the sequence, and the last state."""
+        if not isinstance(input, Tensor):
+            raise NotImplementedError(
+                "funcgrad.torch does not support packed sequences; pad them and mask the loss"
+            )
+        ndim = len(input._value.shape)
+        if ndim not in (2, 3):
+            raise ValueError(f"{type(self).__name__}: Expected input to be 2D or 3D, got {ndim}D instead")
+        is_batch = ndim == 3
+        x = input if is_batch else input.unsqueeze(1)
+        if is_batch and self.batch_first:
+            x = x.transpose(0, 1)
+        if x._value.shape[-1] != self.input_size:
+            raise RuntimeError(
+                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {x._value.shape[-1]}"
+            )
+        out, last = self._layers(x, self._start(x, hx, is_batch))
+        if not is_batch:
+            out, last = out.squeeze(1), tuple([t.squeeze(1) for t in last])
+        elif self.batch_first:
+            out = out.transpose(0, 1)
+        return out, last if self.mode == "LSTM" else last[0]
+
+    def _start(self, x: Any, hx: Any, is_batch: bool) -> tuple[Any, ...]:
+        shape = (self.num_layers * len(self._suffixes()), x._value.shape[1], self.hidden_size)
+        if hx is None:
+            return tuple([x.new_zeros(shape) for _ in range(2 if self.mode == "LSTM" else 1)])
+        states = tuple(hx) if self.mode == "LSTM" else (hx,)
+        states = states if is_batch else tuple([t.unsqueeze(1) for t in states])
+        for t in states:
+            if tuple(t._value.shape) != shape:
+                raise RuntimeError(f"Expected hidden size {shape}, got {list(t._value.shape)}")
+        return states
+
+    def _layers(self, x: Any, start: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+        lasts: list[tuple[Any, ...]] = []
+        for layer in range(self.num_layers):
+            outs = []
+            for suffix in self._suffixes():
+                state = tuple([t[len(lasts)] for t in start])
+                out, last = self._along(x, state, self._weights(layer, suffix), bool(suffix))
+                outs.append(out)
+                lasts.append(last)
+            x = outs[0] if len(outs) == 1 else FUNCTIONS["cat"](outs, 2)
+            if self.dropout and layer < self.num_layers - 1:
+                x = F.dropout(x, self.dropout, self.training)
+        stacked = tuple([FUNCTIONS["stack"](parts) for parts in zip(*lasts, strict=True)])
+        return x, stacked
+
+    def _along(self, x: Any, state: tuple[Any, ...], weights: list[Any], backward: bool) -> tuple[Any, Any]:
+        w_in, w_own, *biases = weights
+        # The inputs' part of all steps is one product.
+        gates = F.linear(x, w_in, biases[0] if biases else None).unbind(0)
+        outs = []
+        for step in reversed(gates) if backward else gates:
+            state = stepped(self.mode, step, state, w_own, biases[1] if biases else None)
+            outs.append(state[0])
+        return FUNCTIONS["stack"](outs[::-1] if backward else outs), state
+
+    def extra_repr(self) -> str:
+        shown = f"{self.input_size}, {self.hidden_size}"
+        for name, default in (
+            ("num_layers", 1),
+            ("bias", True),
+            ("batch_first", False),
+            ("dropout", 0.0),
+            ("bidirectional", False),
+        ):
+            value = getattr(self, name)
+            if value != default:
+                shown += f", {name}={value}"
+        return shown
+
+
+class RNN(Recurrent):
+    """A recurrent layer with `tanh` or `relu`."""
+
+    gates = 1
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        nonlinearity: str = "tanh",
+        **options: Any,
+    ) -> None:
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
+        self_mode = f"RNN_{nonlinearity.upper()}"
+        super().__init__(self_mode, input_size, hidden_size, num_layers, **options)
+        self.nonlinearity = nonlinearity
+
+
+class LSTM(Recurrent):
+    """A layer of long short-term memory.
+
+    >>> from funcgrad import torch
+    >>> out, (h, c) = torch.nn.LSTM(3, 4)(torch.zeros(5, 2, 3))
+    >>> out.shape, h.shape
+    (torch.Size([5, 2, 4]), torch.Size([1, 2, 4]))
+    """
+
+    gates = 4
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__("LSTM", *args, **kwargs)
+
+
+class GRU(Recurrent):
+    """A layer of gated recurrent units."""
+
+    gates = 3
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__("GRU", *args, **kwargs)
+
+
+class Cell(Module):
+    """One step of a recurrent layer."""
+
+    gates: ClassVar[int]
+    mode = ""
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__()
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.bias = bias
+        rows = self.gates * hidden_size
+        self.weight_ih = empty_parameter(rows, input_size, dtype=dtype)
+        self.weight_hh = empty_parameter(rows, hidden_size, dtype=dtype)
+        for name in ("bias_ih", "bias_hh"):
+            self.register_parameter(name, empty_parameter(rows, dtype=dtype) if bias else None)
+        bound = 1.0 / math.sqrt(hidden_size)
+        for weight in self.parameters():
+            init.uniform_(weight, -bound, bound)
+
+    def forward(self, input: Tensor, hx: Any = None) -> Any:
+        """The next state."""
+        is_batch = len(input._value.shape) == 2
+        x = input if is_batch else input.unsqueeze(0)
+        if hx is None:
+            zeros = x.new_zeros((x._value.shape[0], self.hidden_size))
+            state: tuple[Any, ...] = (zeros, zeros) if self.mode == "LSTM" else (zeros,)
+        else:
+            state = tuple(hx) if self.mode == "LSTM" else (hx,)
+            state = state if is_batch else tuple([t.unsqueeze(0) for t in state])
+        found = stepped(
+            self.mode, F.linear(x, self.weight_ih, self.bias_ih), state, self.weight_hh, self.bias_hh
+        )
+        found = found if is_batch else tuple([t.squeeze(0) for t in found])
+        return found if self.mode == "LSTM" else found[0]
+
+    def extra_repr(self) -> str:
+        return f"{self.input_size}, {self.hidden_size}" + ("" if self.bias else f", bias={self.bias}")
+
+
+class RNNCell(Cell):
+    """One step of `RNN`."""
+
+    gates = 1
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh", **options: Any
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, **options)
+        self.nonlinearity = nonlinearity
+        self.mode = f"RNN_{nonlinearity.upper()}"
+
+    def extra_repr(self) -> str:
+        shown = super().extra_repr()
+        return shown if self.nonlinearity == "tanh" else f"{shown}, nonlinearity={self.nonlinearity}"
+
+
+class LSTMCell(Cell):
+    """One step of `LSTM`."""
+
+    gates = 4
+    mode = "LSTM"
+
+
+class GRUCell(Cell):
+    """One step of `GRU`."""
+
+    gates = 3
+    mode = "GRU"
