@@ -28,9 +28,12 @@ from funcgrad.ir.check import check_program as check
 from funcgrad.ir.program import Equation, Program
 
 if _TYPE_CHECKING:
-    from funcgrad import extend, lax, nn, scipy, testing
+    from funcgrad import extend, lax, nn, random, scipy, testing
     from funcgrad.api.associative import associative_scan
     from funcgrad.api.control import cond, fori_loop, scan, switch, while_loop
+    from funcgrad.api.explain import explain
+    from funcgrad.api.interop import low_level_callable, njit_callable
+    from funcgrad.compile.native.cache import cache_info, clear_cache
     from funcgrad.ir.parsing import parse
 
 __version__ = "0.1.0"
@@ -40,12 +43,15 @@ __all__ = [
     "Program",
     "ShapeDtypeStruct",
     "associative_scan",
+    "cache_info",
     "check",
     "checkpoint",
+    "clear_cache",
     "cond",
     "custom_jvp",
     "custom_vjp",
     "eval_shape",
+    "explain",
     "extend",
     "fori_loop",
     "grad",
@@ -59,10 +65,13 @@ __all__ = [
     "lax",
     "linear_transpose",
     "linearize",
+    "low_level_callable",
     "make_program",
+    "njit_callable",
     "nn",
     "numpy",
     "parse",
+    "random",
     "scan",
     "scipy",
     "stop_gradient",
@@ -76,11 +85,16 @@ __all__ = [
 ]
 
 
-_LAZY_MODULES = ("extend", "lax", "nn", "scipy", "testing")
+_LAZY_MODULES = ("extend", "lax", "nn", "random", "scipy", "testing")
 _LAZY_FUNCTIONS = {
     "associative_scan": "funcgrad.api.associative",
+    "cache_info": "funcgrad.compile.native.cache",
+    "clear_cache": "funcgrad.compile.native.cache",
     "cond": "funcgrad.api.control",
+    "explain": "funcgrad.api.explain",
     "fori_loop": "funcgrad.api.control",
+    "low_level_callable": "funcgrad.api.interop",
+    "njit_callable": "funcgrad.api.interop",
     "parse": "funcgrad.extend",
     "scan": "funcgrad.api.control",
     "switch": "funcgrad.api.control",

@@ -104,6 +104,7 @@ class JittedFunction(TransformedFunction):
     def __init__(self, fun: Function, options: dict[str, Any]) -> None:
         super().__init__(self._call, jit, (fun,), options)
         self._fun = fun
+        self._options = options
         static = options.get("static_argnums", ())
         self._static = (static,) if isinstance(static, int) else tuple(static)
         names = options.get("static_argnames", ())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -341,18 +340,6 @@ def combination(kind: str, dtype: np.dtype[Any]) -> str:
 def filled(template: str, texts: Sequence[str]) -> str:
     """The template with its operands; expressions among them are only loads and names."""
     return template.format(*texts)
-
-
-def bytes_moved(nest: Nest) -> int:
-    """Bytes that a nest reads and writes, each element once."""
-    seen: set[View] = set()
-    total = 0
-    for view, _ in nest.views():
-        if view not in seen:
-            seen.add(view)
-            count = math.prod(n for n, s in zip(view.shape, view.strides, strict=True) if s)
-            total += count * view.buffer.dtype.itemsize
-    return total
 
 
 def without_dead_statements(steps: Sequence[Nest | Special], read: Iterable[str] = ()) -> set[str]:

@@ -1,0 +1,34 @@
+"""`explain`: what becomes of a function on its way to native code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from funcgrad import tree
+from funcgrad.api.jit import JittedFunction, jit
+
+
+def explain(fun: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of `fun`'s arguments that reports every pass from its Program to native code.
+
+    The report counts equations, kernels, bytes moved and operations, says what is left to NumPy and why, and
+    gives the estimated and the measured time of a call. ``print`` it, or read its attributes.
+
+    >>> report = explain(lambda x: np.sum(np.exp(x) * x))(np.ones(1000))
+    >>> len(report.kernels), report.reasons
+    (1, ())
+    >>> [part.shape for part in report.kernels[0].parts if part.kind == "loop"]
+    [(1000,)]
+    """
+    from funcgrad.compile.explain import explanation  # noqa: PLC0415 - when first needed
+
+    jitted = fun if isinstance(fun, JittedFunction) else jit(fun)
+
+    def explained(*args: Any, **kwargs: Any) -> Any:
+        fresh = JittedFunction(jitted._fun, jitted._options)
+        _, dynamic = fresh._divided(args, kwargs)
+        name = getattr(fun, "__name__", "function")
+        return explanation(name, lambda: fresh.program(*args, **kwargs), tree.leaves(dynamic))
+
+    return explained

@@ -1,0 +1,144 @@
+"""Compiled Programs inside other people's compiled code: as Numba functions, and as C function pointers.
+
+The machine code is the one that Python calls; what is made here is the code around it that Numba compiles.
+Imports Numba.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import linecache
+from collections.abc import Sequence
+from typing import Any
+
+import numba
+import numpy as np
+
+from funcgrad.compile.executable import Executable
+from funcgrad.compile.kernel import Kernel
+from funcgrad.compile.native.binaries import loaded_kernel
+from funcgrad.errors import UnsupportedFunctionError
+from funcgrad.ir.avals import Aval
+from funcgrad.ir.program import Program
+
+_ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+
+
+def numba_function(made: Executable, name: str) -> Any:
+    """A Numba function of the Program's inputs that returns its output, or a tuple of several."""
+    if made.reasons or len(made.kernels) != 1:
+        words = made.reasons[0].words if made.reasons else "it is not a single kernel"
+        raise UnsupportedFunctionError(
+            f"{name} cannot be called from compiled code: {words}",
+            remedy="Leave that part outside, or write it with operations that have a native form.",
+        )
+    (kernel,) = made.kernels
+    loaded = loaded_kernel(kernel.source, (kernel.name,))
+    sizes = np.array(kernel.sizes or (0,), np.int64)
+    constants = [np.ascontiguousarray(b.source) for b in kernel.buffers if b.role == "captured"]
+    held = (loaded, sizes, constants)
+    source = wrapper_source(kernel, made.program, name, sizes.ctypes.data, [x.ctypes.data for x in constants])
+    names: dict[str, Any] = {"np": np, "entry": _ENTRY(loaded.addresses[kernel.name])}
+    filename = f"<funcgrad {name} for Numba>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    exec(compile(source, filename, "exec"), names)
+    function = names[name]
+    function.__funcgrad__ = held  # what it points at lives as long as it does
+    return numba.njit(function)
+
+
+def wrapper_source(kernel: Kernel, program: Program, name: str, sizes: int, constants: Sequence[int]) -> str:
+    """The text of the function: check, allocate, call."""
+    arguments = [f"a{k}" for k in range(len(program.inputs))]
+    lines = [
+        f"def {name}({', '.join(arguments)}):",
+        f"    table = np.empty({max(len(kernel.buffers), 1)}, np.intp)",
+    ]
+    for argument, v in zip(arguments, program.inputs, strict=True):
+        lines += input_lines(argument, v.aval)
+    if kernel.scratch_bytes:
+        lines += [
+            f"    scratch = np.empty({kernel.scratch_bytes + 64}, np.uint8)",
+            "    start = (scratch.ctypes.data + 63) // 64 * 64",
+        ]
+    addresses = iter(constants)
+    results: dict[int, str] = {}
+    for slot, buffer in enumerate(kernel.buffers):
+        if buffer.role == "input":
+            place = f"c{buffer.source}.ctypes.data"
+        elif buffer.role == "captured":
+            place = str(next(addresses))
+        elif buffer.role == "scratch":
+            place = f"start + {kernel.offsets[buffer]}"
+        else:
+            shape = program.outputs[buffer.source].aval.shape if buffer.role == "output" else ()
+            lines.append(f"    r{slot} = np.empty({shape or (1,)}, np.{scalar_name(buffer.dtype)})")
+            place = f"r{slot}.ctypes.data"
+            if buffer.role == "output":
+                results[buffer.source] = f"r{slot}" if shape else f"r{slot}[0]"
+        lines.append(f"    table[{slot}] = {place}")
+    lines.append(f"    entry(table.ctypes.data, {sizes})")
+    for slot, buffer in enumerate(kernel.buffers):
+        if buffer.role == "failure":
+            lines.append(
+                f'    if r{slot}[0]:\n        raise IndexError("an index of {name} is out of bounds")'
+            )
+    found = [results[k] for k in sorted(results)]
+    lines.append(f"    return {found[0] if len(found) == 1 else '(' + ', '.join(found) + ',)'}")
+    return "\n".join(lines) + "\n"
+
+
+def input_lines(argument: str, aval: Aval) -> list[str]:
+    """An argument as contiguous memory ``c0``, ``c1``, ...; one of another shape is refused."""
+    kept = "c" + argument[1:]
+    if not aval.shape:
+        return [f"    {kept} = np.empty(1, np.{scalar_name(aval.dtype)})", f"    {kept}[0] = {argument}"]
+    words = f"argument {argument[1:]} must have shape {aval.shape}"
+    return [
+        f"    if {argument}.shape != {aval.shape}:",
+        f'        raise ValueError("{words}")',
+        f"    {kept} = np.ascontiguousarray({argument}).astype(np.{scalar_name(aval.dtype)})",
+    ]
+
+
+def scalar_name(dtype: np.dtype[Any]) -> str:
+    """The name of a dtype in NumPy."""
+    return "bool_" if dtype.kind == "b" else dtype.name
+
+
+SIGNATURES = {
+    "double (double)": "f64(f64)",
+    "double (double, void *)": "f64(f64, voidptr)",
+    "double (int, double *)": "f64(i32, ptr)",
+    "double (int, double *, void *)": "f64(i32, ptr, voidptr)",
+}
+"""The C signatures that SciPy's integrators and optimisers take."""
+
+
+def c_callback(function: Any, signature: str, n: int) -> Any:
+    """A C function of one of `SIGNATURES` around a Numba function of a number, or of an array of `n`."""
+    number, pointer = numba.types.float64, numba.types.CPointer(numba.types.float64)
+    void = numba.types.voidptr
+    if signature == "double (double)":
+
+        def of_number(x):  # type: ignore[no-untyped-def]
+            return function(x)
+
+        return numba.cfunc(number(number))(of_number)
+    if signature == "double (double, void *)":
+
+        def of_number_and_data(x, data):  # type: ignore[no-untyped-def]
+            return function(x)
+
+        return numba.cfunc(number(number, void))(of_number_and_data)
+    if signature == "double (int, double *)":
+
+        def of_array(count, x):  # type: ignore[no-untyped-def]
+            return function(numba.carray(x, n))
+
+        return numba.cfunc(number(numba.types.int32, pointer))(of_array)
+
+    def of_array_and_data(count, x, data):  # type: ignore[no-untyped-def]
+        return function(numba.carray(x, n))
+
+    return numba.cfunc(number(numba.types.int32, pointer, void))(of_array_and_data)
