@@ -222,7 +222,9 @@ def test_a_traced_order_is_refused() -> None:
 def test_matrix_power(n: int, shape: Shape, rng: np.random.Generator) -> None:
     x = draw(rng, shape)
     assert_like_numpy(lambda x: np.linalg.matrix_power(x, n), x)
-    assert_like_numpy(lambda x: np.linalg.matrix_power(x, n), draw(rng, shape, np.int64) + 9 * np.eye(shape[-1], dtype=int))
+    assert_like_numpy(
+        lambda x: np.linalg.matrix_power(x, n), draw(rng, shape, np.int64) + 9 * np.eye(shape[-1], dtype=int)
+    )
     if n < 6:
         fg.testing.check_grads(lambda x: np.linalg.matrix_power(x, n), (x,))
         fg.testing.check_vmap(lambda x: np.linalg.matrix_power(x, n), (draw(rng, (2, *shape)),))

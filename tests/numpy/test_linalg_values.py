@@ -60,7 +60,11 @@ def eigh_upper_of(x: Any) -> Any:
 def svd_of(x: Any, full: bool = False) -> Any:
     u, s, vh = np.linalg.svd(x, full_matrices=full)
     k = s.shape[-1]
-    return s, np.matmul(u[..., :, :k] * weights(k).astype(s.dtype), vh[..., :k, :]), columns_span(u[..., k:], 1)
+    return (
+        s,
+        np.matmul(u[..., :, :k] * weights(k).astype(s.dtype), vh[..., :k, :]),
+        columns_span(u[..., k:], 1),
+    )
 
 
 def full_svd_of(x: Any) -> Any:
@@ -95,7 +99,9 @@ SQUARE: dict[str, Callable[..., Any]] = {
     "cond 1": lambda x: np.linalg.cond(x, 1),
     "cond -2": lambda x: np.linalg.cond(x, -2),
     "cond fro": lambda x: np.linalg.cond(x, "fro"),
-    "solve vector": lambda x: np.linalg.solve(x, x[(0,) * (x.ndim - 2)][:, 0] if x.size else np.ones(3, x.dtype)),
+    "solve vector": lambda x: np.linalg.solve(
+        x, x[(0,) * (x.ndim - 2)][:, 0] if x.size else np.ones(3, x.dtype)
+    ),
     "solve itself": lambda x: np.linalg.solve(x, np.conj(x)),
 }
 
@@ -247,7 +253,9 @@ def test_tensors(rng: np.random.Generator) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
-@pytest.mark.parametrize(("a", "b"), [((4, 2), (4,)), ((4, 2), (4, 3)), ((2, 4), (2,)), ((3, 3), (3, 2))], ids=str)
+@pytest.mark.parametrize(
+    ("a", "b"), [((4, 2), (4,)), ((4, 2), (4, 3)), ((2, 4), (2,)), ((3, 3), (3, 2))], ids=str
+)
 def test_lstsq(a: Shape, b: Shape, dtype: Any, rng: np.random.Generator) -> None:
     x, y = draw(rng, a, dtype), draw(rng, b, dtype)
     expected = np.linalg.lstsq(x, y, rcond=None)
@@ -279,7 +287,9 @@ def test_tiny_matrices_are_as_accurate_as_lapack(n: int, dtype: Any, rng: np.ran
         (fg.make_program(np.linalg.inv)(a)(a)[0], exact_inverse),
         (fg.make_program(np.linalg.solve)(a, b)(a, b)[0], exact_inverse @ b),
     ):
-        size = np.abs(exact_inverse).max((-2, -1), keepdims=True) * (1 + np.abs(b).max((-2, -1), keepdims=True))
+        size = np.abs(exact_inverse).max((-2, -1), keepdims=True) * (
+            1 + np.abs(b).max((-2, -1), keepdims=True)
+        )
         assert np.max(np.abs(found - expected) / (size * (condition + 256))) < 20 * eps
     (det,) = fg.make_program(np.linalg.det)(a)(a)
     size = np.abs(a).max((-2, -1)) * np.abs(np.linalg.det(a.astype(wide)))

@@ -242,7 +242,9 @@ def third_derivative(a: Any, e: Any, f: Any) -> Any:
     traces = [trace_like(m, x) for m in (xe, xf, product(xe, xf))]
     both = sub(mul(traces[0], traces[1]), traces[2])
     terms = added(product(xe, xf, x), product(xf, xe, x))
-    found = added(sub(mul(both, x), mul(traces[0], product(xf, x))), sub(terms, mul(traces[1], product(xe, x))))
+    found = added(
+        sub(mul(both, x), mul(traces[0], product(xf, x))), sub(terms, mul(traces[1], product(xe, x)))
+    )
     det = Det().bind(a)
     return mul(broadcast(det, shape_of(a), tuple(range(len(shape_of(a)) - 2))), flipped(found))
 

@@ -39,7 +39,9 @@ class MatrixFunction(OnStacks):
         a, *directions = avals
         check_matrices(self.function, a, square=True)
         if any(e.shape != a.shape or e.dtype != a.dtype for e in directions):
-            raise ShapeError(f"the derivative of {self.function} at {a}: a direction differs in shape or dtype")
+            raise ShapeError(
+                f"the derivative of {self.function} at {a}: a direction differs in shape or dtype"
+            )
         return a.strong
 
     def evaluate(self, *values: Any) -> Any:
@@ -103,7 +105,9 @@ class MatrixFunction(OnStacks):
         params = {"function": "expm"}
         return (
             *refusals(params=params),
-            ErrorSample(normal(3, 3), normal(2, 2), params=params, words="a direction differs", error=ShapeError),
+            ErrorSample(
+                normal(3, 3), normal(2, 2), params=params, words="a direction differs", error=ShapeError
+            ),
             ErrorSample(fixed(-np.eye(2)), params={"function": "logm"}, words="is complex", error=DtypeError),
         )
 
@@ -121,9 +125,9 @@ def positive_spectrum(*shape: int) -> Draw:
 def scale_of(a: Any, e: Any) -> Any:
     """What makes a direction as large as the matrix."""
     norms = [np.abs(x).sum(axis=-2).max(axis=-1)[..., None, None] for x in (a, e)]
-    return np.where((norms[0] > 0) & (norms[1] > 0), norms[0] / np.where(norms[1] > 0, norms[1], 1), 1.0).astype(
-        a.real.dtype
-    )
+    return np.where(
+        (norms[0] > 0) & (norms[1] > 0), norms[0] / np.where(norms[1] > 0, norms[1], 1), 1.0
+    ).astype(a.real.dtype)
 
 
 def doubled(x: Any, e: Any) -> Any:

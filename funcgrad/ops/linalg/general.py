@@ -176,4 +176,3 @@ class Eigvals(OnStacks):
 
 eig = Eig()
 eigvals = Eigvals()
-

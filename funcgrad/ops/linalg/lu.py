@@ -14,7 +14,15 @@ import numpy as np
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.arithmetic import add, sub
-from funcgrad.ops.linalg.matrices import OnStacks, check_matrices, flipped, lower_part, product, refusals, upper_part
+from funcgrad.ops.linalg.matrices import (
+    OnStacks,
+    check_matrices,
+    flipped,
+    lower_part,
+    product,
+    refusals,
+    upper_part,
+)
 from funcgrad.ops.linalg.triangular import TriangularSolve
 from funcgrad.ops.movement import concatenate, take_span
 from funcgrad.ops.sorting import TakeAlongAxis
@@ -62,7 +70,9 @@ class Lu(OnStacks):
         l_dot, u_dot = product(lower, below), product(above, upper_part(square))
         out = add(l_dot, u_dot)
         if m > k:
-            rows = sub(take_span(right, last - 1, k, m - k), product(take_span(packed, last - 1, k, m - k), above))
+            rows = sub(
+                take_span(right, last - 1, k, m - k), product(take_span(packed, last - 1, k, m - k), above)
+            )
             out = concatenate([out, rows], last - 1)
         if n > k:
             change = sub(take_span(moved, last, k, n - k), product(l_dot, take_span(packed, last, k, n - k)))
@@ -88,7 +98,9 @@ class PivotOrder(OnStacks):
     def infer(self, *avals: Aval) -> Aval:
         (p,) = avals
         if not p.ndim or p.shape[-1] > self.rows:
-            raise ShapeError(f"{self.name} of {p}: needs no more pivots than {self.rows} rows in the last axis")
+            raise ShapeError(
+                f"{self.name} of {p}: needs no more pivots than {self.rows} rows in the last axis"
+            )
         if p.dtype.kind not in "iu":
             raise DtypeError(f"{self.name} of {p}: pivots are integers")
         return Aval((*p.shape[:-1], self.rows), np.dtype(np.intp))

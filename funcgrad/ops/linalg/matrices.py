@@ -266,5 +266,7 @@ def matrix_by_matrix(function: Callable[..., Any], *stacks: Any) -> Any:
     flat = [x.reshape(-1, *x.shape[-2:]) for x in stacks]
     results = [function(*matrices) for matrices in zip(*flat, strict=True)]
     if isinstance(results[0], tuple):
-        return tuple([np.stack(found).reshape(*lead, *found[0].shape) for found in zip(*results, strict=True)])
+        return tuple(
+            [np.stack(found).reshape(*lead, *found[0].shape) for found in zip(*results, strict=True)]
+        )
     return np.stack(results).reshape(*lead, *results[0].shape)

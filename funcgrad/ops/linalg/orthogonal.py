@@ -26,7 +26,6 @@ from funcgrad.ops.linalg.matrices import (
     lower_part,
     product,
     refusals,
-
 )
 from funcgrad.ops.linalg.triangular import TriangularSolve
 from funcgrad.ops.movement import concatenate, take_span

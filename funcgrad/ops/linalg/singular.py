@@ -153,7 +153,13 @@ class Svd(OnStacks):
         return (
             *[
                 Sample(normal(*s), params={"full": full}, through=singular_spaces)
-                for s, full in (((3, 3), False), ((4, 2), False), ((2, 2, 3), False), ((3, 2), True), ((2, 4), True))
+                for s, full in (
+                    ((3, 3), False),
+                    ((4, 2), False),
+                    ((2, 2, 3), False),
+                    ((3, 2), True),
+                    ((2, 4), True),
+                )
             ],
         )
 
@@ -261,10 +267,7 @@ class Pinv(OnStacks):
     @classmethod
     def samples(cls) -> Sequence[Any]:
         return (
-            *[
-                Sample(normal(*s), params={"rcond": 1e-15})
-                for s in ((4, 2), (2, 3), (2, 4, 3))
-            ],
+            *[Sample(normal(*s), params={"rcond": 1e-15}) for s in ((4, 2), (2, 3), (2, 4, 3))],
             Sample(normal(4, 2), normal(2, 3), params={"rcond": 1e-6}, through=of_product),
         )
 

@@ -14,7 +14,15 @@ from funcgrad.ops.arithmetic import add
 from funcgrad.ops.complexes import complex_dtype
 from funcgrad.ops.linalg import general, singular, spectra, triangular
 from funcgrad.ops.linalg.lu import Lu, PivotOrder, rows_taken, unit_lower
-from funcgrad.ops.linalg.matrices import adjoint, conjugate, flipped, hermitian_part, lower_part, product, upper_part
+from funcgrad.ops.linalg.matrices import (
+    adjoint,
+    conjugate,
+    flipped,
+    hermitian_part,
+    lower_part,
+    product,
+    upper_part,
+)
 from funcgrad.ops.linalg.orthogonal import Qr
 from funcgrad.ops.linalg.schur import Schur
 from funcgrad.ops.linalg.sylvester import PolarFactor
@@ -309,7 +317,11 @@ def eigvalsh(
 
 
 def eigvals(
-    a: Any, b: Any = None, overwrite_a: bool = False, check_finite: bool = True, homogeneous_eigvals: bool = False
+    a: Any,
+    b: Any = None,
+    overwrite_a: bool = False,
+    check_finite: bool = True,
+    homogeneous_eigvals: bool = False,
 ) -> Any:
     """The eigenvalues of a square matrix; traced, they are complex.
 
@@ -353,4 +365,8 @@ def svdvals(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any
     [4. 3.]
     """
     operands = traced_matrices("svdvals", a)
-    return scipys("svdvals")(a, check_finite=check_finite) if operands is None else singular.svdvals.bind(operands[0])
+    return (
+        scipys("svdvals")(a, check_finite=check_finite)
+        if operands is None
+        else singular.svdvals.bind(operands[0])
+    )

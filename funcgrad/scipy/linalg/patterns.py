@@ -35,7 +35,9 @@ def block_diag(*arrs: Any) -> Any:
     widths = [shape_of(x)[1] for x in blocks]
     rows = []
     for k, x in enumerate(blocks):
-        sides = [np.zeros((shape_of(x)[0], sum(part)), aval(x).dtype) for part in (widths[:k], widths[k + 1 :])]
+        sides = [
+            np.zeros((shape_of(x)[0], sum(part)), aval(x).dtype) for part in (widths[:k], widths[k + 1 :])
+        ]
         rows.append(concatenate([sides[0], x, sides[1]], axis=1))
     return concatenate(rows, axis=0)
 

@@ -69,7 +69,9 @@ def solve(
     """
     operands = traced_matrices("solve", a, b)
     if operands is None:
-        return scipys("solve")(a, b, lower, assume_a=assume_a, transposed=transposed, check_finite=check_finite)
+        return scipys("solve")(
+            a, b, lower, assume_a=assume_a, transposed=transposed, check_finite=check_finite
+        )
     x, y = operands
     require_square("solve", x)
     x = assumed(x, assume_a, lower)
@@ -98,7 +100,9 @@ def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     8.0
     """
     operands = traced_matrices("det", a)
-    return scipys("det")(a, check_finite=check_finite) if operands is None else linear_systems.det(operands[0])
+    return (
+        scipys("det")(a, check_finite=check_finite) if operands is None else linear_systems.det(operands[0])
+    )
 
 
 def pinv(
@@ -188,7 +192,9 @@ def lu_solve(
         return by_factors(factors, PivotOrder(shape_of(factors)[-1]).bind(pivots), sides, way)
 
     if aval(packed).ndim > 2 and aval(y).ndim != aval(packed).ndim:
-        raise refused(f"lu_solve of {aval(packed)} and {aval(y)}: the right-hand sides do not fit the matrices")
+        raise refused(
+            f"lu_solve of {aval(packed)} and {aval(y)}: the right-hand sides do not fit the matrices"
+        )
     return on_columns("lu_solve", solved, packed, y)
 
 
