@@ -46,6 +46,8 @@ __all__ = [
     "svdvals",
 ]
 
+numpys: Any = np.linalg
+
 EigResult: Any = type(np.linalg.eig(np.eye(1)))
 EighResult: Any = type(np.linalg.eigh(np.eye(1)))
 QRResult: Any = type(np.linalg.qr(np.eye(1)))
@@ -71,7 +73,7 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Any:
 
 @implements(np.linalg.qr)
 def qr(a: Any, mode: str = "reduced") -> Any:
-    """``q`` with orthonormal columns and upper triangular ``r``; `mode` is ``reduced``, ``complete`` or ``r``.
+    """``q`` with orthonormal columns, upper triangular ``r``; `mode` is ``reduced``, ``complete`` or ``r``.
 
     Differentiable where the first columns, as many as there are rows, are independent.
 
@@ -81,7 +83,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     """
     operands = traced_matrices("qr", a)
     if operands is None:
-        return np.linalg.qr(a, mode)
+        return numpys.qr(a, mode)
     if mode == "raw":
         raise unsupported("np.linalg.qr with mode='raw'")
     if mode not in ("reduced", "complete", "r"):
@@ -105,7 +107,7 @@ def lower_of(name: str, a: Any, UPLO: str) -> Any:
 
 @implements(np.linalg.eigh)
 def eigh(a: Any, UPLO: str = "L") -> Any:
-    """Ascending eigenvalues and orthonormal eigenvectors of a Hermitian matrix, of which one triangle is read.
+    """Ascending eigenvalues and orthonormal eigenvectors of a Hermitian matrix; one triangle is read.
 
     Gradients are Hermitian, and finite where eigenvalues are repeated.
 
@@ -114,7 +116,7 @@ def eigh(a: Any, UPLO: str = "L") -> Any:
     [1. 2.]
     """
     x = lower_of("eigh", a, UPLO)
-    return np.linalg.eigh(a, UPLO) if x is None else EighResult(*spectra.eigh.bind(x))
+    return numpys.eigh(a, UPLO) if x is None else EighResult(*spectra.eigh.bind(x))
 
 
 @implements(np.linalg.eigvalsh)
@@ -126,7 +128,7 @@ def eigvalsh(a: Any, UPLO: str = "L") -> Any:
      [0. 2.]]
     """
     x = lower_of("eigvalsh", a, UPLO)
-    return np.linalg.eigvalsh(a, UPLO) if x is None else spectra.eigvalsh.bind(x)
+    return numpys.eigvalsh(a, UPLO) if x is None else spectra.eigvalsh.bind(x)
 
 
 @implements(np.linalg.eig)
@@ -165,7 +167,7 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
     """
     operands = traced_matrices("svd", a)
     if operands is None:
-        return np.linalg.svd(a, full_matrices, compute_uv, hermitian)
+        return numpys.svd(a, full_matrices, compute_uv, hermitian)
     if not compute_uv:
         return singular.svdvals.bind(operands[0])
     m, n = shape_of(operands[0])[-2:]

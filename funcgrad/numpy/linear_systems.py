@@ -223,7 +223,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._
 
 @implements(np.linalg.lstsq)
 def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
-    """The shortest ``x`` that minimises the length of ``b - a @ x``, with residuals, rank and singular values.
+    """The shortest ``x`` that makes ``b - a @ x`` shortest, with residuals, rank and singular values.
 
     Of more equations than unknowns the residuals are given whatever the rank, because the shape of a
     traced result cannot depend on values; of others there are none.

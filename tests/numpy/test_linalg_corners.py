@@ -1,4 +1,4 @@
-"""Where other libraries return NaN: repeated eigenvalues and singular values, lost ranks, singular determinants."""
+"""Where others return NaN: repeated eigenvalues and singular values, lost ranks, singular determinants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Systems and decompositions: values and types are NumPy's, derivatives those of differences, stacks are loops."""
+"""Systems and decompositions: values are NumPy's, derivatives those of differences, stacks are loops."""
 
 from __future__ import annotations
 

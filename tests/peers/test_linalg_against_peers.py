@@ -1,4 +1,4 @@
-"""Gradients of linear algebra are those of jax and torch, whose convention for complex numbers is the conjugate."""
+"""Gradients of linear algebra are those of jax and torch; torch's are conjugated."""
 
 from __future__ import annotations
 

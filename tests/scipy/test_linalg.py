@@ -1,4 +1,4 @@
-"""`fg.scipy.linalg`: values are SciPy's, derivatives those of differences, also where eigenvalues are repeated."""
+"""`fg.scipy.linalg`: values are SciPy's, derivatives those of differences, also at repeated eigenvalues."""
 
 from __future__ import annotations
 

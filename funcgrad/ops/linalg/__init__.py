@@ -1,4 +1,4 @@
-"""Linear algebra: systems, determinants, decompositions and functions of matrices, each on stacks of matrices.
+"""Linear algebra on stacks of matrices: systems, determinants, decompositions, functions.
 
 Imported when first asked for. SciPy is imported inside the functions that need it.
 """

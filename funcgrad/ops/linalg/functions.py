@@ -1,4 +1,4 @@
-"""Functions of matrices: the exponential, the logarithm, the square root, and their derivatives of every order.
+"""Functions of matrices: exponential, logarithm, square root, and their derivatives of every order.
 
 The derivative of a matrix function along a direction is a block of the function of a larger matrix,
 

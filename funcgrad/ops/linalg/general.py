@@ -2,7 +2,7 @@
 
 LAPACK gives vectors of length one whose largest component is real, which fixes them; the derivative is that
 of LAPACK's own result. Where an eigenvalue is repeated and has all its vectors, they turn no more than they
-must; where it lacks some (a defective matrix), no derivative exists, and what is computed is not finite or huge.
+must; where it lacks some (a defective matrix) no derivative exists, and what is found is huge or infinite.
 """
 
 from __future__ import annotations

@@ -211,7 +211,7 @@ def product(*factors: Any) -> Any:
 
 
 def applied(x: Any, columns: Any) -> Any:
-    """``x @ columns``, where a single column is treated as the vector it is: its transpose is no product then."""
+    """``x @ columns``, with a single column as the vector it is: the transpose is an outer product then."""
     shape = shape_of(columns)
     if shape[-1] != 1:
         return product(x, columns)

@@ -36,8 +36,8 @@ from funcgrad.tracing.samples import Sample, normal
 class Qr(OnStacks):
     """``q`` with orthonormal columns and upper triangular ``r`` with ``q @ r == a``.
 
-    ``complete``: ``q`` is square and ``r`` has the shape of ``a``. Otherwise both have as few columns and rows
-    as can be.
+    ``complete``: ``q`` is square and ``r`` has the shape of ``a``. Otherwise both have as few columns and
+    rows as can be.
     """
 
     name = "qr"

@@ -34,7 +34,7 @@ from funcgrad.tracing.samples import ErrorSample, Sample, normal
 
 
 class Schur(OnStacks):
-    """Upper triangular ``t`` and unitary ``z`` with ``z @ t @ z^H == a``; complex results need a complex matrix."""
+    """Upper triangular ``t`` and unitary ``z`` with ``z @ t @ z^H == a``, of the dtype of ``a``."""
 
     name = "schur"
     multiple = True
@@ -80,8 +80,9 @@ def without_phases(primitive: Any, a: Any) -> Any:
 class SchurTurn(OnStacks):
     """The strictly lower ``x`` for which ``x @ t - t @ x`` and a matrix have one strictly lower triangle.
 
-    ``t`` is upper triangular; ``transposed`` solves the transposed system. Elements that only the difference of
-    equal eigenvalues could fix are zero. Raises NotDifferentiableError where ``t`` has blocks on its diagonal.
+    ``t`` is upper triangular; ``transposed`` solves the transposed system. Elements that only the
+    difference of equal eigenvalues could fix are zero. Raises NotDifferentiableError where ``t`` has blocks
+    on its diagonal.
     """
 
     name = "schur_turn"

@@ -27,7 +27,6 @@ from funcgrad.ops.linalg.matrices import (
     product,
     refusals,
     scaled_columns,
-    scaled_rows,
     skew_part,
 )
 from funcgrad.ops.linalg.spectra import REPEATED, InverseGaps, broadcast_last, real_of
@@ -107,7 +106,7 @@ class InverseValues(OnStacks):
 
 
 class Svd(OnStacks):
-    """``u``, descending ``s`` and ``vh`` with ``u @ diag(s) @ vh == a``; ``full`` makes both matrices square."""
+    """``u``, descending ``s``, ``vh`` with ``u @ diag(s) @ vh == a``; ``full`` makes both matrices square."""
 
     name = "svd"
     multiple = True

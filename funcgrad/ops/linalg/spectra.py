@@ -35,7 +35,7 @@ REPEATED = 4.0
 
 
 class InverseGaps(OnStacks):
-    """``1 / (w[j] - w[i])`` for each pair of real numbers in the last axis, 0 where they are equal but for rounding."""
+    """``1 / (w[j] - w[i])`` for pairs of real numbers in the last axis, 0 where they are as good as equal."""
 
     name = "inverse_gaps"
     kinds = "f"
@@ -84,7 +84,7 @@ def differences(w: Any) -> Any:
 
 
 class Eigh(OnStacks):
-    """Ascending eigenvalues and orthonormal eigenvectors (columns) of Hermitian matrices, by the lower triangle.
+    """Ascending eigenvalues and orthonormal eigenvectors of Hermitian matrices, by the lower triangle.
 
     The matrix counts as Hermitian: of a tangent only the Hermitian part matters, so gradients are Hermitian.
     """

@@ -82,7 +82,7 @@ class SolveSylvester(OnStacks):
 
 
 class PolarFactor(OnStacks):
-    """The ``u`` with orthonormal columns and ``u @ p == a`` for a positive ``p``; as many rows as columns or more."""
+    """``u`` with orthonormal columns and ``u @ p == a`` for a positive ``p``, of no more columns than rows."""
 
     name = "polar_factor"
 
@@ -111,7 +111,7 @@ class PolarFactor(OnStacks):
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
-        return tuple([Sample(well_conditioned(*s)) for s in ((3, 3), (2, 2, 2))]) + (Sample(normal(4, 2)),)
+        return Sample(well_conditioned(3, 3)), Sample(well_conditioned(2, 2, 2)), Sample(normal(4, 2))
 
     @classmethod
     def error_samples(cls) -> Sequence[Any]:

@@ -101,7 +101,7 @@ def factored(a: Any) -> tuple[Any, Any]:
 
 
 class SolveFactored(OnStacks):
-    """``x`` with ``a @ x == b`` (or ``a.T @ x == b``), from a matrix, its `lu_factors` and right-hand sides."""
+    """``x`` with ``a @ x == b`` (or ``a.T @ x == b``) from a matrix, its `lu_factors` and columns ``b``."""
 
     name = "solve_factored"
     parameters: ClassVar[tuple[str, ...]] = ("transposed",)

@@ -137,7 +137,7 @@ def substituted(a: Any, b: Any, lower: bool, unit: bool) -> Any:
 
 
 class Cholesky(OnStacks):
-    """The lower triangular ``l`` with positive diagonal and ``l @ l^H == a``, from the lower triangle of ``a``.
+    """The lower triangular ``l`` with ``l @ l^H == a`` and a positive diagonal; reads the lower triangle.
 
     The matrix counts as Hermitian: of a tangent only the Hermitian part matters, so gradients are Hermitian.
     """

@@ -1,4 +1,4 @@
-"""Decompositions with SciPy's signatures; on traced arrays they are those of `fg.numpy.linalg` and a few more."""
+"""Decompositions with SciPy's signatures; traced, those of `fg.numpy.linalg` and a few more."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def qr(
 
 
 def polar(a: Any, side: str = "right") -> tuple[Any, Any]:
-    """``u`` with orthonormal columns (or rows) and positive ``p`` with ``u @ p == a``, or ``p @ u`` on the left.
+    """``u`` with orthonormal columns (or rows) and positive ``p``: ``u @ p == a``, on the left ``p @ u``.
 
     Its derivatives exist also where singular values are repeated, of a square matrix if it has an inverse.
 
@@ -197,8 +197,8 @@ def schur(
 ) -> tuple[Any, Any]:
     """Triangular ``t`` and unitary ``z`` with ``z @ t @ z^H == a``.
 
-    The ``real`` form of a matrix with complex eigenvalues has blocks on its diagonal, and its derivative raises
-    NotDifferentiableError; the ``complex`` form has one. Eigenvalues must differ, too.
+    The ``real`` form of a matrix with complex eigenvalues has blocks on its diagonal; its derivative
+    raises NotDifferentiableError; the ``complex`` form has one. Eigenvalues must differ, too.
 
     >>> t, z = fg.scipy.linalg.schur(np.diag([1.0, 2.0]))
     >>> print(t)

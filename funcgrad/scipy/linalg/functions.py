@@ -1,4 +1,4 @@
-"""Functions of matrices. Their derivatives hold for any square matrix, with repeated eigenvalues or without."""
+"""Functions of matrices, with derivatives for repeated eigenvalues and defective matrices too."""
 
 from __future__ import annotations
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from funcgrad.numpy.axes import refused
-from funcgrad.numpy.positions import take
 from funcgrad.numpy.joining import concatenate
 from funcgrad.numpy.operands import traced
+from funcgrad.numpy.positions import take
 from funcgrad.ops.linalg.matrices import conjugate
 from funcgrad.ops.structure import aval, reshape, shape_of
 from funcgrad.scipy.linalg.arguments import scipys

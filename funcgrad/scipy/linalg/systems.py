@@ -174,7 +174,7 @@ def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite:
 def lu_solve(
     lu_and_piv: Any, b: Any, trans: Any = 0, overwrite_b: bool = False, check_finite: bool = True
 ) -> Any:
-    """``x`` with ``a @ x == b`` (or with the transpose, or the adjoint, of `a`), from what `lu_factor` made of `a`.
+    """``x`` with ``a @ x == b`` (or the transpose or adjoint of `a`), from what `lu_factor` made of `a`.
 
     >>> factors = fg.scipy.linalg.lu_factor(np.array([[0.0, 2.0], [4.0, 0.0]]))
     >>> print(fg.scipy.linalg.lu_solve(factors, np.array([2.0, 4.0])))
