@@ -140,6 +140,9 @@ def _optimise(module: Any, loops: bool) -> None:
 def link_object(code: bytes, exported: Iterable[str], imported: Mapping[str, int] | None = None) -> Loaded:
     """Load object code; the process and ``imported`` (name → address) supply what it needs."""
     names = sorted(exported)
+    for name, address in (imported or {}).items():
+        if not address:  # LLVM would end the process
+            raise CodeError(f"the symbol {name} has no address")
     with _LOCK:
         builder = llvm.JITLibraryBuilder().add_object_img(code)
         for name, address in (imported or {}).items():

@@ -124,7 +124,8 @@ def imports() -> dict[str, int]:
     """The addresses of the symbols by which compiled code calls ``parallel``."""
     pool = _pool()
     if pool is None:
-        return {PARALLEL: _serial_address(), THREADS: 0}
+        # The serial function does not look at the pool, but LLVM takes no zero for an address.
+        return {PARALLEL: _serial_address(), THREADS: _serial_address()}
     return {PARALLEL: pool.addresses["parallel"], THREADS: pool.words.ctypes.data}
 
 
