@@ -154,7 +154,7 @@ def gammainc_by_a(order: int, a: Any, x: Any) -> Any:
     """
 
     def columns(a: Any, x: Any) -> Any:
-        low = (a < 1.0) & ((x < 2.0) | (a == 0.0))  # beyond, the step would cancel against the rest
+        low = (a < 1.0) & ((x < 2.0) | (a < 0.1))  # beyond, the step cancels against the rest
         raised = np.where(low, a + 1.0, a)
         found = either(x < raised, partial(gamma_left, order), partial(gamma_right, order), raised, x)
         found += either(low, partial(gamma_step, order), nothing, a, x)
