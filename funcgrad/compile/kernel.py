@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from funcgrad.compile import control, lowerings, parts, positions, products, running  # noqa: F401 - registers them
+from funcgrad.compile import control, lowerings, parts, positions, products, running, sweeps  # noqa: F401 - registers them
 from funcgrad.compile.emission import Writer, without_dead_statements
 from funcgrad.compile.fusion import joined_steps
 from funcgrad.compile.layout import Buffer, View
@@ -146,7 +146,7 @@ def store_output(scheduler: Scheduler, atom: Atom, k: int) -> None:
 def used_buffers(local: Locals, offsets: Mapping[Buffer, int]) -> list[Buffer]:
     """The blocks of memory by slot: scratch that nothing uses has none."""
     order = {"input": 0, "captured": 1, "output": 2, "failure": 3, "scratch": 4}
-    used = [b for b in local.buffers if b.role != "scratch" or b in offsets]
+    used = [b for b in local.buffers if b.role in order and (b.role != "scratch" or b in offsets)]
     return sorted(used, key=lambda b: (order[b.role], b.source if isinstance(b.source, int) else 0))
 
 

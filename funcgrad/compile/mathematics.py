@@ -28,6 +28,12 @@ CASTS: dict[str, Any] = {
     **{f"c{bits}": getattr(np, f"complex{bits}") for bits in (64, 128)},
 }
 
+MEMORY = {
+    "malloc": External("malloc", (Overload("malloc", ("i64",), "ptr"),)),
+    "realloc": External("realloc", (Overload("realloc", ("ptr", "i64"), "ptr"),)),
+    "free": External("free", (Overload("free", ("ptr",), "none"),)),
+}
+
 UFUNCS = ("fabs", "floor", "ceil", "rint", "trunc", "copysign", "sqrt", "conjugate")
 
 
@@ -119,6 +125,7 @@ def namespace() -> dict[str, Any]:
         **{name: getattr(np, name) for name in UFUNCS},
         **vector,
         **externals(),
+        **MEMORY,
     }
 
 
