@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from benchmarks.contenders import gradients
-from benchmarks.model import Versus, Workload
+from benchmarks.model import Call, Contender, Versus, Workload
 
 SEED = 0
 POSITIONS = 1_000_000
@@ -50,4 +51,64 @@ INTERP = Workload(
     in_quick=False,
 )
 
-WORKLOADS = (INTERP,)
+SAMPLES = 10_000_000
+
+
+def funcgrad_normal(fg: Any, np: Any, inputs: tuple[Any, ...]) -> Call:
+    """The whole sample, of which the size is returned: libraries draw different numbers."""
+    key = fg.random.key(SEED)
+
+    def call() -> Any:
+        return np.asarray(fg.random.normal(key, (SAMPLES,)).size)
+
+    return call
+
+
+def torch_normal(torch: Any, np: Any, inputs: tuple[Any, ...]) -> Call:
+    """torch's generator of the process."""
+
+    def call() -> Any:
+        return np.asarray(torch.randn(SAMPLES, dtype=torch.float64).numel())
+
+    return call
+
+
+def jax_normal(jax: Any, np: Any, inputs: tuple[Any, ...]) -> Call:
+    """jax, compiled or not: `normal` is compiled in any case."""
+    key = jax.random.key(SEED)
+
+    def call() -> Any:
+        return np.asarray(jax.random.normal(key, (SAMPLES,), jax.numpy.float64).block_until_ready().size)
+
+    return call
+
+
+def jax_jitted_normal(jax: Any, np: Any, inputs: tuple[Any, ...]) -> Call:
+    """jax under `jit`, with the key as its argument."""
+    key, draw = jax.random.key(SEED), jax.jit(partial(normal_of, jax))
+
+    def call() -> Any:
+        return np.asarray(draw(key).block_until_ready().size)
+
+    return call
+
+
+def normal_of(jax: Any, key: Any) -> Any:
+    """What is compiled."""
+    return jax.random.normal(key, (SAMPLES,), jax.numpy.float64)
+
+
+NORMAL = Workload(
+    name="normal",
+    title="10⁷ normal samples, float64",
+    contenders=(
+        Contender("funcgrad", "funcgrad", funcgrad_normal),
+        Contender("torch", "torch", torch_normal),
+        Contender("jax", "jax", jax_normal),
+        Contender("jax.jit", "jax", jax_jitted_normal),
+    ),
+    targets=(Versus(("torch", "jax", "jax.jit"), 1.0),),
+    in_quick=False,
+)
+
+WORKLOADS = (INTERP, NORMAL)

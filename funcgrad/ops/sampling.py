@@ -18,6 +18,7 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval, Shape
+from funcgrad.ops import philox
 from funcgrad.ops.structure import broadcast, shape_of
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import Draw, ErrorSample, Sample, fixed, integers, normal
@@ -41,6 +42,15 @@ def generator(key: Any, start: int = 0, stream: int = SAMPLES) -> Any:
     before = (start + (stream << 192) - 1) % (1 << 256)
     counter = [(before >> shift) & 0xFFFFFFFFFFFFFFFF for shift in (0, 64, 128, 192)]
     return Philox(counter=np.array(counter, WORD), key=np.array(key, WORD))
+
+
+FEW_WORDS, MANY_KEYS = 256, 4
+"""With no more words for each key, it pays to encipher the counters of this many keys together."""
+
+
+def is_many(keys: Any, count: int) -> bool:
+    """Whether many keys make few words each."""
+    return bool(keys.size >= 2 * MANY_KEYS and 0 < count <= FEW_WORDS)
 
 
 class Drawn(Primitive):
@@ -119,7 +129,12 @@ class RandomBits(Drawn):
         return words.reshape(self.shape)[()]
 
     def evaluate(self, *values: Any) -> Any:
-        return np.asarray(super().evaluate(*values), WORD)[()]
+        keys, start = values
+        count = math.prod(self.shape)
+        if not is_many(keys, count):
+            return np.asarray(super().evaluate(*values), WORD)[()]
+        found = philox.words(keys.reshape(-1, 2), np.reshape(start, -1), self.stream, count)
+        return found.reshape((*keys.shape[:-1], *self.shape))
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
@@ -165,7 +180,21 @@ class Standard(Drawn):
         return Aval((*prefix, *self.shape), self.dtype)
 
     def evaluate(self, *values: Any) -> Any:
-        return np.asarray(super().evaluate(*values), self.dtype)[()]
+        [keys] = values
+        count = self.words_of(math.prod(self.shape))
+        if not is_many(keys, count):
+            return np.asarray(super().evaluate(keys), self.dtype)[()]
+        flat = keys.reshape(-1, 2)
+        found = self.of_rows(philox.words(flat, np.zeros(len(flat), WORD), SAMPLES, count))
+        return found.reshape((*keys.shape[:-1], *self.shape))
+
+    def words_of(self, count: int) -> int:
+        """How many words that many numbers take."""
+        return count if self.dtype == np.float64 else (count + 1) // 2
+
+    def of_rows(self, words: Any) -> Any:
+        """The numbers made of each row of words."""
+        raise NotImplementedError(f"{self.name}: of_rows")
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
@@ -192,22 +221,29 @@ class RandomUniform(Standard):
     name = "random_uniform"
 
     def drawn(self, key: Any, *parameters: Any) -> Any:
-        count = math.prod(self.shape)
-        out = np.empty(count, self.dtype)
-        digits, bits = DIGITS[self.dtype], 64 if self.dtype == np.float64 else 32
-        source = generator(key)
-        for first in range(0, count, BLOCK):
+        out, source = np.empty(math.prod(self.shape), self.dtype), generator(key)
+        for first in range(0, len(out), BLOCK):
             part = out[first : first + BLOCK]
-            words = half_words(source, len(part)) if bits == 32 else source.random_raw(len(part))
-            np.right_shift(words, bits - digits, out=words)
-            part[...] = words
-            np.multiply(part, self.dtype.type(0.5**digits), out=part)
+            self.fill(part, source.random_raw(self.words_of(len(part))))
         return out.reshape(self.shape)
 
+    def of_rows(self, words: Any) -> Any:
+        out = np.empty((len(words), math.prod(self.shape)), self.dtype)
+        self.fill(out, words)
+        return out
 
-def half_words(source: Any, count: int) -> Any:
+    def fill(self, out: Any, words: Any) -> None:
+        """Make numbers of the words along the last axis."""
+        digits = DIGITS[self.dtype]
+        if self.dtype != np.float64:
+            words = half_words(words)[..., : out.shape[-1]]
+        out[...] = words >> (8 * words.itemsize - digits)
+        np.multiply(out, self.dtype.type(0.5**digits), out=out)
+
+
+def half_words(words: Any) -> Any:
     """Words of 32 bits: the lower half of each word, then the higher one."""
-    return source.random_raw((count + 1) // 2).astype("<u8", copy=False).view("<u4")[:count]
+    return np.ascontiguousarray(words, "<u8").view("<u4")
 
 
 class RandomNormal(Standard):
@@ -220,15 +256,38 @@ class RandomNormal(Standard):
     name = "random_normal"
 
     def drawn(self, key: Any, *parameters: Any) -> Any:
+        return self.of_source(generator(key), 1).reshape(self.shape)
+
+    def words_of(self, count: int) -> int:
+        return 2 * ((count + 1) // 2) if self.dtype == np.float64 else (count + 1) // 2
+
+    def of_rows(self, words: Any) -> Any:
+        return self.of_source(GivenWords(words.reshape(-1)), len(words))
+
+    def of_source(self, source: Any, rows: int) -> Any:
+        """Rows of numbers, from the words of a source one after the other."""
         count = math.prod(self.shape)
-        pairs = (count + 1) // 2
         work = np.dtype(np.float32) if self.dtype == np.float16 else self.dtype
-        out, source = np.empty(2 * pairs, work), generator(key)
-        room = np.empty((4, min(BLOCK, pairs)), work)
+        pairs = rows * ((count + 1) // 2)
+        out, room = np.empty((2, pairs), work), np.empty((4, min(BLOCK, pairs)), work)
         for first in range(0, pairs, BLOCK):
-            cosines, sines = out[first : min(first + BLOCK, pairs)], out[pairs + first :][:BLOCK]
-            of_pairs(source, cosines, sines[: len(cosines)], room[:, : len(cosines)])
-        return out[:count].astype(self.dtype, copy=False).reshape(self.shape)
+            cosines, sines = out[:, first : first + BLOCK]
+            of_pairs(source, cosines, sines, room[:, : len(cosines)])
+        if rows > 1:
+            out = out.reshape(2, rows, -1).swapaxes(0, 1)
+        return out.reshape(rows, -1)[:, :count].astype(self.dtype, copy=False)
+
+
+class GivenWords:
+    """Words that are there already, as a generator's."""
+
+    def __init__(self, words: Any) -> None:
+        self.words, self.first = words, 0
+
+    def random_raw(self, count: int) -> Any:
+        """The next words."""
+        self.first += count
+        return self.words[self.first - count : self.first]
 
 
 SINE = tuple([(-1) ** k / math.factorial(2 * k + 1) for k in range(8)])
@@ -243,7 +302,7 @@ def of_pairs(source: Any, cosines: Any, sines: Any, room: Any) -> None:
         first, second, unused, digits = words[0::2], words[1::2], 11, 53
         terms = SINE
     else:
-        halves = half_words(source, 2 * len(cosines))
+        halves = half_words(source.random_raw(len(cosines)))
         first, second, unused, digits = halves[0::2], halves[1::2], 8, 24
         terms = SINE[:5]
     radius[...] = first >> unused

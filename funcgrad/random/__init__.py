@@ -1,0 +1,65 @@
+"""Random numbers as functions of keys: reproducible, splittable, traced like any other, differentiable.
+
+>>> key = fg.random.key(0)
+>>> key, own = fg.random.split(key)
+>>> x = fg.random.normal(own, (3,))
+"""
+
+from funcgrad.random.continuous import (
+    beta,
+    cauchy,
+    chisquare,
+    dirichlet,
+    exponential,
+    gamma,
+    gumbel,
+    laplace,
+    loggamma,
+    logistic,
+    multivariate_normal,
+    normal,
+    student_t,
+    truncated_normal,
+    uniform,
+)
+from funcgrad.random.discrete import (
+    bernoulli,
+    binomial,
+    categorical,
+    choice,
+    permutation,
+    poisson,
+    rademacher,
+    randint,
+)
+from funcgrad.random.keys import bits, fold_in, key, split
+
+__all__ = [
+    "bernoulli",
+    "beta",
+    "binomial",
+    "bits",
+    "categorical",
+    "cauchy",
+    "chisquare",
+    "choice",
+    "dirichlet",
+    "exponential",
+    "fold_in",
+    "gamma",
+    "gumbel",
+    "key",
+    "laplace",
+    "loggamma",
+    "logistic",
+    "multivariate_normal",
+    "normal",
+    "permutation",
+    "poisson",
+    "rademacher",
+    "randint",
+    "split",
+    "student_t",
+    "truncated_normal",
+    "uniform",
+]

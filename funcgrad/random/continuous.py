@@ -1,0 +1,287 @@
+"""Samples of continuous distributions, differentiable by their parameters.
+
+Each is a smooth function of its parameters and of standard samples that do not depend on them; a gamma sample
+moves with its shape by the implicit derivative (see `funcgrad.ops.gamma_path`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from funcgrad.api.custom import custom_jvp
+from funcgrad.numpy.axes import refused
+from funcgrad.ops.arithmetic import add, div, mul, neg, sub
+from funcgrad.ops.comparison import greater
+from funcgrad.ops.elementary import exp, log, log1p, tan
+from funcgrad.ops.extremes import clip, maximum
+from funcgrad.ops.gamma_path import gamma_path_slope
+from funcgrad.ops.magnitude import absolute
+from funcgrad.ops.rejection import RandomLogGamma
+from funcgrad.ops.sampling import DIGITS, RandomNormal, RandomUniform
+from funcgrad.ops.selection import where
+from funcgrad.ops.special import Logistic, Logit
+from funcgrad.ops.structure import broadcast_to, cast, shape_of
+from funcgrad.random.keys import checked, float_dtype, shape_argument, shape_for, split
+from funcgrad.tracing.lists import asoperand
+
+# -- standard samples ---------------------------------------------------------------------------------------
+
+
+def standard_uniform(key: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """Numbers from 0 up to, not including, 1."""
+    return RandomUniform(shape, dtype).bind(checked(key))
+
+
+def inner_uniform(key: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """Numbers between 0 and 1, neither of them included."""
+    return maximum(standard_uniform(key, shape, dtype), dtype.type(0.5 ** (DIGITS[dtype] + 1)))
+
+
+def standard_normal(key: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """Normal numbers with mean 0 and variance 1."""
+    return RandomNormal(shape, dtype).bind(checked(key))
+
+
+def parameter(x: Any, dtype: np.dtype[Any]) -> Any:
+    """A parameter in the dtype of the samples."""
+    return cast(asoperand(x), dtype)
+
+
+# -- location and scale -------------------------------------------------------------------------------------
+
+
+def uniform(key: Any, shape: Any = (), dtype: Any = float, minval: Any = 0.0, maxval: Any = 1.0) -> Any:
+    """Numbers from `minval` up to, not including, `maxval`, all equally likely.
+
+    >>> x = fg.random.uniform(fg.random.key(0), (1000,), minval=2.0, maxval=4.0)
+    >>> bool(np.all((2 <= x) & (x < 4)))
+    True
+    """
+    kind = float_dtype(dtype)
+    low, high = parameter(minval, kind), parameter(maxval, kind)
+    u = standard_uniform(key, shape_for(shape, low, high), kind)
+    if isinstance(minval, int | float) and isinstance(maxval, int | float):
+        return u if (minval, maxval) == (0, 1) else below(add(mul(u, sub(high, low)), low), high)
+    return add(mul(u, sub(high, low)), low)
+
+
+def below(x: Any, end: Any) -> Any:
+    """The samples, none of which rounding may have lifted to the end."""
+    return np.minimum(x, np.nextafter(end, -np.inf, dtype=end.dtype))
+
+
+def normal(key: Any, shape: Any = (), dtype: Any = float) -> Any:
+    """Normal numbers with mean 0 and variance 1; multiply and add for others.
+
+    >>> loc = fg.grad(lambda loc: np.mean(loc + 2.0 * fg.random.normal(fg.random.key(0), (10,))))(3.0)
+    >>> print(round(float(loc), 6))
+    1.0
+    """
+    kind = np.dtype(dtype)
+    if kind.kind == "c":
+        part = kind.type(0).real.dtype
+        real, imag = (standard_normal(k, shape_argument(shape), part) for k in split(key))
+        return mul(add(real, mul(imag, kind.type(1j))), kind.type(math.sqrt(0.5)))
+    return standard_normal(key, shape_argument(shape), float_dtype(kind))
+
+
+def exponential(key: Any, shape: Any = (), dtype: Any = float) -> Any:
+    """Exponential samples with mean 1.
+
+    >>> bool(fg.random.exponential(fg.random.key(0)) >= 0)
+    True
+    """
+    return neg(log1p(neg(standard_uniform(key, shape_argument(shape), float_dtype(dtype)))))
+
+
+def laplace(key: Any, shape: Any = (), dtype: Any = float) -> Any:
+    """Laplace samples with mean 0 and scale 1: exponential to both sides.
+
+    >>> fg.random.laplace(fg.random.key(0), (3,)).shape
+    (3,)
+    """
+    u = sub(mul(inner_uniform(key, shape_argument(shape), float_dtype(dtype)), 2.0), 1.0)
+    size = neg(log1p(neg(absolute(u))))
+    return where(greater(u, 0.0), size, neg(size))
+
+
+def logistic(key: Any, shape: Any = (), dtype: Any = float) -> Any:
+    """Logistic samples with mean 0 and scale 1.
+
+    >>> fg.random.logistic(fg.random.key(0), (3,)).shape
+    (3,)
+    """
+    return Logit()(inner_uniform(key, shape_argument(shape), float_dtype(dtype)))
+
+
+def gumbel(key: Any, shape: Any = (), dtype: Any = float) -> Any:
+    """Gumbel samples with location 0 and scale 1: the largest of many exponential ones, but for a shift.
+
+    >>> fg.random.gumbel(fg.random.key(0), (3,)).shape
+    (3,)
+    """
+    return neg(log(neg(log(inner_uniform(key, shape_argument(shape), float_dtype(dtype))))))
+
+
+def cauchy(key: Any, shape: Any = (), dtype: Any = float) -> Any:
+    """Cauchy samples with location 0 and scale 1.
+
+    >>> fg.random.cauchy(fg.random.key(0), (3,)).shape
+    (3,)
+    """
+    return tan(mul(sub(inner_uniform(key, shape_argument(shape), float_dtype(dtype)), 0.5), math.pi))
+
+
+def truncated_normal(key: Any, lower: Any, upper: Any, shape: Any = None, dtype: Any = float) -> Any:
+    """Standard normal samples between two bounds, differentiable by both, far out in a tail as well.
+
+    >>> x = fg.random.truncated_normal(fg.random.key(0), 8.0, 9.0, (100,))
+    >>> bool(np.all((8 <= x) & (x <= 9)))
+    True
+    """
+    from funcgrad.scipy import special  # noqa: PLC0415 - few programs need it
+
+    scipys: Any = special
+    kind = float_dtype(dtype)
+    low, high = parameter(lower, kind), parameter(upper, kind)
+    full = shape_for(shape, low, high)
+    u = standard_uniform(key, full, kind)
+    # The lower tail holds small numbers to full precision, so what lies above 0 is drawn there.
+    above = greater(low, 0.0)
+    start, end = where(above, neg(high), low), where(above, neg(low), high)
+    first, last = scipys.ndtr(start), scipys.ndtr(end)
+    found = scipys.ndtri(add(first, mul(sub(last, first), u)))
+    found = clip(found, broadcast_to(start, full), broadcast_to(end, full))
+    return where(above, neg(found), found)
+
+
+# -- gamma and its kin --------------------------------------------------------------------------------------
+
+
+@custom_jvp
+def log_gamma_samples(key: Any, shape: Any) -> Any:
+    """Logarithms of gamma samples, for every element of an array of shapes in double precision."""
+    return RandomLogGamma().bind(key, shape)
+
+
+@log_gamma_samples.defjvp
+def log_gamma_path(primals: Any, tangents: Any) -> tuple[Any, Any]:
+    """The implicit derivative by the shapes."""
+    key, shape = primals
+    out = log_gamma_samples(key, shape)
+    return out, mul(gamma_path_slope(shape, out), tangents[1])
+
+
+def log_gamma_of(key: Any, a: Any, shape: Any) -> Any:
+    """Logarithms of gamma samples in double precision."""
+    alpha = parameter(a, np.dtype(np.float64))
+    return log_gamma_samples(checked(key), broadcast_to(alpha, shape_for(shape, alpha)))
+
+
+def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = float) -> Any:
+    """Logarithms of gamma samples of shape `a`, however small: they do not underflow.
+
+    >>> print(bool(fg.random.loggamma(fg.random.key(0), 1e-5) < -745))  # whose exponential is 0
+    True
+    """
+    return cast(log_gamma_of(key, a, shape), float_dtype(dtype))
+
+
+def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = float) -> Any:
+    """Gamma samples of shape `a` and scale 1, differentiable by `a`.
+
+    >>> mean = lambda a: np.mean(fg.random.gamma(fg.random.key(0), a, (1000,)))
+    >>> print(round(float(fg.grad(mean)(3.0)), 1))  # of the mean of the distribution, which is a
+    1.0
+    """
+    return cast(exp(log_gamma_of(key, a, shape)), float_dtype(dtype))
+
+
+def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = float) -> Any:
+    """Beta samples, differentiable by both parameters.
+
+    >>> x = fg.random.beta(fg.random.key(0), 0.5, 0.5, (100,))
+    >>> bool(np.all((0 <= x) & (x <= 1)))
+    True
+    """
+    full = shape_for(shape, asoperand(a), asoperand(b))
+    first, second = split(key)
+    odds = sub(log_gamma_of(first, a, full), log_gamma_of(second, b, full))
+    return cast(Logistic()(odds), float_dtype(dtype))
+
+
+def student_t(key: Any, df: Any, shape: Any = None, dtype: Any = float) -> Any:
+    """Samples of Student's t with `df` degrees of freedom, by which they are differentiable.
+
+    >>> fg.random.student_t(fg.random.key(0), 5.0, (3,)).shape
+    (3,)
+    """
+    kind, half = float_dtype(dtype), div(parameter(df, np.dtype(np.float64)), 2.0)
+    full = shape_for(shape, half)
+    first, second = split(key)
+    scale = exp(mul(sub(log(half), log_gamma_of(second, half, full)), 0.5))
+    return mul(standard_normal(first, full, kind), cast(scale, kind))
+
+
+def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = float) -> Any:
+    """Chi-square samples with `df` degrees of freedom, by which they are differentiable.
+
+    >>> bool(fg.random.chisquare(fg.random.key(0), 2.0) > 0)
+    True
+    """
+    half = div(parameter(df, np.dtype(np.float64)), 2.0)
+    return mul(gamma(key, half, shape, dtype), 2.0)
+
+
+# -- several dimensions -------------------------------------------------------------------------------------
+
+
+def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = float) -> Any:
+    """Dirichlet samples: numbers that add up to 1 along the last axis, differentiable by `alpha`.
+
+    `shape` is that of the samples without their last axis.
+
+    >>> x = fg.random.dirichlet(fg.random.key(0), np.array([0.5, 1.0, 2.0]), (4,))
+    >>> print(x.shape, np.allclose(np.sum(x, axis=-1), 1.0))
+    (4, 3) True
+    """
+    from funcgrad.scipy.softmax import softmax  # noqa: PLC0415 - few programs need it
+
+    weights = parameter(alpha, np.dtype(np.float64))
+    if not shape_of(weights):
+        raise refused("dirichlet: alpha needs at least one axis")
+    batch = shape_of(weights)[:-1]
+    full = batch if shape is None else shape_argument(shape)
+    samples = log_gamma_of(key, weights, (*full, shape_of(weights)[-1]))
+    return cast(softmax(samples, axis=-1), float_dtype(dtype))
+
+
+def multivariate_normal(key: Any, mean: Any, cov: Any, shape: Any = None, dtype: Any = float) -> Any:
+    """Normal vectors with a mean and a covariance matrix, differentiable by both.
+
+    `shape` is that of the samples without their last axis.
+
+    >>> x = fg.random.multivariate_normal(fg.random.key(0), np.zeros(2), np.eye(2), (5,))
+    >>> x.shape
+    (5, 2)
+    """
+    kind = float_dtype(dtype)
+    centre, matrix = parameter(mean, kind), parameter(cov, kind)
+    if (
+        not shape_of(centre)
+        or len(shape_of(matrix)) < 2
+        or shape_of(matrix)[-2:] != shape_of(centre)[-1:] * 2
+    ):
+        raise refused(
+            f"multivariate_normal: a mean of shape {shape_of(centre)} and a covariance of shape "
+            f"{shape_of(matrix)} do not belong together"
+        )
+    batch = np.broadcast_shapes(shape_of(centre)[:-1], shape_of(matrix)[:-2])
+    full = batch if shape is None else shape_argument(shape)
+    size = shape_of(centre)[-1]
+    z = standard_normal(key, (*full, size), kind)
+    factor: Any = np.linalg.cholesky(matrix)
+    return add(broadcast_to(centre, (*full, size)), np.einsum("...ij,...j->...i", factor, z))
