@@ -136,10 +136,10 @@ class GammaPathSlope(Binary):
     kinds = "f"
 
     def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
-        if i == 0:
-            return curvature(*primals, out)
-        # Differentiate -(dP/da) / (dP/dl) by l: dP/dl has the logarithm a l - exp(l) - log(Gamma(a)).
         shape, at = primals
+        if i == 0:
+            return curvature(shape, at, out)
+        # Differentiate -(dP/da) / (dP/dl) by l: dP/dl has the logarithm a l - exp(l) - log(Gamma(a)).
         rise = sub(at, Polygamma(0)(shape))
         return neg(add(rise, mul(out, sub(shape, exp(at)))))
 
