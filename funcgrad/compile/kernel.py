@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from funcgrad.compile import control, lowerings, parts, positions, products, running, sweeps  # noqa: F401 - registers them
+from funcgrad.compile import control, gathers, lowerings, parts, positions, products, running, sweeps, tiny  # noqa: F401 - registers them
 from funcgrad.compile.emission import Writer, without_dead_statements
 from funcgrad.compile.fusion import joined_steps
 from funcgrad.compile.layout import Buffer, View

@@ -43,9 +43,25 @@ def well_conditioned(*shape: int) -> Draw:
 def way_to_solve(shape: Shape) -> str:
     """How systems with matrices of this shape are solved: ``inverse``, ``direct`` or ``factors``."""
     n, count = shape[-1], prod(shape[:-2])
-    if 0 < n <= tiny.LARGEST and count >= MANY:
+    if 0 < n <= tiny.LARGEST:
         return "inverse"
     return "factors" if n >= LARGE and count else "direct"
+
+
+def inverted(a: Any) -> Any:
+    """The inverses, in closed form where there are many."""
+    n = a.shape[-1]
+    is_many = 0 < n <= tiny.LARGEST and a.size >= MANY * n * n
+    return tiny.inverses(a) if is_many else np.linalg.inv(a)
+
+
+def applied_inverse(a: Any, inverse: Any, b: Any) -> Any:
+    """``a^-1 @ b`` from the inverse, refined once, so that it is as good as a solution by factors."""
+    n = a.shape[-1]
+    times = tiny.products if a.size >= MANY * n * n else np.matmul
+    x = times(inverse, b)
+    with np.errstate(invalid="ignore", over="ignore"):
+        return x + times(inverse, b - times(a, x))
 
 
 class LuFactors(OnStacks):
@@ -69,7 +85,7 @@ class LuFactors(OnStacks):
         if way == "factors":
             return factored(a)
         unused = np.broadcast_to(np.int32(0), a.shape[:-1])
-        return tiny.inverses(a) if way == "inverse" else a, unused
+        return inverted(a) if way == "inverse" else a, unused
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         return self.bind(*primals), (None, None)
@@ -120,8 +136,12 @@ class SolveFactored(OnStacks):
         if way == "factors":
             return solved_by_factors(factors, pivots, b, self.transposed)
         if way == "inverse":
-            return tiny.products(np.swapaxes(factors, -1, -2) if self.transposed else factors, b)
-        return np.linalg.solve(np.swapaxes(a, -1, -2) if self.transposed else a, b)
+            return applied_inverse(self.turned(a), self.turned(factors), b)
+        return np.linalg.solve(self.turned(a), b)
+
+    def turned(self, x: Any) -> Any:
+        """The matrices that are solved with."""
+        return np.swapaxes(x, -1, -2) if self.transposed else x
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         a, factors, pivots, b = primals
@@ -229,7 +249,7 @@ class Inv(OnStacks):
 
     def evaluate(self, *values: Any) -> Any:
         (a,) = values
-        return tiny.inverses(a) if way_to_solve(a.shape) == "inverse" else np.linalg.inv(a)
+        return inverted(a)
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         x = self.bind(*primals)
