@@ -27,10 +27,12 @@ PAGE = Path(__file__).with_name("coverage.md")
 
 SUPPORTED, CONSTANT, MISSING = "supported", "not differentiable", "not supported"
 
-X = np.array([0.3, 0.9, 0.5, 0.7])
+X = np.array([0.3, 0.9, 0.47, 0.7])
 SQUARE = np.array([[2.0, 0.3], [0.1, 1.5]])
 
 CALLS: dict[str, Callable[[Any], Any]] = {
+    "acosh": lambda x: np.acosh(x + 1.0),
+    "arccosh": lambda x: np.arccosh(x + 1.0),
     "apply_along_axis": lambda x: np.apply_along_axis(np.sum, 0, x),
     "apply_over_axes": lambda x: np.apply_over_axes(np.sum, x, [0]),
     "array2string": lambda x: len(np.array2string(x)),
