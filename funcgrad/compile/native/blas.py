@@ -1,8 +1,8 @@
 """Where BLAS and LAPACK are in this process: addresses of their routines, without a library of our own.
 
-NumPy's extension modules are linked to a BLAS, and the dynamic linker finds its symbols through them; only where
-that fails is SciPy's asked, which takes longer to import. Matrices of CBLAS may lie by rows (its order 101); those of
-LAPACK lie by columns.
+NumPy's extension modules are linked to a BLAS, and the dynamic linker finds its symbols through them; only
+where that fails is SciPy's asked, which takes longer to import. Matrices of CBLAS may lie by rows (its
+order 101); those of LAPACK lie by columns.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ def routine(name: str) -> Routine | None:
 def lapack_routine(name: str) -> Routine | None:
     """A routine of LAPACK by its plain name, such as ``dpotrf``; None where there is none.
 
-    All its arguments are pointers. Pointers to 64-bit integers serve narrower ones too, on machines that store the
-    low byte first; integers that it writes are of the type that the result names.
+    All its arguments are pointers. Pointers to 64-bit integers serve narrower ones too, on machines that
+    store the low byte first; integers that it writes are of the type that the result names.
     """
     return _found(name, _LAPACK_SPELLINGS)
 
@@ -123,9 +123,8 @@ def _libraries() -> Iterator[Any]:
 
 @cache
 def _numpy_libraries() -> tuple[ctypes.CDLL, ...]:
-    from numpy._core import _multiarray_umath  # noqa: PLC0415 - private to NumPy, but for its file alone
-
-    paths = [_multiarray_umath.__file__, np.linalg._umath_linalg.__file__]
+    names = ("numpy._core._multiarray_umath", "numpy.linalg._umath_linalg")
+    paths = [str(sys.modules[name].__file__) for name in names]
     if sys.platform == "win32":  # where a library does not lead to those that it needs
         root = os.path.dirname(np.__file__)
         paths += glob.glob(os.path.join(f"{root}.libs", "*openblas*"))
@@ -159,7 +158,7 @@ def _gemm(kind: str, integer: str) -> tuple[str, ...]:
 
 
 def _gemv(kind: str, integer: str) -> tuple[str, ...]:
-    """Order, transposition, two sizes, alpha, A and its leading length, x and its step, beta, y and its step."""
+    """Order, transposition, two sizes, alpha, A and its leading length, x, its step, beta, y, its step."""
     sizes = (integer,) * 2
     return (*(_ENUM,) * 2, *sizes, kind, "ptr", integer, "ptr", integer, kind, "ptr", integer)
 

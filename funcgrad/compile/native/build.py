@@ -1,12 +1,11 @@
-"""Emitted source to a `Binary`: object code with plain C symbols that needs neither Numba nor Python to run.
+"""Emitted source to a `Binary`: object code with plain C symbols that needs no Python to run.
 
-A kernel is ``def run(p, n)``, a stage of a parallel kernel ``def stage(p, n, begin, end)``. ``p`` is the table of
-buffers, ``n`` the table of integers. In C: ``void run(char **p, int64_t *n)``.
+A kernel is ``def run(p, n)``, a stage of a parallel kernel ``def stage(p, n, begin, end)``. ``p`` is the
+table of buffers, ``n`` the table of integers. In C: ``void run(char **p, int64_t *n)``.
 """
 
 from __future__ import annotations
 
-import linecache
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,15 +35,11 @@ FASTMATH: frozenset[str] = frozenset({"contract", "reassoc"})
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """Object code, the functions it offers, and the symbols it needs from the process.
-
-    ``maker`` says whose front end translated the source: funcgrad's, or Numba's of some version.
-    """
+    """Object code, the functions it offers, and the symbols it needs from the process."""
 
     code: bytes = field(repr=False)
     functions: tuple[str, ...]
     needs: tuple[str, ...]
-    maker: str = "funcgrad"
 
     def load(self) -> Loaded:
         """Place the code in this process."""
@@ -65,14 +60,26 @@ def build(
     namespace: Mapping[str, object] | None = None,
     modules: Sequence[str | bytes] = (),
 ) -> Binary:
-    """Compile the named functions of ``source``.
+    """Compile the named functions of ``source``, or raise `Unsupported` for what is outside the subset.
 
-    ``namespace`` holds what the source may use beside the views: intrinsics, Numba functions, constants.
-    ``modules`` are LLVM modules (text or bitcode) that define functions which intrinsics call.
+    ``namespace`` holds what the source may use beside the views: `External` functions, NumPy's, constants.
+    ``modules`` are LLVM modules (text or bitcode) that define functions which the source calls.
     """
-    lowered, maker = _lowered(source, functions, fastmath, namespace)
-    code, needs = compile_ir([*lowered, *modules], functions)
-    return Binary(code, tuple(functions), needs, maker)
+    text = _translated(source, functions, fastmath, namespace)
+    code, needs = compile_ir([text, *modules], functions)
+    return Binary(code, tuple(functions), needs)
+
+
+def assembly(
+    source: str,
+    functions: Sequence[str],
+    fastmath: frozenset[str] = FASTMATH,
+    namespace: Mapping[str, object] | None = None,
+    modules: Sequence[str | bytes] = (),
+) -> str:
+    """The assembly text of what `build` would make."""
+    text = _translated(source, functions, fastmath, namespace)
+    return compile_ir([text, *modules], functions, assembly=True)[0].decode()
 
 
 def cached_build(
@@ -90,9 +97,7 @@ def cached_build(
     key = repr(("binary", source, tuple(functions), sorted(fastmath), known, tuple(modules))).encode()
     payload = lookup(key)
     if payload is not None:
-        binary = unpack(payload)
-        if binary.maker == "funcgrad" or binary.maker == f"numba {_numba_version()}":
-            return binary
+        return unpack(payload)
     binary = build(source, functions, fastmath, namespace, modules)
     store(key, pack(binary))
     return binary
@@ -102,58 +107,23 @@ def _is_plain(value: object) -> bool:
     return isinstance(value, External | bool | int | float | complex | str | np.generic)
 
 
+def _translated(
+    source: str, functions: Sequence[str], fastmath: frozenset[str], namespace: Mapping[str, object] | None
+) -> str:
+    # A process that finds its kernels in the cache needs no front end.
+    from funcgrad.compile.native.front.translate import translate  # noqa: PLC0415
+
+    return translate(source, functions, fastmath, {**NUMBERS, **(namespace or {})})
+
+
 def pack(binary: Binary) -> bytes:
     """The bytes of a binary, for the cache."""
-    header = "\n".join((" ".join(binary.functions), " ".join(binary.needs), binary.maker)).encode()
+    header = "\n".join((" ".join(binary.functions), " ".join(binary.needs))).encode()
     return len(header).to_bytes(4, "little") + header + binary.code
 
 
 def unpack(payload: bytes) -> Binary:
     """The binary that `pack` made bytes of."""
     start = 4 + int.from_bytes(payload[:4], "little")
-    functions, needs, maker = payload[4:start].decode().split("\n")
-    return Binary(payload[start:], tuple(functions.split()), tuple(needs.split()), maker)
-
-
-def assembly(
-    source: str,
-    functions: Sequence[str],
-    fastmath: frozenset[str] = FASTMATH,
-    namespace: Mapping[str, object] | None = None,
-    modules: Sequence[str | bytes] = (),
-) -> str:
-    """The assembly text of what `build` would make."""
-    lowered, _ = _lowered(source, functions, fastmath, namespace)
-    return compile_ir([*lowered, *modules], functions, assembly=True)[0].decode()
-
-
-def _lowered(
-    source: str, functions: Sequence[str], fastmath: frozenset[str], namespace: Mapping[str, object] | None
-) -> tuple[list[str | bytes], str]:
-    # A process that finds its kernels in the cache needs no front end.
-    from funcgrad.compile.native.front.translate import translate  # noqa: PLC0415
-    from funcgrad.compile.native.front.values import Unsupported  # noqa: PLC0415
-
-    names = {**NUMBERS, **(namespace or {})}
-    try:
-        return [translate(source, functions, fastmath, names)], "funcgrad"
-    except Unsupported:
-        return _lowered_by_numba(source, functions, fastmath, names), f"numba {_numba_version()}"
-
-
-def _numba_version() -> str:
-    from importlib.metadata import version  # noqa: PLC0415 - slow to load, and seldom needed
-
-    return version("numba")
-
-
-def _lowered_by_numba(
-    source: str, functions: Sequence[str], fastmath: frozenset[str], namespace: Mapping[str, object]
-) -> list[str | bytes]:
-    # Numba takes half a second to load.
-    from funcgrad.compile.native.lowering import lower  # noqa: PLC0415
-
-    filename = f"<funcgrad {functions[0]}>"
-    names: dict[str, object] = {"__name__": "funcgrad.kernels", **namespace}
-    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-    return lower(compile(source, filename, "exec"), functions, names, set(fastmath))
+    functions, needs = payload[4:start].decode().split("\n")
+    return Binary(payload[start:], tuple(functions.split()), tuple(needs.split()))

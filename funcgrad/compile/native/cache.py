@@ -1,10 +1,11 @@
 """The disk cache: payloads by key, each in a file of its own, in a directory that belongs to the user alone.
 
-Nothing here fails: a payload that cannot be read is absent, one that cannot be written is not kept, and the user is
-told once why. Keys are mixed with everything that makes machine code differ, so a payload is never stale.
+Nothing here fails: a payload that cannot be read is absent, one that cannot be written is not kept, and the
+user is told once why. Keys are mixed with everything that makes machine code differ, so a payload is never
+stale.
 
-``FUNCGRAD_CACHE_DIR`` moves the directory, ``FUNCGRAD_CACHE=0`` disables the cache and ``FUNCGRAD_CACHE_SIZE`` sets
-the most bytes it keeps.
+``FUNCGRAD_CACHE_DIR`` moves the directory, ``FUNCGRAD_CACHE=0`` disables the cache and
+``FUNCGRAD_CACHE_SIZE`` sets the most bytes it keeps.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Makes Python callables of machine code: builtins that the native run time calls, or objects that use ctypes."""
+"""Makes Python callables of machine code: builtins of the native run time, or objects that use ctypes."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def make_caller(
 ) -> Callable[..., object]:
     """A callable of the C function ``void run(char **p, int64_t *n)`` at ``address``.
 
-    Called with positional arguments that are exactly what the layout expects, it returns new results; called with
-    anything else it has no effect and returns ``NotImplemented``, or what ``fallback`` returns for the arguments.
-    ``keep`` (the loaded code) is held for as long as the callable lives.
+    Called with positional arguments that are exactly what the layout expects, it returns new results;
+    called with anything else it has no effect and returns ``NotImplemented``, or what ``fallback`` returns
+    for the arguments. ``keep`` (the loaded code) is held for as long as the callable lives.
     """
     found = runtime()
     if found is None or layout.slots + len(layout.outputs) > _MOST_SLOTS:

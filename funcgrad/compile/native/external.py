@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 __all__ = ["External", "Overload"]
 
@@ -28,7 +27,7 @@ class External:
     name: str
     overloads: tuple[Overload, ...]
 
-    def __call__(self, *arguments: object) -> Any:
+    def __call__(self, *arguments: object) -> int:
         """Refuse: only compiled code calls it."""
         raise TypeError(f"{self.name} is called by compiled code only")
 

@@ -1,7 +1,7 @@
 """What a compiled function is given and gives back: its inputs, outputs, constants, scratch memory and sizes.
 
-The emitter says at which index of the table of buffers (its *slot*) each of them stands. A `CallLayout` is for
-exact shapes: another shape is another layout of the same machine code.
+The emitter says at which index of the table of buffers (its *slot*) each of them stands. A `CallLayout` is
+for exact shapes: another shape is another layout of the same machine code.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Accept(enum.IntFlag):
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """An argument: an array of exactly this dtype and shape, C-contiguous and aligned, or an accepted scalar."""
+    """An argument: an array of this dtype and shape, C-contiguous and aligned, or an accepted scalar."""
 
     slot: int
     dtype: np.dtype
@@ -39,7 +39,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A result: a new array, a NumPy scalar (``scalar=True``), or the array of the input ``donor``, overwritten."""
+    """A result: a new array, a NumPy scalar (``scalar``), or the array of input ``donor``, overwritten."""
 
     slot: int
     dtype: np.dtype

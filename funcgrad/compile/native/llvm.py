@@ -1,6 +1,6 @@
 """Owns LLVM for this process: the host's target machine, LLVM IR to object code, object code to addresses.
 
-Knows llvmlite and nothing of Numba, NumPy or Programs. Object code is a relocatable file of the host's format.
+Knows llvmlite and nothing of NumPy or Programs. Object code is a relocatable file of the host's format.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ def compile_ir(
 ) -> tuple[bytes, tuple[str, ...]]:
     """Optimise LLVM modules (text or bitcode) as one; return object code and the symbols it needs.
 
-    Everything but the ``exported`` functions becomes private to the object. ``loops`` says that they are what the
-    time goes to. With ``assembly`` the first result is assembly text instead.
+    Everything but the ``exported`` functions becomes private to the object. ``loops`` says that they are
+    what the time goes to. With ``assembly`` the first result is assembly text instead.
     """
     with _LOCK:
         module = _linked(modules)

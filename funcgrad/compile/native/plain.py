@@ -53,9 +53,10 @@ class PlainCaller:
         scratch = np.empty(layout.scratch_bytes + 64, np.uint8)
         start = -(-scratch.ctypes.data // 64) * 64
         table = np.zeros(max(layout.slots, 1), np.uintp)
-        for group, arrays in ((layout.inputs, buffers), (layout.outputs, outputs)):
-            for item, array in zip(group, arrays, strict=True):
-                table[item.slot] = array.ctypes.data
+        for item, array in zip(layout.inputs, buffers, strict=True):
+            table[item.slot] = array.ctypes.data
+        for output, array in zip(layout.outputs, outputs, strict=True):
+            table[output.slot] = array.ctypes.data
         for constant in layout.constants:
             table[constant.slot] = constant.array.ctypes.data
         for part in layout.scratch:

@@ -1,4 +1,4 @@
-"""The run time in machine code: compiled from `machine` once, kept on disk, loaded by each process that needs it."""
+"""The run time in machine code: compiled from `machine` once, kept on disk, loaded by each process."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The threads that compiled code shares its work with: how many, and the pool they are in.
 
-A kernel hands a stage, a function of an index range, to ``parallel``. Threads are made when the first range is long
-enough, and again in a child process after a fork.
+A kernel hands a stage, a function of an index range, to ``parallel``. Threads are made when the first range
+is long enough, and again in a child process after a fork.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Kernels as Python runs them, as our own front end compiles them and as Numba does; caches of their own."""
+"""Kernels as Python runs them and as they are compiled; a cache for each test."""
 
 from __future__ import annotations
 
@@ -68,29 +68,26 @@ def run_address(address: int, buffers: Sequence[np.ndarray], sizes: Sequence[int
     entry(table.ctypes.data, numbers.ctypes.data)
 
 
-def _run_ours(source: str, buffers: Sequence[np.ndarray], sizes: Sequence[int], name: str) -> None:
+def _run_compiled(source: str, buffers: Sequence[np.ndarray], sizes: Sequence[int], name: str) -> None:
     text = translate(source, [name], frozenset(), NUMBERS)
     loaded = link_object(compile_ir([text], [name])[0], [name])
     run_address(loaded.addresses[name], buffers, sizes)
 
 
-def _run_numba(source: str, buffers: Sequence[np.ndarray], sizes: Sequence[int], name: str) -> None:
-    from funcgrad.compile.native.build import _lowered_by_numba
-
-    modules = _lowered_by_numba(source, [name], frozenset(), NUMBERS)
-    loaded = link_object(compile_ir(modules, [name])[0], [name])
-    run_address(loaded.addresses[name], buffers, sizes)
-
-
-_RUNNERS = {"python": _run_python, "ours": _run_ours, "numba": _run_numba}
+_RUNNERS = {"python": _run_python, "compiled": _run_compiled}
 
 
 @pytest.fixture
 def run_kernel() -> Runner:
-    """``run_kernel(source, buffers, sizes, by=...)``: copies of the buffers after the kernel has run on them."""
+    """``run_kernel(source, buffers, sizes)``: copies of the buffers after the kernel has run on them."""
 
     def run(
-        source: str, buffers: Sequence[np.ndarray], sizes: Sequence[int] = (), *, by: str, name: str = "run"
+        source: str,
+        buffers: Sequence[np.ndarray],
+        sizes: Sequence[int] = (),
+        *,
+        by: str = "compiled",
+        name: str = "run",
     ) -> list[np.ndarray]:
         copies = [np.array(buffer, order="C") for buffer in buffers]
         _RUNNERS[by](source, copies, sizes, name)

@@ -13,7 +13,12 @@ from funcgrad.compile.native.layout import CallLayout, Input, Output
 
 ROWS, PLAIN, TRANSPOSED, CONJUGATED = 101, 111, 112, 113
 UPPER, LOWER, NOT_UNIT, LEFT = 121, 122, 131, 141
-KINDS = {"s": ("f32", np.float32), "d": ("f64", np.float64), "c": ("c64", np.complex64), "z": ("c128", np.complex128)}
+KINDS = {
+    "s": ("f32", np.float32),
+    "d": ("f64", np.float64),
+    "c": ("c64", np.complex64),
+    "z": ("c128", np.complex128),
+}
 
 
 @pytest.fixture
@@ -48,7 +53,11 @@ def factors(letter):
     """The texts of one and zero, and the statements that they need."""
     if letter in "cz":
         storage = KINDS[letter][0]
-        return f"one = stack_{storage}(1)\none[0] = 1.0\nzero = stack_{storage}(1)\nzero[0] = 0.0\n", "one", "zero"
+        return (
+            f"one = stack_{storage}(1)\none[0] = 1.0\nzero = stack_{storage}(1)\nzero[0] = 0.0\n",
+            "one",
+            "zero",
+        )
     return "", f"{KINDS[letter][1].__name__}(1.0)", f"{KINDS[letter][1].__name__}(0.0)"
 
 

@@ -1,4 +1,4 @@
-"""The disk cache: whatever happens to it, answers are right, nothing crashes, and at most one warning is given."""
+"""The disk cache: whatever happens to it, answers are right, nothing crashes, one warning at most."""
 
 import errno
 import os
@@ -144,11 +144,10 @@ def test_a_directory_of_somebody_else_is_refused_with_one_warning(cache, monkeyp
     again = Cache(cache.directory)
     original = os.stat
     monkeypatch.setattr(os, "stat", lambda *args, **kwargs: foreign(original(*args, **kwargs)))
-    with pytest.warns(CacheWarning, match="somebody else") as caught:
+    with pytest.warns(CacheWarning, match="somebody else"):
         assert again.lookup(b"key") is None
-        again.store(b"key", b"payload")
-        assert again.lookup(b"key") is None
-    assert len(caught) == 1
+    again.store(b"key", b"payload")
+    assert again.lookup(b"key") is None
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no owners")
@@ -170,10 +169,9 @@ def test_a_directory_that_others_may_write_is_refused(tmp_path):
 def test_a_directory_that_cannot_be_made_is_one_warning(tmp_path):
     (tmp_path / "file").write_text("")
     cache = Cache(tmp_path / "file" / "cache")
-    with pytest.warns(CacheWarning, match="cannot be made") as caught:
+    with pytest.warns(CacheWarning, match="cannot be made"):
         cache.store(b"key", b"payload")
-        assert cache.lookup(b"key") is None
-    assert len(caught) == 1
+    assert cache.lookup(b"key") is None
 
 
 def failing(number: int):
@@ -186,30 +184,21 @@ def failing(number: int):
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EDQUOT])
 def test_a_disk_that_cannot_be_written_is_one_warning(cache, monkeypatch, number):
     monkeypatch.setattr(cache_module, "_write", failing(number))
-    with pytest.warns(CacheWarning, match="cannot write") as caught:
+    with pytest.warns(CacheWarning, match="cannot write"):
         cache.store(b"key", b"payload")
-        cache.store(b"another", b"payload")
-    assert len(caught) == 1
+    cache.store(b"another", b"payload")  # a second warning would be an error
     assert cache.lookup(b"key") is None
     assert list(cache.directory.iterdir()) == []
 
 
 def test_a_disk_that_fills_up_half_way_leaves_nothing_behind(cache, monkeypatch):
-    class Full:
-        def __init__(self, file):
-            self.file = file
+    original = cache_module._write
 
-        def __enter__(self):
-            return self
+    def half(path, content):
+        original(path, content[: len(content) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device")
 
-        def __exit__(self, *error):
-            self.file.close()
-
-        def write(self, content):
-            self.file.write(content[:10])
-            raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(cache_module, "open", lambda *args: Full(open(*args)), raising=False)
+    monkeypatch.setattr(cache_module, "_write", half)
     with pytest.warns(CacheWarning, match="No space left"):
         cache.store(b"key", b"payload")
     assert list(cache.directory.iterdir()) == []

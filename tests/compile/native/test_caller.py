@@ -1,4 +1,4 @@
-"""Calls of compiled code: what is accepted, what is returned, and that nothing leaks. Both callers do the same."""
+"""Calls of compiled code: what is accepted, what is returned, that nothing leaks. Both callers are alike."""
 
 import gc
 import sys
@@ -428,9 +428,8 @@ def test_many_threads_call_at_once(load):
 
     def work(number):
         x = np.full(size, float(number))
-        for _ in range(40):
-            if call(x) != 2.0 * number * size or not (array(x) == 2.0 * number).all():
-                wrong.append(number)
+        fine = (call(x) == 2.0 * number * size and (array(x) == 2.0 * number).all() for _ in range(40))
+        wrong.extend(number for each in fine if not each)
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]
     for thread in threads:

@@ -1,7 +1,6 @@
 """Object code in memory: symbols that are missing, code that is given up, forks, and other threads."""
 
 import ctypes
-import gc
 import os
 import threading
 
@@ -33,7 +32,6 @@ def test_code_is_given_up_with_its_last_reference():
         loaded = answer(k)
         assert called(loaded) == k
         del loaded
-        gc.collect()
 
 
 def test_a_missing_symbol_is_named():

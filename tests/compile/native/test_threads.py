@@ -51,7 +51,11 @@ def loaded():
 
 def make(loaded, size: int, grain: int, steps: int = 1):
     layout = CallLayout(
-        (Input(0, F8, (size,)),), (Output(1, F8, (size,)),), sizes=(size, grain, steps), long=True, single=True
+        (Input(0, F8, (size,)),),
+        (Output(1, F8, (size,)),),
+        sizes=(size, grain, steps),
+        long=True,
+        single=True,
     )
     return make_caller(loaded.addresses["run"], layout, loaded)
 
@@ -95,9 +99,7 @@ def test_several_python_threads_at_once(loaded):
     wrong = []
 
     def work():
-        for _ in range(100):
-            if not np.array_equal(call(x), right):
-                wrong.append(1)
+        wrong.extend(1 for _ in range(100) if not np.array_equal(call(x), right))
 
     several = [threading.Thread(target=work) for _ in range(4)]
     for thread in several:

@@ -1,4 +1,4 @@
-"""The functions that translated code may call: mathematics of Python and NumPy, views of buffers, conversions."""
+"""The functions that translated code may call: mathematics of Python and NumPy, views, conversions."""
 
 from __future__ import annotations
 

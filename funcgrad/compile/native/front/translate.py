@@ -1,7 +1,8 @@
 """Translates functions of Python source into LLVM assembly: statements, control flow, variables.
 
-A variable is memory of the function's frame, which LLVM turns into registers; its type is the one that all its
-assignments share. A function is translated again whenever an assignment widens a variable, until nothing changes.
+A variable is memory of the function's frame, which LLVM turns into registers; its type is the one that all
+its assignments share. A function is translated again whenever an assignment widens a variable, until
+nothing changes.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ _RUN: tuple[Type, ...] = ("table", "sizes")
 _STAGE: tuple[Type, ...] = (*_RUN, "i64", "i64")
 _WORDS = "funcgrad.compile.native.machine.words"
 _ANNOTATIONS = {"int": "i64", "float": "f64", "bool": "bool"}
+_LITERALS: dict[type, str] = {complex: "c128"}
 _MISSING = object()
 _MOST_ROUNDS = 12
 
@@ -49,7 +51,8 @@ def translate(
 ) -> str:
     """The LLVM module of the named functions, or `Unsupported`.
 
-    Other functions of the source that they call are copied into them, or with ``inline=False`` where LLVM thinks fit.
+    Other functions of the source that they call are copied into them, or with ``inline=False`` where LLVM
+    thinks fit.
     """
     definitions = {node.name: node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)}
     translation = _Translation(
@@ -67,7 +70,7 @@ def translate(
 
 
 def _entry_arguments(definition: ast.FunctionDef) -> tuple[Type, ...]:
-    """The types of the arguments of a function called from outside: annotated, or those of a kernel or a stage."""
+    """The types of the arguments of an entry: annotated, or those of a kernel or a stage."""
     annotations = [argument.annotation for argument in definition.args.args]
     if any(annotation is None for annotation in annotations):
         return _RUN if len(annotations) == len(_RUN) else _STAGE
@@ -255,14 +258,11 @@ class _Body:
         return found
 
     def _literal(self, value: object) -> Value:
-        kinds = {bool: "bool", int: "i64", float: "f64", complex: "c128"}
-        kind = kinds.get(type(value)) or CAST_OF.get(type(value))
-        if kind is None or (
-            not isinstance(value, bool | int | float | complex) and not hasattr(value, "item")
-        ):
+        number = value.item() if isinstance(value, np.generic) else value
+        kind = CAST_OF.get(type(value)) or _LITERALS.get(type(value))
+        if kind is None or not isinstance(number, bool | int | float | complex):
             raise Unsupported(f"the value {value!r}")
-        number = value if isinstance(value, bool | int | float | complex) else value.item()  # type: ignore[attr-defined]  # a NumPy scalar
-        if kind == "i64" and not -(2**63) <= int(number) < 2**63:
+        if isinstance(number, int) and kind == "i64" and not -(2**63) <= number < 2**63:
             kind = "u64"
         return constant(kind, number)
 
@@ -478,12 +478,25 @@ class _Body:
         left = self.expression(node.left)
         result: Value | None = None
         for operator, following in zip(node.ops, node.comparators, strict=True):
-            right = self.expression(following)
-            outcome = arithmetic.compare(self.writer, operator, left, right)
+            if isinstance(operator, ast.In | ast.NotIn):
+                right = left
+                outcome = self._membership(operator, left, following)
+            else:
+                right = self.expression(following)
+                outcome = arithmetic.compare(self.writer, operator, left, right)
             result = outcome if result is None else self.writer.binary("and", result, outcome)
             left = right
         assert result is not None
         return result
+
+    def _membership(self, operator: ast.cmpop, value: Value, several: ast.expr) -> Value:
+        if not isinstance(several, ast.Tuple):
+            raise Unsupported("membership of anything but a tuple that is written out")
+        result = constant("bool", 0)
+        for element in several.elts:
+            same = arithmetic.compare(self.writer, ast.Eq(), value, self.expression(element))
+            result = self.writer.binary("or", result, same)
+        return result if isinstance(operator, ast.In) else arithmetic.unary(self.writer, ast.Not(), result)
 
     def _bool_operation(self, node: ast.BoolOp) -> Value:
         values = [value for value in node.values if not _is_cheap(value)]
@@ -585,28 +598,30 @@ class _Body:
     def _call(self, node: ast.Call) -> Value:
         if node.keywords:
             raise Unsupported("keywords in a call")
-        if isinstance(node.func, ast.Name) and node.func.id in self.translation.definitions:
-            return self._helper(node.func.id, [self.expression(argument) for argument in node.args])
         if isinstance(node.func, ast.Attribute) and node.func.attr == "conjugate" and not node.args:
             return call_named(self.writer, "conjugate", [self.expression(node.func.value)])
+        if isinstance(node.func, ast.Name) and node.func.id in self.translation.definitions:
+            return self._helper(node.func.id, [self.expression(argument) for argument in node.args])
         function = self._object(node.func)
-        special = getattr(function, "__name__", None)
-        if special == "function_address":
-            return self._function_address(node.args)
-        if special == "parallel" and isinstance(function, Known):
-            return self._parallel(node.args)
-        arguments = [self.expression(argument) for argument in node.args]
+        special = _SPECIAL.get(getattr(function, "__name__", ""))
+        if special is not None and _is_known(function):
+            return special(self, node.args)
+        found = self._called(function, [self.expression(argument) for argument in node.args])
+        if found is None:
+            raise Unsupported(f"a call of {ast.unparse(node.func)}")
+        return found
+
+    def _called(self, function: object, arguments: list[Value]) -> Value | None:
         if isinstance(function, External):
             return call_external(self.writer, function, arguments)
         kind = _cast_type(function)
         if kind is not None and len(arguments) == 1:
             return self.writer.cast(arguments[0], kind)
-        name = getattr(function, "__name__", None)
-        if getattr(function, "__module__", None) == _WORDS and name in MACHINE:
-            return MACHINE[name](self.writer, arguments)
-        if function is _MISSING or name not in NAMED or not _is_known(function):
-            raise Unsupported(f"a call of {ast.unparse(node.func)}")
-        return call_named(self.writer, name, arguments)
+        if function is _MISSING or not _is_known(function):
+            return None
+        name = str(getattr(function, "__name__", ""))
+        known = {**NAMED, **MACHINE} if _is_word(function) else NAMED
+        return known[name](self.writer, arguments) if name in known else None
 
     def _function_address(self, arguments: Sequence[ast.expr]) -> Value:
         (argument,) = arguments
@@ -637,8 +652,8 @@ class _Body:
         if not is_complex(result):
             return Value(result, call)
         whole = _result_type(result)
-        parts = [self.writer.emit(f"extractvalue {whole} {call}, {k}") for k in range(2)]
-        return Value(result, *parts)
+        real, imaginary = (self.writer.emit(f"extractvalue {whole} {call}, {k}") for k in range(2))
+        return Value(result, real, imaginary)
 
 
 def _memory(kind: Type) -> str:
@@ -656,9 +671,13 @@ def _cast_type(function: object) -> str | None:
 
 
 def _is_known(function: object) -> bool:
-    if isinstance(function, Known | np.ufunc):
+    if isinstance(function, Known | np.ufunc) or _is_word(function):
         return True
     return getattr(function, "__module__", None) in ("builtins", "math", "numpy")
+
+
+def _is_word(function: object) -> bool:
+    return getattr(function, "__module__", None) == _WORDS
 
 
 def _is_cheap(node: ast.expr) -> bool:
@@ -704,4 +723,9 @@ _EXPRESSIONS: dict[type[ast.expr], Callable[..., Value]] = {
     ast.Subscript: _Body._subscript,
     ast.Attribute: _Body._attribute,
     ast.Call: _Body._call,
+}
+
+_SPECIAL: dict[str, Callable[..., Value]] = {
+    "function_address": _Body._function_address,
+    "parallel": _Body._parallel,
 }

@@ -1,7 +1,7 @@
 """The values of translated code: their types, the text that stands for them, and how types combine.
 
-Types are named as in the views: ``f64``, ``i32``, ``bool``, ``c128``. Promotion is Numba's: integers compute in 64
-bits, a ``float32`` and a Python number make a ``float64``.
+Types are named as in the views: ``f64``, ``i32``, ``bool``, ``c128``. Promotion is Numba's: integers
+compute in 64 bits, a ``float32`` and a Python number make a ``float64``.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ def unified(left: Type, right: Type) -> Type:
     raise Unsupported(f"one variable of two types, {left} and {right}")
 
 
-def constant(kind: str, number: complex) -> Value:
+def constant(kind: str, number: int | float | complex) -> Value:
     """A number known now."""
     if is_complex(kind):
         whole = complex(number)

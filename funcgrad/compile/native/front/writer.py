@@ -1,4 +1,7 @@
-"""Writes LLVM assembly: instructions on values, conversions, memory with alias scopes. Knows no Python syntax."""
+"""Writes LLVM assembly: instructions on values, conversions, memory with alias scopes.
+
+Knows no Python syntax.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +66,7 @@ class Module:
 
 
 class Writer:
-    """The instructions of one function. ``flags`` are the fast-math flags of its floating-point arithmetic."""
+    """The instructions of one function. ``flags`` are the fast-math flags of its arithmetic."""
 
     def __init__(self, module: Module, flags: str) -> None:
         self.module = module

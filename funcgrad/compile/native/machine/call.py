@@ -1,7 +1,7 @@
 """The call of compiled code: checks arguments, makes results, runs the code. One function serves all layouts.
 
-``me`` is a tuple whose first item is an array of integers, the descriptor; `caller` writes it and says what its
-words mean. Objects are read at the offsets of CPython's and NumPy's stable layouts.
+``me`` is a tuple whose first item is an array of integers, the descriptor; `caller` writes it and says what
+its words mean. Objects are read at the offsets of CPython's and NumPy's stable layouts.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from funcgrad.compile.native.machine.offsets import (
     ACCEPT_COMPLEX,
     ACCEPT_FLOAT,
     ACCEPT_INT,
-    ACCEPT_NUMPY_SCALAR,
     ARRAY_DATA,
     ARRAY_DESCR,
     ARRAY_DIMENSIONS,
@@ -96,7 +95,7 @@ from funcgrad.compile.native.machine.words import (
 
 
 def call(me: int, arguments: int, count: int) -> int:
-    """What CPython calls (``METH_FASTCALL``): a new reference to the result, or zero with an exception set."""
+    """What CPython calls (``METH_FASTCALL``): a new reference to the result, or zero and an exception."""
     d = peek(peek(me + TUPLE_ITEMS) + ARRAY_DATA)
     runtime = peek(d + RUNTIME)
     inputs = peek(d + INPUT_COUNT)
@@ -136,36 +135,34 @@ def refused(d: int, runtime: int, arguments: int, count: int) -> int:
 
 
 def input_address(runtime: int, record: int, argument: int, cell: int) -> int:
-    """Where an argument's elements lie (a number's in ``cell``), or zero if it is not what the record expects."""
+    """Where an argument's elements lie, a number's in ``cell``; zero if it is not what the record expects."""
     kind = peek(argument + OBJECT_TYPE)
     accept = peek(record + 8)
-    if kind == peek(runtime + RUNTIME_ARRAY_TYPE):
-        if accept & ACCEPT_ARRAY:
-            return array_address(record, argument)
-        return 0
+    if kind == peek(runtime + RUNTIME_ARRAY_TYPE) and accept & ACCEPT_ARRAY:
+        return array_address(record, argument)
     if accept == ACCEPT_ARRAY:
         return 0
     if kind == peek(record + 40):
-        if accept & ACCEPT_NUMPY_SCALAR:
-            return argument + OBJECT_VALUE
-        return 0
-    if kind == peek(runtime + RUNTIME_FLOAT_TYPE):
-        if accept & ACCEPT_FLOAT and store_real(record, cell, peek_f64(argument + OBJECT_VALUE)):
-            return cell
-        return 0
-    if kind == peek(runtime + RUNTIME_INT_TYPE):
-        if accept & ACCEPT_INT and store_long(record, argument, cell):
-            return cell
-        return 0
-    if argument == peek(runtime + RUNTIME_TRUE) or argument == peek(runtime + RUNTIME_FALSE):
-        if accept & ACCEPT_BOOL and store_truth(record, cell, argument == peek(runtime + RUNTIME_TRUE)):
-            return cell
-        return 0
-    if kind == peek(runtime + RUNTIME_COMPLEX_TYPE):
-        if accept & ACCEPT_COMPLEX and store_complex(record, argument, cell):
-            return cell
-        return 0
+        return argument + OBJECT_VALUE
+    if is_stored(runtime, record, argument, cell, kind):
+        return cell
     return 0
+
+
+def is_stored(runtime: int, record: int, argument: int, cell: int, kind: int) -> bool:
+    """Store one of Python's own numbers in the input's dtype, if it is accepted and fits."""
+    accept = peek(record + 8)
+    if kind == peek(runtime + RUNTIME_FLOAT_TYPE):
+        return accept & ACCEPT_FLOAT != 0 and store_real(record, cell, peek_f64(argument + OBJECT_VALUE))
+    if kind == peek(runtime + RUNTIME_INT_TYPE):
+        return accept & ACCEPT_INT != 0 and store_long(record, argument, cell)
+    if kind == peek(runtime + RUNTIME_COMPLEX_TYPE):
+        return accept & ACCEPT_COMPLEX != 0 and store_complex(record, argument, cell)
+    if argument in (peek(runtime + RUNTIME_TRUE), peek(runtime + RUNTIME_FALSE)):
+        return accept & ACCEPT_BOOL != 0 and store_truth(
+            record, cell, argument == peek(runtime + RUNTIME_TRUE)
+        )
+    return False
 
 
 def array_address(record: int, array: int) -> int:
@@ -189,7 +186,7 @@ def store_real(record: int, cell: int, value: float) -> bool:
     """Store a Python float in the input's dtype."""
     storage = peek(record + 48)
     size = peek(record + 56)
-    if storage != F64 and storage != F32:
+    if storage not in (F64, F32):
         return False
     poke(cell, 0)
     if storage == F64:
@@ -232,9 +229,9 @@ def store_integer(record: int, cell: int, value: int) -> bool:
     """Store an integer in the input's dtype, if it is in range."""
     storage = peek(record + 48)
     size = peek(record + 56)
-    if storage == F64 or storage == F32:
+    if storage in (F64, F32):
         return store_real(record, cell, float(value))
-    if storage != SIGNED and storage != UNSIGNED:
+    if storage not in (SIGNED, UNSIGNED):
         return False
     bits = 8 * size
     if storage == UNSIGNED and (value < 0 or (size < 8 and value >= 1 << bits)):

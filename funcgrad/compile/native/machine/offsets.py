@@ -31,8 +31,8 @@ SCRATCH_BYTES, SCRATCH_COUNT, SCRATCH, IS_LONG, IS_SINGLE, FALLBACK = 48, 56, 64
 INPUTS, OUTPUTS, RUNTIME, HAS_DONORS = 96, 104, 112, 120
 DESCRIPTOR = 128
 
-# A record describes an input (slot, accept, dtype number, rank, shape, scalar type, storage, bytes) or an output
-# (slot, mode, dtype, rank, shape, bytes, donor).
+# A record describes an input (slot, accept, dtype number, rank, shape, scalar type, storage, bytes) or an
+# output (slot, mode, dtype, rank, shape, bytes, donor).
 RECORD = 64
 
 # What all calls share.

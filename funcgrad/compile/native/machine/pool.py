@@ -1,8 +1,8 @@
 """Blocks of memory that are kept when they are given back, so that their pages need not be mapped again.
 
-A pool is 64 + 64 × 24 bytes: a lock, the bytes kept, the most to keep, a clock; then the kept blocks' address,
-capacity and time of return. A block is preceded by its capacity and by the address that malloc gave. Nobody waits
-for the lock: who does not get it uses malloc and free.
+A pool is 64 + 64 × 24 bytes: a lock, the bytes kept, the most to keep, a clock; then the kept blocks'
+address, capacity and time of return. A block is preceded by its capacity and by the address that malloc
+gave. Nobody waits for the lock: who does not get it uses malloc and free.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """A pool of threads for stages of kernels: the work is an index range, taken in pieces by whoever is free.
 
-The pool's words are described in `offsets`. One caller at a time owns the workers; a second one, or a stage inside a
-stage, does its work itself. Workers watch the generation for a moment after their last work, and then sleep. A caller
-waits only for the workers that took part: it closes the job first, and who comes late goes back to sleep.
+The pool's words are described in `offsets`. One caller at a time owns the workers; a second one, or a stage
+inside a stage, does its work itself. Workers watch the generation for a moment after their last work, and
+then sleep. A caller waits only for the workers that took part: it closes the job first, and who comes late
+goes back to sleep.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ def work(threads: int) -> None:
         begin = atomic_add(threads + POOL_NEXT, grain)
 
 
-def worker(threads: int) -> int:
+def worker(threads: int) -> None:
     """What a thread of the pool does, for ever."""
     seen = atomic_load(threads + POOL_GENERATION)
     while True:
@@ -114,7 +115,6 @@ def worker(threads: int) -> int:
         if atomic_add(threads + POOL_OPEN, 0) != 0:
             work(threads)
         atomic_add(threads + POOL_INSIDE, -1)
-    return 0
 
 
 def sleep(threads: int, seen: int) -> None:

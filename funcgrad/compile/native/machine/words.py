@@ -1,6 +1,7 @@
 """What the run time's source may call: memory, atomic operations, and functions of C, CPython and NumPy.
 
-Each function here only names an instruction for type checkers and readers; calling one from Python is an error.
+Each function here only names an instruction for type checkers and readers; calling one from Python is an
+error.
 """
 
 from __future__ import annotations
