@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.model import Workload
-from benchmarks.workloads import chains, cold, compiled, functions, gradients, layers, sampling, startup
+from benchmarks.workloads import chains, cold, compiled, functions, gradients, layers, linalg, sampling, startup
 
 WORKLOADS: tuple[Workload, ...] = (
     *startup.WORKLOADS,
@@ -13,6 +13,7 @@ WORKLOADS: tuple[Workload, ...] = (
     *cold.WORKLOADS,
     *functions.WORKLOADS,
     *layers.WORKLOADS,
+    *linalg.WORKLOADS,
     *sampling.WORKLOADS,
 )
 
