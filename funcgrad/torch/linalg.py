@@ -51,10 +51,13 @@ __all__ = [
 ]
 
 
-class LinAlgError(RuntimeError):
+class _LinAlgError(RuntimeError):
     """A matrix for which the operation is not defined."""
 
     __module__ = "torch._C"
+
+
+LinAlgError = _LinAlgError
 
 
 def _word(t: Tensor) -> str:
@@ -391,7 +394,7 @@ def _multi_dot(*values: Any) -> Any:
     return np.linalg.multi_dot(list(values))
 
 
-_MULTI_DOT = Op("LinalgMultiDotBackward0", _multi_dot)
+_MULTI_DOT = Op("ViewBackward0", _multi_dot)
 
 
 def cond(A: Tensor, p: Any = None) -> Any:

@@ -39,6 +39,6 @@ def unsupported(name: str) -> str:
 
 def missing_attribute(name: str) -> AttributeError:
     """The error for an attribute that a tensor does not have."""
-    if name in UNSUPPORTED:
+    if name in UNSUPPORTED and name != "names":
         return AttributeError(unsupported(name))
     return AttributeError(f"'Tensor' object has no attribute '{name}'")

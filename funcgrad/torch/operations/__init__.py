@@ -20,6 +20,7 @@ _MODULES = (
     "selection",
     "random",
     "copying",
+    "oddments",
 )
 
 

@@ -321,8 +321,48 @@ def _einsum(*values: Any) -> Any:
     return np.einsum(subscripts, *arrays)
 
 
-_EINSUM = Op("ViewBackward0", _einsum)
-_EINSUM_OF_TWO = Op("BmmBackward0", _einsum)
+_EINSUMS = {name: Op(f"{name}Backward0", _einsum) for name in ("View", "Mul", "Permute")}
+_EINSUMS["Sum"] = Op("SumBackward1", _einsum)
+
+
+def _einsum_op(text: str, named: list[str]) -> Op:
+    """The operation PyTorch would have come to last."""
+    kept = text.split("->")[1] if "->" in text else None
+    labels = set("".join(named))
+    if kept is None:
+        together = "".join(named)
+        kept = "".join([c for c in labels if together.count(c) == 1])
+    summed = labels - set(kept)
+    if len(named) == 1:
+        return _EINSUMS["Sum" if summed else "Permute"]
+    return _EINSUMS["View" if summed else "Mul"]
+
+
+def _check_subscripts(named: list[str], operands: Any) -> None:
+    """Raise RuntimeError for sizes that do not fit the subscripts."""
+    sizes: dict[str, int] = {}
+    for k, (labels, t) in enumerate(zip(named, operands, strict=True)):
+        if "." in labels:
+            continue
+        if len(labels) != len(t._value.shape):
+            few = "fewer" if len(labels) > len(t._value.shape) else "more"
+            raise RuntimeError(
+                f"einsum(): the number of subscripts in the equation ({len(labels)}) "
+                + (
+                    f"is more than the number of dimensions ({len(t._value.shape)}) for operand {k}"
+                    if few == "fewer"
+                    else f"does not match the number of dimensions ({len(t._value.shape)}) for operand {k} and no "
+                    "ellipsis was given"
+                )
+            )
+        for label, n in zip(labels, t._value.shape, strict=True):
+            seen = sizes.get(label, 1)
+            if seen != 1 and n not in (1, seen):
+                raise RuntimeError(
+                    f"einsum(): subscript {label} has size {n} for operand {k} which does not broadcast with previously "
+                    f"seen size {seen}"
+                )
+            sizes[label] = max(seen, n)
 
 
 def einsum(equation: Any, *operands: Any) -> Any:
@@ -334,8 +374,9 @@ def einsum(equation: Any, *operands: Any) -> Any:
     if len(named) != len(operands):
         more = "more operands were provided" if len(named) < len(operands) else "fewer operands were provided"
         raise RuntimeError(f"einsum(): {more} than specified in the equation")
+    _check_subscripts(named, operands)
     try:
-        return apply(_EINSUM_OF_TWO if len(operands) == 2 else _EINSUM, operands, (text,))
+        return apply(_einsum_op(text, named), operands, (text,))
     except ValueError as error:
         raise RuntimeError(f"einsum(): {error}") from None
 

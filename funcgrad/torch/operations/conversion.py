@@ -78,32 +78,32 @@ def tolist(self: Tensor) -> Any:
     return self._value.tolist()
 
 
-def _scalar(self: Tensor) -> Any:
-    if self._value.size != 1:
-        raise RuntimeError(f"a Tensor with {self._value.size} elements cannot be converted to Scalar")
-    if self._rg:
+def _scalar(self: Tensor, to: Any) -> Any:
+    if self._rg and to is not int:
         warnings.warn(
             "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
             "Consider using tensor.detach() first.",
             UserWarning,
             stacklevel=3,
         )
+    if self._value.size != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
     return self._value.item()
 
 
 @method("__float__")
 def _float(self: Tensor) -> float:
-    return float(_scalar(self))
+    return float(_scalar(self, float))
 
 
 @method("__int__")
 def _int(self: Tensor) -> int:
-    return int(_scalar(self))
+    return int(_scalar(self, int))
 
 
 @method("__complex__")
 def _complex(self: Tensor) -> complex:
-    return complex(_scalar(self))
+    return complex(_scalar(self, complex))
 
 
 @method("__bool__")
@@ -275,6 +275,8 @@ def type_of(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
         return f"torch.{TYPE_NAMES[self._value.dtype.name]}Tensor"
     if isinstance(dtype, str):
         names = {f"torch.{word}Tensor": name for name, word in TYPE_NAMES.items()}
+        if dtype not in names:
+            raise ValueError(f"invalid type: '{dtype}'")
         dtype = ALL_DTYPES[names[dtype]]
     return _converted(self, numpy_dtype(dtype))
 

@@ -258,12 +258,14 @@ def legacy_tensor(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
 # -- filled -----------------------------------------------------------------------------------------------
 
 
-def shape_of(sizes: Any) -> tuple[int, ...]:
+def shape_of(sizes: Any, name: str = "") -> tuple[int, ...]:
     """A shape given as several ints or one sequence."""
     if len(sizes) == 1 and not isinstance(sizes[0], int | np.integer | Tensor):
         sizes = sizes[0]
     shape = tuple([int(n) for n in sizes])
     for n in shape:
+        if n < 0 and name in ("zeros", "ones", "full"):
+            raise RuntimeError(f"{name}: Dimension size must be non-negative.")
         if n < 0:
             raise RuntimeError(
                 f"Trying to create tensor with negative dimension {n}: [{', '.join(map(str, shape))}]"
@@ -278,7 +280,7 @@ def _filler(name: str, make: Any) -> None:
         if "size" in options:
             size = (options.pop("size"),)
         wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
-        made = finished(make(shape_of(size), wanted), requires_grad, **options)
+        made = finished(make(shape_of(size, name), wanted), requires_grad, **options)
         if out is not None:
             out.resize_(made.shape)
             return out.copy_(made)
@@ -321,6 +323,8 @@ def full(
 ) -> Tensor:
     """A new tensor of one number."""
     value = fill_value._value if isinstance(fill_value, Tensor) else fill_value
+    if isinstance(value, str) or value is None:
+        raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}")
     shape = (int(size),) if isinstance(size, int) else shape_of((size,))
     return finished(np.full(shape, value, _full_dtype(fill_value, dtype)), requires_grad, **options)
 
@@ -465,7 +469,10 @@ def _complex(x: Any, y: Any) -> Any:
 def complex_tensor(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor:
     """The complex tensor of these real and imaginary parts."""
     if real._value.dtype != imag._value.dtype:
-        raise RuntimeError("Expected both inputs to be Half, Float or Double tensors of one dtype")
+        raise RuntimeError(
+            "Expected both inputs to be Half, Float or Double tensors but got "
+            f"{str(real.type())[6:-6]} and {str(imag.type())[6:-6]}"
+        )
     return apply(_complex, (real, imag))  # type: ignore[no-any-return]
 
 

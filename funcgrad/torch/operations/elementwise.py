@@ -129,8 +129,8 @@ _FLOATING = {
     "lgamma": ("LgammaBackward0", special.gammaln, False),
     "digamma": ("DigammaBackward0", special.psi, False),
     "sinc": ("SincBackward0", _sinc, False),
-    "deg2rad": ("MulBackward0", np.deg2rad, False),
-    "rad2deg": ("MulBackward0", np.rad2deg, False),
+    "deg2rad": ("Deg2RadBackward0", np.deg2rad, False),
+    "rad2deg": ("Rad2DegBackward0", np.rad2deg, False),
 }
 _ALIASES = {
     "arcsin": "asin",
@@ -211,6 +211,9 @@ def _abs(x: Any) -> Any:
 def absolute(input: Tensor) -> Any:
     """The absolute value."""
     return apply(_abs, (input,))
+
+
+setattr(Tensor, "__abs__", absolute)  # noqa: B010 - given like every operation
 
 
 @op("SignBackward0")

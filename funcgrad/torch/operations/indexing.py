@@ -179,6 +179,13 @@ def _dealt(items: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[Any]]:
     for i in items:
         found = as_index(i)
         if isinstance(found, Tensor | np.ndarray):
+            value = constant(found)
+            if isinstance(value, np.ndarray) and value.dtype.kind == "b" and value.ndim:
+                # Where a mask holds is known now; the pullback then has shapes that do not depend on values.
+                for where in np.nonzero(value):
+                    static.append(_SLOTS[len(arrays)])
+                    arrays.append(where)
+                continue
             static.append(_SLOTS[len(arrays)])
             arrays.append(found)
         else:
@@ -256,10 +263,22 @@ def _put(x: Any, value: Any, *rest: Any) -> Any:
     if add and type(out) is np.ndarray and type(value) is not Tracer:
         np.add.at(out, index, value)
     elif add:
-        out[index] = out[index] + value
+        return _added_at(out, index, value)
     else:
         out[index] = value
     return out
+
+
+def _added_at(x: Any, index: Any, value: Any) -> Any:
+    """`x` with values added where an index, which may name an element twice, points."""
+    import funcgrad as fg  # noqa: PLC0415 - the public door
+
+    def read(t: Any) -> Any:
+        return t[index]
+
+    shape = read(x).shape
+    (found,) = fg.linear_transpose(read, fg.ShapeDtypeStruct(x.shape, x.dtype))(np.broadcast_to(value, shape) + 0 * x[index])
+    return x + found
 
 
 _PUT = Op("IndexPutBackward0", _put, input_names=("self", "values"))
@@ -413,7 +432,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
     return apply(_gather, (input, index), (at,))
 
 
-@op("TakeAlongDimBackward0", input_names=("self", "indices"))
+@op("GatherBackward0", input_names=("self", "indices"))
 def _take_along(x: Any, index: Any, axis: int) -> Any:
     return np.take_along_axis(x, index, axis)
 
@@ -483,6 +502,7 @@ def _multiplied(out: Any, where: Any, src: Any) -> Any:
     return out
 
 
+_SCATTER_VALUE = Op("ScatterBackward1", _scattered, input_names=("self", "src", "index"))
 _SCATTERS = {
     "": Op("ScatterBackward0", _scattered, input_names=("self", "src", "index")),
     "add": Op("ScatterAddBackward0", _scattered, input_names=("self", "src", "index")),
@@ -495,12 +515,14 @@ def scatter(
     input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: Any = None
 ) -> Any:
     """The tensor with `src` written at `index` along a dimension."""
-    _require_index("scatter", index, "int64")
+    _require_index("scatter", index)
     given = src if value is None else value
     at = dim_of(dim, len(input._value.shape))
     _check_bounds("scatter", input._value, index._value, at)
     if not isinstance(given, Tensor):
         given = np.full(index._value.shape, given, input._value.dtype)
+        if not reduce:
+            return apply(_SCATTER_VALUE, (input, given, index), (at, ""))
     elif given._value.dtype != input._value.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     return apply(_SCATTERS[reduce or ""], (input, given, index), (at, reduce or ""))
@@ -617,7 +639,8 @@ def take(input: Tensor, index: Tensor) -> Any:
     size = input._value.size
     flat = index._value
     if type(flat) is not Tracer and flat.size and ((flat < -size) | (flat >= size)).any():
-        raise IndexError("out of range: tried to access index beyond the tensor")
+        bad = int(flat[(flat < -size) | (flat >= size)].reshape(-1)[0])
+        raise IndexError(f"out of range: tried to access index {bad} on a tensor of {size} elements.")
     return apply(_take, (input, index))
 
 
@@ -634,7 +657,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Any:
     """The tensor with one number where `mask` holds."""
     if mask._value.dtype.kind != "b":
         raise RuntimeError(
-            "masked_fill_ only supports boolean masks, but got mask with dtype " + str(mask.dtype)[6:]
+            "masked_fill_ only supports boolean masks, but got mask with dtype " + _c_name(mask)
         )
     if isinstance(value, Tensor):
         if value._value.shape:
@@ -649,6 +672,12 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Any:
     return apply(_masked_fill, (input, given, mask))
 
 
+def _c_name(t: Tensor) -> str:
+    names = {"int64": "long int", "float32": "float", "float64": "double", "uint8": "unsigned char", "int16": "short int"}
+    name = str(t.dtype)[6:]
+    return {"int32": "int", "int8": "signed char", "float16": "c10::Half"}.get(name) or names.get(name, name)
+
+
 def _require_representable(value: Any, t: Tensor) -> None:
     kind = t._value.dtype.kind
     if kind in "iub" and isinstance(value, float) and not float(value).is_integer() and kind != "b":
@@ -657,9 +686,8 @@ def _require_representable(value: Any, t: Tensor) -> None:
 
 
 @op("MaskedSelectBackward0", input_names=("self", "mask"))
-def _masked_select(x: Any, mask: Any) -> Any:
-    shape = np.broadcast_shapes(x.shape, mask.shape)
-    return np.broadcast_to(x, shape)[np.broadcast_to(mask, shape)]
+def _masked_select(x: Any, where: Any, shape: tuple[int, ...]) -> Any:
+    return np.reshape(np.broadcast_to(x, shape), (-1,))[where]
 
 
 @operation()
@@ -667,21 +695,25 @@ def masked_select(input: Tensor, mask: Tensor) -> Any:
     """The elements where `mask` holds, in one dimension."""
     if mask._value.dtype.kind != "b":
         raise RuntimeError("masked_select: expected BoolTensor for mask")
-    return apply(_masked_select, (input, mask))
+    shape = np.broadcast_shapes(input._value.shape, mask._value.shape)
+    where = np.flatnonzero(np.broadcast_to(np.asarray(mask._value), shape))
+    return apply(_masked_select, (input, where), (tuple(shape),))
 
 
 @op("MaskedScatterBackward0", input_names=("self", "source", "mask"))
-def _masked_scatter(x: Any, source: Any, mask: Any) -> Any:
-    mask = np.broadcast_to(mask, x.shape)
-    out = x.copy()
-    out[mask] = np.reshape(source, (-1,))[: int(np.sum(mask))]
-    return out
+def _masked_scatter(x: Any, source: Any, where: Any) -> Any:
+    out = np.reshape(x, (-1,)).copy()
+    out[where] = np.reshape(source, (-1,))[: where.shape[0]]
+    return np.reshape(out, x.shape)
 
 
 @operation(inplace=True)
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Any:
     """The tensor with elements of `source` in turn where `mask` holds."""
-    return apply(_masked_scatter, (input, source, mask))
+    where = np.flatnonzero(np.broadcast_to(np.asarray(mask._value), input._value.shape))
+    if where.size > source._value.size:
+        raise RuntimeError("masked_scatter: expected self and source to have same dtypes but got fewer elements in source")
+    return apply(_masked_scatter, (input, source, where))
 
 
 @op("WhereBackward0", input_names=("self", "other", "condition"))

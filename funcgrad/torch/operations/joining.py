@@ -35,7 +35,7 @@ def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
     """Tensors one after another along a dimension."""
     tensors = tuple(tensors)
     if not tensors:
-        raise ValueError("expected a non-empty list of Tensors")
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     for k, t in enumerate(tensors):
         if not isinstance(t, Tensor):
             raise TypeError(f"expected Tensor as element {k} in argument 0, but got {type(t).__name__}")
@@ -137,7 +137,7 @@ def tile(input: Tensor, *dims: Any) -> Any:
     return repeat(input, (*[1] * missing, *counts))
 
 
-@op("RepeatInterleaveBackward0")
+@op("ViewBackward0")
 def _interleaved(x: Any, counts: Any, axis: Any) -> Any:
     return np.repeat(x, np.asarray(counts), axis=axis)
 
@@ -238,7 +238,15 @@ def _diag_embed(x: Any, offset: int, dim1: int, dim2: int) -> Any:
 @operation()
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """Matrices with the last dimension on their diagonals."""
+    ndim = len(input._value.shape) + 1
+    if dim_of(dim1, ndim) == dim_of(dim2, ndim):
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     return apply(_diag_embed, (input,), (offset, dim1, dim2))
+
+
+@op("DiagonalBackward0_copy")
+def _DIAGONAL_COPY(x: Any, offset: int) -> Any:  # noqa: N802 - an operation
+    return np.diagonal(x, offset).copy()
 
 
 @operation()
@@ -248,7 +256,7 @@ def diag(input: Tensor, diagonal: int = 0) -> Any:
     if ndim == 1:
         return diag_embed(input, diagonal)
     if ndim == 2:
-        return input.diagonal(diagonal).clone() if not input._rg else input.diagonal(diagonal)
+        return apply(_DIAGONAL_COPY, (input,), (diagonal,))
     raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
 
 
@@ -261,14 +269,20 @@ def diagflat(input: Tensor, offset: int = 0) -> Any:
 @operation("block_diag", method=False)
 def block_diag(*tensors: Any) -> Any:
     """Matrices along the diagonal of a larger one."""
-    blocks = [x.reshape(1, -1) if len(x._value.shape) < 2 else x for x in tensors]
-    width = sum(b._value.shape[1] for b in blocks)
-    rows, at = [], 0
+    return apply(_block_diag, tensors)
+
+
+@op("BlockDiagBackward0")
+def _block_diag(*values: Any) -> Any:
+    blocks = [np.reshape(x, (1, -1)) if x.ndim < 2 else x for x in values]
+    width = sum(b.shape[1] for b in blocks)
+    rows: list[Any] = []
+    at = 0
     for b in blocks:
-        n, m = b._value.shape
-        rows.append(pad_constant(b, (at, width - at - m), 0.0))
+        m = b.shape[1]
+        rows.append(np.pad(b, ((0, 0), (at, width - at - m))))
         at += m
-    return cat(rows, 0)
+    return np.concatenate(rows, 0)
 
 
 @op("ConstantPadNdBackward0")
@@ -295,7 +309,10 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
         tensors = tuple(tensors[0])
     vectors = list(tensors)
     swap = indexing == "xy" and len(vectors) > 1
+    if indexing not in (None, "ij", "xy"):
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     if swap:
+        # Columns first: the grid is made as for "ij" with the first two vectors exchanged.
         vectors[:2] = vectors[1::-1]
     sizes = [v._value.size for v in vectors]
     grids = [
@@ -303,7 +320,6 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
         for k, (v, n) in enumerate(zip(vectors, sizes, strict=True))
     ]
     if swap:
-        grids = [g.transpose(0, 1) for g in grids]
         grids[:2] = grids[1::-1]
     return tuple(grids)
 

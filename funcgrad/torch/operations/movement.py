@@ -654,8 +654,8 @@ def _as_real(x: Any) -> Any:
     return np.stack([np.real(x), np.imag(x)], -1)
 
 
-_REAL = Op("RealBackward0", _real_part)
-_IMAG = Op("ImagBackward0", _imaginary_part)
+_REAL = Op("SelectBackward0", _real_part)
+_IMAG = Op("SelectBackward0", _imaginary_part)
 _AS_REAL = Op("ViewAsRealBackward0", _as_real)
 
 

@@ -53,6 +53,7 @@ SUB = Binary("SubBackward0", np.subtract, checked=_refuse_bool_sub)
 MUL = Binary("MulBackward0", np.multiply)
 DIV = Binary("DivBackward0", np.true_divide, result="float")
 RSUB = Binary("RsubBackward1", _reversed_sub, checked=_refuse_bool_sub)
+_RSUB_TENSOR = Binary("RsubBackward0", _reversed_sub, checked=_refuse_bool_sub)
 
 _OPERATORS = {
     "__add__": ADD,
@@ -112,7 +113,9 @@ def mul(input: Any, other: Any) -> Any:
 @operation()
 def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """``other - alpha * input``."""
-    return _called(_sub, "rsub", tensor_of(other, input), _scaled(input, alpha, input))
+    if isinstance(other, Tensor):
+        return _RSUB_TENSOR.promoted(_scaled(input, alpha, input), other)
+    return RSUB.promoted(_scaled(input, alpha, input), other)
 
 
 def _div_floor(a: Any, b: Any, dtype: Any) -> Any:

@@ -239,7 +239,13 @@ _extreme("min")
 @operation()
 def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Any:
     """The smallest and the largest element."""
-    return named("aminmax", "min max")(input.amin(dim, keepdim), input.amax(dim, keepdim))
+    axes = tuple(range(len(input._value.shape))) if dim is None else (dim_of(dim, len(input._value.shape)),)
+    return named("aminmax", "min max")(*apply(_aminmax, (input,), (axes, keepdim)))
+
+
+@op("AminmaxBackward0", keeps_result=True)
+def _aminmax(x: Any, axes: Any, keepdims: bool) -> Any:
+    return np.min(x, axis=axes, keepdims=keepdims), np.max(x, axis=axes, keepdims=keepdims)
 
 
 # -- statistics -------------------------------------------------------------------------------------------
@@ -263,6 +269,11 @@ _STD = Op("StdBackward0", _std, keeps_result=True)
 
 
 def _moments(name: str, made: Op) -> None:
+    def with_mean_of(x: Any, axes: Any, correction: float, keepdims: bool) -> Any:
+        return made.function(x, axes, correction, keepdims), np.mean(x, axis=axes, keepdims=keepdims)
+
+    both = Op(f"{name.capitalize()}MeanBackward0", with_mean_of)
+
     def moment(
         input: Tensor,
         dim: Any = None,
@@ -276,7 +287,7 @@ def _moments(name: str, made: Op) -> None:
         if isinstance(dim, bool):
             dim, unbiased = None, dim
         if input._value.dtype.kind in "iub":
-            raise RuntimeError(f"{name}(): only support floating point and complex dtypes")
+            raise RuntimeError("std and var only support floating point and complex dtypes")
         if correction is None:
             correction = 1 if unbiased is None else int(unbiased)
         axes = dims_of(dim, len(input._value.shape))
@@ -295,8 +306,10 @@ def _moments(name: str, made: Op) -> None:
     ) -> Any:
         if isinstance(dim, bool):
             dim, unbiased = None, dim
-        first = moment(input, dim, unbiased, keepdim, correction=correction)
-        return first, input.mean(dim, keepdim) if dim is not None else input.mean()
+        if correction is None:
+            correction = 1 if unbiased is None else int(unbiased)
+        axes = dims_of(dim, len(input._value.shape))
+        return apply(both, (input,), (axes, correction, keepdim))
 
     moment.__name__ = moment.__qualname__ = name
     operation(name)(moment)
@@ -373,8 +386,13 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element along a dimension (the smallest of several), and where it last is."""
     at = dim_of(dim, len(input._value.shape))
     index = FUNCTIONS["as_tensor"](_mode_index(input._value, at))
-    values = input.gather(at, index.unsqueeze(at))
-    return named("mode")(values if keepdim else values.squeeze(at), index.unsqueeze(at) if keepdim else index)
+    values = apply(_mode, (input, index), (at, keepdim))
+    return named("mode")(values, index.unsqueeze(at) if keepdim else index)
+
+
+@op("ModeBackward0", input_names=("self", "indices"))
+def _mode(x: Any, index: Any, axis: int, keepdims: bool) -> Any:
+    return _at(x, index, axis, keepdims)[0]
 
 
 @operation()
@@ -400,7 +418,11 @@ def quantile(
     """Quantiles along a dimension."""
     levels = q._value if isinstance(q, Tensor) else np.asarray(q, input._value.dtype)
     if (np.asarray(levels) < 0).any() or (np.asarray(levels) > 1).any():
-        raise RuntimeError("quantile() q values must be in the range [0, 1]")
+        raise RuntimeError(
+            f"quantile() q must be in the range [0, 1] but got {q:g}"
+            if not isinstance(q, Tensor)
+            else "quantile() q values must be in the range [0, 1]"
+        )
     return apply(_quantile, (input,), (_hashable(levels), dim, keepdim, interpolation))
 
 
@@ -408,7 +430,7 @@ def _hashable(levels: Any) -> Any:
     return float(levels) if not levels.shape else tuple(levels.tolist())
 
 
-@op("QuantileBackward0")
+@op("SqueezeBackward4")
 def _quantile(x: Any, q: Any, axis: Any, keepdims: bool, method: str) -> Any:
     return np.quantile(x, q, axis=axis, keepdims=keepdims, method=method).astype(x.dtype)
 

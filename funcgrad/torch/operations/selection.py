@@ -455,7 +455,12 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, 
 @operation()
 def dist(input: Tensor, other: Tensor, p: Any = 2) -> Any:
     """The norm of a difference."""
-    return norm(input - other, p)
+    return apply(_dist, (input, other), (float(p),))
+
+
+@op("DistBackward0", input_names=("self", "other"))
+def _dist(x: Any, y: Any, p: float) -> Any:
+    return np.linalg.norm(np.reshape(x - y, (-1,)), p)
 
 
 def conjugate(input: Tensor) -> Any:
@@ -484,7 +489,7 @@ def angle(input: Tensor) -> Any:
     return apply(_angle, (input,))
 
 
-@op("CosineSimilarityBackward0", input_names=("x1", "x2"))
+@op("SumBackward1", input_names=("x1", "x2"))
 def _cosine(x: Any, y: Any, axis: int, eps: float) -> Any:
     sizes = [np.maximum(np.sqrt(np.sum(v * v, axis=axis, keepdims=True)), eps) for v in (x, y)]
     return np.sum(x / sizes[0] * (y / sizes[1]), axis=axis)

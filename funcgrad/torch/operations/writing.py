@@ -121,6 +121,8 @@ def _refuse(shape: Any, into: Any) -> None:
 def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     """Set the main diagonal to one number."""
     require_writeable(self)
+    if self._rg and self._node is None and MODES.grad:
+        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
     index = np.arange(min(self._value.shape))
     self[(index,) * len(self._value.shape)] = fill_value
     return self
