@@ -1,8 +1,9 @@
 """Large angles brought to [-pi/4, pi/4] (M. H. Payne and R. N. Hanek, "Radian reduction", 1983).
 
 With ``x = m 2**e`` for an integer m of 53 bits, all bits of ``2/pi 2**e`` above the second before the point
-stand for whole turns. The 256 bits from there on, times m, give the quarter turns in the two highest bits of
-the product, and the rest of a quarter turn, with over 200 bits, in the others.
+stand for whole turns. The 192 bits from there on, times m, give the quarter turns in the two highest bits of
+the product, and the rest of a quarter turn in those that follow: 126 of them are enough, because no number of
+double precision is nearer to a multiple of pi/2 than ``2**-61``.
 """
 
 from __future__ import annotations
@@ -45,23 +46,19 @@ def exact_quadrant(x: Value) -> tuple[Value, Value, Value]:
     body = x.body
     words = ", ".join(f"i64 {word}" for word in TWO_OVER_PI)
     body.globals.add(f"@{TABLE} = linkonce_odr constant [{WORDS} x i64] [{words}]")
-    wide = x if body.format is F64 else body.emit("double", f"fpext {typed(x)} to double")
-    bits = body.emit("i64", f"bitcast {typed(wide)} to i64")
+    double = x if body.format is F64 else body.emit("double", f"fpext {typed(x)} to double")
+    bits = body.emit("i64", f"bitcast {typed(double)} to i64")
     exponent = integer(integer(bits, "lshr", 52), "and", 2047)
     m = integer(integer(bits, "and", (1 << 52) - 1), "or", 1 << 52)
     # Of the table's bits the first with a weight that counts: e - 2, and the 64 zeros.
     offset = integer(exponent, "sub", 1023 + 52 + 2 - 64)
-    product = window(offset)
-    product = body.emit(
-        "i256", f"mul i256 {product.name}, {body.emit('i256', f'zext {typed(m)} to i256').name}"
-    )
-    turns = body.emit("i64", f"trunc i256 {integer(product, 'lshr', 254).name} to i64")
+    high, low = product(m, *window(offset))
+    turns = integer(high, "lshr", 62)
     # The rest as a signed fraction of a quarter turn: rounding up where its highest bit is set.
-    rest = integer(product, "shl", 2)
-    up = body.emit("i64", f"trunc i256 {integer(rest, 'lshr', 255).name} to i64")
+    rest = integer(pair(high, low), "shl", 2)
+    up = body.emit("i64", f"trunc i128 {integer(rest, 'lshr', 127).name} to i64")
     turns = body.emit("i64", f"add i64 {turns.name}, {up.name}")
-    high, low = fraction(rest)
-    return with_sign(x, bits, turns, high, low)
+    return with_sign(x, bits, turns, *fraction(rest))
 
 
 def integer(x: Value, operation: str, constant: int) -> Value:
@@ -69,53 +66,80 @@ def integer(x: Value, operation: str, constant: int) -> Value:
     return x.body.emit(x.kind, f"{operation} {typed(x)}, {constant}")
 
 
-def window(offset: Value) -> Value:
-    """The 256 bits of 2/pi from a bit on."""
+def wide(x: Value) -> Value:
+    """A word as an integer of two words."""
+    return x.body.emit("i128", f"zext {typed(x)} to i128")
+
+
+def word(x: Value) -> Value:
+    """The lower word of two."""
+    return x.body.emit("i64", f"trunc {typed(x)} to i64")
+
+
+def pair(high: Value, low: Value) -> Value:
+    """Two words as one integer."""
+    return high.body.emit("i128", f"or {typed(integer(wide(high), 'shl', 64))}, {wide(low).name}")
+
+
+def window(offset: Value) -> tuple[Value, Value, Value]:
+    """The 192 bits of 2/pi from a bit on, as words."""
     body = offset.body
+    body.declarations.add("declare i64 @llvm.fshl.i64(i64, i64, i64)")
     first, shift = integer(offset, "lshr", 6), integer(offset, "and", 63)
-    total = None
-    for i in range(5):
+    words = []
+    for i in range(4):
         index = integer(first, "add", i)
         place = body.emit("ptr", f"getelementptr [{WORDS} x i64], ptr @{TABLE}, i64 0, i64 {index.name}")
-        word = body.emit("i64", f"load i64, ptr {place.name}")
-        part = integer(body.emit("i320", f"zext {typed(word)} to i320"), "shl", 64 * (4 - i))
-        total = part if total is None else body.emit("i320", f"or {typed(total)}, {part.name}")
-    assert total is not None
-    amount = body.emit("i320", f"zext {typed(shift)} to i320")
-    moved = body.emit("i320", f"shl {typed(total)}, {amount.name}")
-    return body.emit("i256", f"trunc {typed(integer(moved, 'lshr', 64))} to i256")
+        words.append(body.emit("i64", f"load i64, ptr {place.name}"))
+    a, b, c = (
+        body.emit("i64", f"call i64 @llvm.fshl.i64({typed(words[i])}, {typed(words[i + 1])}, {typed(shift)})")
+        for i in range(3)
+    )
+    return a, b, c
+
+
+def product(m: Value, first: Value, second: Value, third: Value) -> tuple[Value, Value]:
+    """The two words above the lowest of the product of a word with three."""
+    body, factor, carry = m.body, wide(m), None
+    words = []
+    for part in (third, second, first):
+        total = body.emit("i128", f"mul {typed(factor)}, {wide(part).name}")
+        if carry is not None:
+            total = body.emit("i128", f"add {typed(total)}, {carry.name}")
+        words.append(word(total))
+        carry = integer(total, "lshr", 64)
+    return words[2], words[1]
 
 
 def fraction(rest: Value) -> tuple[Value, Value]:
-    """A signed integer of 256 bits over ``2**256`` as the sum of two numbers of double precision."""
+    """A signed integer of 128 bits over ``2**128`` as the sum of two numbers of double precision."""
     body = rest.body
     negative = body.emit("i1", f"icmp slt {typed(rest)}, 0")
-    opposite = body.emit("i256", f"sub i256 0, {rest.name}")
-    size = body.emit("i256", f"select i1 {negative.name}, {typed(opposite)}, {typed(rest)}")
-    body.declarations.add("declare i256 @llvm.ctlz.i256(i256, i1)")
-    zeros = body.emit("i256", f"call i256 @llvm.ctlz.i256({typed(size)}, i1 false)")
-    full = body.emit("i256", f"shl {typed(size)}, {zeros.name}")
-    shift = body.emit("i64", f"trunc {typed(zeros)} to i64")
+    opposite = body.emit("i128", f"sub i128 0, {rest.name}")
+    size = body.emit("i128", f"select i1 {negative.name}, {typed(opposite)}, {typed(rest)}")
+    body.declarations.add("declare i128 @llvm.ctlz.i128(i128, i1)")
+    zeros = body.emit("i128", f"call i128 @llvm.ctlz.i128({typed(size)}, i1 false)")
+    full = body.emit("i128", f"shl {typed(size)}, {zeros.name}")
+    shift = word(zeros)
     parts = []
     for i in (1, 2):
-        piece = integer(integer(full, "lshr", 256 - 53 * i), "and", (1 << 53) - 1)
-        piece = body.emit("i64", f"trunc {typed(piece)} to i64")
+        piece = integer(word(integer(full, "lshr", 128 - 53 * i)), "and", (1 << 53) - 1)
         number = body.emit("double", f"uitofp {typed(piece)} to double")
         power = integer(body.emit("i64", f"sub i64 {1023 - 53 * i}, {shift.name}"), "shl", 52)
         scale = body.emit("double", f"bitcast {typed(power)} to double")
         number = body.emit("double", f"fmul {typed(number)}, {scale.name}")
-        opposite = body.emit("double", f"fneg {typed(number)}")
-        parts.append(body.emit("double", f"select i1 {negative.name}, {typed(opposite)}, {typed(number)}"))
+        parts.append(
+            body.emit("double", f"select i1 {negative.name}, {typed(negated(number))}, {typed(number)}")
+        )
     return parts[0], parts[1]
 
 
 def with_sign(x: Value, bits: Value, turns: Value, high: Value, low: Value) -> tuple[Value, Value, Value]:
     """The reduced angle in radians and in the format of ``x``, of its sign."""
     body = x.body
-    big, small = (body_text(part) for part in HALF_PI["f64"][:2])
+    big, small = (F64.text(part) for part in HALF_PI["f64"][:2])
     r = body.emit("double", f"fmul {typed(high)}, {big}")
-    opposite = body.emit("double", f"fneg {typed(r)}")
-    tail = double_fma(high, big, opposite.name)
+    tail = double_fma(high, big, negated(r).name)
     tail = double_fma(low, big, double_fma(high, small, tail.name).name)
     negative = body.emit("i1", f"icmp slt {typed(bits)}, 0")
     turns = body.emit("i64", f"select i1 {negative.name}, {typed(negated(turns))}, {typed(turns)}")
@@ -137,11 +161,6 @@ def with_sign(x: Value, bits: Value, turns: Value, high: Value, low: Value) -> t
 def negated(x: Value) -> Value:
     """Minus a number of either kind."""
     return x.body.emit(x.kind, f"fneg {typed(x)}" if x.kind == "double" else f"sub {x.kind} 0, {x.name}")
-
-
-def body_text(value: float) -> str:
-    """A constant of double precision."""
-    return F64.text(value)
 
 
 def double_fma(a: Value, b: str, c: str) -> Value:

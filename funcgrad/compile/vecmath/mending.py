@@ -9,6 +9,9 @@ arguments is extreme.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+
+import llvmlite.binding as llvm
 
 from funcgrad.compile.vecmath.body import Body, Value, typed
 from funcgrad.compile.vecmath.formats import Format
@@ -21,7 +24,8 @@ def mended(name: str, x: Value, limit: float, result: Value, exact: Callable[[Va
     """``result``, or where ``|x|`` is beyond the limit, what another function gives."""
     body, kind = x.body, x.kind
     base = f"funcgrad.mended.{name}.{kind}"
-    body.helpers[base] = scalar_helper(body, base, limit, exact)
+    body.helpers[f"{base}.all"] = helper_for_all(body, base, limit, exact)
+    body.helpers[base] = scalar_helper(body, base, limit)
     for lanes in lane_counts(body.format):
         body.helpers[variant(base, lanes)] = vector_helper(body, base, limit, lanes)
     variants = ",".join(f"_ZGV_LLVM_N{n}vv_{base}({variant(base, n)})" for n in lane_counts(body.format))
@@ -29,9 +33,19 @@ def mended(name: str, x: Value, limit: float, result: Value, exact: Callable[[Va
     return body.emit(kind, f"call {kind} @{base}({typed(x)}, {typed(result)}) {PURE} {abi}")
 
 
+@cache
+def vector_bits() -> tuple[int, ...]:
+    """The widths of this processor's vectors that LLVM's vectoriser is likely to choose."""
+    features = llvm.get_host_cpu_features()
+    if features.get("avx512f"):
+        # Of Intel's processors LLVM uses half the width unless told otherwise.
+        return (512,) if llvm.get_host_cpu_name().startswith("znver") else (256, 512)
+    return (256,) if features.get("avx") else (128,)
+
+
 def lane_counts(format: Format) -> tuple[int, ...]:
-    """How many numbers the vectors of processors hold."""
-    return tuple([bits // format.width for bits in (128, 256, 512)])
+    """How many numbers vectors hold, those of loops with numbers of twice the width included."""
+    return tuple(sorted({bits // width for bits in vector_bits() for width in (format.width, 64)}))
 
 
 def variant(name: str, lanes: int) -> str:
@@ -39,8 +53,8 @@ def variant(name: str, lanes: int) -> str:
     return f"{name}.{lanes}"
 
 
-def scalar_helper(body: Body, name: str, limit: float, exact: Callable[[Value], Value]) -> str:
-    """The choice for one number."""
+def helper_for_all(body: Body, name: str, limit: float, exact: Callable[[Value], Value]) -> str:
+    """Mends results in memory. It hardly ever runs, so the compiler should not spend time on it."""
     kind = body.format.real
     far = Body(body.format)
     result = exact(Value(far, kind, "%x"))
@@ -49,46 +63,65 @@ def scalar_helper(body: Body, name: str, limit: float, exact: Callable[[Value], 
     body.globals |= far.globals
     lines = "\n".join(far.lines)
     return f"""
-define linkonce_odr {kind} @{name}({kind} %x, {kind} %near) noinline {PURE} {{
+define linkonce_odr void @{name}.all(ptr %xs, ptr %ys, i32 %count) noinline optnone cold nounwind {{
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %done ]
+  %next = add i32 %i, 1
+  %px = getelementptr {kind}, ptr %xs, i32 %i
+  %x = load {kind}, ptr %px
   %size = call {kind} @llvm.fabs.{body.format.name}({kind} %x)
   %extreme = fcmp ogt {kind} %size, {body.format.text(limit)}
   br i1 %extreme, label %far, label %done
-done:
-  ret {kind} %near
 far:
 {lines}
-  ret {kind} {result.name}
+  %py = getelementptr {kind}, ptr %ys, i32 %i
+  store {kind} {result.name}, ptr %py
+  br label %done
+done:
+  %more = icmp slt i32 %next, %count
+  br i1 %more, label %loop, label %end
+end:
+  ret void
 }}"""
 
 
+def scalar_helper(body: Body, name: str, limit: float) -> str:
+    """The choice for one number."""
+    kind = body.format.real
+    test = f"%any = fcmp ogt {kind} %size, {body.format.text(limit)}"
+    return choice(name, name, kind, body.format.name, 1, test)
+
+
 def vector_helper(body: Body, name: str, limit: float, lanes: int) -> str:
-    """The choice for a vector: the results as they are, or element by element."""
+    """The choice for a vector."""
     kind, kinds = body.format.real, f"<{lanes} x {body.format.real}>"
-    short = f"v{lanes}{body.format.name}"
+    reduced = f"llvm.vector.reduce.or.v{lanes}i1(<{lanes} x i1>"
     body.declarations |= {
-        f"declare {kinds} @llvm.fabs.{short}({kinds})",
-        f"declare i1 @llvm.vector.reduce.or.v{lanes}i1(<{lanes} x i1>)",
+        f"declare {kinds} @llvm.fabs.v{lanes}{body.format.name}({kinds})",
+        f"declare i1 @{reduced})",
     }
     limits = ", ".join([f"{kind} {body.format.text(limit)}"] * lanes)
+    test = f"%extreme = fcmp ogt {kinds} %size, <{limits}>\n  %any = call i1 @{reduced} %extreme)"
+    return choice(name, variant(name, lanes), kinds, f"v{lanes}{body.format.name}", lanes, test)
+
+
+def choice(base: str, name: str, kinds: str, short: str, lanes: int, test: str) -> str:
+    """The results as they are, or mended."""
     return f"""
-define linkonce_odr {kinds} @{variant(name, lanes)}({kinds} %x, {kinds} %near) noinline {PURE} {{
-entry:
+define linkonce_odr {kinds} @{name}({kinds} %x, {kinds} %near) noinline {PURE} {{
   %size = call {kinds} @llvm.fabs.{short}({kinds} %x)
-  %extreme = fcmp ogt {kinds} %size, <{limits}>
-  %any = call i1 @llvm.vector.reduce.or.v{lanes}i1(<{lanes} x i1> %extreme)
+  {test}
   br i1 %any, label %far, label %done
 done:
   ret {kinds} %near
 far:
-  %i = phi i32 [ 0, %entry ], [ %next, %far ]
-  %results = phi {kinds} [ %near, %entry ], [ %mended, %far ]
-  %xi = extractelement {kinds} %x, i32 %i
-  %yi = extractelement {kinds} %results, i32 %i
-  %zi = call {kind} @{name}({kind} %xi, {kind} %yi)
-  %mended = insertelement {kinds} %results, {kind} %zi, i32 %i
-  %next = add i32 %i, 1
-  %more = icmp slt i32 %next, {lanes}
-  br i1 %more, label %far, label %end
-end:
+  %xs = alloca {kinds}
+  %ys = alloca {kinds}
+  store {kinds} %x, ptr %xs
+  store {kinds} %near, ptr %ys
+  call void @{base}.all(ptr %xs, ptr %ys, i32 {lanes})
+  %mended = load {kinds}, ptr %ys
   ret {kinds} %mended
 }}"""
