@@ -267,7 +267,8 @@ def _environment_parts() -> tuple[object, ...]:
 
     from funcgrad.compile.native.llvm import host_cpu, triple  # noqa: PLC0415 - likewise
 
-    versions = (llvmlite.__version__, np.__version__, sys.implementation.cache_tag)
+    # The place of NumPy stands for its build: two of one version may bring different libraries.
+    versions = (llvmlite.__version__, np.__version__, np.__file__, sys.implementation.cache_tag)
     return (_MAGIC, *versions, triple(), *host_cpu(), *_compiler_files())
 
 
