@@ -1,8 +1,8 @@
-"""Lowerings of linear algebra with matrices of up to three rows: loops over a stack, unrolled within a matrix.
+"""Linear algebra with matrices of up to three rows: loops over a stack, unrolled within a matrix.
 
 Rows are exchanged for the largest pivot by selection, as LAPACK exchanges them, so results are as accurate. A
-singular matrix is noted in a flag where NumPy raises, and the program is then run by NumPy. Larger matrices, and
-complex ones, are left to the evaluator.
+singular matrix is noted in a flag where NumPy raises, and the program is then run by NumPy. Larger matrices
+and complex ones are left to the evaluator.
 """
 
 from __future__ import annotations
@@ -19,11 +19,9 @@ from funcgrad.compile.parts import fill
 from funcgrad.compile.scalars import cast_name
 from funcgrad.compile.schedule import NotLowered, Scheduler, lowers
 from funcgrad.ir.program import Atom, Equation
+from funcgrad.ops.linalg import tiny
 from funcgrad.ops.linalg.determinants import Det, DetWithCofactors
 from funcgrad.ops.linalg.systems import Inv, LuFactors, SolveFactored
-
-LARGEST = 3
-"""Rows up to which a matrix lives in registers."""
 
 Matrix = list[list[str]]
 """The names of a matrix's elements."""
@@ -35,7 +33,7 @@ class Stacks:
     def __init__(self, scheduler: Scheduler, equation: Equation) -> None:
         a = equation.inputs[0].aval
         self.n = a.shape[-1]
-        if a.dtype not in (np.float32, np.float64) or not 0 < self.n <= LARGEST:
+        if a.dtype not in (np.float32, np.float64) or not 0 < self.n <= tiny.LARGEST:
             raise NotLowered(f"{equation.primitive.name} of {a} is left to LAPACK")
         self.scheduler = scheduler
         self.local = scheduler.local
@@ -98,6 +96,28 @@ class Stacks:
                 wide[k][j] = self.named(writer, f"({wide[k][j]}{terms}) / {pivots[k]}")
         return [row[n:] for row in wide]
 
+    def doubtful(self, writer: Writer, m: Matrix, det: str) -> str:
+        """Whether a closed form may have lost digits, as in `funcgrad.ops.linalg.tiny`."""
+        largest = self.named(writer, f"fabs({m[0][0]})")
+        for name in [name for row in m for name in row][1:]:
+            largest = self.named(writer, f"select(fabs({name}) > {largest}, fabs({name}), {largest})")
+        bound = " * ".join([f"{self.number}({tiny.WELL_CONDITIONED!r})", *[largest] * self.n])
+        return f"not (fabs({det}) >= {bound})"
+
+    def inverse_in_closed_form(self, writer: Writer, rows: Matrix, wrong: str) -> Matrix:
+        """The inverse by cofactors, by elimination where those may lose digits."""
+        n = self.n
+        cofactors = [[self.named(writer, text) for text in row] for row in self.cofactors(rows)]
+        det = self.named(writer, total(rows[0], cofactors[0]))
+        scale = self.named(writer, f"{self.number}(1) / {det}")
+        found = [[self.named(writer, f"{cofactors[j][i]} * {scale}") for j in range(n)] for i in range(n)]
+        with writer.block(f"if {self.doubtful(writer, rows, det)}:"):
+            better = self.inverse(writer, rows, wrong)
+            for old, new in zip(found, better, strict=True):
+                for x, y in zip(old, new, strict=True):
+                    writer.line(f"{x} = {y}")
+        return found
+
     def cofactors(self, m: Matrix) -> Matrix:
         """The text of the cofactors."""
         if self.n == 1:
@@ -145,7 +165,7 @@ def inverted_into(scheduler: Scheduler, stacks: Stacks, a: Atom, view: View) -> 
         with ExitStack() as stack:
             variables = stacks.open(writer, stack)
             rows = stacks.loaded(writer, source, variables, stacks.n)
-            store(writer, view, variables, stacks.inverse(writer, rows, wrong))
+            store(writer, view, variables, stacks.inverse_in_closed_form(writer, rows, wrong))
         with writer.block(f"if {wrong}:"):
             writer.line(f"{flag.name}[0] = 1")
 
@@ -196,7 +216,7 @@ def lower_solution(scheduler: Scheduler, equation: Equation) -> None:
                     target = element(writer, view, variables, i, j)
                     writer.line(f"{target} = {x[i]} + ({total(f[i], rest)})")
 
-    if columns > 2 * LARGEST:
+    if columns > 2 * tiny.LARGEST:
         raise NotLowered(f"solve with {columns} right-hand sides is left to LAPACK")
     flops = 6.0 * n * out.aval.size
     position = scheduler.special("solve", emit, [a, factors, b], [view], flops=flops)
@@ -226,14 +246,18 @@ def lower_determinant(scheduler: Scheduler, equation: Equation) -> None:
         with ExitStack() as stack:
             variables = stacks.open(writer, stack)
             rows = stacks.loaded(writer, source, variables, stacks.n)
+            cofactors = [[stacks.named(writer, text) for text in row] for row in stacks.cofactors(rows)]
             if len(views) > 1:
-                store(writer, views[1], variables, stacks.cofactors(rows))
-            pivots, sign = stacks.eliminated(writer, rows)
-            # A pivot of zero makes what follows NaN, and the determinant zero.
-            value = " * ".join([sign, *pivots])
-            zero = " | ".join([f"({p} == {stacks.number}(0))" for p in pivots[:-1]]) or "False"
-            target = writer.element(views[0], variables)
-            writer.line(f"{target} = select({zero}, {stacks.number}(0), {value})")
+                store(writer, views[1], variables, cofactors)
+            det = stacks.named(writer, total(rows[0], cofactors[0]))
+            if stacks.n > 1:
+                with writer.block(f"if {stacks.doubtful(writer, rows, det)}:"):
+                    pivots, sign = stacks.eliminated(writer, rows)
+                    # A pivot of zero makes what follows NaN, and the determinant zero.
+                    value = " * ".join([sign, *pivots])
+                    zero = " | ".join([f"({p} == {stacks.number}(0))" for p in pivots[:-1]])
+                    writer.line(f"{det} = select({zero}, {stacks.number}(0), {value})")
+            writer.line(f"{writer.element(views[0], variables)} = {det}")
 
     flops = 3.0 * stacks.n * equation.inputs[0].aval.size
     position = scheduler.special("determinant", emit, [source], views, flops=flops)
