@@ -77,7 +77,8 @@ class Held:
 
     def views(self) -> list[tuple[View, bool]]:
         """What it reads and writes."""
-        return [pair for step in self.steps for pair in step.views()]
+        fills = [view for step in self.scheduler.steps if isinstance(step, Nest) for view, _ in step.fills]
+        return [*[pair for step in self.steps for pair in step.views()], *[(view, True) for view in fills]]
 
 
 def given_atoms(scheduler: Scheduler, atoms: Sequence[Atom]) -> list[Given]:
@@ -178,18 +179,8 @@ def special_of(
     used = {name for h in held for name in h.used} | set(names)
     reads = [view for view, written in pairs if not written]
     writes = [view for view, written in pairs if written]
-    flops = sum(step_flops(step) for h in held for step in h.scheduler.steps)
+    flops = sum(step.flops for h in held for step in h.scheduler.steps)
     return scheduler.special(kind, emit, reads, [*writes, *views], names=sorted(used), flops=flops)
-
-
-def step_flops(step: Nest | Special) -> float:
-    """Arithmetic operations of a step."""
-    if isinstance(step, Special):
-        return step.flops
-    work = float(step.weight)
-    for n in step.shape:
-        work *= n
-    return work
 
 
 @lowers(Scan)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -12,7 +12,18 @@ from funcgrad.compile.fusion import Joined
 from funcgrad.compile.layout import View
 from funcgrad.compile.loops import Loop, loops_of
 from funcgrad.compile.names import Locals
-from funcgrad.compile.nests import Let, Load, Nest, Operand, Reduce, Special, Statement, Store, operands_of
+from funcgrad.compile.nests import (
+    Let,
+    Load,
+    Nest,
+    Operand,
+    Reduce,
+    Special,
+    Statement,
+    Store,
+    names_read,
+    operands_of,
+)
 from funcgrad.compile.scalars import cast_name
 from funcgrad.ir.numpy_source import user_line
 
@@ -22,12 +33,21 @@ BLOCK = 4096
 LOOP_NAMES = ("i", "j", "k")
 
 
+class Outlined(Protocol):
+    """A step that writes a call, and is a function by itself."""
+
+    def write(self, writer: Writer) -> list[str]:
+        """Write the call; returns the lines of the function."""
+
+
 class Writer:
     """Collects indented lines."""
 
     def __init__(self, local: Locals) -> None:
         self.local = local
         self.lines: list[str] = []
+        self.functions: list[tuple[Any, list[str]]] = []
+        """Further functions that the steps call: what each is for, and its body."""
         self._indent = 1
         self._comment = ""
 
@@ -77,13 +97,15 @@ class Writer:
         """An element of a view."""
         return f"{view.buffer.name}[{self.index(view, variables)}]"
 
-    def steps(self, steps: Sequence[Nest | Special | Joined]) -> None:
+    def steps(self, steps: Sequence[Nest | Special | Joined | Outlined]) -> None:
         """All steps in order."""
         for step in steps:
             if isinstance(step, Special):
                 step.emit(self)
             elif isinstance(step, Joined):
                 write_joined(self, step)
+            elif not isinstance(step, Nest):
+                self.functions.append((step, step.write(self)))
             elif step.body:
                 NestWriter(self, step, loops_of(step)).write()
 
@@ -115,6 +137,8 @@ class NestWriter:
 
     def prepared(self) -> list[Accumulator]:
         """The reductions, after what comes before all loops has been written."""
+        for view, text in self.nest.fills:
+            write_fill(self.writer, view, text)
         sums = [Accumulator(self, s) for s in self.nest.body if isinstance(s, Reduce)]
         for total in sums:
             total.prepare()
@@ -183,6 +207,12 @@ class NestWriter:
         return self.writer.element(flat, self.variables[: len(inner)])
 
 
+def write_fill(writer: Writer, view: View, text: str) -> None:
+    """Loops that write one number everywhere."""
+    nest = Nest(-1, view.shape, [Store(view, text, None)])
+    NestWriter(writer, nest, loops_of(nest)).write()
+
+
 def write_joined(writer: Writer, joined: Joined) -> None:
     """Nests that share their outermost loop."""
     writers = [
@@ -235,9 +265,8 @@ class Accumulator:
     def _fill(self, target: View, kept: list[int]) -> None:
         nest = self.nest
         if not kept:
-            nest.writer.line(
-                f"{nest.writer.element(View(target.buffer, (), (), target.offset, target.base), ())} = {self.start}"
-            )
+            single = View(target.buffer, (), (), target.offset, target.base)
+            nest.writer.line(f"{nest.writer.element(single, ())} = {self.start}")
             return
         flat = View(
             target.buffer,
@@ -360,6 +389,6 @@ def without_dead_statements(steps: Sequence[Nest | Special], read: Iterable[str]
             ):
                 continue
             kept.append(statement)
-            used.update(o for o in operands_of(statement) if isinstance(o, str))
+            used.update(names_read(statement))
         step.body[:] = reversed(kept)
     return used

@@ -94,7 +94,7 @@ def first_of(call: Callable[..., Any]) -> Callable[..., Any]:
 
 def native_call(kernel: Kernel, program: Program, *, strict: bool = False, single: bool = False) -> Any:
     """A caller of a kernel, compiled if it is not yet."""
-    loaded = loaded_kernel(kernel.source, (kernel.name,))
+    loaded = loaded_kernel(kernel.source, kernel.functions)
     layout = call_layout(kernel, program, strict=strict, single=single and not kernel.may_fail)
     call = make_caller(loaded.addresses[kernel.name], layout, loaded)
     if kernel.may_fail:

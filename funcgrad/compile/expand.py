@@ -1,7 +1,7 @@
-"""Rewriting before scheduling: what stands for a Program, or is composed of simpler equations, becomes those.
+"""Rewriting before scheduling: what stands for a Program, or is composed of simpler equations.
 
-Calls of custom rules and checkpoints are replaced by what they hold; normalisations in the exponent by a maximum
-and a sum; small contractions by products that are summed, which loops compute faster than a library call.
+Calls of custom rules and checkpoints are replaced by what they hold; normalisations in the exponent by a
+maximum and a sum; small contractions by products that are summed, which loops compute faster than a library call.
 """
 
 from __future__ import annotations

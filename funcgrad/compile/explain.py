@@ -15,6 +15,7 @@ from funcgrad.compile.kernel import Kernel
 from funcgrad.compile.loops import loops_of
 from funcgrad.compile.native.binaries import COUNTS
 from funcgrad.compile.nests import Nest, Special
+from funcgrad.compile.parallel import Shared
 from funcgrad.compile.traffic import bytes_moved
 from funcgrad.ir.program import Program
 from funcgrad.transforms.simplify import simplify_program
@@ -159,9 +160,9 @@ def kernel_report(kernel: Kernel) -> KernelReport:
     return KernelReport(kernel.name, tuple(parts), kernel.scratch_bytes, kernel.source)
 
 
-def parts_of(step: Nest | Special | Joined) -> list[Part]:
+def parts_of(step: Nest | Special | Joined | Shared) -> list[Part]:
     """The parts of a step."""
-    if isinstance(step, Joined):
+    if isinstance(step, Joined | Shared):
         return [part for nest in step.nests for part in parts_of(nest)]
     if isinstance(step, Special):
         moved = sum(math.prod(v.shape) * v.buffer.dtype.itemsize for v in {view for view, _ in step.views()})
@@ -170,7 +171,7 @@ def parts_of(step: Nest | Special | Joined) -> list[Part]:
         return []
     shape = tuple([loop.size for loop in loops_of(step)])
     kind = "loop" if shape else "scalars"
-    return [Part(kind, shape, len(step.body), bytes_moved(step), float(step.weight * math.prod(shape)))]
+    return [Part(kind, shape, len(step.body), bytes_moved(step), step.flops)]
 
 
 def report_lines(found: Explanation) -> list[str]:

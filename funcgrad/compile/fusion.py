@@ -1,7 +1,7 @@
-"""Joining consecutive nests over their outermost loop, so that what one row leaves is read while it is near.
+"""Joining consecutive nests over their outermost loop, so that what one row leaves is read soon.
 
-Nests may share their outermost loop when whatever one of them writes and another touches is touched in the same
-turn of that loop. Values in between that nothing else reads then need the memory of one row only.
+Nests may share their outermost loop when whatever one of them writes and another touches is touched in the
+same turn of that loop. Values in between that nothing else reads then need the memory of one row only.
 """
 
 from __future__ import annotations
@@ -24,11 +24,24 @@ class Joined:
     nests: list[Nest]
     loops: list[list[Loop]]
     """The loops of each; the first is the shared one."""
+    rows: dict[Buffer, int]
+    """Memory of one row, and its elements."""
 
     def views(self) -> Iterator[tuple[View, bool]]:
         """Every view that is read or written, and whether it is written."""
         for nest in self.nests:
             yield from nest.views()
+
+    @property
+    def flops(self) -> float:
+        """Arithmetic operations of all turns, roughly."""
+        return sum(nest.flops for nest in self.nests)
+
+    @property
+    def buffers(self) -> Iterator[Buffer]:
+        """Every block of memory that they touch."""
+        for nest in self.nests:
+            yield from nest.buffers
 
 
 def joined_steps(steps: Sequence[Nest | Special], own: Container[Buffer]) -> list[Nest | Special | Joined]:
@@ -57,8 +70,8 @@ def closed(run: list[Nest], steps: Sequence[Nest | Special], own: Container[Buff
     """A run of nests as one step."""
     if len(run) == 1:
         return run[0]
-    shrink(run, steps, own)
-    return Joined(run, [rows_of(nest) for nest in run])
+    rows = shrink(run, steps, own)
+    return Joined(run, [rows_of(nest) for nest in run], rows)
 
 
 def rows_of(nest: Nest) -> list[Loop]:
@@ -120,10 +133,11 @@ def extent(view: View, axes: Sequence[int]) -> int:
     )
 
 
-def shrink(run: Sequence[Nest], steps: Sequence[Nest | Special], own: Container[Buffer]) -> None:
-    """Give values that only this run touches the memory of one row."""
+def shrink(run: Sequence[Nest], steps: Sequence[Nest | Special], own: Container[Buffer]) -> dict[Buffer, int]:
+    """Give values that only this run touches the memory of one row; returns the elements of each row."""
     inside = {id(nest) for nest in run}
-    outside = {view.buffer for step in steps if id(step) not in inside for view, _ in step.views()}
+    outside = {buffer for step in steps if id(step) not in inside for buffer in step.buffers}
+    outside |= {view.buffer for nest in run for view, _ in nest.fills}
     local: dict[Buffer, int] = {}
     for nest in run:
         axis = rows_of(nest)[0].axes[-1]
@@ -140,6 +154,7 @@ def shrink(run: Sequence[Nest], steps: Sequence[Nest | Special], own: Container[
     for nest in run:
         axis = rows_of(nest)[0].axes[-1]
         nest.body[:] = [with_rows(statement, rows, axis) for statement in nest.body]
+    return rows
 
 
 def accumulated(run: Sequence[Nest]) -> set[Buffer]:

@@ -5,17 +5,17 @@ Owns the order of the passes from Program to source; what runs it is in `executa
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from funcgrad.compile import control, gathers, lowerings, parts, positions, products, running, sweeps, tiny  # noqa: F401 - registers them
 from funcgrad.compile.emission import Writer, without_dead_statements
-from funcgrad.compile.fusion import joined_steps
+from funcgrad.compile.fusion import Joined, joined_steps
 from funcgrad.compile.layout import Buffer, View
 from funcgrad.compile.memory import scratch_offsets
 from funcgrad.compile.names import Locals
 from funcgrad.compile.nests import Nest, Special, Store, squeezed_view
+from funcgrad.compile.parallel import Shared, function_lines, shared_steps
 from funcgrad.compile.scalars import INLINE_FUNCTIONS, literal_text
 from funcgrad.compile.schedule import Scheduler
 from funcgrad.compile.uses import count_uses
@@ -49,13 +49,15 @@ class Kernel:
 
     name: str
     source: str
+    functions: tuple[str, ...]
+    """The function itself, and those that threads run."""
     buffers: tuple[Buffer, ...]
     """By slot of the table of pointers."""
     offsets: Mapping[Buffer, int]
     """Where each block of scratch memory lies."""
     scratch_bytes: int
     sizes: tuple[int, ...]
-    steps: Sequence[Nest | Special]
+    steps: Sequence[Nest | Special | Joined | Shared]
 
     @property
     def may_fail(self) -> bool:
@@ -65,10 +67,7 @@ class Kernel:
     @property
     def flops(self) -> float:
         """Arithmetic operations of one call, roughly."""
-        return sum(
-            step.flops if isinstance(step, Special) else step.weight * math.prod(step.shape)
-            for step in self.steps
-        )
+        return sum(step.flops for step in self.steps)
 
 
 def make_kernel(program: Program) -> Kernel:
@@ -86,22 +85,28 @@ def make_kernel(program: Program) -> Kernel:
     for k, atom in enumerate(program.outputs):
         store_output(scheduler, atom, k)
     without_dead_statements(scheduler.steps)
+    name = local.distinct(program.name if program.name.isidentifier() else "kernel")
     steps = joined_steps(scheduler.steps, scheduler.created)
+    numbers = {number: buffer.dtype for number, buffer in prologue}
+    steps = shared_steps(steps, local, numbers, name)
     offsets, scratch_bytes = scratch_offsets(local.buffers, steps)
     writer = Writer(local)
     writer.steps(steps)
     body = writer.lines
     buffers = used_buffers(local, offsets)
-    name = local.distinct(program.name if program.name.isidentifier() else "kernel")
+    symbols = {symbol: k for k, symbol in enumerate(local.symbols.values())}
+    slots = {buffer: slot for slot, buffer in enumerate(buffers)}
+    outlined = [function_lines(step, lines, symbols, slots) for step, lines in writer.functions]
     head = heading(name, program, local, buffers, prologue, body)
     return Kernel(
         name,
-        "\n".join([*head, *(body or ["    pass"])]) + "\n",
+        "\n\n\n".join(["\n".join(lines) for lines in (*outlined, [*head, *(body or ["    pass"])])]) + "\n",
+        (name, *[step.name for step, _ in writer.functions]),
         tuple(buffers),
         offsets,
         scratch_bytes,
         tuple(local.symbols),
-        scheduler.steps,
+        steps,
     )
 
 

@@ -44,7 +44,7 @@ def follows(view: View, outer: int, inner: int, n: int) -> bool:
 def loop_order(nest: Nest, views: Sequence[View]) -> list[int]:
     """The axes, those with large strides first."""
     axes = list(range(len(nest.shape)))
-    if len(axes) < 2:
+    if len(axes) < 2 or nest.ordered:
         return axes
 
     def reach(axis: int) -> int:

@@ -21,8 +21,7 @@ def scratch_offsets(
     for buffer in buffers:
         buffer.first = buffer.last = -1
     for position, step in enumerate(steps):
-        for view, _ in step.views():
-            buffer = view.buffer
+        for buffer in step.buffers:
             if buffer.first < 0:
                 buffer.first = position
             buffer.last = position

@@ -6,13 +6,14 @@ nothing of how statements came about, and nothing of text.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad.compile.layout import View
+from funcgrad.compile.layout import Buffer, View
 from funcgrad.ir.avals import Shape
 
 
@@ -71,9 +72,13 @@ class Nest:
     body: list[Statement] = field(default_factory=list)
     memo: dict[Any, str] = field(default_factory=dict)
     """Names of what was computed here from elsewhere, by what it was."""
+    fills: list[tuple[View, str]] = field(default_factory=list)
+    """Memory that is filled with a number before the loops."""
+    ordered: bool = False
+    """Whether the order of the turns matters, and several may write the same element."""
 
     def views(self) -> Iterator[tuple[View, bool]]:
-        """Every view that is read or written, and whether it is written."""
+        """Every view that is read or written in the loops, and whether it is written."""
         for statement in self.body:
             for operand in operands_of(statement):
                 if isinstance(operand, Load):
@@ -83,9 +88,22 @@ class Nest:
                 yield target, True
 
     @property
+    def buffers(self) -> Iterator[Buffer]:
+        """Every block of memory that it touches."""
+        for view, _ in self.views():
+            yield view.buffer
+        for view, _ in self.fills:
+            yield view.buffer
+
+    @property
     def weight(self) -> int:
         """Arithmetic operations for one element."""
         return sum(s.weight if isinstance(s, Let) else 1 for s in self.body if not isinstance(s, Store))
+
+    @property
+    def flops(self) -> float:
+        """Arithmetic operations of all turns, roughly."""
+        return float(self.weight * math.prod(self.shape))
 
 
 @dataclass(eq=False)
@@ -102,6 +120,12 @@ class Special:
     """Writes its text with a `funcgrad.compile.emission.Writer`."""
     scratch: tuple[View, ...] = ()
     flops: float = 0.0
+
+    @property
+    def buffers(self) -> Iterator[Buffer]:
+        """Every block of memory that it touches."""
+        for view, _ in self.views():
+            yield view.buffer
 
     def views(self) -> Iterator[tuple[View, bool]]:
         """Every view that is read or written, and whether it is written."""
@@ -121,6 +145,19 @@ def target_of(statement: Statement) -> View | str:
     if isinstance(statement, Let):
         return statement.name
     return statement.view if isinstance(statement, Store) else statement.target
+
+
+def names_read(statement: Statement) -> Iterator[str]:
+    """The locals that a statement reads, those in the indices of what it loads and stores among them."""
+    views = [target_of(statement)]
+    for operand in operands_of(statement):
+        if isinstance(operand, str):
+            yield operand
+        else:
+            views.append(operand.view)
+    for view in views:
+        if isinstance(view, View):
+            yield from [name for name, _ in view.base]
 
 
 def squeezed(shape: Shape) -> Shape:

@@ -46,10 +46,13 @@ def lower_pad(scheduler: Scheduler, equation: Equation) -> None:
     (x,), (out,) = equation.inputs, equation.outputs
     view = scheduler.buffer_like(out.aval, scheduler.local.named(out))
     zero = "False" if out.aval.dtype.kind == "b" else f"{cast_name(out.aval.dtype)}(0)"
-    filled = fill(scheduler, view, zero, equation.source)
     part = view.slice(Slice(equation.primitive.index))
-    ready = store_part(scheduler, part, x, filled, equation.source)
-    scheduler.define_view(out, view, max(ready, filled))
+    if 0 in part.shape:
+        scheduler.define_view(out, view, fill(scheduler, view, zero, equation.source))
+        return
+    ready = store_part(scheduler, part, x, -1, equation.source)
+    scheduler.nest_at(ready).fills.append((squeezed_view(view), zero))
+    scheduler.define_view(out, view, ready)
 
 
 def own_memory(scheduler: Scheduler, x: Atom, out: Var, source: Any) -> tuple[View, int]:

@@ -138,6 +138,16 @@ class Scheduler:
         )
         return node
 
+    def define_member(
+        self, out: Var, nest: Nest, template: str, operands: tuple[Operand, ...], cost: int, source: Any
+    ) -> Node:
+        """Define `out` by a statement in a nest; it will not be computed again elsewhere."""
+        node = self.nodes[out] = Node(out.aval)
+        node.cost = cost
+        node.name, node.nest, node.ready = self.local.named(out), nest, nest.position
+        nest.body.append(Let(node.name, template, operands, out.aval.dtype, 1, source))
+        return node
+
     def _cone(self, atom: Atom, nest: Nest) -> tuple[int, set[Any]]:
         """What it would cost to compute an operand of a member of `nest` again, and what is loaded for it."""
         if isinstance(atom, Literal):
@@ -161,6 +171,12 @@ class Scheduler:
                 return self.steps[position]  # type: ignore[return-value]
         return self.new_nest(shape)
 
+    def nest_at(self, position: int) -> Nest:
+        """The nest at a position."""
+        nest = self.steps[position]
+        assert isinstance(nest, Nest)
+        return nest
+
     def new_nest(self, shape: Shape) -> Nest:
         """A nest at the end."""
         nest = Nest(len(self.steps), shape)
@@ -176,7 +192,7 @@ class Scheduler:
         """The last step so far that reads or writes the memory of a view."""
         found = -1
         for step in self.steps:
-            if any(other.buffer is view.buffer for other, _ in step.views()):
+            if any(buffer is view.buffer for buffer in step.buffers):
                 found = step.position
         return found
 
@@ -310,6 +326,15 @@ class Scheduler:
             nest = self.nest_for((), node.ready + 1)
             node.ready = nest.position
         nest.body.append(Store(squeezed_view(view), node.name, None))
+
+    def number_everywhere(self, atom: Atom) -> Literal | None:
+        """The number that an array consists of, if it is one spread over a shape."""
+        while isinstance(atom, Var):
+            source = self.nodes[atom].source
+            if source is None:
+                return None
+            atom = source
+        return atom
 
     def ready_of(self, atom: Atom) -> int:
         """The step after which the atom's memory can be read."""
