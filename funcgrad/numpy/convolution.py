@@ -1,4 +1,4 @@
-"""Convolution and correlation of vectors, as products of one with windows of the other."""
+"""Convolution and correlation of vectors."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import numpy as np
 
 from funcgrad.numpy.dispatch import implements
 from funcgrad.numpy.operands import promoted
-from funcgrad.numpy.padding import pad
 from funcgrad.numpy.shapes import as_array
-from funcgrad.ops.indexing import Gather
-from funcgrad.ops.structure import aval
+from funcgrad.ops.sliding import Convolve, Correlate
+from funcgrad.ops.structure import aval, shape_of
 
 
 @implements(np.convolve)
@@ -21,10 +20,13 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     >>> print(fg.numpy.convolve([1.0, 2.0, 3.0], [0.0, 1.0, 0.5]))
     [0.  1.  2.5 4.  1.5]
     """
-    x, y = promoted([as_array(a), as_array(v)])
-    if aval(y).size > aval(x).size:
-        x, y = y, x
-    return windowed(x, np.ravel(y)[::-1], mode)
+    x, y = vectors(a, v)
+    n, m = shape_of(x)[0], shape_of(y)[0]
+    if m > n:
+        x, y, n, m = y, x, m, n
+    if mode == "valid":
+        return Correlate().bind(x, y[::-1])
+    return part_of(Convolve().bind(x, y), n, m, mode)
 
 
 @implements(np.correlate)
@@ -34,20 +36,35 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     >>> print(fg.numpy.correlate([1.0, 2.0, 3.0], [0.0, 1.0, 0.5]))
     [3.5]
     """
+    x, y = vectors(a, v)
+    y = np.conjugate(y)
+    n, m = shape_of(x)[0], shape_of(y)[0]
+    if m > n:
+        # The shorter one slides: the same sums in the opposite order.
+        return sliding(y, x, m, n, mode)[::-1]
+    return sliding(x, y, n, m, mode)
+
+
+def sliding(x: Any, y: Any, n: int, m: int, mode: str) -> Any:
+    """The sums of products of `y` with windows of `x`, which is not shorter."""
+    if mode == "valid":
+        return Correlate().bind(x, y)
+    return part_of(Convolve().bind(x, y[::-1]), n, m, mode)
+
+
+def vectors(a: Any, v: Any) -> list[Any]:
+    """Both operands as vectors of one dtype."""
     x, y = promoted([as_array(a), as_array(v)])
-    if aval(y).size > aval(x).size:
-        return windowed(np.conjugate(y), x, mode)[::-1]
-    return windowed(x, np.conjugate(y), mode)
-
-
-def windowed(x: Any, weights: Any, mode: str) -> Any:
-    """Weighted sums of a window that moves along `x`, which is not shorter than the window."""
-    n, m = aval(x).size, aval(weights).size
-    if not n or not m:
+    if not aval(x).size or not aval(y).size:
         raise ValueError("a and v cannot be empty")
-    margins = {"full": (m - 1, m - 1), "same": ((m - 1) - (m - 1) // 2, (m - 1) // 2), "valid": (0, 0)}
-    if mode not in margins:
+    return [np.ravel(x), np.ravel(y)]
+
+
+def part_of(full: Any, n: int, m: int, mode: str) -> Any:
+    """Of all sums, those that the mode is about: all, or as many as the longer operand has elements."""
+    if mode == "full":
+        return full
+    if mode != "same":
         raise ValueError(f"mode must be one of 'valid', 'same' or 'full', got {mode!r}")
-    wide = pad(np.ravel(x), margins[mode])
-    places = np.arange(aval(wide).size - m + 1)[:, None] + np.arange(m)
-    return Gather((0,)).bind(wide, places) @ weights
+    first = (m - 1) // 2
+    return full[first : first + n]

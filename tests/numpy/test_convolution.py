@@ -41,3 +41,10 @@ def test_refused() -> None:
         fg.grad(lambda x: np.convolve(x, x, "other").sum())(V)
     with pytest.raises(ValueError, match="empty"):
         fg.grad(lambda x: np.convolve(x, x[:0]).sum())(V)
+
+
+def test_long_vectors_need_no_memory_for_their_windows(rng: np.random.Generator) -> None:
+    x, y = rng.normal(size=30_000), rng.normal(size=3000)
+    by_x, by_y = fg.grad(lambda x, y: np.sum(np.convolve(x, y)), argnums=(0, 1))(x, y)
+    np.testing.assert_allclose(by_x, np.full(30_000, np.sum(y)), rtol=1e-8)
+    np.testing.assert_allclose(by_y, np.full(3000, np.sum(x)), rtol=1e-8)
