@@ -86,9 +86,7 @@ class Adam(Stepwise):
         mean = averaged(bundle.arrays["exp_avg"], g, beta1)
         square = averaged(bundle.arrays["exp_avg_sq"], np.multiply(g, g, out=g), beta2)
         if group["amsgrad"]:
-            square = np.maximum(
-                bundle.arrays["max_exp_avg_sq"], square, out=bundle.arrays["max_exp_avg_sq"]
-            )
+            square = np.maximum(bundle.arrays["max_exp_avg_sq"], square, out=bundle.arrays["max_exp_avg_sq"])
         size = np.sqrt(square, out=g)
         size /= math.sqrt(1 - beta2**bundle.count)
         size += group["eps"]
@@ -291,8 +289,6 @@ class RAdam(Stepwise):
         length = most - 2 * n * beta2**n / unknown
         step = mean * (lr / (1 - beta1**n))
         if length > 5.0:
-            rectified = math.sqrt(
-                (length - 4) * (length - 2) * most / ((most - 4) * (most - 2) * length)
-            )
+            rectified = math.sqrt((length - 4) * (length - 2) * most / ((most - 4) * (most - 2) * length))
             step = step * (math.sqrt(unknown) * rectified) / (np.sqrt(square) + group["eps"])
         return change - step

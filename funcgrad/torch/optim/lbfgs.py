@@ -101,7 +101,12 @@ class Run:
     """One call of `LBFGS.step`."""
 
     def __init__(
-        self, optimizer: LBFGS, closure: Callable[[], Any], group: dict[str, Any], state: dict[str, Any], loss: float
+        self,
+        optimizer: LBFGS,
+        closure: Callable[[], Any],
+        group: dict[str, Any],
+        state: dict[str, Any],
+        loss: float,
     ) -> None:
         self.optimizer = optimizer
         self.closure = closure
@@ -192,7 +197,9 @@ class Run:
                 self.optimizer._move_to(start + self.d * self.d.dtype.type(t))
                 return float(evaluated(self.closure)), self.optimizer._gradient()
 
-            self.loss, self.g, self.t, count = strong_wolfe(evaluate, self.t, self.d, self.loss, self.g, slope)
+            self.loss, self.g, self.t, count = strong_wolfe(
+                evaluate, self.t, self.d, self.loss, self.g, slope
+            )
             self.optimizer._move_to(start + self.d * self.d.dtype.type(self.t))
         else:
             self.optimizer._move_to(start + self.d * self.d.dtype.type(self.t))
@@ -206,7 +213,13 @@ class Run:
 
 
 def cubic_minimum(
-    x1: float, f1: float, g1: float, x2: float, f2: float, g2: float, bounds: tuple[float, float] | None = None
+    x1: float,
+    f1: float,
+    g1: float,
+    x2: float,
+    f2: float,
+    g2: float,
+    bounds: tuple[float, float] | None = None,
 ) -> float:
     """Where the cubic through two points with their slopes is least, within bounds (by default the points)."""
     low, high = bounds or ((x1, x2) if x1 <= x2 else (x2, x1))

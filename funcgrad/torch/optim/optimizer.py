@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from copy import deepcopy
 from typing import Any, ClassVar
 
@@ -90,6 +90,8 @@ class Optimizer:
         if "step" in cls.__dict__:
             cls.step = _with_hooks(cls.__dict__["step"])  # type: ignore[method-assign]
 
+    _opt_called = False
+
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters once; returns what the closure returned."""
         raise NotImplementedError
@@ -115,13 +117,17 @@ class Optimizer:
             held = [p for _, p in held]
         for p in held:
             if not isinstance(p, Tensor):
-                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {_typename(p)}")
+                raise TypeError(
+                    f"optimizer can only optimize Tensors, but one of the params is {_typename(p)}"
+                )
             if not self.defaults.get("differentiable") and p._node is not None:
                 raise ValueError("can't optimize a non-leaf Tensor")
         group["params"] = held
         for name, default in self.defaults.items():
             if default is required and name not in group:
-                raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
+                raise ValueError(
+                    f"parameter group didn't specify a value of required optimization parameter {name}"
+                )
             group.setdefault(name, default)
         if len(held) != len(set(held)):
             warnings.warn(
@@ -170,7 +176,9 @@ class Optimizer:
         if len(groups) != len(saved):
             raise ValueError("loaded state dict has a different number of parameter groups")
         if any(len(g["params"]) != len(s["params"]) for g, s in zip(groups, saved, strict=True)):
-            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+            raise ValueError(
+                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+            )
         by_number = {
             k: p
             for g, s in zip(groups, saved, strict=True)
@@ -222,6 +230,7 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
             if found is not None:
                 args, kwargs = found
         out = step(self, *args, **kwargs)
+        self._opt_called = True
         for hook in list(self._post_hooks.values()):
             hook(self, args, kwargs)
         return out
@@ -257,7 +266,9 @@ class Bundle:
 
     __slots__ = ("arrays", "count", "g", "params", "places", "step", "tensors")
 
-    def __init__(self, params: list[Tensor], states: list[StateDict], names: dict[str, Any], counts: bool) -> None:
+    def __init__(
+        self, params: list[Tensor], states: list[StateDict], names: dict[str, Any], counts: bool
+    ) -> None:
         dtype = params[0]._value.dtype
         self.params = params
         self.places = []
@@ -353,7 +364,9 @@ class Stepwise(Optimizer):
                     "the real view of a complex parameter"
                 )
             if p._grad is not None and p._grad._value.dtype != dtype:
-                raise RuntimeError(f"the gradient of a parameter of dtype {p.dtype} has dtype {p._grad.dtype}")
+                raise RuntimeError(
+                    f"the gradient of a parameter of dtype {p.dtype} has dtype {p._grad.dtype}"
+                )
             state = self.state[p]
             made = int(state["step"]) if "step" in state else all(name in state for name in names)
             by_kind.setdefault((dtype, made), []).append(p)
@@ -374,9 +387,6 @@ class Stepwise(Optimizer):
         with np.errstate(all="ignore"):
             bundle.add(self.change(group, bundle, g, first))
 
-    def __getstate__(self) -> dict[str, Any]:
-        return super().__getstate__()
-
 
 def number(x: Any) -> float:
     """A learning rate, which may be a tensor, as a number."""
@@ -388,10 +398,3 @@ def checked(**options: tuple[Any, bool]) -> None:
     for name, (value, valid) in options.items():
         if not valid:
             raise ValueError(f"Invalid {name.replace('_', ' ')}: {value}")
-
-
-def as_params(params: Any) -> Iterable[Any]:
-    """Parameters as given to an optimiser: a mapping is not among them."""
-    if isinstance(params, Mapping):
-        raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts")
-    return params  # type: ignore[no-any-return]

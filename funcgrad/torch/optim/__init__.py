@@ -1,0 +1,37 @@
+"""``torch.optim``: optimisers, whose steps are those of PyTorch, and schedules of learning rates.
+
+>>> from funcgrad import torch
+>>> x = torch.tensor([4.0], requires_grad=True)
+>>> optimizer = torch.optim.Adam([x], lr=0.5)
+>>> for _ in range(100):
+...     optimizer.zero_grad()
+...     ((x - 1) ** 2).sum().backward()
+...     optimizer.step()
+>>> bool((x - 1).abs() < 0.05)
+True
+"""
+
+from __future__ import annotations
+
+from funcgrad.torch.optim import lr_scheduler
+from funcgrad.torch.optim.adam import Adam, Adamax, AdamW, NAdam, RAdam
+from funcgrad.torch.optim.adaptive import Adadelta, Adagrad, RMSprop, Rprop
+from funcgrad.torch.optim.lbfgs import LBFGS
+from funcgrad.torch.optim.optimizer import Optimizer
+from funcgrad.torch.optim.sgd import SGD
+
+__all__ = [
+    "LBFGS",
+    "SGD",
+    "Adadelta",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "NAdam",
+    "Optimizer",
+    "RAdam",
+    "RMSprop",
+    "Rprop",
+    "lr_scheduler",
+]
