@@ -235,26 +235,35 @@ def fold(
     return out if is_batch else out.squeeze(0)
 
 
+@op("PixelShuffleBackward0")
+def _shuffle(x: Any, r: int) -> Any:
+    *lead, c, h, w = x.shape
+    k = len(lead)
+    split = x.reshape((*lead, c // (r * r), r, r, h, w))
+    order = (*range(k), k, k + 3, k + 1, k + 4, k + 2)
+    return split.transpose(order).reshape((*lead, c // (r * r), h * r, w * r))
+
+
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Any:
     """Channels moved into space: (c r², h, w) becomes (c, h r, w r)."""
-    *lead, c, h, w = input._value.shape
-    r = upscale_factor
+    c, r = input._value.shape[-3], upscale_factor
     if c % (r * r):
         raise RuntimeError(
-            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
-            f"but input.size(-3)={c} is not divisible by {r * r}"
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
+            f"upscale_factor, but input.size(-3)={c} is not divisible by {r * r}"
         )
+    return apply(_shuffle, (input,), (r,))
+
+
+@op("PixelUnshuffleBackward0")
+def _unshuffle(x: Any, r: int) -> Any:
+    *lead, c, h, w = x.shape
     k = len(lead)
-    split = input.reshape(*lead, c // (r * r), r, r, h, w)
-    order = (*range(k), k, k + 3, k + 1, k + 4, k + 2)
-    return split.permute(*order).reshape(*lead, c // (r * r), h * r, w * r)
+    split = x.reshape((*lead, c, h // r, r, w // r, r))
+    order = (*range(k), k, k + 2, k + 4, k + 1, k + 3)
+    return split.transpose(order).reshape((*lead, c * r * r, h // r, w // r))
 
 
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Any:
     """Space moved into channels: the inverse of `pixel_shuffle`."""
-    *lead, c, h, w = input._value.shape
-    r = downscale_factor
-    k = len(lead)
-    split = input.reshape(*lead, c, h // r, r, w // r, r)
-    order = (*range(k), k, k + 2, k + 4, k + 1, k + 3)
-    return split.permute(*order).reshape(*lead, c * r * r, h // r, w // r)
+    return apply(_unshuffle, (input,), (downscale_factor,))
