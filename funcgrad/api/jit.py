@@ -38,11 +38,11 @@ def jit(
 ) -> Any:
     """`fun` compiled: recorded once for each kind of arguments, then run as native code.
 
-    Arguments may be pytrees of arrays and numbers; results too. A kind of arguments is their structure, shapes and
-    dtypes. Arguments named by `static_argnums` or `static_argnames` may be anything hashable, and every value of
-    theirs is a kind of its own. Arrays of `donate_argnums` may be overwritten with results, and must not be used
-    by the caller afterwards. Values of arrays are not known while `fun` is recorded, so Python cannot branch on
-    them: use `where`, `cond`, or a loop of `funcgrad.lax`.
+    Arguments may be pytrees of arrays and numbers; results too. A kind of arguments is their structure,
+    shapes and dtypes. Arguments named by `static_argnums` or `static_argnames` may be anything hashable, and every
+    value of theirs is a kind of its own. Arrays of `donate_argnums` may be overwritten with results, and must
+    not be used by the caller afterwards. Values of arrays are not known while `fun` is recorded, so Python
+    cannot branch on them: use `where`, `cond`, or a loop of `funcgrad.lax`.
 
     Raises TracedBranchError for such a branch, StaticArgumentError for a static argument that has no hash.
 
@@ -105,6 +105,7 @@ class JittedFunction(TransformedFunction):
         super().__init__(self._call, jit, (fun,), options)
         self._fun = fun
         self._options = options
+        self._name = getattr(fun, "__name__", type(fun).__name__)
         static = options.get("static_argnums", ())
         self._static = (static,) if isinstance(static, int) else tuple(static)
         names = options.get("static_argnames", ())
@@ -168,8 +169,8 @@ class JittedFunction(TransformedFunction):
             hash(key)
         except TypeError as error:
             raise StaticArgumentError(
-                f"a static argument of {self.__name__} has no hash: {error}",
-                remedy="Static arguments are part of a key: pass a tuple instead of a list, or leave it traced.",
+                f"a static argument of {self._name} has no hash: {error}",
+                remedy="Static arguments are part of a key: pass a tuple, not a list, or leave it traced.",
             ) from None
         others = [None if n in numbers else x for n, x in enumerate(args)]
         named = {key: value for key, value in kwargs.items() if key not in self._static_names}
@@ -195,7 +196,7 @@ class JittedFunction(TransformedFunction):
         return leaf.aval if type(leaf) is Tracer else leaf_aval(leaf, self._an_argument, "jit")
 
     def _an_argument(self) -> str:
-        return f"an argument of {self.__name__}"
+        return f"an argument of {self._name}"
 
     def _traced(
         self,

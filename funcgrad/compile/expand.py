@@ -1,7 +1,7 @@
 """Rewriting before scheduling: what stands for a Program, or is composed of simpler equations.
 
 Calls of custom rules and checkpoints are replaced by what they hold; normalisations in the exponent by a
-maximum and a sum; small contractions by products that are summed, which loops compute faster than a library call.
+maximum and a sum; small contractions by products that are summed, which loops compute faster than a call.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def rewrite_call(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | Non
         renamed = env[v] = Var(v.aval, v.hint)
         rewriter.captured.append((renamed, array))
     rewrite_all(rewriter, held.equations, env)
-    return [env.get(a, a) for a in held.outputs]  # type: ignore[arg-type]
+    return [env.get(a, a) for a in held.outputs]
 
 
 def over_axes(equation: Equation) -> tuple[Var, tuple[int, ...], Broadcast] | None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba import carray  # type: ignore[attr-defined]
 
 from funcgrad.compile.executable import Executable
 from funcgrad.compile.kernel import Kernel
@@ -117,7 +118,7 @@ SIGNATURES = {
 
 def c_callback(function: Any, signature: str, n: int) -> Any:
     """A C function of one of `SIGNATURES` around a Numba function of a number, or of an array of `n`."""
-    number, pointer = numba.types.float64, numba.types.CPointer(numba.types.float64)
+    number, pointer = numba.types.float64, numba.types.CPointer(numba.types.float64)  # type: ignore[no-untyped-call]
     void = numba.types.voidptr
     if signature == "double (double)":
 
@@ -134,11 +135,11 @@ def c_callback(function: Any, signature: str, n: int) -> Any:
     if signature == "double (int, double *)":
 
         def of_array(count, x):  # type: ignore[no-untyped-def]
-            return function(numba.carray(x, n))
+            return function(carray(x, n))
 
         return numba.cfunc(number(numba.types.int32, pointer))(of_array)
 
     def of_array_and_data(count, x, data):  # type: ignore[no-untyped-def]
-        return function(numba.carray(x, n))
+        return function(carray(x, n))
 
     return numba.cfunc(number(numba.types.int32, pointer, void))(of_array_and_data)

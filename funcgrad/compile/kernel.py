@@ -86,9 +86,9 @@ def make_kernel(program: Program) -> Kernel:
         store_output(scheduler, atom, k)
     without_dead_statements(scheduler.steps)
     name = local.distinct(program.name if program.name.isidentifier() else "kernel")
-    steps = joined_steps(scheduler.steps, scheduler.created)
+    joined = joined_steps(scheduler.steps, scheduler.created)
     numbers = {number: buffer.dtype for number, buffer in prologue}
-    steps = shared_steps(steps, local, numbers, name)
+    steps = shared_steps(joined, local, numbers, name)
     offsets, scratch_bytes = scratch_offsets(local.buffers, steps)
     writer = Writer(local)
     writer.steps(steps)

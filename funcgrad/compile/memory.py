@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from funcgrad.compile.fusion import Joined
 from funcgrad.compile.layout import Buffer
 from funcgrad.compile.nests import Nest, Special
+from funcgrad.compile.parallel import Shared
 
 ALIGNMENT = 64
 
 
 def scratch_offsets(
-    buffers: Sequence[Buffer], steps: Sequence[Nest | Special | Joined]
+    buffers: Sequence[Buffer], steps: Sequence[Nest | Special | Joined | Shared]
 ) -> tuple[dict[Buffer, int], int]:
     """The offset in bytes of each scratch block that is used, and the size of the whole.
 

@@ -45,7 +45,10 @@ class Locals:
 
     def distinct(self, wanted: str) -> str:
         """The wanted name, numbered if it is taken."""
-        return wanted if wanted not in self._taken and not self._taken.add(wanted) else self.fresh(wanted)
+        if wanted in self._taken:
+            return self.fresh(wanted)
+        self._taken.add(wanted)
+        return wanted
 
     def fresh(self, stem: str) -> str:
         """A new name that begins with a stem."""

@@ -1,4 +1,4 @@
-"""Lowerings of what runs along an axis: cumulative sums, products and extremes, recurrences, extreme positions."""
+"""Lowerings of what runs along an axis: cumulative operations, recurrences, positions of extremes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Element-wise primitives as the text of an expression of elements.
 
 A template has ``{0}``, ``{1}``, ... for the operands, which are locals, numbers or loads. What it calls is
-defined in `funcgrad.compile.functions`, where Numba is known; here it is not.
+defined in `funcgrad.compile.mathematics`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def literal_text(atom: Literal) -> str:
     if dtype.kind == "b":
         return str(bool(atom.value))
     text = number_source(atom.value, dtype).replace("np.nan", "NAN").replace("np.inf", "INF")
-    if dtype == np.float64 or dtype == np.complex128:
+    if dtype.char in "dD":
         return f"({text})" if text.startswith("-") else text
     return f"{cast_name(dtype)}({text})"
 

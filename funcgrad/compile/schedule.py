@@ -156,7 +156,7 @@ class Scheduler:
         while node.source is not None:
             if isinstance(node.source, Literal):
                 return 0, set()
-            node = self.nodes[node.source]  # type: ignore[index]
+            node = self.nodes[node.source]
         if node.is_scalar:
             return 0, set()
         if node.view is not None:
@@ -206,7 +206,7 @@ class Scheduler:
             identical = identical and is_identity(node.move, node)
             if isinstance(node.source, Literal):
                 return 0
-            node = self.nodes[node.source]  # type: ignore[index]
+            node = self.nodes[node.source]
         if node.is_scalar and node.name is not None:
             straight = not shape and (node.nest is None or not node.nest.shape)
             return node.ready + (0 if straight and node.ready >= 0 else 1)
@@ -248,7 +248,7 @@ class Scheduler:
             if isinstance(node.source, Literal):
                 return True
             moves = (node.move, *moves)
-            node = self.nodes[node.source]  # type: ignore[index]
+            node = self.nodes[node.source]
         return node.view is not None and moved(node.view, moves) is not None
 
     def _again(self, node: Node, nest: Nest, moves: tuple[Any, ...]) -> str:
@@ -284,7 +284,7 @@ class Scheduler:
             moves = (node.move, *moves)
             if isinstance(node.source, Literal):
                 return self._copied(atom, atom.aval)
-            node = self.nodes[node.source]  # type: ignore[index]
+            node = self.nodes[node.source]
         view = moved(self.stored_node(node), moves)
         assert view is not None, "a reshape that needs a copy was left for later"
         return view
@@ -342,7 +342,7 @@ class Scheduler:
             return -1
         node = self.nodes[atom]
         while node.source is not None and not isinstance(node.source, Literal):
-            node = self.nodes[node.source]  # type: ignore[index]
+            node = self.nodes[node.source]
         return node.ready
 
     # -- movement ----------------------------------------------------------------------------------------
@@ -366,7 +366,7 @@ class Scheduler:
             if isinstance(node.source, Literal):
                 return True
             moves = (node.move, *moves)
-            node = self.nodes[node.source]  # type: ignore[index]
+            node = self.nodes[node.source]
         view = node.view
         if view is None:
             view = View.whole(Buffer("", node.aval.dtype, node.aval.size, "scratch"), node.aval.shape)

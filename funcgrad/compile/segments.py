@@ -43,7 +43,7 @@ class Segment:
                     f"while {equation.primitive.name} was evaluated for\n{equation.source.caret()}"
                 )
             raise
-        return out if equation.primitive.multiple else (out,)  # type: ignore[no-any-return]
+        return out if equation.primitive.multiple else (out,)
 
 
 def why_not(equation: Equation) -> str | None:
@@ -78,8 +78,7 @@ def segments_of(program: Program) -> tuple[list[Segment], list[Any]]:
         if level % 2 == 0:
             segments.append(Segment(part_of(program, equations, read, f"{program.name}_{level // 2}"), True))
             continue
-        for e in equations:
-            segments.append(Segment(part_of(program, [e], e.outputs, e.primitive.name), False))
+        segments += [Segment(part_of(program, [e], e.outputs, e.primitive.name), False) for e in equations]
     return segments, list(reasons.values())
 
 

@@ -97,12 +97,10 @@ class Stacks:
         return [row[n:] for row in wide]
 
     def doubtful(self, writer: Writer, m: Matrix, det: str) -> str:
-        """Whether a closed form may have lost digits, as in `funcgrad.ops.linalg.tiny`."""
-        largest = self.named(writer, f"fabs({m[0][0]})")
-        for name in [name for row in m for name in row][1:]:
-            largest = self.named(writer, f"select(fabs({name}) > {largest}, fabs({name}), {largest})")
-        bound = " * ".join([f"{self.number}({tiny.WELL_CONDITIONED!r})", *[largest] * self.n])
-        return f"not (fabs({det}) >= {bound})"
+        """Whether a closed form may have lost digits: the determinant is far below Hadamard's bound."""
+        lengths = [self.named(writer, total(row, row)) for row in m]
+        bound = self.named(writer, " * ".join([f"{self.number}({tiny.WELL_CONDITIONED**2!r})", *lengths]))
+        return f"not (({det} * {det} >= {bound}) & ({bound} > {self.number}(0)))"
 
     def inverse_in_closed_form(self, writer: Writer, rows: Matrix, wrong: str) -> Matrix:
         """The inverse by cofactors, by elimination where those may lose digits."""
