@@ -16,7 +16,8 @@ import numpy as np
 from funcgrad.errors import DtypeError, IndexingError
 from funcgrad.ir.avals import Shape
 from funcgrad.numpy.axes import Axes, existing_axes, refused, stored, traced
-from funcgrad.numpy.dispatch import implements, unsupported
+from funcgrad.numpy.dispatch import implements
+from funcgrad.numpy.weighted import weighted_quantile
 from funcgrad.ops.arithmetic import add, div, mul, sub
 from funcgrad.ops.comparison import equal, greater_equal, isnan
 from funcgrad.ops.extremes import clip, maximum
@@ -397,10 +398,10 @@ def level_quantile(
     x: Any, q: Any, axis: Any, method: str, keepdims: bool, weights: Any, *, skip_nan: bool
 ) -> Any:
     """The quantiles after the checks that all of these functions make."""
-    if weights is not None:
-        raise unsupported("np.quantile with weights=")
     checked_sample(x)
     level = checked_level(q, 1, "Quantiles must be in the range [0, 1]")
+    if weights is not None:
+        return weighted_quantile(x, level, axis, method, keepdims, weights, skip_nan=skip_nan)
     return quantile_of(x, level, axis, method, keepdims, skip_nan=skip_nan)
 
 

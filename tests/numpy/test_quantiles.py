@@ -10,7 +10,6 @@ import pytest
 from lawbook.agreement import array_of, assert_agrees, traced
 
 import funcgrad as fg
-from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.numpy.quantiles import METHODS
 from funcgrad.testing import check_grads
 
@@ -116,10 +115,3 @@ def test_vmap_is_a_loop(f: Any, rng: np.random.Generator) -> None:
 def test_refusals(f: Any, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         traced(f, np.ones(3))
-
-
-def test_weights_are_refused_by_name() -> None:
-    with pytest.raises(UnsupportedFunctionError, match="weights="):
-        traced(lambda t: np.quantile(t, 0.5, weights=np.ones(3), method="inverted_cdf"), np.ones(3))
-    with pytest.raises(TypeError, match="real numbers"):
-        traced(lambda t: np.quantile(t, 0.5), np.ones(3, complex))
