@@ -166,6 +166,25 @@ def arctanh(x: Value) -> Value:
     return with_sign_of(select(y < 1.0, half, select(y > 1.0, math.nan, y * math.inf)), x)
 
 
+def logit(x: Value) -> Value:
+    """``log(x / (1 - x))``, the inverse of the logistic function."""
+    upper = x >= 0.5
+    smaller = select(upper, 1.0 - x, x)
+    # By log1p of the ratio less 1, or where that is huge the logarithm of the smaller part alone.
+    tiny = smaller < x.body.format.epsilon / 8
+    below = select(tiny, 1.0, smaller)
+    over = 1.0 - (below + below)
+    inverse = 1.0 / below
+    ratio = over * inverse
+    remaining = fma(-ratio, below, over) + ((1.0 - over) - (below + below))
+    high, low = one_and(ratio, remaining * inverse)
+    logarithm = log_of_sum(select(tiny, smaller, high), select(tiny, 0.0, low))
+    result = select(tiny ^ upper, logarithm, -logarithm)
+    inside = (x > 0.0) & (x < 1.0)
+    outside = select(x.equals(0.0), -math.inf, select(x.equals(1.0), math.inf, x.body.real(math.nan)))
+    return select(inside, result, outside)
+
+
 def log_expit(x: Value) -> Value:
     """The logarithm of the logistic function."""
     rest = log_of_one_and_exponential(-absolute(x))

@@ -19,18 +19,24 @@ from funcgrad.compile.vecmath.formats import Format
 # What the vectoriser must know to move the calls: they read and write nothing.
 PURE = "nounwind willreturn memory(none)"
 
+Exact = Callable[..., Value]
 
-def mended(name: str, x: Value, limit: float, result: Value, exact: Callable[[Value], Value]) -> Value:
-    """``result``, or where ``|x|`` is beyond the limit, what another function gives."""
-    body, kind = x.body, x.kind
-    base = f"funcgrad.mended.{name}.{kind}"
-    body.helpers[f"{base}.all"] = helper_for_all(body, base, limit, exact)
-    body.helpers[base] = scalar_helper(body, base, limit)
+
+def mended(name: str, size: Value, limit: float, result: Value, exact: Exact, *arguments: Value) -> Value:
+    """``result``, or where ``size`` is beyond the limit, what another function of the arguments gives."""
+    body, kind = result.body, result.kind
+    base, count = f"funcgrad.mended.{name}.{kind}", len(arguments)
+    body.helpers[f"{base}.all"] = helper_for_all(body, base, limit, exact, count)
+    body.helpers[base] = scalar_helper(body, base, limit, count)
     for lanes in lane_counts(body.format):
-        body.helpers[variant(base, lanes)] = vector_helper(body, base, limit, lanes)
-    variants = ",".join(f"_ZGV_LLVM_N{n}vv_{base}({variant(base, n)})" for n in lane_counts(body.format))
+        body.helpers[variant(base, lanes)] = vector_helper(body, base, limit, count, lanes)
+    shape = "v" * (count + 2)
+    variants = ",".join(
+        f"_ZGV_LLVM_N{lanes}{shape}_{base}({variant(base, lanes)})" for lanes in lane_counts(body.format)
+    )
     abi = f'"vector-function-abi-variant"="{variants}"'
-    return body.emit(kind, f"call {kind} @{base}({typed(x)}, {typed(result)}) {PURE} {abi}")
+    operands = ", ".join(map(typed, (size, result, *arguments)))
+    return body.emit(kind, f"call {kind} @{base}({operands}) {PURE} {abi}")
 
 
 @cache
@@ -53,28 +59,32 @@ def variant(name: str, lanes: int) -> str:
     return f"{name}.{lanes}"
 
 
-def helper_for_all(body: Body, name: str, limit: float, exact: Callable[[Value], Value]) -> str:
+def helper_for_all(body: Body, name: str, limit: float, exact: Exact, count: int) -> str:
     """Mends results in memory. It hardly ever runs, so the compiler should not spend time on it."""
     kind = body.format.real
     far = Body(body.format)
-    result = exact(Value(far, kind, "%x"))
+    result = exact(*[Value(far, kind, f"%x{j}") for j in range(count)])
     body.declarations |= far.declarations
-    body.declarations.add(f"declare {kind} @llvm.fabs.{body.format.name}({kind})")
     body.globals |= far.globals
+    pointers = "".join(f", ptr %xs{j}" for j in range(count))
+    loads = "\n".join(
+        f"  %px{j} = getelementptr {kind}, ptr %xs{j}, i32 %i\n  %x{j} = load {kind}, ptr %px{j}"
+        for j in range(count)
+    )
     lines = "\n".join(far.lines)
     return f"""
-define linkonce_odr void @{name}.all(ptr %xs, ptr %ys, i32 %count) noinline optnone cold nounwind {{
-entry:
+define linkonce_odr void @{name}.all(i32 %count, ptr %sizes, ptr %ys{pointers}) noinline optnone cold
+nounwind {{ entry:
   br label %loop
 loop:
   %i = phi i32 [ 0, %entry ], [ %next, %done ]
   %next = add i32 %i, 1
-  %px = getelementptr {kind}, ptr %xs, i32 %i
-  %x = load {kind}, ptr %px
-  %size = call {kind} @llvm.fabs.{body.format.name}({kind} %x)
+  %ps = getelementptr {kind}, ptr %sizes, i32 %i
+  %size = load {kind}, ptr %ps
   %extreme = fcmp ogt {kind} %size, {body.format.text(limit)}
   br i1 %extreme, label %far, label %done
 far:
+{loads}
 {lines}
   %py = getelementptr {kind}, ptr %ys, i32 %i
   store {kind} {result.name}, ptr %py
@@ -87,41 +97,38 @@ end:
 }}"""
 
 
-def scalar_helper(body: Body, name: str, limit: float) -> str:
+def scalar_helper(body: Body, name: str, limit: float, count: int) -> str:
     """The choice for one number."""
     kind = body.format.real
     test = f"%any = fcmp ogt {kind} %size, {body.format.text(limit)}"
-    return choice(name, name, kind, body.format.name, 1, test)
+    return choice(name, name, kind, 1, test, count)
 
 
-def vector_helper(body: Body, name: str, limit: float, lanes: int) -> str:
+def vector_helper(body: Body, name: str, limit: float, count: int, lanes: int) -> str:
     """The choice for a vector."""
     kind, kinds = body.format.real, f"<{lanes} x {body.format.real}>"
     reduced = f"llvm.vector.reduce.or.v{lanes}i1(<{lanes} x i1>"
-    body.declarations |= {
-        f"declare {kinds} @llvm.fabs.v{lanes}{body.format.name}({kinds})",
-        f"declare i1 @{reduced})",
-    }
+    body.declarations.add(f"declare i1 @{reduced})")
     limits = ", ".join([f"{kind} {body.format.text(limit)}"] * lanes)
     test = f"%extreme = fcmp ogt {kinds} %size, <{limits}>\n  %any = call i1 @{reduced} %extreme)"
-    return choice(name, variant(name, lanes), kinds, f"v{lanes}{body.format.name}", lanes, test)
+    return choice(name, variant(name, lanes), kinds, lanes, test, count)
 
 
-def choice(base: str, name: str, kinds: str, short: str, lanes: int, test: str) -> str:
+def choice(base: str, name: str, kinds: str, lanes: int, test: str, count: int) -> str:
     """The results as they are, or mended."""
+    values = ["size", "near", *[f"x{j}" for j in range(count)]]
+    parameters = ", ".join(f"{kinds} %{value}" for value in values)
+    places = "\n".join(f"  %p{v} = alloca {kinds}\n  store {kinds} %{v}, ptr %p{v}" for v in values)
+    pointers = "".join(f", ptr %p{v}" for v in values)
     return f"""
-define linkonce_odr {kinds} @{name}({kinds} %x, {kinds} %near) noinline {PURE} {{
-  %size = call {kinds} @llvm.fabs.{short}({kinds} %x)
+define linkonce_odr {kinds} @{name}({parameters}) noinline {PURE} {{
   {test}
   br i1 %any, label %far, label %done
 done:
   ret {kinds} %near
 far:
-  %xs = alloca {kinds}
-  %ys = alloca {kinds}
-  store {kinds} %x, ptr %xs
-  store {kinds} %near, ptr %ys
-  call void @{base}.all(ptr %xs, ptr %ys, i32 {lanes})
-  %mended = load {kinds}, ptr %ys
+{places}
+  call void @{base}.all(i32 {lanes}{pointers})
+  %mended = load {kinds}, ptr %pnear
   ret {kinds} %mended
 }}"""

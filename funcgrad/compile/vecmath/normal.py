@@ -7,6 +7,8 @@ Shepherd and J. G. Laframboise, "Chebyshev approximation of (1 + 2x) exp(x^2) er
 
 from __future__ import annotations
 
+import math
+
 from funcgrad.compile.vecmath.body import (
     Value,
     absolute,
@@ -45,6 +47,23 @@ def erfc(x: Value) -> Value:
     tail, _ = times_exponential(-square, -fma(y, y, -square), high, low)
     small = 1.0 - fma(x, polynomial(x * x, ERF[x.body.format.name]), x)
     return select(y < 0.5, small, select(x < 0.0, 2.0 - tail, tail))
+
+
+def erfcx(x: Value) -> Value:
+    """``exp(x**2) erfc(x)``."""
+    y = absolute(x)
+    high, low = tail_factor(least(y, 1e9), 4.0, 2.0, ERFCX[x.body.format.name])
+    # Beyond the clamp it is 1 / (x sqrt(pi)).
+    right = select(y > 1e9, (1 / math.sqrt(math.pi)) / y, high + low)
+    square = x * x
+    lost = fma(x, x, -square)
+    top = (x.body.format.bias + 2) * 0.6931
+    bounded = least(square, top)
+    p, p_low, exponent = exponential_in_parts(bounded, select(bounded.equals(square), lost, 0.0))
+    rest = 1.0 - erf(x)
+    product = p * rest
+    left = scaled_twice(product + fma(p_low, rest, fma(p, rest, -product)), exponent)
+    return select(x < 0.5, left, right)
 
 
 def ndtr(x: Value) -> Value:

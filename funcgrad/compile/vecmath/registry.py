@@ -14,17 +14,21 @@ from funcgrad.compile.vecmath.formats import F32, F64, Format
 
 _UNARY = {
     "exponentials": ("exp", "exp2", "expm1", "sinh", "cosh", "tanh", "logistic"),
-    "logarithms": ("log", "log1p", "log2", "log10", "arcsinh", "arccosh", "arctanh", "log_expit"),
+    "logarithms": (
+        *("log", "log1p", "log2", "log10", "arcsinh", "arccosh", "arctanh"),
+        *("log_expit", "logit"),
+    ),
     "trigonometry": ("sin", "cos", "tan"),
     "inverses": ("arcsin", "arccos", "arctan"),
     "powers": ("cbrt",),
-    "normal": ("erf", "erfc", "ndtr", "log_ndtr"),
+    "normal": ("erf", "erfc", "erfcx", "ndtr", "log_ndtr"),
     "gamma": ("gammaln", "digamma"),
 }
 _BINARY = {
     "logarithms": ("logaddexp", "logaddexp2"),
     "inverses": ("arctan2",),
     "powers": ("pow", "hypot"),
+    "remainders": ("fmod", "remainder", "floor_divide", "nextafter"),
 }
 
 FUNCTIONS: dict[str, tuple[str, int]] = {

@@ -25,18 +25,18 @@ def sin(x: Value) -> Value:
     """The sine."""
     # Zero's sign is lost in the sums.
     near = select(x.equals(0.0), x, sine_of(*quadrant(x)))
-    return mended("sin", x, limit(x), near, exact_sine)
+    return mended("sin", absolute(x), limit(x), near, exact_sine, x)
 
 
 def cos(x: Value) -> Value:
     """The cosine."""
-    return mended("cos", x, limit(x), cosine_of(*quadrant(x)), exact_cosine)
+    return mended("cos", absolute(x), limit(x), cosine_of(*quadrant(x)), exact_cosine, x)
 
 
 def tan(x: Value) -> Value:
     """The tangent."""
     near = select(x.equals(0.0), x, tangent_of(*quadrant(x)))
-    return mended("tan", x, limit(x), near, exact_tangent)
+    return mended("tan", absolute(x), limit(x), near, exact_tangent, x)
 
 
 def exact_sine(x: Value) -> Value:

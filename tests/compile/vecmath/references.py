@@ -56,6 +56,16 @@ def log_expit(x: Any) -> Any:
     return -mpmath.log1p(mpmath.exp(-x))
 
 
+def logit(x: Any) -> Any:
+    """The inverse of the logistic function."""
+    return mpmath.log(x / (1 - x))
+
+
+def growing_erfc(x: Any) -> Any:
+    """``exp(x**2) erfc(x)``."""
+    return mpmath.exp(x * x) * mpmath.erfc(x)
+
+
 def normal_distribution(x: Any) -> Any:
     """The standard normal distribution's function."""
     return mpmath.erfc(-x / mpmath.sqrt(2)) / 2
@@ -130,6 +140,8 @@ CASES: dict[str, Case] = {
     "cbrt": Case(cube_root, *POSITIVE),
     "logistic": Case(logistic, (FEW, (-745.0, 40.0)), (FEW, (-103.0, 20.0))),
     "log_expit": Case(log_expit, (FEW, (-1000.0, 744.0)), (FEW, (-1000.0, 103.0))),
+    "logit": both(logit, (0.001, 0.999), (0.45, 0.55), (1e-30, 0.1)),
+    "erfcx": Case(growing_erfc, (UNIT, (-26.0, 30.0), (1.0, 1e6)), (UNIT, (-9.0, 30.0), (1.0, 1e6))),
     "erf": both(mpmath.erf, UNIT, (-6.5, 6.5)),
     "erfc": Case(mpmath.erfc, (UNIT, (-6.0, 27.0)), (UNIT, (-4.0, 10.0))),
     "ndtr": Case(normal_distribution, (UNIT, (-38.0, 9.0)), (UNIT, (-14.0, 6.0))),

@@ -21,7 +21,7 @@ def evaluated(name: str, *values: Any) -> Any:
 
     function = getattr(np, name, None) or getattr(scipy.special, SCIPY.get(name, name))
     with np.errstate(all="ignore"):
-        wide = [v.astype(np.float64) for v in values]
+        wide = values if name == "nextafter" else [v.astype(np.float64) for v in values]
         return function(*wide).astype(values[0].dtype)
 
 
