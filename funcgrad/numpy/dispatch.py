@@ -99,10 +99,16 @@ def array_ufunc(self: Tracer, ufunc: Any, method: str, *inputs: Any, **kwargs: A
         if ours is not None:
             return ours(*inputs, **kwargs) if not kwargs else called_with_options(ufunc, ours, inputs, kwargs)
     else:
-        ours = UFUNC_METHODS.get((ufunc, method))
+        ours = UFUNC_METHODS.get((ufunc, method)) or rare_method(ufunc, method)
         if ours is not None:
             return ours(*inputs, **kwargs)
     raise unsupported(name_of(ufunc) if method == "__call__" else f"{name_of(ufunc)}.{method}")
+
+
+def rare_method(ufunc: Any, method: str) -> Callable[..., Any] | None:
+    """A method that is imported when it is first called."""
+    found: Callable[..., Any] | None = import_module("funcgrad.numpy.ufunc_methods").method_of(ufunc, method)
+    return found
 
 
 def name_of(ufunc: Any) -> str:
