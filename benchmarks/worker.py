@@ -123,7 +123,7 @@ def serve(connection: Connection, library: str) -> None:
     while True:
         try:
             request, *arguments = connection.recv()
-        except EOFError:
+        except (EOFError, OSError):
             return
         try:
             if bench is None:
