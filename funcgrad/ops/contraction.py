@@ -26,9 +26,10 @@ from funcgrad.ops.labelled import (
     recipe,
 )
 from funcgrad.ops.matmul_plan import Plan, plan
-from funcgrad.ops.structure import aval, broadcast, permute, reduce_sum, shape_of
+from funcgrad.ops.structure import Broadcast, aval, broadcast, permute, reduce_sum, shape_of
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, booleans, fixed, integers, normal
+from funcgrad.tracing.tracer import Tracer
 
 
 class DotGeneral(Primitive):
@@ -258,6 +259,9 @@ def contract(
     if r.subscripts is None:
         sizes = dict(zip(r.x, shape_of(x), strict=True)) | dict(zip(r.y, shape_of(y), strict=True))
         shape = tuple([sizes[a] for a in out_labels])
+        number = repeated_number(x)
+        if number is not None and strong is None:
+            return mul(number, spread(y, r.y, out_labels, shape))
         x, y = spread(x, r.x, out_labels, shape), spread(y, r.y, out_labels, shape)
         if strong is None:
             return mul(x, y)
@@ -269,6 +273,17 @@ def contract(
     else:
         out = StrongZeroDot(r.subscripts, strong ^ r.swapped).bind(x, y)
     return out if r.order is None else permute(out, r.order)
+
+
+def repeated_number(x: Any) -> Any:
+    """The number that an array repeats, as the cotangent of a sum does; None if it was not made so."""
+    if type(x) is not Tracer or x._view is not None:
+        return None
+    recorder = x._recorder
+    step = recorder.steps[x._index]
+    if type(step) is not tuple or not isinstance(step[0], Broadcast) or recorder.avals[step[1]].ndim:
+        return None
+    return Tracer(recorder, step[1], recorder.avals[step[1]])
 
 
 def spread(x: Any, labels: Labels, out_labels: Labels, shape: Shape) -> Any:
