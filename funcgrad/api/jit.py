@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import RLock
 from typing import Any
 
@@ -39,8 +39,8 @@ def jit(
     """`fun` compiled: recorded once for each kind of arguments, then run as native code.
 
     Arguments may be pytrees of arrays and numbers; results too. A kind of arguments is their structure,
-    shapes and dtypes. Arguments named by `static_argnums` or `static_argnames` may be anything hashable, and every
-    value of theirs is a kind of its own. Arrays of `donate_argnums` may be overwritten with results, and must
+    shapes and dtypes. Arguments named by `static_argnums` or `static_argnames` may be anything hashable, and
+    every value of theirs is a kind of its own. Arrays of `donate_argnums` may be overwritten with results, and must
     not be used by the caller afterwards. Values of arrays are not known while `fun` is recorded, so Python
     cannot branch on them: use `where`, `cond`, or a loop of `funcgrad.lax`.
 
@@ -77,10 +77,14 @@ def jit(
 class Specialization:
     """What was made for one kind of arguments."""
 
-    __slots__ = ("_executable", "_lock", "avals", "calls", "out_tree", "program")
+    __slots__ = ("_executable", "_lock", "avals", "donated", "out_tree", "program")
 
-    def __init__(self, program: Program, avals: tuple[Aval, ...], out_tree: Any) -> None:
+    def __init__(
+        self, program: Program, avals: tuple[Aval, ...], out_tree: Any, donated: frozenset[int]
+    ) -> None:
         self.program = program
+        self.donated = donated
+        """The leaves whose memory may become a result's."""
         self.avals = avals
         self.out_tree = out_tree
         self._executable: Any = None
@@ -94,7 +98,7 @@ class Specialization:
 
             with self._lock:
                 if self._executable is None:
-                    self._executable = compiled(self.program, strict=True)
+                    self._executable = compiled(self.program, strict=True, donated=self.donated)
         return self._executable
 
 
@@ -227,7 +231,18 @@ class JittedFunction(TransformedFunction):
         numbers = {n for n in positions if isinstance(n, int)}
         others = {k: v for k, v in kwargs.items() if k not in positions}
         name_inputs(program, self._fun, args, others, numbers)
-        return Specialization(program, avals, structure[0])
+        return Specialization(program, avals, structure[0], self._donated_leaves(args, positions))
+
+    def _donated_leaves(self, args: tuple[Any, ...], static: Mapping[Any, Any]) -> frozenset[int]:
+        """The numbers of the leaves of donated arguments."""
+        donated = {n % len(args) for n in self._donated if -len(args) <= n < len(args)}
+        found: list[int] = []
+        start = 0
+        for n, arg in enumerate(args):
+            count = 0 if n in static else len(tree.leaves(arg))
+            found += range(start, start + count) if n in donated else ()
+            start += count
+        return frozenset(found)
 
     # -- looking inside ------------------------------------------------------------------------------------
 

@@ -16,11 +16,11 @@ from funcgrad.compile.fusion import joined_steps
 from funcgrad.compile.layout import View
 from funcgrad.compile.loops import loops_of
 from funcgrad.compile.nests import Load, Nest, Special, Store, squeezed, squeezed_view
-from funcgrad.compile.scalars import cast_name, literal_text
+from funcgrad.compile.scalars import cast_name
 from funcgrad.compile.schedule import NotLowered, Scheduler, lowers
 from funcgrad.compile.uses import count_uses
 from funcgrad.ir.avals import Aval
-from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
+from funcgrad.ir.program import Atom, Equation, Program, Var
 from funcgrad.transforms.control.conditional import Cond
 from funcgrad.transforms.control.scan import Scan
 from funcgrad.transforms.control.while_loop import WhileLoop
@@ -63,7 +63,7 @@ class Held:
         scheduler = self.scheduler
         target = squeezed_view(view)
         nest = scheduler.nest_for(target.shape, scheduler.bound(atom, target.shape))
-        value = literal_text(atom) if isinstance(atom, Literal) else scheduler.operand(atom, nest)
+        value = scheduler.operand(atom, nest)
         nest.body.append(Store(target, value, None))
 
     def finish(self) -> None:
@@ -102,7 +102,7 @@ class Carry:
             view = scheduler.buffer_like(aval, "carry")
             shape = squeezed(aval.shape)
             nest = scheduler.nest_for(shape, scheduler.bound(atom, shape))
-            value = literal_text(atom) if isinstance(atom, Literal) else scheduler.operand(atom, nest)
+            value = scheduler.operand(atom, nest)
             nest.body.append(Store(squeezed_view(view), value, None))
             self.starts.append(None)
             self.given.append(view)

@@ -63,8 +63,11 @@ def conformed(x: Any, aval: Aval) -> Any:
     return np.asarray(x, aval.dtype)[()]
 
 
-def compiled(program: Program, *, strict: bool = False) -> Executable:
-    """The Program as native code. With `strict`, Python scalars are taken only for weak inputs."""
+def compiled(program: Program, *, strict: bool = False, donated: frozenset[int] = frozenset()) -> Executable:
+    """The Program as native code. With `strict`, Python scalars are taken only for weak inputs.
+
+    The memory of inputs that are `donated` may become that of results.
+    """
     expanded = simplify_program(expand(program))
     made = Executable(program)
     try:
@@ -73,11 +76,13 @@ def compiled(program: Program, *, strict: bool = False) -> Executable:
         made.call = mixed_call(expanded, made)
     else:
         made.kernels.append(kernel)
-        made.call = native_call(kernel, expanded, strict=strict)
+        made.call = native_call(kernel, expanded, strict=strict, donated=donated)
     if len(program.outputs) == 1:
         whole = not made.reasons
         made.single = (
-            native_call(kernel, expanded, strict=strict, single=True) if whole else first_of(made.call)
+            native_call(kernel, expanded, strict=strict, single=True, donated=donated)
+            if whole
+            else first_of(made.call)
         )
     return made
 
@@ -92,10 +97,19 @@ def first_of(call: Callable[..., Any]) -> Callable[..., Any]:
     return first
 
 
-def native_call(kernel: Kernel, program: Program, *, strict: bool = False, single: bool = False) -> Any:
+def native_call(
+    kernel: Kernel,
+    program: Program,
+    *,
+    strict: bool = False,
+    single: bool = False,
+    donated: frozenset[int] = frozenset(),
+) -> Any:
     """A caller of a kernel, compiled if it is not yet."""
-    loaded = loaded_kernel(kernel.source, kernel.functions)
-    layout = call_layout(kernel, program, strict=strict, single=single and not kernel.may_fail)
+    loaded = loaded_kernel(kernel.code, kernel.functions)
+    layout = call_layout(
+        kernel, program, strict=strict, single=single and not kernel.may_fail, donated=donated
+    )
     call = make_caller(loaded.addresses[kernel.name], layout, loaded)
     if kernel.may_fail:
         call = failing_call(call, program)
@@ -163,18 +177,22 @@ def owned_results(results: Sequence[Any], args: Sequence[Any], captured: Any) ->
     return tuple(owned)
 
 
-def call_layout(kernel: Kernel, program: Program, *, strict: bool, single: bool) -> CallLayout:
+def call_layout(
+    kernel: Kernel, program: Program, *, strict: bool, single: bool, donated: frozenset[int]
+) -> CallLayout:
     """What a call of the kernel is given, for the caller."""
     inputs: list[Any] = [None] * len(program.inputs)
     outputs: list[Any] = [None] * len(program.outputs)
     constants, scratch = [], []
+    donors = donors_of(kernel, donated)
     for slot, buffer in enumerate(kernel.buffers):
         if buffer.role == "input":
             aval = program.inputs[buffer.source].aval
             inputs[buffer.source] = Input(slot, aval.dtype, aval.shape, accepted(aval, strict=strict))
         elif buffer.role == "output":
             aval = program.outputs[buffer.source].aval
-            outputs[buffer.source] = Output(slot, aval.dtype, aval.shape, not aval.shape)
+            donor = donors.get(buffer.source)
+            outputs[buffer.source] = Output(slot, aval.dtype, aval.shape, not aval.shape, donor)
         elif buffer.role == "captured":
             array = np.ascontiguousarray(buffer.source).reshape(np.shape(buffer.source))
             constants.append(Constant(slot, array))
@@ -192,6 +210,19 @@ def call_layout(kernel: Kernel, program: Program, *, strict: bool, single: bool)
         kernel.flops > LONG,
         single,
     )
+
+
+def donors_of(kernel: Kernel, donated: frozenset[int]) -> dict[int, int]:
+    """For outputs the donated input whose memory they take: one that is read for the last time before."""
+    free = [b for b in kernel.buffers if b.role == "input" and b.source in donated]
+    found: dict[int, int] = {}
+    for output in kernel.buffers:
+        for given in free if output.role == "output" else ():
+            if (given.dtype, given.shape) == (output.dtype, output.shape) and given.last < output.first:
+                found[output.source] = given.source
+                free.remove(given)
+                break
+    return found
 
 
 def accepted(aval: Aval, *, strict: bool) -> Accept:

@@ -13,7 +13,7 @@ from funcgrad.compile.layout import Buffer, View
 from funcgrad.compile.loops import Loop, loops_of
 from funcgrad.compile.nests import Let, Load, Nest, Operand, Reduce, Special, Statement, Store, operands_of
 
-SHORTEST_ROW = 32
+SHORTEST_ROW = 16
 """Elements in the inner loops from which a shared outer loop is worth more than one merged loop."""
 
 

@@ -15,7 +15,6 @@ from funcgrad.compile.emission import combination
 from funcgrad.compile.layout import View
 from funcgrad.compile.nests import Let, Load, Nest, Operand, Reduce, Store, squeezed, squeezed_view
 from funcgrad.compile.parts import check_dtype, own_memory
-from funcgrad.compile.scalars import literal_text
 from funcgrad.compile.schedule import NotLowered, Scheduler, lowers
 from funcgrad.ir.avals import Shape
 from funcgrad.ir.program import Atom, Equation
@@ -131,7 +130,7 @@ def lower_scatter(scheduler: Scheduler, equation: Equation) -> None:
     if number is not None:
         memory = scheduler.buffer_like(out.aval, scheduler.local.named(out))
         nest = scheduler.nest_for(shape, given) if mode == "add" else scheduler.new_nest(shape)
-        nest.fills.append((squeezed_view(memory), literal_text(number)))
+        nest.fills.append((squeezed_view(memory), scheduler.literal(number)))
     else:
         memory, written = own_memory(scheduler, x, out, equation.source)
         nest = scheduler.nest_for(shape, max(given, written + 1))

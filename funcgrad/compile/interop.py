@@ -34,7 +34,7 @@ def numba_function(made: Executable, name: str) -> Any:
             remedy="Leave that part outside, or write it with operations that have a native form.",
         )
     (kernel,) = made.kernels
-    loaded = loaded_kernel(kernel.source, kernel.functions)
+    loaded = loaded_kernel(kernel.code, kernel.functions)
     sizes = np.array(kernel.sizes or (0,), np.int64)
     constants = [np.ascontiguousarray(b.source) for b in kernel.buffers if b.role == "captured"]
     held = (loaded, sizes, constants)

@@ -15,8 +15,8 @@ from funcgrad.compile.layout import Buffer, View
 from funcgrad.compile.memory import scratch_offsets
 from funcgrad.compile.names import Locals
 from funcgrad.compile.nests import Nest, Special, Store, squeezed_view
-from funcgrad.compile.parallel import Shared, function_lines, shared_steps
-from funcgrad.compile.scalars import INLINE_FUNCTIONS, literal_text
+from funcgrad.compile.parallel import Shared, function_lines, number_lines, shared_steps
+from funcgrad.compile.scalars import INLINE_FUNCTIONS
 from funcgrad.compile.schedule import Scheduler
 from funcgrad.compile.uses import count_uses
 from funcgrad.ir.avals import dtype_name
@@ -60,6 +60,12 @@ class Kernel:
     steps: Sequence[Nest | Special | Joined | Shared]
 
     @property
+    def code(self) -> str:
+        """The source without comments: what the machine code depends on."""
+        lines = [line.partition("  # ")[0] for line in self.source.split("\n")]
+        return "\n".join([line for line in lines if not line.lstrip().startswith("#")])
+
+    @property
     def may_fail(self) -> bool:
         """Whether it has a flag that says that NumPy would raise an error."""
         return any(buffer.role == "failure" for buffer in self.buffers)
@@ -89,15 +95,18 @@ def make_kernel(program: Program) -> Kernel:
     joined = joined_steps(scheduler.steps, scheduler.created)
     numbers = {number: buffer.dtype for number, buffer in prologue}
     steps = shared_steps(joined, local, numbers, name)
-    offsets, scratch_bytes = scratch_offsets(local.buffers, steps)
     writer = Writer(local)
     writer.steps(steps)
+    numbers_in_memory = local.number_blocks()
+    offsets, scratch_bytes = scratch_offsets(local.buffers, steps)
     body = writer.lines
     buffers = used_buffers(local, offsets)
     symbols = {symbol: k for k, symbol in enumerate(local.symbols.values())}
     slots = {buffer: slot for slot, buffer in enumerate(buffers)}
-    outlined = [function_lines(step, lines, symbols, slots) for step, lines in writer.functions]
-    head = heading(name, program, local, buffers, prologue, body)
+    outlined = [
+        function_lines(step, lines, symbols, slots, numbers_in_memory) for step, lines in writer.functions
+    ]
+    head = heading(name, local, buffers, prologue, numbers_in_memory, body)
     return Kernel(
         name,
         "\n\n\n".join(["\n".join(lines) for lines in (*outlined, [*head, *(body or ["    pass"])])]) + "\n",
@@ -114,7 +123,7 @@ def define_input(scheduler: Scheduler, v: Var, buffer: Buffer, prologue: list[tu
     """An array is a view; a number is loaded once."""
     local = scheduler.local
     if v.aval.shape:
-        buffer.name = local.named(v)
+        buffer.name, buffer.shape = local.named(v), v.aval.shape
         scheduler.define_view(v, View.whole(buffer, v.aval.shape))
     else:
         buffer.name = local.fresh(f"{local.named(v)}_")
@@ -135,8 +144,10 @@ def store_output(scheduler: Scheduler, atom: Atom, k: int) -> None:
     ):
         # It has been stored already, in memory of our own: that is the result.
         node.view.buffer.role, node.view.buffer.source = "output", k
+        node.view.buffer.shape = aval.shape
         return
     buffer = local.block(local.fresh("out"), aval.dtype, aval.size, "output", k)
+    buffer.shape = aval.shape
     view = View.whole(buffer, aval.shape)
     if node is not None and node.view is None and node.source is None and not node.is_scalar:
         node.view = view
@@ -144,7 +155,7 @@ def store_output(scheduler: Scheduler, atom: Atom, k: int) -> None:
         return
     shape = squeezed_view(view).shape
     nest = scheduler.nest_for(shape, scheduler.bound(atom, shape))
-    value = literal_text(atom) if isinstance(atom, Literal) else scheduler.operand(atom, nest)
+    value = scheduler.operand(atom, nest)
     nest.body.append(Store(squeezed_view(view), value, None))
 
 
@@ -157,10 +168,10 @@ def used_buffers(local: Locals, offsets: Mapping[Buffer, int]) -> list[Buffer]:
 
 def heading(
     name: str,
-    program: Program,
     local: Locals,
     buffers: Sequence[Buffer],
     prologue: Sequence[tuple[str, Buffer]],
+    numbers_in_memory: Mapping[str, tuple[Buffer, int]],
     body: Sequence[str],
 ) -> list[str]:
     """The first lines of the function: symbols and memory by name."""
@@ -174,6 +185,9 @@ def heading(
             lines.append(f"    {numbers[buffer]} = {view}[0]")
         elif buffer.role == "failure":
             lines += [f"    {buffer.name} = {view}", f"    {buffer.name}[0] = 0"]
+        elif any(block is buffer for block, _ in numbers_in_memory.values()):
+            lines.append(f"    {buffer.name} = {view}")
+            lines += number_lines(numbers_in_memory, buffer, text)
         elif f"{buffer.name}[" in text or f"{buffer.name}," in text or f"{buffer.name})" in text:
             lines.append(f"    {buffer.name} = {view}")
     return lines

@@ -22,13 +22,15 @@ from funcgrad.ops.structure import Broadcast, Permute, Reshape
 class Buffer:
     """A block of memory that a kernel is given: an input, a captured array, an output or scratch."""
 
-    __slots__ = ("dtype", "first", "last", "name", "role", "size", "source")
+    __slots__ = ("dtype", "first", "last", "name", "role", "shape", "size", "source")
 
     def __init__(self, name: str, dtype: np.dtype[Any], size: int, role: str, source: Any = None) -> None:
         self.name = name
         self.dtype = dtype
         self.size = size
         """Number of elements."""
+        self.shape: Shape = ()
+        """The shape of an input or output array."""
         self.role = role
         """``input``, ``captured``, ``output`` or ``scratch``."""
         self.source = source

@@ -27,6 +27,7 @@ class Locals:
         self._names: dict[Var, str] = {}
         self._counts: dict[str, int] = {}
         self.buffers: list[Buffer] = []
+        self.numbers: dict[tuple[np.dtype[Any], bytes], str] = {}
         self.symbols: dict[int, str] = {}
         """The symbol of each number that stands in the text."""
 
@@ -77,6 +78,24 @@ class Locals:
             if buffer.role == "failure":
                 return buffer
         return self.block(self.distinct("failed"), np.dtype(np.int64), 1, "failure")
+
+    def number(self, value: Any, dtype: np.dtype[Any]) -> str:
+        """A local for a number that the source does not spell: it may come from a size."""
+        key = (dtype, np.asarray(value, dtype).tobytes())
+        found = self.numbers.get(key)
+        if found is None:
+            found = self.numbers[key] = self.fresh("number")
+        return found
+
+    def number_blocks(self) -> dict[str, tuple[Buffer, int]]:
+        """For each such local the memory that holds it and its place there."""
+        found: dict[str, tuple[Buffer, int]] = {}
+        for dtype in dict.fromkeys([dtype for dtype, _ in self.numbers]):
+            names = {raw: name for (d, raw), name in self.numbers.items() if d == dtype}
+            values = np.frombuffer(b"".join(names), dtype).copy()
+            block = self.block(self.fresh("numbers"), dtype, values.size, "captured", values)
+            found.update({name: (block, k) for k, name in enumerate(names.values())})
+        return found
 
     def constant(self, name: str, value: int) -> str:
         """A number that is the same for every call of this process, under a name of its own."""

@@ -106,7 +106,7 @@ def shared(step: Nest | Joined, local: Locals, dtypes: Mapping[str, np.dtype], n
         not divisible(s, turns[0]) for nest, turns in zip(nests, loops, strict=True) for s in nest.body
     ):
         return None
-    outside = names_from_outside(nests)
+    outside = [n for n in names_from_outside(nests) if n not in local.numbers.values()]
     if any(n not in dtypes for n in outside):
         return None
     rows = dict(step.rows) if isinstance(step, Joined) else {}
@@ -210,8 +210,22 @@ def write_range(writer: Writer, makers: Sequence[NestWriter], sums: Sequence[Seq
             total.end_block()
 
 
+def number_lines(numbers: Mapping[str, tuple[Buffer, int]], block: Buffer, body: str) -> list[str]:
+    """Numbers that a body uses, read from memory; the comments say which they are."""
+    used = set(re.findall(r"[A-Za-z_]\w*", body))
+    return [
+        f"    {name} = {block.name}[{place}]  # {block.source[place]!s}"
+        for name, (found, place) in numbers.items()
+        if found is block and name in used
+    ]
+
+
 def function_lines(
-    step: Shared, body: Sequence[str], symbols: Mapping[str, int], slots: Mapping[Buffer, int]
+    step: Shared,
+    body: Sequence[str],
+    symbols: Mapping[str, int],
+    slots: Mapping[Buffer, int],
+    numbers: Mapping[str, tuple[Buffer, int]],
 ) -> list[str]:
     """The whole function of a shared step: symbols, memory and numbers that its body uses, then the body."""
     used = set(re.findall(r"[A-Za-z_]\w*", "\n".join(body)))
@@ -221,6 +235,9 @@ def function_lines(
         name = f"{buffer.name}_all" if buffer in step.rows else buffer.name
         if name in used:
             lines.append(f"    {name} = as_{dtype_name(buffer.dtype)}(p[{slot}])")
+    for block in dict.fromkeys([block for name, (block, _) in numbers.items() if name in used]):
+        lines.append(f"    {block.name} = as_{dtype_name(block.dtype)}(p[{slots[block]}])")
+        lines += number_lines(numbers, block, "\n".join(body))
     for name, cell in step.cells.items():
         lines.append(f"    {name} = as_{dtype_name(cell.dtype)}(p[{slots[cell]}])[0]")
     return [*lines, *body]

@@ -46,6 +46,12 @@ def literal_text(atom: Literal) -> str:
     return f"{cast_name(dtype)}({text})"
 
 
+def is_simple(atom: Literal) -> bool:
+    """Whether a number is one of the few that sources spell out."""
+    value = atom.value
+    return atom.aval.dtype.kind == "b" or bool(np.isnan(value) or abs(value) in (0, 0.5, 1, 2, np.inf))
+
+
 def wrapped(text: str, dtype: np.dtype[Any]) -> str:
     """An expression of integers, brought back to their width."""
     return f"{cast_name(dtype)}({text})" if dtype.kind in "iu" else text

@@ -14,7 +14,7 @@ from typing import Any
 from funcgrad.compile.layout import MOVES, Buffer, View, moved
 from funcgrad.compile.names import Locals
 from funcgrad.compile.nests import Let, Load, Nest, Operand, Reduce, Special, Store, squeezed, squeezed_view
-from funcgrad.compile.scalars import literal_text, scalar_template, weight_of
+from funcgrad.compile.scalars import is_simple, literal_text, scalar_template, weight_of
 from funcgrad.errors import FuncgradError
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
@@ -214,10 +214,16 @@ class Scheduler:
             return node.nest.position
         return node.ready + 1
 
+    def literal(self, atom: Literal) -> str:
+        """The text of a number: the simplest as they are, others as locals, whatever their value."""
+        if is_simple(atom):
+            return literal_text(atom)
+        return self.local.number(atom.value, atom.aval.dtype)
+
     def operand(self, atom: Atom, nest: Nest, moves: tuple[Any, ...] = ()) -> Operand:
         """The atom's element in a nest, after movements; the nest must come no earlier than its bound."""
         if isinstance(atom, Literal):
-            return literal_text(atom)
+            return self.literal(atom)
         node = self.nodes[atom]
         if node.source is not None:
             return self.operand(node.source, nest, (node.move, *moves))
@@ -431,7 +437,7 @@ class Scheduler:
     def scalar(self, atom: Atom) -> str:
         """The text of a single element, readable by a step at the end."""
         if isinstance(atom, Literal):
-            return literal_text(atom)
+            return self.literal(atom)
         nest = self.nest_for((), self.bound(atom, ()))
         operand = self.operand(atom, nest)
         if isinstance(operand, str):

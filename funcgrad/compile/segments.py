@@ -89,10 +89,7 @@ def levels_of(program: Program, evaluated: Container[Equation]) -> dict[Equation
     for equation in program.equations:
         before = max([made[a] for a in equation.inputs if isinstance(a, Var) and a in made], default=0)
         odd = before % 2
-        if equation in evaluated:
-            level = before + (2 if odd else 1)
-        else:
-            level = before + odd
+        level = before + (1 + odd if equation in evaluated else odd)
         levels[equation] = level
         made.update(dict.fromkeys(equation.outputs, level))
     return levels
