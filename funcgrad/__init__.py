@@ -28,7 +28,7 @@ from funcgrad.ir.check import check_program as check
 from funcgrad.ir.program import Equation, Program
 
 if _TYPE_CHECKING:
-    from funcgrad import extend, lax, nn, random, scipy, testing
+    from funcgrad import extend, lax, nn, random, scipy, testing, torch
     from funcgrad.api.associative import associative_scan
     from funcgrad.api.control import cond, fori_loop, scan, switch, while_loop
     from funcgrad.api.explain import explain
@@ -77,6 +77,7 @@ __all__ = [
     "stop_gradient",
     "switch",
     "testing",
+    "torch",
     "tree",
     "value_and_grad",
     "vjp",
@@ -85,7 +86,7 @@ __all__ = [
 ]
 
 
-_LAZY_MODULES = ("extend", "lax", "nn", "random", "scipy", "testing")
+_LAZY_MODULES = ("extend", "lax", "nn", "random", "scipy", "testing", "torch")
 _LAZY_FUNCTIONS = {
     "associative_scan": "funcgrad.api.associative",
     "cache_info": "funcgrad.compile.native.cache",

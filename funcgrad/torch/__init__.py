@@ -61,6 +61,13 @@ newaxis = None
 _LAZY = ("fft", "func", "linalg", "nn", "optim", "special", "testing", "utils")
 
 
+def vmap(func: Any, *args: Any, **kwargs: Any) -> Any:
+    """``torch.func.vmap``."""
+    from funcgrad.torch.func import vmap as mapped  # noqa: PLC0415 - loaded when first needed
+
+    return mapped(func, *args, **kwargs)
+
+
 def __getattr__(name: str) -> Any:
     """Submodules when first asked for; what is not supported says so."""
     from importlib import import_module  # noqa: PLC0415 - rarely needed

@@ -42,6 +42,7 @@ def plain(x):
 
 def outcome(torch, code):
     """``{"value": ...}`` or ``{"error": ..., "message": ...}``, with the categories of warnings."""
+    torch.set_warn_always(True)
     env = {"torch": torch, "np": np, "__name__": "case"}
     found = {}
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(io.StringIO()) as out:

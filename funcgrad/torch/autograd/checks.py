@@ -75,7 +75,7 @@ def _check_inputs(args: tuple[Any, ...]) -> None:
     wanted = [t for t in args if isinstance(t, Tensor) and t._rg]
     if not wanted:
         raise ValueError(
-            "gradcheck expects at least one input tensor to require gradient, but none of the them have requires_grad=True."
+            "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
         )
     if any(t._value.dtype.itemsize < 8 for t in wanted):
         import warnings  # noqa: PLC0415 - rare
@@ -113,14 +113,9 @@ def _numerical(func: Callable[..., Any], args: tuple[Any, ...], t: Tensor, numbe
         before = flat[k]
         step = _central(flat, k, before, eps, value)
         if flat.dtype.kind == "c":
-            across = _central(flat, k, before, 1j * eps, value) * 1j
-            # PyTorch's gradient of a real function of z is df/dx + i df/dy.
-            step = step.conj() if step.dtype.kind == "c" else step
-            step = (
-                (step + across)
-                if across.dtype.kind != "c" or step.dtype.kind != "c"
-                else 0.5 * (step + across)
-            )
+            # For a cotangent v the gradient of Re(conj(v) f) is its derivatives by real and imaginary part; v = 1.
+            across = _central(flat, k, before, 1j * eps, value)
+            step = step.real + 1j * across.real
         rows.append(step)
     return np.stack(rows, 0)
 

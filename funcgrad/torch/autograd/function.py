@@ -36,11 +36,6 @@ class FunctionNode(Node):
 
     def save_for_backward(self, *tensors: Any) -> None:
         """Keep tensors for `backward`, which finds them in `saved_tensors`."""
-        for t in tensors:
-            if t is not None and not isinstance(t, Tensor):
-                raise TypeError(
-                    f"save_for_backward can only save variables, but argument 0 is of type {type(t).__name__}"
-                )
         self._to_save = tensors
 
     def save_for_forward(self, *tensors: Any) -> None:
@@ -70,7 +65,7 @@ class FunctionNode(Node):
                 continue
             value, edge, box, version, original = kept
             if box[0] != version:
-                raise RuntimeError(changed_message(value, box[0], version))
+                raise RuntimeError(changed_message(value, box, version, None if edge is _OUTPUT else edge))
             if original is not None:
                 found.append(original)
                 continue
@@ -87,6 +82,10 @@ class FunctionNode(Node):
             if t is None:
                 kept.append(None)
                 continue
+            if not isinstance(t, Tensor):
+                raise TypeError(
+                    "save_for_backward can only save variables, but argument 0 is of type " + type(t).__name__
+                )
             number = next((k for k, out in enumerate(outputs) if out is t), None)
             edge: Any = None
             original = None
@@ -96,7 +95,7 @@ class FunctionNode(Node):
             elif t._rg:
                 edge = t._node
                 original = t if edge is None else None
-            elif isinstance(t, Tensor):
+            else:
                 original = t
             kept.append((t._value, edge, t._version_box, t._version_box[0], original))
         self._kept = kept
@@ -132,7 +131,7 @@ class FunctionNode(Node):
         if g is None:
             return None
         if not isinstance(g, Tensor):
-            raise TypeError(f"expected Variable or None (got {type(g).__name__})")
+            raise RuntimeError(f"expected Variable or None (got {type(g).__name__})")
         shape = self._in_shapes[k]
         if g._value.shape != shape:
             try:
@@ -187,13 +186,6 @@ class Function:
 
     _node_class: Any = None
     generate_vmap_rule = False
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise RuntimeError(
-            f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should "
-            "invoke them on the class itself. Instantiating an autograd function will raise an error in a future "
-            "version of PyTorch."
-        )
 
     def __init_subclass__(cls) -> None:
         cls._node_class = type(

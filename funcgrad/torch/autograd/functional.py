@@ -62,6 +62,11 @@ def _gradients(
             retain_graph=True,
             allow_unused=True,
         )
+    if strict and not wanted:
+        raise RuntimeError(
+            "Output 0 of the user-provided function does not require gradients. The outputs must be computed in a "
+            "differentiable manner from the input when running in strict mode."
+        )
     if strict and any(g is None for g in found):
         k = next(k for k, g in enumerate(found) if g is None)
         raise RuntimeError(

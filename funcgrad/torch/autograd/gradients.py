@@ -14,7 +14,7 @@ from funcgrad.torch.core.tensor import Tensor, wrap
 __all__ = ["grad"]
 
 _UNUSED = (
-    "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the "
+    "The differentiated Tensor at index {} appears to not have been used in the graph. Set allow_unused=True if this is the "
     "desired behavior."
 )
 
@@ -42,14 +42,14 @@ def grad(
     allow = materialize_grads if allow_unused is None else allow_unused
     wanted = (inputs,) if isinstance(inputs, Tensor) or hasattr(inputs, "edge") else tuple(inputs)
     if not wanted:
-        raise ValueError("grad requires non-empty inputs.")
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     if is_grads_batched:
         return batched(outputs, wanted, grad_outputs, retain_graph, create_graph, allow, materialize_grads)
     edges, cotangents = roots_of(outputs, grad_outputs, create_graph)
     captures = Captures([edge_for(t) for t in wanted])
     keep = create_graph if retain_graph is None else retain_graph
     found = run_backward(edges, cotangents, keep, create_graph, captures)
-    return tuple([finished(g, t, allow, materialize_grads) for g, t in zip(found, wanted, strict=True)])
+    return tuple([finished(g, t, k, allow, materialize_grads) for k, (g, t) in enumerate(zip(found, wanted, strict=True))])
 
 
 def edge_for(t: Any) -> Any:
@@ -61,11 +61,11 @@ def edge_for(t: Any) -> Any:
     return t._node or t
 
 
-def finished(g: Any, t: Any, allow: bool, materialize: bool) -> Any:
+def finished(g: Any, t: Any, k: int, allow: bool, materialize: bool) -> Any:
     """A gradient as it is returned; RuntimeError for one that does not exist and may not be missing."""
     if g is None:
         if not allow:
-            raise RuntimeError(_UNUSED)
+            raise RuntimeError(_UNUSED.format(k))
         if materialize and isinstance(t, Tensor):
             return wrap(np.zeros(t._value.shape, t._value.dtype))
         return None

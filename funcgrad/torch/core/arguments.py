@@ -14,7 +14,9 @@ NO_GRAD_FN = "element {} of tensors does not require grad and does not have a gr
 
 
 def _as_tuple(x: Any) -> tuple[Any, ...]:
-    return (x,) if isinstance(x, Tensor) or not hasattr(x, "__iter__") else tuple(x)
+    if isinstance(x, Tensor) or hasattr(x, "edge"):
+        return (x,)
+    return tuple(x)
 
 
 def roots_of(tensors: Any, grads: Any, create: bool) -> tuple[list[Any], list[Any]]:
@@ -28,6 +30,7 @@ def roots_of(tensors: Any, grads: Any, create: bool) -> tuple[list[Any], list[An
     given = (None,) * len(outputs) if grads is None else _as_tuple(grads)
     if len(given) == 1 and len(outputs) != 1 and given[0] is None:
         given = (None,) * len(outputs)
+    given = given[: len(outputs)]
     if len(outputs) != len(given):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(given)} gradients")
     edges, cotangents = [], []

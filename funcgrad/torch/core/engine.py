@@ -316,17 +316,19 @@ def require_unchanged(node: Node) -> None:
                 from funcgrad.torch.core.anomaly import warn_of_error  # noqa: PLC0415 - rare
 
                 warn_of_error(node)
-            message = changed_message(node.saved[k // 2], checks[k][0], checks[k + 1])
-            if node.saved is not None and k // 2 >= _inputs_saved(node):
-                message = message.replace("]] is at", f"]], which is output 0 of {node._name()}, is at")
-            raise RuntimeError(message)
+            raise RuntimeError(
+                changed_message(node.saved[k // 2], checks[k], checks[k + 1], *saved_edge(node, k // 2))
+            )
 
 
-def _inputs_saved(node: Node) -> int:
+def saved_edge(node: Node, k: int) -> tuple[Any, bool]:
+    """Where the saved value with this number came from, and whether it is a result of the node itself."""
     if node.plan is not None:
-        return len(node.plan.used_inputs)
-    mask = node.op.masks.get(node.needs, 0)
-    return (mask & (1 << len(node.edges)) - 1).bit_count()
+        used: Sequence[int] = node.plan.used_inputs
+    else:
+        mask = node.op.masks.get(node.needs, 0)
+        used = [j for j in range(len(node.edges)) if mask >> j & 1]
+    return (node.edges[used[k]], False) if k < len(used) else (node, True)
 
 
 def zeros_like_spec(spec: Any) -> Any:
@@ -445,7 +447,9 @@ def hooked(hooks: dict[int, Any], g: Any, create: bool) -> Any:
         if found._value.shape != t._value.shape:
             raise RuntimeError(f"hook '{hook_name(hook)}' has changed the size of value")
         if found._value.dtype != t._value.dtype:
-            raise RuntimeError(f"hook '{hook_name(hook)}' has changed the type of value")
+            raise RuntimeError(
+                f"hook '{hook_name(hook)}' has changed the type of value (was {t.type()} got {found.type()})"
+            )
         t = found
     return t if create else t._value
 

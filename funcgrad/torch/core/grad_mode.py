@@ -189,7 +189,7 @@ def is_anomaly_enabled() -> bool:
 
 def is_anomaly_check_nan_enabled() -> bool:
     """Whether anomaly mode looks for NaN."""
-    return MODES.anomaly and MODES.check_nan
+    return MODES.check_nan
 
 
 class set_detect_anomaly:

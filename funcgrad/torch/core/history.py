@@ -7,10 +7,9 @@ that its pullback needs. No derivative is written here; `plans` asks the public 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
-
-from funcgrad.torch.core.state import SEQUENCE
 
 if TYPE_CHECKING:
     from funcgrad.torch.core.plans import Plan
@@ -104,7 +103,8 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
         """The nodes that the gradients of this one go to, with the numbers of their outputs."""
-        return tuple([(edge_node(e), edge_number(e)) for e in self.edges])
+        edges = self.edges[: self.op.visible] if hasattr(type(self), "op") else self.edges
+        return tuple([(edge_node(e), edge_number(e)) for e in edges])
 
     @property
     def metadata(self) -> dict[Any, Any]:
@@ -209,7 +209,9 @@ class Op:
         "node_class",
         "output_names",
         "plans",
+        "param_names",
         "title",
+        "visible",
     )
 
     def __init__(
@@ -220,7 +222,8 @@ class Op:
         keeps_result: bool = False,
         input_names: tuple[str, ...] = ("self", "other"),
         output_names: tuple[str, ...] = ("result",),
-        node_base: type[Node] = Node,
+        param_names: tuple[str, ...] = (),
+        visible: int | None = None,
         title: str | None = None,
     ) -> None:
         self.name = name
@@ -234,7 +237,10 @@ class Op:
         """For pointwise operations: which values the pullback needs, by which inputs require grad."""
         self.cast_op: Op | None = None
         self.title = title
-        self.node_class = type(name, (node_base,), {"op": self, "__module__": "funcgrad.torch"})
+        self.param_names = param_names
+        self.visible = visible
+        """How many inputs `next_functions` shows: all, or without indices and masks."""
+        self.node_class = type(name, (Node,), {"op": self, "__module__": "funcgrad.torch"})
 
     def __repr__(self) -> str:
         return f"Op({self.name})"
@@ -249,21 +255,28 @@ def op(name: str, **options: Any) -> Callable[[Callable[..., Any]], Op]:
     return made
 
 
-def numbered(node: Node) -> Node:
-    """The node, as the newest of all histories."""
-    node.seq = next(SEQUENCE)
-    return node
+def short_name(node: Node) -> str:
+    """The name of a node without what says that it goes backward."""
+    return re.sub(r"Backward\d*$", "", node._name())
 
 
-def changed_message(value: Any, found: int, expected: int) -> str:
-    """What PyTorch says about a saved value that was changed in place."""
+def changed_message(value: Any, box: list[Any], expected: int, edge: Any, own: bool = False) -> str:
+    """What PyTorch says about a saved value that was changed in place.
+
+    `edge` is where it came from when it was saved; the box of its version knows of a newer history.
+    """
     from funcgrad.torch.core.dtypes import TYPE_NAMES  # noqa: PLC0415 - only for the message
 
     word = TYPE_NAMES[value.dtype.name]
     shape = ", ".join(map(str, value.shape))
+    maker = ""
+    if len(box) > 1 and box[1] is not None and not own:
+        maker = f", which is output 0 of {box[1]},"
+    elif isinstance(edge, Node | Output):
+        maker = f", which is output {edge_number(edge)} of {short_name(edge_node(edge))},"
     return (
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[torch.{word}Tensor [{shape}]] is at version {found}; expected version {expected} instead. Hint: enable "
+        f"[torch.{word}Tensor [{shape}]]{maker} is at version {box[0]}; expected version {expected} instead. Hint: enable "
         "anomaly detection to find the operation that failed to compute its gradient, with "
         "torch.autograd.set_detect_anomaly(True, check_nan=False)."
     )

@@ -15,7 +15,7 @@ import numpy as np
 from funcgrad.extend import Tracer
 from funcgrad.torch.core.apply import make_node
 from funcgrad.torch.core.dtypes import TYPE_NAMES
-from funcgrad.torch.core.history import Node, Output
+from funcgrad.torch.core.history import Node, Output, short_name
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, own
 from funcgrad.torch.core.views import (
@@ -114,8 +114,10 @@ def assign(t: Tensor, result: Tensor) -> Tensor:
     if tracked and result._rg:
         keep_old(result, t)
     write(t, memory, value)
-    t._version_box[0] += 1
+    box = t._version_box
+    box[0] += 1
     if tracked:
+        box[1:] = [short_name(result.grad_fn) if result.grad_fn is not None else None]
         if t._view is None:
             _become(t, result)
         else:
@@ -189,6 +191,7 @@ def _replace_in_base(t: Tensor, result: Tensor) -> None:
         )
         base._node = node
         base._rg = True
+        base._version_box[1:] = [node._name()]
     regenerate_views(base)
 
 

@@ -27,7 +27,7 @@ class Plan:
         "_op",
         "active_outputs",
         "evaluate",
-        "n_inputs",
+        "in_specs",
         "needed",
         "out_specs",
         "parts",
@@ -44,8 +44,7 @@ class Plan:
         used_outputs: tuple[int, ...],
         needed: tuple[int, ...],
         out_specs: tuple[Spec, ...],
-        n_inputs: int,
-        name: str,
+        in_specs: tuple[Spec, ...],
     ) -> None:
         self.program = program
         self.evaluate = program.evaluate
@@ -55,14 +54,13 @@ class Plan:
         """The inputs whose cotangents the Program returns."""
         self.out_specs = out_specs
         self.active_outputs = tuple([k for k, (_, dtype) in enumerate(out_specs) if dtype.kind in "fc"])
-        self.n_inputs = n_inputs
+        self.in_specs = in_specs
         first_cotangent = len(program.inputs) - len(self.active_outputs)
         cotangents = {v: k for k, v in enumerate(program.inputs[first_cotangent:])}
         self.passed = tuple([cotangents.get(v) for v in program.outputs])  # type: ignore[arg-type]
         """For each output, the number of the cotangent it simply is, or None."""
         self.parts = tuple([k for k, j in enumerate(self.passed) if j is None])
         self._op: Op | None = None
-        del name
 
     @property
     def op(self) -> Op:
@@ -158,7 +156,7 @@ def built_plan(
     avals += [Aval(*out_specs[k]) for k in active]
     whole = fg.make_program(both)(*avals)
     program, used_in, used_out = cut(whole, n_inputs, n_outputs, op.keeps_result, mask)
-    return Plan(program, used_in, used_out, needed, out_specs, n_inputs, op.name)
+    return Plan(program, used_in, used_out, needed, out_specs, specs)
 
 
 def _conj(x: Any) -> Any:
@@ -230,6 +228,10 @@ def saved_attribute(node: Node, name: str) -> Any:
     op = getattr(type(node), "op", None)
     if op is None:
         raise AttributeError(f"'{type(node).__name__}' object has no attribute '_saved_{name}'")
+    if name in op.param_names:
+        return node.params[op.param_names.index(name)]
+    if name == "self_sym_sizes" and (node.specs or node.plan is not None):
+        return node.specs[0] if node.specs else node.plan.in_specs[0][0]  # type: ignore[union-attr]
     if node.saved is None:
         raise RuntimeError(FREED)
     plan = node.plan

@@ -118,12 +118,13 @@ class Tensor:
         if not isinstance(wanted, bool):
             raise RuntimeError("requires_grad must be a bool")
         if self._node is not None:
+            message = "you can only change requires_grad flags of leaf variables."
             if not wanted:
-                raise RuntimeError(
-                    "you can only change requires_grad flags of leaf variables. If you want to use a computed "
-                    "variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+                message += (
+                    " If you want to use a computed variable in a subgraph that doesn't require differentiation use "
+                    "var_no_grad = var.detach()."
                 )
-            return
+            raise RuntimeError(message)
         if wanted and self._value.dtype.kind not in "fc":
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         if wanted and self._inference and not MODES.inference:
@@ -136,7 +137,8 @@ class Tensor:
         """Set `requires_grad`; returns the tensor."""
         if self._node is None and requires_grad and self._value.dtype.kind not in "fc":
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
-        self.requires_grad = requires_grad
+        if self._node is None or not requires_grad:
+            self.requires_grad = requires_grad
         return self
 
     @property
@@ -166,13 +168,17 @@ class Tensor:
         if given is self:
             raise RuntimeError("can't assign Variable as its own grad")
         if given._value.shape != self._value.shape:
-            raise RuntimeError("assigned grad has data of a different size")
+            raise RuntimeError(
+                f"attempting to assign a gradient of size '{list(given._value.shape)}' to a tensor of size "
+                f"'{list(self._value.shape)}'. Please ensure that the gradient and the tensor are the same size"
+            )
         if given._value.dtype != self._value.dtype:
             raise RuntimeError(
                 "attempting to assign a gradient with dtype "
-                f"'{_word(given)}' to a tensor with dtype '{_word(self)}'. "
-                "The gradient must match the tensor's dtype by default. You can permit the grad to have a different "
-                "dtype by setting the tensor's grad_dtype attribute to None."
+                f"'{_word(given)}' to a tensor with grad_dtype '{self.type()[6:-6]}'. The gradient must match the tensor's "
+                "grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific "
+                "dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its "
+                "gradient may break downstream systems that assume they match."
             )
         self._grad = given
 
@@ -296,7 +302,8 @@ class Tensor:
 
 
 def _word(t: Tensor) -> str:
-    return str(t.dtype).removeprefix("torch.")
+    name = str(t.dtype).removeprefix("torch.")
+    return {"float32": "float", "float64": "double"}.get(name, name)
 
 
 def wrap(value: Any) -> Tensor:

@@ -87,6 +87,9 @@ def viewed(op: Op, source: Tensor, params: tuple[Any, ...] = ()) -> Tensor:
     register_view(t, source, (op, params), made, op.name)
     if rg and MODES.grad:
         view_node(t, source, op, params)
+    elif rg and made == NO_GRAD and t._value.dtype.kind in "fc":
+        # As in PyTorch: a view made without history still requires grad, as a leaf.
+        t._rg = True
     return t
 
 
@@ -151,7 +154,31 @@ def regenerate_views(base: Tensor) -> None:
             t._value = followed(base._value, t._view.chain)
         if not base._rg:
             continue
+        if t._view.made == MULTIPLE:
+            t._node, t._rg = Poisoned(t.output_nr, t._view.maker), True
+            continue
+        if t._view.made != DEFAULT:
+            continue
         view_node(t, base, _AS_STRIDED, (t._view.chain,))
+
+
+class Poisoned(Node):
+    """The history of one of several views made together, after its base was changed in place."""
+
+    is_python = True
+
+    def __init__(self, number: int, maker: str) -> None:
+        self.number = number
+        self.maker = maker
+        self.seq = next(SEQUENCE)
+
+    def backward_python(self, cotangents: Any) -> Any:
+        """Refuse."""
+        raise RuntimeError(
+            f"Output {self.number} of {self.maker} is a view and its base or another view of its base has been modified "
+            "inplace. This view is the output of a function that returns multiple views. Such functions do not allow the "
+            "output views to be modified inplace. You should replace the inplace operation by an out-of-place one."
+        )
 
 
 _AS_STRIDED = Op("AsStridedBackward0", followed)

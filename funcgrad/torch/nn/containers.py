@@ -241,11 +241,11 @@ class ModuleDict(Module):
 def parameter_line(name: Any, value: Any, tensor_type: bool) -> str:
     """One line of a printed list or dictionary of parameters."""
     if not isinstance(value, Tensor):
-        return f"({name}): Object of type: {type(value).__name__}"
+        return f"  ({name}): Object of type: {type(value).__name__}"
     size = "x".join([str(n) for n in value._value.shape])
     kind = value.type() if tensor_type else value.dtype
     word = "Parameter" if isinstance(value, Parameter) else "Tensor"
-    return f"({name}): {word} containing: [{kind} of size {size}]"
+    return f"  ({name}): {word} containing: [{kind} of size {size}]"
 
 
 def held(value: Any) -> Any:
@@ -303,10 +303,6 @@ class ParameterList(Module):
 
     def extra_repr(self) -> str:
         return "\n".join([parameter_line(k, value, False) for k, value in enumerate(self)])
-
-    def __repr__(self) -> str:
-        lines = self.extra_repr().split("\n") if self._size else []
-        return f"{self._get_name()}(" + "".join([f"  {line}\n" for line in lines])[:-1] + ")"
 
 
 class ParameterDict(Module):
@@ -389,6 +385,5 @@ class ParameterDict(Module):
         for name, value in pairs:
             self[name] = value
 
-    def __repr__(self) -> str:
-        lines = [parameter_line(name, value, True) for name, value in self.items()]
-        return f"{self._get_name()}(" + "".join([f"  {line}\n" for line in lines])[:-1] + ")"
+    def extra_repr(self) -> str:
+        return "\n".join([parameter_line(name, value, True) for name, value in self.items()])

@@ -685,6 +685,8 @@ def indented(text: str) -> str:
 
 
 def _typename(x: Any) -> str:
+    if isinstance(x, Tensor):
+        return str(x.type())
     kind = type(x)
     module = kind.__module__.replace("funcgrad.torch", "torch")
     return kind.__name__ if module in ("builtins", "__builtin__") else f"{module}.{kind.__name__}"

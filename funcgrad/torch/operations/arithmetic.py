@@ -105,6 +105,7 @@ def _save(node: Node, mask: int, operands: Any, t: Tensor) -> None:
 
 
 def _remember_two_slowly(op: Op, t: Tensor, needs: int, x: Any, y: Any, a: Any, b: Any) -> None:
+    t._inference = MODES.inference
     if not MODES.grad:
         return
     if type(b) is float or type(b) is int:

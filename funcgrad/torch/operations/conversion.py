@@ -67,6 +67,12 @@ _CPU = device("cpu")
 def item(self: Tensor) -> Any:
     """The only element as a Python number."""
     value = self._value
+    if type(value) is Tracer and not value.has_value():
+        raise RuntimeError(
+            "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, "
+            "please try to rewrite what you're doing with other operations. If error is occurring somewhere inside PyTorch "
+            "internals, please file a bug report."
+        )
     if value.size != 1:
         raise RuntimeError(f"a Tensor with {value.size} elements cannot be converted to Scalar")
     return value.item()

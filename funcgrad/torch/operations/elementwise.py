@@ -28,6 +28,7 @@ def as_floating(x: Tensor) -> Tensor:
 
 def _remember(op: Op, t: Tensor, x: Tensor, a: Any) -> None:
     if not MODES.fast or x._inference:
+        t._inference = MODES.inference
         if MODES.grad:
             t._node = make_node(op, (x,), (a,), (), (t._value,), (t._version_box,), 1)
             t._rg = True

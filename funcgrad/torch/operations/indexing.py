@@ -236,7 +236,7 @@ def _index(x: Any, *rest: Any) -> Any:
     return x[_filled(static, arrays)]
 
 
-_INDEX = Op("IndexBackward0", _index, input_names=("self",))
+_INDEX = Op("IndexBackward0", _index, input_names=("self",), visible=1)
 
 
 def _gathered(self: Tensor, items: tuple[Any, ...]) -> Any:
@@ -281,7 +281,7 @@ def _added_at(x: Any, index: Any, value: Any) -> Any:
     return x + found
 
 
-_PUT = Op("IndexPutBackward0", _put, input_names=("self", "values"))
+_PUT = Op("IndexPutBackward0", _put, input_names=("self", "values"), visible=2)
 
 
 @op("CopySlices")
@@ -293,12 +293,11 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     """``self[index] = value``."""
     items = index if type(index) is tuple else (index,)
     items = tuple([_plain(i) for i in items])
-    incoming = MODES.grad and isinstance(value, Tensor) and value._rg
-    require_writeable(self, incoming)
     if all(_basic(i) for i in items):
-        part = _basic_view(self, items) if items != (...,) or self._value.shape else _basic_view(self, items)
+        part = _basic_view(self, items)
         part.copy_(_fitting(value, part))
         return
+    require_writeable(self, MODES.grad and isinstance(value, Tensor) and value._rg)
     _too_many(self, items)
     static, arrays = _dealt(items)
     _check_arrays(self._value.shape, items)
@@ -390,7 +389,7 @@ def _along(x: Any, index: Any, axis: int) -> Any:
     return x[cut]
 
 
-@op("GatherBackward0", input_names=("self", "index"))
+@op("GatherBackward0", input_names=("self", "index"), visible=1)
 def _gather(x: Any, index: Any, axis: int) -> Any:
     if not x.ndim:
         return np.reshape(x, (1,))[index]
@@ -432,7 +431,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
     return apply(_gather, (input, index), (at,))
 
 
-@op("GatherBackward0", input_names=("self", "indices"))
+@op("GatherBackward0", input_names=("self", "indices"), visible=1)
 def _take_along(x: Any, index: Any, axis: int) -> Any:
     return np.take_along_axis(x, index, axis)
 
@@ -502,11 +501,11 @@ def _multiplied(out: Any, where: Any, src: Any) -> Any:
     return out
 
 
-_SCATTER_VALUE = Op("ScatterBackward1", _scattered, input_names=("self", "src", "index"))
+_SCATTER_VALUE = Op("ScatterBackward1", _scattered, input_names=("self", "src", "index"), visible=2)
 _SCATTERS = {
-    "": Op("ScatterBackward0", _scattered, input_names=("self", "src", "index")),
-    "add": Op("ScatterAddBackward0", _scattered, input_names=("self", "src", "index")),
-    "multiply": Op("ScatterBackward3", _scattered, input_names=("self", "src", "index")),
+    "": Op("ScatterBackward0", _scattered, input_names=("self", "src", "index"), visible=2),
+    "add": Op("ScatterAddBackward0", _scattered, input_names=("self", "src", "index"), visible=2),
+    "multiply": Op("ScatterBackward3", _scattered, input_names=("self", "src", "index"), visible=2),
 }
 
 
@@ -539,7 +538,7 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Any:
     return apply(_SCATTERS["add"], (input, src, index), (at, "add"))
 
 
-@op("ScatterReduceBackward0", input_names=("self", "src", "index"))
+@op("ScatterReduceBackward0", input_names=("self", "src", "index"), visible=2)
 def _scatter_reduced(x: Any, src: Any, index: Any, axis: int, how: str, include: bool) -> Any:
     where = np.broadcast_arrays(*_where_indices(index, axis))
     src = src[tuple([slice(0, n) for n in index.shape])]
@@ -565,7 +564,7 @@ def scatter_reduce(
     return apply(_scatter_reduced, (input, src, index), (at, reduce, include_self))
 
 
-@op("IndexSelectBackward0", input_names=("self", "index"))
+@op("IndexSelectBackward0", input_names=("self", "index"), visible=1)
 def _index_select(x: Any, index: Any, axis: int) -> Any:
     return np.take(x, index, axis=axis) if x.ndim else x
 
@@ -599,9 +598,9 @@ def _index_written(x: Any, src: Any, index: Any, axis: int, how: str, alpha: Any
     return out
 
 
-_INDEX_ADD = Op("IndexAddBackward0", _index_written, input_names=("self", "source", "index"))
-_INDEX_COPY = Op("IndexCopyBackward0", _index_written, input_names=("self", "source", "index"))
-_INDEX_FILL = Op("IndexFillBackward0", _index_written, input_names=("self", "value", "index"))
+_INDEX_ADD = Op("IndexAddBackward0", _index_written, input_names=("self", "source", "index"), visible=2)
+_INDEX_COPY = Op("IndexCopyBackward0", _index_written, input_names=("self", "source", "index"), visible=2)
+_INDEX_FILL = Op("IndexFillBackward0", _index_written, input_names=("self", "value", "index"), visible=1)
 
 
 @operation(inplace=True)
@@ -624,7 +623,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Any:
     return apply(_INDEX_FILL, (input, given, index), (dim_of(dim, len(input._value.shape)), "fill"))
 
 
-@op("TakeBackward0", input_names=("self", "index"))
+@op("TakeBackward0", input_names=("self", "index"), visible=1)
 def _take(x: Any, index: Any) -> Any:
     return np.reshape(x, (-1,))[index]
 
@@ -647,9 +646,14 @@ def take(input: Tensor, index: Tensor) -> Any:
 # -- masks ------------------------------------------------------------------------------------------------
 
 
-@op("MaskedFillBackward0", input_names=("self", "value", "mask"))
+@op("MaskedFillBackward0", input_names=("self", "value", "mask"), visible=1)
 def _masked_fill(x: Any, value: Any, mask: Any) -> Any:
     return np.where(mask, value.astype(x.dtype), x)
+
+
+_masked_fill_tensor = Op(
+    "MaskedFillBackward1", _masked_fill.function, input_names=("self", "value", "mask"), visible=2
+)
 
 
 @operation(inplace=True)
@@ -665,7 +669,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Any:
                 "masked_fill only supports a 0-dimensional value tensor, but got tensor with "
                 f"{len(value._value.shape)} dimension(s)."
             )
-        given: Any = value
+        return apply(_masked_fill_tensor, (input, value, mask))
     else:
         _require_representable(value, input)
         given = np.asarray(value).astype(input._value.dtype)
@@ -685,7 +689,7 @@ def _require_representable(value: Any, t: Tensor) -> None:
         raise RuntimeError(f"value cannot be converted to type {word} without overflow")
 
 
-@op("MaskedSelectBackward0", input_names=("self", "mask"))
+@op("MaskedSelectBackward0", input_names=("self", "mask"), visible=1)
 def _masked_select(x: Any, where: Any, shape: tuple[int, ...]) -> Any:
     return np.reshape(np.broadcast_to(x, shape), (-1,))[where]
 
@@ -700,7 +704,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Any:
     return apply(_masked_select, (input, where), (tuple(shape),))
 
 
-@op("MaskedScatterBackward0", input_names=("self", "source", "mask"))
+@op("MaskedScatterBackward0", input_names=("self", "source", "mask"), visible=2)
 def _masked_scatter(x: Any, source: Any, where: Any) -> Any:
     out = np.reshape(x, (-1,)).copy()
     out[where] = np.reshape(source, (-1,))[: where.shape[0]]
@@ -716,7 +720,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Any:
     return apply(_masked_scatter, (input, source, where))
 
 
-@op("WhereBackward0", input_names=("self", "other", "condition"))
+@op("WhereBackward0", input_names=("self", "other", "condition"), visible=2)
 def _where(x: Any, y: Any, condition: Any, dtype: Any) -> Any:
     return np.where(condition, x.astype(dtype), y.astype(dtype))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from math import prod
 from typing import Any
 
@@ -219,6 +220,14 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Any:
 
 
 def _reversed_dims(self: Tensor) -> Any:
+    if len(self._value.shape) != 2:
+        warnings.warn(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw "
+            "an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+            "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
+            UserWarning,
+            stacklevel=2,
+        )
     return viewed(_PERMUTE, self, (tuple(range(len(self._value.shape)))[::-1],))
 
 

@@ -199,7 +199,7 @@ def _power(x: Any, y: Any) -> Any:
     return np.power(x, y)
 
 
-_POW_NUMBER = Op("PowBackward0", _power_number, input_names=("self",))
+_POW_NUMBER = Op("PowBackward0", _power_number, input_names=("self",), param_names=("exponent",))
 POW = Binary("PowBackward1", _power)
 _POW_BASE = Binary("PowBackward2", _power)
 

@@ -261,7 +261,10 @@ def _var(x: Any, axes: Any, correction: float, keepdims: bool) -> Any:
 
 
 def _std(x: Any, axes: Any, correction: float, keepdims: bool) -> Any:
-    return np.sqrt(_var(x, axes, correction, keepdims))
+    var = _var(x, axes, correction, keepdims)
+    # Where all elements are equal the gradient is 0, not 0 / 0.
+    zero = var == 0
+    return np.where(zero, np.zeros((), var.dtype), np.sqrt(np.where(zero, np.ones((), var.dtype), var)))
 
 
 _VAR = Op("VarBackward0", _var)

@@ -345,7 +345,7 @@ def _positions_of_running(x: Any, axis: int, larger: Any) -> Any:
 
 
 def _running_extreme(name: str, title: str, larger: Any) -> None:
-    @op(title, input_names=("self", "indices"))
+    @op(title, input_names=("self", "indices"), visible=1)
     def values(x: Any, index: Any, axis: int) -> Any:
         return np.take_along_axis(x, index, axis)
 

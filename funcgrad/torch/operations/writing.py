@@ -38,12 +38,12 @@ def zero_(self: Tensor) -> Tensor:
     return assign(self, apply(_zero, (self,)))
 
 
-@op("FillBackward0")
+@op("FillBackward2")
 def _fill(x: Any, value: Any) -> Any:
     return np.broadcast_to(value.astype(x.dtype), x.shape) + np.zeros((), x.dtype)
 
 
-@op("FillBackward1")
+@op("FillBackward3")
 def _fill_tensor(x: Any, value: Any) -> Any:
     return np.broadcast_to(value.astype(x.dtype), x.shape) + np.zeros((), x.dtype)
 
@@ -71,6 +71,13 @@ def fill_(self: Tensor, value: Any) -> Tensor:
 @op("CopyBackwards", input_names=("self", "src"))
 def _copy(x: Any, source: Any) -> Any:
     return np.broadcast_to(source.astype(x.dtype), x.shape) * np.ones((), x.dtype)
+
+
+def _copy_name(node: Any) -> str:
+    return "torch::autograd::CopyBackwards"
+
+
+_copy.node_class._name = _copy_name  # type: ignore[method-assign]
 
 
 @method()

@@ -83,13 +83,10 @@ class Normalising(Module):
             raise ValueError(f"expected {wanted} input (got {ndim}D input)")
 
     def extra_repr(self) -> str:
-        bias = f"bias={self.bias is not None}, " if self.shows_bias else ""
         return (
-            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, {bias}"
-            f"track_running_stats={self.track_running_stats}"
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+            f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
         )
-
-    shows_bias: ClassVar[bool] = True
 
 
 class BatchNorm(Normalising):
@@ -156,8 +153,6 @@ class BatchNorm3d(BatchNorm):
 
 class InstanceNorm(Normalising):
     """Mean 0 and variance 1 in every channel of every example."""
-
-    shows_bias = False
 
     def __init__(
         self,
