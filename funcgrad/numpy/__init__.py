@@ -787,6 +787,7 @@ __all__ = [
     "vdot",
     "vecdot",
     "vecmat",
+    "vectorize",
     "vsplit",
     "vstack",
     "where",

@@ -71,9 +71,14 @@ OWN = frozenset(
 )
 """What is NumPy's own here: types, printing, files, settings, windows of a given length."""
 
+OTHERS = {"vectorize": "funcgrad.numpy.vectorized"}
+"""What is no function of NumPy's."""
+
 HOMES = {
-    name: f"funcgrad.numpy.{module}" for module, names in MODULES.items() for name in names
-} | dict.fromkeys(STANDARD, "funcgrad.numpy.standard")
+    **{name: f"funcgrad.numpy.{module}" for module, names in MODULES.items() for name in names},
+    **dict.fromkeys(STANDARD, "funcgrad.numpy.standard"),
+    **OTHERS,
+}
 """The module of each name that is imported later."""
 
 for _module, _names in MODULES.items():

@@ -61,3 +61,20 @@ def test_names_imported_later_are_there() -> None:
         assert name in dir(fg.numpy)
     with pytest.raises(AttributeError, match="no attribute 'polyvall'"):
         _ = fg.numpy.polyvall
+
+
+def test_vectorized_functions_may_branch() -> None:
+    @fg.numpy.vectorize
+    def piece(x: Any, scale: Any) -> Any:
+        """Two pieces."""
+        return scale * x if x > 0 else x * x
+
+    assert piece.__doc__ == "Two pieces."
+    x = np.array([[1.0, -2.0], [3.0, 0.5]])
+    np.testing.assert_array_equal(piece(x, 2.0), np.vectorize(piece.pyfunc)(x, 2.0))
+    np.testing.assert_array_equal(fg.grad(lambda t: np.sum(piece(t, 2.0)))(x), [[2.0, -4.0], [2.0, 2.0]])
+    both = fg.numpy.vectorize(lambda t, f: (f(t), t), otypes=[np.float32, float], excluded=[1])
+    outs = fg.eval_shape(lambda t: both(t, np.sin), x)
+    assert [(o.shape, o.dtype) for o in outs] == [((2, 2), np.float32), ((2, 2), np.float64)]
+    with pytest.raises(UnsupportedFunctionError, match="signature="):
+        fg.grad(lambda t: np.sum(fg.numpy.vectorize(np.sum, signature="(n)->()")(t)))(x)
