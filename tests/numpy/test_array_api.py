@@ -151,6 +151,43 @@ OTHERS = {
     "zeros": "shape, *, dtype=None, device=None",
     "zeros_like": "x, /, *, dtype=None, device=None",
 }
+LINALG = {
+    "cholesky": "x, /, *, upper=False",
+    "cross": "x1, x2, /, *, axis=-1",
+    "det": "x, /",
+    "diagonal": "x, /, *, offset=0",
+    "eig": "x, /",
+    "eigh": "x, /",
+    "eigvals": "x, /",
+    "eigvalsh": "x, /",
+    "inv": "x, /",
+    "matmul": "x1, x2, /",
+    "matrix_norm": "x, /, *, keepdims=False, ord='fro'",
+    "matrix_power": "x, n, /",
+    "matrix_rank": "x, /, *, rtol=None",
+    "matrix_transpose": "x, /",
+    "outer": "x1, x2, /",
+    "pinv": "x, /, *, rtol=None",
+    "qr": "x, /, *, mode='reduced'",
+    "slogdet": "x, /",
+    "solve": "x1, x2, /",
+    "svd": "x, /, *, full_matrices=True",
+    "svdvals": "x, /",
+    "tensordot": "x1, x2, /, *, axes=2",
+    "trace": "x, /, *, offset=0, dtype=None",
+    "vecdot": "x1, x2, /, *, axis=-1",
+    "vector_norm": "x, /, *, axis=None, keepdims=False, ord=2",
+}
+FFT = {
+    **dict.fromkeys(
+        ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"], "x, /, *, n=None, axis=-1, norm='backward'"
+    ),
+    **dict.fromkeys(["fftn", "ifftn", "rfftn", "irfftn"], "x, /, *, s=None, axes=None, norm='backward'"),
+    **dict.fromkeys(["fftfreq", "rfftfreq"], "n, /, *, d=1.0, dtype=None, device=None"),
+    **dict.fromkeys(["fftshift", "ifftshift"], "x, /, *, axes=None"),
+}
+EXTENSIONS = [("linalg", name, text) for name, text in LINALG.items()]
+EXTENSIONS += [("fft", name, text) for name, text in FFT.items()]
 SIGNATURES = dict.fromkeys(UNARY, "x, /") | dict.fromkeys([*BINARY, *BITS, *LOGICAL], "x1, x2, /") | OTHERS
 CONSTANTS = ["e", "inf", "nan", "newaxis", "pi"]
 DTYPES = [
@@ -181,9 +218,19 @@ def parameters_of(text: str) -> list[inspect.Parameter]:
 
 @pytest.mark.parametrize("name", SIGNATURES)
 def test_signatures_take_what_the_standard_says(name: str) -> None:
-    ours = inspect.signature(getattr(xp, name))
+    takes(getattr(xp, name), SIGNATURES[name])
+
+
+@pytest.mark.parametrize(("extension", "name", "text"), EXTENSIONS)
+def test_signatures_of_extensions(extension: str, name: str, text: str) -> None:
+    takes(getattr(getattr(xp, extension), name), text)
+
+
+def takes(function: Any, text: str) -> None:
+    """Arguments given as the standard allows reach the function."""
+    ours = inspect.signature(function)
     positional, keywords, either = [], {}, []
-    for p in parameters_of(SIGNATURES[name]):
+    for p in parameters_of(text):
         if p.kind is p.VAR_POSITIONAL:
             positional += ["first", "second"]
         elif p.kind is p.KEYWORD_ONLY:
@@ -200,7 +247,7 @@ def test_signatures_take_what_the_standard_says(name: str) -> None:
 
 def test_names_and_constants() -> None:
     assert xp.__array_api_version__ == "2025.12"
-    for name in [*SIGNATURES, *CONSTANTS, *DTYPES, "linalg"]:
+    for name in [*SIGNATURES, *CONSTANTS, *DTYPES, "linalg", "fft"]:
         assert hasattr(xp, name), name
     assert np.isnan(xp.nan)
     assert (xp.newaxis, xp.inf) == (None, np.inf)
