@@ -35,6 +35,7 @@ if _TYPE_CHECKING:
     from funcgrad.api.interop import low_level_callable, njit_callable
     from funcgrad.compile.native.cache import cache_info, clear_cache
     from funcgrad.ir.parsing import parse
+    from funcgrad.lax import map  # noqa: A004 - as JAX calls it
 
 __version__ = "0.1.0"
 
@@ -67,6 +68,7 @@ __all__ = [
     "linearize",
     "low_level_callable",
     "make_program",
+    "map",
     "njit_callable",
     "nn",
     "numpy",
@@ -95,6 +97,7 @@ _LAZY_FUNCTIONS = {
     "explain": "funcgrad.api.explain",
     "fori_loop": "funcgrad.api.control",
     "low_level_callable": "funcgrad.api.interop",
+    "map": "funcgrad.lax",
     "njit_callable": "funcgrad.api.interop",
     "parse": "funcgrad.extend",
     "scan": "funcgrad.api.control",
