@@ -30,9 +30,8 @@ TIES = np.round(normal(2, 3, 7, 8))
 CLASSES = np.array([0, 5, 2, 3])
 PROBABILITIES = RNG.uniform(0.1, 0.9, size=(4, 6))
 
-ONE = {
-    name: (AROUND,)
-    for name in (
+ONE = dict.fromkeys(
+    (
         "relu",
         "relu6",
         "leaky_relu",
@@ -53,8 +52,9 @@ ONE = {
         "hardshrink",
         "sigmoid",
         "tanh",
-    )
-}
+    ),
+    (AROUND,),
+)
 
 
 @pytest.mark.parametrize("name", ONE)
