@@ -72,6 +72,9 @@ def scalar_output(value: Any, holomorphic: bool, fun: Function) -> Any:
         return value
     name = getattr(fun, "__name__", "the function")
     leaves = tree.leaves(value)
+    if len(leaves) == 1 and hasattr(value, "shape") and value.shape == getattr(leaves[0], "shape", None):
+        # A container that is itself an array, as a Tensor is of its value.
+        value = leaves[0]
     if len(leaves) != 1 or leaves[0] is not value:
         raise NonScalarGradError(
             f"grad needs a function that returns one number, and {name} returned a {type(value).__name__} "
