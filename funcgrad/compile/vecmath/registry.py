@@ -30,10 +30,14 @@ _BINARY = {
     "powers": ("pow", "hypot"),
     "remainders": ("fmod", "remainder", "floor_divide", "nextafter"),
 }
+COMPLEX = ("exp", "log", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh")
+"""Functions of complex numbers: of ``x + iy``, ``real_exp(x, y)`` and ``imag_exp(x, y)`` are the parts."""
+
+_PARTS = {"complexes": tuple([f"{part}_{name}" for name in COMPLEX for part in ("real", "imag")])}
 
 FUNCTIONS: dict[str, tuple[str, int]] = {
     name: (module, arity)
-    for arity, modules in ((1, _UNARY), (2, _BINARY))
+    for arity, modules in ((1, _UNARY), (2, _BINARY), (2, _PARTS))
     for module, names in modules.items()
     for name in names
 }
