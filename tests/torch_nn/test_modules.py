@@ -32,7 +32,10 @@ LAYERS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "conv1d": (lambda nn: nn.Conv1d(3, 4, 2, bias=False), (normal(2, 3, 6),)),
     "conv2d": (lambda nn: nn.Conv2d(2, 4, (3, 2), stride=2, padding=1, groups=2), (normal(2, 2, 6, 5),)),
     "conv2d_same": (lambda nn: nn.Conv2d(2, 4, 3, padding="same", dilation=2), (normal(2, 2, 6, 5),)),
-    "conv2d_reflect": (lambda nn: nn.Conv2d(2, 4, 3, padding=1, padding_mode="reflect"), (normal(2, 2, 6, 5),)),
+    "conv2d_reflect": (
+        lambda nn: nn.Conv2d(2, 4, 3, padding=1, padding_mode="reflect"),
+        (normal(2, 2, 6, 5),),
+    ),
     "conv3d": (lambda nn: nn.Conv3d(2, 3, 2), (normal(1, 2, 3, 4, 3),)),
     "transpose": (
         lambda nn: nn.ConvTranspose2d(2, 3, 3, stride=2, output_padding=1, padding=1),
@@ -41,7 +44,10 @@ LAYERS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "batch_norm1d": (lambda nn: nn.BatchNorm1d(3), (normal(4, 3),)),
     "batch_norm2d": (lambda nn: nn.BatchNorm2d(3, momentum=None), (normal(4, 3, 2, 5),)),
     "batch_norm_eval": (lambda nn: nn.BatchNorm1d(3).eval(), (normal(4, 3),)),
-    "batch_norm_plain": (lambda nn: nn.BatchNorm1d(3, affine=False, track_running_stats=False), (normal(4, 3),)),
+    "batch_norm_plain": (
+        lambda nn: nn.BatchNorm1d(3, affine=False, track_running_stats=False),
+        (normal(4, 3),),
+    ),
     "instance_norm": (lambda nn: nn.InstanceNorm2d(3, affine=True), (normal(4, 3, 2, 5),)),
     "layer_norm": (lambda nn: nn.LayerNorm((2, 5)), (normal(4, 2, 5),)),
     "layer_norm_plain": (lambda nn: nn.LayerNorm(5, elementwise_affine=False), (normal(4, 5),)),
@@ -69,7 +75,10 @@ LAYERS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "l1": (lambda nn: nn.L1Loss(reduction="sum"), (normal(3, 4), normal(3, 4) + 1)),
     "smooth_l1": (lambda nn: nn.SmoothL1Loss(beta=0.5), (normal(3, 4), normal(3, 4) + 1)),
     "huber": (lambda nn: nn.HuberLoss(), (normal(3, 4), normal(3, 4) + 1)),
-    "cross_entropy": (lambda nn: nn.CrossEntropyLoss(label_smoothing=0.1), (normal(3, 4), np.array([0, 3, 1]))),
+    "cross_entropy": (
+        lambda nn: nn.CrossEntropyLoss(label_smoothing=0.1),
+        (normal(3, 4), np.array([0, 3, 1])),
+    ),
     "nll": (lambda nn: nn.NLLLoss(), (normal(3, 4), np.array([0, 3, 1]))),
     "kl": (lambda nn: nn.KLDivLoss(reduction="batchmean", log_target=True), (normal(3, 4), normal(3, 4) - 1)),
     "bce_logits": (lambda nn: nn.BCEWithLogitsLoss(), (normal(3), np.array([0.0, 1.0, 0.5], np.float32))),
@@ -84,7 +93,9 @@ LAYERS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "lstm_cell": (lambda nn: nn.LSTMCell(3, 4), (normal(2, 3),)),
     "gru_cell": (lambda nn: nn.GRUCell(3, 4, bias=False), (normal(2, 3), normal(2, 4))),
     "sequential": (
-        lambda nn: nn.Sequential(nn.Linear(3, 4), nn.GELU(), nn.Sequential(nn.Linear(4, 2), nn.Softmax(dim=1))),
+        lambda nn: nn.Sequential(
+            nn.Linear(3, 4), nn.GELU(), nn.Sequential(nn.Linear(4, 2), nn.Softmax(dim=1))
+        ),
         (normal(2, 3),),
     ),
 }
@@ -114,7 +125,10 @@ for _name, _text in {
     "LogSoftmax": "(dim=1)",
     "GLU": "()",
 }.items():
-    LAYERS[f"{_name}{_text}"] = (lambda nn, call=f"nn.{_name}{_text}": eval(call, {"nn": nn}), (normal(3, 4),))
+    LAYERS[f"{_name}{_text}"] = (
+        lambda nn, call=f"nn.{_name}{_text}": eval(call, {"nn": nn}),
+        (normal(3, 4),),
+    )
 
 
 @quiet
@@ -238,7 +252,9 @@ ERRORS: dict[str, Any] = {
     "attribute": lambda t: t.nn.Linear(1, 2).weigth,
     "assign_tensor": lambda t: setattr(t.nn.Linear(1, 2), "weight", t.ones(2, 1)),
     "assign_module": lambda t: setattr(t.nn.Sequential(t.nn.ReLU()), "0", 3),
-    "before_init": lambda t: type("M", (t.nn.Module,), {"__init__": lambda self: setattr(self, "a", t.nn.ReLU())})(),
+    "before_init": lambda t: type(
+        "M", (t.nn.Module,), {"__init__": lambda self: setattr(self, "a", t.nn.ReLU())}
+    )(),
     "parameter_before_init": lambda t: type(
         "M", (t.nn.Module,), {"__init__": lambda self: setattr(self, "a", t.nn.Parameter(t.ones(1)))}
     )(),
@@ -294,9 +310,13 @@ def test_hooks() -> None:
         m.register_forward_pre_hook(lambda m, args: log.append(("pre", args[0].tolist())))
         m.register_forward_pre_hook(lambda m, args: (args[0] * 2,), prepend=True)
         m.register_forward_hook(lambda m, args, out: out + 1)
-        handle = m.register_forward_hook(lambda m, args, kwargs, out: log.append(sorted(kwargs)), with_kwargs=True)
+        handle = m.register_forward_hook(
+            lambda m, args, kwargs, out: log.append(sorted(kwargs)), with_kwargs=True
+        )
         m.register_full_backward_pre_hook(lambda m, g: log.append(("before", g[0].tolist())))
-        m.register_full_backward_hook(lambda m, gi, go: (log.append((gi[0].tolist(), go[0].tolist())), (gi[0] * 10,))[1])
+        m.register_full_backward_hook(
+            lambda m, gi, go: (log.append((gi[0].tolist(), go[0].tolist())), (gi[0] * 10,))[1]
+        )
         x = t.tensor([[1.0, 1.0]], requires_grad=True)
         out = m(x)
         out.sum().backward()

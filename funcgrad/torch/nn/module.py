@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from funcgrad.torch.core.hooks import RemovableHandle, added_hook
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, own
+from funcgrad.torch.core.trees import register_module
 from funcgrad.torch.nn.parameter import Buffer, Parameter
 
 __all__ = ["LoadResult", "Module"]
@@ -71,6 +72,12 @@ class Module:
 
     training: bool
     _version = 1
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # In the arguments of `fg.jit` and its like a module stands for its parameters and buffers.
+        register_module(cls)
+
     _parameters: dict[str, Any]
     _buffers: dict[str, Any]
     _modules: dict[str, Any]

@@ -90,7 +90,7 @@ class LBFGS(Optimizer):
         state.setdefault("func_evals", 0)
         state.setdefault("n_iter", 0)
         first_loss = evaluated(closure)
-        run = Run(self, closure, group, state, float(first_loss))
+        run = Run(self, closure, group, state, float(first_loss._value))
         if not run.is_flat():
             run.iterate()
             run.save()
@@ -195,7 +195,7 @@ class Run:
 
             def evaluate(t: float) -> Evaluation:
                 self.optimizer._move_to(start + self.d * self.d.dtype.type(t))
-                return float(evaluated(self.closure)), self.optimizer._gradient()
+                return float(evaluated(self.closure)._value), self.optimizer._gradient()
 
             self.loss, self.g, self.t, count = strong_wolfe(
                 evaluate, self.t, self.d, self.loss, self.g, slope
@@ -205,7 +205,7 @@ class Run:
             self.optimizer._move_to(start + self.d * self.d.dtype.type(self.t))
             count = 0
             if not is_last:
-                self.loss = float(evaluated(self.closure))
+                self.loss = float(evaluated(self.closure)._value)
                 self.g = self.optimizer._gradient()
                 count = 1
         self.evaluations += count

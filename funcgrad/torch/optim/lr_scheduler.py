@@ -50,7 +50,10 @@ class LRScheduler:
                 group.setdefault("initial_lr", group["lr"])
             elif "initial_lr" not in group:
                 raise KeyError(
-                    f"param 'initial_lr' is not specified in param_groups[{k}] when resuming an optimizer"
+                    f"param 'initial_lr' is not specified in param_groups[{k}] when resuming scheduler with "
+                    "last_epoch >= 0.\nThis typically happens when:\n1. You're trying to resume training from a "
+                    "checkpoint but haven't properly loaded the optimizer state\n2. You're using last_epoch >= 0 for a "
+                    "fresh training run (not recommended)"
                 )
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
@@ -486,7 +489,7 @@ class OneCycleLR(LRScheduler):
         last = float(total_steps - 1)
         phases = [(rise, "initial_lr", "max_lr", "max_momentum", "base_momentum")]
         if three_phase:
-            phases.append((2 * rise + 1, "max_lr", "initial_lr", "base_momentum", "max_momentum"))
+            phases.append((2 * rise, "max_lr", "initial_lr", "base_momentum", "max_momentum"))
             phases.append((last, "initial_lr", "min_lr", "max_momentum", "max_momentum"))
         else:
             phases.append((last, "max_lr", "min_lr", "base_momentum", "max_momentum"))

@@ -367,12 +367,12 @@ class Stepwise(Optimizer):
                 raise RuntimeError(
                     f"the gradient of a parameter of dtype {p.dtype} has dtype {p._grad.dtype}"
                 )
-            state = self.state[p]
+            state = self.state[p] if names or self.counts else {}
             made = int(state["step"]) if "step" in state else all(name in state for name in names)
             by_kind.setdefault((dtype, made), []).append(p)
         made_of = []
         for (_, made), members in by_kind.items():
-            states = [self.state[p] for p in members]
+            states = [self.state[p] if names or self.counts else {} for p in members]
             bundle = Bundle(members, states, names, self.counts)
             if not self.counts:
                 bundle.count = int(bool(made and names))
@@ -397,4 +397,5 @@ def checked(**options: tuple[Any, bool]) -> None:
     """Raise ValueError for the first option whose value is not valid."""
     for name, (value, valid) in options.items():
         if not valid:
-            raise ValueError(f"Invalid {name.replace('_', ' ')}: {value}")
+            label = "learning rate" if name == "learning_rate" else f"{name.removesuffix('_value')} value"
+            raise ValueError(f"Invalid {label}: {value}")
