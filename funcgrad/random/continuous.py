@@ -14,8 +14,9 @@ import numpy as np
 from funcgrad.api.custom import custom_jvp
 from funcgrad.numpy.axes import refused
 from funcgrad.ops.arithmetic import add, div, mul, neg, sub
-from funcgrad.ops.comparison import greater
-from funcgrad.ops.elementary import exp, log, log1p, tan
+from funcgrad.ops.bivariate import logaddexp
+from funcgrad.ops.comparison import equal, greater
+from funcgrad.ops.elementary import exp, log, log1p, sqrt, tan
 from funcgrad.ops.extremes import clip, maximum
 from funcgrad.ops.gamma_path import gamma_path_slope
 from funcgrad.ops.magnitude import absolute
@@ -148,12 +149,15 @@ def truncated_normal(key: Any, lower: Any, upper: Any, shape: Any = None, dtype:
     kind = float_dtype(dtype)
     low, high = parameter(lower, kind), parameter(upper, kind)
     full = shape_for(shape, low, high)
-    u = standard_uniform(key, full, kind)
-    # The lower tail holds small numbers to full precision, so what lies above 0 is drawn there.
+    u = inner_uniform(key, full, kind)
+    # Logarithms hold the probabilities of the lower tail, so what lies above 0 is drawn there.
     above = greater(low, 0.0)
     start, end = where(above, neg(high), low), where(above, neg(low), high)
-    first, last = scipys.ndtr(start), scipys.ndtr(end)
-    found = scipys.ndtri(add(first, mul(sub(last, first), u)))
+    # Below no bound there is nothing, and it has no slope.
+    unbounded = equal(start, -math.inf)
+    below_start = where(unbounded, -math.inf, scipys.log_ndtr(where(unbounded, 0.0, start)))
+    from_start = add(below_start, log1p(neg(u)))
+    found = scipys.ndtri_exp(logaddexp(from_start, add(scipys.log_ndtr(end), log(u))))
     found = clip(found, broadcast_to(start, full), broadcast_to(end, full))
     return where(above, neg(found), found)
 
@@ -259,10 +263,12 @@ def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = float) -> An
     return cast(softmax(samples, axis=-1), float_dtype(dtype))
 
 
-def multivariate_normal(key: Any, mean: Any, cov: Any, shape: Any = None, dtype: Any = float) -> Any:
+def multivariate_normal(
+    key: Any, mean: Any, cov: Any, shape: Any = None, dtype: Any = float, method: str = "cholesky"
+) -> Any:
     """Normal vectors with a mean and a covariance matrix, differentiable by both.
 
-    `shape` is that of the samples without their last axis.
+    `shape` is that of the samples without their last axis. A singular covariance needs ``method="eigh"``.
 
     >>> x = fg.random.multivariate_normal(fg.random.key(0), np.zeros(2), np.eye(2), (5,))
     >>> x.shape
@@ -283,5 +289,19 @@ def multivariate_normal(key: Any, mean: Any, cov: Any, shape: Any = None, dtype:
     full = batch if shape is None else shape_argument(shape)
     size = shape_of(centre)[-1]
     z = standard_normal(key, (*full, size), kind)
-    factor: Any = np.linalg.cholesky(matrix)
+    factor = factor_of(matrix, method)
     return add(broadcast_to(centre, (*full, size)), np.einsum("...ij,...j->...i", factor, z))
+
+
+def factor_of(matrix: Any, method: str) -> Any:
+    """A matrix whose product with its transpose is the covariance."""
+    found: Any
+    if method == "cholesky":
+        return np.linalg.cholesky(matrix)
+    if method != "eigh":
+        raise refused(f"multivariate_normal: method must be 'cholesky' or 'eigh', got {method!r}")
+    values, found = np.linalg.eigh(matrix)
+    # Rounding leaves eigenvalues of 0 a little above or below.
+    positive = greater(values, 0.0)
+    spread = where(positive, sqrt(where(positive, values, 1.0)), 0.0)
+    return mul(found, np.expand_dims(spread, -2))

@@ -35,14 +35,11 @@ CONTINUOUS: dict[str, tuple[Any, Any]] = {
     "beta": (lambda k, s: R.beta(k, 0.5, 2.0, s), st.beta(0.5, 2.0)),
     "student_t": (lambda k, s: R.student_t(k, 3.0, s), st.t(3.0)),
     "chisquare": (lambda k, s: R.chisquare(k, 3.0, s), st.chi2(3.0)),
+    "truncated_normal": (lambda k, s: R.truncated_normal(k, -1.0, 2.0, s), st.truncnorm(-1, 2)),
+    "normal above 6": (lambda k, s: R.truncated_normal(k, 6.0, 8.0, s), st.truncnorm(6, 8)),
+    "normal below -60": (lambda k, s: R.truncated_normal(k, -np.inf, -60.0, s), st.truncnorm(-np.inf, -60)),
     "dirichlet": (lambda k, s: R.dirichlet(k, np.array([0.5, 1.0, 2.0]), s)[..., 0], st.beta(0.5, 3.0)),
 }
-if hasattr(fg.scipy.special, "ndtri"):
-    CONTINUOUS |= {
-        "truncated_normal": (lambda k, s: R.truncated_normal(k, -1.0, 2.0, s), st.truncnorm(-1, 2)),
-        "normal far above": (lambda k, s: R.truncated_normal(k, 6.0, 8.0, s), st.truncnorm(6, 8)),
-        "normal far below": (lambda k, s: R.truncated_normal(k, -np.inf, -7.0, s), st.truncnorm(-np.inf, -7)),
-    }
 DISCRETE: dict[str, tuple[Any, Any]] = {
     "poisson 0.5": (lambda k, s: R.poisson(k, 0.5, s), st.poisson(0.5)),
     "poisson 30": (lambda k, s: R.poisson(k, 30.0, s), st.poisson(30.0)),
@@ -109,6 +106,12 @@ def test_multivariate_normal() -> None:
     assert st.kstest(white.ravel(), "norm").pvalue > LEAST
 
 
+def test_singular_covariances_are_drawn_by_eigenvalues() -> None:
+    x = R.multivariate_normal(R.key(0), np.zeros(2), np.ones((2, 2)), (100,), method="eigh")
+    np.testing.assert_allclose(x[:, 0], x[:, 1], atol=1e-7)
+    assert st.kstest(x[:, 0], "norm").pvalue > LEAST
+
+
 def test_permutations_and_choices() -> None:
     key = R.key(2)
     x = np.arange(12.0).reshape(4, 3)
@@ -144,6 +147,7 @@ def test_ranges_of_integers() -> None:
         (lambda k: R.binomial(k, 3, 1.5), "chances from 0 to 1"),
         (lambda k: R.dirichlet(k, 1.0), "at least one axis"),
         (lambda k: R.multivariate_normal(k, np.zeros(2), np.eye(3)), "do not belong together"),
+        (lambda k: R.multivariate_normal(k, np.zeros(2), np.eye(2), method="qr"), "method must be"),
     ],
 )
 def test_refusals(call: Any, words: str) -> None:
