@@ -69,8 +69,6 @@ class Formatter:
         flat = flat.astype(np.float64)
         nonzero = flat[np.isfinite(flat) & (flat != 0)]
         if not nonzero.size:
-            # Zeros, infinities and NaN alone need as much room as they take.
-            self._widen(flat, nonzero)
             return
         size = np.abs(nonzero)
         low, high = float(size.min()), float(size.max())
@@ -88,15 +86,6 @@ class Formatter:
             else:
                 text = f"{x:.0f}." if self.integral else f"{x:.{p}f}"
             self.width = max(self.width, len(text))
-        self._widen(flat, nonzero)
-
-    def _widen(self, flat: Any, nonzero: Any) -> None:
-        if OPTIONS.sci_mode is not None:
-            self.scientific = OPTIONS.sci_mode
-        if flat.size != nonzero.size:
-            self.width = max(
-                [self.width, *[len(self.text(x).strip()) for x in flat.tolist() if not _plain(x)]]
-            )
 
     def text(self, x: Any) -> str:
         """One number."""
@@ -112,10 +101,6 @@ class Formatter:
         else:
             text = str(x)
         return " " * (self.width - len(text)) + text
-
-
-def _plain(x: float) -> bool:
-    return math.isfinite(x) and x != 0
 
 
 def _number(x: Any, first: Formatter, second: Formatter | None) -> str:
@@ -217,6 +202,8 @@ def tensor_text(t: Tensor) -> str:
 
     suffixes = []
     has_default = value.dtype in (*default, default_complex())
+    if value.size > OPTIONS.threshold and not OPTIONS.edgeitems:
+        suffixes.append(f"size={tuple(value.shape)}" if value.ndim != 1 else f"size=({value.size},)")
     if not value.size:
         if value.ndim != 1:
             suffixes.append(f"size={tuple(value.shape)}")

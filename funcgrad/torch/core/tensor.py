@@ -66,6 +66,12 @@ class Tensor:
 
         return legacy_tensor(cls, args, kwargs)
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        from funcgrad.torch.core.trees import register_tensor  # noqa: PLC0415 - above the class
+
+        register_tensor(cls)
+
     # -- what it is ------------------------------------------------------------------------------------
 
     @property

@@ -16,6 +16,7 @@ from funcgrad.torch.core.history import Node, Op, Output
 from funcgrad.torch.core.plans import plan_for
 from funcgrad.torch.core.state import MODES, SEQUENCE, quiet
 from funcgrad.torch.core.tensor import Tensor, own
+from funcgrad.torch.core.traced import own_copy
 
 __all__ = [
     "MULTIPLE",
@@ -198,7 +199,7 @@ def _replaced(base: Any, value: Any, chain: tuple[Any, ...]) -> Any:
         return out
     # A scatter serves every chain, also those that NumPy makes read-only.
     shape = base.shape
-    flat = np.reshape(base, (-1,)) * 1 if base.dtype.kind != "b" else np.reshape(base, (-1,)).copy()
+    flat = own_copy(np.reshape(base, (-1,)), value)
     where = positions(shape, chain)
     flat[where.reshape(-1)] = np.reshape(value, (-1,))
     return np.reshape(flat, shape)

@@ -28,3 +28,4 @@ def load() -> None:
     """Import every module here: each gives its functions to `Tensor` and to the registry."""
     for name in _MODULES:
         import_module(f"{__name__}.{name}")
+    import_module("funcgrad.torch.core.trees")

@@ -134,7 +134,7 @@ def _bitwise(name: str, function: Any, operator: str, word: str) -> None:
     def bitwise(input: Any, other: Any) -> Any:
         dtype = result_dtype(input, other)
         if dtype.kind not in "iub":
-            raise RuntimeError(f"\"{word}\" not implemented for '{_word(dtype)}'")
+            raise NotImplementedError(f"\"{word}\" not implemented for '{_word(dtype)}'")
         return compared(function, input, other)
 
     def operating(self: Tensor, other: Any) -> Any:

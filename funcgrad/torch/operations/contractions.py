@@ -33,7 +33,7 @@ def _same_dtype(x: Tensor, y: Tensor) -> None:
         names = {
             "float32": "float",
             "float64": "double",
-            "int64": "long",
+            "int64": "long int",
             "float16": "c10::Half",
             "int32": "int",
         }

@@ -553,6 +553,8 @@ def can_cast(a: dtype, b: dtype) -> bool:
 
 def set_default_dtype(wanted: Any) -> None:
     """Choose the dtype of Python floats; a floating-point one."""
+    if not isinstance(wanted, dtype):
+        raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
     found = numpy_dtype(wanted)
     if found.kind != "f":
         raise TypeError("only floating-point types are supported as the default type")

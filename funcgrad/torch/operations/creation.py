@@ -130,7 +130,7 @@ def array_from(data: Any, dtype: Any) -> Any:
         try:
             return np.array(plain, dtype)
         except OverflowError:
-            raise RuntimeError("Overflow when unpacking long long") from None
+            raise ValueError("Overflow when unpacking long long") from None
         except TypeError:
             return np.array(plain).astype(dtype)
 

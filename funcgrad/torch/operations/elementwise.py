@@ -166,7 +166,7 @@ def _stepwise(name: str, title: str, function: Callable[[Any], Any]) -> None:
         if input._value.dtype.kind in "iu":
             return wrap(input._value.copy()) if not input._rg else input.clone()
         if input._value.dtype.kind == "b":
-            raise RuntimeError(f"\"{name}_vml_cpu\" not implemented for 'Bool'")
+            raise NotImplementedError(f"\"{name}_vml_cpu\" not implemented for 'Bool'")
         return apply(made, (input,))
 
     rounded.__name__ = rounded.__qualname__ = name

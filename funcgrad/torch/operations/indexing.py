@@ -16,6 +16,7 @@ from funcgrad.torch.core.history import Op, op
 from funcgrad.torch.core.inplace import assign, require_writeable
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, constant, own
+from funcgrad.torch.core.traced import own_copy
 from funcgrad.torch.core.views import viewed
 from funcgrad.torch.operations.movement import ALIAS, SELECT, SLICE
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, tensor_of
@@ -258,7 +259,7 @@ def _gathered(self: Tensor, items: tuple[Any, ...]) -> Any:
 
 def _put(x: Any, value: Any, *rest: Any) -> Any:
     *arrays, static, add = rest
-    out = x.copy() if hasattr(x, "copy") else x
+    out = own_copy(x, value, *arrays)
     index = _filled(static, arrays)
     if add and type(out) is np.ndarray and type(value) is not Tracer:
         np.add.at(out, index, value)
@@ -455,7 +456,7 @@ def _where_indices(index: Any, axis: int) -> tuple[Any, ...]:
 
 
 def _scattered(x: Any, src: Any, index: Any, axis: int, how: str) -> Any:
-    out = x.copy()
+    out = own_copy(x, src, index)
     if not index.shape or not x.ndim:
         out, index = np.reshape(out, (-1,)), np.reshape(index, (-1,))
         found = _scattered(out, np.reshape(src, (-1,)), index, 0, how)
@@ -592,8 +593,8 @@ def _index_written(x: Any, src: Any, index: Any, axis: int, how: str, alpha: Any
     if how == "add":
         grids = [np.arange(n) for n in x.shape]
         grids[axis] = index
-        return _added(x.copy(), np.ix_(*grids), src * alpha if alpha != 1 else src)
-    out = x.copy()
+        return _added(own_copy(x, src, index), np.ix_(*grids), src * alpha if alpha != 1 else src)
+    out = own_copy(x, src, index)
     out[(*lead, index)] = src
     return out
 
@@ -706,7 +707,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Any:
 
 @op("MaskedScatterBackward0", input_names=("self", "source", "mask"), visible=2)
 def _masked_scatter(x: Any, source: Any, where: Any) -> Any:
-    out = np.reshape(x, (-1,)).copy()
+    out = own_copy(np.reshape(x, (-1,)), source)
     out[where] = np.reshape(source, (-1,))[: where.shape[0]]
     return np.reshape(out, x.shape)
 

@@ -393,7 +393,7 @@ def _normalised(made: Op, input: Tensor, dim: Any, dtype: Any) -> Any:
     if dtype is not None:
         input = input.to(dtype)
     if input._value.dtype.kind in "iub":
-        raise RuntimeError(f"\"softmax_lastdim_kernel_impl\" not implemented for '{_word(input)}'")
+        raise NotImplementedError(f"\"softmax_lastdim_kernel_impl\" not implemented for '{_word(input)}'")
     if dim is None:
         dim = 0 if len(input._value.shape) in (0, 1, 3) else 1
     return apply(made, (input,), (dim_of(dim, len(input._value.shape)),))

@@ -127,9 +127,9 @@ def _refuse(shape: Any, into: Any) -> None:
 @method()
 def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     """Set the main diagonal to one number."""
-    require_writeable(self)
     if self._rg and self._node is None and MODES.grad:
         raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+    require_writeable(self)
     index = np.arange(min(self._value.shape))
     self[(index,) * len(self._value.shape)] = fill_value
     return self

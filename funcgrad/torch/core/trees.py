@@ -1,0 +1,96 @@
+"""Tensors in the arguments and results of `funcgrad`'s transforms: each is a container of its value.
+
+Inside `fg.grad`, `fg.vmap` or `fg.jit` a tensor's value is traced, and so is all that its operations and its
+backward pass compute.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad import tree
+from funcgrad.extend import Tracer
+from funcgrad.torch.core.state import MODES
+from funcgrad.torch.core.tensor import Tensor
+
+__all__ = ["register_module", "register_tensor"]
+
+
+def _flatten_tensor(t: Tensor) -> Any:
+    return (t._value,), (type(t), t._rg and t._node is None)
+
+
+def _unflatten_tensor(aux: Any, children: Any) -> Tensor:
+    cls, requires_grad = aux
+    (value,) = children
+    t: Tensor = object.__new__(cls)
+    if type(value) is Tracer:
+        # From now on this thread's backward passes look for traced values.
+        MODES.recording = 1
+    t._value = value
+    t._version_box = [0]
+    if requires_grad and (isinstance(value, np.ndarray | np.generic | Tracer)):
+        t._rg = True
+    return t
+
+
+def register_tensor(cls: type) -> None:
+    """Let transforms take tensors of this class apart."""
+    tree.register_node(cls, _flatten_tensor, _unflatten_tensor)
+
+
+class _Model:
+    """A module as static data: itself, compared by identity."""
+
+    __slots__ = ("module",)
+
+    def __init__(self, module: Any) -> None:
+        self.module = module
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Model) and self.module is other.module
+
+    def __hash__(self) -> int:
+        return id(self.module)
+
+
+def _flatten_module(module: Any) -> Any:
+    names = [n for n, _ in module.named_parameters()] + [n for n, _ in module.named_buffers()]
+    parts = [p for _, p in module.named_parameters()] + [b for _, b in module.named_buffers()]
+    return tuple(parts), (_Model(module), tuple(names), module.training)
+
+
+def _copied_module(module: Any) -> Any:
+    """A module with dicts of its own, on the same tensors."""
+    copied = object.__new__(type(module))
+    copied.__dict__.update(module.__dict__)
+    for store in ("_parameters", "_buffers"):
+        copied.__dict__[store] = dict(module.__dict__[store])
+    copied.__dict__["_modules"] = {
+        name: None if child is None else _copied_module(child)
+        for name, child in module.__dict__["_modules"].items()
+    }
+    return copied
+
+
+def _unflatten_module(aux: Any, children: Any) -> Any:
+    model, names, _ = aux
+    module = _copied_module(model.module)
+    for name, part in zip(names, children, strict=True):
+        *owners, last = name.split(".")
+        owner = module
+        for step in owners:
+            owner = owner.__dict__["_modules"][step]
+        store = "_parameters" if last in owner.__dict__["_parameters"] else "_buffers"
+        owner.__dict__[store][last] = part
+    return module
+
+
+def register_module(cls: type) -> None:
+    """Let transforms take modules of this class apart: into their parameters and buffers."""
+    tree.register_node(cls, _flatten_module, _unflatten_module)
+
+
+register_tensor(Tensor)
