@@ -7,6 +7,7 @@ from typing import Any
 
 from funcgrad.compile.native.build import NUMBERS, Binary, pack, unpack
 from funcgrad.compile.native.cache import lookup, store
+from funcgrad.compile.native.llvm import keep_through_forks
 
 FLAGS = frozenset({"contract"})
 
@@ -24,6 +25,7 @@ class Counts:
 COUNTS = Counts()
 _LOADED: dict[str, Any] = {}
 _LOCK = RLock()
+keep_through_forks(_LOCK)
 
 
 def key_of(source: str) -> bytes:

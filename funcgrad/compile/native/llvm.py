@@ -5,8 +5,10 @@ Knows llvmlite and nothing of NumPy or Programs. Object code is a relocatable fi
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
+import os
 import sys
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,11 +19,34 @@ import llvmlite.binding as llvm
 
 from funcgrad.compile.native.elf import undefined_symbols
 
-__all__ = ["CodeError", "Loaded", "compile_ir", "host_cpu", "link_object", "triple"]
+__all__ = [
+    "CodeError",
+    "Loaded",
+    "compile_ir",
+    "host_cpu",
+    "keep_through_forks",
+    "link_object",
+    "triple",
+]
 
 # LLVM's contexts are shared by a process: one compilation or link at a time.
 _LOCK = threading.RLock()
 _LIBRARY_NAMES = itertools.count()
+
+
+def keep_through_forks(lock: Any) -> None:
+    """Fork only while no other thread holds a lock: in the child nobody would ever release it."""
+
+    def release() -> None:
+        lock.__exit__(None, None, None)
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=lock.__enter__, after_in_parent=release, after_in_child=release)
+
+
+# The last to be registered is the first to be taken, as where code is compiled: ours, then llvmlite's own.
+keep_through_forks(getattr(llvm.ffi.lib, "_lock", contextlib.nullcontext()))
+keep_through_forks(_LOCK)
 
 
 class CodeError(RuntimeError):

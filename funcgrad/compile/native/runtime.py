@@ -9,16 +9,25 @@ import importlib.util
 import os
 import sys
 import sysconfig
+import threading
 from typing import Any
 
 import numpy as np
 
 from funcgrad.compile.native.build import Binary, pack, unpack
 from funcgrad.compile.native.cache import lookup, store
-from funcgrad.compile.native.llvm import Loaded, compile_ir
+from funcgrad.compile.native.llvm import Loaded, compile_ir, keep_through_forks
 from funcgrad.compile.native.machine import offsets
 
-__all__ = ["Runtime", "machine_binary", "runtime", "supported"]
+__all__ = [
+    "Runtime",
+    "drop_memory",
+    "kept_memory",
+    "limit_memory",
+    "machine_binary",
+    "runtime",
+    "supported",
+]
 
 _MODULES = ("pool", "call")
 _FUNCTIONS = (
@@ -28,6 +37,8 @@ _FUNCTIONS = (
 # Positions in NumPy's table of C functions, which only ever grows.
 _NEW_FROM_DESCR, _SCALAR, _SET_HANDLER = 94, 60, 304
 _POOL_LIMIT = 256 << 20
+_LOCK = threading.RLock()
+keep_through_forks(_LOCK)
 
 
 class _Handler(ctypes.Structure):
@@ -149,12 +160,46 @@ def machine_binary(modules: tuple[str, ...], functions: tuple[str, ...]) -> Bina
     return binary
 
 
-@functools.cache
 def runtime() -> Runtime | None:
     """The run time of this process, or None where it cannot be built."""
+    with _LOCK:
+        return _only_runtime()
+
+
+@functools.cache
+def _only_runtime() -> Runtime | None:
     if not supported():
         return None
     made = Runtime(machine_binary(_MODULES, _FUNCTIONS).load())
+    # Arrays may outlive the interpreter's modules, and give their memory back even then.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=made.unlock)
     return made
+
+
+def drop_memory() -> None:
+    """Give memory that compiled functions keep for their next large results back to the system."""
+    found = runtime()
+    if found is not None:
+        found.drop_memory()
+
+
+def kept_memory() -> int:
+    """The bytes that compiled functions keep for their next large results.
+
+    >>> kept_memory() >= 0
+    True
+    """
+    found = runtime()
+    return 0 if found is None else found.kept_memory
+
+
+def limit_memory(size: int) -> None:
+    """Keep at most so many bytes for the next large results; 0 keeps none."""
+    if size < 0:
+        raise ValueError(f"the most memory to keep is a number of bytes, not {size}")
+    found = runtime()
+    if found is not None:
+        found.drop_memory()
+        found.pool[2] = size

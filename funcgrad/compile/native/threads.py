@@ -12,13 +12,14 @@ import functools
 import math
 import os
 import signal
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from funcgrad.compile.native.llvm import CodeError
+from funcgrad.compile.native.llvm import CodeError, keep_through_forks
 from funcgrad.compile.native.machine import offsets
 from funcgrad.compile.native.runtime import machine_binary, supported
 
@@ -27,6 +28,8 @@ __all__ = ["PARALLEL", "THREADS", "available_processors", "imports", "set_thread
 #: The symbols by which compiled code knows the function and the pool.
 PARALLEL, THREADS = "funcgrad_parallel", "funcgrad_threads"
 _MOST_THREADS = 256
+_LOCK = threading.RLock()
+keep_through_forks(_LOCK)
 
 
 def available_processors() -> int:
@@ -107,8 +110,13 @@ class _Pool:
         self._set_signals()
 
 
-@functools.cache
 def _pool() -> _Pool | None:
+    with _LOCK:
+        return _only_pool()
+
+
+@functools.cache
+def _only_pool() -> _Pool | None:
     if not supported() or os.name != "posix" or not hasattr(signal, "SIG_BLOCK"):
         return None
     try:
@@ -116,6 +124,8 @@ def _pool() -> _Pool | None:
     except CodeError:  # a system without these functions
         return None
     pool = _Pool(loaded.addresses, loaded)
+    # Its threads look at the pool until the process ends.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(pool))
     os.register_at_fork(after_in_child=pool.forget)
     return pool
 

@@ -14,7 +14,7 @@ from funcgrad.compile.native.layout import Accept, CallLayout, Constant, Input, 
 from funcgrad.compile.native.machine.offsets import LARGE
 from funcgrad.compile.native.machine.words import atomic_load
 from funcgrad.compile.native.plain import PlainCaller
-from funcgrad.compile.native.runtime import runtime
+from funcgrad.compile.native.runtime import drop_memory, kept_memory, limit_memory, runtime
 
 F8 = np.dtype(np.float64)
 ANY = Accept.ARRAY | Accept.NUMPY_SCALAR | Accept.FLOAT | Accept.INT | Accept.BOOL | Accept.COMPLEX
@@ -514,6 +514,24 @@ def test_the_memory_that_is_kept_is_bounded(load):
     finally:
         found.pool[2] = limit
         found.drop_memory()
+
+
+def test_the_memory_that_is_kept_can_be_set_and_dropped(load):
+    if runtime() is None:
+        pytest.skip("no native caller here")
+    call = make_caller(load(DOUBLE)["run"], large_layout(LARGE))
+    limit_memory(0)
+    try:
+        call(np.ones(LARGE))
+        assert kept_memory() == 0
+    finally:
+        limit_memory(256 << 20)
+    call(np.ones(LARGE))
+    assert kept_memory() >= 8 * LARGE
+    drop_memory()
+    assert kept_memory() == 0
+    with pytest.raises(ValueError, match="not -1"):
+        limit_memory(-1)
 
 
 def test_a_large_result_may_be_resized(load):

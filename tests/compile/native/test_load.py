@@ -2,6 +2,8 @@
 
 import ctypes
 import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -97,3 +99,74 @@ def test_several_threads_compile_at_once():
     for thread in several:
         thread.join()
     assert found == {k: k for k in range(8)}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_a_fork_while_another_thread_compiles_leaves_the_child_able_to():
+    done = threading.Event()
+
+    def compile_on_and_on():
+        while not done.is_set():
+            answer(0)
+
+    thread = threading.Thread(target=compile_on_and_on)
+    thread.start()
+    try:
+        for k in range(5):
+            child = os.fork()
+            if child == 0:
+                os._exit(0 if called(answer(k)) == k else 1)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    finally:
+        done.set()
+        thread.join()
+
+
+# Large results, callers and worker threads are left in a module, a cycle and a thread.
+LEFT_BEHIND = """
+import threading, time
+import numpy as np
+from funcgrad.compile.native.build import build
+from funcgrad.compile.native.caller import make_caller
+from funcgrad.compile.native.layout import CallLayout, Input, Output
+from funcgrad.compile.native.threads import set_threads
+
+source = '''
+def stage(p, n, begin, end):
+    x = as_f64(p[0])
+    y = as_f64(p[1])
+    for i in range(begin, end):
+        y[i] = x[i] * 2.0
+
+def run(p, n):
+    parallel(stage, p, n, 0, n[0], 100)
+'''
+set_threads(3)
+size = 50_000
+f8 = np.dtype(float)
+loaded = build(source, ["run", "stage"]).load()
+ends = (Input(0, f8, (size,)),), (Output(1, f8, (size,)),)
+layout = CallLayout(*ends, sizes=(size,), long=True, single=True)
+call = make_caller(loaded.addresses["run"], layout, loaded)
+x = np.ones(size)
+cycle = [call, call(x)]
+cycle.append(cycle)
+np.kept = call(x)
+
+def work():
+    while True:
+        call(x)
+
+threading.Thread(target=work, daemon=True).start()
+time.sleep(0.05)
+print("fine")
+"""
+
+
+def test_a_process_ends_well_whatever_it_leaves_behind(cache_directory):
+    for _ in range(3):
+        ended = subprocess.run(
+            [sys.executable, "-c", LEFT_BEHIND], capture_output=True, text=True, timeout=60, check=False
+        )
+        assert (ended.returncode, ended.stdout, ended.stderr) == (0, "fine\n", "")
