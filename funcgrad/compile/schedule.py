@@ -235,7 +235,11 @@ class Scheduler:
         found = moved(view, moves)
         if found is None:
             raise AssertionError("a reshape that needs a copy was left for later")
-        return Load(squeezed_view(found))
+        found = squeezed_view(found)
+        if nest.shape and not found.shape:
+            # One number of an array, mixed into a larger shape: every turn of the loops reads it.
+            found = View(found.buffer, nest.shape, (0,) * len(nest.shape), found.offset, found.base)
+        return Load(found)
 
     def _stays(self, node: Node, moves: Sequence[Any]) -> bool:
         """Whether the movements leave elements where they are, but for axes of size one."""
