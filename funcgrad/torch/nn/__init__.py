@@ -29,7 +29,7 @@ from funcgrad.torch.nn.layers.recurrent import *  # noqa: F403
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Buffer, Parameter
 
-__all__ = [
+__all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     "Buffer",
     "Module",
     "ModuleDict",

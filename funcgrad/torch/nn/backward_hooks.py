@@ -47,12 +47,14 @@ class Watch:
             given = as_tuple(found)
             if not self.places:
                 raise RuntimeError(
-                    "Backward hook for Modules where no input requires gradient should always return None or None for "
+                    "Backward hook for Modules where no input requires gradient should always return None "
+                    "or None for "
                     "all gradients."
                 )
             if len(given) != self.count:
                 raise RuntimeError(
-                    f"Backward hook returned an invalid number of grad_input, got {len(given)}, but expected {self.count}"
+                    f"Backward hook returned an invalid number of grad_input, got {len(given)}, but "
+                    f"expected {self.count}"
                 )
             full = list(given)
         return tuple([full[k] for k in self.places])

@@ -69,7 +69,8 @@ class Numbered(Module):
         """Add modules at the end; returns the container."""
         if not isinstance(modules, Iterable):
             raise TypeError(
-                f"{type(self).__name__}.extend should be called with an iterable, but got {type(modules).__name__}"
+                f"{type(self).__name__}.extend should be called with an iterable, but got "
+                f"{type(modules).__name__}"
             )
         for module in list(modules):
             self.append(module)
@@ -231,7 +232,8 @@ class ModuleDict(Module):
         """Add modules from a mapping or from pairs."""
         if not isinstance(modules, Iterable):
             raise TypeError(
-                f"ModuleDict.update should be called with an iterable of key/value pairs, but got {type(modules).__name__}"
+                "ModuleDict.update should be called with an iterable of key/value pairs, but got "
+                f"{type(modules).__name__}"
             )
         pairs = modules.items() if isinstance(modules, Mapping | ModuleDict) else modules
         for name, module in pairs:
@@ -327,7 +329,8 @@ class ParameterDict(Module):
     def __setitem__(self, key: str, value: Any) -> None:
         if not isinstance(key, str):
             raise TypeError(
-                f"Index given to ParameterDict cannot be used as a key as it is not a string (type is '{type(key).__name__}'). "
+                "Index given to ParameterDict cannot be used as a key as it is not a string (type is "
+                f"'{type(key).__name__}'). "
                 "Open an issue on github if you need non-string keys."
             )
         self._keys[key] = None
@@ -360,7 +363,7 @@ class ParameterDict(Module):
 
     def get(self, key: str, default: Any = None) -> Any:
         """The parameter of that name, or `default`."""
-        return self[key] if key in self else default
+        return getattr(self, key) if key in self._keys else default
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         """The parameter of that name, which is `default` from now on if there is none."""

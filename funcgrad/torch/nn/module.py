@@ -31,11 +31,15 @@ _HOOK_TABLES = (
 )
 
 
-class LoadResult(NamedTuple):
-    """Which names of a state dictionary and of a module had no partner."""
-
+class _Keys(NamedTuple):
     missing_keys: list[str]
     unexpected_keys: list[str]
+
+
+class LoadResult(_Keys):
+    """Which names of a state dictionary and of a module had no partner."""
+
+    __slots__ = ()
 
     def __repr__(self) -> str:
         if not self.missing_keys and not self.unexpected_keys:
@@ -127,8 +131,7 @@ class Module:
             from funcgrad.torch.nn.backward_hooks import watched_inputs, watched_outputs  # noqa: PLC0415 - rare
 
             watch, args = watched_inputs(self, args)
-            out = watched_outputs(watch, self._forward_with_hooks(args, kwargs))
-            return out
+            return watched_outputs(watch, self._forward_with_hooks(args, kwargs))
         return self._forward_with_hooks(args, kwargs)
 
     def _forward_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -191,7 +194,8 @@ class Module:
         elif name in held["_buffers"]:
             if value is not None and not isinstance(value, Tensor):
                 raise TypeError(
-                    f"cannot assign '{kind}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)"
+                    f"cannot assign '{kind}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None "
+                    "expected)"
                 )
             held["_buffers"][name] = value
         else:
@@ -215,12 +219,15 @@ class Module:
         _check_name(self, name, "parameter", "_parameters")
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
-                f"cannot assign '{_typename(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)"
+                f"cannot assign '{_typename(param)}' object to parameter '{name}' (torch.nn.Parameter or "
+                "None required)"
             )
         if param is not None and param._node is not None:
             raise ValueError(
-                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To "
-                f"express '{name}' as a function of another Tensor, compute the value in the forward() method."
+                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created "
+                "explicitly. To "
+                f"express '{name}' as a function of another Tensor, compute the value in the forward() "
+                "method."
             )
         self._parameters[name] = param
 
@@ -229,7 +236,8 @@ class Module:
         _check_name(self, name, "buffer", "_buffers")
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
-                f"cannot assign '{_typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
+                f"cannot assign '{_typename(tensor)}' object to buffer '{name}' (torch Tensor or None "
+                "required)"
             )
         self._buffers[name] = tensor
         if persistent:
@@ -427,7 +435,9 @@ class Module:
         """Convert floating-point parameters and buffers to a dtype; returns the module."""
 
         def converted(t: Tensor) -> Tensor:
-            return t.to(*args, **kwargs) if t._value.dtype.kind in "fc" else t  # type: ignore[no-any-return]
+            if t._value.dtype.kind not in "fc":
+                return t
+            return t.to(*args, **kwargs)  # type: ignore[no-any-return]
 
         return self._apply(converted)
 
@@ -549,9 +559,8 @@ class Module:
             hook(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         assign = bool(local_metadata.get("assign_to_params_buffers", False))
         members = {k: v for k, v in self._parameters.items() if v is not None}
-        for name, buffer in self._buffers.items():
-            if buffer is not None and name not in self._non_persistent_buffers_set:
-                members[name] = buffer
+        skipped = self._non_persistent_buffers_set
+        members |= {k: v for k, v in self._buffers.items() if v is not None and k not in skipped}
         for name, held in members.items():
             key = prefix + name
             if key not in state_dict:
@@ -573,13 +582,15 @@ class Module:
     ) -> None:
         if not isinstance(given, Tensor):
             errors.append(
-                f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
+                f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object '
+                "from "
                 f"checkpoint but received {type(given)}"
             )
             return
         if given._value.shape != held._value.shape:
             errors.append(
-                f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, the shape in "
+                f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, the "
+                "shape in "
                 f"current model is {held.shape}."
             )
             return
@@ -624,7 +635,7 @@ class Module:
         return _registered(self._forward_hooks, Hook(hook, with_kwargs, always_call), prepend)
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call ``hook(module, grad_input, grad_output)`` in the backward pass; it may return new input gradients."""
+        """Call ``hook(module, grad_input, grad_output)`` in the backward pass; it may return others."""
         return _registered(self._backward_hooks, hook, prepend)
 
     register_backward_hook = register_full_backward_hook
@@ -632,7 +643,7 @@ class Module:
     def register_full_backward_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Call ``hook(module, grad_output)`` before the module's backward; it may return new output gradients."""
+        """Call ``hook(module, grad_output)`` before the module's backward; it may return others."""
         return _registered(self._backward_pre_hooks, hook, prepend)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:

@@ -30,8 +30,8 @@ class Parameter(Tensor):
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
         """What `__new__` has done."""
 
-    def __repr__(self, **options: Any) -> str:
-        return f"Parameter containing:\n{super().__repr__(**options)}"
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        return f"Parameter containing:\n{super().__repr__()}"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         found = memo.get(id(self))
@@ -45,7 +45,7 @@ class Parameter(Tensor):
 
 def owning(cls: type, value: Any, requires_grad: bool) -> Any:
     """A leaf tensor of a class, on this memory."""
-    t = object.__new__(cls)
+    t: Any = object.__new__(cls)
     t._value = value
     t._version_box = [0]
     t.requires_grad = requires_grad

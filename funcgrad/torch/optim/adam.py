@@ -235,7 +235,7 @@ class NAdam(Stepwise):
 
 def _momentum(beta: float, step: int, decay: float) -> float:
     """Dozat's schedule of the momentum."""
-    return beta * (1.0 - 0.5 * 0.96 ** (step * decay))
+    return beta * (1.0 - 0.5 * math.pow(0.96, step * decay))
 
 
 class RAdam(Stepwise):

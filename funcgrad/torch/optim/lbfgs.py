@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -28,8 +29,8 @@ class LBFGS(Optimizer):
     ...     loss.backward()
     ...     return loss
     >>> _ = optimizer.step(closure)
-    >>> w
-    tensor([1., 1.], requires_grad=True)
+    >>> bool((w - 1.0).abs().max() < 1e-4)
+    True
     """
 
     def __init__(
@@ -221,13 +222,13 @@ def cubic_minimum(
     g2: float,
     bounds: tuple[float, float] | None = None,
 ) -> float:
-    """Where the cubic through two points with their slopes is least, within bounds (by default the points)."""
+    """Where the cubic through two points with their slopes is least, between bounds or the points."""
     low, high = bounds or ((x1, x2) if x1 <= x2 else (x2, x1))
     d1 = g1 + g2 - 3 * (f1 - f2) / (x1 - x2)
     square = d1 * d1 - g1 * g2
     if square < 0:
         return (low + high) / 2.0
-    d2 = square**0.5
+    d2 = math.sqrt(square)
     if x1 <= x2:
         found = x2 - (x2 - x1) * ((g2 + d2 - d1) / (g2 - g1 + 2 * d2))
     else:

@@ -31,8 +31,10 @@ __all__ = [
 ]
 
 _TOO_EARLY = (
-    "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you should call them "
-    "in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to do this will result in PyTorch "
+    "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you "
+    "should call them "
+    "in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to do this will "
+    "result in PyTorch "
     "skipping the first value of the learning rate schedule. See more details at "
     "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
 )
@@ -51,8 +53,10 @@ class LRScheduler:
             elif "initial_lr" not in group:
                 raise KeyError(
                     f"param 'initial_lr' is not specified in param_groups[{k}] when resuming scheduler with "
-                    "last_epoch >= 0.\nThis typically happens when:\n1. You're trying to resume training from a "
-                    "checkpoint but haven't properly loaded the optimizer state\n2. You're using last_epoch >= 0 for a "
+                    "last_epoch >= 0.\nThis typically happens when:\n1. You're trying to resume training "
+                    "from a "
+                    "checkpoint but haven't properly loaded the optimizer state\n2. You're using last_epoch "
+                    ">= 0 for a "
                     "fresh training run (not recommended)"
                 )
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
@@ -423,10 +427,10 @@ class CyclicLR(LRScheduler):
     def scale_fn(self, x: Any) -> float:
         """The height of a cycle, or of an iteration."""
         if self._scale_fn is not None:
-            return self._scale_fn(x)
+            return float(self._scale_fn(x))
         if self.mode == "triangular2":
             return 1 / (2.0 ** (x - 1))
-        return self.gamma**x if self.mode == "exp_range" else 1.0
+        return math.pow(self.gamma, x) if self.mode == "exp_range" else 1.0
 
     def get_lr(self) -> list[Any]:
         cycle = math.floor(1 + self.last_epoch / self.total_size)
@@ -519,7 +523,8 @@ class OneCycleLR(LRScheduler):
     def get_lr(self) -> list[Any]:
         if self.last_epoch > self.total_steps:
             raise ValueError(
-                f"Tried to step {self.last_epoch} times. The specified number of total steps is {self.total_steps}"
+                f"Tried to step {self.last_epoch} times. The specified number of total steps is "
+                f"{self.total_steps}"
             )
         rates = []
         for group in self.optimizer.param_groups:
@@ -547,8 +552,10 @@ class SequentialLR(LRScheduler):
             )
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
-                "Sequential Schedulers expects number of schedulers provided to be one more than the number of milestone "
-                f"points, but got number of schedulers {len(schedulers)} and the number of milestones to be equal to "
+                "Sequential Schedulers expects number of schedulers provided to be one more than the number "
+                "of milestone "
+                f"points, but got number of schedulers {len(schedulers)} and the number of milestones to be "
+                "equal to "
                 f"{len(milestones)}"
             )
         self.optimizer = optimizer

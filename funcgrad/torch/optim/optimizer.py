@@ -1,7 +1,7 @@
 """The base of optimisers: parameter groups, state by parameter, state dictionaries, hooks.
 
-Owns also the bundle: the gradients and the state of many parameters as one flat array each, so that a step is a
-few calls of NumPy however many parameters there are. Parameters keep their own memory.
+Owns also the bundle: the gradients and the state of many parameters as one flat array each, so that a step
+is a few calls of NumPy however many parameters there are. Parameters keep their own memory.
 """
 
 from __future__ import annotations
@@ -107,7 +107,8 @@ class Optimizer:
             given = [given]
         elif isinstance(given, set):
             raise TypeError(
-                "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets "
+                "optimizer parameters need to be organized in ordered collections, but the ordering of "
+                "tensors in sets "
                 "will change between runs. Please use a list instead."
             )
         group = dict(param_group)
@@ -131,7 +132,8 @@ class Optimizer:
             group.setdefault(name, default)
         if len(held) != len(set(held)):
             warnings.warn(
-                "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; "
+                "optimizer contains a parameter group with duplicate parameters; in future, this will cause "
+                "an error; "
                 "see github.com/pytorch/pytorch/issues/40967 for more information",
                 stacklevel=3,
             )
@@ -177,7 +179,8 @@ class Optimizer:
             raise ValueError("loaded state dict has a different number of parameter groups")
         if any(len(g["params"]) != len(s["params"]) for g, s in zip(groups, saved, strict=True)):
             raise ValueError(
-                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+                "loaded state dict contains a parameter group that doesn't match the size of optimizer's "
+                "group"
             )
         by_number = {
             k: p
@@ -360,7 +363,8 @@ class Stepwise(Optimizer):
             dtype = p._value.dtype
             if dtype.kind != "f":
                 raise NotImplementedError(
-                    f"funcgrad.torch does not support {type(self).__name__} for parameters of dtype {p.dtype}; optimise "
+                    f"funcgrad.torch does not support {type(self).__name__} for parameters of dtype "
+                    f"{p.dtype}; optimise "
                     "the real view of a complex parameter"
                 )
             if p._grad is not None and p._grad._value.dtype != dtype:
@@ -383,7 +387,7 @@ class Stepwise(Optimizer):
         first = bundle.count == 0
         bundle.count += 1
         bundle.step._value[...] = bundle.count
-        g = bundle.gradients(group["maximize"] if "maximize" in group else False)
+        g = bundle.gradients(group.get("maximize", False))
         with np.errstate(all="ignore"):
             bundle.add(self.change(group, bundle, g, first))
 

@@ -21,7 +21,7 @@ from funcgrad.torch.nn.functional.pooling import *  # noqa: F403
 from funcgrad.torch.nn.functional.products import *  # noqa: F403
 from funcgrad.torch.nn.functional.sampling import *  # noqa: F403
 
-__all__ = [
+__all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     *activations.__all__,
     *attention.__all__,
     *convolution.__all__,

@@ -12,7 +12,7 @@ from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.errors import dim_of
 from funcgrad.torch.core.history import Op, op
 from funcgrad.torch.core.inplace import assign, require_writeable
-from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.nn.operand import Operand
 from funcgrad.torch.operations.elementwise import FUNCTIONS_OF_ONE, unary
 
 __all__ = [
@@ -53,7 +53,7 @@ __all__ = [
 ]
 
 
-def finished(input: Tensor, inplace: bool, found: Any) -> Any:
+def finished(input: Operand, inplace: bool, found: Any) -> Any:
     """The result, or with `inplace` the input that now holds it."""
     if not inplace:
         return found
@@ -64,7 +64,7 @@ def finished(input: Tensor, inplace: bool, found: Any) -> Any:
 def in_place(function: Callable[..., Any]) -> Callable[..., Any]:
     """The form with an underscore."""
 
-    def changed(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    def changed(input: Operand, *args: Any, **kwargs: Any) -> Any:
         return function(input, *args, inplace=True, **kwargs)
 
     changed.__name__ = changed.__qualname__ = f"{function.__name__}_"
@@ -85,7 +85,7 @@ tanh = FUNCTIONS_OF_ONE["tanh"]
 sigmoid = FUNCTIONS_OF_ONE["sigmoid"]
 
 
-def relu(input: Tensor, inplace: bool = False) -> Any:
+def relu(input: Operand, inplace: bool = False) -> Any:
     """``input`` where it is positive, else 0.
 
     >>> from funcgrad import torch
@@ -95,22 +95,22 @@ def relu(input: Tensor, inplace: bool = False) -> Any:
     return finished(input, inplace, FUNCTIONS_OF_ONE["relu"](input))
 
 
-def silu(input: Tensor, inplace: bool = False) -> Any:
+def silu(input: Operand, inplace: bool = False) -> Any:
     """``input * sigmoid(input)``."""
     return finished(input, inplace, _silu(input))
 
 
-def mish(input: Tensor, inplace: bool = False) -> Any:
+def mish(input: Operand, inplace: bool = False) -> Any:
     """``input * tanh(softplus(input))``."""
     return finished(input, inplace, _mish(input))
 
 
-def logsigmoid(input: Tensor) -> Any:
+def logsigmoid(input: Operand) -> Any:
     """The logarithm of the sigmoid, without underflow."""
     return _logsigmoid(input)
 
 
-def hardsigmoid(input: Tensor, inplace: bool = False) -> Any:
+def hardsigmoid(input: Operand, inplace: bool = False) -> Any:
     """``relu6(input + 3) / 6``."""
     return finished(input, inplace, _hardsigmoid(input))
 
@@ -121,12 +121,12 @@ def _hardswish(x: Any) -> Any:
     return np.where(x <= -3, x * 0, np.where(x > 3, x, x * (x + 3) / 6))
 
 
-def hardswish(input: Tensor, inplace: bool = False) -> Any:
+def hardswish(input: Operand, inplace: bool = False) -> Any:
     """``input * relu6(input + 3) / 6``."""
     return finished(input, inplace, apply(_hardswish, (input,)))
 
 
-def selu(input: Tensor, inplace: bool = False) -> Any:
+def selu(input: Operand, inplace: bool = False) -> Any:
     """The self-normalising exponential unit."""
     return finished(input, inplace, _selu(input))
 
@@ -136,7 +136,7 @@ def _elu(x: Any, alpha: float) -> Any:
     return nn.elu(x, alpha)
 
 
-def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Any:
+def elu(input: Operand, alpha: float = 1.0, inplace: bool = False) -> Any:
     """``input`` where it is positive, else ``alpha * (exp(input) - 1)``."""
     return finished(input, inplace, apply(_elu, (input,), (alpha,)))
 
@@ -146,7 +146,7 @@ def _celu(x: Any, alpha: float) -> Any:
     return nn.celu(x, alpha)
 
 
-def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Any:
+def celu(input: Operand, alpha: float = 1.0, inplace: bool = False) -> Any:
     """``input`` where it is positive, else ``alpha * (exp(input / alpha) - 1)``."""
     return finished(input, inplace, apply(_celu, (input,), (alpha,)))
 
@@ -156,7 +156,7 @@ def _gelu(x: Any, approximate: bool) -> Any:
     return nn.gelu(x, approximate)
 
 
-def gelu(input: Tensor, approximate: str = "none") -> Any:
+def gelu(input: Operand, approximate: str = "none") -> Any:
     """``input`` times the normal distribution's cumulative probability of it; or, with ``"tanh"``, nearly."""
     if approximate not in ("none", "tanh"):
         raise RuntimeError("approximate argument must be either none or tanh.")
@@ -168,7 +168,7 @@ def _leaky_relu(x: Any, slope: float) -> Any:
     return nn.leaky_relu(x, slope)
 
 
-def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Any:
+def leaky_relu(input: Operand, negative_slope: float = 0.01, inplace: bool = False) -> Any:
     """``input`` where it is positive, else ``negative_slope * input``."""
     return finished(input, inplace, apply(_leaky_relu, (input,), (negative_slope,)))
 
@@ -179,13 +179,13 @@ def _prelu(x: Any, slope: Any) -> Any:
     return nn.prelu(x, slope.reshape(shape))
 
 
-def prelu(input: Tensor, weight: Tensor) -> Any:
+def prelu(input: Operand, weight: Operand) -> Any:
     """`leaky_relu` with a learnt slope, one for all or one for each channel."""
     return apply(_prelu, (input, weight))
 
 
 def rrelu(
-    input: Tensor,
+    input: Operand,
     lower: float = 1.0 / 8,
     upper: float = 1.0 / 3,
     training: bool = False,
@@ -210,14 +210,14 @@ def _hardtanh(x: Any, low: float, high: float) -> Any:
     return nn.hard_tanh(x, low, high)
 
 
-def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
+def hardtanh(input: Operand, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
     """``input`` between two bounds."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
     return finished(input, inplace, apply(_hardtanh, (input,), (min_val, max_val)))
 
 
-def relu6(input: Tensor, inplace: bool = False) -> Any:
+def relu6(input: Operand, inplace: bool = False) -> Any:
     """`relu` that ends at 6."""
     return hardtanh(input, 0.0, 6.0, inplace)
 
@@ -229,17 +229,17 @@ def _softplus(x: Any, beta: float, threshold: float) -> Any:
     return np.where(is_linear, x, nn.softplus(np.where(is_linear, 0, scaled)) / beta)
 
 
-def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Any:
-    """``log(1 + exp(beta * input)) / beta``; the input itself where ``beta * input`` is above the threshold."""
+def softplus(input: Operand, beta: float = 1, threshold: float = 20) -> Any:
+    """``log(1 + exp(beta * input)) / beta``; the input where ``beta * input`` is above the threshold."""
     return apply(_softplus, (input,), (beta, threshold))
 
 
-def softsign(input: Tensor) -> Any:
+def softsign(input: Operand) -> Any:
     """``input / (1 + |input|)``."""
     return input / (input.abs() + 1)
 
 
-def tanhshrink(input: Tensor) -> Any:
+def tanhshrink(input: Operand) -> Any:
     """``input - tanh(input)``."""
     return input - input.tanh()
 
@@ -249,7 +249,7 @@ def _softshrink(x: Any, size: float) -> Any:
     return nn.soft_shrink(x, size)
 
 
-def softshrink(input: Tensor, lambd: float = 0.5) -> Any:
+def softshrink(input: Operand, lambd: float = 0.5) -> Any:
     """``input`` moved by `lambd` towards 0, and 0 within `lambd` of it."""
     if lambd < 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
@@ -261,7 +261,7 @@ def _hardshrink(x: Any, size: float) -> Any:
     return nn.hard_shrink(x, size)
 
 
-def hardshrink(input: Tensor, lambd: float = 0.5) -> Any:
+def hardshrink(input: Operand, lambd: float = 0.5) -> Any:
     """``input``, but 0 within `lambd` of 0."""
     return apply(_hardshrink, (input,), (lambd,))
 
@@ -271,7 +271,7 @@ def _threshold(x: Any, threshold: float, value: float) -> Any:
     return np.where(x <= threshold, x.dtype.type(value), x)
 
 
-def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Any:
+def threshold(input: Operand, threshold: float, value: float, inplace: bool = False) -> Any:
     """``input`` where it is above the threshold, else `value`."""
     return finished(input, inplace, apply(_threshold, (input,), (threshold, value)))
 
@@ -281,7 +281,7 @@ def _glu(x: Any, axis: int) -> Any:
     return nn.glu(x, axis)
 
 
-def glu(input: Tensor, dim: int = -1) -> Any:
+def glu(input: Operand, dim: int = -1) -> Any:
     """The first half along `dim` times the sigmoid of the second half."""
     shape = input._value.shape
     if not shape:
@@ -305,7 +305,7 @@ def _log_softmax(x: Any, axis: int) -> Any:
     return nn.log_softmax(x, axis)
 
 
-def _along(made: Op, name: str, input: Tensor, dim: Any, stacklevel: int, dtype: Any) -> Any:
+def _along(made: Op, name: str, input: Operand, dim: Any, stacklevel: int, dtype: Any) -> Any:
     ndim = len(input._value.shape)
     if dim is None:
         dim = softmax_dim(name, ndim, stacklevel)
@@ -318,7 +318,7 @@ def _along(made: Op, name: str, input: Tensor, dim: Any, stacklevel: int, dtype:
     return apply(made, (input,), (dim_of(dim, ndim),))
 
 
-def _kind(input: Tensor) -> str:
+def _kind(input: Operand) -> str:
     words = {
         "int64": "Long",
         "int32": "Int",
@@ -327,7 +327,8 @@ def _kind(input: Tensor) -> str:
         "uint8": "Byte",
         "bool": "Bool",
     }
-    return words.get(input._value.dtype.name, input._value.dtype.name)
+    name = str(input._value.dtype.name)
+    return words.get(name, name)
 
 
 def softmax_dim(name: str, ndim: int, stacklevel: int) -> int:
@@ -335,14 +336,15 @@ def softmax_dim(name: str, ndim: int, stacklevel: int) -> int:
     import warnings  # noqa: PLC0415 - rarely needed
 
     warnings.warn(
-        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
+        "argument.",
         UserWarning,
         stacklevel=stacklevel + 2,
     )
     return 0 if ndim in (0, 1, 3) else 1
 
 
-def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+def softmax(input: Operand, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """``exp(input) / sum(exp(input))`` along `dim`.
 
     >>> from funcgrad import torch
@@ -352,14 +354,14 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     return _along(_softmax, "softmax", input, dim, _stacklevel, dtype)
 
 
-def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+def softmin(input: Operand, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """`softmax` of the negative."""
     if dim is None:
         dim = softmax_dim("softmin", len(input._value.shape), _stacklevel)
     return _along(_softmax, "softmax", -input, dim, _stacklevel, dtype)
 
 
-def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+def log_softmax(input: Operand, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """``input - logsumexp(input)`` along `dim`."""
     return _along(_log_softmax, "log_softmax", input, dim, _stacklevel, dtype)
 

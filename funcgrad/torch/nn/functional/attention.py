@@ -10,9 +10,10 @@ import numpy as np
 from funcgrad import nn
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.history import Op
-from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.torch.core.tensor import wrap
 from funcgrad.torch.nn.functional.activations import softmax
 from funcgrad.torch.nn.functional.sampling import dropout
+from funcgrad.torch.nn.operand import Operand
 
 __all__ = ["scaled_dot_product_attention"]
 
@@ -31,10 +32,10 @@ _OTHERS = Op("UnsafeViewBackward0", _attention, input_names=_NAMES)
 
 
 def scaled_dot_product_attention(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attn_mask: Tensor | None = None,
+    query: Operand,
+    key: Operand,
+    value: Operand,
+    attn_mask: Operand | None = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
     scale: float | None = None,
@@ -61,7 +62,7 @@ def scaled_dot_product_attention(
 
 
 def _with_dropout(
-    query: Tensor, key: Tensor, value: Tensor, mask: Any, p: float, is_causal: bool, scale: float | None
+    query: Operand, key: Operand, value: Operand, mask: Any, p: float, is_causal: bool, scale: float | None
 ) -> Any:
     depth = query._value.shape[-1]
     scores = query @ key.transpose(-2, -1) * (1 / math.sqrt(depth) if scale is None else scale)

@@ -10,7 +10,7 @@ import numpy as np
 from funcgrad import nn
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.history import op
-from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.nn.operand import Operand
 
 __all__ = [
     "conv1d",
@@ -62,7 +62,7 @@ def numbers(given: Any, ndim: int) -> tuple[int, ...]:
     return found * ndim if len(found) == 1 else found
 
 
-def batched(input: Tensor, ndim: int, name: str) -> tuple[Any, bool]:
+def batched(input: Operand, ndim: int, name: str) -> tuple[Any, bool]:
     """The input with a batch dimension, and whether it had one."""
     shape = input._value.shape
     if len(shape) == ndim + 2:
@@ -70,11 +70,12 @@ def batched(input: Tensor, ndim: int, name: str) -> tuple[Any, bool]:
     if len(shape) == ndim + 1:
         return input.unsqueeze(0), False
     raise RuntimeError(
-        f"Expected {ndim + 1}D (unbatched) or {ndim + 2}D (batched) input to {name}, but got input of size: {list(shape)}"
+        f"Expected {ndim + 1}D (unbatched) or {ndim + 2}D (batched) input to {name}, but got input of size: "
+        f"{list(shape)}"
     )
 
 
-def check_channels(input: Any, weight: Tensor, groups: int) -> None:
+def check_channels(input: Any, weight: Operand, groups: int) -> None:
     """Raise RuntimeError where channels and groups do not fit, in PyTorch's words."""
     x, w = input._value.shape, weight._value.shape
     if len(x) != len(w):
@@ -83,12 +84,14 @@ def check_channels(input: Any, weight: Tensor, groups: int) -> None:
         )
     if w[0] % groups or w[0] < groups:
         raise RuntimeError(
-            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight "
+            "of size "
             f"{list(w)} instead"
         )
     if x[1] != w[1] * groups:
         raise RuntimeError(
-            f"Given groups={groups}, weight of size {list(w)}, expected input{list(x)} to have {w[1] * groups} "
+            f"Given groups={groups}, weight of size {list(w)}, expected input{list(x)} to have "
+            f"{w[1] * groups} "
             f"channels, but got {x[1]} channels instead"
         )
     if input._value.dtype != weight._value.dtype:
@@ -97,7 +100,7 @@ def check_channels(input: Any, weight: Tensor, groups: int) -> None:
         )
 
 
-def _type(t: Tensor) -> str:
+def _type(t: Operand) -> str:
     return str(t.type()).removeprefix("torch.")
 
 
@@ -105,9 +108,9 @@ def _forward(ndim: int) -> Callable[..., Any]:
     name = f"conv{ndim}d"
 
     def conv(
-        input: Tensor,
-        weight: Tensor,
-        bias: Tensor | None = None,
+        input: Operand,
+        weight: Operand,
+        bias: Operand | None = None,
         stride: Any = 1,
         padding: Any = 0,
         dilation: Any = 1,
@@ -130,7 +133,7 @@ def _forward(ndim: int) -> Callable[..., Any]:
     return conv
 
 
-def check_kernel(input: Any, weight: Tensor, padding: Any, dilation: tuple[int, ...]) -> None:
+def check_kernel(input: Any, weight: Operand, padding: Any, dilation: tuple[int, ...]) -> None:
     """Raise RuntimeError where the kernel is larger than the input."""
     if isinstance(padding, str):
         return
@@ -139,7 +142,8 @@ def check_kernel(input: Any, weight: Tensor, padding: Any, dilation: tuple[int, 
     if any(k > n for k, n in zip(kernel, sizes, strict=True)):
         per_channel, window = (" x ".join(map(str, v)) for v in (sizes, kernel))
         raise RuntimeError(
-            f"Calculated padded input size per channel: ({per_channel}). Kernel size: ({window}). Kernel size can't be "
+            f"Calculated padded input size per channel: ({per_channel}). Kernel size: ({window}). Kernel "
+            "size can't be "
             "greater than actual input size"
         )
 
@@ -148,9 +152,9 @@ def _backward(ndim: int) -> Callable[..., Any]:
     name = f"conv_transpose{ndim}d"
 
     def conv_transpose(
-        input: Tensor,
-        weight: Tensor,
-        bias: Tensor | None = None,
+        input: Operand,
+        weight: Operand,
+        bias: Operand | None = None,
         stride: Any = 1,
         padding: Any = 0,
         output_padding: Any = 0,
@@ -160,7 +164,8 @@ def _backward(ndim: int) -> Callable[..., Any]:
         x, is_batch = batched(input, ndim, name)
         if x._value.shape[1] != weight._value.shape[0]:
             raise RuntimeError(
-                f"Given transposed=1, weight of size {list(weight._value.shape)}, expected input{list(x._value.shape)} "
+                f"Given transposed=1, weight of size {list(weight._value.shape)}, expected "
+                f"input{list(x._value.shape)} "
                 f"to have {weight._value.shape[0]} channels, but got {x._value.shape[1]} channels instead"
             )
         params = [numbers(v, ndim) for v in (stride, padding, output_padding)]
@@ -197,7 +202,7 @@ def one_per_place(window: tuple[int, ...], dtype: Any) -> Any:
     return np.eye(size, dtype=dtype).reshape((size, 1, *window))
 
 
-def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
+def unfold(input: Operand, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
     """Every window of images as a column."""
     x, is_batch = batched(input, 2, "unfold")
     out = apply(_unfold, (x,), tuple([numbers(v, 2) for v in (kernel_size, dilation, padding, stride)]))
@@ -225,7 +230,7 @@ def _fold(x: Any, size: Any, window: Any, dilation: Any, padding: Any, stride: A
 
 
 def fold(
-    input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+    input: Operand, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Any:
     """Images from columns of windows: what overlaps is added."""
     is_batch = len(input._value.shape) == 3
@@ -244,7 +249,7 @@ def _shuffle(x: Any, r: int) -> Any:
     return split.transpose(order).reshape((*lead, c // (r * r), h * r, w * r))
 
 
-def pixel_shuffle(input: Tensor, upscale_factor: int) -> Any:
+def pixel_shuffle(input: Operand, upscale_factor: int) -> Any:
     """Channels moved into space: (c r², h, w) becomes (c, h r, w r)."""
     c, r = input._value.shape[-3], upscale_factor
     if c % (r * r):
@@ -264,6 +269,6 @@ def _unshuffle(x: Any, r: int) -> Any:
     return split.transpose(order).reshape((*lead, c * r * r, h // r, w // r))
 
 
-def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Any:
+def pixel_unshuffle(input: Operand, downscale_factor: int) -> Any:
     """Space moved into channels: the inverse of `pixel_shuffle`."""
     return apply(_unshuffle, (input,), (downscale_factor,))

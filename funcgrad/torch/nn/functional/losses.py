@@ -11,9 +11,9 @@ import numpy as np
 from funcgrad import nn
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.history import op
-from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn.functional.activations import log_softmax, logsigmoid
 from funcgrad.torch.nn.functional.products import pairwise_distance
+from funcgrad.torch.nn.operand import Operand
 
 __all__ = [
     "binary_cross_entropy",
@@ -56,11 +56,12 @@ def reduced(x: Any, reduction: str) -> Any:
     return x.mean() if reduction == "mean" else x.sum() if reduction == "sum" else x
 
 
-def warn_of_sizes(input: Tensor, target: Tensor, stacklevel: int = 3) -> None:
+def warn_of_sizes(input: Operand, target: Operand, stacklevel: int = 3) -> None:
     """PyTorch's warning where shapes differ and broadcasting makes something else of them."""
     if target._value.shape != input._value.shape:
         warnings.warn(
-            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will "
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). "
+            "This will "
             "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
             UserWarning,
             stacklevel=stacklevel,
@@ -77,12 +78,12 @@ def _mse(x: Any, y: Any, reduction: str) -> Any:
 
 
 def mse_loss(
-    input: Tensor,
-    target: Tensor,
+    input: Operand,
+    target: Operand,
     size_average: Any = None,
     reduce: Any = None,
     reduction: str = "mean",
-    weight: Tensor | None = None,
+    weight: Operand | None = None,
 ) -> Any:
     """The mean of the squared differences.
 
@@ -99,12 +100,12 @@ def mse_loss(
 
 
 def l1_loss(
-    input: Tensor,
-    target: Tensor,
+    input: Operand,
+    target: Operand,
     size_average: Any = None,
     reduce: Any = None,
     reduction: str = "mean",
-    weight: Tensor | None = None,
+    weight: Operand | None = None,
 ) -> Any:
     """The mean of the absolute differences."""
     warn_of_sizes(input, target)
@@ -124,14 +125,14 @@ def _smooth_l1(x: Any, y: Any, reduction: str, beta: float) -> Any:
 
 
 def smooth_l1_loss(
-    input: Tensor,
-    target: Tensor,
+    input: Operand,
+    target: Operand,
     size_average: Any = None,
     reduce: Any = None,
     reduction: str = "mean",
     beta: float = 1.0,
 ) -> Any:
-    """Half the squared difference over `beta` where that is below `beta`, else the absolute one less half of it."""
+    """Half the squared difference over `beta` up to `beta`, then the absolute one less half of it."""
     warn_of_sizes(input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if beta < 0:
@@ -149,7 +150,11 @@ def _huber(x: Any, y: Any, reduction: str, delta: float) -> Any:
 
 
 def huber_loss(
-    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
+    input: Operand,
+    target: Operand,
+    reduction: str = "mean",
+    delta: float = 1.0,
+    weight: Operand | None = None,
 ) -> Any:
     """Half the squared difference up to `delta`, and a straight line from there."""
     warn_of_sizes(input, target)
@@ -189,9 +194,9 @@ _NLL_2D = op("NllLoss2DBackward0", input_names=("self", "target", "weight"))(_nl
 
 
 def nll_loss(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
+    input: Operand,
+    target: Operand,
+    weight: Operand | None = None,
     size_average: Any = None,
     ignore_index: int = -100,
     reduce: Any = None,
@@ -212,14 +217,15 @@ def nll_loss(
     return apply(made, inputs, (reduction, ignore_index))
 
 
-def _check_classes(shape: tuple[int, ...], target: Tensor, ignore: int) -> None:
+def _check_classes(shape: tuple[int, ...], target: Operand, ignore: int) -> None:
     value = target._value
     if value.dtype.kind not in "iu":
         raise RuntimeError(f"expected scalar type Long but found {_scalar_type(value.dtype)}")
     if not isinstance(value, np.ndarray | np.generic):
         return  # traced: its values are not known
     classes = shape[1] if len(shape) > 1 else shape[0]
-    counted = value[value != ignore] if value.shape else value.reshape(1)[value.reshape(1) != ignore]
+    flat = np.asarray(value).reshape(-1)
+    counted = flat[flat != ignore]
     if counted.size and (counted.min() < 0 or counted.max() >= classes):
         wrong = counted[(counted < 0) | (counted >= classes)][0]
         raise IndexError(f"Target {int(wrong)} is out of bounds.")
@@ -230,9 +236,9 @@ def _scalar_type(dtype: np.dtype[Any]) -> str:
 
 
 def cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
+    input: Operand,
+    target: Operand,
+    weight: Operand | None = None,
     size_average: Any = None,
     ignore_index: int = -100,
     reduce: Any = None,
@@ -263,7 +269,7 @@ def cross_entropy(
 
 
 def _entropy_of_probabilities(
-    log_p: Tensor, target: Tensor, weight: Tensor | None, reduction: str, smoothing: float, dim: int
+    log_p: Operand, target: Operand, weight: Operand | None, reduction: str, smoothing: float, dim: int
 ) -> Any:
     classes = log_p._value.shape[dim]
     if smoothing:
@@ -275,15 +281,15 @@ def _entropy_of_probabilities(
     return -(terms.sum() if reduction == "sum" else terms.sum(dim))
 
 
-def _spread(weight: Tensor, like: Tensor, dim: int) -> Any:
+def _spread(weight: Operand, like: Operand, dim: int) -> Any:
     """The weights of classes with axes of size one around them."""
     return weight.reshape([-1 if k == dim else 1 for k in range(len(like._value.shape))])
 
 
 def _smoothed(
-    log_p: Tensor,
-    target: Tensor,
-    weight: Tensor | None,
+    log_p: Operand,
+    target: Operand,
+    weight: Operand | None,
     ignore: int,
     reduction: str,
     smoothing: float,
@@ -311,8 +317,8 @@ def _smoothed(
 
 
 def kl_div(
-    input: Tensor,
-    target: Tensor,
+    input: Operand,
+    target: Operand,
     size_average: Any = None,
     reduce: Any = None,
     reduction: str = "mean",
@@ -332,10 +338,7 @@ def kl_div(
             stacklevel=2,
         )
     reduction = "sum" if is_batchmean else chosen_reduction(reduction, size_average, reduce)
-    if log_target:
-        terms = target.exp() * (target - input)
-    else:
-        terms = apply(_xlogy, (target,)) - target * input
+    terms = target.exp() * (target - input) if log_target else apply(_xlogy, (target,)) - target * input
     found = reduced(terms, reduction)
     return found / input._value.shape[0] if is_batchmean and input._value.shape[0] else found
 
@@ -360,9 +363,9 @@ _TINY = math.exp(-100.0)
 
 
 def binary_cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
+    input: Operand,
+    target: Operand,
+    weight: Operand | None = None,
     size_average: Any = None,
     reduce: Any = None,
     reduction: str = "mean",
@@ -371,7 +374,8 @@ def binary_cross_entropy(
     reduction = chosen_reduction(reduction, size_average, reduce)
     if target._value.shape != input._value.shape:
         raise ValueError(
-            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is deprecated. "
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
+            "deprecated. "
             "Please ensure they have the same size."
         )
     value = input._value
@@ -398,13 +402,13 @@ def _bce_with_logits(x: Any, y: Any, *rest: Any) -> Any:
 
 
 def binary_cross_entropy_with_logits(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
+    input: Operand,
+    target: Operand,
+    weight: Operand | None = None,
     size_average: Any = None,
     reduce: Any = None,
     reduction: str = "mean",
-    pos_weight: Tensor | None = None,
+    pos_weight: Operand | None = None,
 ) -> Any:
     """The cross entropy of ``sigmoid(input)`` with `target`, without underflow.
 
@@ -424,8 +428,8 @@ def binary_cross_entropy_with_logits(
 
 
 def poisson_nll_loss(
-    input: Tensor,
-    target: Tensor,
+    input: Operand,
+    target: Operand,
     log_input: bool = True,
     full: bool = False,
     size_average: Any = None,
@@ -443,9 +447,9 @@ def poisson_nll_loss(
 
 
 def gaussian_nll_loss(
-    input: Tensor, target: Tensor, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+    input: Operand, target: Operand, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Any:
-    """Minus the log-likelihood of `target` under normal distributions of means `input` and variances `var`."""
+    """Minus the log-likelihood of `target` under normal distributions with these means and variances."""
     if isinstance(var, float):
         if var < 0:
             raise ValueError("var has negative entry/entries")
@@ -468,16 +472,16 @@ def _soft_margin(x: Any, y: Any, reduction: str) -> Any:
 
 
 def soft_margin_loss(
-    input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+    input: Operand, target: Operand, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
 ) -> Any:
     """``log(1 + exp(-target * input))`` for targets 1 and -1."""
     return apply(_soft_margin, (input, target), (chosen_reduction(reduction, size_average, reduce),))
 
 
 def margin_ranking_loss(
-    input1: Tensor,
-    input2: Tensor,
-    target: Tensor,
+    input1: Operand,
+    input2: Operand,
+    target: Operand,
     margin: float = 0,
     size_average: Any = None,
     reduce: Any = None,
@@ -489,8 +493,8 @@ def margin_ranking_loss(
 
 
 def hinge_embedding_loss(
-    input: Tensor,
-    target: Tensor,
+    input: Operand,
+    target: Operand,
     margin: float = 1.0,
     size_average: Any = None,
     reduce: Any = None,
@@ -503,9 +507,9 @@ def hinge_embedding_loss(
 
 
 def cosine_embedding_loss(
-    input1: Tensor,
-    input2: Tensor,
-    target: Tensor,
+    input1: Operand,
+    input2: Operand,
+    target: Operand,
     margin: float = 0,
     size_average: Any = None,
     reduce: Any = None,
@@ -521,9 +525,9 @@ def cosine_embedding_loss(
 
 
 def triplet_margin_loss(
-    anchor: Tensor,
-    positive: Tensor,
-    negative: Tensor,
+    anchor: Operand,
+    positive: Operand,
+    negative: Operand,
     margin: float = 1.0,
     p: float = 2,
     eps: float = 1e-6,
@@ -545,9 +549,9 @@ def triplet_margin_loss(
 
 
 def multilabel_soft_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
+    input: Operand,
+    target: Operand,
+    weight: Operand | None = None,
     size_average: Any = None,
     reduce: Any = None,
     reduction: str = "mean",

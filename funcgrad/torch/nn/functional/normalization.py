@@ -9,12 +9,12 @@ import numpy as np
 from funcgrad import nn
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.history import op
-from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.nn.operand import Operand
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm"]
 
 
-def with_parameters(made: Any, input: Tensor, weight: Any, bias: Any, *params: Any) -> Any:
+def with_parameters(made: Any, input: Operand, weight: Any, bias: Any, *params: Any) -> Any:
     """The operation on the input and the parameters that are not None, which it is told."""
     inputs = [t for t in (input, weight, bias) if t is not None]
     return apply(made, inputs, (weight is not None, bias is not None, *params))
@@ -35,7 +35,7 @@ def _layer_norm(x: Any, *rest: Any) -> Any:
 
 
 def layer_norm(
-    input: Tensor, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
+    input: Operand, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> Any:
     """Mean 0 and variance 1 over the last dimensions, then times `weight` plus `bias`.
 
@@ -47,13 +47,14 @@ def layer_norm(
     if not shape or tuple(input._value.shape[-len(shape) :]) != shape:
         listed = ", ".join(map(str, shape))
         raise RuntimeError(
-            f"Given normalized_shape={list(shape)}, expected input with shape [*, {listed}], but got input of size"
+            f"Given normalized_shape={list(shape)}, expected input with shape [*, {listed}], but got input "
+            "of size"
             f"{list(input._value.shape)}"
         )
     return with_parameters(_layer_norm, input, weight, bias, len(shape), eps)
 
 
-def rms_norm(input: Tensor, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:
+def rms_norm(input: Operand, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:
     """``input / sqrt(mean(input ** 2) + eps)`` over the last dimensions, times `weight`."""
     if eps is None:
         eps = float(np.finfo(input._value.dtype).eps)
@@ -73,7 +74,7 @@ def _group_norm(x: Any, *rest: Any) -> Any:
 
 
 def group_norm(
-    input: Tensor, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
+    input: Operand, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> Any:
     """Mean 0 and variance 1 in every group of channels of every example, then times `weight` plus `bias`."""
     shape = input._value.shape
@@ -103,11 +104,11 @@ def _batch_norm_by(x: Any, mean: Any, variance: Any, *rest: Any) -> Any:
 
 
 def batch_norm(
-    input: Tensor,
-    running_mean: Tensor | None,
-    running_var: Tensor | None,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
+    input: Operand,
+    running_mean: Operand | None,
+    running_var: Operand | None,
+    weight: Operand | None = None,
+    bias: Operand | None = None,
     training: bool = False,
     momentum: float = 0.1,
     eps: float = 1e-5,
@@ -134,21 +135,22 @@ def batch_norm(
     return with_parameters(_batch_norm, input, weight, bias, eps)
 
 
-def update_running(input: Tensor, mean: Any, variance: Any, momentum: float, count: int) -> None:
+def update_running(input: Operand, mean: Any, variance: Any, momentum: float, count: int) -> None:
     """Move the running statistics towards those of a batch, in place."""
     axes = (0, *range(2, len(input._value.shape)))
     x = input.detach()
-    for held, found in ((mean, lambda: x.mean(axes)), (variance, lambda: x.var(axes, correction=1))):
-        if held is not None:
-            held.mul_(1 - momentum).add_(found() * momentum)
+    if mean is not None:
+        mean.mul_(1 - momentum).add_(x.mean(axes) * momentum)
+    if variance is not None:
+        variance.mul_(1 - momentum).add_(x.var(axes, correction=1) * momentum)
 
 
 def instance_norm(
-    input: Tensor,
-    running_mean: Tensor | None = None,
-    running_var: Tensor | None = None,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
+    input: Operand,
+    running_mean: Operand | None = None,
+    running_var: Operand | None = None,
+    weight: Operand | None = None,
+    bias: Operand | None = None,
     use_input_stats: bool = True,
     momentum: float = 0.1,
     eps: float = 1e-5,
@@ -160,11 +162,11 @@ def instance_norm(
     if running_mean is not None or running_var is not None:
         update_running_of_instances(input, running_mean, running_var, momentum)
     flat = input.reshape(1, n * c, *sizes)
-    weights = [None if t is None else t.repeat(n) for t in (weight, bias)]
-    return batch_norm(flat, None, None, *weights, training=True, eps=eps).reshape(n, c, *sizes)
+    weight, bias = (None if t is None else t.repeat(n) for t in (weight, bias))
+    return batch_norm(flat, None, None, weight, bias, training=True, eps=eps).reshape(n, c, *sizes)
 
 
-def update_running_of_instances(input: Tensor, mean: Any, variance: Any, momentum: float) -> None:
+def update_running_of_instances(input: Operand, mean: Any, variance: Any, momentum: float) -> None:
     """Move the running statistics towards the mean of those of the examples, in place."""
     axes = tuple(range(2, len(input._value.shape)))
     x = input.detach()
@@ -175,7 +177,7 @@ def update_running_of_instances(input: Tensor, mean: Any, variance: Any, momentu
 
 
 def local_response_norm(
-    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+    input: Operand, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Any:
     """``input / (k + alpha * mean of squares over neighbouring channels) ** beta``."""
     squares = input * input

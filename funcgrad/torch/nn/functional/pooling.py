@@ -11,8 +11,8 @@ import numpy as np
 from funcgrad import nn
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.history import op
-from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn.functional.convolution import batched, numbers
+from funcgrad.torch.nn.operand import Operand
 from funcgrad.torch.operations.registry import FUNCTIONS
 
 __all__ = [
@@ -80,7 +80,7 @@ def _max_pool(ndim: int) -> Callable[..., Any]:
     name = f"max_pool{ndim}d"
 
     def max_pool(
-        input: Tensor,
+        input: Operand,
         kernel_size: Any,
         stride: Any = None,
         padding: Any = 0,
@@ -106,7 +106,7 @@ def _avg_pool(ndim: int) -> Callable[..., Any]:
     name = f"avg_pool{ndim}d"
 
     def avg_pool(
-        input: Tensor,
+        input: Operand,
         kernel_size: Any,
         stride: Any = None,
         padding: Any = 0,
@@ -184,7 +184,7 @@ def output_sizes(given: Any, x: Any, ndim: int) -> tuple[int, ...]:
 def _adaptive_avg_pool(ndim: int) -> Callable[..., Any]:
     name = f"adaptive_avg_pool{ndim}d"
 
-    def adaptive_avg_pool(input: Tensor, output_size: Any) -> Any:
+    def adaptive_avg_pool(input: Operand, output_size: Any) -> Any:
         x, is_batch = batched(input, ndim, name)
         sizes = output_sizes(output_size, x, ndim)
         if ndim == 2 and sizes == (1, 1):
@@ -212,7 +212,8 @@ def _adaptive_max(x: Any, sizes: tuple[int, ...]) -> Any:
         part = tuple(
             [slice(*_adaptive_windows(n, m)[i]) for n, m, i in zip(space, sizes, index, strict=True)]
         )
-        found = plain[(..., *part)].reshape((*lead, -1)).argmax(-1)
+        at_part: tuple[Any, ...] = (..., *part)
+        found = plain[at_part].reshape((*lead, -1)).argmax(-1)
         at.append(numbers_of[part].reshape(-1)[found])
     positions = np.stack(at, -1)
     picked = np.take_along_axis(x.reshape((*lead, -1)), positions, 2)
@@ -223,7 +224,8 @@ def _values(x: Any) -> Any:
     if isinstance(x, np.ndarray):
         return x
     raise NotImplementedError(
-        "funcgrad.torch does not support the gradient of adaptive_max_pool where the output size does not divide the "
+        "funcgrad.torch does not support the gradient of adaptive_max_pool where the output size does not "
+        "divide the "
         "input size; use max_pool with a window and stride"
     )
 
@@ -238,7 +240,7 @@ _ADAPTIVE_MAX = {
 def _adaptive_max_pool(ndim: int) -> Callable[..., Any]:
     name = f"adaptive_max_pool{ndim}d"
 
-    def adaptive_max_pool(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    def adaptive_max_pool(input: Operand, output_size: Any, return_indices: bool = False) -> Any:
         x, is_batch = batched(input, ndim, name)
         outs = apply(_ADAPTIVE_MAX[ndim], (x,), (output_sizes(output_size, x, ndim),))
         outs = outs if is_batch else tuple([t.squeeze(0) for t in outs])
@@ -255,7 +257,7 @@ def _lp_pool(ndim: int) -> Callable[..., Any]:
     pool = _avg_pool(ndim)
 
     def lp_pool(
-        input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+        input: Operand, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
     ) -> Any:
         size = math.prod(numbers(kernel_size, ndim))
         total = pool(input**norm_type, kernel_size, stride, 0, ceil_mode) * size

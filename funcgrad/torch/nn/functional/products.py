@@ -8,7 +8,8 @@ import numpy as np
 
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.history import op
-from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.torch.core.tensor import wrap
+from funcgrad.torch.nn.operand import Operand
 from funcgrad.torch.operations.registry import FUNCTIONS
 
 __all__ = [
@@ -44,7 +45,7 @@ def _mm_of_rows(x: Any, weight: Any) -> Any:
     return (x.reshape((-1, x.shape[-1])) @ weight.T).reshape((*x.shape[:-1], weight.shape[0]))
 
 
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
+def linear(input: Operand, weight: Operand, bias: Operand | None = None) -> Any:
     """``input @ weight.T + bias``.
 
     >>> from funcgrad import torch
@@ -85,7 +86,7 @@ def _bilinear(x: Any, y: Any, weight: Any) -> Any:
     return np.einsum("...i,kij,...j->...k", x, weight, y)
 
 
-def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
+def bilinear(input1: Operand, input2: Operand, weight: Operand, bias: Operand | None = None) -> Any:
     """``input1 @ weight[k] @ input2 + bias[k]`` for every k."""
     out = apply(_bilinear, (input1, input2, weight))
     return out if bias is None else out + bias
@@ -111,8 +112,8 @@ def _constant(x: Any) -> Any:
 
 
 def embedding(
-    input: Tensor,
-    weight: Tensor,
+    input: Operand,
+    weight: Operand,
     padding_idx: int | None = None,
     max_norm: float | None = None,
     norm_type: float = 2.0,
@@ -128,13 +129,15 @@ def embedding(
     """
     if scale_grad_by_freq or sparse:
         raise NotImplementedError(
-            "funcgrad.torch does not support embeddings with scale_grad_by_freq or sparse gradients; leave both False"
+            "funcgrad.torch does not support embeddings with scale_grad_by_freq or sparse gradients; leave "
+            "both False"
         )
     rows = weight._value.shape[0]
     index = input._value
     if index.dtype.kind not in "iu":
         raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, "
+            "Int; but got "
             f"torch.{_word(index.dtype)}Tensor instead (while checking arguments for embedding)"
         )
     if padding_idx is not None:
@@ -148,7 +151,7 @@ def embedding(
     return apply(_embedding, (weight, input), (padding_idx,))
 
 
-def _renormalise(weight: Tensor, index: Any, max_norm: float, norm_type: float) -> None:
+def _renormalise(weight: Operand, index: Any, max_norm: float, norm_type: float) -> None:
     """Scale the rows in use that are longer than `max_norm`, in place."""
     value = weight._value
     used = np.unique(index)
@@ -159,12 +162,18 @@ def _renormalise(weight: Tensor, index: Any, max_norm: float, norm_type: float) 
 
 
 def embedding_bag(
-    input: Tensor, weight: Tensor, offsets: Any = None, *, mode: str = "mean", per_sample_weights: Any = None
+    input: Operand,
+    weight: Operand,
+    offsets: Any = None,
+    *,
+    mode: str = "mean",
+    per_sample_weights: Any = None,
 ) -> Any:
     """The sums, means or maxima of the embeddings in each row of `input`, which must be a matrix."""
     if offsets is not None or len(input._value.shape) != 2:
         raise NotImplementedError(
-            "funcgrad.torch does not support embedding_bag with offsets; pass a matrix with one bag in each row"
+            "funcgrad.torch does not support embedding_bag with offsets; pass a matrix with one bag in each "
+            "row"
         )
     rows = embedding(input, weight)
     if per_sample_weights is not None:
@@ -174,7 +183,7 @@ def embedding_bag(
     return rows.sum(1) if mode == "sum" else rows.mean(1)
 
 
-def one_hot(tensor: Tensor, num_classes: int = -1) -> Any:
+def one_hot(tensor: Operand, num_classes: int = -1) -> Any:
     """Rows of zeros with a one at the place that each integer names.
 
     >>> from funcgrad import torch
@@ -201,14 +210,14 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Any:
 # -- directions and distances ---------------------------------------------------------------------------
 
 
-def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Any:
+def normalize(input: Operand, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Any:
     """``input / max(norm(input), eps)`` along `dim`."""
     length = FUNCTIONS["norm"](input, p, dim, keepdim=True)
     found = input / length.clamp_min(eps).expand_as(input)
     return found if out is None else out.copy_(found)
 
 
-def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Any:
+def cosine_similarity(x1: Operand, x2: Operand, dim: int = 1, eps: float = 1e-8) -> Any:
     """The cosine of the angle between vectors along `dim`."""
     x1, x2 = FUNCTIONS["broadcast_tensors"](x1, x2)
     lengths = [FUNCTIONS["norm"](x, 2, dim, keepdim=True).clamp_min(eps) for x in (x1, x2)]
@@ -216,7 +225,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 
 
 def pairwise_distance(
-    x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+    x1: Operand, x2: Operand, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Any:
     """The norm of ``x1 - x2 + eps`` along the last dimension."""
     return FUNCTIONS["norm"](x1 - x2 + eps, p, -1, keepdim=keepdim)

@@ -11,6 +11,7 @@ from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.history import Op, op
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.nn.functional.activations import finished, softmax
+from funcgrad.torch.nn.operand import Operand
 from funcgrad.torch.operations.registry import FUNCTIONS
 
 __all__ = [
@@ -28,7 +29,7 @@ __all__ = [
 ]
 
 
-def uniform_like(input: Tensor, shape: Any = None) -> Any:
+def uniform_like(input: Operand, shape: Any = None) -> Any:
     """Numbers between 0 and 1 from the generator that `manual_seed` sets, of the input's shape and dtype."""
     return FUNCTIONS["rand"](*(input._value.shape if shape is None else shape), dtype=input.dtype)
 
@@ -39,7 +40,7 @@ def check_share(p: float) -> None:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
-def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout(input: Operand, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
     """In training, a share `p` of the elements set to 0 and the others divided by ``1 - p``.
 
     >>> from funcgrad import torch
@@ -52,7 +53,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     return finished(input, inplace, input * kept(input, p, input._value.shape))
 
 
-def kept(input: Tensor, p: float, shape: Any) -> Tensor:
+def kept(input: Operand, p: float, shape: Any) -> Tensor:
     """``1 / (1 - p)`` for elements that stay and 0 for those that go."""
     dtype = input._value.dtype
     if p == 1.0:
@@ -62,7 +63,7 @@ def kept(input: Tensor, p: float, shape: Any) -> Tensor:
 
 
 def _channels(ndim: int) -> Callable[..., Any]:
-    def dropout_channels(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    def dropout_channels(input: Operand, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
         check_share(p)
         if not training or p == 0.0:
             return input
@@ -82,7 +83,7 @@ _LOWEST = -1.7580993408473766
 """Where `selu` ends for large negative numbers."""
 
 
-def _alpha(input: Tensor, p: float, training: bool, inplace: bool, shape: Any) -> Any:
+def _alpha(input: Operand, p: float, training: bool, inplace: bool, shape: Any) -> Any:
     check_share(p)
     if not training or p == 0.0:
         return input
@@ -93,13 +94,13 @@ def _alpha(input: Tensor, p: float, training: bool, inplace: bool, shape: Any) -
     return finished(input, inplace, (input * stays + (1 - stays) * _LOWEST) * a - a * p * _LOWEST)
 
 
-def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+def alpha_dropout(input: Operand, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
     """Dropout that keeps mean and variance after `selu`."""
     return _alpha(input, p, training, inplace, input._value.shape)
 
 
 def feature_alpha_dropout(
-    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+    input: Operand, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Any:
     """`alpha_dropout` of whole channels."""
     shape = input._value.shape
@@ -107,7 +108,7 @@ def feature_alpha_dropout(
 
 
 def gumbel_softmax(
-    logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+    logits: Operand, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
 ) -> Any:
     """A differentiable sample of classes: the softmax of logits plus Gumbel noise, or that rounded."""
     noise = -(-uniform_like(logits).clamp_min(1e-20).log()).clamp_min(1e-20).log()
@@ -129,7 +130,7 @@ def _pad(x: Any, widths: tuple[tuple[int, int], ...], value: float) -> Any:
     return np.pad(x[inside], around, constant_values=x.dtype.type(value))
 
 
-def _pad_with_elements(x: Any, widths: tuple[tuple[int, int], ...], mode: str) -> Any:
+def _pad_with_elements(x: Any, widths: tuple[tuple[int, int], ...], mode: Any) -> Any:
     return np.pad(x, widths, mode=mode)
 
 
@@ -145,8 +146,8 @@ _PADS: dict[tuple[str, int], Op] = {
 }
 
 
-def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = None) -> Any:
-    """The input with elements before and after it, the last dimension first: ``(left, right, top, bottom, ...)``.
+def pad(input: Operand, pad: Any, mode: str = "constant", value: float | None = None) -> Any:
+    """The input with elements around it, the last dimension first: ``(left, right, top, bottom, ...)``.
 
     >>> from funcgrad import torch
     >>> torch.nn.functional.pad(torch.ones(1, 2), (1, 0))
@@ -158,7 +159,8 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
         raise RuntimeError("Padding length must be divisible by 2")
     if len(numbers) > 2 * len(shape):
         raise RuntimeError(
-            f"Padding length should be less than or equal to two times the input dimension but got padding length "
+            "Padding length should be less than or equal to two times the input dimension but got padding "
+            "length "
             f"{len(numbers)} and input of dimension {len(shape)}"
         )
     pairs = list(zip(numbers[::2], numbers[1::2], strict=True))[::-1]
@@ -167,7 +169,8 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
         for n, (a, b) in zip(shape, widths, strict=True):
             if n + a + b < 0:
                 raise RuntimeError(
-                    f"The input size {n}, plus negative padding {a} and {b}, resulted in a negative output size, which "
+                    f"The input size {n}, plus negative padding {a} and {b}, resulted in a negative output "
+                    "size, which "
                     "is invalid."
                 )
         return apply(_pad, (input,), (widths, 0.0 if value is None else value))
@@ -200,7 +203,7 @@ def _linear(x: Any, weights: tuple[Any, ...]) -> Any:
 
 
 def interpolate(
-    input: Tensor,
+    input: Operand,
     size: Any = None,
     scale_factor: Any = None,
     mode: str = "nearest",
@@ -223,12 +226,14 @@ def interpolate(
         )
     if antialias or mode not in ("nearest", "nearest-exact", "linear", "bilinear", "trilinear"):
         raise NotImplementedError(
-            f"funcgrad.torch does not support interpolate with mode={mode!r}, antialias={antialias}; use nearest, "
+            f"funcgrad.torch does not support interpolate with mode={mode!r}, antialias={antialias}; use "
+            "nearest, "
             "nearest-exact, linear, bilinear or trilinear without antialiasing"
         )
     if mode.startswith("nearest") and align_corners is not None:
         raise ValueError(
-            "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
+            "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic "
+            "| trilinear"
         )
     count = len(sizes)
     if size is not None:
@@ -257,10 +262,8 @@ def linear_weights(n: int, m: int, factor: float, align: bool) -> tuple[Any, ...
     """For each of `m` results, the elements among `n` beside it and their shares."""
     rows = []
     for i in range(m):
-        if align:
-            at = i * (n - 1) / (m - 1) if m > 1 else 0.0
-        else:
-            at = max(0.0, (i + 0.5) * factor - 0.5)
+        corners = i * (n - 1) / (m - 1) if m > 1 else 0.0
+        at = corners if align else max(0.0, (i + 0.5) * factor - 0.5)
         low = min(int(at), n - 1)
         share = at - low
         rows.append(((low, 1.0 - share), (min(low + 1, n - 1), share)))
@@ -268,7 +271,7 @@ def linear_weights(n: int, m: int, factor: float, align: bool) -> tuple[Any, ...
 
 
 def upsample(
-    input: Tensor,
+    input: Operand,
     size: Any = None,
     scale_factor: Any = None,
     mode: str = "nearest",

@@ -45,7 +45,7 @@ REQUIRED: Any = object()
 
 
 class Elementwise(Module):
-    """A function with options: they are arguments of the constructor, attributes, and part of what is printed."""
+    """A function with options: arguments of the constructor, attributes, and part of what is printed."""
 
     function: ClassVar[Callable[..., Any]]
     options: ClassVar[dict[str, Any]] = {}

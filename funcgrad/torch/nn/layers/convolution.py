@@ -30,6 +30,7 @@ __all__ = [
 class Convolving(Module):
     """What all convolutions share: sizes, parameters, first values, and the printed form."""
 
+    bias: Any
     ndim: ClassVar[int]
     transposed: ClassVar[bool] = False
 
@@ -53,7 +54,7 @@ class Convolving(Module):
         self.out_channels = out_channels
         self.kernel_size = numbers(kernel_size, self.ndim)
         self.stride = numbers(stride, self.ndim)
-        self.padding = padding if isinstance(padding, str) else numbers(padding, self.ndim)
+        self.padding: Any = padding if isinstance(padding, str) else numbers(padding, self.ndim)
         self.dilation = numbers(dilation, self.ndim)
         self.output_padding = numbers(output_padding, self.ndim)
         self.groups = groups
@@ -251,7 +252,8 @@ class Backward(Convolving):
         most = [n + s - 1 for n, s in zip(least, self.stride, strict=True)]
         if any(not a <= w <= b for a, w, b in zip(least, wanted, most, strict=True)):
             raise ValueError(
-                f"requested an output size of {list(wanted)}, but valid sizes range from {least} to {most} (for an input "
+                f"requested an output size of {list(wanted)}, but valid sizes range from {least} to {most} "
+                "(for an input "
                 f"of {list(sizes)})"
             )
         return tuple([w - a for a, w in zip(least, wanted, strict=True)])
@@ -287,7 +289,10 @@ class Unfold(Module):
         return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
 
     def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, stride={self.stride}"
+        return (
+            f"kernel_size={self.kernel_size}, dilation={self.dilation}, "
+            f"padding={self.padding}, stride={self.stride}"
+        )
 
 
 class Fold(Module):

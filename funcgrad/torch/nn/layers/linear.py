@@ -219,7 +219,8 @@ class EmbeddingBag(Module):
         super().__init__()
         if options:
             raise NotImplementedError(
-                f"funcgrad.torch does not support EmbeddingBag with {', '.join(options)}; use Embedding and reduce"
+                f"funcgrad.torch does not support EmbeddingBag with {', '.join(options)}; use Embedding and "
+                "reduce"
             )
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim

@@ -90,15 +90,18 @@ class Recurrent(Module):
         super().__init__()
         if proj_size:
             raise NotImplementedError(
-                "funcgrad.torch does not support recurrent layers with proj_size; follow the layer by a Linear"
+                "funcgrad.torch does not support recurrent layers with proj_size; follow the layer by a "
+                "Linear"
             )
         if not 0 <= dropout <= 1:
             raise ValueError(
-                "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
+                "dropout should be a number in range [0, 1] representing the probability of an element "
+                "being zeroed"
             )
         if dropout > 0 and num_layers == 1:
             warnings.warn(
-                "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers "
+                "dropout option adds dropout after all but last recurrent layer, so non-zero dropout "
+                "expects num_layers "
                 f"greater than 1, but got dropout={dropout} and num_layers={num_layers}",
                 UserWarning,
                 stacklevel=3,
@@ -164,7 +167,8 @@ class Recurrent(Module):
             x = x.transpose(0, 1)
         if x._value.shape[-1] != self.input_size:
             raise RuntimeError(
-                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {x._value.shape[-1]}"
+                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got "
+                f"{x._value.shape[-1]}"
             )
         out, last = self._layers(x, self._start(x, hx, is_batch))
         if not is_batch:
