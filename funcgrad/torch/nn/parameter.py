@@ -30,7 +30,8 @@ class Parameter(Tensor):
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
         """What `__new__` has done."""
 
-    def __repr__(self, *, tensor_contents: str | None = None) -> str:
+    # mypy takes the names of arguments away from special methods.
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:  # type: ignore[override]
         return f"Parameter containing:\n{super().__repr__()}"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
