@@ -12,7 +12,7 @@ from funcgrad.torch.core.plans import plan_for
 from funcgrad.torch.core.state import MODES, SEQUENCE, quiet
 from funcgrad.torch.core.tensor import Tensor, wrap
 
-__all__ = ["UNCHANGING", "apply", "evaluated", "make_node", "needs_of", "remembers", "result", "results"]
+__all__ = ["UNCHANGING", "apply", "apply_to", "evaluated", "make_node", "needs_of", "remembers", "result", "results"]
 
 _new = object.__new__
 
@@ -35,6 +35,44 @@ def apply(op: Op, inputs: Sequence[Any], params: tuple[Any, ...] = ()) -> Any:
     finally:
         quiet.leave(token)
     return remembered(op, inputs, values, params, out)
+
+
+def apply_to(op: Op, x: Tensor, params: tuple[Any, ...]) -> Tensor:
+    """As `apply`, for one tensor and one result: the path of reductions."""
+    a = x._value
+    token = quiet.enter()
+    try:
+        out = op.function(a, *params)
+    finally:
+        quiet.leave(token)
+    t: Tensor = _new(Tensor)
+    t._value = out
+    t._version_box = [0]
+    if not x._rg:
+        if MODES.inference:
+            t._inference = True
+        return t
+    if not MODES.fast or x._inference or out.dtype.kind not in "fc":
+        return remembered(op, (x,), (a,), params, out)  # type: ignore[no-any-return]
+    plan = op.plans.get((params, 1, ((a.shape, a.dtype),)))
+    if plan is None:
+        plan = plan_for(op, params, 1, ((a.shape, a.dtype),), ((out.shape, out.dtype),))
+    node: Node = _new(op.node_class)
+    node.params = params
+    node.edges = (x._node or x,)
+    node.plan = plan
+    if plan.used_inputs:
+        box = x._version_box
+        if plan.used_outputs:
+            node.saved, node.checks = (a, out), (box, box[0], t._version_box, 0)
+        else:
+            node.saved, node.checks = (a,), (box, box[0])
+    elif plan.used_outputs:
+        node.saved, node.checks = (out,), (t._version_box, 0)
+    node.seq = next(SEQUENCE)
+    t._node = node
+    t._rg = True
+    return t
 
 
 def needs_of(inputs: Sequence[Any]) -> int:

@@ -18,6 +18,7 @@ from funcgrad.torch.core.arguments import roots_of
 from funcgrad.torch.core.history import FREED, AccumulateGrad, Node, Output, changed_message
 from funcgrad.torch.core.hooks import hook_name
 from funcgrad.torch.core.plans import late_plan
+from funcgrad.torch.core.quick import quick_backward
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, own, wrap
 
@@ -36,6 +37,10 @@ def backward(
 ) -> None:
     """Sum of the derivatives of `tensors`, added to the `grad` of the leaves (or of `inputs` only)."""
     del grad_variables
+    if grad_tensors is None and inputs is None and not create_graph and isinstance(tensors, Tensor):
+        # What nearly every call is.
+        if quick_backward(tensors, bool(retain_graph)):
+            return
     if inputs is not None:
         inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
         if len(inputs) == 0:

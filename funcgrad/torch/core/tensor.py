@@ -6,8 +6,10 @@ This module owns the object and its autograd attributes. Operations are given to
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import Any, TypeVar
 
 import numpy as np
@@ -203,9 +205,7 @@ class Tensor:
 
         Raises RuntimeError where PyTorch does, in its words.
         """
-        from funcgrad.torch.core.engine import backward  # noqa: PLC0415 - above the class
-
-        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+        _engine().backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     def retain_grad(self) -> None:
         """Keep the gradient of this non-leaf tensor in `grad`."""
@@ -305,6 +305,12 @@ class Tensor:
         from funcgrad.torch.core.unsupported import missing_attribute  # noqa: PLC0415 - above the class
 
         raise missing_attribute(name)
+
+
+@functools.cache
+def _engine() -> Any:
+    # The engine stands above the class; imported once.
+    return import_module("funcgrad.torch.core.engine")
 
 
 def _word(t: Tensor) -> str:

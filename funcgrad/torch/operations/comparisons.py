@@ -11,7 +11,7 @@ from funcgrad.torch.core.apply import evaluated, result
 from funcgrad.torch.core.errors import broadcast_error
 from funcgrad.torch.core.history import Op
 from funcgrad.torch.core.tensor import Tensor
-from funcgrad.torch.operations.arithmetic import number_as, numbers_of, operand, result_dtype
+from funcgrad.torch.operations.arithmetic import F32, F64, number_as, numbers_of, operand, result_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, tensor_of
 
 __all__ = ["compared"]
@@ -48,6 +48,13 @@ def _comparison(name: str, function: Any, operator: str, aliases: tuple[str, ...
         return compared(function, input, other)
 
     def operating(self: Tensor, other: Any) -> Any:
+        a, kind = self._value, type(other)
+        dtype = a.dtype
+        if dtype is F32 or dtype is F64:
+            if kind is float or kind is int:
+                return result(function(a, other))
+            if kind is Tensor and other._value.dtype is dtype and other._value.shape == a.shape:
+                return result(function(a, other._value))
         if not numbers_of(other):
             return NotImplemented
         return compared(function, self, other)

@@ -9,7 +9,8 @@ import numpy as np
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.errors import dim_of
 from funcgrad.torch.core.history import Op, op
-from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.torch.operations.arithmetic import F32, F64, remember_two
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
 
 __all__ = ["matmul"]
@@ -25,6 +26,9 @@ _MM = Op("MmBackward0", _matmul, input_names=("self", "mat2"))
 _BMM = Op("BmmBackward0", _matmul, input_names=("self", "mat2"))
 _SQUEEZED = Op("SqueezeBackward4", _matmul)
 _UNSAFE = Op("UnsafeViewBackward0", _matmul, input_names=("self", "mat2"))
+
+
+_PLAIN = {(1, 1): _DOT, (2, 1): _MV, (2, 2): _MM, (1, 2): _SQUEEZED}
 
 
 def _same_dtype(x: Tensor, y: Tensor) -> None:
@@ -46,7 +50,15 @@ def matmul(input: Tensor, other: Tensor) -> Any:
     """The product of vectors, matrices or batches of matrices."""
     if not isinstance(other, Tensor):
         return NotImplemented
-    x, y = input._value.shape, other._value.shape
+    a, b = input._value, other._value
+    x, y = a.shape, b.shape
+    dtype = a.dtype
+    if len(y) <= 2 and 0 < len(x) <= 2 and dtype is b.dtype and (dtype is F32 or dtype is F64) and y and x[-1] == y[0]:
+        t = wrap(a @ b)
+        needs = (1 if input._rg else 0) + (2 if other._rg else 0)
+        if needs:
+            remember_two(_PLAIN[len(x), len(y)], t, needs, input, other, a, b)
+        return t
     if not x or not y:
         raise RuntimeError(
             f"both arguments to matmul need to be at least 1D, but they are {len(x)}D and {len(y)}D"

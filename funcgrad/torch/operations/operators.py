@@ -10,7 +10,10 @@ from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.history import Op, op
 from funcgrad.torch.core.inplace import in_place
 from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.core.state import MODES, SEQUENCE, quiet
 from funcgrad.torch.operations.arithmetic import (
+    F32,
+    F64,
     Binary,
     numbers_of,
     operator_method,
@@ -200,6 +203,10 @@ def _power(x: Any, y: Any) -> Any:
 
 
 _POW_NUMBER = Op("PowBackward0", _power_number, input_names=("self",), param_names=("exponent",))
+# The base is saved whatever the exponent, as PyTorch does.
+_POW_NUMBER.masks[1] = 1
+_POW_NODE = _POW_NUMBER.node_class
+_new = object.__new__
 POW = Binary("PowBackward1", _power)
 _POW_BASE = Binary("PowBackward2", _power)
 
@@ -218,6 +225,34 @@ def power(input: Any, exponent: Any) -> Any:
 
 
 def _pow(self: Tensor, exponent: Any) -> Any:
+    kind = type(exponent)
+    if kind is int or kind is float:
+        a = self._value
+        dtype = a.dtype
+        if dtype is F32 or dtype is F64:
+            token = quiet.enter()
+            value = a**exponent
+            quiet.leave(token)
+            t: Tensor = _new(Tensor)
+            t._value = value
+            t._version_box = [0]
+            if self._rg:
+                if MODES.fast and not self._inference:
+                    node = _new(_POW_NODE)
+                    node.params = (exponent,)
+                    node.edges = (self._node or self,)
+                    node.specs = (a.shape,)
+                    box = self._version_box
+                    node.saved = (a,)
+                    node.checks = (box, box[0])
+                    node.seq = next(SEQUENCE)
+                    t._node = node
+                    t._rg = True
+                else:
+                    return apply(_POW_NUMBER, (self,), (exponent,))
+            elif MODES.inference:
+                t._inference = True
+            return t
     if isinstance(exponent, float | int | complex):
         value = self._value
         kind = value.dtype.kind

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.apply import apply, apply_to
 from funcgrad.torch.core.dtypes import numpy_dtype
 from funcgrad.torch.core.errors import dim_of, dims_of
 from funcgrad.torch.core.history import Op, op
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.operations.arithmetic import F32
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
 
 __all__ = ["chosen_dtype", "named"]
@@ -39,7 +40,7 @@ def chosen_dtype(dtype: Any, x: Tensor, *, widen: bool = False) -> Any:
 
 
 def _sum(x: Any, axes: Any, keepdims: bool, dtype: Any) -> Any:
-    return np.sum(x, axis=axes, keepdims=keepdims, dtype=dtype)
+    return np.add.reduce(x, axes, dtype, None, keepdims)
 
 
 _SUM = Op("SumBackward0", _sum)
@@ -52,8 +53,8 @@ def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
     dim = axis if dim is None else dim
     wanted = chosen_dtype(dtype, input, widen=True)
     if dim is None and not keepdim:
-        return apply(_SUM, (input,), (None, False, wanted))
-    return apply(_SUM_DIM, (input,), (dims_of(dim, len(input._value.shape)), keepdim, wanted))
+        return apply_to(_SUM, input, (None, False, wanted))
+    return apply_to(_SUM_DIM, input, (dims_of(dim, len(input._value.shape)), keepdim, wanted))
 
 
 @op("NansumBackward0")
@@ -71,6 +72,8 @@ def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any 
 
 
 def _mean(x: Any, axes: Any, keepdims: bool, dtype: Any) -> Any:
+    if axes is None and x.dtype is F32 and dtype is F32:
+        return np.add.reduce(x, None) / F32.type(x.size)
     if axes is None or axes:
         return np.mean(x, axis=axes, keepdims=keepdims, dtype=dtype)
     return x * np.ones((), x.dtype)
@@ -94,8 +97,8 @@ def mean(
             f"mean(): could not infer output dtype. {what} must be either a floating point or complex dtype. Got: {kind}"
         )
     if dim is None and not keepdim:
-        return apply(_MEAN, (input,), (None, False, wanted))
-    return apply(_MEAN_DIM, (input,), (dims_of(dim, len(input._value.shape)), keepdim, wanted))
+        return apply_to(_MEAN, input, (None, False, wanted))
+    return apply_to(_MEAN_DIM, input, (dims_of(dim, len(input._value.shape)), keepdim, wanted))
 
 
 @operation()

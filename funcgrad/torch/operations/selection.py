@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.scipy import special
-from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.apply import apply, apply_to
 from funcgrad.torch.core.dtypes import numpy_dtype
 from funcgrad.torch.core.errors import dim_of
 from funcgrad.torch.core.history import Op, op
@@ -396,7 +396,7 @@ def _normalised(made: Op, input: Tensor, dim: Any, dtype: Any) -> Any:
         raise NotImplementedError(f"\"softmax_lastdim_kernel_impl\" not implemented for '{_word(input)}'")
     if dim is None:
         dim = 0 if len(input._value.shape) in (0, 1, 3) else 1
-    return apply(made, (input,), (dim_of(dim, len(input._value.shape)),))
+    return apply_to(made, input, (dim_of(dim, len(input._value.shape)),))
 
 
 def _word(t: Tensor) -> str:
