@@ -1,4 +1,4 @@
-"""Every function that the docs list as supported: NumPy's values when recorded, derivatives, and batches.
+"""Every function that the docs list as supported: values when recorded and compiled, derivatives, batches.
 
 One call each, the one that writes the page; the other modules go into the corners.
 """
@@ -80,5 +80,8 @@ def test_function(name: str) -> None:
     for ours, theirs in zip(found, map(np.asarray, fg.tree.leaves(call(X))), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-14)
         assert np.asarray(ours).dtype == theirs.dtype or name in REAL_IF_VALUES_ARE
+    compiled = fg.jit(fg.value_and_grad(total))(X)
+    for ours, theirs in zip(compiled, fg.value_and_grad(total)(X), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-11)
     looped = [fg.grad(total)(row) for row in rows]
     np.testing.assert_allclose(fg.vmap(fg.grad(total))(rows), looped, rtol=1e-9, atol=1e-12)
