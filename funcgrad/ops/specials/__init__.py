@@ -2,6 +2,7 @@
 
 from funcgrad.ops.specials import bessel as bessel
 from funcgrad.ops.specials import errors as errors
+from funcgrad.ops.specials import exprel as exprel
 from funcgrad.ops.specials import gamma as gamma
 from funcgrad.ops.specials import hypergeometric as hypergeometric
 from funcgrad.ops.specials import incomplete as incomplete

@@ -35,16 +35,10 @@ def hyperu_by_x(out: Any, a: Any, b: Any, x: Any) -> Any:
     return -a * hyperu(a + 1.0, b + 1.0, x)
 
 
-def exprel_by_x(out: Any, x: Any) -> Any:
-    """``1F1(2; 3; x) / 2``, for ``(exp(x) - 1) / x = 1F1(1; 2; x)``."""
-    return 0.5 * hyp1f1(2.0, 3.0, x)
-
-
 hyp0f1 = define("hyp0f1", "the parameter v", hyp0f1_by_z)
 hyp1f1 = define("hyp1f1", *PARAMETERS[:2], hyp1f1_by_x)
 hyp2f1 = define("hyp2f1", *PARAMETERS, hyp2f1_by_z)
 hyperu = define("hyperu", *PARAMETERS[:2], hyperu_by_x)
-exprel = define("exprel", exprel_by_x)
 
 
 # -- orthogonal polynomials --------------------------------------------------------------------------------

@@ -6,12 +6,13 @@ import math
 from typing import Any
 
 from funcgrad.ops.comparison import greater, less
-from funcgrad.ops.elementary import cos, cosh, exp, sin, sqrt
+from funcgrad.ops.elementary import cos, cosh, exp, log, sin, sqrt
 from funcgrad.ops.lazy import LazyUfunc
 from funcgrad.ops.magnitude import absolute
 from funcgrad.ops.selection import where
 from funcgrad.ops.special import Sinc
-from funcgrad.ops.specials.hypergeometric import exprel, hyp2f1
+from funcgrad.ops.specials.exprel import exprel
+from funcgrad.ops.specials.hypergeometric import hyp2f1
 from funcgrad.ops.specials.table import LazyResult, define
 
 # -- exponential integrals ---------------------------------------------------------------------------------
@@ -83,8 +84,11 @@ fresnel_c = define("fresnel_c", fresnel_c_by_z, ufunc=LazyResult("scipy.special"
 
 
 def spence_by_z(out: Any, z: Any) -> Any:
-    """``log(z) / (1 - z)``, -1 at 1."""
-    return -hyp2f1(1.0, 1.0, 2.0, 1.0 - z)
+    """``log(z) / (1 - z)``, near 1 ``-2F1(1, 1; 2; 1 - z)``."""
+    rest = 1.0 - z
+    near = less(absolute(rest), 0.5)
+    usual = log(where(near, 2.0, z)) / where(near, 1.0, rest)
+    return where(near, -hyp2f1(1.0, 1.0, 2.0, where(near, rest, 0.0)), usual)
 
 
 spence = define("spence", spence_by_z)

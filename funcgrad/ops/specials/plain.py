@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from funcgrad.ops.comparison import equal, greater, less_equal
+from funcgrad.ops.comparison import equal, greater, less, less_equal
 from funcgrad.ops.elementary import exp, log, log1p, sin
 from funcgrad.ops.magnitude import absolute, hypot, sign
 from funcgrad.ops.selection import where
-from funcgrad.ops.specials.hypergeometric import hyp1f1, hyp2f1
+from funcgrad.ops.specials.exprel import ExprelDerivative
+from funcgrad.ops.specials.hypergeometric import hyp2f1
 from funcgrad.ops.specials.table import define
 
 # -- divergences and losses --------------------------------------------------------------------------------
@@ -67,8 +68,8 @@ define("pseudo_huber", pseudo_huber_by_delta, pseudo_huber_by_r)
 
 
 def power_slope(log_x: Any, lmbda: Any) -> Any:
-    """The derivative of ``(exp(lmbda L) - 1) / lmbda`` by lmbda, ``L**2 1F1(2; 3; lmbda L) / 2``."""
-    return log_x * log_x * (0.5 * hyp1f1(2.0, 3.0, lmbda * log_x))
+    """The derivative of ``(exp(lmbda L) - 1) / lmbda`` by lmbda, ``L**2`` times that of `exprel`."""
+    return log_x * log_x * ExprelDerivative(1)(lmbda * log_x)
 
 
 def boxcox_by_x(out: Any, x: Any, lmbda: Any) -> Any:
@@ -99,8 +100,12 @@ def inv_boxcox_by_y(out: Any, y: Any, lmbda: Any) -> Any:
 
 
 def inv_boxcox_by_lmbda(out: Any, y: Any, lmbda: Any) -> Any:
-    """By ``log1p(t) / t = 2F1(1, 1; 2; -t)`` with ``t = lmbda y``: right at 0 too."""
-    return out * y * y * (-0.5 * hyp2f1(2.0, 2.0, 3.0, -lmbda * y))
+    """``y**2`` times the derivative of ``log1p(t) / t`` at ``lmbda y``, near 0 ``-2F1(2, 2; 3; -t) / 2``."""
+    t = lmbda * y
+    near = less(absolute(t), 0.5)
+    far = where(near, 1.0, t)
+    usual = (far / (1.0 + far) - log1p(far)) / (far * far)
+    return out * y * y * where(near, -0.5 * hyp2f1(2.0, 2.0, 3.0, where(near, -t, 0.0)), usual)
 
 
 def inv_boxcox1p_by_y(out: Any, y: Any, lmbda: Any) -> Any:

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import NotDifferentiableError
-from funcgrad.ops.families import Pointwise
+from funcgrad.ir.avals import Aval
+from funcgrad.ops.families import Pointwise, ufunc_dtypes
 from funcgrad.ops.lazy import LazyUfunc
 from funcgrad.ops.structure import aval
 from funcgrad.tracing.samples import Sample, edge, integers, positive, uniform
@@ -100,6 +101,9 @@ class Special(Pointwise):
     def ufunc(self) -> Any:
         """What evaluates it."""
         return TABLE[self.function].ufunc
+
+    def _loop_dtypes(self, avals: tuple[Aval, ...]) -> tuple[np.dtype[Any], ...]:
+        return ufunc_dtypes(self.function, self.ufunc, avals)
 
     def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
         entry = TABLE[self.function]
