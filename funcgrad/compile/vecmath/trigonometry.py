@@ -25,12 +25,14 @@ def sin(x: Value) -> Value:
     """The sine."""
     # Zero's sign is lost in the sums.
     near = select(x.equals(0.0), x, sine_of(*quadrant(x)))
-    return mended("sin", absolute(x), limit(x), near, exact_sine, x)
+    return mended("sine", absolute(x), limit(x), near, exact_sine, x, x.body.real(0.0))
 
 
 def cos(x: Value) -> Value:
     """The cosine."""
-    return mended("cos", absolute(x), limit(x), cosine_of(*quadrant(x)), exact_cosine, x)
+    n, r, tail = quadrant(x)
+    near = sine_of(n + 1, r, tail)
+    return mended("sine", absolute(x), limit(x), near, exact_sine, x, x.body.real(1.0))
 
 
 def tan(x: Value) -> Value:
@@ -39,14 +41,13 @@ def tan(x: Value) -> Value:
     return mended("tan", absolute(x), limit(x), near, exact_tangent, x)
 
 
-def exact_sine(x: Value) -> Value:
-    """The sine of a large number."""
-    return nowhere_at_infinity(x, sine_of(*exact_quadrant(x)))
+def exact_sine(x: Value, turn: Value) -> Value:
+    """The sine of a large number and no quarter turn or one.
 
-
-def exact_cosine(x: Value) -> Value:
-    """The cosine of a large number."""
-    return nowhere_at_infinity(x, cosine_of(*exact_quadrant(x)))
+    One function for sine and cosine: where there is the one, its derivative is not far.
+    """
+    n, r, tail = exact_quadrant(x)
+    return nowhere_at_infinity(x, sine_of(select(turn > 0.0, n + 1, n), r, tail))
 
 
 def exact_tangent(x: Value) -> Value:
@@ -70,11 +71,6 @@ def sine_of(n: Value, r: Value, tail: Value) -> Value:
     value = select((n & 1).equals(0), sine, cosine)
     sign = (n & 2) << (r.body.format.width - 2)
     return (value.bits() ^ sign).as_real()
-
-
-def cosine_of(n: Value, r: Value, tail: Value) -> Value:
-    """The cosine of ``n`` quarter turns and a rest."""
-    return sine_of(n + 1, r, tail)
 
 
 def tangent_of(n: Value, r: Value, tail: Value) -> Value:

@@ -116,6 +116,10 @@ UNIT, FEW = (-1.0, 1.0), (-10.0, 10.0)
 POSITIVE = ((ALL, (0.5, 2.0), (0.95, 1.05)), (ALL_SINGLE, (0.5, 2.0), (0.95, 1.05)))
 ANGLES = ((UNIT, FEW, (-1e4, 1e4), (-2e9, 2e9), (1e3, 1e300)), (UNIT, FEW, (-3e4, 3e4), (1e3, 3e38)))
 GROWING = ((UNIT, (-4.0, 4.0), (-711.0, 711.0)), (UNIT, (-4.0, 4.0), (-90.0, 90.0)))
+GAMMA = (
+    ((1e-300, 8.0), (2.0, 1e300), (-20.5, -0.1)),
+    ((1e-30, 8.0), (2.0, 1e30), (-8.5, -0.1)),
+)
 
 CASES: dict[str, Case] = {
     "exp": Case(mpmath.exp, (UNIT, (-746.0, 709.8)), (UNIT, (-104.0, 88.7))),
@@ -146,15 +150,9 @@ CASES: dict[str, Case] = {
     "erfc": Case(mpmath.erfc, (UNIT, (-6.0, 27.0)), (UNIT, (-4.0, 10.0))),
     "ndtr": Case(normal_distribution, (UNIT, (-38.0, 9.0)), (UNIT, (-14.0, 6.0))),
     "log_ndtr": Case(log_ndtr, (UNIT, (-1e3, 37.0)), (UNIT, (-1e3, 13.0))),
-    "gammaln": Case(
-        log_gamma, ((1e-300, 8.0), (2.0, 1e300), (-20.5, -0.1)), ((1e-30, 8.0), (2.0, 1e30), (-8.5, -0.1)),
-        3.0, 2.0
-    ),
-    "digamma": Case(
-        mpmath.digamma, ((1e-300, 8.0), (2.0, 1e300), (-20.5, -0.1)), ((1e-30, 8.0), (2.0, 1e30), (-8.5,
-        -0.1)), 3.0, 2.0
-    ),
-}  # fmt: skip
+    "gammaln": Case(log_gamma, *GAMMA, ulps=6.0, floor=2.0),
+    "digamma": Case(mpmath.digamma, *GAMMA, ulps=6.0, floor=2.0),
+}
 
 PAIRS: dict[str, tuple[Callable[..., Any], float]] = {
     "pow": (power, 0.0),

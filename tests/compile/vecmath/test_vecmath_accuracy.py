@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -51,6 +52,21 @@ def test_every_single_precision_exponential_near_one(apply: Any) -> None:
     x = np.arange(0x3F000000, 0x3F800000, 37, dtype=np.uint32).view(np.float32)
     exact = np.exp(x.astype(np.float64))
     assert np.max(np.abs(apply("exp", x) - exact) / np.spacing(exact.astype(np.float32))) < 1.0
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["gammaln", "digamma"])
+def test_gamma_functions_of_positive_numbers(
+    name: str, dtype: str, apply: Any, rng: np.random.Generator
+) -> None:
+    from references import CASES, error_in_ulps
+
+    # At their zeros too: 1 and 2 for the one, 1.4616... for the other.
+    x = np.concatenate([rng.uniform(0.01, 12.0, 2 * POINTS), rng.normal(1.46, 1e-3, 20)]).astype(dtype)
+    with mpmath.workprec(150):
+        exact = [CASES[name].reference(mpmath.mpf(v)) for v in x.tolist()]
+    errors = [error_in_ulps(y, e, dtype) for y, e in zip(apply(name, x).tolist(), exact, strict=True)]
+    assert max(errors) < 2.7, x[np.argmax(errors)]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
