@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.numpy.axes import given
 from funcgrad.numpy.creation import check_device, copied, entered
 from funcgrad.tracing.tracer import Tracer
 
@@ -101,7 +102,8 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     check_device(device)
     if type(x) is Tracer:
         return copied(x) if copy else x
-    return entered(np.from_dlpack(x, device=device, copy=copy))
+    # NumPy 2.0 does not know the options.
+    return entered(np.from_dlpack(x, **given(device=device, copy=copy)))
 
 
 def finfo(type: Any, /) -> Any:
