@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.contenders import gradients
-from benchmarks.model import Versus, Workload
+from benchmarks.model import Call, Contender, Versus, Workload
 
 SEED = 0
 CHANNELS_OUT = 8
@@ -60,4 +60,59 @@ CONVOLUTION = Workload(
     rtol=1e-3,
 )
 
-WORKLOADS = (CONVOLUTION,)
+
+def facade_training_step(fg: Any, np: Any, inputs: tuple[Any, ...]) -> Call:
+    """With ``funcgrad.torch``."""
+    return training_step(fg.torch, np, inputs)
+
+
+def training_step(torch: Any, np: Any, inputs: tuple[Any, ...]) -> Call:
+    """Forget gradients, loss, backward, a step of Adam."""
+    layers, x, y = inputs
+    modules: list[Any] = []
+    for weight, bias in layers:
+        linear = torch.nn.Linear(*weight.T.shape)
+        with torch.no_grad():
+            linear.weight.copy_(torch.from_numpy(weight))
+            linear.bias.copy_(torch.from_numpy(bias))
+        modules += [linear, torch.nn.Tanh()]
+    model = torch.nn.Sequential(*modules[:-1])
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    x, y = torch.from_numpy(x), torch.from_numpy(y)
+
+    def step() -> Any:
+        optimizer.zero_grad()
+        loss = ((model(x) - y) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return step
+
+
+def mlp_inputs(np: Any) -> tuple[Any, ...]:
+    """Three layers of width 64, a batch of 32, float32."""
+    rng = np.random.default_rng(SEED)
+    width, batch = 64, 32
+
+    def floats(*shape: int) -> Any:
+        return rng.normal(size=shape).astype(np.float32)
+
+    scale = np.float32(width**-0.5)
+    layers = [(floats(width, width) * scale, floats(width)) for _ in range(3)]
+    return layers, floats(batch, width), floats(batch, width)
+
+
+TRAINING_STEP = Workload(
+    name="training-step",
+    title="a training step with tensors and Adam: tanh MLP, 3 layers, batch 32, width 64, float32",
+    contenders=(
+        Contender("funcgrad", "funcgrad", facade_training_step),
+        Contender("torch", "torch", training_step),
+    ),
+    targets=(Versus(("torch",), 1.0),),
+    inputs=mlp_inputs,
+    rtol=1e-3,
+)
+
+WORKLOADS = (CONVOLUTION, TRAINING_STEP)
