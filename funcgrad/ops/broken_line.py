@@ -27,7 +27,7 @@ from funcgrad.ops.structure import aval, broadcast, cast, reshape, shape_of
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed, integers, normal, real_part, uniform
 
-BLOCK = 1 << 14
+BLOCK = 1 << 16
 
 
 def inner_slopes(points: Any, heights: Any) -> Any:
