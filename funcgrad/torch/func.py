@@ -140,7 +140,8 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
             if has_aux:
                 if not (isinstance(out, tuple) and len(out) == 2):
                     raise RuntimeError(
-                        "grad_and_value(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is True"
+                        "grad_and_value(f)(*args): output of function f should be a tuple: (output, aux) if "
+                        "has_aux is True"
                     )
                 out, aux = out
             if not isinstance(out, Tensor):
@@ -230,7 +231,8 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         _flat(cotangents, flat)
         if len(flat) != len(outs):
             raise RuntimeError(
-                f"Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function: "
+                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to "
+                "the function: "
                 f"got {len(flat)} cotangents for {len(outs)} outputs"
             )
         with enable_grad():
@@ -248,7 +250,8 @@ def jvp(
     """The value of `func` and its derivative in the direction `tangents`."""
     if not isinstance(primals, tuple):
         raise RuntimeError(
-            "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
+            "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call "
+            "f(*primals)."
         )
     with enable_grad():
         owned: list[Tensor] = []
@@ -428,7 +431,8 @@ def _dims(in_dims: Any, args: tuple[Any, ...]) -> list[Any]:
     given = (in_dims,) * len(args) if isinstance(in_dims, int) or in_dims is None else tuple(in_dims)
     if len(given) != len(args):
         raise ValueError(
-            f"vmap(f, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of inputs."
+            f"vmap(f, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of "
+            "inputs."
         )
     dims: list[Any] = []
     for d, a in zip(given, args, strict=True):
@@ -455,7 +459,8 @@ def _check_dims(tensors: list[Tensor], dims: list[Any]) -> None:
         ndim = len(t._value.shape)
         if not -ndim <= d < ndim:
             raise ValueError(
-                f"vmap(f, in_dims, ...)(<inputs>): Got in_dim={d} for some input, but that input is a Tensor of "
+                f"vmap(f, in_dims, ...)(<inputs>): Got in_dim={d} for some input, but that input is a Tensor "
+                "of "
                 f"dimensionality {ndim} so expected in_dim to satisfy -{ndim} <= in_dim < {ndim}."
             )
         sizes.append(t._value.shape[d])
@@ -463,7 +468,8 @@ def _check_dims(tensors: list[Tensor], dims: list[Any]) -> None:
         raise ValueError("vmap(f, in_dims, ...)(<inputs>): at least one input must be mapped over")
     if len(set(sizes)) > 1:
         raise ValueError(
-            f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped "
+            f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} "
+            "for the mapped "
             "dimension"
         )
 

@@ -80,7 +80,8 @@ def _require_square(name: str, x: Tensor, what: str = "A") -> None:
     rows, columns = x._value.shape[-2:]
     if rows != columns:
         raise RuntimeError(
-            f"linalg.{name}: {what} must be batches of square matrices, but they are {rows} by {columns} matrices"
+            f"linalg.{name}: {what} must be batches of square matrices, but they are {rows} by {columns} "
+            "matrices"
         )
 
 
@@ -90,13 +91,15 @@ def _solved(name: str, made: Op, inputs: Any, params: tuple[Any, ...] = ()) -> A
     except np.linalg.LinAlgError:
         if name == "cholesky":
             raise LinAlgError(
-                "linalg.cholesky: The factorization could not be completed because the input is not positive-definite "
+                "linalg.cholesky: The factorization could not be completed because the input is not "
+                "positive-definite "
                 "(the leading minor of order 1 is not positive-definite)."
             ) from None
         suffix = (
             ""
             if name != "inv"
-            else ": The diagonal element 1 is zero, the inversion could not be completed because the input matrix is singular."
+            else ": The diagonal element 1 is zero, the inversion could not be completed because the input "
+            "matrix is singular."
         )
         if name == "solve":
             raise LinAlgError(
@@ -125,7 +128,8 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Any:
     if rows != a[-1]:
         columns = 1 if vector else b[-1]
         raise RuntimeError(
-            f"linalg.solve: Incompatible shapes of A and B for the equation AX = B ({a[-2]}x{a[-1]} and {rows}x{columns})"
+            f"linalg.solve: Incompatible shapes of A and B for the equation AX = B ({a[-2]}x{a[-1]} and "
+            f"{rows}x{columns})"
         )
     if A._value.dtype != B._value.dtype:
         raise RuntimeError(

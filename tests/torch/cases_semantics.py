@@ -1,6 +1,6 @@
 """What tensors remember: backward, changes in place, views, hooks, modes, functions of the user's."""
 
-CASES = r'''
+CASES = r"""
 # backward
 x = torch.tensor([1.0, 2.0], requires_grad=True); (x * x).sum().backward(); (x * 3).sum().backward(); x.grad
 x = torch.ones(2, requires_grad=True); (x * 2).backward()
@@ -374,7 +374,7 @@ fwAD = torch.autograd.forward_ad\nwith fwAD.dual_level():\n    r = fwAD.unpack_d
 fwAD = torch.autograd.forward_ad\nwith fwAD.dual_level():\n    d = fwAD.make_dual(torch.tensor([2.0, 3.0]), torch.tensor([1.0, 0.5]))\n    r = fwAD.unpack_dual((d * d).sum())\n(r.primal, r.tangent)
 checkpoint = torch.utils.checkpoint.checkpoint\nx = torch.tensor(2.0, requires_grad=True); y = checkpoint(lambda t: t ** 3, x, use_reentrant=False); y.backward(); (y.item(), x.grad)
 checkpoint = torch.utils.checkpoint.checkpoint\nx = torch.tensor(2.0, requires_grad=True); w = torch.tensor(5.0, requires_grad=True); y = checkpoint(lambda t: w * t, x, use_reentrant=True); y.backward(); (x.grad, w.grad)
-'''
+"""
 
 
 def cases():

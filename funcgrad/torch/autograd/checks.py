@@ -75,13 +75,15 @@ def _check_inputs(args: tuple[Any, ...]) -> None:
     wanted = [t for t in args if isinstance(t, Tensor) and t._rg]
     if not wanted:
         raise ValueError(
-            "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
+            "gradcheck expects at least one input tensor to require gradient, but none of them have "
+            "requires_grad=True."
         )
     if any(t._value.dtype.itemsize < 8 for t in wanted):
         import warnings  # noqa: PLC0415 - rare
 
         warnings.warn(
-            "Input #0 requires gradient and is not a double precision floating point or complex. This check will likely "
+            "Input #0 requires gradient and is not a double precision floating point or complex. This check "
+            "will likely "
             "fail if all the inputs are not of double precision floating point or complex. ",
             UserWarning,
             stacklevel=3,
@@ -113,7 +115,7 @@ def _numerical(func: Callable[..., Any], args: tuple[Any, ...], t: Tensor, numbe
         before = flat[k]
         step = _central(flat, k, before, eps, value)
         if flat.dtype.kind == "c":
-            # For a cotangent v the gradient of Re(conj(v) f) is its derivatives by real and imaginary part; v = 1.
+            # The gradient of the real part: its derivatives by real and imaginary part.
             across = _central(flat, k, before, 1j * eps, value)
             step = step.real + 1j * across.real
         rows.append(step)

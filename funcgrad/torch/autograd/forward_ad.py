@@ -15,7 +15,10 @@ __all__ = [
     "unpack_dual",
 ]
 
-_NO_LEVEL = "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
+_NO_LEVEL = (
+    "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
+    "enter_dual_level() first."
+)
 
 
 class _Levels:
@@ -57,7 +60,8 @@ def exit_dual_level(*, level: int | None = None) -> None:
     """Close the level; its tangents are forgotten."""
     if _LEVELS.current < 0:
         raise RuntimeError(
-            "Trying to exit a forward AD level that was not the last one that was created. This is not supported."
+            "Trying to exit a forward AD level that was not the last one that was created. This is not "
+            "supported."
         )
     _LEVELS.current -= 1
     _LEVELS.duals = []

@@ -117,12 +117,14 @@ class FunctionNode(Node):
         grads = found if isinstance(found, tuple) else (found,)
         if len(grads) > self._count and any(g is not None for g in grads[self._count :]):
             raise RuntimeError(
-                f"function {self._name()} returned an incorrect number of gradients (expected {self._count}, got "
+                f"function {self._name()} returned an incorrect number of gradients (expected {self._count}, "
+                "got "
                 f"{len(grads)})"
             )
         if len(grads) < self._count:
             raise RuntimeError(
-                f"function {self._name()} returned an incorrect number of gradients (expected {self._count}, got "
+                f"function {self._name()} returned an incorrect number of gradients (expected {self._count}, "
+                "got "
                 f"{len(grads)})"
             )
         return [self._checked(k, grads[k]) for k in self._tensor_inputs]
@@ -140,7 +142,8 @@ class FunctionNode(Node):
                 fits = False
             if not fits:
                 raise RuntimeError(
-                    f"Function {self._name()} returned an invalid gradient at index {k} - got {list(g._value.shape)} but "
+                    f"Function {self._name()} returned an invalid gradient at index {k} - got "
+                    f"{list(g._value.shape)} but "
                     f"expected shape compatible with {list(shape)}"
                 )
             lead = len(g._value.shape) - len(shape)
@@ -206,7 +209,8 @@ class Function:
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """The gradients of the inputs from those of the outputs; override it (or `vjp`)."""
         raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+            "You must implement either the backward or vjp method for your custom autograd.Function to use "
+            "it with "
             "backward mode AD."
         )
 
@@ -214,7 +218,8 @@ class Function:
     def vjp(ctx: Any, *grad_outputs: Any) -> Any:
         """Another name for `backward`."""
         raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+            "You must implement either the backward or vjp method for your custom autograd.Function to use "
+            "it with "
             "backward mode AD."
         )
 

@@ -22,11 +22,13 @@ def _tuple(x: Any, where: str, function: str) -> tuple[bool, tuple[Any, ...]]:
         if not isinstance(t, Tensor):
             if is_tuple:
                 raise TypeError(
-                    f"The {where} given to {function} must be either a Tensor or a tuple of Tensors but the value at index "
+                    f"The {where} given to {function} must be either a Tensor or a tuple of Tensors but the "
+                    "value at index "
                     f"{k} has type {type(t)}."
                 )
             raise TypeError(
-                f"The {where} given to {function} must be either a Tensor or a tuple of Tensors but the given {where} has "
+                f"The {where} given to {function} must be either a Tensor or a tuple of Tensors but the "
+                f"given {where} has "
                 f"type {type(t)}."
             )
     return is_tuple, tuple(found)
@@ -64,13 +66,15 @@ def _gradients(
         )
     if strict and not wanted:
         raise RuntimeError(
-            "Output 0 of the user-provided function does not require gradients. The outputs must be computed in a "
+            "Output 0 of the user-provided function does not require gradients. The outputs must be computed "
+            "in a "
             "differentiable manner from the input when running in strict mode."
         )
     if strict and any(g is None for g in found):
         k = next(k for k, g in enumerate(found) if g is None)
         raise RuntimeError(
-            f"Output 0 of the user-provided function is independent of input {k}. This is not allowed in strict mode."
+            f"Output 0 of the user-provided function is independent of input {k}. This is not allowed in "
+            "strict mode."
         )
     return tuple([_zeros(t) if g is None else g for g, t in zip(found, inputs, strict=True)])
 
@@ -110,7 +114,8 @@ def vjp(
             vectors = _check_v(v, outs, outs_tuple)
         elif len(outs) != 1 or outs[0]._value.size != 1:
             raise RuntimeError(
-                "The vector v can only be None if the user-provided function returns a single Tensor with a single element."
+                "The vector v can only be None if the user-provided function returns a single Tensor with a "
+                "single element."
             )
         else:
             vectors = (wrap(np.ones(outs[0]._value.shape, outs[0]._value.dtype)),)
@@ -132,7 +137,8 @@ def jvp(
             vectors = _check_v(v, own, is_tuple)
         elif len(own) != 1 or own[0]._value.size != 1:
             raise RuntimeError(
-                "The vector v can only be None if the input to the user-provided function is a single Tensor with a single element."
+                "The vector v can only be None if the input to the user-provided function is a single Tensor "
+                "with a single element."
             )
         else:
             vectors = (wrap(np.ones(own[0]._value.shape, own[0]._value.dtype)),)
@@ -239,7 +245,8 @@ def _vectors(v: Any, own: tuple[Any, ...], is_tuple: bool) -> tuple[Any, ...]:
         return _check_v(v, own, is_tuple)
     if len(own) != 1 or own[0]._value.size != 1:
         raise RuntimeError(
-            "The vector v can only be None if the input to the user-provided function is a single Tensor with a single element."
+            "The vector v can only be None if the input to the user-provided function is a single Tensor "
+            "with a single element."
         )
     return (wrap(np.ones(own[0]._value.shape, own[0]._value.dtype)),)
 

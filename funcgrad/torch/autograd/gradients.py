@@ -14,7 +14,8 @@ from funcgrad.torch.core.tensor import Tensor, wrap
 __all__ = ["grad"]
 
 _UNUSED = (
-    "The differentiated Tensor at index {} appears to not have been used in the graph. Set allow_unused=True if this is the "
+    "The differentiated Tensor at index {} appears to not have been used in the graph. Set allow_unused=True "
+    "if this is the "
     "desired behavior."
 )
 
@@ -37,7 +38,8 @@ def grad(
     """
     if materialize_grads and allow_unused is False:
         raise ValueError(
-            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
+            "allow_unused=False."
         )
     allow = materialize_grads if allow_unused is None else allow_unused
     wanted = (inputs,) if isinstance(inputs, Tensor) or hasattr(inputs, "edge") else tuple(inputs)
@@ -49,7 +51,12 @@ def grad(
     captures = Captures([edge_for(t) for t in wanted])
     keep = create_graph if retain_graph is None else retain_graph
     found = run_backward(edges, cotangents, keep, create_graph, captures)
-    return tuple([finished(g, t, k, allow, materialize_grads) for k, (g, t) in enumerate(zip(found, wanted, strict=True))])
+    return tuple(
+        [
+            finished(g, t, k, allow, materialize_grads)
+            for k, (g, t) in enumerate(zip(found, wanted, strict=True))
+        ]
+    )
 
 
 def edge_for(t: Any) -> Any:

@@ -95,5 +95,6 @@ class saved_tensors_hooks:
 
     def __init__(self, pack_hook: Callable[..., Any], unpack_hook: Callable[..., Any]) -> None:
         raise NotImplementedError(
-            "funcgrad.torch does not support saved_tensors_hooks; use funcgrad.torch.utils.checkpoint to keep less"
+            "funcgrad.torch does not support saved_tensors_hooks; use funcgrad.torch.utils.checkpoint to "
+            "keep less"
         )

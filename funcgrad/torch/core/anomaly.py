@@ -24,7 +24,8 @@ def warn_of_error(node: Node) -> None:
     name = node._name()
     if text is None:
         warnings.warn(
-            f"Error detected in {name}. No forward pass information available. Enable detect anomaly during forward "
+            f"Error detected in {name}. No forward pass information available. Enable detect anomaly during "
+            "forward "
             "pass for more information.",
             UserWarning,
             stacklevel=2,

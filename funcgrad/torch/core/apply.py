@@ -12,7 +12,17 @@ from funcgrad.torch.core.plans import plan_for
 from funcgrad.torch.core.state import MODES, SEQUENCE, quiet
 from funcgrad.torch.core.tensor import Tensor, wrap
 
-__all__ = ["UNCHANGING", "apply", "apply_to", "evaluated", "make_node", "needs_of", "remembers", "result", "results"]
+__all__ = [
+    "UNCHANGING",
+    "apply",
+    "apply_to",
+    "evaluated",
+    "make_node",
+    "needs_of",
+    "remembers",
+    "result",
+    "results",
+]
 
 _new = object.__new__
 
@@ -27,7 +37,7 @@ def evaluated(op: Op, values: Sequence[Any], params: tuple[Any, ...]) -> Any:
 
 
 def apply(op: Op, inputs: Sequence[Any], params: tuple[Any, ...] = ()) -> Any:
-    """The result of an operation on tensors (and arrays, which are constants); a tuple where it has several."""
+    """The result of an operation on tensors (and arrays, which are constants), or the tuple of them."""
     values = [t._value if isinstance(t, Tensor) else t for t in inputs]
     token = quiet.enter()
     try:
@@ -140,8 +150,10 @@ def make_node(
         if isinstance(t, Tensor):
             if t._inference:
                 raise RuntimeError(
-                    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference "
-                    "mode in computation tracked by autograd. To work around this, you can make a clone to get a "
+                    "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
+                    "inference "
+                    "mode in computation tracked by autograd. To work around this, you can make a clone to "
+                    "get a "
                     "normal tensor and use it in autograd, or use `torch.no_grad()` instead of "
                     "`torch.inference_mode()`."
                 )

@@ -73,11 +73,13 @@ def explicit(out: Tensor, g: Any, k: int, create: bool) -> Any:
         raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
     if g._value.shape != out._value.shape:
         raise RuntimeError(
-            f"Mismatch in shape: grad_output[{k}] has a shape of {g.shape} and output[{k}] has a shape of {out.shape}."
+            f"Mismatch in shape: grad_output[{k}] has a shape of {g.shape} and output[{k}] has a shape of "
+            f"{out.shape}."
         )
     if (g._value.dtype.kind == "c") != (out._value.dtype.kind == "c"):
         raise RuntimeError(
-            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch "
+            "in dtype: "
             f"grad_output[{k}] has a dtype of {g.dtype} and output[{k}] has a dtype of {out.dtype}."
         )
     if g._value.dtype != out._value.dtype:

@@ -6,7 +6,7 @@ gradients and the freeing of saved values, and no derivative.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -37,10 +37,9 @@ def backward(
 ) -> None:
     """Sum of the derivatives of `tensors`, added to the `grad` of the leaves (or of `inputs` only)."""
     del grad_variables
-    if grad_tensors is None and inputs is None and not create_graph and isinstance(tensors, Tensor):
-        # What nearly every call is.
-        if quick_backward(tensors, bool(retain_graph)):
-            return
+    simple = grad_tensors is None and inputs is None and not create_graph
+    if simple and isinstance(tensors, Tensor) and quick_backward(tensors, bool(retain_graph)):
+        return
     if inputs is not None:
         inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
         if len(inputs) == 0:
@@ -58,8 +57,10 @@ def warn_of_cycle() -> None:
 
     warnings.warn(
         "Using backward() with create_graph=True will create a reference cycle between the parameter and its "
-        "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid "
-        "this. If you have to use this function, make sure to reset the .grad fields of your parameters to None "
+        "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to "
+        "avoid "
+        "this. If you have to use this function, make sure to reset the .grad fields of your parameters to "
+        "None "
         "after use to break the cycle and avoid the leak.",
         UserWarning,
         stacklevel=4,
@@ -161,6 +162,14 @@ class Pass:
         if slots is None:
             slots = self.grads[node] = [None] * node.outputs
         slots[number] = g if slots[number] is None else slots[number] + g
+
+    def expect(self, nodes: Iterable[Node], roots: Sequence[Any]) -> None:
+        """Count the contributions that every leaf will get."""
+        pending = self.pending
+        for edges in (*[node.edges for node in nodes], roots):
+            for e in edges:
+                if isinstance(e, Tensor):
+                    pending[e] = pending.get(e, 0) + 1
 
     def arrived(self, leaf: Tensor) -> None:
         """One of the contributions to a leaf has arrived (or never will); the last one finishes it."""
@@ -278,14 +287,7 @@ def run_backward(
     work = Pass(keep, create, captures, into is not None)
     nodes = nodes_behind(edges)
     chosen = captures.needed(nodes) if captures is not None else None
-    pending = work.pending
-    for node in nodes if chosen is None else chosen:
-        for e in node.edges:
-            if isinstance(e, Tensor):
-                pending[e] = pending.get(e, 0) + 1
-    for edge in edges:
-        if isinstance(edge, Tensor):
-            pending[edge] = pending.get(edge, 0) + 1
+    work.expect(nodes if chosen is None else chosen, edges)
     before = MODES.grad
     MODES.grad = create
     MODES.settle()

@@ -219,7 +219,8 @@ class detect_anomaly:
         self._check = check_nan
         self._before = (MODES.anomaly, MODES.check_nan)
         warnings.warn(
-            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be "
+            "enabled for "
             "debugging.",
             UserWarning,
             stacklevel=2,

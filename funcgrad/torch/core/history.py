@@ -208,8 +208,8 @@ class Op:
         "name",
         "node_class",
         "output_names",
-        "plans",
         "param_names",
+        "plans",
         "title",
         "visible",
     )
@@ -276,7 +276,8 @@ def changed_message(value: Any, box: list[Any], expected: int, edge: Any, own: b
         maker = f", which is output {edge_number(edge)} of {short_name(edge_node(edge))},"
     return (
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[torch.{word}Tensor [{shape}]]{maker} is at version {box[0]}; expected version {expected} instead. Hint: enable "
+        f"[torch.{word}Tensor [{shape}]]{maker} is at version {box[0]}; expected version {expected} instead. "
+        "Hint: enable "
         "anomaly detection to find the operation that failed to compute its gradient, with "
         "torch.autograd.set_detect_anomaly(True, check_nan=False)."
     )

@@ -81,10 +81,8 @@ class Formatter:
         if OPTIONS.sci_mode is not None:
             self.scientific = OPTIONS.sci_mode
         for x in nonzero.tolist():
-            if self.scientific:
-                text = f"{x:.{p}e}"
-            else:
-                text = f"{x:.0f}." if self.integral else f"{x:.{p}f}"
+            plain = f"{x:.0f}." if self.integral else f"{x:.{p}f}"
+            text = f"{x:.{p}e}" if self.scientific else plain
             self.width = max(self.width, len(text))
 
     def text(self, x: Any) -> str:

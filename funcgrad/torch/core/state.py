@@ -1,4 +1,4 @@
-"""The modes that change what an operation does, one set for each thread, and the settings all threads share."""
+"""The modes that change what an operation does, one set for each thread, and settings that all share."""
 
 from __future__ import annotations
 

@@ -129,7 +129,8 @@ class Tensor:
             message = "you can only change requires_grad flags of leaf variables."
             if not wanted:
                 message += (
-                    " If you want to use a computed variable in a subgraph that doesn't require differentiation use "
+                    " If you want to use a computed variable in a subgraph that doesn't require "
+                    "differentiation use "
                     "var_no_grad = var.detach()."
                 )
             raise RuntimeError(message)
@@ -154,10 +155,14 @@ class Tensor:
         """The gradient that backward passes have accumulated here, None before the first."""
         if self._node is not None and not self._retains and self._rg and self._grad is None:
             warnings.warn(
-                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
-                "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated "
-                "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor "
-                "by mistake, make sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 "
+                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
+                "attribute "
+                "won't be populated during autograd.backward(). If you indeed want the .grad field to be "
+                "populated "
+                "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the "
+                "non-leaf Tensor "
+                "by mistake, make sure you access the leaf Tensor instead. See "
+                "github.com/pytorch/pytorch/pull/30531 "
                 "for more information.",
                 UserWarning,
                 stacklevel=2,
@@ -178,14 +183,18 @@ class Tensor:
         if given._value.shape != self._value.shape:
             raise RuntimeError(
                 f"attempting to assign a gradient of size '{list(given._value.shape)}' to a tensor of size "
-                f"'{list(self._value.shape)}'. Please ensure that the gradient and the tensor are the same size"
+                f"'{list(self._value.shape)}'. Please ensure that the gradient and the tensor are the same "
+                "size"
             )
         if given._value.dtype != self._value.dtype:
             raise RuntimeError(
                 "attempting to assign a gradient with dtype "
-                f"'{_word(given)}' to a tensor with grad_dtype '{self.type()[6:-6]}'. The gradient must match the tensor's "
-                "grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific "
-                "dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its "
+                f"'{_word(given)}' to a tensor with grad_dtype '{self.type()[6:-6]}'. The gradient must "
+                "match the tensor's "
+                "grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute "
+                "with a specific "
+                "dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a "
+                "tensor and its "
                 "gradient may break downstream systems that assume they match."
             )
         self._grad = given
@@ -226,7 +235,7 @@ class Tensor:
         return self._retains and self._node is not None
 
     def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(grad)`` whenever the gradient of this tensor is computed; what it returns replaces it."""
+        """Call ``hook(grad)`` when the gradient of this tensor is computed; its result replaces it."""
         if not self._rg:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if self._node is None:
@@ -261,8 +270,10 @@ class Tensor:
         """Forget the history of this tensor; returns it."""
         if self._view is not None:
             raise RuntimeError(
-                "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) "
-                "for training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and "
+                "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel "
+                "(DDP) "
+                "for training, and gradient_as_bucket_view is set as True, gradients are views of DDP "
+                "buckets, and "
                 "hence detach_() cannot be called on these gradients. To fix this error, please refer to the "
                 "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
             )

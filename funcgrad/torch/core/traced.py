@@ -13,7 +13,7 @@ __all__ = ["own_copy"]
 
 
 def own_copy(x: Any, *written: Any) -> Any:
-    """A copy of `x` that takes the values `written`: traced where one of them is, as no array can hold those."""
+    """A copy of `x` that takes the values `written`: traced where one of them is."""
     if type(x) is not Tracer and any(type(v) is Tracer for v in written):
         x = np.asarray(x)
         empty = fg.numpy.zeros(x.shape, x.dtype)

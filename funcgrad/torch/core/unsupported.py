@@ -10,7 +10,8 @@ UNSUPPORTED = {
     "mps": f"there is no Metal here: {_NUMPY}",
     "xpu": f"there are no accelerators here: {_NUMPY}",
     "to_sparse": "sparse layouts are not supported; keep the tensor dense, or use scipy.sparse on `.numpy()`",
-    "to_sparse_csr": "sparse layouts are not supported; keep the tensor dense, or use scipy.sparse on `.numpy()`",
+    "to_sparse_csr": "sparse layouts are not supported; keep the tensor dense, or use scipy.sparse on "
+    "`.numpy()`",
     "sparse_coo_tensor": "sparse layouts are not supported; make a dense tensor and fill it with index_put_",
     "sparse_csr_tensor": "sparse layouts are not supported; make a dense tensor and fill it with index_put_",
     "names": "named tensors are not supported; refer to dimensions by number",
@@ -26,7 +27,8 @@ UNSUPPORTED = {
     "qint8": "quantized tensors are not supported; use integer tensors and a scale of your own",
     "compile": "use funcgrad.jit",
     "jit": "use funcgrad.jit",
-    "share_memory_": "memory shared between processes is not supported; use multiprocessing.shared_memory and from_numpy",
+    "share_memory_": "memory shared between processes is not supported; use multiprocessing.shared_memory "
+    "and from_numpy",
     "pin_memory": f"there is no page-locked memory here: {_NUMPY}",
     "distributed": "there is no distributed training here",
 }

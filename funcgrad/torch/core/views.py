@@ -176,9 +176,12 @@ class Poisoned(Node):
     def backward_python(self, cotangents: Any) -> Any:
         """Refuse."""
         raise RuntimeError(
-            f"Output {self.number} of {self.maker} is a view and its base or another view of its base has been modified "
-            "inplace. This view is the output of a function that returns multiple views. Such functions do not allow the "
-            "output views to be modified inplace. You should replace the inplace operation by an out-of-place one."
+            f"Output {self.number} of {self.maker} is a view and its base or another view of its base has "
+            "been modified "
+            "inplace. This view is the output of a function that returns multiple views. Such functions do "
+            "not allow the "
+            "output views to be modified inplace. You should replace the inplace operation by an "
+            "out-of-place one."
         )
 
 

@@ -1,4 +1,4 @@
-"""The operations of PyTorch, by family: each is an array function, a name of a history node, and a signature."""
+"""The operations of PyTorch, by family: an array function, a name of a history node, and a signature."""
 
 from importlib import import_module
 
@@ -7,13 +7,16 @@ __all__ = ["load"]
 _MODULES = (
     "creation",
     "conversion",
+    "questions",
     "arithmetic",
     "operators",
     "elementwise",
     "comparisons",
     "movement",
+    "parts",
     "reductions",
     "indexing",
+    "scattering",
     "writing",
     "joining",
     "contractions",

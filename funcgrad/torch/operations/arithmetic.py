@@ -42,7 +42,9 @@ def result_dtype(*operands: Any) -> np.dtype[Any]:
     return promote_all(with_axes, without, weak)
 
 
-def remember_two(op: Op, t: Tensor, needs: int, x: Any, y: Any, a: Any, b: Any) -> None:
+def remember_two(  # noqa: PLR0912 - the hot path of all operators: in one piece
+    op: Op, t: Tensor, needs: int, x: Any, y: Any, a: Any, b: Any
+) -> None:
     """Give the result of an operation on two operands of one floating-point dtype its history.
 
     `x` and `y` are the operands (`y` may be a number), `a` and `b` their values.
@@ -184,7 +186,9 @@ def numbers_of(x: Any) -> bool:
     return isinstance(x, (Tensor, *_NUMBERS, np.ndarray, np.generic))
 
 
-def operator_method(binary: Binary, name: str) -> Callable[[Any, Any], Any]:
+def operator_method(  # noqa: C901 - the hot path of all operators: in one piece
+    binary: Binary, name: str
+) -> Callable[[Any, Any], Any]:
     """The operator ``x <op> y`` of tensors."""
     op = binary.op
     function = op.function
@@ -192,7 +196,7 @@ def operator_method(binary: Binary, name: str) -> Callable[[Any, Any], Any]:
     tensor_class = Tensor
     modes, enter, leave = MODES, quiet.enter, quiet.leave
 
-    def method(self: Any, other: Any) -> Any:
+    def method(self: Any, other: Any) -> Any:  # noqa: PLR0912 - likewise
         a = self._value
         dtype = a.dtype
         kind = type(other)

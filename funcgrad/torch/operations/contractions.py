@@ -53,7 +53,14 @@ def matmul(input: Tensor, other: Tensor) -> Any:
     a, b = input._value, other._value
     x, y = a.shape, b.shape
     dtype = a.dtype
-    if len(y) <= 2 and 0 < len(x) <= 2 and dtype is b.dtype and (dtype is F32 or dtype is F64) and y and x[-1] == y[0]:
+    if (
+        len(y) <= 2
+        and 0 < len(x) <= 2
+        and dtype is b.dtype
+        and (dtype is F32 or dtype is F64)
+        and y
+        and x[-1] == y[0]
+    ):
         t = wrap(a @ b)
         needs = (1 if input._rg else 0) + (2 if other._rg else 0)
         if needs:
@@ -76,7 +83,8 @@ def _check_matmul(input: Tensor, other: Tensor, x: tuple[int, ...], y: tuple[int
         if not fits:
             raise RuntimeError(
                 "inconsistent tensor size, expected tensor "
-                f"{list(x)} and src {list(y)} to have the same number of elements, but got {x[0]} and {y[0]} elements "
+                f"{list(x)} and src {list(y)} to have the same number of elements, but got {x[0]} and {y[0]} "
+                "elements "
                 "respectively"
             )
         return _DOT
@@ -103,7 +111,8 @@ def _check_matmul(input: Tensor, other: Tensor, x: tuple[int, ...], y: tuple[int
             )
         batch = int(np.prod(np.broadcast_shapes(x[:-2], y[:-2])))
         raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{batch}, {x[-1]}] but got: [{batch}, "
+            f"Expected size for first two dimensions of batch2 tensor to be: [{batch}, {x[-1]}] but got: "
+            f"[{batch}, "
             f"{y[-2]}]."
         )
     try:
@@ -143,7 +152,8 @@ def bmm(input: Tensor, mat2: Tensor) -> Any:
         raise RuntimeError(f"{which} must be a 3D tensor")
     if x[0] != y[0] or x[2] != y[1]:
         raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{x[0]}, {x[2]}] but got: [{y[0]}, {y[1]}]."
+            f"Expected size for first two dimensions of batch2 tensor to be: [{x[0]}, {x[2]}] but got: "
+            f"[{y[0]}, {y[1]}]."
         )
     return apply(_BMM, (input, mat2))
 
@@ -199,7 +209,8 @@ def inner(input: Tensor, other: Tensor) -> Any:
         return input * other
     if x[-1] != y[-1]:
         raise RuntimeError(
-            f"inner() the last dimension must match on both input tensors but got shapes {list(x)} and {list(y)}"
+            f"inner() the last dimension must match on both input tensors but got shapes {list(x)} and "
+            f"{list(y)}"
         )
     return tensordot(input, other, ([-1], [-1]))
 
@@ -232,7 +243,8 @@ def _adding(name: str) -> None:
         if a[-1] != inner_size:
             columns = b[-1] if n > 1 else 1
             raise RuntimeError(
-                f"mat1 and mat2 shapes cannot be multiplied ({a[-2]}x{a[-1]} and {b[-2] if n > 1 else b[0]}x{columns})"
+                f"mat1 and mat2 shapes cannot be multiplied ({a[-2]}x{a[-1]} and "
+                f"{b[-2] if n > 1 else b[0]}x{columns})"
             )
         return apply(made, (input, mat1, mat2), (beta, alpha))
 
@@ -287,10 +299,14 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) 
     """``input + value * tensor1 / tensor2``."""
     if tensor1._value.dtype.kind in "iub" and tensor2._value.dtype.kind in "iub":
         raise RuntimeError(
-            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true "
-            "division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * "
-            "torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) "
-            "for float inputs. The future addcdiv behavior is just the latter implementation: (input + value * tensor1 / "
+            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will "
+            "perform a true "
+            "division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + "
+            "value * "
+            "torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * "
+            "tensor1 / tensor2) "
+            "for float inputs. The future addcdiv behavior is just the latter implementation: (input + value "
+            "* tensor1 / "
             "tensor2), for all dtypes."
         )
     return apply(_addcdiv, (input, tensor1, tensor2), (value,))
@@ -321,7 +337,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Any:
     for k, (i, j) in enumerate(zip(first, second, strict=True)):
         if x[dim_of(i, len(x))] != y[dim_of(j, len(y))]:
             raise RuntimeError(
-                f"contracted dimensions need to match, but first has size {x[i]} in dim {i} and second has size {y[j]} in "
+                f"contracted dimensions need to match, but first has size {x[i]} in dim {i} and second has "
+                f"size {y[j]} in "
                 f"dim {j}"
             )
         del k
@@ -363,7 +380,8 @@ def _check_subscripts(named: list[str], operands: Any) -> None:
                 + (
                     f"is more than the number of dimensions ({len(t._value.shape)}) for operand {k}"
                     if few == "fewer"
-                    else f"does not match the number of dimensions ({len(t._value.shape)}) for operand {k} and no "
+                    else f"does not match the number of dimensions ({len(t._value.shape)}) for operand {k} "
+                    "and no "
                     "ellipsis was given"
                 )
             )
@@ -371,7 +389,8 @@ def _check_subscripts(named: list[str], operands: Any) -> None:
             seen = sizes.get(label, 1)
             if seen != 1 and n not in (1, seen):
                 raise RuntimeError(
-                    f"einsum(): subscript {label} has size {n} for operand {k} which does not broadcast with previously "
+                    f"einsum(): subscript {label} has size {n} for operand {k} which does not broadcast with "
+                    "previously "
                     f"seen size {seen}"
                 )
             sizes[label] = max(seen, n)
@@ -423,7 +442,8 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Any:
     at = dim_of(dim, len(shape))
     if shape[at] != 3 or other._value.shape[at] != 3:
         raise RuntimeError(
-            f"linalg.cross: inputs dimension {dim} must have length 3. Got {shape[at]} and {other._value.shape[at]}"
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {shape[at]} and "
+            f"{other._value.shape[at]}"
         )
     return apply(_cross, (input, other), (at,))
 

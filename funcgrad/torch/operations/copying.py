@@ -20,7 +20,8 @@ from funcgrad.torch.operations.registry import FUNCTIONS
 __all__ = ["load", "save"]
 
 _NOT_A_LEAF = (
-    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were "
+    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. "
+    " If you were "
     "attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
     "https://github.com/pytorch/pytorch/pull/103001"
 )
@@ -93,7 +94,7 @@ def rebuilt(cls: type, value: Any, requires_grad: bool) -> Any:
 # -- files ------------------------------------------------------------------------------------------------
 
 
-def _described(x: Any, arrays: dict[str, Any]) -> Any:
+def _described(x: Any, arrays: dict[str, Any]) -> Any:  # noqa: PLR0911 - one for each kind of object
     """A description in JSON; arrays go into `arrays`."""
     if isinstance(x, Tensor):
         key = f"array{len(arrays)}"
@@ -141,7 +142,7 @@ def save(obj: Any, f: Any, *args: Any, **options: Any) -> None:
         file.write(buffer.getvalue())
 
 
-def _made(d: Any, arrays: Any) -> Any:
+def _made(d: Any, arrays: Any) -> Any:  # noqa: PLR0911 - one for each kind of object
     kind = d["kind"]
     if kind in ("tensor", "parameter"):
         t = wrap(arrays[d["array"]])
@@ -184,7 +185,8 @@ def load(f: Any, map_location: Any = None, *args: Any, weights_only: bool = True
         if isinstance(error, FileNotFoundError):
             raise
         raise RuntimeError(
-            "load() reads only what funcgrad.torch.save wrote: files of PyTorch hold pickles, which can run code. Convert "
+            "load() reads only what funcgrad.torch.save wrote: files of PyTorch hold pickles, which can run "
+            "code. Convert "
             "them where PyTorch is installed, with numpy.savez of the tensors' .numpy()."
         ) from None
     if "description" not in arrays:

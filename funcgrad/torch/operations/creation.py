@@ -102,7 +102,7 @@ def _depths(data: Any, at: int = 0) -> None:
         raise TypeError(f"must be real number, not {type(culprit).__name__}")
 
 
-def array_from(data: Any, dtype: Any) -> Any:
+def array_from(data: Any, dtype: Any) -> Any:  # noqa: PLR0911 - one for each kind of data
     """A new array of the data, in a NumPy dtype or the one PyTorch infers."""
     if isinstance(data, Tensor):
         value = data._value
@@ -214,15 +214,19 @@ def from_numpy(array: Any) -> Tensor:
     torch_dtype(array.dtype)
     if any(s < 0 for s in array.strides):
         raise ValueError(
-            "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are "
+            "not "
             "currently supported. (You can probably work around this by making a copy of your array  with "
             "array.copy().) "
         )
     if not array.flags.writeable:
         warnings.warn(
-            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means "
-            "writing to this tensor will result in undefined behavior. You may want to copy the array to protect its "
-            "data or make it writable before converting it to a tensor. This type of warning will be suppressed for "
+            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This "
+            "means "
+            "writing to this tensor will result in undefined behavior. You may want to copy the array to "
+            "protect its "
+            "data or make it writable before converting it to a tensor. This type of warning will be "
+            "suppressed for "
             "the rest of this program.",
             UserWarning,
             stacklevel=3,
@@ -324,7 +328,9 @@ def full(
     """A new tensor of one number."""
     value = fill_value._value if isinstance(fill_value, Tensor) else fill_value
     if isinstance(value, str) or value is None:
-        raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}")
+        raise TypeError(
+            f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}"
+        )
     shape = (int(size),) if isinstance(size, int) else shape_of((size,))
     return finished(np.full(shape, value, _full_dtype(fill_value, dtype)), requires_grad, **options)
 

@@ -54,7 +54,8 @@ def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
         for d, (a, b) in enumerate(zip(first, shape, strict=True)):
             if d != at and a != b:
                 raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {at}. Expected size {a} but got size {b} for "
+                    f"Sizes of tensors must match except in dimension {at}. Expected size {a} but got size "
+                    f"{b} for "
                     f"tensor number {k} in the list."
                 )
     return apply(_cat, kept, (at, dtype))
@@ -245,7 +246,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
 
 
 @op("DiagonalBackward0_copy")
-def _DIAGONAL_COPY(x: Any, offset: int) -> Any:  # noqa: N802 - an operation
+def _DIAGONAL_COPY(x: Any, offset: int) -> Any:
     return np.diagonal(x, offset).copy()
 
 

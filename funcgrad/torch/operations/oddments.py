@@ -1,4 +1,4 @@
-"""Names at the edges: limits of dtypes, old constructors, statistics, integrals, and linear algebra's old names."""
+"""Names at the edges: limits of dtypes, old constructors, statistics, integrals, old linear algebra."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from funcgrad.torch.core.history import op
 from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, wrap
-from funcgrad.torch.operations.conversion import STRIDED, device, layout
+from funcgrad.torch.operations.conversion import device
 from funcgrad.torch.operations.creation import array_from, finished
 from funcgrad.torch.operations.movement import broadcast_shape
+from funcgrad.torch.operations.questions import STRIDED, layout
 from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
 
@@ -27,7 +28,7 @@ __all__: list[str] = []
 # -- limits of dtypes -------------------------------------------------------------------------------------
 
 
-class finfo:  # noqa: N801 - PyTorch's name
+class finfo:
     """The limits of a floating-point dtype."""
 
     __module__ = "torch"
@@ -54,7 +55,7 @@ class finfo:  # noqa: N801 - PyTorch's name
         )
 
 
-class iinfo:  # noqa: N801 - PyTorch's name
+class iinfo:
     """The limits of an integer dtype."""
 
     __module__ = "torch"
@@ -113,7 +114,9 @@ def empty_strided(size: Any, stride: Any, *, dtype: Any = None, **options: Any) 
     return finished(np.zeros(tuple(size), wanted), **options)
 
 
-def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
+def frombuffer(
+    buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
+) -> Tensor:
     """A tensor on the memory of a buffer."""
     return finished(np.frombuffer(buffer, numpy_dtype(dtype), count, offset), requires_grad)
 
@@ -144,7 +147,9 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Any:
 def cov(input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
     """The covariance matrix of variables in rows."""
     if fweights is not None or aweights is not None:
-        raise NotImplementedError("funcgrad.torch does not support weights of cov; weight the observations first")
+        raise NotImplementedError(
+            "funcgrad.torch does not support weights of cov; weight the observations first"
+        )
     rows = input if len(input._value.shape) > 1 else input.reshape(1, -1)
     centred = rows - rows.mean(1, keepdim=True)
     found = centred @ centred.mH / max(rows._value.shape[1] - correction, 0)
@@ -219,7 +224,9 @@ def frexp(input: Tensor) -> Any:
 
 
 @operation()
-def nanquantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear") -> Any:
+def nanquantile(
+    input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Any:
     """Quantiles of what is not NaN."""
     levels = q._value if isinstance(q, Tensor) else q
     found = np.nanquantile(input._value, levels, axis=dim, keepdims=keepdim, method=interpolation)
@@ -263,7 +270,8 @@ def logdet(input: Tensor) -> Any:
 
 def _deprecated(name: str, use: str) -> None:
     warnings.warn(
-        f"torch.{name} is deprecated in favor of torch.linalg.{use} and will be removed in a future PyTorch release.",
+        f"torch.{name} is deprecated in favor of torch.linalg.{use} and will be removed in a future PyTorch "
+        "release.",
         UserWarning,
         stacklevel=4,
     )
@@ -299,7 +307,9 @@ def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Any:
 
 
 @operation("triangular_solve")
-def triangular_solve(b: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Any:
+def triangular_solve(
+    b: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> Any:
     """``torch.linalg.solve_triangular``, under its old name."""
     matrix = A.mT if transpose else A
     found = _linalg("solve_triangular")(matrix, b, upper=upper != transpose, unitriangular=unitriangular)
@@ -350,7 +360,7 @@ def _reversed(self: Tensor) -> Any:
 setattr(Tensor, "__reversed__", _reversed)  # noqa: B010 - given like every operation
 
 
-class memory_format:  # noqa: N801 - PyTorch's name
+class memory_format:
     """How elements lie in memory; accepted and not used."""
 
     __module__ = "torch"

@@ -9,8 +9,8 @@ import numpy as np
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.history import Op, op
 from funcgrad.torch.core.inplace import in_place
-from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.core.state import MODES, SEQUENCE, quiet
+from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.arithmetic import (
     F32,
     F64,
@@ -34,7 +34,8 @@ def _refuse_bool_sub(a: Any, b: Any, dtype: np.dtype[Any]) -> None:
             raise RuntimeError(_BOOL_SUB)
         if any(k is not None and k.kind == "b" for k in kinds) or any(isinstance(x, bool) for x in (a, b)):
             raise RuntimeError(
-                "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a "
+                "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
+                "invert a "
                 "mask, use the `~` or `logical_not()` operator instead."
             )
         return
@@ -42,7 +43,8 @@ def _refuse_bool_sub(a: Any, b: Any, dtype: np.dtype[Any]) -> None:
 
 
 _BOOL_SUB = (
-    "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+    "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
+    "operator "
     "instead."
 )
 
@@ -224,7 +226,7 @@ def power(input: Any, exponent: Any) -> Any:
     return _POW_BASE.promoted(input, exponent)
 
 
-def _pow(self: Tensor, exponent: Any) -> Any:
+def _pow(self: Tensor, exponent: Any) -> Any:  # noqa: PLR0911 - a hot path, in one piece
     kind = type(exponent)
     if kind is int or kind is float:
         a = self._value
@@ -238,7 +240,7 @@ def _pow(self: Tensor, exponent: Any) -> Any:
             t._version_box = [0]
             if self._rg:
                 if MODES.fast and not self._inference:
-                    node = _new(_POW_NODE)
+                    node: Any = _new(_POW_NODE)
                     node.params = (exponent,)
                     node.edges = (self._node or self,)
                     node.specs = (a.shape,)
@@ -325,7 +327,8 @@ def neg(input: Tensor) -> Any:
     """``-input``."""
     if input._value.dtype.kind == "b":
         raise RuntimeError(
-            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a "
+            "mask, use the "
             "`~` or `logical_not()` operator instead."
         )
     return apply(_neg, (input,))

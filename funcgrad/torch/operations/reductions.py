@@ -94,7 +94,8 @@ def mean(
         what = "Input dtype" if dtype is None else "Optional dtype"
         kind = str(input.type()).removeprefix("torch.").removesuffix("Tensor") if dtype is None else ""
         raise RuntimeError(
-            f"mean(): could not infer output dtype. {what} must be either a floating point or complex dtype. Got: {kind}"
+            f"mean(): could not infer output dtype. {what} must be either a floating point or complex dtype. "
+            f"Got: {kind}"
         )
     if dim is None and not keepdim:
         return apply_to(_MEAN, input, (None, False, wanted))
@@ -131,7 +132,8 @@ def prod(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
 def _require_elements(x: Tensor, name: str) -> None:
     if not x._value.size:
         raise RuntimeError(
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction "
+            "dim with "
             "the 'dim' argument."
         )
 
@@ -300,7 +302,8 @@ def _moments(name: str, made: Op) -> None:
         count = int(np.prod([input._value.shape[k] for k in axes], dtype=np.int64))
         if count <= correction:
             warnings.warn(
-                f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
+                f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
+                "reduction factor "
                 "(input numel divided by output numel).",
                 UserWarning,
                 stacklevel=3,

@@ -55,7 +55,8 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     if isinstance(value, Tensor):
         if value._value.shape:
             raise RuntimeError(
-                f"fill_ only supports 0-dimension value tensor but got tensor with {len(value._value.shape)} dimensions."
+                f"fill_ only supports 0-dimension value tensor but got tensor with {len(value._value.shape)} "
+                "dimensions."
             )
         return assign(self, apply(_fill_tensor, (self, value)))
     if self._value.dtype.kind == "b":
@@ -87,23 +88,20 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     require_writeable(self, MODES.grad and incoming)
     source = src if isinstance(src, Tensor) else tensor_of(src)
     try:
-        np.broadcast_to(np.False_, source._value.shape)
         fits = np.broadcast_shapes(source._value.shape, self._value.shape) == tuple(self._value.shape)
     except ValueError:
         fits = False
     if not fits:
         _refuse(source._value.shape, self._value.shape)
-    if type(self._value) is not Tracer and type(source._value) is not Tracer:
-        if not (MODES.grad and (self._rg or incoming or (self._view is not None and self._view.base._rg))):
-            memory = own(self)
-            if not memory.flags.writeable:
-                return assign(self, apply(_copy, (self, source)))
-            token = np.errstate(all="ignore")
-            with token:
-                memory[...] = source._value if memory.dtype.kind in "cb" else _real(source._value)
-            self._version_box[0] += 1
-            return self
-    return assign(self, apply(_copy, (self, source)))
+    traced = type(self._value) is Tracer or type(source._value) is Tracer
+    tracked = self._rg or incoming or (self._view is not None and self._view.base._rg)
+    if traced or (MODES.grad and tracked) or not own(self).flags.writeable:
+        return assign(self, apply(_copy, (self, source)))
+    memory = own(self)
+    with np.errstate(all="ignore"):
+        memory[...] = source._value if memory.dtype.kind in "cb" else _real(source._value)
+    self._version_box[0] += 1
+    return self
 
 
 def _real(value: Any) -> Any:
@@ -118,7 +116,8 @@ def _refuse(shape: Any, into: Any) -> None:
     for k in range(1, len(shape) + 1):
         if shape[-k] not in (1, into[-k]):
             raise RuntimeError(
-                f"The size of tensor a ({into[-k]}) must match the size of tensor b ({shape[-k]}) at non-singleton "
+                f"The size of tensor a ({into[-k]}) must match the size of tensor b ({shape[-k]}) at "
+                "non-singleton "
                 f"dimension {len(into) - k}"
             )
     _refuse_expansion(shape, into)
@@ -128,7 +127,9 @@ def _refuse(shape: Any, into: Any) -> None:
 def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     """Set the main diagonal to one number."""
     if self._rg and self._node is None and MODES.grad:
-        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+        raise RuntimeError(
+            "a view of a leaf Variable that requires grad is being used in an in-place operation."
+        )
     require_writeable(self)
     index = np.arange(min(self._value.shape))
     self[(index,) * len(self._value.shape)] = fill_value

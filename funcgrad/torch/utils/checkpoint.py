@@ -110,8 +110,10 @@ def checkpoint(
         import warnings  # noqa: PLC0415 - rare
 
         warnings.warn(
-            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. In version 2.9 we will raise "
-            "an exception if use_reentrant is not passed. use_reentrant=False is recommended, but if you need to preserve "
+            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. In version 2.9 "
+            "we will raise "
+            "an exception if use_reentrant is not passed. use_reentrant=False is recommended, but if you "
+            "need to preserve "
             "the current default behavior, you can pass use_reentrant=True.",
             UserWarning,
             stacklevel=2,
