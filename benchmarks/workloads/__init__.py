@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from benchmarks.model import Workload
-from benchmarks.workloads import chains, cold, compiled, functions, gradients, layers, linalg, sampling, startup
+from benchmarks.workloads import (
+    chains,
+    cold,
+    compiled,
+    functions,
+    gradients,
+    layers,
+    linalg,
+    sampling,
+    startup,
+)
 
 WORKLOADS: tuple[Workload, ...] = (
     *startup.WORKLOADS,
