@@ -104,6 +104,13 @@ def set_blas_threads(count: int) -> None:
         ctypes.CFUNCTYPE(None, ctypes.c_int)(found.address)(count)
 
 
+@cache
+def thread_routines() -> tuple[int, int] | None:
+    """The addresses of the functions that say and set the number of threads, where it is an OpenBLAS."""
+    found = [_found(word, _THREAD_SPELLINGS) for word in ("get", "set")]
+    return None if found[0] is None or found[1] is None else (found[0].address, found[1].address)
+
+
 def _found(name: str, spellings: tuple[tuple[str, str], ...]) -> Routine | None:
     for library in _libraries():
         for spelling, integer in spellings:

@@ -251,6 +251,42 @@ def run(p, n):
     assert found.tolist() == [smallest, 0]
 
 
+def test_integers_wrap_around_as_numpys_do(run_kernel):
+    source = """
+def run(p, n):
+    x = as_i64(p[0])
+    y = as_i64(p[1])
+    z = as_i32(p[2])
+    for i in range(n[0]):
+        y[i] = x[i] * x[i] + x[i] - (x[i] + 1 > x[i])
+        z[i] = int32(x[i]) * 3
+"""
+    x = np.array([2**62 + 1, 2**63 - 1, -(2**63), 3_000_000_000, 5])
+    with np.errstate(over="ignore"):
+        expected = x * x + x - (x + 1 > x)
+        narrow = x.astype(np.int32) * np.int32(3)
+    _, wide, small = run_kernel(source, [x, np.zeros(5, np.int64), np.zeros(5, np.int32)], [5])
+    np.testing.assert_array_equal(wide, expected)
+    np.testing.assert_array_equal(small, narrow)
+
+
+MEMBERSHIP = """
+def run(p, n):
+    y = as_f64(p[0])
+    for i in range(n[0]):
+        if i in (1, n[1], 7):
+            y[i] = 1.0
+        elif i not in (2, 4):
+            y[i] = 2.0
+"""
+
+
+def test_membership_of_a_tuple(run_kernel):
+    (expected,) = run_kernel(MEMBERSHIP, [np.zeros(N)], [N, 3], by="python")
+    (found,) = run_kernel(MEMBERSHIP, [np.zeros(N)], [N, 3])
+    np.testing.assert_array_equal(found, expected)
+
+
 def many_pointers(count: int) -> str:
     lines = ["def run(p, n):", *(f"    x{k} = as_f64(p[{k}])" for k in range(count))]
     lines += ["    for i in range(n[0]):"]

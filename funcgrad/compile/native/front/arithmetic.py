@@ -120,8 +120,9 @@ def _integer(writer: Writer, operator: ast.operator, left: Value, right: Value) 
             number = folded.get(_SIMPLE[type(operator)], left.known * right.known)
             if abs(number) < 2**63:
                 return constant(str(left.type), number)
-        wrap = "nsw " if is_signed(left.type) else ""
-        return writer.binary(f"{_SIMPLE[type(operator)]} {wrap}", left, right)
+        # Integers wrap around, as NumPy's do. Promising LLVM that they do not gains nothing: loops vectorise
+        # all the same, because what must not overflow is the address, which says so.
+        return writer.binary(_SIMPLE[type(operator)], left, right)
     if isinstance(operator, ast.FloorDiv | ast.Mod):
         return _floor_division(writer, operator, left, right)
     raise Unsupported(type(operator).__name__)
