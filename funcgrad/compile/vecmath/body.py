@@ -124,6 +124,10 @@ class Value:
     def __ge__(self, other: Number) -> Value:
         return self.compare("ge", other)
 
+    def less_unsigned(self, other: int) -> Value:
+        """Whether an integer is less than another, both without signs."""
+        return self.body.emit("i1", f"icmp ult {self.kind} {self.name}, {other}")
+
     def equals(self, other: Number) -> Value:
         """Whether two numbers are equal (``==`` is left to Python)."""
         return self.compare("eq", other)

@@ -34,19 +34,14 @@ def natural(k: Value, f: Value, tail: Value | None) -> Value:
     half = f * f * 0.5
     high, low = LN2[k.body.format.name][:2]
     small = k * low if tail is None else fma(k, low, tail * (1.0 - f))
-    return fma(k, high, f - (half - fma(quotient(f), half + odd_part(f), small)))
+    s, z = quotient(f)
+    return fma(k, high, f - (half - fma(s, fma(z, polynomial(z, LOG[k.body.format.name]), half), small)))
 
 
-def quotient(f: Value) -> Value:
-    """``f / (2 + f)``."""
-    return f / (f + 2.0)
-
-
-def odd_part(f: Value) -> Value:
-    """``log(1 + f) / s - 2`` of ``s = f / (2 + f)``, that is, ``2/3 s**2`` and so on."""
-    s = quotient(f)
-    z = s * s
-    return z * polynomial(z, LOG[f.body.format.name])
+def quotient(f: Value) -> tuple[Value, Value]:
+    """``f / (2 + f)`` and its square."""
+    s = f / (f + 2.0)
+    return s, s * s
 
 
 def decomposed(x: Value) -> tuple[Value, Value]:
@@ -75,8 +70,11 @@ def with_power(x: Value) -> tuple[Value, Value, Value]:
 
 def at_edges(x: Value, result: Value) -> Value:
     """A logarithm's result, or its limits where ``x`` is zero, negative, infinite or NaN."""
+    format = x.body.format
     outside = select(x.equals(0.0), -math.inf, select(x < 0.0, math.nan, x))
-    return select((x > 0.0) & (x < math.inf), result, outside)
+    # As unsigned integers, the bit patterns of positive finite numbers are those from 1 to below infinity's.
+    inside = (x.bits() - 1).less_unsigned(format.bits_of(math.inf) - 1)
+    return select(inside, result, outside)
 
 
 def log2(x: Value) -> Value:
@@ -100,7 +98,8 @@ def precise(f: Value) -> tuple[Value, Value]:
     half = halved * f
     high = f - half
     low = (f - high) - half - fma(halved, f, -half)
-    return high, fma(quotient(f), half + odd_part(f), low)
+    s, z = quotient(f)
+    return high, fma(s, fma(z, polynomial(z, LOG[f.body.format.name]), half), low)
 
 
 def in_base(whole: Value, lost: Value | None, high: Value, low: Value, factor: tuple[float, ...]) -> Value:
@@ -114,8 +113,7 @@ def in_base(whole: Value, lost: Value | None, high: Value, low: Value, factor: t
 
 def log1p(x: Value) -> Value:
     """``log(1 + x)``, accurate near 0."""
-    result = at_edges(x + 1.0, log_of_sum(*one_and(x)))
-    return with_sign_of(select(x < math.inf, result, x), x)
+    return with_sign_of(at_edges(x + 1.0, log_of_sum(*one_and(x))), x)
 
 
 def one_and(x: Value, tail: Value | None = None) -> tuple[Value, Value]:

@@ -1,7 +1,7 @@
 """Prints the tables of `docs/design/vector-mathematics.md`: largest errors, and times beside NumPy, SciPy
 and jax.
 
-Run as ``python tests/compile/vecmath/measure.py [points]`` with ``PYTHONPATH`` at the repository.
+Run as ``python tests/compile/vecmath/measure.py [points [names]]`` with ``PYTHONPATH`` at the repository.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def main() -> None:
 
     jax.config.update("jax_enable_x64", True)
     points = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    for name in [n for n, (module, _) in FUNCTIONS.items() if module != "complexes"]:
+    for name in sys.argv[2:] or [n for n, (module, _) in FUNCTIONS.items() if module != "complexes"]:
         cells = []
         for dtype in ("float64", "float32"):
             checked = name in CASES or name in PAIRS
