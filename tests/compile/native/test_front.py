@@ -1,7 +1,11 @@
 """Compiled kernels do what Python does with the same source."""
 
+import re
+
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from funcgrad.compile.native.build import NUMBERS, assembly, build
 from funcgrad.compile.native.external import External, Overload
@@ -268,6 +272,78 @@ def run(p, n):
     _, wide, small = run_kernel(source, [x, np.zeros(5, np.int64), np.zeros(5, np.int32)], [5])
     np.testing.assert_array_equal(wide, expected)
     np.testing.assert_array_equal(small, narrow)
+
+
+def test_counts_of_bits_beyond_the_word_shift_everything_out(run_kernel):
+    source = """
+def run(p, n):
+    x = as_i64(p[0])
+    k = as_i64(p[1])
+    left = as_i64(p[2])
+    right = as_i64(p[3])
+    unsigned = as_u64(p[4])
+    for i in range(n[0]):
+        left[i] = x[i] << k[i]
+        right[i] = x[i] >> k[i]
+        unsigned[i] = uint64(x[i]) >> uint64(k[i])
+"""
+    x = np.array([5, -5, 5, -5, 5, -5, 1])
+    k = np.array([1, 1, 63, 63, 64, 64, 1000])
+    empty = np.zeros(7, np.int64)
+    found = run_kernel(source, [x, k, empty, empty, empty.astype(np.uint64)], [7])
+    np.testing.assert_array_equal(found[2], np.left_shift(x, k))
+    np.testing.assert_array_equal(found[3], np.right_shift(x, k))
+    np.testing.assert_array_equal(found[4], np.right_shift(x.astype(np.uint64), k.astype(np.uint64)))
+
+
+LEAVES = {
+    "f": ("x[i]", "y[i]", "0.5", "3.0", "-2.0", "float(j)"),
+    "i": ("i", "j", "2", "-3", "n[1]", "k[i]"),
+    "b": ("x[i] < y[i]", "i > j", "k[i] == 2", "True"),
+}
+NUMBERS_OF = ("({0} + {0})", "({0} - {0})", "({0} * {0})", "({0} if {b} else {0})", "(-{0})", "abs({0})")
+FORMS = {
+    "f": (*NUMBERS_OF, "min({0}, {0})", "max({0}, {0})", "float({i})", "math.sqrt(abs({f}))"),
+    "i": (*NUMBERS_OF, "({i} // 3)", "({i} // -2)", "({i} % 7)", "({i} % -2)", "({i} & {i})", "({i} | {i})"),
+    "b": ("({f} < {f})", "({f} != {f})", "({i} >= {i})", "({b} and {b})", "({b} or {b})", "(not {b})"),
+}
+
+
+@st.composite
+def expressions(draw, kind="f", depth=3):
+    """Source of a float, an integer or a truth value, that Python and NumPy's scalars can work out."""
+    if depth == 0 or draw(st.integers(0, 4)) == 0:
+        return draw(st.sampled_from(LEAVES[kind]))
+    form = draw(st.sampled_from(FORMS[kind])).replace("{0}", f"{{{kind}}}")
+    return re.sub(r"{(\w)}", lambda found: draw(expressions(found[1], depth - 1)), form)
+
+
+RANDOM = """
+def run(p, n):
+    x = as_f64(p[0])
+    y = as_f64(p[1])
+    k = as_i64(p[2])
+    z = as_f64(p[3])
+    for i in range(n[0]):
+        total = 0.0
+        for j in range(n[1]):
+            if {}:
+                total = total * 0.5 + {}
+            else:
+                total = total - {}
+        z[i] = total
+"""
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(parts=st.tuples(expressions("b"), expressions("f"), expressions("i")))
+def test_random_kernels_do_what_python_does(run_kernel, parts):
+    source = RANDOM.format(*parts)
+    x, y = np.array([0.5, -1.5, 2.0, 0.0]), np.array([1.5, -1.5, -0.25, 3.0])
+    buffers = [x, y, np.array([2, -1, 5, 0]), np.zeros(4)]
+    expected = run_kernel(source, buffers, [4, 3], by="python")
+    found = run_kernel(source, buffers, [4, 3])
+    np.testing.assert_allclose(found[3], expected[3], rtol=1e-12, atol=1e-12)
 
 
 MEMBERSHIP = """

@@ -168,10 +168,19 @@ def _bits(writer: Writer, operator: ast.operator, left: Value, right: Value) -> 
     if type(operator) in _BITWISE:
         return writer.binary(_BITWISE[type(operator)], writer.cast(left, kind), writer.cast(right, kind))
     kind = "u64" if left.type[0] == "u" else "i64"  # type: ignore[index]  # an integer: its type is a name
-    left, right = writer.cast(left, kind), writer.cast(right, kind)
-    if isinstance(operator, ast.LShift):
-        return writer.binary("shl", left, right)
-    return writer.binary("ashr" if is_signed(kind) else "lshr", left, right)
+    return _shift(writer, operator, writer.cast(left, kind), writer.cast(right, kind))
+
+
+def _shift(writer: Writer, operator: ast.operator, left: Value, right: Value) -> Value:
+    # Processors look at the lowest bits of the count only. NumPy shifts everything out.
+    kind = str(left.type)
+    last = constant(kind, 63)
+    inside = writer.compare("icmp ule", right, last)
+    count = writer.select(inside, right, last)
+    if isinstance(operator, ast.RShift) and is_signed(kind):
+        return writer.binary("ashr", left, count)
+    shifted = writer.binary("shl" if isinstance(operator, ast.LShift) else "lshr", left, count)
+    return writer.select(inside, shifted, constant(kind, 0))
 
 
 def _power(writer: Writer, left: Value, right: Value) -> Value:
