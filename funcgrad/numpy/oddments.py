@@ -1,7 +1,7 @@
 """Functions of NumPy that belong to no family: checks of layout and values, two with Bessel functions.
 
-NumPy asks nobody about `asfortranarray`, `require`, `isfortran` and `asarray_chkfinite`, so traced arrays need
-the functions of this module.
+NumPy asks nobody about `asfortranarray`, `require`, `isfortran` and `asarray_chkfinite`, so traced arrays
+need the functions of this module.
 """
 
 from __future__ import annotations

@@ -19,7 +19,6 @@ from funcgrad.ops.cumulative import check_axis, full_size
 from funcgrad.ops.structure import shape_of, zeros_beside
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, booleans, distinct, edge, fixed, integers, normal
-from funcgrad.tracing.tracer import Tracer
 
 LONG = 256
 """From this many numbers on, sorting takes longer than to look whether some are equal."""
