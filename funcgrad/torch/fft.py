@@ -23,7 +23,7 @@ def _kind(name: str) -> str:
 
 
 def _floating(x: Tensor) -> Tensor:
-    return x.to(SETTINGS.default_dtype) if x._value.dtype.kind in "iub" else x  # type: ignore[no-any-return]
+    return x.to(SETTINGS.default_dtype) if x._value.dtype.kind in "iub" else x
 
 
 def _of_one(name: str) -> Any:

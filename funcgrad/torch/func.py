@@ -298,7 +298,7 @@ def _pushed(out: Tensor, weights: Tensor, owned: list[Tensor], directions: list[
         retain_graph=True,
         allow_unused=True,
     )
-    return _zeros(out) if found is None else found  # type: ignore[no-any-return]
+    return _zeros(out) if found is None else found
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> Any:

@@ -203,10 +203,9 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Any:
     return found.mH if upper else found
 
 
-def _qr(a: Any, mode: str) -> Any:
+def _qr(a: Any, mode: Any) -> Any:
     if mode == "r":
-        r = np.linalg.qr(a, "r")
-        return np.zeros((0,), a.dtype), r
+        return np.zeros((0,), a.dtype), np.linalg.qr(a, "r")
     q, r = np.linalg.qr(a, mode)
     return q, r
 
@@ -247,7 +246,7 @@ def svdvals(A: Tensor, *, driver: Any = None) -> Any:
     return apply(_SVDVALS, (A,))
 
 
-def _eigh(a: Any, uplo: str) -> Any:
+def _eigh(a: Any, uplo: Any) -> Any:
     values, vectors = np.linalg.eigh(a, uplo)
     return values, vectors
 
@@ -261,7 +260,7 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
     return named("linalg_eigh", "eigenvalues eigenvectors")(*apply(_EIGH, (A,), (UPLO,)))
 
 
-def _eigvalsh(a: Any, uplo: str) -> Any:
+def _eigvalsh(a: Any, uplo: Any) -> Any:
     return np.linalg.eigvalsh(a, uplo)
 
 

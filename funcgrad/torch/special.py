@@ -118,7 +118,7 @@ def zeta(input: Any, other: Any) -> Any:
 
 def multigammaln(input: Tensor, p: int) -> Any:
     """The logarithm of the multivariate gamma function."""
-    found = input * 0 + 0.25 * p * (p - 1) * float(np.log(np.pi))
+    found: Any = input * 0 + 0.25 * p * (p - 1) * float(np.log(np.pi))
     for k in range(p):
         found = found + (input - 0.5 * k).lgamma()
     return found

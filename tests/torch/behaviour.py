@@ -12,7 +12,7 @@ import numpy as np
 __all__ = ["outcome", "same"]
 
 
-def plain(x):
+def plain(x):  # noqa: PLR0911 - one for each kind of value
     """A value as literals: tensors with dtype, shape, elements, requires_grad and the name of grad_fn."""
     if x is None or isinstance(x, bool | str):
         return x
@@ -65,7 +65,7 @@ def outcome(torch, code):
     return found
 
 
-def same(a, b, tolerance=2e-5):
+def same(a, b, tolerance=2e-5):  # noqa: PLR0911 - likewise
     """Whether two outcomes agree: numbers nearly, all else exactly, addresses left out."""
     if isinstance(a, bool) or isinstance(b, bool) or a is None or b is None:
         return a is b

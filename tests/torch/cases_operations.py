@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a table with a line for each family
 """Operations, each on the same few tensors: values, dtypes, gradients, names of nodes, and errors."""
 
 PRELUDE = """\

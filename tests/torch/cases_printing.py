@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a table with a line for each family
 """The text of tensors, and conversions to and from numbers, lists and arrays."""
 
 CASES = r"""

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a table with a line for each family
 """What tensors remember: backward, changes in place, views, hooks, modes, functions of the user's."""
 
 CASES = r"""

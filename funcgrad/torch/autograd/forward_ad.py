@@ -87,7 +87,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         raise ValueError(f"Expected tangent to be floating point or complex, but got: {tangent.dtype}")
     dual = tensor.view_as(tensor) if tensor._rg else tensor.detach().requires_grad_()
     _LEVELS.duals.append((dual, tangent))
-    return dual  # type: ignore[no-any-return]
+    return dual
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:

@@ -58,7 +58,7 @@ class FunctionNode(Node):
         """What `save_for_backward` kept."""
         if self._kept is None:
             raise RuntimeError(FREED)
-        found = []
+        found: list[Any] = []
         for kept in self._kept:
             if kept is None:
                 found.append(None)

@@ -430,7 +430,7 @@ def tensor_pull(node: Node, g: Any) -> Sequence[Any]:
 def python_pull(node: Node, g: Any, create: bool) -> Sequence[Any]:
     """The cotangents of a node whose backward is the user's."""
     cotangents = [as_tensor(x) for x in (g if node.outputs > 1 else [g])]
-    found = node.backward_python(cotangents)  # type: ignore[attr-defined]
+    found = node.backward_python(cotangents)
     return [x if create or x is None else x._value for x in found]
 
 

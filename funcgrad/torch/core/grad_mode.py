@@ -127,7 +127,7 @@ class inference_mode(Mode):
 
     def clone(self) -> Mode:
         """A fresh one, for each call of a decorated function."""
-        return type(self)(self._mode)  # type: ignore[no-any-return]
+        return type(self)(self._mode)
 
     def _enter(self) -> None:
         MODES.inference = self._mode
@@ -156,7 +156,7 @@ class set_grad_enabled(Mode):
 
     def clone(self) -> Mode:
         """A fresh one, for each call of a decorated function."""
-        return type(self)(self._mode)  # type: ignore[no-any-return]
+        return type(self)(self._mode)
 
     def __enter__(self) -> Any:
         if not self._before:

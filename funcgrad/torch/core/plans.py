@@ -133,6 +133,8 @@ def built_plan(
     active = [k for k, (_, dtype) in enumerate(out_specs) if dtype.kind in "fc"]
     is_complex = any(dtype.kind == "c" for _, dtype in (*specs, *out_specs))
 
+    inputs: tuple[Any, ...] = ()
+
     def forward(*given: Any) -> Any:
         values = list(inputs)
         for k, x in zip(needed, given, strict=True):
@@ -151,7 +153,6 @@ def built_plan(
         # The gradient of PyTorch's convention is the conjugate of ours.
         return outs, [_conj(g) for g in found] if is_complex else list(found)
 
-    inputs: tuple[Any, ...] = ()
     avals = [Aval(shape, dtype) for shape, dtype in specs]
     avals += [Aval(*out_specs[k]) for k in active]
     whole = fg.make_program(both)(*avals)

@@ -127,7 +127,7 @@ def _row(values: Any, indent: int, summarize: bool, first: Formatter, second: Fo
 
 def _nested(values: Any, indent: int, summarize: bool, first: Formatter, second: Formatter | None) -> str:
     if values.ndim == 0:
-        return _number(values.item(), first, second)
+        return str(_number(values.item(), first, second))
     if values.ndim == 1:
         return _row(values, indent, summarize, first, second)
     edge = OPTIONS.edgeitems
@@ -140,7 +140,8 @@ def _nested(values: Any, indent: int, summarize: bool, first: Formatter, second:
         ]
     else:
         parts = [_nested(x, indent + 1, summarize, first, second) for x in values]
-    return "[" + ("," + "\n" * (values.ndim - 1) + " " * (indent + 1)).join(parts) + "]"
+    separator: str = "," + "\n" * (values.ndim - 1) + " " * (indent + 1)
+    return "[" + separator.join(parts) + "]"
 
 
 def _shown(values: Any) -> Any:

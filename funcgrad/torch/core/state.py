@@ -85,8 +85,8 @@ def _make_quiet() -> _Quiet | _QuietByErrstate:
     try:
         from numpy._core import umath  # noqa: PLC0415 - private, hence optional
 
-        made = umath._make_extobj(all="ignore")  # type: ignore[attr-defined]
-        return _Quiet(umath._extobj_contextvar, made)  # type: ignore[attr-defined]
+        made = umath._make_extobj(all="ignore")
+        return _Quiet(umath._extobj_contextvar, made)
     except (ImportError, AttributeError, TypeError):
         return _QuietByErrstate()
 

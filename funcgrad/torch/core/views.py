@@ -215,7 +215,7 @@ def _copy_slices_name(node: Node) -> str:
     return "torch::autograd::CopySlices"
 
 
-copy_slices.node_class._name = _copy_slices_name  # type: ignore[method-assign]
+setattr(copy_slices.node_class, "_name", _copy_slices_name)  # noqa: B010 - a class made for it
 
 
 def view_op(name: str, function: Any) -> Op:

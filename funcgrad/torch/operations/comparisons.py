@@ -33,7 +33,7 @@ def compared(function: Any, x: Any, y: Any, cast: bool = True) -> Tensor:
         raise broadcast_error(a, b, error) from None
 
 
-_COMPARISONS = {
+_COMPARISONS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "eq": (np.equal, "__eq__", ()),
     "ne": (np.not_equal, "__ne__", ("not_equal",)),
     "lt": (np.less, "__lt__", ("less",)),
@@ -126,11 +126,12 @@ def _logical(name: str, function: Any) -> None:
     operation(name, inplace=True)(logical)
 
 
-for _name, _function in (
+_LOGICAL: tuple[tuple[str, Any], ...] = (
     ("logical_and", np.logical_and),
     ("logical_or", np.logical_or),
     ("logical_xor", np.logical_xor),
-):
+)
+for _name, _function in _LOGICAL:
     _logical(_name, _function)
 
 
@@ -163,13 +164,14 @@ def _word(dtype: Any) -> str:
     return TYPE_NAMES[dtype.name]
 
 
-for _name, _function, _operator, _kernel in (
+_BITWISE: tuple[tuple[str, Any, str, str], ...] = (
     ("bitwise_and", np.bitwise_and, "and", "bitwise_and_cpu"),
     ("bitwise_or", np.bitwise_or, "or", "bitwise_or_cpu"),
     ("bitwise_xor", np.bitwise_xor, "xor", "bitwise_xor_cpu"),
     ("bitwise_left_shift", np.left_shift, "lshift", "lshift_cpu"),
     ("bitwise_right_shift", np.right_shift, "rshift", "rshift_cpu"),
-):
+)
+for _name, _function, _operator, _kernel in _BITWISE:
     _bitwise(_name, _function, _operator, _kernel)
 
 

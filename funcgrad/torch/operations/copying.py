@@ -84,7 +84,7 @@ def _reduce(self: Tensor, protocol: Any) -> Any:
 
 def rebuilt(cls: type, value: Any, requires_grad: bool) -> Any:
     """The tensor that was pickled: a leaf."""
-    t = object.__new__(cls)
+    t: Any = object.__new__(cls)
     t._value = np.asarray(value)
     t._version_box = [0]
     t._rg = requires_grad

@@ -105,8 +105,8 @@ def _depths(data: Any, at: int = 0) -> None:
 def array_from(data: Any, dtype: Any) -> Any:  # noqa: PLR0911 - one for each kind of data
     """A new array of the data, in a NumPy dtype or the one PyTorch infers."""
     if isinstance(data, Tensor):
-        value = data._value
-        if type(value) is Tracer:
+        value: Any = data._value
+        if not isinstance(value, np.ndarray | np.generic):
             return value.copy() if dtype is None else value.astype(dtype)
         return np.array(value, dtype)
     if isinstance(data, np.ndarray):
@@ -114,8 +114,9 @@ def array_from(data: Any, dtype: Any) -> Any:  # noqa: PLR0911 - one for each ki
         return np.array(data, dtype)
     if isinstance(data, np.generic):
         return np.array(data, dtype)
-    if type(data) is Tracer:
-        return data if dtype is None else data.astype(dtype)
+    if isinstance(data, Tracer):
+        traced: Any = data
+        return traced if dtype is None else traced.astype(dtype)
     if dtype is None:
         dtype = inferred_dtype(data)
     elif not isinstance(data, bool | int | float | complex):
@@ -183,7 +184,7 @@ def _as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """A tensor of the data: the tensor itself or one on the array's memory where that is possible."""
     require_cpu(device)
     if isinstance(data, Tensor):
-        return data if dtype is None or data.dtype is dtype else data.to(dtype)  # type: ignore[no-any-return]
+        return data if dtype is None or data.dtype is dtype else data.to(dtype)
     if isinstance(data, np.ndarray) and (dtype is None or data.dtype == numpy_dtype(dtype)):
         return from_numpy(data)
     return finished(array_from(data, _given(dtype)))
@@ -239,7 +240,7 @@ FUNCTIONS["from_numpy"] = from_numpy
 
 def legacy_tensor(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """``torch.Tensor(2, 3)`` and ``torch.Tensor([1, 2])``: always of the default dtype."""
-    t = object.__new__(cls)
+    t: Any = object.__new__(cls)
     dtype = SETTINGS.default_dtype
     if len(args) == 1 and not isinstance(args[0], int):
         (data,) = args

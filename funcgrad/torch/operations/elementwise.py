@@ -14,7 +14,7 @@ from funcgrad.torch.core.plans import pointwise_mask
 from funcgrad.torch.core.state import MODES, SEQUENCE, SETTINGS, quiet
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.arithmetic import F32, F64
-from funcgrad.torch.operations.registry import operation
+from funcgrad.torch.operations.registry import FUNCTIONS, operation
 
 __all__ = ["as_floating", "unary"]
 
@@ -23,7 +23,7 @@ _new = object.__new__
 
 def as_floating(x: Tensor) -> Tensor:
     """A tensor of integers in the default dtype, any other as it is."""
-    return x.to(SETTINGS.default_dtype) if x._value.dtype.kind in "iub" else x  # type: ignore[no-any-return]
+    return x.to(SETTINGS.default_dtype) if x._value.dtype.kind in "iub" else x
 
 
 def _remember(op: Op, t: Tensor, x: Tensor, a: Any) -> None:
@@ -100,7 +100,7 @@ def _square(x: Any) -> Any:
     return x * x
 
 
-_FLOATING = {
+_FLOATING: dict[str, tuple[str, Any, bool]] = {
     "exp": ("ExpBackward0", np.exp, True),
     "exp2": ("Exp2Backward0", np.exp2, True),
     "expm1": ("Expm1Backward0", np.expm1, True),
@@ -142,7 +142,7 @@ _ALIASES = {
     "arctanh": "atanh",
     "special_expit": "sigmoid",
 }
-_KEEPING = {
+_KEEPING: dict[str, tuple[str, Any, bool]] = {
     "relu": ("ReluBackward0", _relu, True),
     "square": ("PowBackward0", _square, False),
 }
@@ -176,7 +176,7 @@ def _stepwise(name: str, title: str, function: Callable[[Any], Any]) -> None:
 _stepwise("floor", "FloorBackward0", np.floor)
 _stepwise("ceil", "CeilBackward0", np.ceil)
 _stepwise("trunc", "TruncBackward0", np.trunc)
-operation("fix", inplace=True)(Tensor.trunc)
+operation("fix", inplace=True)(FUNCTIONS["trunc"])
 
 
 @op("RoundBackward0")
@@ -249,10 +249,10 @@ def _nan_to_num(x: Any, nan: float, posinf: float | None, neginf: float | None) 
 
 @operation(inplace=True)
 def nan_to_num(
-    input: Tensor, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
+    input: Tensor, nan: float | None = 0.0, posinf: float | None = None, neginf: float | None = None
 ) -> Any:
     """Finite numbers in place of NaN and infinities."""
-    return apply(_nan_to_num, (input,), (0.0 if nan is None else nan, posinf, neginf))
+    return apply(_nan_to_num, (input,), (nan or 0.0, posinf, neginf))
 
 
 @op("LogitBackward0")

@@ -211,10 +211,10 @@ def _check_arrays(shape: tuple[int, ...], items: tuple[Any, ...]) -> None:
         if i is Ellipsis:
             at += left
             continue
-        value = constant(i)
+        value: Any = constant(i)
         if isinstance(value, list):
             value = np.asarray(_listed(value))
-        if isinstance(value, np.ndarray | np.generic):
+        if not isinstance(value, Tracer) and hasattr(value, "dtype"):
             if value.dtype.kind == "b":
                 for k, n in enumerate(value.shape):
                     if shape[at + k] != n:

@@ -229,7 +229,8 @@ def nanquantile(
 ) -> Any:
     """Quantiles of what is not NaN."""
     levels = q._value if isinstance(q, Tensor) else q
-    found = np.nanquantile(input._value, levels, axis=dim, keepdims=keepdim, method=interpolation)
+    quantile_of: Any = np.nanquantile
+    found = quantile_of(input._value, levels, axis=dim, keepdims=keepdim, method=interpolation)
     return wrap(np.asarray(found).astype(input._value.dtype))
 
 

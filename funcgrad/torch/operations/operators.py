@@ -72,10 +72,10 @@ _OPERATORS = {
 for _name, _binary in _OPERATORS.items():
     setattr(Tensor, _name, operator_method(_binary, _name))
 
-_add = Tensor.__add__  # type: ignore[operator]
-_sub = Tensor.__sub__  # type: ignore[operator]
-_mul = Tensor.__mul__  # type: ignore[operator]
-_div = Tensor.__truediv__  # type: ignore[operator]
+_add = Tensor.__add__
+_sub = Tensor.__sub__
+_mul = Tensor.__mul__
+_div = Tensor.__truediv__
 
 
 def _called(method: Any, name: str, x: Any, y: Any) -> Any:
@@ -260,7 +260,7 @@ def _pow(self: Tensor, exponent: Any) -> Any:  # noqa: PLR0911 - a hot path, in 
         kind = value.dtype.kind
         if kind in "iub":
             dtype = result_dtype(self, exponent)
-            if dtype.kind in "iu" and exponent < 0:
+            if dtype.kind in "iu" and not isinstance(exponent, complex) and exponent < 0:
                 raise RuntimeError("Integers to negative integer powers are not allowed.")
             if dtype.kind in "iub":
                 return POW.promoted(self, exponent)

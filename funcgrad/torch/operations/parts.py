@@ -238,7 +238,8 @@ for _name, _dim in (("hsplit", 1), ("vsplit", 0), ("dsplit", 2)):
 def _unbound(x: Any, dim: int) -> Any:
     lead = (slice(None),) * dim
     if type(x) is np.ndarray:
-        return tuple([x[(*lead, k, ...)] for k in range(x.shape[dim])])
+        array: Any = x
+        return tuple([array[(*lead, k, ...)] for k in range(array.shape[dim])])
     return tuple([x[(*lead, k)] for k in range(x.shape[dim])])
 
 

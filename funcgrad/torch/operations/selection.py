@@ -219,7 +219,8 @@ def unique(
     dim: int | None = None,
 ) -> Any:
     """The different elements, in order."""
-    found = np.unique(input._value, return_inverse=return_inverse, return_counts=return_counts, axis=dim)
+    unique_of: Any = np.unique
+    found = unique_of(input._value, return_inverse=return_inverse, return_counts=return_counts, axis=dim)
     if not isinstance(found, tuple):
         return wrap(found)
     parts = list(found)

@@ -78,7 +78,7 @@ def _copy_name(node: Any) -> str:
     return "torch::autograd::CopyBackwards"
 
 
-_copy.node_class._name = _copy_name  # type: ignore[method-assign]
+setattr(_copy.node_class, "_name", _copy_name)  # noqa: B010 - a class made for it
 
 
 @method()
