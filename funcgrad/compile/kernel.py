@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from funcgrad.compile import control, gathers, lowerings, parts, positions, products, running, sweeps, tiny  # noqa: F401 - registers them
+from funcgrad.compile import control, convolutions, gathers, lowerings, parts, positions, products, running, sweeps, tiny  # noqa: F401 - registers them
 from funcgrad.compile.emission import Writer, without_dead_statements
 from funcgrad.compile.fusion import Joined, joined_steps
 from funcgrad.compile.layout import Buffer, View
