@@ -180,7 +180,9 @@ def special_of(
     reads = [view for view, written in pairs if not written]
     writes = [view for view, written in pairs if written]
     flops = sum(step.flops for h in held for step in h.scheduler.steps)
-    return scheduler.special(kind, emit, reads, [*writes, *views], names=sorted(used), flops=flops)
+    return scheduler.special(
+        kind, emit, reads, [*writes, *views], names=sorted(used), flops=flops, defines=True
+    )
 
 
 @lowers(Scan)

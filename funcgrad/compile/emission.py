@@ -51,6 +51,11 @@ class Writer:
         self._indent = 1
         self._comment = ""
 
+    @property
+    def is_outermost(self) -> bool:
+        """Whether what is written now stands in no loop and no branch."""
+        return self._indent == 1
+
     def line(self, text: str) -> None:
         """One line at the present indentation."""
         self.lines.append("    " * self._indent + text)

@@ -34,6 +34,10 @@ SMALL_VECTOR_PRODUCT = 32_768
 """The same for a matrix and a vector, which BLAS has less to gain from."""
 
 
+LARGE_VECTOR_PRODUCT = 1 << 20
+"""From here on memory is the limit: what is done with the product shares its pass, and threads share it."""
+
+
 class Rewriter:
     """Collects equations; one source stands for all that an equation becomes."""
 
@@ -244,7 +248,7 @@ def is_small(labels: Any, sizes: dict[str, int]) -> bool:
     batch = math.prod([sizes[a] for a in labels.x if a in labels.y and a in labels.out])
     each = work // max(batch, 1)
     if 1 in (x_free, y_free):
-        return each <= SMALL_VECTOR_PRODUCT
+        return each <= SMALL_VECTOR_PRODUCT or (each >= LARGE_VECTOR_PRODUCT and batch == 1)
     return each <= SMALL_PRODUCT
 
 

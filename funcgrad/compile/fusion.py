@@ -11,9 +11,24 @@ from dataclasses import dataclass, replace
 
 from funcgrad.compile.layout import Buffer, View
 from funcgrad.compile.loops import Loop, loops_of
-from funcgrad.compile.nests import Let, Load, Nest, Operand, Reduce, Special, Statement, Store, operands_of
+from funcgrad.compile.nests import (
+    Let,
+    Load,
+    Nest,
+    Operand,
+    Reduce,
+    Special,
+    Statement,
+    Store,
+    names_read,
+    operands_of,
+    target_of,
+)
 
-SHORTEST_ROW = 16
+WINDOW = 12
+"""How many of the steps that follow a nest are looked at, for more to share its loop."""
+
+SHORTEST_ROW = 48
 """Elements in the inner loops from which a shared outer loop is worth more than one merged loop."""
 
 
@@ -46,32 +61,52 @@ class Joined:
 
 def joined_steps(steps: Sequence[Nest | Special], own: Container[Buffer]) -> list[Nest | Special | Joined]:
     """The steps, with runs of nests that can share a loop as one; `own` is memory that only they touch."""
+    pending: list[Nest | Special] = [s for s in steps if isinstance(s, Special) or s.body]
     found: list[Nest | Special | Joined] = []
-    run: list[Nest] = []
-    for step in steps:
-        if isinstance(step, Nest):
-            if not step.body:
-                continue
-            if run and not can_join(run, step):
-                found.append(closed(run, steps, own))
-                run = []
-            run.append(step)
+    while pending:
+        first, *pending = pending
+        if isinstance(first, Special) or not first.shape:
+            found.append(first)
             continue
-        if run:
-            found.append(closed(run, steps, own))
-            run = []
-        found.append(step)
-    if run:
+        run = [first]
+        skipped: list[Nest | Special] = []
+        for step in pending[:WINDOW]:
+            if isinstance(step, Nest) and can_join(run, step) and may_pass(step, skipped):
+                run.append(step)
+            else:
+                skipped.append(step)
+        pending = [*skipped, *pending[WINDOW:]]
         found.append(closed(run, steps, own))
     return found
+
+
+def may_pass(nest: Nest, others: Sequence[Nest | Special]) -> bool:
+    """Whether a nest may run before steps that stand before it: none makes what the other needs."""
+    written = {view.buffer for view, is_written in nest.views() if is_written}
+    written |= {view.buffer for view, _ in nest.fills}
+    touched = set(nest.buffers)
+    names = {name for statement in nest.body for name in names_read(statement)}
+    for other in others:
+        if isinstance(other, Special) and other.defines:
+            return False
+        theirs = {view.buffer for view, is_written in other.views() if is_written}
+        if isinstance(other, Nest):
+            theirs |= {view.buffer for view, _ in other.fills}
+            if any(target_of(s) in names for s in other.body if isinstance(target_of(s), str)):
+                return False
+        if not theirs.isdisjoint(touched) or not written.isdisjoint(other.buffers):
+            return False
+    return True
 
 
 def closed(run: list[Nest], steps: Sequence[Nest | Special], own: Container[Buffer]) -> Nest | Joined:
     """A run of nests as one step."""
     if len(run) == 1:
         return run[0]
-    rows = shrink(run, steps, own)
-    return Joined(run, [rows_of(nest) for nest in run], rows)
+    # Before memory is taken away: the order of the loops depends on the strides.
+    loops = [rows_of(nest) for nest in run]
+    rows = shrink(run, loops, steps, own)
+    return Joined(run, loops, rows)
 
 
 def rows_of(nest: Nest) -> list[Loop]:
@@ -133,38 +168,43 @@ def extent(view: View, axes: Sequence[int]) -> int:
     )
 
 
-def shrink(run: Sequence[Nest], steps: Sequence[Nest | Special], own: Container[Buffer]) -> dict[Buffer, int]:
+def shrink(
+    run: Sequence[Nest],
+    loops: Sequence[Sequence[Loop]],
+    steps: Sequence[Nest | Special],
+    own: Container[Buffer],
+) -> dict[Buffer, int]:
     """Give values that only this run touches the memory of one row; returns the elements of each row."""
     inside = {id(nest) for nest in run}
     outside = {buffer for step in steps if id(step) not in inside for buffer in step.buffers}
     outside |= {view.buffer for nest in run for view, _ in nest.fills}
     local: dict[Buffer, int] = {}
-    for nest in run:
-        axis = rows_of(nest)[0].axes[-1]
+    axes = [turns[0].axes[-1] for turns in loops]
+    for nest, axis in zip(run, axes, strict=True):
         for view, _ in nest.views():
             buffer = view.buffer
             if buffer.role == "scratch" and buffer in own and buffer not in outside and not view.base:
                 stride = view.strides[axis]
                 local[buffer] = stride if local.get(buffer, stride) == stride and stride > 0 else -1
     rows = {
-        buffer: stride for buffer, stride in local.items() if stride > 0 and buffer not in accumulated(run)
+        buffer: stride
+        for buffer, stride in local.items()
+        if stride > 0 and buffer not in accumulated(run, loops)
     }
     for buffer, stride in rows.items():
         buffer.size = stride
-    for nest in run:
-        axis = rows_of(nest)[0].axes[-1]
+    for nest, axis in zip(run, axes, strict=True):
         nest.body[:] = [with_rows(statement, rows, axis) for statement in nest.body]
     return rows
 
 
-def accumulated(run: Sequence[Nest]) -> set[Buffer]:
+def accumulated(run: Sequence[Nest], loops: Sequence[Sequence[Loop]]) -> set[Buffer]:
     """Memory that a nest fills before its loops and then adds to."""
     found = set()
-    for nest in run:
-        loops = rows_of(nest)
+    for nest, turns in zip(run, loops, strict=True):
         for s in nest.body:
             if isinstance(s, Reduce) and isinstance(s.target, View):
-                reduced = [loop.axes[0] in s.axes for loop in loops]
+                reduced = [loop.axes[0] in s.axes for loop in turns]
                 while reduced and reduced[-1]:
                     reduced.pop()
                 if any(reduced):

@@ -8,7 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from funcgrad.compile import control, convolutions, gathers, lowerings, parts, positions, products, running, sweeps, tiny  # noqa: F401 - registers them
+from funcgrad.compile import (
+    control,
+    convolutions,
+    gathers,
+    lowerings,
+    parts,
+    positions,
+    products,
+    running,
+    sweeps,
+    tiny,
+)  # noqa: F401 - registers them
 from funcgrad.compile.emission import Writer, without_dead_statements
 from funcgrad.compile.fusion import Joined, joined_steps
 from funcgrad.compile.layout import Buffer, View
@@ -24,6 +35,7 @@ from funcgrad.ir.names import variable_names
 from funcgrad.ir.program import Atom, Literal, Program, Var
 
 NAMES_OF_KERNELS = (
+    *("malloc", "realloc", "free", "int_call", "int_set", "blas_threads", "whole"),
     *("p", "n", "i", "j", "k", "NAN", "INF", "select", "plus", "power", "complex", "range", "min", "max"),
     *("boolean", "fabs", "floor", "ceil", "rint", "trunc", "maximum", "minimum", "fmax", "fmin"),
     *(
@@ -99,7 +111,7 @@ def make_kernel(program: Program) -> Kernel:
     writer.steps(steps)
     numbers_in_memory = local.number_blocks()
     offsets, scratch_bytes = scratch_offsets(local.buffers, steps)
-    body = writer.lines
+    body = with_serial_blas(local, writer.lines)
     buffers = used_buffers(local, offsets)
     symbols = {symbol: k for k, symbol in enumerate(local.symbols.values())}
     slots = {buffer: slot for slot, buffer in enumerate(buffers)}
@@ -157,6 +169,21 @@ def store_output(scheduler: Scheduler, atom: Atom, k: int) -> None:
     nest = scheduler.nest_for(shape, scheduler.bound(atom, shape))
     value = scheduler.operand(atom, nest)
     nest.body.append(Store(squeezed_view(view), value, None))
+
+
+def with_serial_blas(local: Locals, lines: list[str]) -> list[str]:
+    """The lines, with BLAS set to one thread before and to what it had after."""
+    if not local.blas_threads:
+        return lines
+    get, put = local.blas_threads
+    return [
+        f"    blas_threads = int_call({get})",
+        "    if blas_threads > 1:",
+        f"        int_set({put}, i32(1))",
+        *lines,
+        "    if blas_threads > 1:",
+        f"        int_set({put}, blas_threads)",
+    ]
 
 
 def used_buffers(local: Locals, offsets: Mapping[Buffer, int]) -> list[Buffer]:

@@ -31,6 +31,8 @@ CASTS: dict[str, Any] = {
 MEMORY = {
     "malloc": External("malloc", (Overload("malloc", ("i64",), "ptr"),)),
     "realloc": External("realloc", (Overload("realloc", ("ptr", "i64"), "ptr"),)),
+    "int_call": External("int_call", (Overload("", ("i64",), "i32"),)),
+    "int_set": External("int_set", (Overload("", ("i64", "i32"), "none"),)),
     "free": External("free", (Overload("free", ("ptr",), "none"),)),
 }
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.compile.layout import Buffer
+from funcgrad.compile.native.blas import thread_routines
 from funcgrad.ir.names import RESERVED
 from funcgrad.ir.program import Var
 
@@ -27,6 +28,8 @@ class Locals:
         self._names: dict[Var, str] = {}
         self._counts: dict[str, int] = {}
         self.buffers: list[Buffer] = []
+        self.blas_threads: tuple[str, ...] = ()
+        """The names of the addresses of what says and sets the number of BLAS's threads."""
         self.numbers: dict[tuple[np.dtype[Any], bytes], str] = {}
         self.symbols: dict[int, str] = {}
         """The symbol of each number that stands in the text."""
@@ -71,6 +74,13 @@ class Locals:
     def scratch(self, dtype: np.dtype[Any], size: int, hint: str = "") -> Buffer:
         """A block of memory for a value in between; it is named after the value."""
         return self.block(self.fresh(f"{hint}_" if hint else "tmp"), dtype, size, "scratch")
+
+    def serial_blas(self) -> None:
+        """Let BLAS use one thread while the kernel runs: the kernel has threads of its own."""
+        found = thread_routines()
+        if found is not None and not self.blas_threads:
+            names = ("get_blas_threads", "set_blas_threads")
+            self.blas_threads = tuple([self.constant(n, a) for n, a in zip(names, found, strict=True)])
 
     def failure_flag(self) -> Buffer:
         """A number that a kernel sets where NumPy would raise an error."""

@@ -120,6 +120,8 @@ class Special:
     """Writes its text with a `funcgrad.compile.emission.Writer`."""
     scratch: tuple[View, ...] = ()
     flops: float = 0.0
+    defines: bool = False
+    """Whether it leaves locals that others read."""
 
     @property
     def buffers(self) -> Iterator[Buffer]:

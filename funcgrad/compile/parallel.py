@@ -23,6 +23,9 @@ from funcgrad.compile.traffic import bytes_moved
 from funcgrad.ir.avals import dtype_name
 
 CHUNKS = 16
+LARGEST_PRIVATE = 4096
+"""Elements up to which every chunk has memory of its own to add to."""
+
 SHORTEST = 1.5e-4
 """Seconds of work, by rule of thumb, from which threads are worth their while."""
 
@@ -42,6 +45,8 @@ class Shared:
     """Memory of one row, of which every chunk has its own, and the elements of a row."""
     cells: dict[str, Buffer] = field(default_factory=dict)
     """Numbers that the function reads, and the memory that passes them."""
+    private: dict[Buffer, Buffer] = field(default_factory=dict)
+    """Memory that every turn adds to, and the memory for what each chunk adds."""
     partial: dict[str, Buffer] = field(default_factory=dict)
     """Sums over all elements, and the memory for those of the chunks."""
 
@@ -66,6 +71,7 @@ class Shared:
             yield from nest.buffers
         yield from self.cells.values()
         yield from self.partial.values()
+        yield from self.private.values()
 
 
 def shared_steps(
@@ -103,7 +109,7 @@ def shared(step: Nest | Joined, local: Locals, dtypes: Mapping[str, np.dtype], n
     if not loops[0] or loops[0][0].size < 2 * CHUNKS or seconds(nests) < SHORTEST:
         return None
     if any(nest.ordered for nest in nests) or any(
-        not divisible(s, turns[0]) for nest, turns in zip(nests, loops, strict=True) for s in nest.body
+        not divisible(s, turns[0], nests) for nest, turns in zip(nests, loops, strict=True) for s in nest.body
     ):
         return None
     outside = [n for n in names_from_outside(nests) if n not in local.numbers.values()]
@@ -117,10 +123,18 @@ def shared(step: Nest | Joined, local: Locals, dtypes: Mapping[str, np.dtype], n
     made = Shared(local.distinct(f"{name}_part"), nests, loops, rows)
     for n in outside:
         made.cells[n] = local.scratch(dtypes[n], 1, n)
-    for s in [s for nest in nests for s in nest.body]:
+    for s, turns in [(s, turns) for nest, turns in zip(nests, loops, strict=True) for s in nest.body]:
         if isinstance(s, Reduce) and isinstance(s.target, str):
             made.partial[s.target] = local.scratch(s.dtype, CHUNKS, s.target)
+        elif isinstance(s, Reduce) and isinstance(s.target, View) and turns[0].axes[0] in s.axes:
+            buffer = s.target.buffer
+            made.private[buffer] = local.scratch(s.dtype, CHUNKS * private_size(buffer), buffer.name)
     return made
+
+
+def private_size(buffer: Buffer) -> int:
+    """The elements that each chunk has for itself: whole cache lines."""
+    return -(-buffer.size * buffer.dtype.itemsize // 64) * 64 // buffer.dtype.itemsize
 
 
 def seconds(nests: Sequence[Nest]) -> float:
@@ -131,11 +145,18 @@ def seconds(nests: Sequence[Nest]) -> float:
     )
 
 
-def divisible(statement: Statement, outermost: Loop) -> bool:
-    """Whether turns of the outermost loop may run in any order: they do not add to the same memory."""
+def divisible(statement: Statement, outermost: Loop, nests: Sequence[Nest]) -> bool:
+    """Whether turns of the outermost loop may run in any order.
+
+    What all of them add to the same memory, chunks add to memory of their own, if that is small.
+    """
     if not isinstance(statement, Reduce) or isinstance(statement.target, str):
         return True
-    return outermost.axes[0] not in statement.axes
+    if outermost.axes[0] not in statement.axes:
+        return True
+    target = statement.target
+    touched = sum(view.buffer is target.buffer for nest in nests for view, _ in nest.views())
+    return touched == 1 and not target.offset and not target.base and target.buffer.size <= LARGEST_PRIVATE
 
 
 def names_from_outside(nests: Sequence[Nest]) -> list[str]:
@@ -167,8 +188,20 @@ def write_call(writer: Writer, step: Shared) -> list[str]:
             writer.line(f"{target} = {total.start}")
             with writer.block(f"for chunk in range({CHUNKS}):"):
                 writer.line(f"{target} = {total.combined(target, f'{partial}[chunk]')}")
+        elif target.buffer in step.private:
+            write_sum_of_chunks(writer, total, target.buffer, step.private[target.buffer])
     write_chunks(inner, step, makers, sums)
     return inner.lines
+
+
+def write_sum_of_chunks(writer: Writer, total: Accumulator, target: Buffer, private: Buffer) -> None:
+    """Add what the chunks have added, element by element."""
+    each = writer.local.symbol(private_size(target))
+    with writer.loop("i", target.size):
+        writer.line(f"whole = {total.start}")
+        with writer.block(f"for chunk in range({CHUNKS}):"):
+            writer.line(f"whole = {total.combined('whole', f'{private.name}[chunk * {each} + i]')}")
+        writer.line(f"{target.name}[i] = whole")
 
 
 def write_chunks(
@@ -183,6 +216,12 @@ def write_chunks(
             writer.line(f"{buffer.name} = shifted({buffer.name}_all, chunk * {writer.local.symbol(row)})")
         every = [t for group in sums for t in group]
         for total in every:
+            target = total.statement.target
+            if isinstance(target, View) and target.buffer in step.private:
+                each = writer.local.symbol(private_size(target.buffer))
+                writer.line(f"{target.buffer.name} = shifted({target.buffer.name}_all, chunk * {each})")
+                with writer.loop(makers[0].variables[0], target.buffer.size):
+                    writer.line(f"{target.buffer.name}[{makers[0].variables[0]}] = {total.start}")
             total.before(0)
         write_range(writer, makers, sums)
         for total in every:
@@ -231,8 +270,10 @@ def function_lines(
     used = set(re.findall(r"[A-Za-z_]\w*", "\n".join(body)))
     lines = [f"def {step.name}(p, n, begin, end):"]
     lines += [f"    {symbol} = n[{k}]" for symbol, k in symbols.items() if symbol in used]
-    for buffer, slot in slots.items():
-        name = f"{buffer.name}_all" if buffer in step.rows else buffer.name
+    for buffer, place in slots.items():
+        own = buffer in step.rows or buffer in step.private
+        name = f"{buffer.name}_all" if own else buffer.name
+        slot = slots[step.private[buffer]] if buffer in step.private else place
         if name in used:
             lines.append(f"    {name} = as_{dtype_name(buffer.dtype)}(p[{slot}])")
     for block in dict.fromkeys([block for name, (block, _) in numbers.items() if name in used]):

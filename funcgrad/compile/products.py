@@ -5,17 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from funcgrad.compile.emission import Writer
-from funcgrad.compile.layout import View
+from funcgrad.compile.layout import Buffer, View
 from funcgrad.compile.native.blas import routine
 from funcgrad.compile.schedule import NotLowered, Scheduler, lowers
 from funcgrad.ir.program import Atom, Equation
 from funcgrad.ops.contraction import DotGeneral, StrongZeroDot
 from funcgrad.ops.structure import Permute
+
+SHORTEST_FLOPS = 4e6
+"""Operations from which the rows or columns of a product are shared between threads."""
+
+PARTS = 4
+"""Into how many parts they are divided: each packs the other matrix for itself, so few."""
 
 ROW_MAJOR, NO_TRANS, TRANS = 101, 111, 112
 LETTERS = {np.dtype(np.float64): "d", np.dtype(np.float32): "s"}
@@ -119,19 +126,27 @@ def lower_contraction(scheduler: Scheduler, equation: Equation) -> None:
     strong = isinstance(equation.primitive, StrongZeroDot)
     flag = scheduler.local.failure_flag() if strong else None
 
+    flops = 2.0 * math.prod(batch) * left.rows * left.columns * right.columns
+    product = Product(routine_name, address, left, right, target, dtype)
+    divided = routine_name.endswith("gemm") and not batch and flops >= SHORTEST_FLOPS
+    part = scheduler.local.fresh("product") if divided else ""
+    if routine_name.endswith("gemm"):
+        scheduler.local.serial_blas()
+
     def emit(writer: Writer) -> None:
         writer.comment(equation.source)
-        with ExitStack() as stack:
-            variables = [writer.local.fresh("q") for _ in batch]
-            for variable, n in zip(variables, batch, strict=True):
-                stack.enter_context(writer.loop(variable, n))
-            pointers = [at(writer, m, variables) for m in (left.view, right.view, target)]
-            write = write_gemm if routine_name.endswith("gemm") else write_gemv
-            write(writer, routine_name, address, left, right, pointers, dtype)
+        if divided and writer.is_outermost:
+            writer.line(f"parallel({part}, p, n, 0, {PARTS}, 1)")
+            writer.functions.append((Part(part, {}, {}, {}), product.part_lines(writer)))
+        else:
+            with ExitStack() as stack:
+                variables = [writer.local.fresh("q") for _ in batch]
+                for variable, n in zip(variables, batch, strict=True):
+                    stack.enter_context(writer.loop(variable, n))
+                product.write(writer, variables)
         if flag is not None:
             write_check(writer, view, flag.name)
 
-    flops = 2.0 * math.prod(batch) * left.rows * left.columns * right.columns
     writes = [view] if flag is None else [view, View.whole(flag, ())]
     position = scheduler.special(routine_name, emit, [left.view, right.view], writes, flops=flops)
     scheduler.define_view(out, view, position)
@@ -143,22 +158,65 @@ def at(writer: Writer, view: View, variables: Sequence[str]) -> str:
     return view.buffer.name if index == "0" else f"shifted({view.buffer.name}, {index})"
 
 
-def write_gemm(
-    writer: Writer,
-    name: str,
-    address: str,
-    left: Matrix,
-    right: Matrix,
-    pointers: Sequence[str],
-    dtype: np.dtype[np.generic],
-) -> None:
-    """One product of two matrices."""
-    symbol = writer.local.symbol
+class Part(NamedTuple):
+    """A function that threads run: see `funcgrad.compile.parallel.Shared`."""
+
+    name: str
+    rows: dict[Buffer, int]
+    private: dict[Buffer, Buffer]
+    cells: dict[str, Buffer]
+
+
+class Product(NamedTuple):
+    """One product of matrices for each member of a batch."""
+
+    name: str
+    address: str
+    left: Matrix
+    right: Matrix
+    target: View
+    dtype: np.dtype[np.generic]
+
+    def write(self, writer: Writer, variables: Sequence[str]) -> None:
+        """The product for a member of the batch."""
+        pointers = [at(writer, m, variables) for m in (self.left.view, self.right.view, self.target)]
+        symbol = writer.local.symbol
+        if self.name.endswith("gemm"):
+            rows, columns = symbol(self.left.rows), symbol(self.right.columns)
+            write_gemm(writer, self, pointers, rows, columns)
+        else:
+            write_gemv(writer, self.name, self.address, self.left, self.right, pointers, self.dtype)
+
+    def part_lines(self, writer: Writer) -> list[str]:
+        """The body of a function that computes some of the rows or columns."""
+        inner, symbol = Writer(writer.local), writer.local.symbol
+        by_rows = self.left.rows >= self.right.columns
+        size = symbol(self.left.rows if by_rows else self.right.columns)
+        with inner.block("for chunk in range(begin, end):"):
+            inner.line(f"first = chunk * {size} // {PARTS}")
+            inner.line(f"last = (chunk + 1) * {size} // {PARTS}")
+            left, right, target = self.left.view, self.right.view, self.target
+            if by_rows:
+                left = replace(left, base=(*left.base, ("first", self.left.row_stride)))
+                target = replace(target, base=(*target.base, ("first", max(self.right.columns, 1))))
+                sizes = "last - first", symbol(self.right.columns)
+            else:
+                right = replace(right, base=(*right.base, ("first", self.right.column_stride)))
+                target = replace(target, base=(*target.base, ("first", 1)))
+                sizes = symbol(self.left.rows), "last - first"
+            pointers = [at(inner, view, ()) for view in (left, right, target)]
+            write_gemm(inner, self, pointers, *sizes)
+        return inner.lines
+
+
+def write_gemm(writer: Writer, product: Product, pointers: Sequence[str], rows: str, columns: str) -> None:
+    """One call for a product of two matrices, or for some of its rows or columns."""
+    symbol, left, right = writer.local.symbol, product.left, product.right
     a, b, c = pointers
-    one, zero = number(1, dtype), number(0, dtype)
+    one, zero = number(1, product.dtype), number(0, product.dtype)
     writer.line(
-        f"{name}({address}, {ROW_MAJOR}, {left.order}, {right.order}, "
-        f"{symbol(left.rows)}, {symbol(right.columns)}, {symbol(left.columns)}, "
+        f"{product.name}({product.address}, {ROW_MAJOR}, {left.order}, {right.order}, "
+        f"{rows}, {columns}, {symbol(left.columns)}, "
         f"{one}, {a}, {symbol(left.leading)}, {b}, {symbol(right.leading)}, "
         f"{zero}, {c}, {symbol(max(right.columns, 1))})"
     )

@@ -428,12 +428,21 @@ class Scheduler:
         names: Sequence[str] = (),
         scratch: Sequence[View] = (),
         flops: float = 0.0,
+        defines: bool = False,
     ) -> int:
         """A step of another kind at the end; returns its position."""
         position = len(self.steps)
         self.steps.append(
             Special(
-                position, kind, tuple(reads), tuple(writes), frozenset(names), emit, tuple(scratch), flops
+                position,
+                kind,
+                tuple(reads),
+                tuple(writes),
+                frozenset(names),
+                emit,
+                tuple(scratch),
+                flops,
+                defines,
             )
         )
         return position
