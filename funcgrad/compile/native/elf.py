@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-__all__ = ["undefined_symbols"]
+__all__ = ["is_elf", "undefined_symbols"]
 
 _SYMBOL_TABLE = 2
 _SECTION = struct.Struct(
@@ -14,9 +14,14 @@ _SECTION = struct.Struct(
 _SYMBOL = struct.Struct("<IBBHQQ")  # name, info, other, section, value, size
 
 
+def is_elf(code: bytes) -> bool:
+    """Whether the bytes are a 64-bit little-endian ELF file."""
+    return code[:6] == b"\x7fELF\x02\x01"
+
+
 def undefined_symbols(code: bytes) -> tuple[str, ...]:
     """The sorted names of the symbols that 64-bit little-endian ELF object code leaves to the linker."""
-    if code[:6] != b"\x7fELF\x02\x01":
+    if not is_elf(code):
         return ()
     return tuple(sorted(set(_undefined(code))))
 

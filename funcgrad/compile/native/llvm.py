@@ -17,7 +17,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from funcgrad.compile.native.elf import undefined_symbols
+from funcgrad.compile.native.elf import is_elf, undefined_symbols
 
 __all__ = [
     "CodeError",
@@ -130,7 +130,11 @@ def compile_ir(
         if assembly:
             return _machine().emit_assembly(module).encode(), ()
         code = bytes(_machine().emit_object(module))
-    return code, undefined_symbols(code)
+        values = (*module.functions, *module.global_variables)
+        declared = [value.name for value in values if value.is_declaration]
+    if is_elf(code):
+        return code, undefined_symbols(code)
+    return code, tuple(sorted(name for name in declared if not name.startswith("llvm.")))
 
 
 def _linked(modules: Sequence[str | bytes]) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 
 from funcgrad.compile.native.build import Binary, pack, unpack
 from funcgrad.compile.native.cache import lookup, store
-from funcgrad.compile.native.llvm import Loaded, compile_ir, keep_through_forks
+from funcgrad.compile.native.llvm import CodeError, Loaded, address_of, compile_ir, keep_through_forks
 from funcgrad.compile.native.machine import offsets
 
 __all__ = [
@@ -62,6 +62,7 @@ class Runtime:
         self.loaded = loaded
         self.pool = np.zeros((64 + 64 * 24) // 8, np.int64)
         self.pool[2] = _POOL_LIMIT
+        self.pool[4] = address_of("madvise") if sys.platform.startswith("linux") else 0
         self._handler = _Handler(
             b"funcgrad", 1, self.pool.ctypes.data, *(loaded.addresses[f"handler_{name}"] for name in _MEMORY)
         )
@@ -170,7 +171,10 @@ def runtime() -> Runtime | None:
 def _only_runtime() -> Runtime | None:
     if not supported():
         return None
-    made = Runtime(machine_binary(_MODULES, _FUNCTIONS).load())
+    try:
+        made = Runtime(machine_binary(_MODULES, _FUNCTIONS).load())
+    except CodeError:  # a system without these functions of C
+        return None
     # Arrays may outlive the interpreter's modules, and give their memory back even then.
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))
     if hasattr(os, "register_at_fork"):

@@ -1,5 +1,6 @@
 """The disk cache: whatever happens to it, answers are right, nothing crashes, one warning at most."""
 
+import ctypes
 import errno
 import os
 import stat
@@ -28,12 +29,9 @@ import sys
 import numpy as np
 from funcgrad.compile.native.build import cached_build
 from funcgrad.compile.native.cache import cache_info
+from funcgrad.compile.native.caller import make_caller
 from funcgrad.compile.native.layout import CallLayout, Input, Output
 
-if 'plain' in sys.argv:
-    from funcgrad.compile.native.plain import PlainCaller as make_caller
-else:
-    from funcgrad.compile.native.caller import make_caller
 source = '''
 def run(p, n):
     x = as_f64(p[0])
@@ -50,11 +48,11 @@ print(y.tolist() == [3.0] * 4, info.hits, info.misses, 'numba' in sys.modules, '
 """
 
 
-def run_script(directory, *words, **environment) -> subprocess.Popen:
+def run_script(directory, **environment) -> subprocess.Popen:
     variables = {**os.environ, "FUNCGRAD_CACHE_DIR": str(directory), **environment}
     variables["PYTHONPATH"] = str(Path(cache_module.__file__).parents[3])
     return subprocess.Popen(
-        [sys.executable, "-W", "error::RuntimeWarning", "-c", SCRIPT, *words],
+        [sys.executable, "-W", "error::RuntimeWarning", "-c", SCRIPT],
         env=variables,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -279,13 +277,40 @@ def test_clearing_removes_every_entry():
     assert cache_info().entries == 0
 
 
-def test_twenty_processes_on_an_empty_cache(tmp_path):
-    processes = [run_script(tmp_path / "cache", "plain") for _ in range(20)]
-    for process in processes:
-        out, err = process.communicate(timeout=120)
-        assert out.split()[0] == "True", err
-        assert err == ""
-    assert {path.suffix for path in (tmp_path / "cache").iterdir()} == {".fgc"}
+def tripled_in_a_child(ready: int) -> bool:
+    os.read(ready, 1)  # all start at once
+    loaded = cached_build(SOURCE, ["run"]).load()
+    x = np.ones(4)
+    table, sizes = np.array([x.ctypes.data], np.uintp), np.array([4])
+    run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(loaded.addresses["run"])
+    run(table.ctypes.data, sizes.ctypes.data)
+    return x.tolist() == [3.0] * 4
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_twenty_processes_on_an_empty_cache(cache_directory):
+    ready, start = os.pipe()
+    children = []
+    for _ in range(20):
+        child = os.fork()
+        if child == 0:
+            fine = False
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")
+                    fine = tripled_in_a_child(ready)
+            finally:
+                os._exit(0 if fine else 1)
+        children.append(child)
+    os.write(start, b"!" * 20)
+    codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+    os.close(ready)
+    os.close(start)
+    assert codes == [0] * 20
+    assert [path.suffix for path in cache_directory.iterdir()] == [".fgc"]
+    assert cached_build(SOURCE, ["run"]) == build(SOURCE, ["run"])
+    assert cache_info().hits == 1
 
 
 def test_a_second_process_compiles_nothing_and_loads_no_numba(tmp_path):

@@ -1,8 +1,8 @@
 """Blocks of memory that are kept when they are given back, so that their pages need not be mapped again.
 
-A pool is 64 + 64 × 24 bytes: a lock, the bytes kept, the most to keep, a clock; then the kept blocks'
-address, capacity and time of return. A block is preceded by its capacity and by the address that malloc
-gave. Nobody waits for the lock: who does not get it uses malloc and free.
+A pool is 64 + 64 × 24 bytes: a lock, the bytes kept, the most to keep, a clock, the address of `madvise` or
+zero; then the kept blocks' address, capacity and time of return. A block is preceded by its capacity and by
+the address that malloc gave. Nobody waits for the lock: who does not get it uses malloc and free.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from funcgrad.compile.native.machine.words import (
     atomic_store,
     atomic_swap,
+    call_advise,
     free,
     malloc,
     memcpy,
@@ -18,8 +19,9 @@ from funcgrad.compile.native.machine.words import (
     poke,
 )
 
-KEPT, LIMIT, CLOCK, FIRST_BLOCK = 8, 16, 24, 64
+KEPT, LIMIT, CLOCK, ADVISE, FIRST_BLOCK = 8, 16, 24, 32, 64
 BLOCKS, BLOCK_WORDS = 64, 24
+HUGE, PAGE, USE_HUGE_PAGES = 1 << 22, 4096, 14
 
 
 def pool_take(pool: int, size: int) -> int:
@@ -29,7 +31,7 @@ def pool_take(pool: int, size: int) -> int:
         found = best_block(pool, size)
         atomic_store(pool, 0)
     if found == 0:
-        found = new_block(size)
+        found = new_block(pool, size)
     return found
 
 
@@ -51,14 +53,16 @@ def best_block(pool: int, size: int) -> int:
     return block
 
 
-def new_block(size: int) -> int:
-    """A block from malloc."""
+def new_block(pool: int, size: int) -> int:
+    """A block from malloc; a huge one in huge pages, which are mapped and found sooner."""
     raw = malloc(size + 128)
     if raw == 0:
         return 0
     block = (raw + 127) & -64
     poke(block - 8, raw)
     poke(block - 16, size)
+    if size >= HUGE and peek(pool + ADVISE) != 0:
+        call_advise(peek(pool + ADVISE), (block + PAGE - 1) & -PAGE, size - PAGE, USE_HUGE_PAGES)
     return block
 
 

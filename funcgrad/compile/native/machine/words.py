@@ -153,6 +153,7 @@ vectorcall = _c("PyObject_Vectorcall", 4)
 new_array = at_address("i64 i64 i32 i64 i64 i64 i32 i64")
 new_scalar = at_address("i64 i64 i64")
 set_handler = at_address("i64")
+call_advise = at_address("i64 i64 i32", "i32")
 run_kernel = at_address("i64 i64", "none")
 
 create_thread = External("pthread_create", (Overload("pthread_create", ("i64",) * 4, "i32"),))
