@@ -22,6 +22,7 @@ from funcgrad.random.continuous import (
     truncated_normal,
     uniform,
 )
+from funcgrad.random.derived import geometric, lognormal, multinomial, pareto, rayleigh, weibull_min
 from funcgrad.random.discrete import (
     bernoulli,
     binomial,
@@ -47,19 +48,25 @@ __all__ = [
     "exponential",
     "fold_in",
     "gamma",
+    "geometric",
     "gumbel",
     "key",
     "laplace",
     "loggamma",
     "logistic",
+    "lognormal",
+    "multinomial",
     "multivariate_normal",
     "normal",
+    "pareto",
     "permutation",
     "poisson",
     "rademacher",
     "randint",
+    "rayleigh",
     "split",
     "student_t",
     "truncated_normal",
     "uniform",
+    "weibull_min",
 ]

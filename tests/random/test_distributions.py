@@ -38,6 +38,10 @@ CONTINUOUS: dict[str, tuple[Any, Any]] = {
     "truncated_normal": (lambda k, s: R.truncated_normal(k, -1.0, 2.0, s), st.truncnorm(-1, 2)),
     "normal above 6": (lambda k, s: R.truncated_normal(k, 6.0, 8.0, s), st.truncnorm(6, 8)),
     "normal below -60": (lambda k, s: R.truncated_normal(k, -np.inf, -60.0, s), st.truncnorm(-np.inf, -60)),
+    "lognormal": (lambda k, s: R.lognormal(k, 0.5, s), st.lognorm(0.5)),
+    "pareto": (lambda k, s: R.pareto(k, 2.5, s), st.pareto(2.5)),
+    "rayleigh": (lambda k, s: R.rayleigh(k, 2.0, s), st.rayleigh(scale=2.0)),
+    "weibull_min": (lambda k, s: R.weibull_min(k, 2.0, 1.5, s), st.weibull_min(1.5, scale=2.0)),
     "dirichlet": (lambda k, s: R.dirichlet(k, np.array([0.5, 1.0, 2.0]), s)[..., 0], st.beta(0.5, 3.0)),
 }
 DISCRETE: dict[str, tuple[Any, Any]] = {
@@ -45,6 +49,13 @@ DISCRETE: dict[str, tuple[Any, Any]] = {
     "poisson 30": (lambda k, s: R.poisson(k, 30.0, s), st.poisson(30.0)),
     "binomial 10": (lambda k, s: R.binomial(k, 10, 0.3, s), st.binom(10, 0.3)),
     "binomial 100": (lambda k, s: R.binomial(k, 100, 0.6, s), st.binom(100, 0.6)),
+    "geometric": (lambda k, s: R.geometric(k, 0.3, s), st.geom(0.3)),
+    "multinomial": (
+        lambda k, s: fg.vmap(lambda own: R.multinomial(own, 6, np.array([0.2, 0.5, 0.3]))[1])(
+            R.split(k, s[0])
+        ),
+        st.binom(6, 0.5),
+    ),
     "bernoulli": (lambda k, s: R.bernoulli(k, 0.2, s).astype(int), st.bernoulli(0.2)),
     "randint": (lambda k, s: R.randint(k, s, -3, 5), st.randint(-3, 5)),
     "rademacher": (lambda k, s: (R.rademacher(k, s) + 1) // 2, st.bernoulli(0.5)),
@@ -125,6 +136,10 @@ def test_permutations_and_choices() -> None:
     assert R.choice(key, 3, (0,)).shape == (0,)
 
 
+def test_certain_success_comes_at_once() -> None:
+    np.testing.assert_array_equal(R.geometric(R.key(0), np.array([1.0, 1.0])), [1, 1])
+
+
 def test_ranges_of_integers() -> None:
     key = R.key(0)
     whole = R.randint(key, (50,), 0, 2**64, np.uint64)
@@ -146,6 +161,7 @@ def test_ranges_of_integers() -> None:
         (lambda k: R.poisson(k, -1.0), "means must be"),
         (lambda k: R.binomial(k, 3, 1.5), "chances from 0 to 1"),
         (lambda k: R.dirichlet(k, 1.0), "at least one axis"),
+        (lambda k: R.multinomial(k, 3, np.ones((2, 2))), "one vector"),
         (lambda k: R.multivariate_normal(k, np.zeros(2), np.eye(3)), "do not belong together"),
         (lambda k: R.multivariate_normal(k, np.zeros(2), np.eye(2), method="qr"), "method must be"),
     ],

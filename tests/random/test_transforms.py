@@ -135,6 +135,9 @@ def test_location_and_scale_are_differentiated() -> None:
     key = R.key(9)
     check_grads(lambda low, high: R.uniform(key, (4,), minval=low, maxval=high), (0.5, 2.0))
     check_grads(lambda m, s: m + s * R.normal(key, (4,)), (0.5, 2.0))
+    check_grads(lambda s, c: R.weibull_min(key, s, c, (4,)), (2.0, 1.5))
+    for draw in (R.lognormal, R.pareto, R.rayleigh):
+        check_grads(lambda a, draw=draw: draw(key, a, (4,)), (1.3,))
     cov = np.array([[2.0, 0.6], [0.6, 0.5]])
     check_grads(lambda m, c: R.multivariate_normal(key, m, (c + c.T) / 2, (3,)), (np.ones(2), cov))
 

@@ -1,0 +1,98 @@
+"""Distributions that are a short formula away from others."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from funcgrad.numpy.axes import refused
+from funcgrad.ops.arithmetic import add, div, mul, neg
+from funcgrad.ops.comparison import greater_equal
+from funcgrad.ops.elementary import exp, log, log1p, sqrt
+from funcgrad.ops.extremes import maximum
+from funcgrad.ops.rounding import ceil
+from funcgrad.ops.selection import where
+from funcgrad.ops.sorting import AddAlongAxis
+from funcgrad.ops.structure import cast, shape_of
+from funcgrad.random.continuous import exponential, inner_uniform, parameter, standard_normal
+from funcgrad.random.discrete import places_of
+from funcgrad.random.keys import float_dtype, shape_for
+
+FLOAT = np.dtype(np.float64)
+
+
+def lognormal(key: Any, sigma: Any = 1.0, shape: Any = None, dtype: Any = float) -> Any:
+    """Samples whose logarithm is normal with standard deviation `sigma`, by which they are differentiable.
+
+    >>> bool(fg.random.lognormal(fg.random.key(0)) > 0)
+    True
+    """
+    kind = float_dtype(dtype)
+    spread = parameter(sigma, kind)
+    return exp(mul(standard_normal(key, shape_for(shape, spread), kind), spread))
+
+
+def pareto(key: Any, b: Any, shape: Any = None, dtype: Any = float) -> Any:
+    """Pareto samples from 1 on, whose tail falls as ``x**-b``; differentiable by `b`.
+
+    >>> bool(fg.random.pareto(fg.random.key(0), 2.0) >= 1)
+    True
+    """
+    kind = float_dtype(dtype)
+    power = parameter(b, kind)
+    return exp(div(exponential(key, shape_for(shape, power), kind), power))
+
+
+def rayleigh(key: Any, scale: Any = 1.0, shape: Any = None, dtype: Any = float) -> Any:
+    """The length of a vector of two normal numbers, times `scale`, by which it is differentiable.
+
+    >>> bool(fg.random.rayleigh(fg.random.key(0), 2.0) >= 0)
+    True
+    """
+    kind = float_dtype(dtype)
+    size = parameter(scale, kind)
+    return mul(sqrt(mul(exponential(key, shape_for(shape, size), kind), 2.0)), size)
+
+
+def weibull_min(key: Any, scale: Any, concentration: Any, shape: Any = None, dtype: Any = float) -> Any:
+    """Weibull samples, differentiable by both parameters.
+
+    >>> bool(fg.random.weibull_min(fg.random.key(0), 2.0, 1.5) >= 0)
+    True
+    """
+    kind = float_dtype(dtype)
+    size, power = parameter(scale, kind), parameter(concentration, kind)
+    u = inner_uniform(key, shape_for(shape, size, power), kind)
+    return mul(exp(div(log(neg(log(u))), power)), size)
+
+
+def geometric(key: Any, p: Any, shape: Any = None, dtype: Any = np.int64) -> Any:
+    """How many trials it takes to succeed, each trial succeeding with probability `p`.
+
+    >>> bool(fg.random.geometric(fg.random.key(0), 0.3) >= 1)
+    True
+    """
+    chance = parameter(p, FLOAT)
+    u = inner_uniform(key, shape_for(shape, chance), FLOAT)
+    certain = greater_equal(chance, 1.0)
+    trials = ceil(div(log(u), log1p(neg(where(certain, 0.5, chance)))))
+    return cast(where(certain, 1.0, maximum(trials, 1.0)), dtype)
+
+
+def multinomial(key: Any, n: Any, p: Any, dtype: Any = np.int64) -> Any:
+    """How often each of several outcomes comes in `n` trials, with probabilities `p`.
+
+    >>> print(fg.random.multinomial(fg.random.key(0), 5, [0.2, 0.8]).sum())
+    5
+    """
+    chances = parameter(p, FLOAT)
+    if len(shape_of(chances)) != 1:
+        raise refused(
+            f"multinomial takes one vector of probabilities, got {shape_of(chances)}", "Use fg.vmap."
+        )
+    count, trials = shape_of(chances)[0], operator.index(n)
+    places = places_of(key, count, trials, True, chances)
+    counts = AddAlongAxis(0, False).bind(np.zeros(count, np.int64), np.ones(trials, np.int64), places)
+    return cast(add(counts, 0), dtype)
