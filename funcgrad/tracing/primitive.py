@@ -66,6 +66,8 @@ class Primitive:
     For operations that read a part: adding a part to what is there costs as much as the part, and many
     reads of one array cost as much as the array.
     """
+    splits: ClassVar[bool] = False
+    """Whether it gives eigenvectors, of which `funcgrad.transforms.spectra` takes care before derivatives."""
     pure: ClassVar[bool] = True
     """Whether two applications to the same inputs may be merged."""
 

@@ -36,6 +36,10 @@ def record_jvp(
     recorder: Recorder, program: Program, primals: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[list[Any], list[Any]]:
     """Record the Program and its tangents; returns outputs and their tangents (None where zero)."""
+    if any(e.primitive.splits for e in program.equations):
+        from funcgrad.transforms.spectra import lifted  # noqa: PLC0415 - for those who need it
+
+        program = lifted(program)
     env = start(program, primals)
     dots: Env = {v: t for v, t in zip(program.inputs, tangents, strict=True) if t is not None}
     outer = recorder.location

@@ -110,6 +110,7 @@ class Svd(OnStacks):
 
     name = "svd"
     multiple = True
+    splits = True
     parameters: ClassVar[tuple[str, ...]] = ("full",)
     full: bool
 
@@ -129,10 +130,15 @@ class Svd(OnStacks):
         return tuple(np.linalg.svd(values[0], full_matrices=self.full))
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        (a,), (a_dot,) = primals, tangents
-        u, s, vh = self.bind(a)
+        u, s, vh = self.bind(*primals)
+        dots, _ = self.tangents(tangents[0], u, s, vh)
+        return (u, s, vh), dots
+
+    @staticmethod
+    def tangents(a_dot: Any, u: Any, s: Any, vh: Any) -> tuple[tuple[Any, ...], Any]:
+        """The tangents of all three, and that of the matrix in the basis of the singular vectors."""
         k = shape_of(s)[-1]
-        last = len(shape_of(a)) - 1
+        last = len(shape_of(a_dot)) - 1
         left, right = take_span(u, last, 0, k), take_span(vh, last - 1, 0, k)
         inner = product(adjoint(left), a_dot, adjoint(right))
         dtype = inner.aval.dtype
@@ -145,7 +151,7 @@ class Svd(OnStacks):
         u_dot = turned(u, turn_left, scaled_columns(product(a_dot, adjoint(right)), inverse), k)
         back = scaled_columns(product(adjoint(a_dot), left), inverse)
         vh_dot = adjoint(turned(adjoint(vh), turn_right, back, k))
-        return (u, s, vh), (u_dot, real_of(diagonal(inner)), vh_dot)
+        return (u_dot, real_of(diagonal(inner)), vh_dot), inner
 
     @classmethod
     def samples(cls) -> Sequence[Any]:

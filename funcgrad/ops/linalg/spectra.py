@@ -91,6 +91,7 @@ class Eigh(OnStacks):
 
     name = "eigh"
     multiple = True
+    splits = True
 
     def infer(self, *avals: Aval) -> tuple[Aval, ...]:
         (a,) = avals
