@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -66,7 +65,9 @@ def dropout(x: Any, rate: Any, *, mask: Any = None, key: Any = None) -> Any:
     if rate == 0.0:
         return x
     if mask is None:
-        mask = import_module("funcgrad.random").bernoulli(key, 1.0 - rate, shape_of(x))
+        from funcgrad.random import bernoulli  # noqa: PLC0415 - loaded by those who draw
+
+        mask = bernoulli(key, 1.0 - rate, shape_of(x))
     if rate == 1.0:
         return where(False, x, 0.0)
     return where(as_array(mask), x * (1.0 / (1.0 - rate)), 0.0)

@@ -166,6 +166,34 @@ def test_what_does_not_fit_is_refused(x: Any, w: Any, options: Any, words: str) 
         fg.nn.conv(np.ones(x), np.ones(w), **options)
 
 
+@pytest.mark.parametrize("channels_last", [True, False])
+@pytest.mark.parametrize("groups", [1, 2])
+def test_compiled_layers(channels_last: bool, groups: int, rng: np.random.Generator) -> None:
+    """Large enough for runs and for threads; the groups have strides that need copies."""
+    x, w = rng.normal(size=(8, 16, 20, 8)), rng.normal(size=(3, 3, 8 // groups, 6))
+    if not channels_last:
+        x, w = np.moveaxis(x, -1, 1).copy(), np.moveaxis(w, (-1, -2), (0, 1)).copy()
+
+    def loss(args: Any) -> Any:
+        out = fg.nn.conv(*args, padding=[1, (0, 2)], groups=groups, channels_last=channels_last)
+        return np.mean(fg.nn.relu(out) ** 2)
+
+    step = fg.value_and_grad(loss)
+    value, slopes = step((x, w))
+    for _ in range(2):
+        found, found_slopes = fg.jit(step)((x, w))
+        np.testing.assert_allclose(found, value, rtol=1e-12)
+        for a, b in zip(found_slopes, slopes, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+
+
+def test_compiled_infinities_stay_in_their_windows() -> None:
+    x = np.zeros((1, 8, 1), np.float32)
+    x[0, 2] = np.inf
+    out = fg.jit(lambda x: fg.nn.conv(x, np.ones((3, 1, 8), np.float32)))(x)[0, :, 0]
+    assert out.tolist() == [np.inf, np.inf, np.inf, 0, 0, 0]
+
+
 # -- pooling --------------------------------------------------------------------------------------------
 
 

@@ -148,6 +148,15 @@ def test_dropout_by_a_mask() -> None:
         nn.dropout(x, 1.5, mask=mask)
 
 
+def test_dropout_by_a_key() -> None:
+    x = np.ones((100, 100), np.float32)
+    out = nn.dropout(x, 0.2, key=fg.random.key(0))
+    assert set(np.unique(out).tolist()) == {0.0, 1.25}
+    assert abs(float(out.mean()) - 1.0) < 0.05
+    slopes = fg.grad(lambda x: np.sum(nn.dropout(x, 0.2, key=fg.random.key(0))))(x)
+    np.testing.assert_array_equal(slopes, out)
+
+
 def test_everything_public_has_a_name_and_an_example() -> None:
     missing: list[Any] = [name for name in nn.__all__ if ">>>" not in (getattr(nn, name).__doc__ or "")]
     assert not missing
