@@ -81,6 +81,10 @@ class _Words:
         descriptor[offsets.OUTPUT_COUNT] = len(layout.outputs)
         descriptor[offsets.SLOTS] = layout.slots
         descriptor[offsets.CONSTANT_SLOTS] = self._constants(layout)
+        descriptor[offsets.CONSTANT_COUNT] = len(layout.constants)
+        descriptor[offsets.CONSTANT_RANGES] = self._placed(
+            place for constant in layout.constants for place in _range(constant.array)
+        )
         descriptor[offsets.SIZES] = self._placed(layout.sizes)
         descriptor[offsets.SCRATCH_BYTES] = layout.scratch_bytes
         descriptor[offsets.SCRATCH_COUNT] = len(layout.scratch)
@@ -128,6 +132,11 @@ class _Words:
         mode = offsets.SCALAR if item.scalar else offsets.ARRAY if item.donor is None else offsets.DONATED
         place = self._placed(item.shape)
         return item.slot, mode, id(item.dtype), len(item.shape), place, item.size, item.donor or 0, 0
+
+
+def _range(array: np.ndarray) -> tuple[int, int]:
+    start = array.ctypes.data
+    return start, start + array.nbytes
 
 
 def _integers(words: Iterable[int]) -> np.ndarray:

@@ -85,7 +85,8 @@ class PlainCaller:
             if output.donor is None:
                 continue
             given = buffers[output.donor]
-            others = (other for index, other in enumerate(buffers) if index != output.donor)
+            others = [other for index, other in enumerate(buffers) if index != output.donor]
+            others += [constant.array for constant in self._layout.constants]
             if not given.flags.writeable or any(np.may_share_memory(given, other) for other in others):
                 return False
         return True

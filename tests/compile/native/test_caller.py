@@ -326,6 +326,22 @@ def test_a_donated_input_is_the_memory_of_its_output(load, make):
     assert call(x, z) is NotImplemented
 
 
+def test_a_constant_cannot_be_donated(load, make):
+    constant = np.ones(4)
+    layout = CallLayout(
+        (Input(0, F8, (4,)),),
+        (Output(1, F8, (4,), donor=0),),
+        (Constant(2, constant),),
+        sizes=(4,),
+        single=True,
+    )
+    call = make(load(DONATED)["run"], layout)
+    x = np.arange(4.0)
+    assert call(x) is x
+    assert call(constant) is NotImplemented
+    assert constant.tolist() == [1.0] * 4
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -20,6 +20,8 @@ from funcgrad.compile.native.machine.offsets import (
     ARRAY_IS_WRITEABLE,
     ARRAY_RANK,
     BOOL,
+    CONSTANT_COUNT,
+    CONSTANT_RANGES,
     CONSTANT_SLOTS,
     DESCR_NUMBER,
     DESCR_ORDER,
@@ -258,8 +260,7 @@ def store_truth(record: int, cell: int, value: bool) -> bool:
 
 
 def donors_are_free(d: int, table: int, arguments: int) -> bool:
-    """Whether every donated input may be written and shares no memory with another input."""
-    inputs = peek(d + INPUT_COUNT)
+    """Whether every donated input may be written and shares no memory with another input or a constant."""
     for k in range(peek(d + OUTPUT_COUNT)):
         output = peek(d + OUTPUTS) + RECORD * k
         if peek(output + 8) == DONATED:
@@ -269,12 +270,28 @@ def donors_are_free(d: int, table: int, arguments: int) -> bool:
                 return False
             start = peek(array + ARRAY_DATA)
             stop = start + peek(output + 40)
-            for other in range(inputs):
-                record = peek(d + INPUTS) + RECORD * other
-                begin = peek(table + 8 * peek(record))
-                if other != donor and begin < stop and start < begin + peek(record + 56):
-                    return False
+            if meets_input(d, table, donor, start, stop) or meets_constant(d, start, stop):
+                return False
     return True
+
+
+def meets_input(d: int, table: int, donor: int, start: int, stop: int) -> bool:
+    """Whether another input than the donor has memory in a range."""
+    for other in range(peek(d + INPUT_COUNT)):
+        record = peek(d + INPUTS) + RECORD * other
+        begin = peek(table + 8 * peek(record))
+        if other != donor and begin < stop and start < begin + peek(record + 56):
+            return True
+    return False
+
+
+def meets_constant(d: int, start: int, stop: int) -> bool:
+    """Whether a constant has memory in a range."""
+    for k in range(peek(d + CONSTANT_COUNT)):
+        place = peek(d + CONSTANT_RANGES) + 16 * k
+        if peek(place) < stop and start < peek(place + 8):
+            return True
+    return False
 
 
 def make_outputs(d: int, runtime: int, table: int, arguments: int, cells: int, made: int) -> bool:

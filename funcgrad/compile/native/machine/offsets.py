@@ -29,7 +29,8 @@ ARRAY, SCALAR, DONATED = 0, 1, 2
 ENTRY, INPUT_COUNT, OUTPUT_COUNT, SLOTS, CONSTANT_SLOTS, SIZES = 0, 8, 16, 24, 32, 40
 SCRATCH_BYTES, SCRATCH_COUNT, SCRATCH, IS_LONG, IS_SINGLE, FALLBACK = 48, 56, 64, 72, 80, 88
 INPUTS, OUTPUTS, RUNTIME, HAS_DONORS = 96, 104, 112, 120
-DESCRIPTOR = 128
+CONSTANT_COUNT, CONSTANT_RANGES = 128, 136
+DESCRIPTOR = 144
 
 # A record describes an input (slot, accept, dtype number, rank, shape, scalar type, storage, bytes) or an
 # output (slot, mode, dtype, rank, shape, bytes, donor).
