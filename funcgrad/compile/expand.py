@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.compile.hoisting import rewrite_scan
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ops.arithmetic import add, div, mul, strong_zero_mul, sub
@@ -26,6 +27,7 @@ from funcgrad.ops.slicing import AddToSlice, Pad
 from funcgrad.ops.softmax import LogSoftmax, LogSumExp, Softmax
 from funcgrad.ops.structure import Broadcast, Permute, ReduceSum
 from funcgrad.transforms.call import Call
+from funcgrad.transforms.control.scan import Scan
 
 SMALL_PRODUCT = 8192
 """Multiplications up to which a contraction is a loop and not a call of BLAS."""
@@ -52,6 +54,12 @@ class Rewriter:
         out = Var(aval)
         self.equations.append(Equation(primitive, inputs, (out,), self.source))
         return out
+
+    def multiple(self, primitive: Any, inputs: Sequence[Atom]) -> tuple[Var, ...]:
+        """The results of a new equation that has several."""
+        outs = tuple([Var(a) for a in primitive.inferred(tuple([a.aval for a in inputs]))])
+        self.equations.append(Equation(primitive, tuple(inputs), outs, self.source))
+        return outs
 
     def number(self, value: float, dtype: np.dtype[Any]) -> Literal:
         """A constant."""
@@ -279,4 +287,5 @@ REWRITES: dict[type, Rewrite] = {
     LogSumExp: rewrite_logsumexp,
     DotGeneral: rewrite_contraction,
     StrongZeroDot: rewrite_contraction,
+    Scan: rewrite_scan,
 }

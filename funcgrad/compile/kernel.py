@@ -19,7 +19,7 @@ from funcgrad.compile import (
     running,
     sweeps,
     tiny,
-)  # noqa: F401 - registers them
+)
 from funcgrad.compile.emission import Writer, without_dead_statements
 from funcgrad.compile.fusion import Joined, joined_steps
 from funcgrad.compile.layout import Buffer, View
@@ -33,6 +33,12 @@ from funcgrad.compile.uses import count_uses
 from funcgrad.ir.avals import dtype_name
 from funcgrad.ir.names import variable_names
 from funcgrad.ir.program import Atom, Literal, Program, Var
+
+LOWERED_BY = (
+    *(control, convolutions, gathers, lowerings, parts),
+    *(positions, products, running, sweeps, tiny),
+)
+"""The modules that say how primitives are lowered: importing them registers it."""
 
 NAMES_OF_KERNELS = (
     *("malloc", "realloc", "free", "int_call", "int_set", "blas_threads", "whole"),
