@@ -16,16 +16,26 @@ from funcgrad.compile.vecmath.body import (
     least,
     polynomial,
     select,
+    square_root,
     with_sign_of,
 )
-from funcgrad.compile.vecmath.coefficients import ERF, ERF_EXPONENT, ERFCX, MILLS, NDTR
+from funcgrad.compile.vecmath.coefficients import (
+    ERF,
+    ERF_EXPONENT,
+    ERFCX,
+    ERFINV,
+    ERFINV_OUTER,
+    ERFINV_OUTER_SINGLE,
+    MILLS,
+    NDTR,
+)
 from funcgrad.compile.vecmath.exponentials import (
     exponential_in_parts,
     exponential_of_sum,
     scaled_twice,
     within,
 )
-from funcgrad.compile.vecmath.logarithms import log_of_sum
+from funcgrad.compile.vecmath.logarithms import log_of_sum, one_and
 
 Pair = tuple[Value, Value]
 
@@ -47,6 +57,32 @@ def erfc(x: Value) -> Value:
     tail, _ = times_exponential(-square, -fma(y, y, -square), high, low)
     small = 1.0 - fma(x, polynomial(x * x, ERF[x.body.format.name]), x)
     return select(y < 0.5, small, select(x < 0.0, 2.0 - tail, tail))
+
+
+def erfinv(x: Value) -> Value:
+    """The inverse of the error function, by ``w = -log(1 - x**2)``.
+
+    M. B. Giles, "Approximating the erfinv function", 2010: a polynomial in w, and in its root in the tails.
+    """
+    format = x.body.format.name
+    y = absolute(x)
+    square = y * y
+    high, low = one_and(-square, -fma(y, y, -square))
+    # Near 1 the difference is small and what was lost is not far smaller.
+    whole = high + low
+    w = -log_of_sum(whole, (high - whole) + low)
+    root = square_root(w)
+    single = format == "f32"
+    inner = w < 6.25
+    away = select(inner, w - 3.125, root - (3.25 if single else 4.35))
+    central, outer = ERFINV[format], (ERFINV_OUTER_SINGLE if single else ERFINV_OUTER)[format]
+    slope = select(inner, polynomial(away, central[1:]), polynomial(away, outer[1:]))
+    first = select(inner, central[0], x.body.real(outer[0]))
+    # The last sum and the last product are rounded once together.
+    total = fma(away, slope, first)
+    result = fma(y, total, y * fma(away, slope, first - total))
+    edge = select(y.equals(1.0), math.inf, select(y > 1.0, math.nan, x))
+    return with_sign_of(select(y < 1.0, result, edge), x)
 
 
 def erfcx(x: Value) -> Value:

@@ -21,7 +21,7 @@ _UNARY = {
     "trigonometry": ("sin", "cos", "tan"),
     "inverses": ("arcsin", "arccos", "arctan"),
     "powers": ("cbrt",),
-    "normal": ("erf", "erfc", "erfcx", "ndtr", "log_ndtr"),
+    "normal": ("erf", "erfc", "erfcx", "erfinv", "ndtr", "log_ndtr"),
     "gamma": ("gammaln", "digamma"),
 }
 _BINARY = {

@@ -232,7 +232,31 @@ def digamma_tail(w: Any) -> Any:
     return (mpmath.digamma(x) - mpmath.log(x) + 1 / (2 * x)) * x * x
 
 
+def inverse_error_quotient(w: Any) -> Any:
+    """``erfinv(x) / x`` at ``w = -log(1 - x**2)``."""
+    x = mpmath.sqrt(-mpmath.expm1(-w))
+    return mpmath.erfinv(x) / x
+
+
+def central_quotient(u: Any) -> Any:
+    """The same at ``w = 25/8 + u``."""
+    return inverse_error_quotient(u + mpf("3.125"))
+
+
+def outer_quotient(u: Any) -> Any:
+    """The same at ``w = (4.35 + u)**2``."""
+    return inverse_error_quotient((u + mpf("4.35")) ** 2)
+
+
+def single_outer_quotient(u: Any) -> Any:
+    """The same at ``w = (3.25 + u)**2``, where numbers of single precision are."""
+    return inverse_error_quotient((u + mpf("3.25")) ** 2)
+
+
 FITS = {
+    "ERFINV": Fit(central_quotient, "-3.12499999", "3.1251", (24, 11)),
+    "ERFINV_OUTER": Fit(outer_quotient, "-1.86", "1.75", (29, 13)),
+    "ERFINV_OUTER_SINGLE": Fit(single_outer_quotient, "-0.76", "0.8", (13, 8)),
     "ERFCX": Fit(scaled_erfc, "-0.778", "0.99999", (22, 11)),
     "MILLS": Fit(scaled_mills, "-0.74", "0.99999", (23, 11)),
     "NDTR": Fit(normal_distribution_quotient, "1e-30", "0.361", (8, 4)),

@@ -24,6 +24,7 @@ DOMAINS = {
     **dict.fromkeys(("arcsin", "arccos", "arctanh"), (-0.99, 0.99)),
     "logit": (0.01, 0.99),
     "arccosh": (1.0, 20.0),
+    "erfinv": (-0.999, 0.999),
     "log1p": (-0.5, 20.0),
 }
 SCIPY = {"logistic": "expit", "digamma": "psi"}

@@ -146,6 +146,7 @@ CASES: dict[str, Case] = {
     "log_expit": Case(log_expit, (FEW, (-1000.0, 744.0)), (FEW, (-1000.0, 103.0))),
     "logit": both(logit, (0.001, 0.999), (0.45, 0.55), (1e-30, 0.1)),
     "erfcx": Case(growing_erfc, (UNIT, (-26.0, 30.0), (1.0, 1e6)), (UNIT, (-9.0, 30.0), (1.0, 1e6))),
+    "erfinv": both(mpmath.erfinv, UNIT, (0.9, 0.999), (-1e-3, 1e-3), ulps=3.0),
     "erf": both(mpmath.erf, UNIT, (-6.5, 6.5)),
     "erfc": Case(mpmath.erfc, (UNIT, (-6.0, 27.0)), (UNIT, (-4.0, 10.0))),
     "ndtr": Case(normal_distribution, (UNIT, (-38.0, 9.0)), (UNIT, (-14.0, 6.0))),

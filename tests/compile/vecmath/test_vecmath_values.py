@@ -46,11 +46,12 @@ def disagree(got: Any, expected: Any) -> Any:
 @pytest.mark.parametrize("name", [n for n, (_, arity) in FUNCTIONS.items() if arity == 1])
 def test_one_argument(name: str, dtype: Any, apply: Any) -> None:
     x = specials(dtype)
-    # Where SciPy overflows too early or loses digits.
+    # Where SciPy overflows too early, or loses digits or the sign of a zero.
     if name in ("gammaln", "digamma"):
         x = x[~((np.abs(x) < 1e-30) & (x != 0)) & (np.abs(np.abs(x) - 1) > 1e-5)]
     if name in ("ndtr", "log_ndtr"):
         x = x[~((np.abs(x) > 6) & (np.abs(x) < 40))]
+    x = x[~((x == 0) & np.signbit(x))] if name == "erfinv" else x
     got, expected = apply(name, x), evaluated(name, x)
     wrong = disagree(got, expected)
     assert not wrong.any(), (x[wrong], got[wrong], expected[wrong])
