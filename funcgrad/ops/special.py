@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.errors import DtypeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.arithmetic import div, mul, neg, sub
 from funcgrad.ops.elementary import Everywhere, InUnitInterval, exp
@@ -122,6 +123,11 @@ class Polygamma(Unary):
     ufunc = LazyUfunc("scipy.special", "psi")
     kinds = "f"
     n: int
+
+    def infer(self, *avals: Aval) -> Aval:
+        if self.n and avals[0].dtype.kind == "c":
+            raise DtypeError(f"polygamma of order {self.n} of {avals[0]}: SciPy has it of real numbers only")
+        return super().infer(*avals)
 
     def on_arrays(self, *args: Any) -> Any:
         (dtype,) = self.operand_dtypes(tuple([aval(x) for x in args]))

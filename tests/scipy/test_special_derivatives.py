@@ -303,6 +303,14 @@ def test_holomorphic_derivatives(f: Any, z: complex) -> None:
         assert fg.grad(slope, holomorphic=True)(z) == pytest.approx(wanted, rel=1e-8)
 
 
+def test_what_exists_for_real_numbers_only_says_so() -> None:
+    slope = fg.grad(scipy.special.gamma, holomorphic=True)
+    with pytest.raises(fg.errors.DtypeError, match="polygamma of order 1 of c128"):
+        fg.grad(slope, holomorphic=True)(1.0 + 1j)
+    with pytest.raises(fg.errors.DtypeError, match="zeta by x, of c128"):
+        fg.grad(scipy.special.zeta, holomorphic=True)(2.0 + 1j)
+
+
 def test_lambertw_of_real_numbers_is_complex() -> None:
     f = lambda x: scipy.special.lambertw(x).real  # noqa: E731
     assert fg.grad(f)(0.0) == 1.0

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.errors import DtypeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.comparison import less
 from funcgrad.ops.elementary import cos, exp, sin
@@ -49,6 +50,11 @@ class ZetaDerivative(Binary):
     parameters = ("order",)
     kinds = "f"
     order: int
+
+    def infer(self, *avals: Aval) -> Aval:
+        if any(x.dtype.kind == "c" for x in avals):
+            raise DtypeError(f"the derivative of zeta by x, of {avals[0]}: there is one of real numbers only")
+        return super().infer(*avals)
 
     @property
     def ufunc(self) -> Any:
