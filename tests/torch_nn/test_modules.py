@@ -479,6 +479,6 @@ def test_what_is_not_supported_says_so() -> None:
         lambda: nn.Linear(1, 1).cuda(),
         lambda: nn.functional.interpolate(ours.ones(1, 1, 2, 2), size=3, mode="bicubic"),
     ):
-        with pytest.raises(NotImplementedError, match="funcgrad.torch does not support"):
+        with pytest.raises(NotImplementedError, match="does not support"):
             call()
     assert leaves_of([ours.ones(1)])

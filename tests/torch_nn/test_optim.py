@@ -209,6 +209,11 @@ def test_zero_grad() -> None:
     assert w.grad is None
 
 
+def twice(t: Any, w: Any) -> Any:
+    """An optimiser with the same parameter in two groups."""
+    return t.optim.SGD([{"params": [w]}, {"params": [w]}], lr=0.1)
+
+
 ERRORS: dict[str, Callable[[Any], Any]] = {
     "empty": lambda t: t.optim.SGD([], lr=0.1),
     "tensor": lambda t: t.optim.SGD(t.ones(1), lr=0.1),
@@ -220,7 +225,7 @@ ERRORS: dict[str, Callable[[Any], Any]] = {
     "betas": lambda t: t.optim.Adam([t.ones(1)], betas=(1.0, 0.9)),
     "eps": lambda t: t.optim.Adam([t.ones(1)], eps=-1.0),
     "decay": lambda t: t.optim.AdamW([t.ones(1)], weight_decay=-1.0),
-    "twice": lambda t: (lambda w: t.optim.SGD([{"params": [w]}, {"params": [w]}], lr=0.1))(t.ones(1)),
+    "twice": lambda t: twice(t, t.ones(1)),
     "set": lambda t: t.optim.SGD([{"params": {t.ones(1)}}], lr=0.1),
     "groups": lambda t: t.optim.SGD([t.ones(1)], lr=0.1).load_state_dict(
         t.optim.SGD([{"params": [t.ones(1)]}, {"params": [t.ones(1)]}], lr=0.1).state_dict()

@@ -43,7 +43,7 @@ def compare(
     names: bool = True,
     **kwargs: Any,
 ) -> None:
-    """Run ``function(module, *args)`` in both; compare results, node names, and gradients of a weighted sum."""
+    """Run ``function(module, *args)`` in both; compare results, node names, gradients of a weighted sum."""
     import torch as theirs
 
     found = []
