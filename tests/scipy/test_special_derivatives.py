@@ -43,6 +43,19 @@ def degrees(f: Callable[..., Any]) -> Callable[[Any], Any]:
     return lambda x: f(x * mp.pi / 180)
 
 
+def lower(a: Any, x: Any) -> Any:
+    return mp.gammainc(a, 0, x, regularized=True)
+
+
+def f_distribution(n: Any, d: Any, x: Any) -> Any:
+    return mp.betainc(n / 2, d / 2, 0, n * x / (d + n * x), regularized=True)
+
+
+def t_distribution(n: Any, t: Any) -> Any:
+    tail = mp.betainc(n / 2, mp.mpf(1) / 2, 0, n / (n + t * t), regularized=True) / 2
+    return tail if t < 0 else 1 - tail
+
+
 CASES: dict[str, tuple[Callable[..., Any], Points]] = {
     "gamma": (mp.gamma, [(0.3,), (4.2,), (-1.5,)]),
     "loggamma": (mp.loggamma, [(0.3,), (40.2,)]),
@@ -114,10 +127,21 @@ CASES: dict[str, tuple[Callable[..., Any], Points]] = {
     "cosdg": (degrees(mp.cos), [(20.0,)]),
     "tandg": (degrees(mp.tan), [(20.0,)]),
     "cotdg": (degrees(mp.cot), [(20.0,)]),
-    "gammainc": (lambda a, x: mp.gammainc(a, 0, x, regularized=True), [(0.5, 0.7), (3.0, 5.0)]),
+    "gammainc": (lower, [(0.5, 0.7), (3.0, 5.0)]),
     "gammaincc": (lambda a, x: mp.gammainc(a, x, mp.inf, regularized=True), [(0.5, 0.7), (3.0, 15.0)]),
     "betainc": (lambda a, b, x: mp.betainc(a, b, 0, x, regularized=True), [(0.5, 2.0, 0.3), (3.0, 4.0, 0.9)]),
     "betaincc": (lambda a, b, x: mp.betainc(a, b, x, 1, regularized=True), [(0.5, 2.0, 0.3)]),
+    "chdtr": (lambda v, x: lower(v / 2, x / 2), [(0.5, 0.7), (3.0, 5.0)]),
+    "chdtrc": (lambda v, x: 1 - lower(v / 2, x / 2), [(3.0, 5.0)]),
+    "gdtr": (lambda a, b, x: lower(b, a * x), [(0.5, 2.0, 0.7)]),
+    "gdtrc": (lambda a, b, x: 1 - lower(b, a * x), [(0.5, 2.0, 0.7)]),
+    "pdtr": (lambda k, m: 1 - lower(k + 1, m), [(2, 0.7)]),
+    "pdtrc": (lambda k, m: lower(k + 1, m), [(2, 0.7), (0, 0.7)]),
+    "bdtr": (lambda k, n, p: mp.betainc(n - k, k + 1, 0, 1 - p, regularized=True), [(2, 5, 0.3)]),
+    "bdtrc": (lambda k, n, p: mp.betainc(k + 1, n - k, 0, p, regularized=True), [(2, 5, 0.3)]),
+    "fdtr": (f_distribution, [(2.0, 3.0, 0.7), (0.5, 8.0, 2.0)]),
+    "fdtrc": (lambda *args: 1 - f_distribution(*args), [(2.0, 3.0, 0.7)]),
+    "stdtr": (t_distribution, [(3.0, 0.7), (0.5, -2.0), (50.0, 0.1)]),
     "zeta": (mp.zeta, [(1.01, 0.3), (2.0, 1.0), (3.5, 20.0), (1.5, 0.01)]),
     "riemann_zeta": (mp.zeta, [(2.0,), (0.5,), (0.0,), (-1.5,), (-2.0,), (-4.5,), (10.0,)]),
     "zetac": (lambda x: mp.zeta(x) - 1, [(2.0,), (-1.5,)]),
@@ -137,7 +161,7 @@ ELSEWHERE = {
     *("jn", "airy_aip", "airy_bip", "gammasgn", "gammainc_slope", "betainc_slope"),
     *("spherical_jn", "spherical_yn", "spherical_in", "spherical_kn"),
     *("wofz", "hankel1", "hankel2", "lambertw", "owens_t", "ndtri_exp"),
-    *("gammaincinv", "gammainccinv", "betaincinv", "betainccinv"),
+    *("gammaincinv", "gammainccinv", "betaincinv", "betainccinv", "chdtri", "stdtrit"),
 }
 """Functions whose derivatives other tests hold, here or against differences."""
 
@@ -190,7 +214,7 @@ def test_scaled_error_functions_far_from_zero(order: int) -> None:
 @pytest.mark.parametrize("order", [1, 2, 3])
 @pytest.mark.parametrize("a", [1e-6, 0.01, 0.3, 1.0, 9.9, 10.1, 150.0])
 def test_incomplete_gamma_function_by_its_parameter(a: float, order: int) -> None:
-    lower, upper = CASES["gammainc"][0], CASES["gammaincc"][0]
+    upper = CASES["gammaincc"][0]
     for x in (1e-8, 0.3, 0.99, 1.1, 10.0, 140.0, 200.0):
         f, sign = (lower, 1) if x < a else (upper, -1)
         with mp.workdps(50):
@@ -344,6 +368,15 @@ def test_spherical_bessel_functions(kind: str) -> None:
         assert fg.grad(lambda t: ours(1, t))(0.0) == pytest.approx(1 / 3)
         assert fg.grad(lambda t: ours(1, t))(-0.5) == pytest.approx(theirs(1, -0.5, True))
     fg.testing.check_grads(lambda t: ours(2, t), (z,), order=2)
+
+
+def test_quantiles_of_distributions() -> None:
+    """The inverse function theorem; the median of t does not move with the degrees of freedom."""
+    there_and_back = lambda v, p: scipy.special.chdtrc(v, scipy.special.chdtri(v, p))  # noqa: E731
+    np.testing.assert_allclose(fg.grad(there_and_back, argnums=(0, 1))(3.0, 0.2), (0.0, 1.0), atol=1e-12)
+    there_and_back = lambda df, p: scipy.special.stdtr(df, scipy.special.stdtrit(df, p))  # noqa: E731
+    np.testing.assert_allclose(fg.grad(there_and_back, argnums=(0, 1))(3.0, 0.2), (0.0, 1.0), atol=1e-12)
+    assert fg.grad(scipy.special.stdtrit)(3.0, 0.5) == 0.0
 
 
 def test_owens_t_and_ndtri_exp() -> None:

@@ -39,8 +39,10 @@ def arguments(name: str, dtype: Any) -> list[Any]:
     nin = getattr(scipy.special, name).nin
     x = np.array([0.1, 0.5, 0.9, 0.0, 1.0, -0.5, 2.5, np.inf, np.nan]).astype(dtype)
     first = [np.array([0.7, 1.5, 2.0, 1.0, 1.0, 2.0, 0.5, 2.0, 1.0]).astype(dtype) for _ in range(nin - 1)]
-    if name.startswith(("eval_", "expn", "kn", "yn")):
+    if name.startswith(("eval_", "expn", "kn", "yn", "pdtr", "bdtr")):
         first[0] = np.array([0, 1, 2, 3, 1, 2, 0, 1, 2])
+    if name.startswith("bdtr"):
+        first[1] = first[0] + 3
     if name.startswith("hyp"):
         x[-2:] = 0  # SciPy does not return from very large numbers
     return [*first, x]

@@ -1,6 +1,7 @@
 """Special functions beyond the hot ones of `funcgrad.ops.special`: tables of values and derivatives."""
 
 from funcgrad.ops.specials import bessel as bessel
+from funcgrad.ops.specials import distributions as distributions
 from funcgrad.ops.specials import errors as errors
 from funcgrad.ops.specials import exprel as exprel
 from funcgrad.ops.specials import gamma as gamma

@@ -1,0 +1,209 @@
+"""Distribution functions by their short names: chi-square, gamma, Poisson, binomial, F and Student's t.
+
+All are incomplete gamma or beta functions, and their derivatives are those, by the chain rule.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from funcgrad.ops.comparison import equal
+from funcgrad.ops.elementary import exp, log, log1p, sqrt
+from funcgrad.ops.families import aval
+from funcgrad.ops.magnitude import absolute, sign
+from funcgrad.ops.rounding import floor
+from funcgrad.ops.selection import where
+from funcgrad.ops.specials.gamma import betaln
+from funcgrad.ops.specials.incomplete import (
+    BetaincByParameters,
+    GammaincByParameter,
+    betainc_slope,
+    gammainc_slope,
+    implicit,
+)
+from funcgrad.ops.specials.table import define
+
+COUNT = "the count"
+TRIALS = "the number of trials"
+
+# -- chi-square and gamma ----------------------------------------------------------------------------------
+
+
+def chdtr_by_v(out: Any, v: Any, x: Any) -> Any:
+    """That of ``gammainc(v / 2, x / 2)``."""
+    return 0.5 * GammaincByParameter((1,))(0.5 * v, 0.5 * x)
+
+
+def chdtr_by_x(out: Any, v: Any, x: Any) -> Any:
+    """The density."""
+    return 0.5 * gammainc_slope(0.5 * v, 0.5 * x)
+
+
+def chdtrc_by_v(out: Any, v: Any, x: Any) -> Any:
+    """Minus that of `chdtr`."""
+    return -chdtr_by_v(out, v, x)
+
+
+def chdtrc_by_x(out: Any, v: Any, x: Any) -> Any:
+    """Minus the density."""
+    return -chdtr_by_x(out, v, x)
+
+
+def chdtri_by_v(out: Any, v: Any, p: Any) -> Any:
+    """By implicit differentiation of ``chdtrc(v, out) = p``."""
+    return implicit(chdtr_by_v(None, v, out), chdtr_by_x(None, v, out), p)
+
+
+def chdtri_by_p(out: Any, v: Any, p: Any) -> Any:
+    """Minus one over the density."""
+    return -1.0 / chdtr_by_x(None, v, out)
+
+
+def gdtr_by_a(out: Any, a: Any, b: Any, x: Any) -> Any:
+    """That of ``gammainc(b, a x)``."""
+    return x * gammainc_slope(b, a * x)
+
+
+def gdtr_by_b(out: Any, a: Any, b: Any, x: Any) -> Any:
+    """That of ``gammainc(b, a x)``."""
+    return GammaincByParameter((1,))(b, a * x)
+
+
+def gdtr_by_x(out: Any, a: Any, b: Any, x: Any) -> Any:
+    """That of ``gammainc(b, a x)``."""
+    return a * gammainc_slope(b, a * x)
+
+
+def gdtrc_by_a(out: Any, a: Any, b: Any, x: Any) -> Any:
+    """Minus that of `gdtr`."""
+    return -gdtr_by_a(out, a, b, x)
+
+
+def gdtrc_by_b(out: Any, a: Any, b: Any, x: Any) -> Any:
+    """Minus that of `gdtr`."""
+    return -gdtr_by_b(out, a, b, x)
+
+
+def gdtrc_by_x(out: Any, a: Any, b: Any, x: Any) -> Any:
+    """Minus that of `gdtr`."""
+    return -gdtr_by_x(out, a, b, x)
+
+
+define("chdtr", chdtr_by_v, chdtr_by_x)
+define("chdtrc", chdtrc_by_v, chdtrc_by_x)
+define("chdtri", chdtri_by_v, chdtri_by_p)
+define("gdtr", gdtr_by_a, gdtr_by_b, gdtr_by_x)
+define("gdtrc", gdtrc_by_a, gdtrc_by_b, gdtrc_by_x)
+
+
+# -- counts ------------------------------------------------------------------------------------------------
+
+
+def pdtr_by_m(out: Any, k: Any, m: Any) -> Any:
+    """Minus the probability of k, for ``pdtr(k, m) = gammaincc(k + 1, m)``."""
+    return -gammainc_slope(whole(k, m) + 1.0, m)
+
+
+def pdtrc_by_m(out: Any, k: Any, m: Any) -> Any:
+    """The probability of k."""
+    return gammainc_slope(whole(k, m) + 1.0, m)
+
+
+def bdtr_by_p(out: Any, k: Any, n: Any, p: Any) -> Any:
+    """Minus that of ``betainc(k + 1, n - k, p)``."""
+    return -bdtrc_by_p(out, k, n, p)
+
+
+def bdtrc_by_p(out: Any, k: Any, n: Any, p: Any) -> Any:
+    """That of ``betainc(k + 1, n - k, p)``."""
+    count = whole(k, p)
+    return betainc_slope(count + 1.0, whole(n, p) - count, p)
+
+
+def whole(k: Any, like: Any) -> Any:
+    """A count in the dtype of `like`."""
+    return floor(k) if aval(k).inexact else k.astype(aval(like).dtype)
+
+
+define("pdtr", COUNT, pdtr_by_m)
+define("pdtrc", COUNT, pdtrc_by_m)
+define("bdtr", COUNT, TRIALS, bdtr_by_p)
+define("bdtrc", COUNT, TRIALS, bdtrc_by_p)
+
+
+# -- F -----------------------------------------------------------------------------------------------------
+
+
+def fdtr_by_dfn(out: Any, dfn: Any, dfd: Any, x: Any) -> Any:
+    """That of ``betainc(dfn / 2, dfd / 2, w)`` with ``w = dfn x / (dfd + dfn x)``."""
+    total = dfd + dfn * x
+    w = dfn * x / total
+    by_parameter = BetaincByParameters((1, 0))(0.5 * dfn, 0.5 * dfd, w)
+    return 0.5 * by_parameter + betainc_slope(0.5 * dfn, 0.5 * dfd, w) * (x * dfd / total**2)
+
+
+def fdtr_by_dfd(out: Any, dfn: Any, dfd: Any, x: Any) -> Any:
+    """Likewise."""
+    total = dfd + dfn * x
+    w = dfn * x / total
+    by_parameter = BetaincByParameters((0, 1))(0.5 * dfn, 0.5 * dfd, w)
+    return 0.5 * by_parameter - betainc_slope(0.5 * dfn, 0.5 * dfd, w) * (x * dfn / total**2)
+
+
+def fdtr_by_x(out: Any, dfn: Any, dfd: Any, x: Any) -> Any:
+    """The density."""
+    total = dfd + dfn * x
+    return betainc_slope(0.5 * dfn, 0.5 * dfd, dfn * x / total) * (dfn * dfd / total**2)
+
+
+def fdtrc_by_dfn(out: Any, dfn: Any, dfd: Any, x: Any) -> Any:
+    """Minus that of `fdtr`."""
+    return -fdtr_by_dfn(out, dfn, dfd, x)
+
+
+def fdtrc_by_dfd(out: Any, dfn: Any, dfd: Any, x: Any) -> Any:
+    """Minus that of `fdtr`."""
+    return -fdtr_by_dfd(out, dfn, dfd, x)
+
+
+def fdtrc_by_x(out: Any, dfn: Any, dfd: Any, x: Any) -> Any:
+    """Minus the density."""
+    return -fdtr_by_x(out, dfn, dfd, x)
+
+
+define("fdtr", fdtr_by_dfn, fdtr_by_dfd, fdtr_by_x)
+define("fdtrc", fdtrc_by_dfn, fdtrc_by_dfd, fdtrc_by_x)
+
+
+# -- Student's t -------------------------------------------------------------------------------------------
+
+
+def stdtr_by_df(out: Any, df: Any, t: Any) -> Any:
+    """Half of that of ``betainc(df / 2, 1 / 2, w)`` with ``w = df / (df + t*t)``, odd in t."""
+    square = t * t
+    total = df + square
+    half = 0.5 * df
+    by_parameter = 0.5 * BetaincByParameters((1, 0))(half, 0.5, df / total)
+    powers = (half - 1.0) * (log(df) - log(total)) - betaln(half, 0.5)
+    by_limit = exp(powers) * absolute(t) / (total * sqrt(total))
+    return -0.5 * sign(t) * (by_parameter + by_limit)
+
+
+def stdtr_by_t(out: Any, df: Any, t: Any) -> Any:
+    """The density, ``(1 + t*t / df)**(-(df + 1) / 2) / (sqrt(df) beta(df / 2, 1 / 2))``."""
+    return exp(-0.5 * (df + 1.0) * log1p(t * t / df) - 0.5 * log(df) - betaln(0.5 * df, 0.5))
+
+
+def stdtrit_by_df(out: Any, df: Any, p: Any) -> Any:
+    """By implicit differentiation of ``stdtr(df, out) = p``; the median does not move."""
+    middle = equal(p, 0.5)
+    return where(middle, 0.0, -stdtr_by_df(None, df, out) / stdtr_by_t(None, df, out))
+
+
+def stdtrit_by_p(out: Any, df: Any, p: Any) -> Any:
+    """One over the density."""
+    return 1.0 / stdtr_by_t(None, df, out)
+
+
+define("stdtr", stdtr_by_df, stdtr_by_t)
+define("stdtrit", stdtrit_by_df, stdtrit_by_p)
