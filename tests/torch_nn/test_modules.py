@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 from collections import OrderedDict
 from typing import Any
 
@@ -92,6 +93,29 @@ LAYERS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "rnn_cell": (lambda nn: nn.RNNCell(3, 4), (normal(2, 3),)),
     "lstm_cell": (lambda nn: nn.LSTMCell(3, 4), (normal(2, 3),)),
     "gru_cell": (lambda nn: nn.GRUCell(3, 4, bias=False), (normal(2, 3), normal(2, 4))),
+    "attention": (
+        lambda nn: nn.MultiheadAttention(8, 2),
+        (normal(5, 3, 8), normal(4, 3, 8), normal(4, 3, 8)),
+    ),
+    "attention_sizes": (
+        lambda nn: nn.MultiheadAttention(8, 2, kdim=3, vdim=5, bias=False, batch_first=True),
+        (normal(2, 5, 8), normal(2, 4, 3), normal(2, 4, 5)),
+    ),
+    "attention_one": (lambda nn: nn.MultiheadAttention(4, 1), (normal(5, 4), normal(3, 4), normal(3, 4))),
+    "encoder": (
+        lambda nn: nn.TransformerEncoder(
+            nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, activation="gelu"), 2, nn.LayerNorm(8)
+        ),
+        (normal(5, 3, 8),),
+    ),
+    "encoder_norm_first": (
+        lambda nn: nn.TransformerEncoderLayer(8, 4, 16, 0.0, norm_first=True, batch_first=True),
+        (normal(3, 5, 8),),
+    ),
+    "transformer": (
+        lambda nn: nn.Transformer(8, 2, 1, 2, 16, dropout=0.0),
+        (normal(5, 3, 8), normal(4, 3, 8)),
+    ),
     "sequential": (
         lambda nn: nn.Sequential(
             nn.Linear(3, 4), nn.GELU(), nn.Sequential(nn.Linear(4, 2), nn.Softmax(dim=1))
@@ -133,6 +157,7 @@ for _name, _text in {
 
 @quiet
 @peers
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor")
 @pytest.mark.parametrize("name", LAYERS)
 def test_layer(name: str) -> None:
     import torch as theirs
@@ -433,6 +458,28 @@ def test_first_values() -> None:
     assert init.eye_(ours.empty(2, 3)).tolist() == [[1, 0, 0], [0, 1, 0]]
     with pytest.raises(ValueError, match="fewer than 2 dimensions"):
         init.xavier_normal_(ours.empty(3))
+
+
+@quiet
+@peers
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_masks_of_attention(need_weights: bool) -> None:
+    import torch as theirs
+
+    mine, other = ours.nn.MultiheadAttention(4, 2), theirs.nn.MultiheadAttention(4, 2)
+    copy_parameters(mine, other)
+    held = {ours: mine, theirs: other}
+    padding = np.array([[False, False, True], [False, True, False]])
+
+    def attend(t: Any, x: Any) -> Any:
+        mask = t.nn.Transformer.generate_square_subsequent_mask(3)
+        out = held[t](x, x, x, t.tensor(padding), need_weights=need_weights, attn_mask=mask)
+        boolean = held[t](x, x, x, attn_mask=mask < 0, average_attn_weights=False)
+        return [y for y in (*out, *boolean) if y is not None]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyTorch's about masks of two kinds
+        compare(attend, normal(3, 2, 4), rtol=1e-4, atol=1e-5, names=False)
 
 
 @quiet

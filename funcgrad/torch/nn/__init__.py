@@ -18,6 +18,7 @@ from funcgrad.torch.nn.layers import (
     normalization,
     pooling,
     recurrent,
+    transformer,
 )
 from funcgrad.torch.nn.layers.activations import *  # noqa: F403 - the modules say what is public
 from funcgrad.torch.nn.layers.convolution import *  # noqa: F403
@@ -26,6 +27,7 @@ from funcgrad.torch.nn.layers.losses import *  # noqa: F403
 from funcgrad.torch.nn.layers.normalization import *  # noqa: F403
 from funcgrad.torch.nn.layers.pooling import *  # noqa: F403
 from funcgrad.torch.nn.layers.recurrent import *  # noqa: F403
+from funcgrad.torch.nn.layers.transformer import *  # noqa: F403
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Buffer, Parameter
 
@@ -48,4 +50,5 @@ __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     *normalization.__all__,
     *pooling.__all__,
     *recurrent.__all__,
+    *transformer.__all__,
 ]
