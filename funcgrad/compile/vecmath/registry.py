@@ -45,12 +45,20 @@ FUNCTIONS: dict[str, tuple[str, int]] = {
 
 
 def function_symbol(name: str, kind: str) -> str:
-    """The symbol of a function for ``f32`` or ``f64``."""
+    """The symbol of a function for ``f32`` or ``f64``.
+
+    >>> function_symbol("exp", "f64")
+    'funcgrad.exp.f64'
+    """
     return symbol(name, format_of(kind))
 
 
 def function_assembly(name: str, kind: str) -> str:
-    """The LLVM module that defines a function for ``f32`` or ``f64``."""
+    """The LLVM module that defines a function for ``f32`` or ``f64``.
+
+    >>> "define linkonce_odr float @funcgrad.hypot.f32" in function_assembly("hypot", "f32")
+    True
+    """
     return assembly(name, function(name), FUNCTIONS[name][1], format_of(kind))
 
 

@@ -14,7 +14,7 @@ from funcgrad.compile.vecmath.registry import FUNCTIONS
 DTYPES = ("float64", "float32")
 
 # Many more points under `--hypothesis-profile=explore`.
-POINTS = 60 if (settings().max_examples or 0) <= 100 else 20_000
+POINTS = 60 if (settings().max_examples or 0) <= 100 else 5000
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
