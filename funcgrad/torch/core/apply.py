@@ -118,7 +118,7 @@ def results(
         node = make_node(op, inputs, values, params, outs, [t._version_box for t in tensors], needs)
         for k, (t, x) in enumerate(zip(tensors, outs, strict=True)):
             if x.dtype.kind in "fc":
-                t._node = Output(node, k)
+                t._node = Output(node, k) if len(outs) > 1 else node
                 t._rg = True
     return tensors
 

@@ -48,8 +48,11 @@ def dims_of(dim: Any, ndim: int) -> tuple[int, ...]:
     if dim is None:
         return tuple(range(ndim))
     if isinstance(dim, int | np.integer):
-        return (dim_of(dim, ndim),)
+        found_one = dim_of(dim, ndim)
+        return (found_one,) if ndim else ()
     found = tuple([dim_of(d, ndim) for d in dim])
+    if not ndim:
+        return ()
     if len(set(found)) != len(found):
         twice = next(d for d in found if found.count(d) > 1)
         raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")

@@ -200,6 +200,7 @@ class Op:
 
     __slots__ = (
         "__weakref__",
+        "at_result",
         "cast_op",
         "function",
         "input_names",
@@ -220,6 +221,7 @@ class Op:
         function: Callable[..., Any],
         *,
         keeps_result: bool = False,
+        at_result: bool = False,
         input_names: tuple[str, ...] = ("self", "other"),
         output_names: tuple[str, ...] = ("result",),
         param_names: tuple[str, ...] = (),
@@ -230,6 +232,8 @@ class Op:
         self.function = function
         self.keeps_result = keeps_result
         """Whether the pullback uses the result where it can, as PyTorch does for ``exp`` and its like."""
+        self.at_result = at_result
+        """Whether the pullback at the result is that at the input, and the result is kept: as for ``relu``."""
         self.input_names = input_names
         self.output_names = output_names
         self.plans: dict[Any, Plan] = {}

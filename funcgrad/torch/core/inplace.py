@@ -103,7 +103,7 @@ def _refuse_view(t: Tensor) -> None:
             _NO_GRAD.format(mode="inference_mode").replace("in inference_mode mode", "in inference mode")
         )
     if view.made == MULTIPLE:
-        raise RuntimeError(_MULTIPLE.format(number=number, maker=view.maker))
+        raise RuntimeError(_MULTIPLE.format(number=number, maker=view.maker.removesuffix("Backward0")))
     if view.made == CUSTOM:
         raise RuntimeError(_CUSTOM.format(number=number, maker=view.maker))
 
@@ -163,13 +163,23 @@ def keep_old(result: Tensor, t: Tensor) -> None:
         return
     box, checks, saved = t._version_box, list(node.checks), list(node.saved)
     for k in range(len(checks) // 2):
-        if checks[2 * k] is box:
+        if checks[2 * k] is box and used_input(node, k) == 0:
             saved[k] = np.array(saved[k]) if type(saved[k]) is not Tracer else saved[k]
             checks[2 * k : 2 * k + 2] = [[0], 0]
         elif checks[2 * k] is result._version_box:
             # A saved result is what the tensor holds from now on: later changes are noticed.
             checks[2 * k : 2 * k + 2] = [box, box[0] + 1]
     node.saved, node.checks = tuple(saved), tuple(checks)
+
+
+def used_input(node: Node, k: int) -> int:
+    """The number of the input that the saved value with this number is."""
+    if node.plan is not None:
+        used = node.plan.used_inputs
+    else:
+        mask = node.op.masks.get(node.needs, 0)
+        used = tuple([j for j in range(len(node.edges)) if mask >> j & 1])
+    return used[k] if k < len(used) else -1
 
 
 def _become(t: Tensor, result: Tensor) -> None:

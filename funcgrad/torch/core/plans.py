@@ -156,7 +156,11 @@ def built_plan(
     avals = [Aval(shape, dtype) for shape, dtype in specs]
     avals += [Aval(*out_specs[k]) for k in active]
     whole = fg.make_program(both)(*avals)
-    program, used_in, used_out = cut(whole, n_inputs, n_outputs, op.keeps_result, mask)
+    if op.at_result:
+        program, used_in, used_out = cut(whole, n_inputs, n_outputs, False, None)
+        used_in, used_out = used_out, used_in
+    else:
+        program, used_in, used_out = cut(whole, n_inputs, n_outputs, op.keeps_result, mask)
     return Plan(program, used_in, used_out, needed, out_specs, specs)
 
 

@@ -133,6 +133,8 @@ class Tensor:
     @property
     def grad_fn(self) -> Node | None:
         """The node of the operation that made this tensor, None for a leaf."""
+        if self._view is not None and self._view.base._rg and self._view.version != self._version_box[0]:
+            _views().refreshed(self)
         node = self._node
         return node.node if type(node) is Output else node
 
@@ -356,6 +358,11 @@ class Tensor:
 def _engine() -> Any:
     # The engine stands above the class; imported once.
     return import_module("funcgrad.torch.core.engine")
+
+
+@functools.cache
+def _views() -> Any:
+    return import_module("funcgrad.torch.core.views")
 
 
 def _word(t: Tensor) -> str:

@@ -38,13 +38,15 @@ DEFAULT, NO_GRAD, MULTIPLE, INFERENCE, CUSTOM = range(5)
 class View:
     """What makes a tensor a view."""
 
-    __slots__ = ("base", "chain", "made", "maker")
+    __slots__ = ("base", "chain", "made", "maker", "version")
 
     def __init__(self, base: Tensor, chain: tuple[Any, ...], made: int, maker: str) -> None:
         self.base = base
         self.chain = chain
         """``(op, params)`` of every step from the base to the view."""
         self.made = made
+        self.version = base._version_box[0]
+        """When the node of the view was made: a later change asks for a new one."""
         self.maker = maker
         """The name of the node that made it, for messages."""
 
@@ -57,7 +59,7 @@ def register_view(t: Tensor, source: Tensor, step: tuple[Any, ...], made: int, m
         base, chain = source, (step,)
     else:
         base, chain = of.base, (*of.chain, step)
-        if made == DEFAULT and of.made in (NO_GRAD, INFERENCE):
+        if made == DEFAULT and of.made in (NO_GRAD, INFERENCE, MULTIPLE):
             made = of.made
     t._view = View(base, chain, made, maker)
     views = base._views
@@ -157,10 +159,35 @@ def regenerate_views(base: Tensor) -> None:
             continue
         if t._view.made == MULTIPLE:
             t._node, t._rg = Poisoned(t.output_nr, t._view.maker), True
-            continue
-        if t._view.made != DEFAULT:
-            continue
-        view_node(t, base, _AS_STRIDED, (t._view.chain,))
+        elif t._view.made == DEFAULT:
+            regenerate(t)
+
+
+def regenerate(t: Tensor) -> None:
+    """Give a view a history that reads it out of its base as it is now."""
+    base = t._view.base
+    view_node(t, base, _AS_STRIDED, (t._view.chain,))
+    t._view.version = base._version_box[0]
+
+
+def refreshed(t: Tensor) -> None:
+    """What looking at the history of a view does after its memory was changed behind it."""
+    made = t._view.made
+    if made == MULTIPLE:
+        raise RuntimeError(_POISONED.format(number=t.output_nr, maker=t._view.maker))
+    if made in (NO_GRAD, INFERENCE) and t._view.base._rg:
+        mode = "no_grad" if made == NO_GRAD else "inference"
+        raise RuntimeError(_MADE_QUIETLY.format(mode=mode))
+    if made == DEFAULT and t._view.chain:
+        regenerate(t)
+
+
+_MADE_QUIETLY = (
+    "A view was created in {mode} mode and its base or another view of its base has been modified inplace with grad "
+    "mode enabled. Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code "
+    "by moving both the view and the inplace either both inside the {mode} block (if you don't want the inplace to be "
+    "tracked) or both outside (if you want the inplace to be tracked)."
+)
 
 
 class Poisoned(Node):
@@ -175,14 +202,15 @@ class Poisoned(Node):
 
     def backward_python(self, cotangents: Any) -> Any:
         """Refuse."""
-        raise RuntimeError(
-            f"Output {self.number} of {self.maker} is a view and its base or another view of its base has "
-            "been modified "
-            "inplace. This view is the output of a function that returns multiple views. Such functions do "
-            "not allow the "
-            "output views to be modified inplace. You should replace the inplace operation by an "
-            "out-of-place one."
-        )
+        raise RuntimeError(_POISONED.format(number=self.number, maker=self.maker))
+
+
+_POISONED = (
+    "Output {number} of {maker} is a view and its base or another view of its base has been modified "
+    "inplace. This view is the output of a function that returns multiple views. Such functions do not "
+    "allow the output views to be modified inplace. You should replace the inplace operation by an "
+    "out-of-place one."
+)
 
 
 _AS_STRIDED = Op("AsStridedBackward0", followed)

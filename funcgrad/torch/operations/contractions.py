@@ -62,6 +62,9 @@ def matmul(input: Tensor, other: Tensor) -> Any:
         and x[-1] == y[0]
     ):
         t = wrap(a @ b)
+        if len(x) < len(y):
+            # PyTorch makes a matrix of the vector and squeezes the result in place.
+            t._version_box[0] = 1
         needs = (1 if input._rg else 0) + (2 if other._rg else 0)
         if needs:
             remember_two(_PLAIN[len(x), len(y)], t, needs, input, other, a, b)

@@ -143,7 +143,6 @@ _ALIASES = {
     "special_expit": "sigmoid",
 }
 _KEEPING: dict[str, tuple[str, Any, bool]] = {
-    "relu": ("ReluBackward0", _relu, True),
     "square": ("PowBackward0", _square, False),
 }
 
@@ -154,6 +153,10 @@ for _table, _converts in ((_FLOATING, True), (_KEEPING, False)):
         FUNCTIONS_OF_ONE[_name] = operation(_name, inplace=True)(_made)
 for _alias, _name in _ALIASES.items():
     operation(_alias, inplace=True)(FUNCTIONS_OF_ONE[_name])
+
+
+_RELU = Op("ReluBackward0", _relu, at_result=True)
+FUNCTIONS_OF_ONE["relu"] = operation("relu", inplace=True)(unary(_RELU, "relu", False))
 
 
 # -- rounding and signs: integers stay what they are ------------------------------------------------------

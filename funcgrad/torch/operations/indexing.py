@@ -182,6 +182,9 @@ def _dealt(items: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[Any]]:
         found = as_index(i)
         if isinstance(found, Tensor | np.ndarray):
             value = constant(found)
+            if not isinstance(value, Tracer) and value.dtype.kind == "b" and not value.ndim:
+                static.append(bool(value))
+                continue
             if isinstance(value, np.ndarray) and value.dtype.kind == "b" and value.ndim:
                 # Where a mask holds is known now; the pullback then has shapes that do not depend on values.
                 for where in np.nonzero(value):

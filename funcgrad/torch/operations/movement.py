@@ -56,6 +56,9 @@ def _view(x: Any, shape: tuple[int, ...]) -> Any:
     return x.reshape(shape)
 
 
+_reshape_alias = Op("ReshapeAliasBackward0", _view.function)
+
+
 @op("UnsafeViewBackward0")
 def _unsafe_view(x: Any, shape: tuple[int, ...]) -> Any:
     return x.reshape(shape)
@@ -102,7 +105,9 @@ def reshape(input: Tensor, *shape: Any) -> Any:
     """The same elements in another shape: a view where that is possible."""
     new = sized(ints(shape), input._value.size)
     if shares(own(input), new):
-        return viewed(_view, input, (new,))
+        value = input._value
+        alias = type(value) is np.ndarray and not value.flags.c_contiguous
+        return viewed(_reshape_alias if alias else _view, input, (new,))
     return apply(_unsafe_view, (apply(_cloned, (input,)),), (new,))
 
 

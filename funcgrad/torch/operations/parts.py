@@ -48,6 +48,8 @@ def select(input: Tensor, dim: int, index: int) -> Any:
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Any:
     """`length` entries of a dimension from `start` on."""
     shape = input._value.shape
+    if not shape:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     at, start = dim_of(dim, len(shape)), int(start)
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
@@ -256,7 +258,7 @@ def unbind(input: Tensor, dim: int = 0) -> Any:
     """All parts along a dimension."""
     shape = input._value.shape
     if not shape:
-        raise RuntimeError("Dimension specified as 0 but tensor has no dimensions")
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     at = dim_of(dim, len(shape))
     return view_outputs(_UNBIND, _UNBIND_PART, input, (at,), shape[at])
 

@@ -125,7 +125,8 @@ def prod(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
     wanted = chosen_dtype(dtype, input, widen=True)
     if dim is None:
         return apply(_PROD, (input,), (None, False, wanted))
-    return apply(_PROD_DIM, (input,), (dim_of(dim, len(input._value.shape)), keepdim, wanted))
+    axes = dims_of(int(dim), len(input._value.shape))
+    return apply(_PROD_DIM, (input,), (axes, keepdim, wanted))
 
 
 # -- extremes ---------------------------------------------------------------------------------------------

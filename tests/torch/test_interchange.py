@@ -1,0 +1,195 @@
+"""Tensors and other libraries' arrays, files and copies; tensors inside funcgrad's own transforms."""
+
+import copy
+import gc
+import io
+import pickle
+import weakref
+
+import numpy as np
+import pytest
+
+import funcgrad as fg
+import funcgrad.torch as torch
+
+
+def test_numpy_and_tensor_share_memory():
+    array = np.zeros(3)
+    t = torch.from_numpy(array)
+    t.add_(1)
+    array[0] = 5
+    assert t.tolist() == [5.0, 1.0, 1.0]
+    assert np.shares_memory(t.numpy(), array)
+
+
+@pytest.mark.peers("torch")
+def test_dlpack_both_ways_with_pytorch():
+    import torch as reference
+
+    ours = torch.arange(3.0)
+    theirs = reference.from_dlpack(ours)
+    theirs[0] = 7
+    assert ours.tolist() == [7.0, 1.0, 2.0]
+    back = torch.from_dlpack(reference.arange(4.0))
+    back.mul_(2)
+    assert back.tolist() == [0.0, 2.0, 4.0, 6.0]
+
+
+def test_dlpack_refuses_what_requires_grad():
+    with pytest.raises(BufferError, match="require gradient"):
+        np.from_dlpack(torch.ones(2, requires_grad=True))
+
+
+def test_pickle_and_deepcopy_keep_leaves():
+    x = torch.ones(2, requires_grad=True)
+    for y in (pickle.loads(pickle.dumps(x)), copy.deepcopy(x)):
+        assert y.is_leaf
+        assert y.requires_grad
+        assert y.tolist() == [1.0, 1.0]
+        assert y.data_ptr() != x.data_ptr()
+
+
+def test_save_and_load(tmp_path):
+    state = {
+        "w": torch.ones(2, 3),
+        "steps": [1, 2.5, None, "a"],
+        "shape": torch.Size([2]),
+        "d": torch.float64,
+    }
+    torch.save(state, tmp_path / "state.npz")
+    found = torch.load(tmp_path / "state.npz")
+    assert found["steps"] == [1, 2.5, None, "a"]
+    assert found["shape"] == (2,)
+    assert found["d"] is torch.float64
+    assert found["w"].tolist() == state["w"].tolist()
+
+
+def test_load_never_runs_what_it_loads():
+    class Trap:
+        def __reduce__(self):
+            return print, ("ran",)
+
+    file = io.BytesIO(pickle.dumps(Trap()))
+    with pytest.raises(RuntimeError, match="pickles, which can run code"):
+        torch.load(file)
+    with pytest.raises(TypeError, match="not a Trap"):
+        torch.save(Trap(), io.BytesIO())
+
+
+# -- transforms -------------------------------------------------------------------------------------------
+
+
+def test_grad_takes_tensors():
+    gradient = fg.grad(lambda t: (t**3).sum())(torch.tensor([1.0, 2.0]))
+    assert isinstance(gradient, torch.Tensor)
+    assert gradient.tolist() == [3.0, 12.0]
+
+
+def test_vmap_takes_tensors():
+    found = fg.vmap(lambda t: (t * 2).sum())(torch.ones(3, 2))
+    assert found.tolist() == [4.0, 4.0, 4.0]
+
+
+def test_a_training_step_of_tensors_is_compiled():
+    def step(w, x, y):
+        w = w.detach().requires_grad_()
+        loss = ((x @ w - y) ** 2).mean()
+        loss.backward()
+        return loss.detach(), w.detach() - 0.1 * w.grad
+
+    x, y = torch.tensor([[1.0, 2.0], [3.0, -1.0]]), torch.tensor([1.0, 0.5])
+    jitted = fg.jit(step)
+    w = eager = torch.zeros(2)
+    for _ in range(3):
+        loss, w = jitted(w, x, y)
+        want, eager = step(eager, x, y)
+        np.testing.assert_allclose(loss.numpy(), want.numpy(), rtol=1e-5)
+        np.testing.assert_allclose(w.numpy(), eager.numpy(), rtol=1e-5)
+
+
+def test_changes_in_place_are_recorded():
+    @fg.jit
+    def filled(w):
+        y = torch.zeros(3)
+        y[1:] = w
+        y[0].add_(w.sum())
+        y.mul_(2)
+        return y, y[1]
+
+    y, second = filled(torch.tensor([1.0, 2.0]))
+    assert y.tolist() == [6.0, 2.0, 4.0]
+    assert second.item() == 2.0
+
+
+def test_a_module_is_an_argument_of_a_compiled_function():
+    model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+    x = torch.ones(4, 2)
+
+    def gradients(model, x):
+        loss = (model(x) ** 2).mean()
+        return torch.autograd.grad(loss, list(model.parameters()))
+
+    for ours, want in zip(fg.jit(gradients)(model, x), gradients(model, x), strict=True):
+        np.testing.assert_allclose(ours.numpy(), want.numpy(), rtol=1e-5)
+
+
+# -- what is kept -----------------------------------------------------------------------------------------
+
+
+def test_a_history_is_freed_without_the_collector():
+    gc.disable()
+    try:
+        x = torch.ones(1000, requires_grad=True)
+        y = x.exp().mul(2).sum()
+        node = weakref.ref(y.grad_fn)
+        y.backward()
+        del y
+        assert node() is None
+    finally:
+        gc.enable()
+
+
+def test_saved_values_are_freed_after_backward():
+    x = torch.ones(3, requires_grad=True)
+    y = x * x
+    node = y.grad_fn
+    y.sum().backward()
+    assert node.saved is None
+
+
+def test_what_a_pullback_does_not_need_is_not_kept():
+    x = torch.ones(3, requires_grad=True)
+    assert (x + 1).grad_fn.saved == ()
+    assert x.sum().grad_fn.saved == ()
+    assert len(x.exp().grad_fn.saved) == 1
+
+
+def test_steps_do_not_accumulate_memory():
+    x = torch.ones(10, requires_grad=True)
+
+    def step():
+        x.grad = None
+        ((x * 2).sin() + x).sum().backward()
+
+    for _ in range(50):
+        step()
+    gc.collect()
+    before = len(gc.get_objects())
+    for _ in range(300):
+        step()
+    gc.collect()
+    assert len(gc.get_objects()) < before + 100
+
+
+# -- what is not supported --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["sparse_coo_tensor", "bfloat16", "compile"])
+def test_what_is_missing_says_what_to_use(name):
+    with pytest.raises(AttributeError, match=f"does not support '{name}'"):
+        getattr(torch, name)
+
+
+def test_devices_say_what_there_is():
+    with pytest.raises(RuntimeError, match="there is no CUDA here"):
+        torch.zeros(2, device="cuda")
