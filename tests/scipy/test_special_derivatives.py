@@ -404,6 +404,39 @@ def test_combinations() -> None:
     )
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_dirichlets_kernel(n: int) -> None:
+    x = np.array([0.0, 2 * np.pi, -2 * np.pi, np.pi, 0.3, 7.0, 1e-9])
+    ours = lambda t: fg.scipy.special.diric(t, n)  # noqa: E731
+    np.testing.assert_allclose(fg.make_program(ours)(x)(x)[0], scipy.special.diric(x, n), atol=1e-14)
+    slope = fg.grad(lambda t: ours(t).sum())(x)
+    step = 1e-5
+    wanted = (scipy.special.diric(x + step, n) - scipy.special.diric(x - step, n)) / (2 * step)
+    np.testing.assert_allclose(slope, wanted, atol=1e-7)
+    assert fg.grad(fg.grad(ours))(0.0) == pytest.approx((1 - n * n) / 12)
+
+
+def test_factorials_and_permutations() -> None:
+    x, k = np.array([3.0, 4.5, 0.5]), np.array([2.0, 1.5, 2.0])
+    special = fg.scipy.special
+    np.testing.assert_allclose(fg.make_program(special.factorial)(x)(x)[0], scipy.special.factorial(x))
+    np.testing.assert_allclose(fg.make_program(special.perm)(x, k)(x, k)[0], scipy.special.perm(x, k))
+    assert fg.grad(special.factorial)(3.0) == pytest.approx(6 * scipy.special.psi(4.0))
+    assert fg.grad(special.factorial)(-2.0) == 0.0
+    by_n, by_k = fg.grad(special.perm, argnums=(0, 1))(5.0, 2.0)
+    assert by_n == pytest.approx(20 * (scipy.special.psi(6.0) - scipy.special.psi(4.0)))
+    assert by_k == pytest.approx(20 * scipy.special.psi(4.0))
+    for f in (special.factorial, lambda n, **o: special.perm(n, 2.0, **o)):
+        with pytest.raises(fg.errors.UnsupportedFunctionError, match="exact=True"):
+            fg.grad(lambda n: f(n, exact=True))(3.0)  # noqa: B023 - called at once
+
+
+def test_scipys_own_derivatives_of_bessel_functions() -> None:
+    """They are Python functions that call ufuncs, so they trace as they stand."""
+    for f in (scipy.special.jvp, scipy.special.yvp, scipy.special.ivp, scipy.special.kvp):
+        assert fg.grad(lambda z: f(1, z))(1.5) == pytest.approx(f(1, 1.5, 2))  # noqa: B023 - called at once
+
+
 def test_zeros_and_kinks() -> None:
     s = scipy.special
     assert fg.grad(s.i0e)(0.0) == 0.0  # as abs at 0

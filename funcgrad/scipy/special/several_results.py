@@ -15,6 +15,7 @@ from funcgrad.ops import bivariate, elementary
 from funcgrad.ops.comparison import greater_equal, less_equal
 from funcgrad.ops.lazy import LazyUfunc
 from funcgrad.ops.logic import logical_and
+from funcgrad.ops.rounding import rint
 from funcgrad.ops.selection import where
 from funcgrad.ops.special import Sinc, gammaln
 from funcgrad.ops.specials import zeta as zetas
@@ -257,3 +258,54 @@ def log1p(x: Operand, /, out: Any = None, **options: Any) -> Any:
     1e-20
     """
     return elementary.log1p(x)
+
+
+# -- counting, and sums of cosines -------------------------------------------------------------------------
+
+
+def factorial(n: Operand, exact: bool = False) -> Any:
+    """``gamma(n + 1)``, and 0 for negative n.
+
+    >>> print(fg.scipy.special.factorial([3.0, 4.5]))
+    [ 6.         52.34277778]
+    """
+    x = asoperand(n)
+    if untraced(x):
+        return LazyUfunc("scipy.special", "factorial")(x, exact=exact)
+    if exact:
+        raise unsupported("scipy.special.factorial with exact=True")
+    there = greater_equal(x, 0)
+    return where(there, Special("gamma")(where(there, x, 1.0) + 1.0), 0.0)
+
+
+def perm(N: Operand, k: Operand, exact: bool = False) -> Any:
+    """The number of ways to choose k of N things in order, and 0 where that makes no sense.
+
+    >>> print(fg.scipy.special.perm(5, [2, 6]))
+    [20.  0.]
+    """
+    n, m = asoperand(N), asoperand(k)
+    if untraced(n, m):
+        return LazyUfunc("scipy.special", "perm")(n, m, exact=exact)
+    if exact:
+        raise unsupported("scipy.special.perm with exact=True")
+    inside = logical_and(logical_and(less_equal(m, n), greater_equal(n, 0)), greater_equal(m, 0))
+    return where(inside, Special("poch")(n - m + 1.0, m), 0.0)
+
+
+def diric(x: Operand, n: int) -> Any:
+    """Dirichlet's kernel, ``sin(n x / 2) / (n sin(x / 2))``, with its limits at the multiples of ``2 pi``.
+
+    >>> print(fg.scipy.special.diric([0.0, np.pi], 3))
+    [ 1.         -0.33333333]
+    """
+    value = asoperand(x)
+    if untraced(value):
+        return LazyUfunc("scipy.special", "diric")(value, n)
+    if operator.index(n) < 1:
+        raise refused("diric: n must be a positive integer")
+    turns = value / (2.0 * math.pi)
+    whole = rint(turns)
+    rest = turns - whole
+    kernel = Sinc(0)(n * rest) / Sinc(0)(rest)
+    return kernel if n % 2 else kernel * (1.0 - 2.0 * (whole % 2.0))
