@@ -95,7 +95,6 @@ class MatrixFunction(OnStacks):
         jordan = fixed(np.array([[2.0, 1.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]]))
         return (
             *[Sample(positive_spectrum(3, 3), params={"function": name}) for name in NAMES],
-            *[Sample(positive_spectrum(2, 2, 2), params={"function": name}) for name in NAMES],
             *[Sample(positive_spectrum(2, 2), normal(2, 2), params={"function": name}) for name in NAMES],
             *[Sample(jordan, params={"function": name}) for name in NAMES],
         )

@@ -100,7 +100,7 @@ class EighWithCoupling(OnStacks):
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
-        return tuple([Sample(normal(*s), through=spaces_and_coupling) for s in ((3, 3), (2, 2, 2))])
+        return (Sample(normal(2, 3, 3), through=spaces_and_coupling),)
 
     @classmethod
     def error_samples(cls) -> Sequence[Any]:

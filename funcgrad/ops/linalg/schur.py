@@ -62,7 +62,7 @@ class Schur(OnStacks):
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
-        return tuple([Sample(spread_out(*s), through=without_phases) for s in ((3, 3), (2, 2, 2), (1, 1))])
+        return tuple([Sample(spread_out(*s), through=without_phases) for s in ((3, 3), (2, 2, 2))])
 
     @classmethod
     def error_samples(cls) -> Sequence[Any]:
@@ -132,8 +132,7 @@ class SchurTurn(OnStacks):
         return tuple(
             [
                 Sample(spread_out(*s), normal(*s), params={"transposed": flag}, through=of_upper)
-                for s in ((3, 3), (2, 4, 4))
-                for flag in (False, True)
+                for s, flag in (((3, 3), False), ((2, 4, 4), True))
             ]
         )
 

@@ -64,7 +64,7 @@ class InverseSums(OnStacks):
     @classmethod
     def samples(cls) -> Sequence[Any]:
         zeros = integers(0, 1, 3, dtype=np.float64)
-        return Sample(positive(4)), Sample(positive(2, 3)), Sample(zeros, differentiable=False)
+        return Sample(positive(2, 3)), Sample(zeros, differentiable=False)
 
     @classmethod
     def error_samples(cls) -> Sequence[Any]:
@@ -102,7 +102,7 @@ class InverseValues(OnStacks):
     @classmethod
     def samples(cls) -> Sequence[Any]:
         zeros = integers(0, 1, 3, dtype=np.float64)
-        return Sample(positive(4)), Sample(positive(2, 3)), Sample(zeros, differentiable=False)
+        return Sample(positive(2, 3)), Sample(zeros, differentiable=False)
 
 
 class Svd(OnStacks):
@@ -159,10 +159,8 @@ class Svd(OnStacks):
             *[
                 Sample(normal(*s), params={"full": full}, through=singular_spaces)
                 for s, full in (
-                    ((3, 3), False),
                     ((4, 2), False),
                     ((2, 2, 3), False),
-                    ((3, 2), True),
                     ((2, 4), True),
                 )
             ],
@@ -230,7 +228,7 @@ class Svdvals(OnStacks):
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
-        return tuple([Sample(normal(*s)) for s in ((3, 3), (2, 4, 2), (2, 3), (1, 1))])
+        return tuple([Sample(normal(*s)) for s in ((3, 3), (2, 4, 2))])
 
     @classmethod
     def error_samples(cls) -> Sequence[Any]:
@@ -272,7 +270,7 @@ class Pinv(OnStacks):
     @classmethod
     def samples(cls) -> Sequence[Any]:
         return (
-            *[Sample(normal(*s), params={"rcond": 1e-15}) for s in ((4, 2), (2, 3), (2, 4, 3))],
+            *[Sample(normal(*s), params={"rcond": 1e-15}) for s in ((4, 2), (2, 2, 3))],
             Sample(normal(4, 2), normal(2, 3), params={"rcond": 1e-6}, through=of_product),
         )
 

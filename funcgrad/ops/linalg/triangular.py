@@ -95,7 +95,7 @@ class TriangularSolve(OnStacks):
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
-        ways = ((True, False, False), (True, True, False), (False, False, True), (False, True, False))
+        ways = ((True, True, False), (False, False, True))
         return (
             *[
                 Sample(
@@ -111,7 +111,6 @@ class TriangularSolve(OnStacks):
                 )
                 for way in ((True, True, True), (False, False, False))
             ],
-            Sample(well_conditioned(0, 0), normal(0, 2), params=_LOWER),
         )
 
     @classmethod
@@ -160,7 +159,7 @@ class Cholesky(OnStacks):
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
-        return tuple([Sample(normal(*s), through=of_positive) for s in ((3, 3), (2, 4, 4), (1, 1))])
+        return tuple([Sample(normal(*s), through=of_positive) for s in ((3, 3), (2, 2, 2))])
 
     @classmethod
     def error_samples(cls) -> Sequence[Any]:
