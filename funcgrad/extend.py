@@ -32,9 +32,11 @@ families supply most of it, and every sample is tested by `funcgrad.testing` and
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
+from pkgutil import walk_packages
 from typing import Any
 
-from funcgrad import lax
+from funcgrad import lax, ops
 from funcgrad.api.calls import run as _run
 from funcgrad.errors import ProgramError, did_you_mean
 from funcgrad.ir.avals import Aval
@@ -43,7 +45,6 @@ from funcgrad.ir.parsing import parse
 from funcgrad.ir.program import Program
 from funcgrad.ir.remembered import ARRAYS
 from funcgrad.numpy.dispatch import implements
-from funcgrad.ops import fft, specials
 from funcgrad.ops.families import Binary, Pointwise, Reduction, Unary
 from funcgrad.ops.structure import LinearUnary
 from funcgrad.tracing.primitive import Linear, Primitive
@@ -90,7 +91,9 @@ __all__ = [
 
 
 # Some operations are imported when they are asked for; who looks a primitive up by name asks for all.
-_IMPORTED_LATER = (lax, fft, specials)
+_CONTROL_FLOW = lax
+for _module in walk_packages(ops.__path__, f"{ops.__name__}."):
+    import_module(_module.name)
 
 
 def primitive(name: str, **params: Any) -> Any:
