@@ -33,9 +33,11 @@ Given = str | View
 class Held:
     """A Program inside another, scheduled."""
 
-    def __init__(self, outer: Scheduler, program: Program, inputs: Sequence[Given]) -> None:
+    def __init__(self, outer: Scheduler, program: Program, inputs: Sequence[Given], carried: int = 0) -> None:
+        """Schedule a Program; of its inputs the first `carried` are memory that it may change."""
         self.program = simplify_program(expand(simplify_program(program)))
         self.scheduler = Scheduler(outer.local, count_uses(self.program))
+        self.scheduler.held.update([x.buffer for x in inputs[carried:] if isinstance(x, View)])
         self.read: set[str] = set()
         """Locals that whoever emits it reads at its end."""
         for v, given in zip(self.program.inputs, inputs, strict=True):
@@ -118,6 +120,9 @@ class Carry:
             if isinstance(given, str):
                 self.updates.append((given, held.value(atom), aval))
             else:
+                node = scheduler.nodes[atom] if isinstance(atom, Var) else None
+                if node is not None and node.view == given:
+                    continue  # it has been changed where it is
                 following = scheduler.buffer_like(aval, "next")
                 held.store(atom, following)
                 held.scheduler.created.discard(following.buffer)
@@ -198,7 +203,7 @@ def lower_scan(scheduler: Scheduler, equation: Equation) -> None:
     rows = [scheduler.stored(x).at(t) for x in parts.xs]
     carry = Carry(scheduler, parts.carry, step.carry_avals)
     stacks = [scheduler.buffer_like(v.aval, local.named(v)) for v in y_outs]
-    held = Held(scheduler, step.program, [*carry.given, *rows, *consts])
+    held = Held(scheduler, step.program, [*carry.given, *rows, *consts], len(carry.given))
     carry_results, y_results = step.results(held.program.outputs)
     for atom, stack in zip(y_results, stacks, strict=True):
         held.store(atom, stack.at(t))
@@ -234,7 +239,8 @@ def lower_while(scheduler: Scheduler, equation: Equation) -> None:
     decides = Held(scheduler, loop.cond, [*carry.given, *given_atoms(scheduler, inputs.cond)])
     condition = decides.value(decides.program.outputs[0])
     decides.finish()
-    held = Held(scheduler, sweep.program, [*carry.given, *given_atoms(scheduler, inputs.consts[0])])
+    consts = given_atoms(scheduler, inputs.consts[0])
+    held = Held(scheduler, sweep.program, [*carry.given, *consts], len(carry.given))
     carry.results(held, held.program.outputs[: sweep.n_carry])
     held.finish()
 

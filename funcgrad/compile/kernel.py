@@ -27,9 +27,9 @@ from funcgrad.compile.memory import scratch_offsets
 from funcgrad.compile.names import Locals
 from funcgrad.compile.nests import Nest, Special, Store, squeezed_view
 from funcgrad.compile.parallel import Shared, function_lines, number_lines, shared_steps
-from funcgrad.compile.scalars import INLINE_FUNCTIONS
 from funcgrad.compile.schedule import Scheduler
 from funcgrad.compile.uses import count_uses
+from funcgrad.compile.vecmath.registry import FUNCTIONS
 from funcgrad.ir.avals import dtype_name
 from funcgrad.ir.names import variable_names
 from funcgrad.ir.program import Atom, Literal, Program, Var
@@ -55,7 +55,8 @@ NAMES_OF_KERNELS = (
         "sgemm",
         "dgemv",
         "sgemv",
-        *INLINE_FUNCTIONS,
+        "sqrt",
+        *FUNCTIONS,
     ),
     *(f"{kind}{bits}" for kind in "fiuc" for bits in (8, 16, 32, 64, 128)),
 )

@@ -24,10 +24,17 @@ INLINE_FUNCTIONS = frozenset(
         *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt"),
         *("sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2"),
         *("sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh"),
-        *("erf", "erfc", "logistic", "logaddexp", "hypot", "gammaln", "pow"),
+        *("erf", "erfc", "erfinv", "logistic", "logit", "logaddexp", "logaddexp2", "hypot", "gammaln", "pow"),
+        *("fmod", "remainder", "floor_divide", "nextafter"),
     }
 )
 """Names of primitives whose function of real numbers the vector mathematics supplies under that name."""
+
+
+_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+
+COMPLEX_FUNCTIONS = frozenset({"exp", "log", "sqrt", "sin", "cos", "tan", "tanh"})
+"""Those that it also supplies for complex numbers, as ``real_exp(x, y)`` and ``imag_exp(x, y)``."""
 
 
 def cast_name(dtype: np.dtype[Any]) -> str:
@@ -230,6 +237,29 @@ def share_of_exponentials(primitive: Any, dtype: np.dtype[Any], out: np.dtype[An
     return f"select({{0}} == {{1}}, {half}, logistic({{0}} - {{1}}))" if dtype.kind == "f" else None
 
 
+def digamma(primitive: Any, dtype: np.dtype[Any], out: np.dtype[Any]) -> Template:
+    """The first of the polygamma functions."""
+    return "digamma({0})" if primitive.n == 0 and dtype in _FLOATS else None
+
+
+SPECIAL_NAMES = {
+    **{name: name for name in ("ndtr", "log_ndtr", "erfcx", "erf", "erfc", "erfinv")},
+    "psi": "digamma",
+    "digamma": "digamma",
+    "gammaln": "gammaln",
+    "expit": "logistic",
+    "log_expit": "log_expit",
+    "logit": "logit",
+}
+"""Functions of SciPy that the vector mathematics has, and what they are called there."""
+
+
+def special_function(primitive: Any, dtype: np.dtype[Any], out: np.dtype[Any]) -> Template:
+    """A function of SciPy's that the vector mathematics has too."""
+    name = SPECIAL_NAMES.get(primitive.function)
+    return f"{name}({{0}})" if name is not None and dtype == out and dtype in _FLOATS else None
+
+
 SCALARS: dict[str, Maker] = {
     "add": operator("+", "|"),
     "sub": operator("-"),
@@ -278,9 +308,10 @@ SCALARS: dict[str, Maker] = {
     "radians": fixed("{0} * 0.017453292519943295"),
     "exponential_share": share_of_exponentials,
     "root_of_squares": called("sqrt"),
+    "polygamma": digamma,
+    "special": special_function,
 }
 
-_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _WEIGHTS = {
     **dict.fromkeys(INLINE_FUNCTIONS, 15),
     **dict.fromkeys(("div", "reciprocal", "sqrt", "root_of_squares"), 4),
@@ -305,6 +336,9 @@ def scalar_template(equation: Equation) -> Template:
         return None
     if name in ("degrees", "radians") and dtype != np.float64:
         return None
+    if name in COMPLEX_FUNCTIONS and dtype.kind == "c" and out.kind == "c":
+        parts = ", ".join([f"{part}_{name}({{0}}.real, {{0}}.imag)" for part in ("real", "imag")])
+        return f"{cast_name(out)}(complex({parts}))"
     if name in INLINE_FUNCTIONS:
         n = len(equation.inputs)
         return called(name, "f", n)(primitive, dtype, out) if dtype in _FLOATS else None

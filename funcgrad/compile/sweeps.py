@@ -72,7 +72,7 @@ class Pass:
         step = sweep.step
         rows = [tapes[k].view.at(row) for k in sweep.reads]
         self.sweep, self.carry, self.row = sweep, carry, row
-        self.held = Held(scheduler, sweep.program, [*carry.given, *rows, *consts])  # type: ignore[list-item]
+        self.held = Held(scheduler, sweep.program, [*carry.given, *rows, *consts], len(carry.given))  # type: ignore[list-item]
         carried, written = step.results(self.held.program.outputs)
         self.tapes = [Tape(scheduler, atom.aval) for atom in written]
         for atom, tape in zip(written, self.tapes, strict=True):
