@@ -58,6 +58,52 @@ globals().update({short: _ALL_DTYPES[name] for short, name in _ALIASES.items()})
 globals().update(_FUNCTIONS)
 newaxis = None
 
+# What PyTorch has both here and in `nn.functional`.
+_FROM_FUNCTIONAL = frozenset(
+    {
+        "adaptive_avg_pool1d",
+        "adaptive_max_pool1d",
+        "alpha_dropout",
+        "avg_pool1d",
+        "batch_norm",
+        "bilinear",
+        "binary_cross_entropy_with_logits",
+        "celu",
+        "channel_shuffle",
+        "conv1d",
+        "conv2d",
+        "conv3d",
+        "conv_transpose1d",
+        "conv_transpose2d",
+        "conv_transpose3d",
+        "cosine_embedding_loss",
+        "ctc_loss",
+        "dropout",
+        "embedding",
+        "embedding_bag",
+        "group_norm",
+        "hardshrink",
+        "hinge_embedding_loss",
+        "instance_norm",
+        "kl_div",
+        "layer_norm",
+        "margin_ranking_loss",
+        "max_pool1d",
+        "max_pool2d",
+        "max_pool3d",
+        "pairwise_distance",
+        "pdist",
+        "pixel_shuffle",
+        "pixel_unshuffle",
+        "poisson_nll_loss",
+        "prelu",
+        "rms_norm",
+        "rrelu",
+        "selu",
+        "threshold",
+        "triplet_margin_loss",
+    }
+)
 _LAZY = ("fft", "func", "linalg", "nn", "optim", "special", "testing", "utils")
 
 
@@ -74,6 +120,10 @@ def __getattr__(name: str) -> Any:
 
     if name in _LAZY:
         return import_module(f"funcgrad.torch.{name}")
+    if name in _FROM_FUNCTIONAL:
+        found = getattr(import_module("funcgrad.torch.nn.functional"), name, None)
+        if found is not None:
+            return found
     if name in _UNSUPPORTED:
         raise AttributeError(_unsupported(name))
     raise AttributeError(f"module 'torch' has no attribute '{name}'")

@@ -116,6 +116,35 @@ def zeta(input: Any, other: Any) -> Any:
     return _ZETA.promoted(input, other)
 
 
+def _two(name: str, title: str) -> Any:
+    def values(x: Any, y: Any) -> Any:
+        return getattr(_special, name)(x, y)
+
+    binary = Binary(title, values, result="float")
+
+    def special_function(input: Any, other: Any) -> Any:
+        return binary.promoted(input, other)
+
+    special_function.__name__ = special_function.__qualname__ = name
+    return special_function
+
+
+def _by_name(ours: str, scipys: str) -> Any:
+    def values(x: Any) -> Any:
+        return getattr(_special, scipys)(x)
+
+    return _of_one(ours, "NotImplemented", values)
+
+
+gammainc = _two("gammainc", "IgammaBackward0")
+gammaincc = _two("gammaincc", "IgammacBackward0")
+bessel_j0, bessel_j1 = _by_name("bessel_j0", "j0"), _by_name("bessel_j1", "j1")
+bessel_y0, bessel_y1 = _by_name("bessel_y0", "y0"), _by_name("bessel_y1", "y1")
+modified_bessel_i0, modified_bessel_i1 = i0, i1
+modified_bessel_k0 = _by_name("modified_bessel_k0", "k0")
+modified_bessel_k1 = _by_name("modified_bessel_k1", "k1")
+
+
 def multigammaln(input: Tensor, p: int) -> Any:
     """The logarithm of the multivariate gamma function."""
     found: Any = input * 0 + 0.25 * p * (p - 1) * float(np.log(np.pi))
@@ -126,13 +155,23 @@ def multigammaln(input: Tensor, p: int) -> Any:
 
 __all__ = [  # noqa: PLE0604 - strings, most of them from the table
     *_SAME,
+    "bessel_j0",
+    "bessel_j1",
+    "bessel_y0",
+    "bessel_y1",
     "entr",
     "erfcx",
+    "gammainc",
+    "gammaincc",
     "i0",
     "i0e",
     "i1",
     "i1e",
     "log_ndtr",
+    "modified_bessel_i0",
+    "modified_bessel_i1",
+    "modified_bessel_k0",
+    "modified_bessel_k1",
     "multigammaln",
     "ndtr",
     "ndtri",

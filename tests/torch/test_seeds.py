@@ -75,9 +75,8 @@ def test_the_notebook(capsys):
     name = r"<built-in method name of MeanBackward0 object at 0x[0-9a-f]+>"
     assert re.fullmatch(name, repr(res.grad_fn.name))
     res.backward()
-    gradient = (
-        "tensor([0.1326, 0.0864, 0.0587, 0.1374, 0.1639, 0.1079, 0.0116, 0.1807, 0.1661,\n        0.1121])"
-    )
+    nine = "0.1326, 0.0864, 0.0587, 0.1374, 0.1639, 0.1079, 0.0116, 0.1807, 0.1661"
+    gradient = f"tensor([{nine},\n        0.1121])"
     assert repr(x_with_grad.grad) == gradient
     assert repr(x_with_grad / 10 * 2) == gradient[:-1] + ", grad_fn=<MulBackward0>)"
     close = torch.isclose(x_with_grad.grad, x_with_grad / 10 * 2, atol=1e-8)
@@ -92,6 +91,6 @@ def test_backward_twice_is_refused():
     assert str(caught.value) == (
         "Trying to backward through the graph a second time (or directly access saved tensors after they have "
         "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
-        "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or "
-        "if you need to access saved tensors after calling backward."
+        "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time "
+        "or if you need to access saved tensors after calling backward."
     )

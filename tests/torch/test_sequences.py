@@ -67,7 +67,7 @@ OPERATIONS = {
     "set_number": lambda m, a, b: a.__setitem__(0, 2.0),
     "set_mask": lambda m, a, b: a.__setitem__(a > 0, 1.0),
     "set_list": lambda m, a, b: a.__setitem__([0, 1], 0.75),
-    "quiet_add_": lambda m, a, b: in_silence(m, a, b),
+    "quiet_add_": lambda m, a, b: in_silence(m, a),
     "quiet_view": lambda m, a, b: view_in_silence(m, a),
     "detached_add_": lambda m, a, b: a.detach().add_(0.125),
 }
@@ -77,7 +77,7 @@ OVERLAP = "refer to a single memory location"
 BEHIND = "its base or another view of its base has been modified inplace"
 
 
-def in_silence(module, a, b):
+def in_silence(module, a):
     with module.no_grad():
         return a.add_(0.25)
 
@@ -114,7 +114,7 @@ def seen(t):
     return tuple(t.shape), t.requires_grad, t.is_leaf, t._version, node
 
 
-def run_both(ours, theirs, steps, last):
+def run_both(ours, theirs, steps, last):  # noqa: C901 - one sequence, step by step
     pools = [start(ours), start(theirs)]
     for name, i, j in steps:
         results = []
@@ -123,8 +123,9 @@ def run_both(ours, theirs, steps, last):
             results.append(attempt(lambda f=OPERATIONS[name], m=module, a=a, b=b: f(m, a, b)))
         (mine, my_error), (reference, error) = results
         if any(words in (error or "") + (my_error or "") for words in (OVERLAP, BEHIND)):
-            # Which overlaps are noticed differs: PyTorch's own checks are not complete either. And a view whose
-            # memory was changed behind it is refused there when it is used, here when its history is asked for.
+            # Which overlaps are noticed differs: PyTorch's checks are not complete either. A view whose
+            # memory was changed behind it is refused there when it is used, here when its history
+            # is asked for.
             return
         if error is not None and name.startswith("set_"):
             # PyTorch may have written some elements before it raises.

@@ -233,7 +233,7 @@ class Op:
         self.keeps_result = keeps_result
         """Whether the pullback uses the result where it can, as PyTorch does for ``exp`` and its like."""
         self.at_result = at_result
-        """Whether the pullback at the result is that at the input, and the result is kept: as for ``relu``."""
+        """Whether the pullback at the result is that at the input, so that is kept: as for ``relu``."""
         self.input_names = input_names
         self.output_names = output_names
         self.plans: dict[Any, Plan] = {}

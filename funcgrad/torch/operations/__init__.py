@@ -24,6 +24,7 @@ _MODULES = (
     "random",
     "copying",
     "oddments",
+    "more",
 )
 
 
