@@ -120,8 +120,8 @@ def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
 # -- a part replaced --------------------------------------------------------------------------------------
 
 
-def _with_part(input: Tensor, src: Any, part: Callable[[Tensor], Tensor]) -> Tensor:
-    found = input.clone()
+def _with_part(input: Tensor, src: Any, part: Callable[[Tensor], Any]) -> Tensor:
+    found: Tensor = input.clone()
     part(found).copy_(src)
     return found
 
@@ -130,7 +130,7 @@ def _with_part(input: Tensor, src: Any, part: Callable[[Tensor], Tensor]) -> Ten
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Any:
     """The tensor with the part at one index replaced."""
 
-    def part(t: Tensor) -> Tensor:
+    def part(t: Tensor) -> Any:
         return t.select(dim, index)
 
     return _with_part(input, src, part)
@@ -143,7 +143,7 @@ def slice_scatter(
     """The tensor with a slice of a dimension replaced."""
     at = dim_of(dim, len(input._value.shape))
 
-    def part(t: Tensor) -> Tensor:
+    def part(t: Tensor) -> Any:
         return t[(*[slice(None)] * at, slice(start, end, step))]
 
     return _with_part(input, src, part)
@@ -153,7 +153,7 @@ def slice_scatter(
 def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """The tensor with a diagonal replaced."""
 
-    def part(t: Tensor) -> Tensor:
+    def part(t: Tensor) -> Any:
         return t.diagonal(offset, dim1, dim2)
 
     return _with_part(input, src, part)
@@ -163,7 +163,7 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
 def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: int = 0) -> Any:
     """The tensor with the elements at these distances replaced."""
 
-    def part(t: Tensor) -> Tensor:
+    def part(t: Tensor) -> Any:
         return t.as_strided(size, stride, storage_offset)
 
     return _with_part(input, src, part)
@@ -205,7 +205,8 @@ def _static(h: Any) -> Any:
 @op("CatBackward0")
 def _gradient(x: Any, axis: int, spacing: Any, edge_order: int) -> Any:
     step = np.array(spacing) if isinstance(spacing, tuple) else spacing
-    return np.gradient(x, step, axis=axis, edge_order=edge_order).astype(x.dtype)
+    gradient_of: Any = np.gradient
+    return gradient_of(x, step, axis=axis, edge_order=edge_order).astype(x.dtype)
 
 
 @operation()
@@ -288,7 +289,7 @@ def set_default_tensor_type(t: Any) -> None:
         "torch.DoubleTensor": np.float64,
         "torch.HalfTensor": np.float16,
     }
-    found = names[t] if isinstance(t, str) else t.numpy
+    found: Any = names[t] if isinstance(t, str) else t.numpy
     SETTINGS.default_dtype = np.dtype(found)
 
 
