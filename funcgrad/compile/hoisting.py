@@ -65,7 +65,7 @@ def sums_of_products(step: Step) -> list[Sum]:
         total = makers.get(atom) if isinstance(atom, Var) and uses[atom] == 1 else None
         if total is None or total.primitive is not add or uses.get(v) != 1 or v not in total.inputs:
             continue
-        (other,) = [a for a in total.inputs if a is not v] or [None]
+        other = total.inputs[0] if total.inputs[1] is v else total.inputs[1]
         product = makers.get(other) if isinstance(other, Var) and uses[other] == 1 else None
         if product is None or type(product.primitive) not in (DotGeneral, StrongZeroDot):
             continue

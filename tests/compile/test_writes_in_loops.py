@@ -1,4 +1,4 @@
-"""Arrays that loops write into: memory outside of a trip stays as it is, what is carried is changed in place."""
+"""Arrays that loops write into: memory from outside stays as it is, what is carried changes in place."""
 
 from __future__ import annotations
 
