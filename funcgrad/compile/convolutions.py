@@ -9,18 +9,25 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
-from funcgrad.compile.emission import Writer
-from funcgrad.compile.layout import View
+from funcgrad.compile.emission import NestWriter, Writer, write_fill
+from funcgrad.compile.layout import View, row_major
+from funcgrad.compile.loops import loops_of
 from funcgrad.compile.native.blas import routine
-from funcgrad.compile.nests import Let, Load, Store, squeezed, squeezed_view
+from funcgrad.compile.nests import Let, Load, Nest, Store, squeezed, squeezed_view
 from funcgrad.compile.products import (
     LETTERS,
+    NO_TRANS,
     PARTS,
+    ROW_MAJOR,
     SHORTEST_FLOPS,
+    TRANS,
     Matrix,
     Part,
     Product,
+    at,
+    number,
     write_check,
 )
 from funcgrad.compile.scalars import cast_name
@@ -45,9 +52,10 @@ def lower_convolution(scheduler: Scheduler, equation: Equation) -> None:
     geometry = equation.primitive.geometry
     n, c, o = x.aval.shape[1], x.aval.shape[2], w.aval.shape[1]
     p = plan(geometry, x.aval.shape[3:], w.aval.shape[3:], (n, c, o))
-    windows = gathered(scheduler, p, padded(scheduler, p, x, equation), equation)
+    windows = windows_of(p, padded(scheduler, p, x, equation))
     kernel = kernel_matrix(scheduler, p, w, equation)
-    product = multiplied(scheduler, p, windows, kernel, equation, found.address)
+    multiply = multiplied_by_example if is_long(windows, kernel) else multiplied
+    product = multiply(scheduler, p, windows, kernel, equation, found.address)
     view = summed_runs(scheduler, p, product, out.aval, equation) if p.backward else in_order(p, product)
     ready = len(scheduler.steps) - 1
     scheduler.define_view(out, view, ready)
@@ -99,8 +107,8 @@ def padded(scheduler: Scheduler, p: Plan, x: Atom, equation: Equation) -> View:
     return memory
 
 
-def gathered(scheduler: Scheduler, p: Plan, x: View, equation: Equation) -> View:
-    """The windows of ``x[g, a, ..., b]``: rows ``[g, rows, columns]`` in memory of their own."""
+def windows_of(p: Plan, x: View) -> View:
+    """The windows of ``x[g, a, ..., b]``, which overlap in memory: ``[g, a, outer..., inner..., b]``."""
     outer_steps, inner_steps = p.geometry.strides, p.geometry.kernel_dilation
     outer, inner = list(p.positions), list(p.kernel)
     if p.backward:
@@ -112,16 +120,23 @@ def gathered(scheduler: Scheduler, p: Plan, x: View, equation: Equation) -> View
         outer[-1] //= p.run
         outer_strides[-1] *= p.run
         inner[-1] += p.run - 1
-    g, a, b = x.shape[0], x.shape[1], x.shape[-1]
-    windows = replace(
+    return replace(
         x,
-        shape=(g, a, *outer, *inner, b),
+        shape=(*x.shape[:2], *outer, *inner, x.shape[-1]),
         strides=(*x.strides[:2], *outer_strides, *inner_strides, x.strides[-1]),
     )
-    rows, columns = a * math.prod(outer), math.prod(inner) * b
-    memory = scheduler.buffer_like(Aval(windows.shape, x.buffer.dtype))
-    copied_into(scheduler, memory, windows, equation)
-    return View.whole(memory.buffer, (g, rows, columns))
+
+
+def sizes_of(windows: View) -> tuple[int, int]:
+    """The rows and columns of the matrix of one example's windows."""
+    ndim = (len(windows.shape) - 3) // 2
+    return math.prod(windows.shape[2 : 2 + ndim]), math.prod(windows.shape[2 + ndim :])
+
+
+def is_long(windows: View, kernel: View) -> bool:
+    """Whether threads should share the examples."""
+    flops = 2.0 * math.prod(windows.shape) * kernel.shape[2]
+    return windows.shape[0] == 1 and windows.shape[1] >= PARTS and flops >= SHORTEST_FLOPS
 
 
 def kernel_matrix(scheduler: Scheduler, p: Plan, w: Atom, equation: Equation) -> View:
@@ -132,10 +147,13 @@ def kernel_matrix(scheduler: Scheduler, p: Plan, w: Atom, equation: Equation) ->
     )
     g, o, m = view.shape[0], view.shape[-1], p.run
     size = math.prod(view.shape)
+    columns = m * o
     if p.backward or m == 1:
+        if view.contiguous:
+            matrices = (g, size // (g * columns), columns)
+            return replace(view, shape=matrices, strides=row_major(matrices))
         memory = scheduler.buffer_like(Aval(view.shape, view.buffer.dtype))
         copied_into(scheduler, memory, view, equation)
-        columns = m * o
         return View.whole(memory.buffer, (g, size // (g * columns), columns))
     *lead, k, c, _ = view.shape
     shape = (*lead, k + m - 1, c, m, o)
@@ -154,7 +172,11 @@ def multiplied(
 ) -> View:
     """The product for each group: windows times kernel, or the transposed windows times kernel."""
     dtype = kernel.buffer.dtype
-    g, rows, columns = windows.shape
+    rows, columns = sizes_of(windows)
+    g, rows = windows.shape[0], windows.shape[1] * rows
+    memory = scheduler.buffer_like(Aval(windows.shape, dtype))
+    copied_into(scheduler, memory, windows, equation)
+    windows = View.whole(memory.buffer, (g, rows, columns))
     batch = (g,) if g > 1 else ()
 
     def stack(view: View, height: int, width: int, row: int, column: int) -> Matrix:
@@ -173,16 +195,11 @@ def multiplied(
     flops = 2.0 * math.prod(batch) * left.rows * left.columns * right.columns
     strong = isinstance(equation.primitive, StrongZeroConvolution)
     flag = scheduler.local.failure_flag() if strong or p.run > 1 else None
-    divided = not batch and flops >= SHORTEST_FLOPS
-    part = scheduler.local.fresh("product") if divided else ""
     scheduler.local.serial_blas()
 
     def emit(writer: Writer) -> None:
         writer.comment(equation.source)
-        if divided and writer.is_outermost:
-            writer.line(f"parallel({part}, p, n, 0, {PARTS}, 1)")
-            writer.functions.append((Part(part, {}, {}, {}), product.part_lines(writer)))
-        elif batch:
+        if batch:
             variable = writer.local.fresh("q")
             with writer.loop(variable, g):
                 product.write(writer, [variable])
@@ -197,6 +214,110 @@ def multiplied(
     return out
 
 
+class ByExample(NamedTuple):
+    """The product, example by example: windows are gathered into memory that the cache holds.
+
+    Threads take parts of the examples, and have memory of their own for windows and for what they sum.
+    """
+
+    windows: View
+    scratch: View
+    kernel: View
+    out: View
+    backward: bool
+    routine: str
+    address: str
+
+    def write(self, writer: Writer, begin: str, end: str) -> None:
+        """Loops over some of the parts, and over their examples."""
+        symbol, fresh = writer.local.symbol, writer.local.fresh
+        part, example, first, last = (fresh(stem) for stem in ("part", "example", "first", "last"))
+        count, dtype = symbol(self.windows.shape[1]), self.out.buffer.dtype
+        size = sizes_of(self.windows)[1] * self.kernel.shape[2]
+        with writer.block(f"for {part} in range({begin}, {end}):"):
+            writer.line(f"{first} = {part} * {count} // {PARTS}")
+            writer.line(f"{last} = ({part} + 1) * {count} // {PARTS}")
+            if self.backward:
+                write_fill(
+                    writer, View(self.out.buffer, (size,), (1,), 0, ((part, size),)), f"{cast_name(dtype)}(0)"
+                )
+            with writer.block(f"for {example} in range({first}, {last}):"):
+                self.gather(writer, part, example)
+                self.multiply(writer, part, example)
+
+    def gather(self, writer: Writer, part: str, example: str) -> None:
+        """Copy the windows of an example."""
+        base = (*self.windows.base, (example, self.windows.strides[1]))
+        source = replace(
+            self.windows, shape=self.windows.shape[2:], strides=self.windows.strides[2:], base=base
+        )
+        target = View.whole(self.scratch.buffer, source.shape)
+        target = replace(target, base=((part, math.prod(source.shape)),))
+        store = Store(squeezed_view(target), Load(squeezed_view(source)), None)
+        nest = Nest(-1, squeezed(source.shape), [store])
+        NestWriter(writer, nest, loops_of(nest)).write()
+
+    def multiply(self, writer: Writer, part: str, example: str) -> None:
+        """Multiply them by the kernel, or add their transpose times its rows."""
+        rows, columns = sizes_of(self.windows)
+        width, symbol, dtype = self.kernel.shape[2], writer.local.symbol, self.out.buffer.dtype
+        left = moving(self.scratch, part, rows * columns)
+        if self.backward:
+            right = moving(self.kernel, example, rows * width)
+            target, order, m, k, beta = moving(self.out, part, columns * width), TRANS, columns, rows, 1
+        else:
+            right = replace(self.kernel, shape=(), strides=())
+            target, order, m, k, beta = moving(self.out, example, rows * width), NO_TRANS, rows, columns, 0
+        a, b, c = (at(writer, view, ()) for view in (left, right, target))
+        writer.line(
+            f"{self.routine}({self.address}, {ROW_MAJOR}, {order}, {NO_TRANS}, "
+            f"{symbol(m)}, {symbol(width)}, {symbol(k)}, {number(1, dtype)}, {a}, {symbol(columns)}, "
+            f"{b}, {symbol(width)}, {number(beta, dtype)}, {c}, {symbol(width)})"
+        )
+
+
+def moving(view: View, variable: str, stride: int) -> View:
+    """The first element of a view, moved by a loop variable."""
+    return replace(view, shape=(), strides=(), base=(*view.base, (variable, stride)))
+
+
+def multiplied_by_example(
+    scheduler: Scheduler, p: Plan, windows: View, kernel: View, equation: Equation, address: int
+) -> View:
+    """As `multiplied`, for one group; where it is a sum over examples, one for each part of them."""
+    dtype = kernel.buffer.dtype
+    rows, columns = sizes_of(windows)
+    width = kernel.shape[2]
+    shape = (PARTS, columns, width) if p.backward else (1, windows.shape[1] * rows, width)
+    out = scheduler.buffer_like(Aval(shape, dtype))
+    scratch = scheduler.buffer_like(Aval((PARTS, rows, columns), dtype))
+    name = f"{LETTERS[dtype]}gemm"
+    constant = scheduler.local.constant(name, address)
+    step = ByExample(windows, scratch, kernel, out, p.backward, name, constant)
+    strong = isinstance(equation.primitive, StrongZeroConvolution)
+    flag = scheduler.local.failure_flag() if strong or p.run > 1 else None
+    function = scheduler.local.fresh("convolution")
+    scheduler.local.serial_blas()
+
+    def emit(writer: Writer) -> None:
+        writer.comment(equation.source)
+        if writer.is_outermost:
+            inner = Writer(writer.local)
+            step.write(inner, "begin", "end")
+            writer.line(f"parallel({function}, p, n, 0, {PARTS}, 1)")
+            writer.functions.append((Part(function, {}, {}, {}), inner.lines))
+        else:
+            step.write(writer, "0", str(PARTS))
+        if flag is not None:
+            # A zero may have met an infinity: the evaluator knows what to do then.
+            write_check(writer, out, flag.name)
+
+    writes = [out] if flag is None else [out, View.whole(flag, ())]
+    flops = 2.0 * math.prod(windows.shape) * width
+    scheduler.special(name, emit, [windows, kernel], writes, scratch=[scratch], flops=flops)
+    return out
+
+
 def in_order(p: Plan, product: View) -> View:
     """Products of windows and kernel as ``[g, n, o, ...]``."""
     g = product.shape[0]
@@ -208,13 +329,17 @@ def in_order(p: Plan, product: View) -> View:
 
 
 def summed_runs(scheduler: Scheduler, p: Plan, product: View, aval: Aval, equation: Equation) -> View:
-    """Products of a row's element ``u`` and a run's ``v``, summed for each position ``u - v``."""
+    """Products of a row's element ``u`` and a run's ``v``, summed for each position ``u - v``.
+
+    And over the parts of the examples, where each part has its own.
+    """
     m = p.run
     g, n, o = aval.shape[:3]
+    parts = product.shape[0] // g
     *rest, last = p.positions
     whole = View.whole(product.buffer, (g, *rest, last + m - 1, n, m, o))
     axes = len(whole.shape)
-    if m == 1:
+    if m == 1 and parts == 1:
         dropped = replace(
             whole, shape=(*whole.shape[:-2], o), strides=(*whole.strides[:-2], whole.strides[-1])
         )
@@ -225,10 +350,17 @@ def summed_runs(scheduler: Scheduler, p: Plan, product: View, aval: Aval, equati
     memory = scheduler.buffer_like(Aval(shape, product.buffer.dtype))
     nest = scheduler.new_nest(squeezed(shape))
     scheduler.close(nest)
-    terms = [Load(squeezed_view(View(product.buffer, shape, strides, v * step))) for v in range(m)]
+    size = math.prod(product.shape) // parts
+    terms = [
+        Load(squeezed_view(View(product.buffer, shape, strides, part * size + v * step)))
+        for part in range(parts)
+        for v in range(m)
+    ]
     name = scheduler.local.fresh("total")
-    template = " + ".join([f"{{{v}}}" for v in range(m)])
-    nest.body.append(Let(name, f"({template})", tuple(terms), product.buffer.dtype, m, equation.source))
+    template = " + ".join([f"{{{k}}}" for k in range(len(terms))])
+    nest.body.append(
+        Let(name, f"({template})", tuple(terms), product.buffer.dtype, len(terms), equation.source)
+    )
     nest.body.append(Store(squeezed_view(memory), name, equation.source))
     ndim = len(shape)
     return transposed(memory, (0, ndim - 2, ndim - 1, *range(1, ndim - 2)))
