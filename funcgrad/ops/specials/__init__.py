@@ -2,6 +2,7 @@
 
 from funcgrad.ops.specials import bessel as bessel
 from funcgrad.ops.specials import distributions as distributions
+from funcgrad.ops.specials import elliptic as elliptic
 from funcgrad.ops.specials import errors as errors
 from funcgrad.ops.specials import exprel as exprel
 from funcgrad.ops.specials import gamma as gamma

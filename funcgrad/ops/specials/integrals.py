@@ -1,4 +1,4 @@
-"""Integrals of elementary functions (exponential, sine and cosine, Fresnel's, elliptic), and Lambert's W."""
+"""Integrals of elementary functions (exponential, sine and cosine, Fresnel's), and Lambert's W."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from funcgrad.ops.comparison import greater, less
-from funcgrad.ops.elementary import cos, cosh, exp, log, sin, sqrt
+from funcgrad.ops.elementary import cos, cosh, exp, log, sin
 from funcgrad.ops.lazy import LazyUfunc
 from funcgrad.ops.magnitude import absolute
 from funcgrad.ops.selection import where
@@ -92,53 +92,6 @@ def spence_by_z(out: Any, z: Any) -> Any:
 
 
 spence = define("spence", spence_by_z)
-
-
-# -- elliptic integrals ------------------------------------------------------------------------------------
-
-NEAR = 0.1
-"""Where the hypergeometric series stands for a difference that would cancel."""
-
-
-def ellipk_by_m(out: Any, m: Any) -> Any:
-    """``(E / (1 - m) - K) / (2 m)``, near 0 ``pi/8 2F1(3/2, 3/2; 2; m)``. DLMF 19.4.1, 19.5.1."""
-    near = less(absolute(m), NEAR)
-    far = where(near, 0.5, m)
-    usual = (ellipe(far) / (1.0 - far) - ellipk(far)) / (2.0 * far)
-    return where(near, math.pi / 8.0 * hyp2f1(1.5, 1.5, 2.0, where(near, m, 0.0)), usual)
-
-
-def ellipkm1_by_p(out: Any, p: Any) -> Any:
-    """That of ``K(1 - p)``."""
-    near = less(absolute(1.0 - p), NEAR)
-    far = where(near, 0.5, p)
-    usual = (ellipe(1.0 - far) / far - ellipkm1(far)) / (2.0 * (1.0 - far))
-    return -where(near, math.pi / 8.0 * hyp2f1(1.5, 1.5, 2.0, where(near, 1.0 - p, 0.0)), usual)
-
-
-def ellipe_by_m(out: Any, m: Any) -> Any:
-    """``(E - K) / (2 m)``, near 0 ``-pi/8 2F1(1/2, 3/2; 2; m)``."""
-    near = less(absolute(m), NEAR)
-    far = where(near, 0.5, m)
-    usual = (ellipe(far) - ellipk(far)) / (2.0 * far)
-    return where(near, -math.pi / 8.0 * hyp2f1(0.5, 1.5, 2.0, where(near, m, 0.0)), usual)
-
-
-def ellipkinc_by_phi(out: Any, phi: Any, m: Any) -> Any:
-    """``1 / sqrt(1 - m sin(phi)**2)``."""
-    return 1.0 / sqrt(1.0 - m * sin(phi) ** 2)
-
-
-def ellipeinc_by_phi(out: Any, phi: Any, m: Any) -> Any:
-    """``sqrt(1 - m sin(phi)**2)``."""
-    return sqrt(1.0 - m * sin(phi) ** 2)
-
-
-ellipk = define("ellipk", ellipk_by_m)
-ellipkm1 = define("ellipkm1", ellipkm1_by_p)
-ellipe = define("ellipe", ellipe_by_m)
-ellipkinc = define("ellipkinc", ellipkinc_by_phi, "the parameter m")
-ellipeinc = define("ellipeinc", ellipeinc_by_phi, "the parameter m")
 
 
 # -- inverses of elementary functions ----------------------------------------------------------------------

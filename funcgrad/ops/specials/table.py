@@ -74,7 +74,7 @@ class LazyResult(LazyUfunc):
 class Evaluated:
     """A NumPy function that promotes as a ufunc of SciPy's does."""
 
-    def __init__(self, name: str, function: Callable[..., Any], like: LazyUfunc) -> None:
+    def __init__(self, name: str, function: Callable[..., Any], like: Any) -> None:
         self.__name__ = name
         self.nin = like.nin
         self.function = function

@@ -73,7 +73,7 @@ def ellipe(m: Operand, /, out: Any = None, **options: Any) -> Any:
 
 @tabled
 def ellipkinc(phi: Operand, m: Operand, /, out: Any = None, **options: Any) -> Any:
-    """The incomplete elliptic integral of the first kind. There is no derivative by m.
+    """The incomplete elliptic integral of the first kind, of the parameter m.
 
     >>> print(fg.scipy.special.ellipkinc([0.0, 1.0], 0.5))
     [0.         1.08321677]
@@ -82,7 +82,7 @@ def ellipkinc(phi: Operand, m: Operand, /, out: Any = None, **options: Any) -> A
 
 @tabled
 def ellipeinc(phi: Operand, m: Operand, /, out: Any = None, **options: Any) -> Any:
-    """The incomplete elliptic integral of the second kind. There is no derivative by m.
+    """The incomplete elliptic integral of the second kind, of the parameter m.
 
     >>> print(fg.scipy.special.ellipeinc([0.0, 1.0], 0.5))
     [0.         0.92732988]
