@@ -100,7 +100,8 @@ class Writer:
 
     def element(self, view: View, variables: Sequence[str]) -> str:
         """An element of a view."""
-        return f"{view.buffer.name}[{self.index(view, variables)}]"
+        index = self.index(view, variables)
+        return index if view.buffer.role == "index" else f"{view.buffer.name}[{index}]"
 
     def steps(self, steps: Sequence[Nest | Special | Joined | Outlined]) -> None:
         """All steps in order."""

@@ -19,6 +19,7 @@ from funcgrad.compile import (
     running,
     sweeps,
     tiny,
+    triangles,
 )
 from funcgrad.compile.emission import Writer, without_dead_statements
 from funcgrad.compile.fusion import Joined, joined_steps
@@ -36,7 +37,7 @@ from funcgrad.ir.program import Atom, Literal, Program, Var
 
 LOWERED_BY = (
     *(control, convolutions, gathers, lowerings, parts),
-    *(positions, products, running, sweeps, tiny),
+    *(positions, products, running, sweeps, tiny, triangles),
 )
 """The modules that say how primitives are lowered: importing them registers it."""
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.ir.avals import Shape
+from funcgrad.ops.linalg.matrices import MatrixDiagonal
 from funcgrad.ops.movement import Flip
 from funcgrad.ops.slicing import Slice
 from funcgrad.ops.structure import Broadcast, Permute, Reshape
@@ -32,7 +33,8 @@ class Buffer:
         self.shape: Shape = ()
         """The shape of an input or output array."""
         self.role = role
-        """``input``, ``captured``, ``output`` or ``scratch``."""
+        """``input``, ``captured``, ``output`` or ``scratch``; of an ``index``, which is no memory, the k-th
+        element is k."""
         self.source = source
         """The position of an input or output, or the captured array."""
         self.first: int = -1
@@ -126,6 +128,11 @@ class View:
         strides = reshaped_strides(self.shape, self.strides, move.shape)
         return None if strides is None else replace(self, shape=move.shape, strides=strides)
 
+    def diagonal(self, move: MatrixDiagonal) -> View:
+        """As the primitive."""
+        *strides, row, column = self.strides
+        return replace(self, shape=self.shape[:-1], strides=(*strides, row + column))
+
     def at(self, variable: str, axis: int = 0) -> View:
         """The part at a loop variable's position along an axis."""
         shape = (*self.shape[:axis], *self.shape[axis + 1 :])
@@ -134,7 +141,7 @@ class View:
         return replace(self, shape=shape, strides=strides, base=base)
 
 
-Move = Broadcast | Permute | Slice | Flip | Reshape
+Move = Broadcast | Permute | Slice | Flip | Reshape | MatrixDiagonal
 
 MOVES: dict[type, Callable[[View, Any], View | None]] = {
     Broadcast: View.broadcast,
@@ -142,6 +149,7 @@ MOVES: dict[type, Callable[[View, Any], View | None]] = {
     Slice: View.slice,
     Flip: View.flip,
     Reshape: View.reshape,
+    MatrixDiagonal: View.diagonal,
 }
 """The primitives that only move elements, and what they do to a view."""
 
