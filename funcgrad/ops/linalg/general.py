@@ -25,7 +25,7 @@ from funcgrad.ops.linalg.matrices import (
     refusals,
     scaled_columns,
 )
-from funcgrad.ops.linalg.spectra import REPEATED, differences
+from funcgrad.ops.linalg.spectra import REPEATED, SquareOfOpenGaps, differences
 from funcgrad.ops.linalg.systems import solve
 from funcgrad.ops.structure import cast, reduce_sum, shape_of
 from funcgrad.tracing.samples import Draw, ErrorSample, Sample, distinct, integers, normal
@@ -54,7 +54,7 @@ class InverseComplexGaps(OnStacks):
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         out = self.bind(*primals)
-        return out, mul(neg(mul(out, out)), differences(tangents[0]))
+        return out, mul(neg(SquareOfOpenGaps().bind(out)), differences(tangents[0]))
 
     @classmethod
     def samples(cls) -> Sequence[Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.errors import DtypeError, ShapeError
+from funcgrad.errors import DtypeError, NotDifferentiableError, ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.arithmetic import mul, neg, sub
 from funcgrad.ops.complexes import real, real_dtype
@@ -28,7 +28,7 @@ from funcgrad.ops.linalg.matrices import (
     scaled_columns,
 )
 from funcgrad.ops.structure import broadcast, cast, shape_of
-from funcgrad.tracing.samples import ErrorSample, Sample, distinct, integers, normal
+from funcgrad.tracing.samples import ErrorSample, Sample, distinct, fixed, integers, normal
 
 REPEATED = 4.0
 """Eigenvalues closer than this many units in the last place of the largest, times their number, are equal."""
@@ -57,14 +57,11 @@ class InverseGaps(OnStacks):
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         out = self.bind(*primals)
-        return out, mul(neg(mul(out, out)), differences(tangents[0]))
+        return out, mul(neg(SquareOfOpenGaps().bind(out)), differences(tangents[0]))
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
-        return (
-            Sample(distinct(2, 3)),
-            Sample(integers(0, 1, 3, dtype=np.float64), differentiable=False),
-        )
+        return (Sample(distinct(2, 3)),)
 
     @classmethod
     def error_samples(cls) -> Sequence[Any]:
@@ -72,6 +69,44 @@ class InverseGaps(OnStacks):
             ErrorSample(normal(), words="needs numbers", error=ShapeError),
             ErrorSample(integers(0, 3, 3), words="must be cast", error=DtypeError),
         )
+
+
+class SquareOfOpenGaps(OnStacks):
+    """The squares of `inverse_gaps`, for a second derivative of eigenvectors.
+
+    Raises NotDifferentiableError where a gap is closed: what belongs there is not known, and it is not zero.
+    """
+
+    name = "square_of_open_gaps"
+
+    def infer(self, *avals: Aval) -> Aval:
+        check_matrices(self.name, avals[0], square=True)
+        return avals[0].strong
+
+    def evaluate(self, *values: Any) -> Any:
+        (gaps,) = values
+        n = gaps.shape[-1]
+        if np.count_nonzero(gaps) < gaps.size - gaps.size // max(n, 1):
+            raise NotDifferentiableError(
+                "second derivatives through vectors of a repeated eigenvalue or singular value are not known",
+                remedy="fg.scipy.linalg.expm, logm, sqrtm and polar have derivatives of every order there.",
+            )
+        return gaps * gaps
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        (gaps,) = primals
+        return self.bind(gaps), mul(mul(gaps, 2.0), tangents[0])
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (Sample(normal(2, 3, 3)),)
+
+    @classmethod
+    def error_samples(cls) -> Sequence[Any]:
+        closed = ErrorSample(
+            fixed(np.zeros((2, 2))), words="second derivatives", error=NotDifferentiableError
+        )
+        return (*refusals(), closed)
 
 
 def differences(w: Any) -> Any:
