@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from funcgrad.compile import (
     control,
     convolutions,
+    factorizations,
     gathers,
     lowerings,
     parts,
     positions,
     products,
     running,
+    sorting,
     sweeps,
     tiny,
     triangles,
@@ -36,8 +38,8 @@ from funcgrad.ir.names import variable_names
 from funcgrad.ir.program import Atom, Literal, Program, Var
 
 LOWERED_BY = (
-    *(control, convolutions, gathers, lowerings, parts),
-    *(positions, products, running, sweeps, tiny, triangles),
+    *(control, convolutions, factorizations, gathers, lowerings, parts),
+    *(positions, products, running, sorting, sweeps, tiny, triangles),
 )
 """The modules that say how primitives are lowered: importing them registers it."""
 
@@ -56,7 +58,10 @@ NAMES_OF_KERNELS = (
         "sgemm",
         "dgemv",
         "sgemv",
+        "stack_i64",
+        *[letter + name for letter in "ds" for name in ("trsm", "potrf", "getrf", "getrs")],
         "sqrt",
+        "order_bits",
         *FUNCTIONS,
     ),
     *(f"{kind}{bits}" for kind in "fiuc" for bits in (8, 16, 32, 64, 128)),

@@ -73,6 +73,27 @@ def signbit(writer: Writer, arguments: Sequence[Value]) -> Value:
     return writer.compare("icmp slt", word, constant(bits, 0))
 
 
+def order_bits(writer: Writer, arguments: Sequence[Value]) -> Value:
+    """A number as unsigned bits that are ordered as numbers are: NaN last, zeros of both signs equal."""
+    (x,) = arguments
+    kind = str(x.type)
+    if is_float(kind):
+        word = f"i{width(kind)}"
+        real = "float" if kind == "f32" else "double"
+        plain = writer.emit(f"fadd {real} {x.text}, 0.0")
+        bits = writer.emit(f"bitcast {real} {plain} to {word}")
+        sign = writer.emit(f"ashr {word} {bits}, {width(kind) - 1}")
+        mask = writer.emit(f"or {word} {sign}, {-(1 << (width(kind) - 1))}")
+        key = writer.emit(f"xor {word} {bits}, {mask}")
+        number = writer.emit(f"fcmp ord {real} {x.text}, {x.text}")
+        ordered = writer.emit(f"select i1 {number}, {word} {key}, {word} -1")
+        return writer.cast(Value(f"u{width(kind)}", ordered), "u64")
+    if kind == "bool" or kind[0] == "u":
+        return writer.cast(x, "u64")
+    wide = writer.cast(x, "i64")
+    return Value("u64", writer.emit(f"xor i64 {wide.text}, {-(1 << 63)}"))
+
+
 def power(writer: Writer, arguments: Sequence[Value]) -> Value:
     """``x ** n`` by repeated squaring, for an n that is written out."""
     base, n = arguments
@@ -97,6 +118,7 @@ for _name, _handler in {
     "larger": extreme("maximum"),
     "smaller": extreme("minimum"),
     "signbit": signbit,
+    "order_bits": order_bits,
     "integer_power": power,
 }.items():
     NAMED[_name] = _handler
@@ -122,6 +144,7 @@ def namespace() -> dict[str, Any]:
         "maximum": Known("larger"),
         "minimum": Known("smaller"),
         "signbit": Known("signbit"),
+        "order_bits": Known("order_bits"),
         "power": Known("integer_power"),
         **CASTS,
         **{name: getattr(np, name) for name in UFUNCS},
