@@ -15,6 +15,7 @@ from funcgrad.torch.core.tensor import Tensor, wrap
 __all__ = [
     "UNCHANGING",
     "apply",
+    "apply_linear",
     "apply_to",
     "evaluated",
     "make_node",
@@ -79,6 +80,33 @@ def apply_to(op: Op, x: Tensor, params: tuple[Any, ...]) -> Tensor:
             node.saved, node.checks = (a,), (box, box[0])
     elif plan.used_outputs:
         node.saved, node.checks = (out,), (t._version_box, 0)
+    node.seq = next(SEQUENCE)
+    t._node = node
+    t._rg = True
+    return t
+
+
+def apply_linear(op: Op, x: Tensor, params: tuple[Any, ...] = ()) -> Tensor:
+    """As `apply_to`, for a linear operation of one dtype: nothing is saved, and the plan is found later."""
+    a = x._value
+    token = quiet.enter()
+    try:
+        out = op.function(a, *params)
+    finally:
+        quiet.leave(token)
+    t: Tensor = _new(Tensor)
+    t._value = out
+    t._version_box = [0]
+    if not x._rg:
+        if MODES.inference:
+            t._inference = True
+        return t
+    if not MODES.fast:
+        return remembered(op, (x,), (a,), params, out)  # type: ignore[no-any-return]
+    node: Node = _new(op.node_class)
+    node.params = params
+    node.edges = (x._node or x,)
+    node.specs = (a.shape,)
     node.seq = next(SEQUENCE)
     t._node = node
     t._rg = True

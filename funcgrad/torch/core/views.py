@@ -71,10 +71,10 @@ def register_view(t: Tensor, source: Tensor, step: tuple[Any, ...], made: int, m
     views.append(ref(t))
 
 
-def viewed(op: Op, source: Tensor, params: tuple[Any, ...] = ()) -> Tensor:
-    """The view of a tensor that `op` makes."""
+def viewed(op: Op, source: Tensor, params: tuple[Any, ...] = (), value: Any = None) -> Tensor:
+    """The view of a tensor that `op` makes; `value` is its array where the caller has it."""
     t: Tensor = _new(Tensor)
-    t._value = op.function(own(source), *params)
+    t._value = op.function(own(source), *params) if value is None else value
     rg = source._rg
     if source._inference:
         t._inference = True

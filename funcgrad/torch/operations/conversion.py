@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.extend import Tracer
-from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.apply import apply, apply_linear
 from funcgrad.torch.core.dtypes import (
     ALIASES,
     ALL_DTYPES,
@@ -321,7 +321,7 @@ def _clone(x: Any) -> Any:
 @operation()
 def clone(input: Tensor, *, memory_format: Any = None) -> Any:
     """A copy, through which gradients flow."""
-    return apply(_clone, (input,))
+    return apply_linear(_clone, input)
 
 
 @method()

@@ -93,7 +93,10 @@ def _sinc(x: Any) -> Any:
 
 
 def _relu(x: Any) -> Any:
-    return np.where(x > 0, x, np.zeros((), x.dtype))
+    if isinstance(x, np.ndarray):
+        return np.maximum(x, x.dtype.type(0))
+    # The gradient at 0 is 0, not half as for a maximum; NaN stays NaN.
+    return np.where(x <= 0, np.zeros((), x.dtype), x)
 
 
 def _square(x: Any) -> Any:

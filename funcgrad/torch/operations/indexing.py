@@ -49,7 +49,12 @@ def getitem(self: Tensor, index: Any) -> Any:
         if not -shape[0] <= index < shape[0]:
             raise IndexError(f"index {index} is out of bounds for dimension 0 with size {shape[0]}")
         # The Ellipsis keeps a single element a view.
-        return viewed(SELECT, self, ((index, ...),))
+        return viewed(SELECT, self, ((index, ...),), own(self)[index, ...])
+    if kind is slice and self._value.shape and index.step is None:
+        start, stop = index.start, index.stop
+        if (start is None or type(start) is int) and (stop is None or type(stop) is int):
+            named = SLICE if start is not None or stop is not None else ALIAS
+            return viewed(named, self, (((start, stop, None), ...),), own(self)[index])
     items = index if kind is tuple else (index,)
     items = tuple([_plain(i) for i in items])
     if all(_basic(i) for i in items):

@@ -80,8 +80,17 @@ def shares(value: Any, shape: tuple[int, ...]) -> bool:
 def _view_method(self: Tensor, *sizes: Any) -> Any:
     if len(sizes) == 1 and not isinstance(sizes[0], int | tuple | list | Tensor | np.integer):
         return _viewed_as(self, sizes[0])
-    shape = sized(ints(sizes), self._value.size)
-    if not shares(own(self), shape):
+    value = own(self)
+    if type(value) is np.ndarray and type(sizes[0]) is int and value.flags.c_contiguous:
+        try:
+            out = value.reshape(sizes)
+        except (ValueError, TypeError):
+            # Said in PyTorch's words below.
+            pass
+        else:
+            return viewed(_view, self, (out.shape,), out)
+    shape = sized(ints(sizes), value.size)
+    if not shares(value, shape):
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans "
             "across two "

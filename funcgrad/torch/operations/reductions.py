@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.torch.core.apply import apply, apply_to
+from funcgrad.torch.core.apply import apply, apply_linear, apply_to
 from funcgrad.torch.core.dtypes import numpy_dtype
 from funcgrad.torch.core.errors import dim_of, dims_of
 from funcgrad.torch.core.history import Op, op
@@ -53,6 +53,12 @@ _SUM_DIM = Op("SumBackward1", _sum)
 def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None) -> Any:
     """The sum over all or some dimensions."""
     dim = axis if dim is None else dim
+    if dtype is None and input._value.dtype.kind in "fc":
+        ndim = len(input._value.shape)
+        if dim is None and not keepdim:
+            return apply_linear(_SUM, input, (None, False, None))
+        axes = (dim % ndim,) if type(dim) is int and -ndim <= dim < ndim else dims_of(dim, ndim)
+        return apply_linear(_SUM_DIM, input, (axes, keepdim, None))
     wanted = chosen_dtype(dtype, input, widen=True)
     if dim is None and not keepdim:
         return apply_to(_SUM, input, (None, False, wanted))
@@ -74,7 +80,7 @@ def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any 
 
 
 def _mean(x: Any, axes: Any, keepdims: bool, dtype: Any) -> Any:
-    if axes is None and x.dtype is F32 and dtype is F32:
+    if axes is None and x.dtype is F32 and dtype is None:
         return np.add.reduce(x, None) / F32.type(x.size)
     if axes is None or axes:
         return np.mean(x, axis=axes, keepdims=keepdims, dtype=dtype)
@@ -91,6 +97,10 @@ def mean(
 ) -> Any:
     """The mean over all or some dimensions."""
     dim = axis if dim is None else dim
+    if dtype is None and input._value.dtype.kind in "fc":
+        if dim is None and not keepdim:
+            return apply_linear(_MEAN, input, (None, False, None))
+        return apply_linear(_MEAN_DIM, input, (dims_of(dim, len(input._value.shape)), keepdim, None))
     wanted = chosen_dtype(dtype, input)
     if wanted.kind in "iub":
         what = "Input dtype" if dtype is None else "Optional dtype"
