@@ -12,15 +12,16 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from funcgrad.ir.program import Equation, Program, Var
-from funcgrad.ops.arithmetic import Mul
-from funcgrad.ops.complexes import Conj, Real, real
+from funcgrad.ops.arithmetic import IntegerPow, Mul, mul
+from funcgrad.ops.complexes import Conj, Real, conj, real
 from funcgrad.ops.contraction import DotGeneral, spread
 from funcgrad.ops.families import Pointwise
 from funcgrad.ops.linalg.matrices import DiagonalMatrix, MatrixDiagonal
 from funcgrad.ops.linalg.repeated import EighWithCoupling, SpectralScale, SvdWithCoupling
 from funcgrad.ops.linalg.singular import Svd
+from funcgrad.ops.magnitude import Abs
 from funcgrad.ops.slicing import Pad, Slice
-from funcgrad.ops.structure import Broadcast, Cast, Permute, Reshape, broadcast, cast
+from funcgrad.ops.structure import Broadcast, Cast, Permute, Reshape, broadcast, cast, reduce_sum
 from funcgrad.tracing.recorder import NOWHERE, Recorder
 from funcgrad.transforms.replay import Env, inputs_of, read, read_tracer, start, transforming, write
 
@@ -76,6 +77,10 @@ class Lifter:
         """Products ``v^H @ m @ v``, by their rows."""
         self.forms: dict[Any, tuple[Any, Follows, bool]] = {}
         """Their diagonals, from which product, and whether of that the real part."""
+        self.pairs: dict[Any, tuple[Any, Any, Follows, bool]] = {}
+        """Products of two carriers by element, both factors, and whether of that the real part."""
+        self.sizes: dict[Any, tuple[Any, Follows]] = {}
+        """Magnitudes of carriers, and the carriers."""
         self.repeated: dict[Any, frozenset[int]] = {}
         """Axes along which an array repeats itself."""
 
@@ -112,13 +117,14 @@ class Lifter:
         """Remember what the result depends on."""
         primitive = equation.primitive
         if isinstance(primitive, Pointwise | Cast):
+            self.note_pair(equation, values, out)
             self.note_elementwise(equation, values, out)
-        elif isinstance(primitive, Broadcast | Reshape | Permute | DiagonalMatrix | Pad):
+        elif isinstance(primitive, Slice) and equation.inputs[0] in self.wider:
+            self.note_first_vectors(primitive, equation.inputs[0], out)
+        elif isinstance(primitive, Broadcast | Reshape | Permute | Slice | DiagonalMatrix | Pad):
             self.note_movement(primitive, equation.inputs[0], values[0], out)
         elif isinstance(primitive, DotGeneral):
             self.note_product(primitive, equation.inputs, out)
-        elif isinstance(primitive, Slice) and equation.inputs[0] in self.wider:
-            self.note_first_vectors(primitive, equation.inputs[0], out)
         elif isinstance(primitive, MatrixDiagonal) and equation.inputs[0] in self.sandwiches:
             self.forms[out] = (values[0], self.sandwiches[equation.inputs[0]], False)
 
@@ -145,6 +151,26 @@ class Lifter:
             _, slope = equation.primitive.jvp(values, slopes)
             if slope is not None:
                 self.functions[out] = first._replace(slope=slope)
+
+    def note_pair(self, equation: Equation, values: Sequence[Any], out: Var) -> None:
+        """Squares of real carriers, products of carriers with conjugated ones, and their real parts."""
+        primitive, first = equation.primitive, equation.inputs[0]
+        if isinstance(primitive, Real) and first in self.pairs:
+            self.pairs[out] = (*self.pairs[first][:3], True)
+        is_square = isinstance(primitive, IntegerPow) and primitive.n == 2
+        if isinstance(primitive, Abs) and first in self.carriers:
+            self.sizes[out] = (values[0], self.carriers[first])
+        if is_square and first in self.sizes:
+            value, carrier = self.sizes[first]
+            self.pairs[out] = (value, conj(value), carrier, value.aval.dtype.kind == "c")
+        if not is_square and not isinstance(primitive, Mul):
+            return
+        x, y = self.carriers.get(first), self.carriers.get(equation.inputs[-1])
+        if x is None or y is None or x[:2] != y[:2] or x.coupling is not y.coupling:
+            return
+        if out.aval.dtype.kind == "c" and x.conjugated == y.conjugated:
+            return
+        self.pairs[out] = (values[0], values[-1], x, False)
 
     def note_cast(self, atom: Any, out: Var) -> None:
         """The same in another dtype."""
@@ -215,6 +241,8 @@ class Lifter:
         if not isinstance(equation.primitive, Mul | DotGeneral):
             return False
         for k in (0, 1):
+            if equation.inputs[k] in self.pairs:
+                return self.scale_pair(equation, k, values[1 - k])
             if isinstance(equation.primitive, Mul) and equation.inputs[k] in self.forms:
                 if self.scale_form(equation, k, values[1 - k]):
                     return True
@@ -241,6 +269,30 @@ class Lifter:
         inputs = [cast(t, dtype) for t in (x, g, function.slope, carrier.coupling)]
         self.env[out] = SpectralScale(carrier.axis, carrier.stack, carrier.conjugated).bind(*inputs)
         self.carriers[out] = carrier
+        return True
+
+    def scale_pair(self, equation: Equation, k: int, g: Any) -> bool:
+        """Record the product of a pair and a function, or its sum over eigenvalues, by scaling one factor."""
+        x, y, carrier, is_real = self.pairs[equation.inputs[k]]
+        function = self.functions.get(equation.inputs[1 - k])
+        if function is None or function.coupling is not carrier.coupling:
+            return False
+        shape, dtype, out = x.aval.shape, x.aval.dtype, equation.outputs[0]
+        wide = [cast(g, dtype), cast(function.slope, dtype)]
+        is_sum = isinstance(equation.primitive, DotGeneral)
+        if is_sum:
+            labels = equation.primitive.labels
+            own, other = (labels.x, labels.y) if k == 0 else (labels.y, labels.x)
+            rest = tuple([a for a in own if a != own[carrier.axis]])
+            if other != (own[carrier.axis],) or rest != labels.out:
+                return False
+            wide = [broadcast(t, shape, (carrier.axis,)) for t in wide]
+        elif carrier[:2] != function[:2] or g.aval.shape != shape or out.aval.shape != shape:
+            return False
+        scale = SpectralScale(carrier.axis, carrier.stack, carrier.conjugated)
+        found = mul(scale.bind(x, *wide, cast(carrier.coupling, dtype)), y)
+        found = real(found) if is_real else found
+        self.env[out] = reduce_sum(found, (carrier.axis,)) if is_sum else found
         return True
 
     def scale_form(self, equation: Equation, k: int, g: Any) -> bool:
@@ -291,6 +343,9 @@ def moved_axis(primitive: Any, axis: int, shape: tuple[int, ...]) -> int | None:
         return place if primitive.shape[place] == shape[axis] else None
     if isinstance(primitive, Permute):
         return primitive.order.index(axis)
+    if isinstance(primitive, Slice):
+        kept = [k for k, part in enumerate(primitive.index) if not isinstance(part, int)]
+        return kept.index(axis) if axis in kept and primitive.index[axis] == (0, shape[axis], 1) else None
     if isinstance(primitive, Reshape):
         before = [k for k, n in enumerate(shape) if n > 1]
         after = [k for k, n in enumerate(primitive.shape) if n > 1]

@@ -71,6 +71,31 @@ def scaled_twice(a: Any) -> Any:
     return ((v * w) * np.sin(w)) @ adjoint(v)
 
 
+def density(a: Any) -> Any:
+    w, v = decomposed(a)
+    return np.sum(np.abs(v) ** 2 * np.exp(w)[..., None, :], axis=-1)
+
+
+def density_by_product(a: Any) -> Any:
+    w, v = decomposed(a)
+    return (v * np.conj(v)).real @ np.exp(w)
+
+
+def density_by_einsum(a: Any) -> Any:
+    w, v = decomposed(a)
+    return np.einsum("ri,i,ri->r", v, np.exp(w), np.conj(v))
+
+
+def one_element(a: Any) -> Any:
+    w, v = decomposed(a)
+    return np.exp(w) @ (v[1] * np.conj(v[2]))
+
+
+def some_rows(a: Any) -> Any:
+    w, v = decomposed(a)
+    return v[:2] * w @ adjoint(v[:2])
+
+
 OF_EIGENVECTORS: list[Callable[..., Any]] = [
     columns_scaled,
     rows_scaled,
@@ -81,18 +106,20 @@ OF_EIGENVECTORS: list[Callable[..., Any]] = [
     in_two_halves,
     scaled_twice,
 ]
+
+OF_PAIRS: list[Callable[..., Any]] = [density, density_by_product, density_by_einsum, one_element, some_rows]
 SPECTRA = ([1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 2.0, 3.0], [1.0, 1.0, 3.0, 3.0])
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
 @pytest.mark.parametrize("spectrum", SPECTRA, ids=str)
-@pytest.mark.parametrize("f", OF_EIGENVECTORS)
+@pytest.mark.parametrize("f", [*OF_EIGENVECTORS, *OF_PAIRS])
 def test_functions_of_a_matrix(f: Any, spectrum: Any, dtype: Any, rng: np.random.Generator) -> None:
     q = unitary(rng, 4, dtype)
     fg.testing.check_grads(f, ((q * np.asarray(spectrum)) @ adjoint(q),), order=1)
 
 
-@pytest.mark.parametrize("f", OF_EIGENVECTORS)
+@pytest.mark.parametrize("f", [*OF_EIGENVECTORS, density])
 def test_stacks(f: Any, rng: np.random.Generator) -> None:
     q = unitary(rng, 4, np.float64)
     stack = np.stack([np.eye(4), (q * np.array([2.0, 2.0, 1.0, 1.0])) @ q.T])
@@ -100,6 +127,14 @@ def test_stacks(f: Any, rng: np.random.Generator) -> None:
     fg.testing.check_grads(fg.vmap(f), (stack,), order=1)
     found = fg.jacrev(fg.vmap(f))(stack)
     np.testing.assert_allclose(found[1, ..., 1, :, :], fg.jacrev(f)(stack[1]), atol=1e-12)
+
+
+def test_squares_of_a_row() -> None:
+    def corner(a: Any) -> Any:
+        w, v = decomposed(a)
+        return np.sum(v[0] ** 2 * np.exp(w))
+
+    fg.testing.check_grads(corner, (np.eye(3),), order=1)
 
 
 def test_the_matrix_itself() -> None:
