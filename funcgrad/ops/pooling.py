@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import product
 from typing import Any, ClassVar
@@ -53,22 +54,23 @@ class WindowArgMax(Primitive):
         ndim = len(self.window)
         sizes = x.shape[x.ndim - ndim :]
         counts = self.geometry.positions(sizes, self.window)
-        # Both in the order in memory that the input has, whichever axis comes last there.
+        # The place in the window comes first: small numbers, in the order in memory that the input has.
         shape = (*x.shape[: x.ndim - ndim], *counts)
         best = np.full_like(x, lowest(x.dtype), shape=shape)
-        at = np.full_like(x, -1, np.intp, shape=shape)
-        numbers = np.arange(int(np.prod(sizes)), dtype=np.intp).reshape(sizes)
-        for offset in product(*[range(k) for k in self.window]):
+        place = np.zeros_like(x, np.uint8 if math.prod(self.window) <= 256 else np.intp, shape=shape)
+        place[...] = first_places(self, counts)
+        has_nan = x.dtype.kind == "f" and bool(np.isnan(x).any())
+        for k, offset in enumerate(product(*[range(n) for n in self.window])):
             read, written = slices(self, offset, sizes, counts)
             there: tuple[Any, ...] = (..., *written)
-            part, held, place = x[(..., *read)], best[there], at[there]
+            part, held, chosen = x[(..., *read)], best[there], place[there]
             better = part > held
-            better |= place < 0
-            if x.dtype.kind == "f":
+            if has_nan:
                 better |= np.isnan(part) & ~np.isnan(held)
-            np.copyto(held, part, where=better)
-            np.copyto(place, numbers[read], where=better)
-        return at
+            np.maximum(held, part, out=held)
+            # Places ascend, so the larger number is the later one, and no branch is needed.
+            np.maximum(chosen, np.multiply(better, k, dtype=place.dtype), out=chosen)
+        return positions_of(self, place, sizes, counts)
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         return self.bind(*primals), None
@@ -94,6 +96,29 @@ class WindowArgMax(Primitive):
             ErrorSample(distinct(5), params=params, words="padding alone", error=ShapeError),
             ErrorSample(distinct(), params=params, words="do not fit", error=ShapeError),
         )
+
+
+def first_places(pooling: WindowArgMax, counts: Ints) -> Any:
+    """The first place in every window that is not in the padding."""
+    places: Any = 0
+    for axis, (count, k) in enumerate(zip(counts, pooling.window, strict=True)):
+        step, low = pooling.dilation[axis], pooling.padding[axis][0]
+        starts = np.arange(count) * pooling.strides[axis] - low
+        first = np.where(starts < 0, -(starts // step), 0)
+        places = np.add.outer(np.asarray(places) * k, first)
+    return places
+
+
+def positions_of(pooling: WindowArgMax, place: Any, sizes: Ints, counts: Ints) -> Any:
+    """Places in windows as positions in the input."""
+    begins, steps = np.zeros((), np.intp), np.zeros((), np.intp)
+    for axis, (n, count) in enumerate(zip(sizes, counts, strict=True)):
+        starts = np.arange(count) * pooling.strides[axis] - pooling.padding[axis][0]
+        begins = np.add.outer(begins * n, starts)
+        steps = np.add.outer(steps * n, np.arange(pooling.window[axis]) * pooling.dilation[axis])
+    out = steps.reshape(-1)[place]
+    out += begins
+    return out
 
 
 def lowest(dtype: np.dtype[Any]) -> Any:
