@@ -33,7 +33,7 @@ def places(shape: Shape) -> tuple[Load, Load]:
 
 
 def select_in(scheduler: Scheduler, nest: Nest, equation: Equation, condition: str, value: Any) -> None:
-    """Define the result as a value where the row ``{0}`` and the column ``{1}`` say so, and zero elsewhere."""
+    """Define the result as a value where the row ``{0}`` and the column ``{1}`` say so, else zero."""
     (out,) = equation.outputs
     dtype = out.aval.dtype
     zero = "False" if dtype.kind == "b" else f"{cast_name(dtype)}(0)"

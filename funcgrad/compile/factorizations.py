@@ -1,0 +1,357 @@
+"""Lowerings of Cholesky's factor and of triangular systems.
+
+Small matrices are loops, so that a loop of the user's around them stays one loop; larger ones are calls of
+BLAS and LAPACK, in place on the memory of the operand where nothing else reads it, else on a copy. A matrix
+that is not positive definite, or is singular, is noted in a flag where NumPy raises, and the program is then
+run by NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import NamedTuple
+
+from funcgrad.compile.emission import Writer
+from funcgrad.compile.layout import Buffer, View
+from funcgrad.compile.native.blas import Routine, lapack_routine, routine
+from funcgrad.compile.parts import store_part
+from funcgrad.compile.products import (
+    LETTERS,
+    NO_TRANS,
+    PARTS,
+    ROW_MAJOR,
+    SHORTEST_FLOPS,
+    TRANS,
+    Matrix,
+    Part,
+    at,
+    number,
+    readable,
+)
+from funcgrad.compile.scalars import cast_name
+from funcgrad.compile.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.tiny import swapped
+from funcgrad.ir.avals import Aval
+from funcgrad.ir.program import Atom, Equation, Var
+from funcgrad.ops.linalg.triangular import Cholesky, TriangularSolve
+from funcgrad.ops.structure import Permute
+
+SMALL = 16
+"""Up to this size loops of our own are faster than what a call of LAPACK costs before it starts."""
+
+LEFT, RIGHT, UPPER, LOWER, NON_UNIT, UNIT = 141, 142, 121, 122, 131, 132
+
+
+class Square(NamedTuple):
+    """A stack of matrices in memory that may be changed, one after another."""
+
+    view: View
+    columns_first: bool
+    """Whether each is stored column after column."""
+
+    @property
+    def batch(self) -> View:
+        """The first element of each matrix."""
+        return replace(self.view, shape=self.view.shape[:-2], strides=self.view.strides[:-2])
+
+
+def letter_of(equation: Equation) -> str:
+    """The letter of the routines for the matrices; raises NotLowered where kernels have none."""
+    aval = equation.outputs[0].aval
+    letter = LETTERS.get(aval.dtype)
+    if letter is None:
+        raise NotLowered(f"{equation.primitive.name} of {aval.dtype} is left to LAPACK")
+    return letter
+
+
+def known(found: Routine | None, name: str) -> Routine:
+    """A routine that this process has; raises NotLowered where it has not."""
+    if found is None:
+        raise NotLowered(f"there is no {name} in this NumPy's BLAS")
+    return found
+
+
+# -- memory --------------------------------------------------------------------------------------------------
+
+
+def is_flip(move: object, ndim: int) -> bool:
+    """Whether a movement exchanges rows and columns, and nothing else."""
+    return isinstance(move, Permute) and move.order == (*range(ndim - 2), ndim - 1, ndim - 2)
+
+
+def changeable(scheduler: Scheduler, x: Atom, hint: str, source: object) -> Square:
+    """The matrices in memory of their own, which is that of `x` where nothing else reads it."""
+    base, flipped, single = x, False, True
+    while isinstance(base, Var):
+        single = single and scheduler.uses.get(base, 0) == 1
+        node = scheduler.nodes[base]
+        if node.source is None or not is_flip(node.move, x.aval.ndim):
+            break
+        base, flipped = node.source, not flipped
+    stored = None
+    if isinstance(base, Var):
+        node = scheduler.nodes[base]
+        stored = node.view
+        if single and node.source is None and not (node.nest is None and node.view is None):
+            view = scheduler.stored_node(node)
+            free = view.buffer.role == "scratch" and view.buffer not in scheduler.held
+            if free and view.is_whole:
+                return Square(swapped(view) if flipped else view, flipped)
+            if free and swapped(view).is_whole:
+                return Square(swapped(view) if flipped else view, not flipped)
+    if stored is not None and stored.strides[-2] == 1 != stored.strides[-1]:
+        flipped = not flipped
+    *lead, rows, columns = x.aval.shape
+    shape = (*lead, columns, rows) if flipped else x.aval.shape
+    view = scheduler.buffer_like(Aval(shape, x.aval.dtype), hint)
+    view = swapped(view) if flipped else view
+    store_part(scheduler, view, x, -1, source)
+    return Square(view, flipped)
+
+
+class Stack:
+    """The loops over the matrices of a stack, and a note of what went wrong with one."""
+
+    def __init__(self, writer: Writer, shape: Sequence[int], flag: Buffer, source: object) -> None:
+        self.writer, self.shape, self.flag = writer, shape, flag
+        self.wrong = writer.local.fresh("wrong")
+        self.opened = ExitStack()
+        writer.comment(source)
+        writer.line(f"{self.wrong} = False")
+
+    def __enter__(self) -> list[str]:
+        variables = [self.writer.local.fresh("q") for _ in self.shape]
+        for variable, size in zip(variables, self.shape, strict=True):
+            self.opened.enter_context(self.writer.loop(variable, size))
+        return variables
+
+    def __exit__(self, *error: object) -> None:
+        self.opened.close()
+        with self.writer.block(f"if {self.wrong}:"):
+            self.writer.line(f"{self.flag.name}[0] = 1")
+
+
+# -- Cholesky's factor ---------------------------------------------------------------------------------------
+
+
+@lowers(Cholesky)
+def lower_cholesky(scheduler: Scheduler, equation: Equation) -> None:
+    """The lower factor, with zeros above it."""
+    letter = letter_of(equation)
+    (x,), (out,) = equation.inputs, equation.outputs
+    local, n = scheduler.local, out.aval.shape[-1]
+    name = f"{letter}potrf"
+    address = ""
+    if n > SMALL:
+        address = local.constant(name, known(lapack_routine(name), name).address)
+        local.serial_blas()
+    flag = local.failure_flag()
+    square = changeable(scheduler, x, local.named(out), equation.source)
+    flops = out.aval.size * n / 3.0
+
+    def emit(writer: Writer) -> None:
+        stack = Stack(writer, out.aval.shape[:-2], flag, equation.source)
+        cells = writer.local.fresh("arguments") if address else ""
+        if cells:
+            writer.line(f"{cells} = stack_i64(3)")
+        with stack as variables:
+            if cells:
+                write_potrf(writer, name, address, square, variables, cells, stack.wrong)
+            else:
+                write_factor(writer, square.view, variables, stack.wrong)
+            write_zeros(writer, square, variables)
+
+    writes = [square.view, View.whole(flag, ())]
+    position = scheduler.special("cholesky", emit, [square.view], writes, flops=flops)
+    scheduler.define_view(out, square.view, position)
+
+
+def write_potrf(
+    writer: Writer, name: str, address: str, square: Square, variables: Sequence[str], cells: str, wrong: str
+) -> None:
+    """One call of LAPACK, for which matrices lie column after column."""
+    pointer = at(writer, square.batch, variables)
+    triangle = ord("L" if square.columns_first else "U")
+    writer.line(f"{cells}[0] = {triangle}")
+    writer.line(f"{cells}[1] = {writer.local.symbol(square.view.shape[-1])}")
+    writer.line(f"{cells}[2] = 0")
+    size = f"shifted({cells}, 1)"
+    writer.line(f"{name}({address}, {cells}, {size}, {pointer}, {size}, shifted({cells}, 2))")
+    writer.line(f"{wrong} = {wrong} | ({cells}[2] != 0)")
+
+
+def write_factor(writer: Writer, view: View, variables: Sequence[str], wrong: str) -> None:
+    """The factor of a small matrix, row by row, in its place."""
+    fresh, n = writer.local.fresh, view.shape[-1]
+    i, j, k, total = fresh("r"), fresh("r"), fresh("r"), fresh("total")
+
+    def element(row: str, column: str) -> str:
+        return writer.element(view, [*variables, row, column])
+
+    with writer.loop(i, n):
+        with writer.block(f"for {j} in range({i}):"):
+            writer.line(f"{total} = {element(i, j)}")
+            with writer.block(f"for {k} in range({j}):"):
+                writer.line(f"{total} = {total} - {element(i, k)} * {element(j, k)}")
+            writer.line(f"{element(i, j)} = {total} / {element(j, j)}")
+        writer.line(f"{total} = {element(i, i)}")
+        with writer.block(f"for {k} in range({i}):"):
+            writer.line(f"{total} = {total} - {element(i, k)} * {element(i, k)}")
+        writer.line(f"{wrong} = {wrong} | (not ({total} > {cast_name(view.buffer.dtype)}(0)))")
+        writer.line(f"{element(i, i)} = sqrt({total})")
+
+
+def write_zeros(writer: Writer, square: Square, variables: Sequence[str]) -> None:
+    """Zeros above the diagonal."""
+    view, n = square.view, square.view.shape[-1]
+    i, j = writer.local.fresh("r"), writer.local.fresh("r")
+    size, zero = writer.local.symbol(n), f"{cast_name(view.buffer.dtype)}(0)"
+    with writer.loop(i, n):
+        span = i if square.columns_first else f"{i} + 1, {size}"
+        with writer.block(f"for {j} in range({span}):"):
+            places = (j, i) if square.columns_first else (i, j)
+            writer.line(f"{writer.element(view, [*variables, *places])} = {zero}")
+
+
+# -- triangular systems --------------------------------------------------------------------------------------
+
+
+class System(NamedTuple):
+    """``op(a) @ x == b`` with triangles, for each member of a stack; `x` takes the place of `b`."""
+
+    a: View
+    b: Square
+    lower: bool
+    transposed: bool
+    unit: bool
+
+    @property
+    def forward(self) -> bool:
+        """Whether rows are solved from the first one on."""
+        return self.lower != self.transposed
+
+
+@lowers(TriangularSolve)
+def lower_triangular_solve(scheduler: Scheduler, equation: Equation) -> None:
+    """Substitution: by loops if there are few rows, else by BLAS."""
+    letter = letter_of(equation)
+    a, b = equation.inputs
+    (out,) = equation.outputs
+    local, primitive = scheduler.local, equation.primitive
+    n, columns = out.aval.shape[-2:]
+    batch = out.aval.shape[:-2]
+    small = n <= SMALL or not columns
+    flops = float(n * out.aval.size)
+    matrix, call = None, None
+    if not small:
+        matrix = readable(scheduler, a, range(len(batch)), [len(batch)], [len(batch) + 1])
+    view = scheduler.stored(a)
+    square = changeable(scheduler, b, local.named(out), equation.source)
+    system = System(view, square, primitive.lower, primitive.transposed, primitive.unit)
+    flag = local.failure_flag()
+    if matrix is not None:
+        name = f"{letter}trsm"
+        address = local.constant(name, known(routine(name), name).address)
+        local.serial_blas()
+        call = TriangularCall(name, address, matrix, system)
+    divided = call is not None and not batch and flops >= SHORTEST_FLOPS and columns >= PARTS
+    part = local.fresh("solve") if divided else ""
+
+    def emit(writer: Writer) -> None:
+        stack = Stack(writer, batch, flag, equation.source)
+        with stack as variables:
+            if call is None:
+                write_substitution(writer, system, variables, stack.wrong)
+                return
+            write_singular(writer, system, variables, stack.wrong)
+            if divided and writer.is_outermost:
+                writer.line(f"parallel({part}, p, n, 0, {PARTS}, 1)")
+                writer.functions.append((Part(part, {}, {}, {}), call.part_lines(writer)))
+            else:
+                call.write(writer, variables, "0", writer.local.symbol(columns))
+
+    reads = [view, square.view] if matrix is None else [view, matrix.view, square.view]
+    writes = [square.view, View.whole(flag, ())]
+    position = scheduler.special("triangular_solve", emit, reads, writes, flops=flops)
+    scheduler.define_view(out, square.view, position)
+
+
+class TriangularCall(NamedTuple):
+    """What a call of BLAS is given."""
+
+    name: str
+    address: str
+    matrix: Matrix
+    system: System
+
+    def write(self, writer: Writer, variables: Sequence[str], first: str, count: str) -> None:
+        """One call, for some of the right-hand sides: all of one member, or a part of the only one."""
+        symbol, system, square = writer.local.symbol, self.system, self.system.b
+        n, columns = square.view.shape[-2:]
+        # A single column is a row as well, and what BLAS then calls is faster.
+        by_columns = square.columns_first or columns == 1
+        stored = self.matrix.order == TRANS
+        lower, transposed = system.lower != stored, system.transposed != stored
+        target = square.batch
+        if first != "0":
+            target = replace(target, base=(*target.base, (first, square.view.strides[-1])))
+        sizes = (count, symbol(n)) if by_columns else (symbol(n), count)
+        codes = (
+            RIGHT if by_columns else LEFT,
+            LOWER if lower else UPPER,
+            TRANS if transposed != by_columns else NO_TRANS,
+            UNIT if system.unit else NON_UNIT,
+        )
+        writer.line(
+            f"{self.name}({self.address}, {ROW_MAJOR}, {', '.join(map(str, codes))}, {', '.join(sizes)}, "
+            f"{number(1, square.view.buffer.dtype)}, {at(writer, self.matrix.view, variables)}, "
+            f"{symbol(self.matrix.leading)}, {at(writer, target, variables)}, "
+            f"{symbol(n if by_columns else columns)})"
+        )
+
+    def part_lines(self, writer: Writer) -> list[str]:
+        """The body of a function that solves for some of the right-hand sides."""
+        inner = Writer(writer.local)
+        size = writer.local.symbol(self.system.b.view.shape[-1])
+        with inner.block("for chunk in range(begin, end):"):
+            inner.line(f"first = chunk * {size} // {PARTS}")
+            inner.line(f"last = (chunk + 1) * {size} // {PARTS}")
+            self.write(inner, (), "first", "last - first")
+        return inner.lines
+
+
+def write_singular(writer: Writer, system: System, variables: Sequence[str], wrong: str) -> None:
+    """Note a zero on the diagonal."""
+    if system.unit:
+        return
+    i = writer.local.fresh("r")
+    with writer.loop(i, system.a.shape[-1]):
+        element = writer.element(system.a, [*variables, i, i])
+        writer.line(f"{wrong} = {wrong} | ({element} == {cast_name(system.a.buffer.dtype)}(0))")
+
+
+def write_substitution(writer: Writer, system: System, variables: Sequence[str], wrong: str) -> None:
+    """A small system, one right-hand side after the other."""
+    fresh = writer.local.fresh
+    a, b = system.a, system.b.view
+    n, columns = b.shape[-2:]
+    size = writer.local.symbol(n)
+    turn, i, j, k, total = fresh("r"), fresh("r"), fresh("r"), fresh("r"), fresh("total")
+    write_singular(writer, system, variables, wrong)
+
+    def factor(row: str, column: str) -> str:
+        places = (column, row) if system.transposed else (row, column)
+        return writer.element(a, [*variables, *places])
+
+    def side(row: str) -> str:
+        return writer.element(b, [*variables, row, j])
+
+    with writer.loop(j, columns), writer.loop(turn, n):
+        writer.line(f"{i} = {turn if system.forward else f'{size} - 1 - {turn}'}")
+        writer.line(f"{total} = {side(i)}")
+        with writer.block(f"for {k} in range({i if system.forward else f'{i} + 1, {size}'}):"):
+            writer.line(f"{total} = {total} - {factor(i, k)} * {side(k)}")
+        divisor = "" if system.unit else f" / {factor(i, i)}"
+        writer.line(f"{side(i)} = {total}{divisor}")
