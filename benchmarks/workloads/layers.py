@@ -68,6 +68,41 @@ def facade_training_step(fg: Any, np: Any, inputs: tuple[Any, ...]) -> Call:
 
 def training_step(torch: Any, np: Any, inputs: tuple[Any, ...]) -> Call:
     """Forget gradients, loss, backward, a step of Adam."""
+    model, optimizer, x, y = model_of(torch, inputs)
+
+    def step() -> Any:
+        optimizer.zero_grad()
+        loss = ((model(x) - y) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return step
+
+
+def compiled_training_step(fg: Any, np: Any, inputs: tuple[Any, ...]) -> Call:
+    """Loss and gradients compiled, a step of Adam as it is."""
+    model, optimizer, x, y = model_of(fg.torch, inputs)
+    parameters = list(model.parameters())
+
+    @fg.jit
+    def gradients_of(model: Any, x: Any, y: Any) -> Any:
+        loss = ((model(x) - y) ** 2).mean()
+        loss.backward()
+        return loss, [p.grad for p in model.parameters()]
+
+    def step() -> Any:
+        loss, slopes = gradients_of(model, x, y)
+        for p, slope in zip(parameters, slopes, strict=True):
+            p.grad = slope
+        optimizer.step()
+        return loss
+
+    return step
+
+
+def model_of(torch: Any, inputs: tuple[Any, ...]) -> tuple[Any, Any, Any, Any]:
+    """The network, its optimiser, and the batch."""
     layers, x, y = inputs
     modules: list[Any] = []
     for weight, bias in layers:
@@ -78,16 +113,7 @@ def training_step(torch: Any, np: Any, inputs: tuple[Any, ...]) -> Call:
         modules += [linear, torch.nn.Tanh()]
     model = torch.nn.Sequential(*modules[:-1])
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-    x, y = torch.from_numpy(x), torch.from_numpy(y)
-
-    def step() -> Any:
-        optimizer.zero_grad()
-        loss = ((model(x) - y) ** 2).mean()
-        loss.backward()
-        optimizer.step()
-        return loss
-
-    return step
+    return model, optimizer, torch.from_numpy(x), torch.from_numpy(y)
 
 
 def mlp_inputs(np: Any) -> tuple[Any, ...]:
@@ -115,4 +141,16 @@ TRAINING_STEP = Workload(
     rtol=1e-3,
 )
 
-WORKLOADS = (CONVOLUTION, TRAINING_STEP)
+COMPILED_TRAINING_STEP = Workload(
+    name="training-step-jit",
+    title="the same training step with its loss and gradients compiled",
+    contenders=(
+        Contender("funcgrad", "funcgrad", compiled_training_step),
+        Contender("torch", "torch", training_step),
+    ),
+    targets=(Versus(("torch",), 3.0),),
+    inputs=mlp_inputs,
+    rtol=1e-3,
+)
+
+WORKLOADS = (CONVOLUTION, TRAINING_STEP, COMPILED_TRAINING_STEP)
