@@ -21,13 +21,15 @@ from funcgrad.ops.contraction import DotGeneral, StrongZeroDot
 from funcgrad.ops.elementary import exp, log, log1p
 from funcgrad.ops.extremes import maximum
 from funcgrad.ops.indexing import Scatter
-from funcgrad.ops.reductions import ReduceMax
+from funcgrad.ops.reductions import ProductOfOthers, ReduceMax
 from funcgrad.ops.selection import where
 from funcgrad.ops.slicing import AddToSlice, Pad
 from funcgrad.ops.softmax import LogSoftmax, LogSumExp, Softmax
-from funcgrad.ops.structure import Broadcast, Permute, ReduceSum
+from funcgrad.ops.structure import Broadcast, Permute, ReduceSum, Reshape
 from funcgrad.transforms.call import Call
+from funcgrad.transforms.checkpoint import CheckpointTangents
 from funcgrad.transforms.control.scan import Scan
+from funcgrad.transforms.custom import CustomVjpTangents
 
 SMALL_PRODUCT = 8192
 """Multiplications up to which a contraction is a loop and not a call of BLAS."""
@@ -76,7 +78,7 @@ def expand(program: Program) -> Program:
     known: dict[Var, Atom] = {}
     rewrite_all(rewriter, program.equations, known)
     outputs = tuple([known.get(a, a) for a in program.outputs])  # type: ignore[arg-type]
-    equations = added_in_place(rewriter.equations, outputs)
+    equations = parts_merged(added_in_place(rewriter.equations, outputs), outputs)
     return Program(program.inputs, tuple(rewriter.captured), equations, outputs, program.name)
 
 
@@ -86,9 +88,7 @@ def added_in_place(equations: Sequence[Equation], outputs: Sequence[Atom]) -> tu
     The sum stands where it stood, so that all that it needs is known there.
     """
     makers = {v: e for e in equations for v in e.outputs}
-    uses: dict[Any, int] = {}
-    for atom in [*[a for e in equations for a in e.inputs], *outputs]:
-        uses[atom] = uses.get(atom, 0) + 1
+    uses = count_reads(equations, outputs)
     gone: set[Equation] = set()
     found: list[Equation] = []
     for equation in equations:
@@ -106,6 +106,41 @@ def added_in_place(equations: Sequence[Equation], outputs: Sequence[Atom]) -> tu
         else:
             found.append(equation)
     return tuple([e for e in found if e not in gone])
+
+
+def parts_merged(equations: Sequence[Equation], outputs: Sequence[Atom]) -> tuple[Equation, ...]:
+    """Equations in which what is added to the part that has just been placed in zeros is added before."""
+    makers = {v: e for e in equations for v in e.outputs}
+    uses = count_reads(equations, outputs)
+    gone: set[Equation] = set()
+    found: list[Equation] = []
+    for equation in equations:
+        maker = makers.get(equation.inputs[0]) if isinstance(equation.primitive, AddToSlice) else None  # type: ignore[arg-type]
+        if (
+            maker is None
+            or not isinstance(maker.primitive, Pad)
+            or maker.primitive.index != equation.primitive.index
+            or uses[maker.outputs[0]] != 1
+            or maker.outputs[0].aval.dtype.kind == "b"
+        ):
+            found.append(equation)
+            continue
+        first, second = maker.inputs[0], equation.inputs[1]
+        total = Var(first.aval.strong)
+        found.append(Equation(add, (first, second), (total,), equation.source))
+        merged = Equation(maker.primitive, (total,), equation.outputs, equation.source)
+        found.append(merged)
+        makers[equation.outputs[0]] = merged
+        gone.add(maker)
+    return tuple([e for e in found if e not in gone])
+
+
+def count_reads(equations: Sequence[Equation], outputs: Sequence[Atom]) -> dict[Any, int]:
+    """How often each variable is read."""
+    uses: dict[Any, int] = {}
+    for atom in [*[a for e in equations for a in e.inputs], *outputs]:
+        uses[atom] = uses.get(atom, 0) + 1
+    return uses
 
 
 def in_place_of(
@@ -147,9 +182,13 @@ def rewrite_all(rewriter: Rewriter, equations: Sequence[Equation], known: dict[V
         rewriter.source = outer
 
 
+HOLDERS = (Call, CheckpointTangents, CustomVjpTangents)
+"""What stands for a Program, its `expansion`."""
+
+
 def rewrite_of(primitive: Any) -> Rewrite | None:
     """How the equations of a primitive are rewritten, if they are."""
-    return rewrite_call if isinstance(primitive, Call) else REWRITES.get(type(primitive))
+    return rewrite_call if isinstance(primitive, HOLDERS) else REWRITES.get(type(primitive))
 
 
 def rewrite_call(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
@@ -281,7 +320,23 @@ def ordered(primitive: Any, x: Var, y: Var) -> tuple[Var, Var]:
     return (y, x) if isinstance(primitive, StrongZeroDot) and primitive.strong == 1 else (x, y)
 
 
+def rewrite_product_of_others(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
+    """The same along one axis, the last."""
+    (x,), axes, shape = equation.inputs, equation.primitive.axes, equation.inputs[0].aval.shape
+    if len(axes) == 1:
+        return None
+    kept = tuple([a for a in range(len(shape)) if a not in axes])
+    order = (*kept, *axes)
+    moved = tuple([shape[a] for a in order])
+    flat = (*moved[: len(kept)], math.prod(moved[len(kept) :]))
+    r = rewriter
+    others = r(ProductOfOthers((len(kept),)), r(Reshape(flat), r(Permute(order), x)))
+    back = tuple([order.index(a) for a in range(len(shape))])
+    return [r(Permute(back), r(Reshape(moved), others))]
+
+
 REWRITES: dict[type, Rewrite] = {
+    ProductOfOthers: rewrite_product_of_others,
     Softmax: rewrite_softmax,
     LogSoftmax: rewrite_log_softmax,
     LogSumExp: rewrite_logsumexp,

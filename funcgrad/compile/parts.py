@@ -51,8 +51,23 @@ def lower_pad(scheduler: Scheduler, equation: Equation) -> None:
         scheduler.define_view(out, view, fill(scheduler, view, zero, equation.source))
         return
     ready = store_part(scheduler, part, x, -1, equation.source)
-    scheduler.nest_at(ready).fills.append((squeezed_view(view), zero))
+    for rest in around(view, equation.primitive.index):
+        scheduler.nest_at(ready).fills.append((squeezed_view(rest), zero))
     scheduler.define_view(out, view, ready)
+
+
+def around(view: View, index: Any) -> list[View]:
+    """What a part leaves of an array: what is before and after it along one axis, or else the whole array."""
+    whole = [(0, n, 1) for n in view.shape]
+    partial = [axis for axis, entry in enumerate(index) if entry != whole[axis]]
+    if len(partial) != 1 or not isinstance(index[partial[0]], tuple) or index[partial[0]][2] != 1:
+        return [view]
+    (axis,) = partial
+    start, size, _ = index[axis]
+    stop = start + size
+    spans = [(0, start, 1), (stop, view.shape[axis] - stop, 1)]
+    parts = [Slice((*whole[:axis], span, *whole[axis + 1 :])) for span in spans if span[1]]
+    return [view.slice(part) for part in parts]
 
 
 def own_memory(scheduler: Scheduler, x: Atom, out: Var, source: Any) -> tuple[View, int]:
