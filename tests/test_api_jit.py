@@ -81,6 +81,12 @@ def test_static_argument_without_hash_is_refused() -> None:
         fg.jit(lambda x, n: x, static_argnums=1)(1.0, [1])
 
 
+def test_argument_that_is_no_array_is_refused_with_the_remedy() -> None:
+    with pytest.raises(StaticArgumentError, match="a str is not an array") as caught:
+        fg.jit(lambda x: x)("a")
+    assert "static_argnums" in str(caught.value)
+
+
 def test_methods_can_be_jitted() -> None:
     class Model:
         def __init__(self, scale: float) -> None:

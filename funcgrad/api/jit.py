@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.api.arguments import leaf_aval
+from funcgrad.api.arguments import here
 from funcgrad.api.calls import trace
 from funcgrad.api.inspect import name_inputs
 from funcgrad.api.transformed import TransformedFunction, function_expected
 from funcgrad.compile.tiering import register
 from funcgrad.errors import StaticArgumentError
-from funcgrad.ir.avals import Aval
+from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.program import Program
 from funcgrad.source import strip_library_frames
 from funcgrad.tracing.recorder import recorder_of
@@ -197,10 +197,18 @@ class JittedFunction(TransformedFunction):
         return found
 
     def _aval(self, leaf: Any) -> Aval:
-        return leaf.aval if type(leaf) is Tracer else leaf_aval(leaf, self._an_argument, "jit")
-
-    def _an_argument(self) -> str:
-        return f"an argument of {self._name}"
+        if type(leaf) is Tracer:
+            return leaf.aval
+        if isinstance(leaf, Aval):
+            return leaf
+        try:
+            return aval_of(leaf)
+        except TypeError as error:
+            raise StaticArgumentError(
+                f"jit cannot trace an argument of {self._name}: {error}",
+                source=here(),
+                remedy="Name it in static_argnums or static_argnames, or pass arrays and numbers.",
+            ) from None
 
     def _traced(
         self,
