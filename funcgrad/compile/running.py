@@ -11,7 +11,7 @@ from funcgrad.compile.parts import check_dtype
 from funcgrad.compile.schedule import NotLowered, Scheduler, lowers
 from funcgrad.ir.program import Equation
 from funcgrad.ops.cumulative import CumMax, CumMin, CumProd, CumSum, LinearRecurrence
-from funcgrad.ops.reductions import ArgMax, ArgMin
+from funcgrad.ops.reductions import ArgMax, ArgMin, ProductOfOthers
 
 RUNS = {CumSum: "sum", CumProd: "prod", CumMax: "max", CumMin: "min"}
 
@@ -101,6 +101,35 @@ def lower_recurrence(scheduler: Scheduler, equation: Equation) -> None:
     position = scheduler.special(
         "linear_recurrence", emit, [factors, terms], [target], flops=2 * out.aval.size
     )
+    scheduler.define_view(out, target, position)
+
+
+@lowers(ProductOfOthers)
+def lower_product_of_others(scheduler: Scheduler, equation: Equation) -> None:
+    """What stands before an element, multiplied; then what stands after it. Several axes are one by now."""
+    check_dtype(equation)
+    (x,), (out,) = equation.inputs, equation.outputs
+    if out.aval.dtype.kind == "b" or len(equation.primitive.axes) != 1:
+        raise NotLowered(f"product_of_others of {x.aval} has no native form")
+    (axis,) = equation.primitive.axes
+    source = scheduler.stored(x)
+    target = scheduler.buffer_like(out.aval, scheduler.local.named(out))
+    shape, dtype = out.aval.shape, out.aval.dtype
+    combine = combination("prod", dtype)
+
+    def emit(writer: Writer) -> None:
+        writer.comment(equation.source)
+        total = writer.local.fresh("total")
+        for reverse in (False, True):
+            with ExitStack() as stack:
+                variables = lines_along(writer, stack, shape, axis)
+                writer.line(f"{total} = {start_of('prod', dtype)}")
+                turn(writer, variables[axis], shape[axis], reverse, stack)
+                element = writer.element(target, variables)
+                writer.line(f"{element} = {combine.format(element, total) if reverse else total}")
+                writer.line(f"{total} = {combine.format(total, writer.element(source, variables))}")
+
+    position = scheduler.special("product_of_others", emit, [source], [target], flops=4 * out.aval.size)
     scheduler.define_view(out, target, position)
 
 

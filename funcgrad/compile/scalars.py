@@ -312,6 +312,9 @@ SCALARS: dict[str, Maker] = {
     "special": special_function,
 }
 
+INTEGER_OPERATORS = {"remainder": "%", "floor_divide": "//"}
+"""Functions of the vector mathematics that are Python's operators on integers; zero divides as in NumPy."""
+
 _WEIGHTS = {
     **dict.fromkeys(INLINE_FUNCTIONS, 15),
     **dict.fromkeys(("div", "reciprocal", "sqrt", "root_of_squares"), 4),
@@ -339,6 +342,8 @@ def scalar_template(equation: Equation) -> Template:
     if name in COMPLEX_FUNCTIONS and dtype.kind == "c" and out.kind == "c":
         parts = ", ".join([f"{part}_{name}({{0}}.real, {{0}}.imag)" for part in ("real", "imag")])
         return f"{cast_name(out)}(complex({parts}))"
+    if name in INTEGER_OPERATORS and dtype.kind in "iu":
+        return wrapped(f"{{0}} {INTEGER_OPERATORS[name]} {{1}}", out)
     if name in INLINE_FUNCTIONS:
         n = len(equation.inputs)
         return called(name, "f", n)(primitive, dtype, out) if dtype in _FLOATS else None

@@ -249,17 +249,30 @@ class Scheduler:
     def _is_cheap(self, node: Node, moves: tuple[Any, ...]) -> bool:
         if node.equation is None or node.cost > CHEAP or len(node.loads) > 1:
             return False
-        return not moves or all(self._movable(v, moves) for v in node.loads)
+        return not moves or self._movable(node, moves)
 
-    def _movable(self, v: Var, moves: tuple[Any, ...]) -> bool:
-        """Whether the elements of a variable, moved further, can be reached by strides."""
-        node = self.nodes[v]
+    def _movable(self, node: Node, moves: tuple[Any, ...]) -> bool:
+        """Whether all that a cheap element is computed from can be reached by strides, moved further.
+
+        What lies between is moved as well: what is loaded may have had another shape.
+        """
+        assert node.equation is not None, "only what an equation computes is cheap"
+        return all(self._reachable(atom, moves) for atom in node.equation.inputs if squeezed(atom.aval.shape))
+
+    def _reachable(self, atom: Atom, moves: tuple[Any, ...]) -> bool:
+        if isinstance(atom, Literal):
+            return True
+        node = self.nodes[atom]
         while node.source is not None:
+            moves = (node.move, *moves)
             if isinstance(node.source, Literal):
                 return True
-            moves = (node.move, *moves)
             node = self.nodes[node.source]
-        return node.view is not None and moved(node.view, moves) is not None
+        if node.is_scalar:
+            return True
+        if node.view is not None:
+            return moved(node.view, moves) is not None
+        return node.equation is not None and self._movable(node, moves)
 
     def _again(self, node: Node, nest: Nest, moves: tuple[Any, ...]) -> str:
         """The name of a cheap element computed once more, in another nest."""
