@@ -204,14 +204,14 @@ def test_donated_arguments_may_hold_results() -> None:
 
 def test_what_has_no_native_form_is_left_to_numpy() -> None:
     def mixed(x: Any) -> Any:
-        return np.sum(np.sort(np.exp(x)) * np.arange(x.size))
+        return np.sum(np.abs(np.fft.rfft(np.exp(x))) ** 2)
 
     compiled = fg.jit(fg.value_and_grad(mixed))
     expected = fg.value_and_grad(mixed)(X)
     for got, want in zip(compiled(X), expected, strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-13)
     report = fg.explain(fg.value_and_grad(mixed))(X)
-    assert any("argsort" in reason.words for reason in report.reasons)
+    assert any("fft" in reason.words for reason in report.reasons)
 
 
 def test_pickle_of_a_jitted_function() -> None:

@@ -40,9 +40,9 @@ def jit(
 
     Arguments may be pytrees of arrays and numbers; results too. A kind of arguments is their structure,
     shapes and dtypes. Arguments named by `static_argnums` or `static_argnames` may be anything hashable, and
-    every value of theirs is a kind of its own. Arrays of `donate_argnums` may be overwritten with results, and must
-    not be used by the caller afterwards. Values of arrays are not known while `fun` is recorded, so Python
-    cannot branch on them: use `where`, `cond`, or a loop of `funcgrad.lax`.
+    every value of theirs is a kind of its own. Arrays of `donate_argnums` may be overwritten with results,
+    and must not be used by the caller afterwards. Values of arrays are not known while `fun` is recorded, so
+    Python cannot branch on them: use `where`, `cond`, or a loop of `funcgrad.lax`.
 
     Raises TracedBranchError for such a branch, StaticArgumentError for a static argument that has no hash.
 
