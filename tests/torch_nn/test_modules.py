@@ -70,6 +70,10 @@ LAYERS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "upsample": (lambda nn: nn.Upsample(scale_factor=2), (normal(1, 2, 3, 3),)),
     "upsample_size": (lambda nn: nn.Upsample(size=5, mode="linear"), (normal(1, 2, 3),)),
     "pixel_shuffle": (lambda nn: nn.PixelShuffle(2), (normal(1, 4, 3, 3),)),
+    "reflection_pad3d": (lambda nn: nn.ReflectionPad3d(1), (normal(1, 2, 3, 3, 2),)),
+    "channel_shuffle": (lambda nn: nn.ChannelShuffle(2), (normal(1, 4, 3, 3),)),
+    "upsampling": (lambda nn: nn.UpsamplingBilinear2d(size=5), (normal(1, 2, 3, 3),)),
+    "multi_margin": (lambda nn: nn.MultiMarginLoss(p=2, margin=0.5), (normal(3, 4), np.array([0, 3, 1]))),
     "unfold": (lambda nn: nn.Unfold(2), (normal(1, 4, 3, 3),)),
     "cosine": (lambda nn: nn.CosineSimilarity(), (normal(3, 4), normal(3, 4) + 1)),
     "mse": (lambda nn: nn.MSELoss(), (normal(3, 4), normal(3, 4) + 1)),
@@ -516,6 +520,24 @@ def test_parameters_as_a_vector() -> None:
     ours.nn.utils.vector_to_parameters(ours.tensor([1.0, 2.0, 3.0]), layer.parameters())
     assert layer.weight.tolist() == [[1.0, 2.0]]
     assert layer.bias.tolist() == [3.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("nn.LazyLinear", "give the sizes"),
+        ("nn.functional.ctc_loss", "write the recursion"),
+        ("optim.SparseAdam", "sparse gradients are not supported"),
+        ("nn.Nothing", "has no attribute 'Nothing'"),
+    ],
+)
+def test_what_is_missing_says_so(name: str, words: str) -> None:
+    *path, last = name.split(".")
+    module = ours
+    for step in path:
+        module = getattr(module, step)
+    with pytest.raises(AttributeError, match=words):
+        getattr(module, last)
 
 
 def test_what_is_not_supported_says_so() -> None:

@@ -8,6 +8,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from funcgrad.torch.nn import functional, init, utils
 from funcgrad.torch.nn.containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from funcgrad.torch.nn.layers import (
@@ -28,6 +30,7 @@ from funcgrad.torch.nn.layers.normalization import *  # noqa: F403
 from funcgrad.torch.nn.layers.pooling import *  # noqa: F403
 from funcgrad.torch.nn.layers.recurrent import *  # noqa: F403
 from funcgrad.torch.nn.layers.transformer import *  # noqa: F403
+from funcgrad.torch.nn.missing import missing
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Buffer, Parameter
 
@@ -52,3 +55,8 @@ __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     *recurrent.__all__,
     *transformer.__all__,
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What is not here says so by name."""
+    raise missing(__name__, name)

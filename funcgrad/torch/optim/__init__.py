@@ -13,6 +13,9 @@ True
 
 from __future__ import annotations
 
+from typing import Any
+
+from funcgrad.torch.nn.missing import missing
 from funcgrad.torch.optim import lr_scheduler
 from funcgrad.torch.optim.adam import Adam, Adamax, AdamW, NAdam, RAdam
 from funcgrad.torch.optim.adaptive import Adadelta, Adagrad, RMSprop, Rprop
@@ -35,3 +38,8 @@ __all__ = [
     "Rprop",
     "lr_scheduler",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What is not here says so by name."""
+    raise missing(__name__, name)

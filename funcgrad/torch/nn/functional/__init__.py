@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from funcgrad.torch.nn.functional import (
     activations,
     attention,
@@ -20,6 +22,7 @@ from funcgrad.torch.nn.functional.normalization import *  # noqa: F403
 from funcgrad.torch.nn.functional.pooling import *  # noqa: F403
 from funcgrad.torch.nn.functional.products import *  # noqa: F403
 from funcgrad.torch.nn.functional.sampling import *  # noqa: F403
+from funcgrad.torch.nn.missing import missing
 
 __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     *activations.__all__,
@@ -31,3 +34,8 @@ __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     *pooling.__all__,
     *sampling.__all__,
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What is not here says so by name."""
+    raise missing(__name__, name)

@@ -37,6 +37,7 @@ __all__ = [
     "relu6",
     "relu_",
     "rrelu",
+    "rrelu_",
     "selu",
     "selu_",
     "sigmoid",
@@ -373,3 +374,4 @@ selu_ = in_place(selu)
 leaky_relu_ = in_place(leaky_relu)
 hardtanh_ = in_place(hardtanh)
 threshold_ = in_place(threshold)
+rrelu_ = in_place(rrelu)

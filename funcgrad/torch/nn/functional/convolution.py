@@ -13,6 +13,7 @@ from funcgrad.torch.core.history import op
 from funcgrad.torch.nn.operand import Operand
 
 __all__ = [
+    "channel_shuffle",
     "conv1d",
     "conv2d",
     "conv3d",
@@ -238,6 +239,16 @@ def fold(
     params = [numbers(v, 2) for v in (output_size, kernel_size, dilation, padding, stride)]
     out = apply(_fold, (x,), tuple(params))
     return out if is_batch else out.squeeze(0)
+
+
+def channel_shuffle(input: Operand, groups: int) -> Any:
+    """Channels of groups taken in turn: (g c) becomes (c g)."""
+    n, c, *sizes = input._value.shape
+    if c % groups:
+        raise RuntimeError(
+            f"Number of channels must be divisible by groups. Got {c} channels and {groups} groups."
+        )
+    return input.reshape(n, groups, c // groups, *sizes).transpose(1, 2).reshape(n, c, *sizes)
 
 
 @op("PixelShuffleBackward0")

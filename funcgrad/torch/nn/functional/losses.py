@@ -27,6 +27,7 @@ __all__ = [
     "l1_loss",
     "margin_ranking_loss",
     "mse_loss",
+    "multi_margin_loss",
     "multilabel_soft_margin_loss",
     "nll_loss",
     "poisson_nll_loss",
@@ -522,6 +523,31 @@ def cosine_embedding_loss(
     near = (1 - cosine).where(target == 1, cosine * 0)
     far = (cosine - margin).clamp_min(0).where(target == -1, cosine * 0)
     return reduced(near + far, chosen_reduction(reduction, size_average, reduce))
+
+
+def multi_margin_loss(
+    input: Operand,
+    target: Operand,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Operand | None = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
+    """The mean over classes of ``max(0, margin - score of the right class + score) ** p``."""
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    x = input if len(input._value.shape) == 2 else input.unsqueeze(0)
+    index = target.reshape(-1, 1)
+    terms = (margin - x.gather(1, index) + x).clamp_min(0)
+    terms = terms if p == 1 else terms * terms
+    if weight is not None:
+        terms = terms * weight[index]
+    others = 1 - x.new_zeros(x._value.shape).scatter(1, index, 1.0)
+    losses = (terms * others).sum(1) / x._value.shape[1]
+    losses = losses if len(input._value.shape) == 2 else losses.squeeze(0)
+    return reduced(losses, chosen_reduction(reduction, size_average, reduce))
 
 
 def triplet_margin_loss(

@@ -27,9 +27,13 @@ __all__ = [
     "avg_pool3d",
     "lp_pool1d",
     "lp_pool2d",
+    "lp_pool3d",
     "max_pool1d",
+    "max_pool1d_with_indices",
     "max_pool2d",
+    "max_pool2d_with_indices",
     "max_pool3d",
+    "max_pool3d_with_indices",
 ]
 
 
@@ -272,4 +276,20 @@ max_pool1d, max_pool2d, max_pool3d = (_max_pool(k) for k in (1, 2, 3))
 avg_pool1d, avg_pool2d, avg_pool3d = (_avg_pool(k) for k in (1, 2, 3))
 adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = (_adaptive_avg_pool(k) for k in (1, 2, 3))
 adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = (_adaptive_max_pool(k) for k in (1, 2, 3))
-lp_pool1d, lp_pool2d = (_lp_pool(k) for k in (1, 2))
+lp_pool1d, lp_pool2d, lp_pool3d = (_lp_pool(k) for k in (1, 2, 3))
+
+
+def _with_indices(pool: Callable[..., Any]) -> Callable[..., Any]:
+    def max_pool_with_indices(input: Operand, *args: Any, **kwargs: Any) -> Any:
+        kwargs["return_indices"] = True
+        return pool(input, *args[:5], **kwargs)
+
+    name = f"{pool.__name__}_with_indices"
+    max_pool_with_indices.__name__ = max_pool_with_indices.__qualname__ = name
+    max_pool_with_indices.__doc__ = f"`{pool.__name__}`, and where the maxima stand."
+    return max_pool_with_indices
+
+
+max_pool1d_with_indices, max_pool2d_with_indices, max_pool3d_with_indices = (
+    _with_indices(pool) for pool in (max_pool1d, max_pool2d, max_pool3d)
+)

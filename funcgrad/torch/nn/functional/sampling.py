@@ -26,6 +26,8 @@ __all__ = [
     "pad",
     "uniform_like",
     "upsample",
+    "upsample_bilinear",
+    "upsample_nearest",
 ]
 
 
@@ -279,3 +281,13 @@ def upsample(
 ) -> Any:
     """`interpolate`, under its old name."""
     return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def upsample_nearest(input: Operand, size: Any = None, scale_factor: Any = None) -> Any:
+    """`interpolate` by the nearest elements, under its old name."""
+    return interpolate(input, size, scale_factor, "nearest")
+
+
+def upsample_bilinear(input: Operand, size: Any = None, scale_factor: Any = None) -> Any:
+    """`interpolate`, linear between corners, under its old name."""
+    return interpolate(input, size, scale_factor, "bilinear", align_corners=True)

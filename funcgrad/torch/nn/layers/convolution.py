@@ -13,6 +13,7 @@ from funcgrad.torch.nn.layers.linear import empty_parameter
 from funcgrad.torch.nn.module import Module
 
 __all__ = [
+    "ChannelShuffle",
     "Conv1d",
     "Conv2d",
     "Conv3d",
@@ -24,6 +25,8 @@ __all__ = [
     "PixelUnshuffle",
     "Unfold",
     "Upsample",
+    "UpsamplingBilinear2d",
+    "UpsamplingNearest2d",
 ]
 
 
@@ -375,3 +378,32 @@ class Upsample(Module):
     def extra_repr(self) -> str:
         what = f"size={self.size}" if self.scale_factor is None else f"scale_factor={self.scale_factor!r}"
         return f"{what}, mode={self.mode!r}"
+
+
+class UpsamplingNearest2d(Upsample):
+    """`Upsample` of images by the nearest elements."""
+
+    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+        super().__init__(size, scale_factor)
+
+
+class UpsamplingBilinear2d(Upsample):
+    """`Upsample` of images, linear between corners."""
+
+    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+        super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
+
+
+class ChannelShuffle(Module):
+    """Channels of groups taken in turn."""
+
+    def __init__(self, groups: int) -> None:
+        super().__init__()
+        self.groups = groups
+
+    def forward(self, input: Tensor) -> Any:
+        """The shuffled channels."""
+        return F.channel_shuffle(input, self.groups)
+
+    def extra_repr(self) -> str:
+        return f"groups={self.groups}"

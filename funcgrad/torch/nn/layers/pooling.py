@@ -21,6 +21,7 @@ __all__ = [
     "AvgPool3d",
     "CircularPad1d",
     "CircularPad2d",
+    "CircularPad3d",
     "ConstantPad1d",
     "ConstantPad2d",
     "ConstantPad3d",
@@ -31,13 +32,16 @@ __all__ = [
     "FeatureAlphaDropout",
     "LPPool1d",
     "LPPool2d",
+    "LPPool3d",
     "MaxPool1d",
     "MaxPool2d",
     "MaxPool3d",
     "ReflectionPad1d",
     "ReflectionPad2d",
+    "ReflectionPad3d",
     "ReplicationPad1d",
     "ReplicationPad2d",
+    "ReplicationPad3d",
     "ZeroPad1d",
     "ZeroPad2d",
     "ZeroPad3d",
@@ -203,6 +207,12 @@ class LPPool2d(LPPool):
     """`LPPool` of images."""
 
     ndim = 2
+
+
+class LPPool3d(LPPool):
+    """`LPPool` of volumes."""
+
+    ndim = 3
 
 
 class Adaptive(Module):
@@ -409,6 +419,12 @@ class ReflectionPad2d(Padding):
     ndim, mode = 2, "reflect"
 
 
+class ReflectionPad3d(Padding):
+    """Volumes reflected at their faces."""
+
+    ndim, mode = 3, "reflect"
+
+
 class ReplicationPad1d(Padding):
     """Signals with their ends repeated."""
 
@@ -421,6 +437,12 @@ class ReplicationPad2d(Padding):
     ndim, mode = 2, "replicate"
 
 
+class ReplicationPad3d(Padding):
+    """Volumes with their faces repeated."""
+
+    ndim, mode = 3, "replicate"
+
+
 class CircularPad1d(Padding):
     """Signals repeated."""
 
@@ -431,3 +453,9 @@ class CircularPad2d(Padding):
     """Images repeated."""
 
     ndim, mode = 2, "circular"
+
+
+class CircularPad3d(Padding):
+    """Volumes repeated."""
+
+    ndim, mode = 3, "circular"
