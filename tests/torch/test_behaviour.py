@@ -8,7 +8,7 @@ import pathlib
 import pytest
 
 HERE = pathlib.Path(__file__).parent
-TABLES = ("operations", "semantics", "printing")
+TABLES = ("operations", "semantics", "printing", "more")
 
 
 def loaded(name):
@@ -49,6 +49,13 @@ DIFFERENT = {
         "torch.func.linearize",  # warns there
     ),
     "printing": ("torch.from_numpy(np.float32(1.0))",),
+    "more": (
+        "torch.tensor()",  # Python's own words for calls that do not fit
+        "torch.add(torch.ones(2))",
+        "torch.ones(2).sum(foo=1)",
+        "torch.nn.Parameter(torch.tensor([1], dtype=torch.int64))",
+        "clip_grad_value_",  # an internal assertion there
+    ),
 }
 
 

@@ -200,10 +200,10 @@ class Op:
 
     __slots__ = (
         "__weakref__",
-        "at_result",
         "cast_op",
         "function",
         "input_names",
+        "inverse",
         "keeps_result",
         "masks",
         "name",
@@ -221,7 +221,7 @@ class Op:
         function: Callable[..., Any],
         *,
         keeps_result: bool = False,
-        at_result: bool = False,
+        inverse: Callable[[Any], Any] | None = None,
         input_names: tuple[str, ...] = ("self", "other"),
         output_names: tuple[str, ...] = ("result",),
         param_names: tuple[str, ...] = (),
@@ -232,8 +232,8 @@ class Op:
         self.function = function
         self.keeps_result = keeps_result
         """Whether the pullback uses the result where it can, as PyTorch does for ``exp`` and its like."""
-        self.at_result = at_result
-        """Whether the pullback at the result is that at the input, so that is kept: as for ``relu``."""
+        self.inverse = inverse
+        """The input that a result comes from, where the result is kept instead of the input."""
         self.input_names = input_names
         self.output_names = output_names
         self.plans: dict[Any, Plan] = {}
@@ -271,7 +271,7 @@ def changed_message(value: Any, box: list[Any], expected: int, edge: Any, own: b
     """
     from funcgrad.torch.core.dtypes import TYPE_NAMES  # noqa: PLC0415 - only for the message
 
-    word = TYPE_NAMES[value.dtype.name]
+    kind = f"torch.{TYPE_NAMES[value.dtype.name]}Tensor" if value.dtype.kind != "b" else "CPUBoolType"
     shape = ", ".join(map(str, value.shape))
     maker = ""
     if len(box) > 1 and box[1] is not None and not own:
@@ -280,7 +280,7 @@ def changed_message(value: Any, box: list[Any], expected: int, edge: Any, own: b
         maker = f", which is output {edge_number(edge)} of {short_name(edge_node(edge))},"
     return (
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[torch.{word}Tensor [{shape}]]{maker} is at version {box[0]}; expected version {expected} instead. "
+        f"[{kind} [{shape}]]{maker} is at version {box[0]}; expected version {expected} instead. "
         "Hint: enable "
         "anomaly detection to find the operation that failed to compute its gradient, with "
         "torch.autograd.set_detect_anomaly(True, check_nan=False)."

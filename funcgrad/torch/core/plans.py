@@ -146,6 +146,8 @@ def built_plan(
     def both(*args: Any) -> Any:
         nonlocal inputs
         inputs, cotangents = args[:n_inputs], args[n_inputs:]
+        if op.inverse is not None:
+            inputs = (op.inverse(inputs[0]),)
         if is_complex:
             cotangents = tuple([_conj(c) for c in cotangents])
         _, pullback, outs = fg.vjp(forward, *[inputs[k] for k in needed], has_aux=True)
@@ -156,7 +158,7 @@ def built_plan(
     avals = [Aval(shape, dtype) for shape, dtype in specs]
     avals += [Aval(*out_specs[k]) for k in active]
     whole = fg.make_program(both)(*avals)
-    if op.at_result:
+    if op.inverse is not None:
         program, used_in, used_out = cut(whole, n_inputs, n_outputs, False, None)
         used_in, used_out = used_out, used_in
     else:

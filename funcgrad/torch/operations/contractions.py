@@ -45,11 +45,19 @@ def _same_dtype(x: Tensor, y: Tensor) -> None:
         raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a} != {b}")
 
 
-@operation("matmul", "__matmul__")
+def _matmul_operator(self: Tensor, other: Any) -> Any:
+    return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
+
+
+setattr(Tensor, "__matmul__", _matmul_operator)  # noqa: B010 - given like every operation
+
+
+@operation("matmul")
 def matmul(input: Tensor, other: Tensor) -> Any:
     """The product of vectors, matrices or batches of matrices."""
     if not isinstance(other, Tensor):
-        return NotImplemented
+        kind = type(other).__name__
+        raise TypeError(f"matmul(): argument 'other' (position 1) must be Tensor, not {kind}")
     a, b = input._value, other._value
     x, y = a.shape, b.shape
     dtype = a.dtype
@@ -388,7 +396,14 @@ def _check_subscripts(named: list[str], operands: Any) -> None:
                     "ellipsis was given"
                 )
             )
+        mine: dict[str, int] = {}
         for label, n in zip(labels, t._value.shape, strict=True):
+            if mine.setdefault(label, n) != n:
+                raise RuntimeError(
+                    f"einsum(): subscript {label} is repeated for operand {k} but the sizes don't match, {n} "
+                    "!= "
+                    f"{mine[label]}"
+                )
             seen = sizes.get(label, 1)
             if seen != 1 and n not in (1, seen):
                 raise RuntimeError(
@@ -409,6 +424,11 @@ def einsum(equation: Any, *operands: Any) -> Any:
         more = "more operands were provided" if len(named) < len(operands) else "fewer operands were provided"
         raise RuntimeError(f"einsum(): {more} than specified in the equation")
     _check_subscripts(named, operands)
+    for label in text.split("->")[1] if "->" in text else "":
+        if label != "." and label not in "".join(named):
+            raise RuntimeError(
+                f"einsum(): output subscript {label} does not appear in the equation for any input operand"
+            )
     try:
         return apply(_einsum_op(text, named), operands, (text,))
     except ValueError as error:

@@ -54,8 +54,8 @@ def finished(value: Any, requires_grad: bool = False, device: Any = None, **igno
 
 
 def _refuse_data(data: Any) -> None:
-    if isinstance(data, str):
-        raise TypeError("new(): invalid data type 'str'")
+    if isinstance(data, str | bytes):
+        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
     if data is None or not isinstance(data, Sequence | np.generic | bool | int | float | complex):
         raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
 
@@ -63,16 +63,24 @@ def _refuse_data(data: Any) -> None:
 def _scan(data: Any, found: list[Any]) -> None:
     """Collect the dtypes of the numbers in nested sequences."""
     if isinstance(data, Tensor):
+        if data._value.size != 1:
+            _refuse_part(data)
         found.append(data._value.dtype)
     elif isinstance(data, np.ndarray | np.generic):
         found.append(data.dtype)
     elif isinstance(data, bool | int | float | complex):
         found.append(weak_dtype(data))
-    elif isinstance(data, Sequence) and not isinstance(data, str):
+    elif isinstance(data, Sequence) and not isinstance(data, str | bytes):
         for x in data:
             _scan(x, found)
     else:
         _refuse_data(data)
+
+
+def _refuse_part(t: Tensor) -> None:
+    if t._value.dtype.kind in "iub":
+        raise TypeError("only integer tensors of a single element can be converted to an index")
+    raise ValueError("only one element tensors can be converted to Python scalars")
 
 
 def _plain(data: Any) -> Any:
@@ -99,10 +107,13 @@ def _depths(data: Any, at: int = 0) -> None:
             _depths(x, at + 1)
     elif any(size is not None for size in sizes):
         culprit = next(x for x in data if isinstance(x, Sequence))
-        raise TypeError(f"must be real number, not {type(culprit).__name__}")
+        kind = type(culprit).__name__
+        if isinstance(data[0], int):
+            raise TypeError(f"'{kind}' object cannot be interpreted as an integer")
+        raise TypeError(f"must be real number, not {kind}")
 
 
-def array_from(data: Any, dtype: Any) -> Any:  # noqa: PLR0911 - one for each kind of data
+def array_from(data: Any, dtype: Any) -> Any:  # noqa: PLR0911, C901 - one for each kind of data
     """A new array of the data, in a NumPy dtype or the one PyTorch infers."""
     if isinstance(data, Tensor):
         value: Any = data._value
@@ -131,9 +142,24 @@ def array_from(data: Any, dtype: Any) -> Any:  # noqa: PLR0911 - one for each ki
         try:
             return np.array(plain, dtype)
         except OverflowError:
+            if dtype.kind in "iu" and dtype.itemsize < 8:
+                return _wrapped(plain, dtype)
             raise ValueError("Overflow when unpacking long long") from None
         except TypeError:
             return np.array(plain).astype(dtype)
+
+
+def _wrapped(plain: Any, dtype: np.dtype[Any]) -> Any:
+    """Negative numbers in unsigned dtypes wrap; RuntimeError for what does not fit at all."""
+    wide = np.array(plain)
+    most = np.iinfo(dtype).max
+    if wide.dtype.kind not in "iu" or (wide > most).any() or (wide < -most - 1).any():
+        raise RuntimeError(f"value cannot be converted to type {_c_name(dtype)} without overflow")
+    return wide.astype(dtype)
+
+
+def _c_name(dtype: np.dtype[Any]) -> str:
+    return {"int8": "int8_t", "int16": "int16_t", "int32": "int"}.get(dtype.name, dtype.name)
 
 
 def _has_tracers(data: Any) -> bool:
@@ -174,6 +200,9 @@ def tensor(
             UserWarning,
             stacklevel=2,
         )
+    if not isinstance(requires_grad, bool):
+        kind = type(requires_grad).__name__
+        raise TypeError(f"tensor(): argument 'requires_grad' must be bool, not {kind}")
     return finished(array_from(data, _given(dtype)), requires_grad, device)
 
 
@@ -254,7 +283,7 @@ def legacy_tensor(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         else:
             value = array_from(data, dtype)
     else:
-        value = np.zeros(args, dtype)
+        value = np.zeros(args or (0,), dtype)
     t._value = value
     t._version_box = [0]
     return t
@@ -267,6 +296,9 @@ def shape_of(sizes: Any, name: str = "") -> tuple[int, ...]:
     """A shape given as several ints or one sequence."""
     if len(sizes) == 1 and not isinstance(sizes[0], int | np.integer | Tensor):
         sizes = sizes[0]
+    if isinstance(sizes, str) or not hasattr(sizes, "__iter__"):
+        kind = type(sizes).__name__
+        raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not {kind}")
     shape = tuple([int(n) for n in sizes])
     for n in shape:
         if n < 0 and name in ("zeros", "ones", "full"):
@@ -332,7 +364,9 @@ def full(
         raise TypeError(
             f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}"
         )
-    shape = (int(size),) if isinstance(size, int) else shape_of((size,))
+    if isinstance(size, int):
+        raise TypeError("full(): argument 'size' (position 1) must be tuple of ints, not int")
+    shape = shape_of((size,), "full")
     return finished(np.full(shape, value, _full_dtype(fill_value, dtype)), requires_grad, **options)
 
 
@@ -357,6 +391,14 @@ def new_full(
 
 
 @method()
+def new(self: Tensor, *args: Any) -> Any:
+    """A new tensor of this tensor's dtype, of a size or of data."""
+    if len(args) == 1 and not isinstance(args[0], int):
+        return finished(array_from(args[0], self._value.dtype))
+    return finished(np.zeros(args, self._value.dtype))
+
+
+@method()
 def new_tensor(
     self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Any:
@@ -370,6 +412,9 @@ def eye(
 ) -> Tensor:
     """The identity matrix."""
     wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
+    for name, size in (("n", n), ("m", m)):
+        if size is not None and size < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
     return finished(np.eye(n, m, dtype=wanted), requires_grad, **options)
 
 

@@ -112,8 +112,6 @@ _FLOATING: dict[str, tuple[str, Any, bool]] = {
     "log10": ("Log10Backward0", np.log10, False),
     "log1p": ("Log1PBackward0", np.log1p, False),
     "sqrt": ("SqrtBackward0", np.sqrt, True),
-    "rsqrt": ("RsqrtBackward0", _rsqrt, True),
-    "reciprocal": ("ReciprocalBackward0", _reciprocal, True),
     "sin": ("SinBackward0", np.sin, False),
     "cos": ("CosBackward0", np.cos, False),
     "tan": ("TanBackward0", np.tan, True),
@@ -158,8 +156,25 @@ for _alias, _name in _ALIASES.items():
     operation(_alias, inplace=True)(FUNCTIONS_OF_ONE[_name])
 
 
-_RELU = Op("ReluBackward0", _relu, at_result=True)
-FUNCTIONS_OF_ONE["relu"] = operation("relu", inplace=True)(unary(_RELU, "relu", False))
+def _rsqrt_input(out: Any) -> Any:
+    return 1.0 / (out * out)
+
+
+# As in PyTorch their results are kept, not their inputs.
+_RSQRT = Op("RsqrtBackward0", _rsqrt, inverse=_rsqrt_input)
+_RECIPROCAL = Op("ReciprocalBackward0", _reciprocal, inverse=_reciprocal)
+FUNCTIONS_OF_ONE["rsqrt"] = operation("rsqrt", inplace=True)(unary(_RSQRT, "rsqrt"))
+FUNCTIONS_OF_ONE["reciprocal"] = operation("reciprocal", inplace=True)(unary(_RECIPROCAL, "reciprocal"))
+_RELU = Op("ReluBackward0", _relu, inverse=np.positive)
+_relu_of = FUNCTIONS_OF_ONE["relu"] = unary(_RELU, "relu", False)
+
+
+@operation(inplace=True)
+def relu(input: Tensor) -> Any:
+    """Zero in place of what is negative."""
+    if input._value.dtype.kind == "b":
+        raise RuntimeError("Boolean inputs not supported for relu")
+    return _relu_of(input)
 
 
 # -- rounding and signs: integers stay what they are ------------------------------------------------------

@@ -33,7 +33,9 @@ def _basic(i: Any) -> bool:
 def _static(i: Any) -> Any:
     """An index as a hashable parameter: slices become tuples."""
     if type(i) is slice:
-        if i.step is not None and int(i.step) <= 0:
+        if i.step is not None and int(i.step) == 0:
+            raise ValueError("slice step cannot be zero")
+        if i.step is not None and int(i.step) < 0:
             raise ValueError("step must be greater than zero")
         return tuple([None if n is None else int(n) for n in (i.start, i.stop, i.step)])
     return int(i) if type(i) is np.int64 else i
@@ -57,6 +59,9 @@ def getitem(self: Tensor, index: Any) -> Any:
             return viewed(named, self, (((start, stop, None), ...),), own(self)[index])
     items = index if kind is tuple else (index,)
     items = tuple([_plain(i) for i in items])
+    if sum(i is Ellipsis for i in items) > 1:
+        first = next(k for k, i in enumerate(items) if i is Ellipsis)
+        items = tuple([i for k, i in enumerate(items) if k <= first or i is not Ellipsis])
     if all(_basic(i) for i in items):
         return _basic_view(self, items)
     _too_many(self, items)
@@ -154,7 +159,7 @@ def as_index(i: Any) -> Any:
         return array
     if _basic(i) or isinstance(i, bool):
         return i
-    raise TypeError(
+    raise (IndexError if isinstance(i, float) else TypeError)(
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
         "(got "
         f"{type(i).__name__})"

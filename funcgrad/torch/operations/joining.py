@@ -33,6 +33,8 @@ def _cat(*values: Any) -> Any:
 @operation("cat", "concat", "concatenate", method=False)
 def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
     """Tensors one after another along a dimension."""
+    if isinstance(tensors, Tensor):
+        raise TypeError("cat(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
     tensors = tuple(tensors)
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
@@ -194,7 +196,11 @@ def _roll(x: Any, shifts: Any, axes: Any) -> Any:
 def roll(input: Tensor, shifts: Any, dims: Any = None) -> Any:
     """Elements moved along dimensions; what falls off comes back in."""
     shifts = shifts if isinstance(shifts, int) else tuple(shifts)
-    axes = dims if dims is None or isinstance(dims, int) else (tuple(dims) or None)
+    ndim = len(input._value.shape)
+    given = dims if dims is None or isinstance(dims, int) else (tuple(dims) or None)
+    axes: Any = None
+    if given is not None:
+        axes = dim_of(given, ndim) if isinstance(given, int) else tuple([dim_of(d, ndim) for d in given])
     return apply(_roll, (input,), (shifts, axes))
 
 
@@ -206,7 +212,18 @@ def _rot90(x: Any, k: int, axes: tuple[int, int]) -> Any:
 @operation()
 def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Any:
     """Two dimensions turned by multiples of 90 degrees."""
-    return apply(_rot90, (input,), (k, tuple(dims)))
+    a, b = dims_pair(dims, len(input._value.shape))
+    return apply(_rot90, (input,), (k, (a, b)))
+
+
+def dims_pair(dims: Any, ndim: int) -> tuple[int, int]:
+    """Two different dimensions."""
+    a, b = [dim_of(d, ndim) for d in dims]
+    if a == b:
+        raise RuntimeError(
+            f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
+        )
+    return a, b
 
 
 def _triangle(name: str, title: str, function: Any) -> None:
@@ -215,6 +232,8 @@ def _triangle(name: str, title: str, function: Any) -> None:
         return function(x, diagonal)
 
     def triangle(input: Tensor, diagonal: int = 0) -> Any:
+        if len(input._value.shape) < 2:
+            raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
         return apply(part, (input,), (diagonal,))
 
     triangle.__name__ = triangle.__qualname__ = name

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch.core.apply import apply
-from funcgrad.torch.core.errors import dim_of, dims_of
+from funcgrad.torch.core.errors import broadcast_error, dim_of, dims_of
 from funcgrad.torch.core.history import Op, op
 from funcgrad.torch.core.inplace import require_writeable
 from funcgrad.torch.core.tensor import Tensor, method, own
@@ -81,14 +81,15 @@ def _view_method(self: Tensor, *sizes: Any) -> Any:
     if len(sizes) == 1 and not isinstance(sizes[0], int | tuple | list | Tensor | np.integer):
         return _viewed_as(self, sizes[0])
     value = own(self)
-    if type(value) is np.ndarray and type(sizes[0]) is int and value.flags.c_contiguous:
+    if sizes and type(value) is np.ndarray and type(sizes[0]) is int and value.flags.c_contiguous:
         try:
-            out = value.reshape(sizes)
+            out = value.reshape(sizes) if min(sizes) >= -1 else None
         except (ValueError, TypeError):
             # Said in PyTorch's words below.
             pass
         else:
-            return viewed(_view, self, (out.shape,), out)
+            if out is not None:
+                return viewed(_view, self, (out.shape,), out)
     shape = sized(ints(sizes), value.size)
     if not shares(value, shape):
         raise RuntimeError(
@@ -386,6 +387,11 @@ def broadcast_tensors(*tensors: Any) -> Any:
     """The tensors expanded to their common shape."""
     if len(tensors) == 1 and not isinstance(tensors[0], Tensor):
         tensors = tuple(tensors[0])
+    for x in tensors[1:]:
+        try:
+            np.broadcast_shapes(tensors[0]._value.shape, x._value.shape)
+        except ValueError as error:
+            raise broadcast_error(tensors[0], x, error) from None
     shape = broadcast_shape(*[x._value.shape for x in tensors])
     return tuple([x.expand(shape) for x in tensors])
 

@@ -111,7 +111,7 @@ def _require_floating(name: str, dtype: Any) -> None:
         from funcgrad.torch.core.dtypes import TYPE_NAMES  # noqa: PLC0415 - only for the message
 
         kernel = "check_uniform_bounds" if name == "rand" else "normal_kernel_cpu"
-        raise RuntimeError(f"\"{kernel}\" not implemented for '{TYPE_NAMES[dtype.name]}'")
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{TYPE_NAMES[dtype.name]}'")
 
 
 _sampler("rand", _uniform)
@@ -168,7 +168,11 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None) -> Tensor:
     """Zeros and ones, with the elements as probabilities."""
     chance = input._value if p is None else np.full(input._value.shape, p)
     if ((chance < 0) | (chance > 1)).any():
-        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+        raise RuntimeError(
+            "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be "
+            "improved?  "
+            "If so, please report an enhancement request to PyTorch.)"
+        )
     return wrap(np.asarray(generator_of(generator).random(chance.shape) < chance).astype(input._value.dtype))
 
 

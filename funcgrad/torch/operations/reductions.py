@@ -13,7 +13,7 @@ from funcgrad.torch.core.dtypes import numpy_dtype
 from funcgrad.torch.core.errors import dim_of, dims_of
 from funcgrad.torch.core.history import Op, op
 from funcgrad.torch.core.state import SETTINGS
-from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.arithmetic import F32
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
 
@@ -79,9 +79,19 @@ def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any 
     return apply(_nansum, (input,), (axes, keepdim, chosen_dtype(dtype, input)))
 
 
+def mean_of(x: Any, axes: Any, keepdims: bool) -> Any:
+    """The mean without NumPy's warning for an empty one."""
+    if type(x) is not np.ndarray or x.dtype == np.float16:
+        return np.mean(x, axis=axes, keepdims=keepdims)
+    count = np.prod([x.shape[k] for k in axes], dtype=np.int64) if axes is not None else x.size
+    return _add_reduce(x, axes, None, None, keepdims) / x.dtype.type(count)
+
+
 def _mean(x: Any, axes: Any, keepdims: bool, dtype: Any) -> Any:
     if axes is None and x.dtype is F32 and dtype is None:
         return np.add.reduce(x, None) / F32.type(x.size)
+    if dtype is None and (axes is None or axes):
+        return mean_of(x, axes, keepdims)
     if axes is None or axes:
         return np.mean(x, axis=axes, keepdims=keepdims, dtype=dtype)
     return x * np.ones((), x.dtype)
@@ -271,7 +281,7 @@ def _aminmax(x: Any, axes: Any, keepdims: bool) -> Any:
 
 def _var(x: Any, axes: Any, correction: float, keepdims: bool) -> Any:
     count = int(np.prod([x.shape[k] for k in axes], dtype=np.int64))
-    centred = x - np.mean(x, axis=axes, keepdims=True)
+    centred = x - mean_of(x, axes, True)
     square = centred * centred if x.dtype.kind != "c" else np.real(centred * np.conj(centred))
     left = max(count - correction, 0)
     total = np.sum(square, axis=axes, keepdims=keepdims)
@@ -364,6 +374,8 @@ _MEDIAN_DIM = Op("MedianBackward1", _median_dim, keeps_result=True)
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """The median; the lower one of two."""
     if dim is None:
+        if not input._value.size:
+            return wrap(np.asarray(np.nan, input._value.dtype))
         return apply(_MEDIAN, (input,))
     return named("median")(*apply(_MEDIAN_DIM, (input,), (dim_of(dim, len(input._value.shape)), keepdim)))
 

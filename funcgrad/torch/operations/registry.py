@@ -49,7 +49,14 @@ def with_out(f: Callable[..., Any], name: str) -> Callable[..., Any]:
             out = kwargs.pop("out")
             if out is not None:
                 return stored(f(*args, **kwargs), out, name)
-        return f(*args, **kwargs)
+        try:
+            return f(*args, **kwargs)
+        except AttributeError as error:
+            if args and not isinstance(args[0], Tensor) and "'_value'" in str(error):
+                kind = type(args[0]).__name__
+                message = f"{name}(): argument 'input' (position 1) must be Tensor, not {kind}"
+                raise TypeError(message) from None
+            raise
 
     function.__name__ = function.__qualname__ = name
     return function

@@ -252,6 +252,7 @@ _INDEX_FILL = Op("IndexFillBackward0", _index_written, input_names=("self", "val
 def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Any:
     """The tensor with `source` added to the parts at `index`."""
     at = dim_of(dim, len(input._value.shape))
+    _check_bounds("index_add", input._value, index._value, at)
     return apply(_INDEX_ADD, (input, source, index), (at, "add", alpha))
 
 
@@ -308,6 +309,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Any:
         raise RuntimeError(
             "masked_fill_ only supports boolean masks, but got mask with dtype " + _c_name(mask)
         )
+    require_broadcast(mask, input)
     if isinstance(value, Tensor):
         if value._value.shape:
             raise RuntimeError(
@@ -344,11 +346,22 @@ def _masked_select(x: Any, where: Any, shape: tuple[int, ...]) -> Any:
     return np.reshape(np.broadcast_to(x, shape), (-1,))[where]
 
 
+def require_broadcast(a: Tensor, b: Tensor) -> None:
+    """Raise RuntimeError, as PyTorch does, where two shapes do not broadcast."""
+    from funcgrad.torch.core.errors import broadcast_error  # noqa: PLC0415 - beside this module
+
+    try:
+        np.broadcast_shapes(a._value.shape, b._value.shape)
+    except ValueError as error:
+        raise broadcast_error(a, b, error) from None
+
+
 @operation()
 def masked_select(input: Tensor, mask: Tensor) -> Any:
     """The elements where `mask` holds, in one dimension."""
     if mask._value.dtype.kind != "b":
         raise RuntimeError("masked_select: expected BoolTensor for mask")
+    require_broadcast(mask, input)
     shape = np.broadcast_shapes(input._value.shape, mask._value.shape)
     where = np.flatnonzero(np.broadcast_to(np.asarray(mask._value), shape))
     return apply(_masked_select, (input, where), (tuple(shape),))

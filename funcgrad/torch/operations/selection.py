@@ -379,6 +379,8 @@ def logcumsumexp(input: Tensor, dim: int) -> Any:
 
 
 def _softmax(x: Any, axis: Any) -> Any:
+    if not x.size:
+        return x.copy()
     if type(x) is np.ndarray and x.size and x.ndim:
         # The same numbers as below, without what a function for tracers costs.
         weights = np.exp(x - np.maximum.reduce(x, axis, keepdims=True))
@@ -388,6 +390,8 @@ def _softmax(x: Any, axis: Any) -> Any:
 
 
 def _log_softmax(x: Any, axis: Any) -> Any:
+    if not x.size:
+        return x.copy()
     if type(x) is np.ndarray and x.size and x.ndim:
         shifted = x - np.maximum.reduce(x, axis, keepdims=True)
         shifted -= np.log(np.add.reduce(np.exp(shifted), axis, keepdims=True))
@@ -403,7 +407,8 @@ def _normalised(made: Op, input: Tensor, dim: Any, dtype: Any) -> Any:
     if dtype is not None:
         input = input.to(dtype)
     if input._value.dtype.kind in "iub":
-        raise NotImplementedError(f"\"softmax_lastdim_kernel_impl\" not implemented for '{_word(input)}'")
+        kernel = "log_softmax" if made is _LOG_SOFTMAX else "softmax"
+        raise NotImplementedError(f"\"{kernel}_lastdim_kernel_impl\" not implemented for '{_word(input)}'")
     if dim is None:
         dim = 0 if len(input._value.shape) in (0, 1, 3) else 1
     return apply_to(made, input, (dim_of(dim, len(input._value.shape)),))

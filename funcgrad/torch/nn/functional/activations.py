@@ -13,7 +13,7 @@ from funcgrad.torch.core.errors import dim_of
 from funcgrad.torch.core.history import Op, op
 from funcgrad.torch.core.inplace import assign, require_writeable
 from funcgrad.torch.nn.operand import Operand
-from funcgrad.torch.operations.elementwise import FUNCTIONS_OF_ONE, unary
+from funcgrad.torch.operations.elementwise import unary
 
 __all__ = [
     "celu",
@@ -82,8 +82,16 @@ _mish = _plain("MishBackward0", nn.mish, "mish")
 _logsigmoid = _plain("LogSigmoidBackward0", nn.log_sigmoid, "logsigmoid")
 _hardsigmoid = _plain("HardsigmoidBackward0", nn.hard_sigmoid, "hardsigmoid")
 _selu = _plain("EluBackward0", nn.selu, "selu")
-tanh = FUNCTIONS_OF_ONE["tanh"]
-sigmoid = FUNCTIONS_OF_ONE["sigmoid"]
+
+
+def tanh(input: Operand) -> Any:
+    """The hyperbolic tangent."""
+    return input.tanh()
+
+
+def sigmoid(input: Operand) -> Any:
+    """``1 / (1 + exp(-input))``."""
+    return input.sigmoid()
 
 
 def relu(input: Operand, inplace: bool = False) -> Any:
@@ -93,7 +101,7 @@ def relu(input: Operand, inplace: bool = False) -> Any:
     >>> torch.nn.functional.relu(torch.tensor([-1.0, 0.0, 2.0]))
     tensor([0., 0., 2.])
     """
-    return finished(input, inplace, FUNCTIONS_OF_ONE["relu"](input))
+    return finished(input, inplace, input.relu())
 
 
 def silu(input: Operand, inplace: bool = False) -> Any:

@@ -48,9 +48,9 @@ def _avg(x: Any, window: Any, stride: Any, padding: Any, counted: bool, divisor:
 
 
 _MAX = {
-    1: op("SqueezeBackward1")(_max),
-    2: op("MaxPool2DWithIndicesBackward0", output_names=("result", "result1"))(_max),
-    3: op("MaxPool3DWithIndicesBackward0", output_names=("result", "result1"))(_max),
+    1: op("SqueezeBackward1", keeps_result=True)(_max),
+    2: op("MaxPool2DWithIndicesBackward0", keeps_result=True, output_names=("result", "result1"))(_max),
+    3: op("MaxPool3DWithIndicesBackward0", keeps_result=True, output_names=("result", "result1"))(_max),
 }
 _AVG = {
     1: op("SqueezeBackward1")(_avg),
