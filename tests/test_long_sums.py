@@ -18,5 +18,8 @@ def test_sum_of_many_short_rows(dtype: type, rng: np.random.Generator) -> None:
         (found,) = program.evaluate(x)
         assert found.dtype == dtype
         np.testing.assert_allclose(found, expected, rtol=1e-4 if dtype == np.float32 else 1e-10)
+    last = np.moveaxis(x, -1, 0)
+    (found,) = fg.make_program(lambda x: np.sum(x, (1, 2)))(last).evaluate(last)
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
     (found,) = fg.make_program(lambda x: np.sum(x, (0, 1)))(x[:, ::-1]).evaluate(x[:, ::-1])
     np.testing.assert_allclose(found, expected, rtol=1e-4)

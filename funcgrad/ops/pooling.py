@@ -58,7 +58,8 @@ class WindowArgMax(Primitive):
         shape = (*x.shape[: x.ndim - ndim], *counts)
         best = np.full_like(x, lowest(x.dtype), shape=shape)
         place = np.zeros_like(x, np.uint8 if math.prod(self.window) <= 256 else np.intp, shape=shape)
-        place[...] = first_places(self, counts)
+        if any(low > 0 for low, _ in self.padding):
+            place[...] = first_places(self, counts)
         has_nan = x.dtype.kind == "f" and bool(np.isnan(x).any())
         for k, offset in enumerate(product(*[range(n) for n in self.window])):
             read, written = slices(self, offset, sizes, counts)

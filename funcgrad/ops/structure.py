@@ -293,18 +293,20 @@ class ReduceSum(LinearUnary):
         return Aval(reduced_shape(x, self.axes), x.dtype)
 
     def evaluate(self, x: Any) -> Any:
-        if self._sums_long_columns(x.shape, x.dtype) and x.flags.c_contiguous:
-            rows = np.ones(math.prod(x.shape[: len(self.axes)]), x.dtype)
-            with np.errstate(invalid="ignore"):
-                return (rows @ x.reshape((len(rows), -1))).reshape(x.shape[len(self.axes) :])
+        if self._sums_long_columns(x.shape, x.dtype):
+            kept = [a for a in range(x.ndim) if a not in self.axes]
+            first = x.transpose((*self.axes, *kept))
+            if first.flags.c_contiguous:
+                rows = np.ones(math.prod([x.shape[a] for a in self.axes]), x.dtype)
+                with np.errstate(invalid="ignore"):
+                    return (rows @ first.reshape((len(rows), -1))).reshape([x.shape[a] for a in kept])
         return np.add.reduce(x, axis=self.axes, dtype=x.dtype)
 
     def _sums_long_columns(self, shape: Shape, dtype: np.dtype[Any]) -> bool:
         """Whether it sums many short rows, as for the derivative of a bias: BLAS is 5 to 20 times faster."""
-        k = len(self.axes)
-        if self.axes != tuple(range(k)) or dtype.char not in "fd":
+        if not self.axes or dtype.char not in "fd" or math.prod(shape) < 4096:
             return False
-        return 1 < math.prod(shape[k:]) <= 64 and math.prod(shape) >= 4096
+        return 1 < math.prod([n for a, n in enumerate(shape) if a not in self.axes]) <= 64
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
         x = avals[0]
