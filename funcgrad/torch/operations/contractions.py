@@ -53,7 +53,7 @@ setattr(Tensor, "__matmul__", _matmul_operator)  # noqa: B010 - given like every
 
 
 @operation("matmul")
-def matmul(input: Tensor, other: Tensor) -> Any:
+def matmul(input: Tensor, other: Any) -> Any:
     """The product of vectors, matrices or batches of matrices."""
     if not isinstance(other, Tensor):
         kind = type(other).__name__

@@ -185,7 +185,7 @@ def _given(dtype: Any) -> Any:
 
 
 def tensor(
-    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False, pin_memory: bool = False
 ) -> Tensor:
     """A new tensor with a copy of the data: numbers, nested sequences, an array or a tensor.
 

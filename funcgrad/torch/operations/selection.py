@@ -381,7 +381,7 @@ def logcumsumexp(input: Tensor, dim: int) -> Any:
 def _softmax(x: Any, axis: Any) -> Any:
     if not x.size:
         return x.copy()
-    if type(x) is np.ndarray and x.size and x.ndim:
+    if type(x) is np.ndarray and x.ndim:
         # The same numbers as below, without what a function for tracers costs.
         weights = np.exp(x - np.maximum.reduce(x, axis, keepdims=True))
         weights /= np.add.reduce(weights, axis, keepdims=True)
@@ -392,7 +392,7 @@ def _softmax(x: Any, axis: Any) -> Any:
 def _log_softmax(x: Any, axis: Any) -> Any:
     if not x.size:
         return x.copy()
-    if type(x) is np.ndarray and x.size and x.ndim:
+    if type(x) is np.ndarray and x.ndim:
         shifted = x - np.maximum.reduce(x, axis, keepdims=True)
         shifted -= np.log(np.add.reduce(np.exp(shifted), axis, keepdims=True))
         return shifted
