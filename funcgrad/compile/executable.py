@@ -52,7 +52,7 @@ class Executable:
         if found is NotImplemented:
             found = self.call(*[conformed(x, v.aval) for x, v in zip(args, self.program.inputs, strict=True)])
         if found is NotImplemented:
-            return evaluate_by_numpy(self.program, args)
+            return evaluated(self.program, args)
         return found  # type: ignore[no-any-return]
 
 
@@ -61,6 +61,13 @@ def conformed(x: Any, aval: Aval) -> Any:
     if aval.shape:
         return np.ascontiguousarray(x, aval.dtype)
     return np.asarray(x, aval.dtype)[()]
+
+
+def evaluated(program: Program, args: Sequence[Any]) -> tuple[Any, ...]:
+    """The outputs by NumPy, for whatever arguments the native code takes: rules know no Python numbers."""
+    return evaluate_by_numpy(
+        program, [conformed(x, v.aval) for x, v in zip(args, program.inputs, strict=True)]
+    )
 
 
 def compiled(program: Program, *, strict: bool = False, donated: frozenset[int] = frozenset()) -> Executable:
@@ -124,7 +131,7 @@ def failing_call(call: Callable[..., Any], program: Program) -> Callable[..., An
         found = call(*args)
         if found is NotImplemented:
             return found
-        return evaluate_by_numpy(program, args) if found[-1] else found[:-1]
+        return evaluated(program, args) if found[-1] else found[:-1]
 
     return checked
 

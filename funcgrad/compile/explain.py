@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
-from funcgrad.compile.executable import Executable, Reason, compiled
+from funcgrad.compile.executable import Executable, Reason, compiled, evaluated
 from funcgrad.compile.expand import expand
 from funcgrad.compile.fusion import Joined
 from funcgrad.compile.kernel import Kernel
@@ -139,11 +139,9 @@ def explanation(
 
 def timed(made: Executable, values: Sequence[Any]) -> tuple[float, float]:
     """The best of a few runs: compiled, and by NumPy."""
-    from funcgrad.ir.evaluate import evaluate_by_numpy  # noqa: PLC0415 - for this report alone
-
     return (
         min(seconds_of(lambda: made.run(*values)) for _ in range(REPEATS)),
-        min(seconds_of(lambda: evaluate_by_numpy(made.program, values)) for _ in range(REPEATS)),
+        min(seconds_of(lambda: evaluated(made.program, values)) for _ in range(REPEATS)),
     )
 
 
