@@ -29,14 +29,15 @@ from funcgrad.compile.products import (
     at,
     number,
     readable,
+    write_check,
 )
 from funcgrad.compile.scalars import cast_name
 from funcgrad.compile.schedule import NotLowered, Scheduler, lowers
 from funcgrad.compile.tiny import swapped
+from funcgrad.compile.triangles import NONE, is_flip, triangles_of
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Equation, Var
 from funcgrad.ops.linalg.triangular import Cholesky, TriangularSolve
-from funcgrad.ops.structure import Permute
 
 SMALL = 16
 """Up to this size loops of our own are faster than what a call of LAPACK costs before it starts."""
@@ -74,11 +75,6 @@ def known(found: Routine | None, name: str) -> Routine:
 
 
 # -- memory --------------------------------------------------------------------------------------------------
-
-
-def is_flip(move: object, ndim: int) -> bool:
-    """Whether a movement exchanges rows and columns, and nothing else."""
-    return isinstance(move, Permute) and move.order == (*range(ndim - 2), ndim - 1, ndim - 2)
 
 
 def changeable(scheduler: Scheduler, x: Atom, hint: str, source: object) -> Square:
@@ -165,7 +161,7 @@ def lower_cholesky(scheduler: Scheduler, equation: Equation) -> None:
 
     writes = [square.view, View.whole(flag, ())]
     position = scheduler.special("cholesky", emit, [square.view], writes, flops=flops)
-    scheduler.define_view(out, square.view, position)
+    scheduler.define_view(out, square.view, position).triangles = frozenset({"lower"})
 
 
 def write_potrf(
@@ -226,6 +222,8 @@ class System(NamedTuple):
     lower: bool
     transposed: bool
     unit: bool
+    triangle: frozenset[str] = NONE
+    """Which triangle the right-hand sides and so the solutions are, if they are the same as ``op(a)``."""
 
     @property
     def forward(self) -> bool:
@@ -250,6 +248,9 @@ def lower_triangular_solve(scheduler: Scheduler, equation: Equation) -> None:
     view = scheduler.stored(a)
     square = changeable(scheduler, b, local.named(out), equation.source)
     system = System(view, square, primitive.lower, primitive.transposed, primitive.unit)
+    triangle = triangles_of(scheduler, b) & {"lower" if system.forward else "upper"}
+    if n == columns:
+        system = system._replace(triangle=triangle)
     flag = local.failure_flag()
     if matrix is not None:
         name = f"{letter}trsm"
@@ -267,15 +268,18 @@ def lower_triangular_solve(scheduler: Scheduler, equation: Equation) -> None:
                 return
             write_singular(writer, system, variables, stack.wrong)
             if divided and writer.is_outermost:
-                writer.line(f"parallel({part}, p, n, 0, {PARTS}, 1)")
+                writer.line(f"parallel({part}, p, n, 0, {call.parts}, 1)")
                 writer.functions.append((Part(part, {}, {}, {}), call.part_lines(writer)))
+                if system.triangle:
+                    # Zeros that were left out might have met an infinity.
+                    write_check(writer, square.view, flag.name)
             else:
                 call.write(writer, variables, "0", writer.local.symbol(columns))
 
     reads = [view, square.view] if matrix is None else [view, matrix.view, square.view]
     writes = [square.view, View.whole(flag, ())]
     position = scheduler.special("triangular_solve", emit, reads, writes, flops=flops)
-    scheduler.define_view(out, square.view, position)
+    scheduler.define_view(out, square.view, position).triangles = system.triangle
 
 
 class TriangularCall(NamedTuple):
@@ -286,8 +290,18 @@ class TriangularCall(NamedTuple):
     matrix: Matrix
     system: System
 
-    def write(self, writer: Writer, variables: Sequence[str], first: str, count: str) -> None:
-        """One call, for some of the right-hand sides: all of one member, or a part of the only one."""
+    @property
+    def parts(self) -> int:
+        """Into how many parts it is divided: more if they are unequal."""
+        return 2 * PARTS if self.system.triangle else PARTS
+
+    def write(
+        self, writer: Writer, variables: Sequence[str], first: str, count: str, rows: str | None = None
+    ) -> None:
+        """One call, for some of the right-hand sides: all of one member, or a part of the only one.
+
+        With `rows` they are zero in the other rows: the last ones, or the first ones of a lower triangle.
+        """
         symbol, system, square = writer.local.symbol, self.system, self.system.b
         n, columns = square.view.shape[-2:]
         # A single column is a row as well, and what BLAS then calls is faster.
@@ -297,7 +311,13 @@ class TriangularCall(NamedTuple):
         target = square.batch
         if first != "0":
             target = replace(target, base=(*target.base, (first, square.view.strides[-1])))
-        sizes = (count, symbol(n)) if by_columns else (symbol(n), count)
+        matrix = self.matrix.view
+        if rows is not None and system.forward:
+            target = replace(target, base=(*target.base, (first, square.view.strides[-2])))
+            step = self.matrix.row_stride + self.matrix.column_stride
+            matrix = replace(matrix, base=(*matrix.base, (first, step)))
+        rows = rows or symbol(n)
+        sizes = (count, rows) if by_columns else (rows, count)
         codes = (
             RIGHT if by_columns else LEFT,
             LOWER if lower else UPPER,
@@ -306,7 +326,7 @@ class TriangularCall(NamedTuple):
         )
         writer.line(
             f"{self.name}({self.address}, {ROW_MAJOR}, {', '.join(map(str, codes))}, {', '.join(sizes)}, "
-            f"{number(1, square.view.buffer.dtype)}, {at(writer, self.matrix.view, variables)}, "
+            f"{number(1, square.view.buffer.dtype)}, {at(writer, matrix, variables)}, "
             f"{symbol(self.matrix.leading)}, {at(writer, target, variables)}, "
             f"{symbol(n if by_columns else columns)})"
         )
@@ -316,9 +336,16 @@ class TriangularCall(NamedTuple):
         inner = Writer(writer.local)
         size = writer.local.symbol(self.system.b.view.shape[-1])
         with inner.block("for chunk in range(begin, end):"):
-            inner.line(f"first = chunk * {size} // {PARTS}")
-            inner.line(f"last = (chunk + 1) * {size} // {PARTS}")
-            self.write(inner, (), "first", "last - first")
+            # The parts with the most work come first.
+            inner.line(
+                f"turn = {f'{self.parts - 1} - chunk' if 'upper' in self.system.triangle else 'chunk'}"
+            )
+            inner.line(f"first = turn * {size} // {self.parts}")
+            inner.line(f"last = (turn + 1) * {size} // {self.parts}")
+            rows = None
+            if self.system.triangle:
+                rows = f"{size} - first" if self.system.forward else "last"
+            self.write(inner, (), "first", "last - first", rows)
         return inner.lines
 
 

@@ -14,6 +14,7 @@ from funcgrad.compile.emission import Writer
 from funcgrad.compile.layout import Buffer, View
 from funcgrad.compile.native.blas import routine
 from funcgrad.compile.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.triangles import NONE, flipped, triangles_of
 from funcgrad.ir.program import Atom, Equation
 from funcgrad.ops.contraction import DotGeneral, StrongZeroDot
 from funcgrad.ops.structure import Permute
@@ -124,11 +125,15 @@ def lower_contraction(scheduler: Scheduler, equation: Equation) -> None:
         raise NotLowered(f"there is no {routine_name} in this NumPy's BLAS")
     address = scheduler.local.constant(routine_name, found.address)
     strong = isinstance(equation.primitive, StrongZeroDot)
-    flag = scheduler.local.failure_flag() if strong else None
-
     flops = 2.0 * math.prod(batch) * left.rows * left.columns * right.columns
-    product = Product(routine_name, address, left, right, target, dtype)
     divided = routine_name.endswith("gemm") and not batch and flops >= SHORTEST_FLOPS
+    triangle = NONE
+    if divided and len(labels.x) == 2 and left.rows == left.columns:
+        triangle = triangles_of(scheduler, x)
+        triangle = triangle if x_rows == [0] else flipped(triangle)
+    # Zeros that are left out might have met an infinity.
+    flag = scheduler.local.failure_flag() if strong or triangle else None
+    product = Product(routine_name, address, left, right, target, dtype, triangle)
     part = scheduler.local.fresh("product") if divided else ""
     if routine_name.endswith("gemm"):
         scheduler.local.serial_blas()
@@ -136,7 +141,7 @@ def lower_contraction(scheduler: Scheduler, equation: Equation) -> None:
     def emit(writer: Writer) -> None:
         writer.comment(equation.source)
         if divided and writer.is_outermost:
-            writer.line(f"parallel({part}, p, n, 0, {PARTS}, 1)")
+            writer.line(f"parallel({part}, p, n, 0, {product.parts}, 1)")
             writer.functions.append((Part(part, {}, {}, {}), product.part_lines(writer)))
         else:
             with ExitStack() as stack:
@@ -176,6 +181,13 @@ class Product(NamedTuple):
     right: Matrix
     target: View
     dtype: np.dtype[np.generic]
+    triangle: frozenset[str] = NONE
+    """Which triangle the only left matrix is: the rest of it is left out."""
+
+    @property
+    def parts(self) -> int:
+        """Into how many parts it is divided: more if they are unequal."""
+        return 2 * PARTS if self.triangle else PARTS
 
     def write(self, writer: Writer, variables: Sequence[str]) -> None:
         """The product for a member of the batch."""
@@ -190,12 +202,22 @@ class Product(NamedTuple):
     def part_lines(self, writer: Writer) -> list[str]:
         """The body of a function that computes some of the rows or columns."""
         inner, symbol = Writer(writer.local), writer.local.symbol
-        by_rows = self.left.rows >= self.right.columns
+        by_rows = bool(self.triangle) or self.left.rows >= self.right.columns
         size = symbol(self.left.rows if by_rows else self.right.columns)
         with inner.block("for chunk in range(begin, end):"):
-            inner.line(f"first = chunk * {size} // {PARTS}")
-            inner.line(f"last = (chunk + 1) * {size} // {PARTS}")
+            # The parts with the most work come first.
+            turn = f"{self.parts - 1} - chunk" if "lower" in self.triangle else "chunk"
+            inner.line(f"turn = {turn}")
+            inner.line(f"first = turn * {size} // {self.parts}")
+            inner.line(f"last = (turn + 1) * {size} // {self.parts}")
             left, right, target = self.left.view, self.right.view, self.target
+            terms = None
+            if "upper" in self.triangle:
+                terms = f"{'last' if 'lower' in self.triangle else size} - first"
+                left = replace(left, base=(*left.base, ("first", self.left.column_stride)))
+                right = replace(right, base=(*right.base, ("first", self.right.row_stride)))
+            elif self.triangle:
+                terms = "last"
             if by_rows:
                 left = replace(left, base=(*left.base, ("first", self.left.row_stride)))
                 target = replace(target, base=(*target.base, ("first", max(self.right.columns, 1))))
@@ -205,18 +227,25 @@ class Product(NamedTuple):
                 target = replace(target, base=(*target.base, ("first", 1)))
                 sizes = symbol(self.left.rows), "last - first"
             pointers = [at(inner, view, ()) for view in (left, right, target)]
-            write_gemm(inner, self, pointers, *sizes)
+            write_gemm(inner, self, pointers, *sizes, terms)
         return inner.lines
 
 
-def write_gemm(writer: Writer, product: Product, pointers: Sequence[str], rows: str, columns: str) -> None:
-    """One call for a product of two matrices, or for some of its rows or columns."""
+def write_gemm(
+    writer: Writer,
+    product: Product,
+    pointers: Sequence[str],
+    rows: str,
+    columns: str,
+    terms: str | None = None,
+) -> None:
+    """One call for a product of two matrices, or for some of its rows or columns, or of the terms of each."""
     symbol, left, right = writer.local.symbol, product.left, product.right
     a, b, c = pointers
     one, zero = number(1, product.dtype), number(0, product.dtype)
     writer.line(
         f"{product.name}({product.address}, {ROW_MAJOR}, {left.order}, {right.order}, "
-        f"{rows}, {columns}, {symbol(left.columns)}, "
+        f"{rows}, {columns}, {terms or symbol(left.columns)}, "
         f"{one}, {a}, {symbol(left.leading)}, {b}, {symbol(right.leading)}, "
         f"{zero}, {c}, {symbol(max(right.columns, 1))})"
     )

@@ -33,7 +33,8 @@ class Node:
     """What is known of a variable: where its elements are, or how to come by them."""
 
     __slots__ = (
-        *("aval", "cost", "equation", "loads", "move", "name", "nest", "ready", "source", "template", "view"),
+        *("aval", "cost", "equation", "loads", "move", "name", "nest", "ready", "source", "template"),
+        *("triangles", "view"),
     )
 
     def __init__(self, aval: Aval) -> None:
@@ -51,6 +52,8 @@ class Node:
         self.template = ""
         self.cost = 0
         self.loads: frozenset[Any] = frozenset()
+        self.triangles: frozenset[str] = frozenset()
+        """``lower``, ``upper`` or both, where all elements of its matrices beside that triangle are zero."""
 
     @property
     def is_scalar(self) -> bool:

@@ -211,3 +211,50 @@ def test_triangles_and_diagonals(dtype: Any, rng: np.random.Generator) -> None:
 def test_infinities_beside_a_triangle_do_not_matter() -> None:
     a = np.array([[1.0, np.inf], [np.nan, 2.0]])
     np.testing.assert_array_equal(fg.jit(lambda a: np.triu(a) * 2.0)(a), [[2.0, np.inf], [0.0, 4.0]])
+
+
+WIDE = 180
+"""From here on products and solutions are divided, and what is known to be zero is left out."""
+
+
+def test_products_of_triangles(rng: np.random.Generator) -> None:
+    a, b = rng.standard_normal((2, WIDE, WIDE))
+
+    def products(a: Any, b: Any) -> Any:
+        diagonal = np.diag(a[0])
+        factors = (np.tril(a), np.triu(a, 1), np.tril(a).T, np.tril(a, 1), diagonal, diagonal + np.triu(a))
+        return [x @ b for x in factors]
+
+    assert_native_and_equal(products, a, b)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("place", [(3, 5), (150, 7)])
+def test_infinity_meets_the_zeros_of_a_triangle(place: Any, rng: np.random.Generator) -> None:
+    a, b = rng.standard_normal((2, WIDE, WIDE))
+    b[place] = np.inf
+
+    def products(a: Any, b: Any) -> Any:
+        return np.tril(a) @ b, np.triu(a) @ b
+
+    for found, wanted in zip(fg.jit(products)(a, b), products(a, b), strict=True):
+        np.testing.assert_array_equal(np.isnan(found), np.isnan(wanted))
+    a = triangular(rng, WIDE, WIDE)
+    a[place[0], place[0]] = np.inf
+    solve = TriangularSolve(True, False, False).bind
+    inverse = fg.jit(lambda a, b: solve(a, np.tril(b)))
+    b[place] = 1.0
+    np.testing.assert_array_equal(np.isnan(inverse(a, b)), np.isnan(solve(a, np.tril(b))))
+
+
+def test_triangular_solutions(rng: np.random.Generator) -> None:
+    def solutions(a: Any, b: Any) -> Any:
+        found = []
+        for lower, transposed in ((True, False), (True, True), (False, False), (False, True)):
+            solve = TriangularSolve(lower, transposed, False).bind
+            for side in (np.tril(b), np.triu(b), np.tril(b).T, np.triu(b).T):
+                x = solve(a, side * 2.0)
+                found += [x, x @ b]
+        return found
+
+    assert_native_and_equal(solutions, triangular(rng, WIDE, WIDE), rng.standard_normal((WIDE, WIDE)))
