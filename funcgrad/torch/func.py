@@ -13,7 +13,6 @@ from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.engine import nodes_behind
 from funcgrad.torch.core.grad_mode import enable_grad
 from funcgrad.torch.core.history import Op
-from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.registry import FUNCTIONS
 
@@ -408,7 +407,6 @@ def vmap(
         structure: list[Any] = []
 
         def of_arrays(*arrays: Any) -> Any:
-            MODES.recording = 1
             given = _built(shape, iter([wrap(a) for a in arrays]))
             out = func(*given, **kwargs)
             found: list[Tensor] = []

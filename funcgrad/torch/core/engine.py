@@ -363,7 +363,7 @@ def pull(node: Node, g: Any) -> Sequence[Any]:
         plan = late_plan(node, g)
     cotangents = [g] if node.outputs == 1 else cotangents_for(node, g)
     values = [*node.saved, *cotangents]  # type: ignore[misc]
-    if MODES.recording:
+    if Tracer in map(type, values):
         outs: Sequence[Any] = evaluate_or_record(plan, values)
     else:
         outs = plan.evaluate(*values)

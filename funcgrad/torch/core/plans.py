@@ -115,8 +115,19 @@ def plan_for(
     key = (params, needs, specs)
     found = op.plans.get(key)
     if found is None:
+        make_room(op)
         found = op.plans[key] = built_plan(op, params, needs, specs, out_specs, mask)
     return found
+
+
+MOST_PLANS = 2048
+"""Plans an operation keeps: who changes shapes or exponents for ever must not fill the memory."""
+
+
+def make_room(op: Op) -> None:
+    """Forget the oldest plan of an operation that has too many."""
+    if len(op.plans) >= MOST_PLANS:
+        op.plans.pop(next(iter(op.plans)), None)
 
 
 def built_plan(
@@ -225,6 +236,7 @@ def late_plan(node: Node, cotangent: Any) -> Plan:
     if plan is None:
         specs = tuple([(shape, dtype) for shape in node.specs])
         mask = op.masks.get(needs) if node.saved else 0
+        make_room(op)
         plan = built_plan(op, node.params, needs, specs, ((cotangent.shape, dtype),), mask)
         op.plans[key] = plan
     return plan

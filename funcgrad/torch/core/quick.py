@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.extend import Tracer
 from funcgrad.torch.core.history import FREED, Node, Output
 from funcgrad.torch.core.plans import late_plan
 from funcgrad.torch.core.state import MODES
@@ -26,7 +27,8 @@ _ONES: dict[Any, Any] = {}
 def quick_backward(root: Tensor, keep: bool) -> bool:
     """Run the pass and return True, or return False if it needs the general one."""
     node, value = root._node, root._value
-    if not isinstance(node, Node) or value.size != 1 or not MODES.fast or MODES.recording:
+    # A result that is not traced was computed from nothing that is.
+    if not isinstance(node, Node) or value.size != 1 or not MODES.fast or type(value) is Tracer:
         return False
     nodes = plain_nodes(node)
     if nodes is None:

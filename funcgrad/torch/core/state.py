@@ -23,8 +23,6 @@ class Modes(threading.local):
     fast = True
     """Grad mode and none of the rarer modes: what the short path of an operation asks, once."""
     multithreading = True
-    recording = 0
-    """Traces of `funcgrad` inside which tensors may hold traced values."""
 
     def settle(self) -> None:
         """Recompute `fast` after a mode has changed."""

@@ -12,7 +12,6 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.extend import Tracer
-from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor
 
 __all__ = ["register_module", "register_tensor"]
@@ -26,9 +25,6 @@ def _unflatten_tensor(aux: Any, children: Any) -> Tensor:
     cls, requires_grad = aux
     (value,) = children
     t: Tensor = object.__new__(cls)
-    if type(value) is Tracer:
-        # From now on this thread's backward passes look for traced values.
-        MODES.recording = 1
     t._value = value
     t._version_box = [0]
     if requires_grad and (isinstance(value, np.ndarray | np.generic | Tracer)):
