@@ -133,6 +133,17 @@ def test_a_module_is_an_argument_of_a_compiled_function():
         np.testing.assert_allclose(ours.numpy(), want.numpy(), rtol=1e-5)
 
 
+def test_a_backward_pass_is_one_program():
+    x = torch.tensor([0.5, 1.0], requires_grad=True)
+    w = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    loss = ((w @ x).tanh() ** 2).mean()
+    program = torch.autograd.graph.backward_program(loss, [x, w])
+    found = program(np.float32(1.0))
+    loss.backward()
+    for ours, want in zip(found, (x.grad, w.grad), strict=True):
+        np.testing.assert_allclose(ours, want.numpy(), rtol=1e-6)
+
+
 # -- what is kept -----------------------------------------------------------------------------------------
 
 

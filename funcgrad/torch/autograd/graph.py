@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import funcgrad as fg
+from funcgrad.torch.core.engine import Captures, run_backward
 from funcgrad.torch.core.history import Node, Output, accumulator_of
 from funcgrad.torch.core.hooks import RemovableHandle, added_hook
 from funcgrad.torch.core.tensor import Tensor
 
-__all__ = ["GradientEdge", "Node", "get_gradient_edge", "increment_version", "register_multi_grad_hook"]
+__all__ = [
+    "GradientEdge",
+    "Node",
+    "backward_program",
+    "get_gradient_edge",
+    "increment_version",
+    "register_multi_grad_hook",
+]
 
 
 class GradientEdge(tuple[Any, ...]):
@@ -47,6 +56,31 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
         )
     node = tensor.grad_fn or accumulator_of(tensor)
     return GradientEdge(node, tensor.output_nr)
+
+
+def backward_program(output: Tensor, inputs: Any) -> fg.Program:
+    """The backward pass from a tensor to others as one Program: a cotangent in, gradients out.
+
+    Saved values are captured arrays of the Program; the history stays as it is.
+
+    >>> x = fg.torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> program = backward_program((x.sin() * 3.0).sum(), x)
+    >>> print(program.text(sources=False))
+    program pass_back(cotangent: f32[]):
+      captured a: f32[2] = [1.0, 2.0]
+      b: f32[2] = broadcast(cotangent, shape=(2,), axes=())
+      c: f32[2] = mul(b, 3.0:f32)
+      d: f32[2] = cos(a)
+      e: f32[2] = mul(c, d)
+      return e
+    """
+    wanted = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+
+    def pass_back(cotangent: Any) -> Any:
+        captures = Captures([t._node or t for t in wanted])
+        return run_backward([output._node or output], [cotangent], True, False, captures)
+
+    return fg.make_program(pass_back)(output._value)  # type: ignore[no-any-return]
 
 
 def increment_version(tensor: Any) -> None:
