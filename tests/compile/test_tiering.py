@@ -1,0 +1,189 @@
+"""Un-jitted functions that are called often become native code; what does not gain by it stays with NumPy."""
+
+from __future__ import annotations
+
+from time import sleep
+from typing import Any
+
+import numpy as np
+import pytest
+
+import funcgrad as fg
+from funcgrad.api.calls import CACHE
+from funcgrad.compile import tiering
+from funcgrad.compile.executable import Executable
+from funcgrad.ir.evaluate import TRIALS, Runner
+from funcgrad.ir.program import Program
+from funcgrad.ir.promotion import PROMOTION
+
+X = np.linspace(0.1, 1.0, 50)
+
+
+@pytest.fixture(autouse=True)
+def compiling_is_cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask at the first call, and compile as soon as asked."""
+    monkeypatch.setattr(PROMOTION, "first", 0.0)
+    monkeypatch.setattr(tiering, "START", 0.0)
+    monkeypatch.setattr(tiering, "EACH_KERNEL", 0.0)
+    monkeypatch.setattr(tiering, "EACH_EQUATION", 0.0)
+
+
+def runner_of(program: Program) -> Runner:
+    runner = program._runner
+    assert isinstance(runner, Runner)
+    return runner
+
+
+def is_native(program: Program) -> bool:
+    return isinstance(getattr(runner_of(program)._fast, "__self__", None), Executable)
+
+
+def chain(x: Any) -> Any:
+    for _ in range(6):
+        x = np.sin(x) * np.exp(-x) + x
+    return np.sum(x)
+
+
+def test_a_program_that_is_evaluated_often_is_compiled() -> None:
+    program = fg.make_program(fg.grad(chain))(X)
+    (wanted,) = program.evaluate(X)
+    for _ in range(TRIALS + 1):
+        (found,) = program.evaluate(X)
+        np.testing.assert_allclose(found, wanted, rtol=1e-13)
+    assert is_native(program)
+    (found,) = program.evaluate(X)
+    np.testing.assert_allclose(found, wanted, rtol=1e-13)
+    assert found.flags.owndata
+
+
+def test_nothing_is_compiled_before_its_price_was_spent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tiering, "EACH_KERNEL", 1000.0)
+    program = fg.make_program(chain)(X)
+    for _ in range(5):
+        program.evaluate(X)
+    assert runner_of(program)._fast is None
+    assert runner_of(program)._asks_at >= 1000.0, "it asks again when so much has been spent"
+
+
+def test_the_price_grows_with_the_program() -> None:
+    long, short = fg.make_program(fg.grad(chain))(X), fg.make_program(np.sin)(X)
+    assert tiering.price(short) <= tiering.price(long)
+
+
+def test_a_slower_form_is_dropped() -> None:
+    program = fg.make_program(chain)(X)
+    calls: list[int] = []
+
+    def slow(*args: Any) -> tuple[Any, ...]:
+        calls.append(1)
+        sleep(0.02)
+        return (0.0,)
+
+    def offered(program: Program, spent: float) -> tuple[Any, float]:
+        return slow, float("inf")
+
+    before = PROMOTION.compiler
+    PROMOTION.compiler = offered
+    try:
+        wanted = program.evaluate(X)
+        for _ in range(TRIALS + 3):
+            found = program.evaluate(X)
+    finally:
+        PROMOTION.compiler = before
+    assert len(calls) == TRIALS
+    assert runner_of(program)._fast is None
+    np.testing.assert_allclose(found, wanted)
+
+
+def test_what_is_left_to_numpy_is_not_promoted() -> None:
+    def f(x: Any) -> Any:
+        return np.fft.ifft(np.fft.fft(x))
+
+    program = fg.make_program(f)(X)
+    for _ in range(TRIALS + 2):
+        program.evaluate(X)
+    assert not is_native(program)
+    assert runner_of(program)._asks_at == float("inf"), "it is not asked again"
+
+
+def test_the_longest_programs_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tiering, "LONGEST", 3)
+    program = fg.make_program(chain)(X)
+    program.evaluate(X)
+    assert runner_of(program)._fast is None
+    assert runner_of(program)._asks_at == float("inf")
+
+
+def test_hot_gradients_agree_with_cold_ones() -> None:
+    slope = fg.grad(chain)
+    first = slope(X)
+    for k in range(2 * TRIALS):
+        np.testing.assert_allclose(slope(X + k * 0.01), fg.jacfwd(chain)(X + k * 0.01), rtol=1e-12)
+    np.testing.assert_array_equal(slope(X), slope(X))
+    np.testing.assert_allclose(slope(X), first, rtol=1e-13)
+
+
+def test_hot_functions_take_what_cold_ones_take() -> None:
+    def scaled(x: Any, s: Any) -> Any:
+        return np.sum(np.sin(x) * s * x)
+
+    slope = fg.grad(scaled, (0, 1))
+    wide = np.linspace(0.1, 1.0, 100)
+    kinds = [
+        (X, 2.0),
+        (X, np.float64(2.0)),
+        (wide[::2], 2.0),
+        (X.astype(np.float32), 2.0),
+        (np.broadcast_to(X[:1], (50,)), 2.0),
+        (X.astype(">f8"), 2.0),
+    ]
+    cold = [slope(*args) for args in kinds]
+    for _ in range(TRIALS + 3):
+        for args, wanted in zip(kinds, cold, strict=True):
+            found = slope(*args)
+            for x, y in zip(found, wanted, strict=True):
+                assert (type(x), x.dtype) == (type(y), y.dtype)
+                np.testing.assert_allclose(x, y, rtol=2e-6)
+
+
+def test_errors_of_hot_functions_are_numpys() -> None:
+    def picked(x: Any, k: Any) -> Any:
+        return np.sum(np.sin(x[k]) * x[k])
+
+    slope = fg.grad(picked)
+    good, bad = np.array([1, 2, 3]), np.array([1, 2, 50])
+    for _ in range(TRIALS + 3):
+        slope(X, good)
+    with pytest.raises(IndexError, match="out of bounds"):
+        slope(X, bad)
+    np.testing.assert_allclose(slope(X, good)[4:], 0.0)
+
+
+def test_the_gradient_of_a_jitted_function_is_compiled_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PROMOTION, "first", 1e9)
+    evaluated: list[str] = []
+    whole = Runner.evaluated
+
+    def watched(self: Runner, *args: Any) -> tuple[Any, ...]:
+        evaluated.append(self._program.name)
+        return whole(self, *args)
+
+    monkeypatch.setattr(Runner, "evaluated", watched)
+
+    @fg.jit
+    def energy(x: Any) -> Any:
+        return np.sum(np.sin(x) * x)
+
+    fg.grad(energy)(X)
+    fg.vmap(fg.grad(energy))(np.stack([X, X]))
+    fg.vjp(energy, X)[1](1.0)
+    assert evaluated == []
+    np.testing.assert_allclose(fg.grad(energy)(X), np.sin(X) + X * np.cos(X), rtol=1e-13)
+
+
+def test_promotion_keeps_no_trace_of_what_it_was_given() -> None:
+    before = CACHE.misses
+    slope = fg.grad(chain)
+    for _ in range(TRIALS + 2):
+        slope(X)
+    assert CACHE.misses <= before + 1
