@@ -77,8 +77,13 @@ def known(found: Routine | None, name: str) -> Routine:
 # -- memory --------------------------------------------------------------------------------------------------
 
 
-def changeable(scheduler: Scheduler, x: Atom, hint: str, source: object) -> Square:
-    """The matrices in memory of their own, which is that of `x` where nothing else reads it."""
+def changeable(
+    scheduler: Scheduler, x: Atom, hint: str, source: object, *, columns_first: bool | None = None
+) -> Square:
+    """The matrices in memory of their own, which is that of `x` where nothing else reads it.
+
+    `columns_first` says how they must lie, if that is not all the same.
+    """
     base, flipped, single = x, False, True
     while isinstance(base, Var):
         single = single and scheduler.uses.get(base, 0) == 1
@@ -93,12 +98,14 @@ def changeable(scheduler: Scheduler, x: Atom, hint: str, source: object) -> Squa
         if single and node.source is None and not (node.nest is None and node.view is None):
             view = scheduler.stored_node(node)
             free = view.buffer.role == "scratch" and view.buffer not in scheduler.held
-            if free and view.is_whole:
+            if free and view.is_whole and columns_first in (None, flipped):
                 return Square(swapped(view) if flipped else view, flipped)
-            if free and swapped(view).is_whole:
+            if free and swapped(view).is_whole and columns_first in (None, not flipped):
                 return Square(swapped(view) if flipped else view, not flipped)
     if stored is not None and stored.strides[-2] == 1 != stored.strides[-1]:
         flipped = not flipped
+    if columns_first is not None:
+        flipped = columns_first
     *lead, rows, columns = x.aval.shape
     shape = (*lead, columns, rows) if flipped else x.aval.shape
     view = scheduler.buffer_like(Aval(shape, x.aval.dtype), hint)

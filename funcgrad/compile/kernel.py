@@ -20,6 +20,7 @@ from funcgrad.compile import (
     running,
     sorting,
     sweeps,
+    systems,
     tiny,
     triangles,
 )
@@ -39,7 +40,7 @@ from funcgrad.ir.program import Atom, Literal, Program, Var
 
 LOWERED_BY = (
     *(control, convolutions, factorizations, gathers, lowerings, parts),
-    *(positions, products, running, sorting, sweeps, tiny, triangles),
+    *(positions, products, running, sorting, sweeps, systems, tiny, triangles),
 )
 """The modules that say how primitives are lowered: importing them registers it."""
 
