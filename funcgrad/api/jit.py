@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -77,7 +76,7 @@ def jit(
 class Specialization:
     """What was made for one kind of arguments."""
 
-    __slots__ = ("_executable", "_lock", "avals", "donated", "out_tree", "program")
+    __slots__ = ("_executable", "avals", "donated", "out_tree", "program")
 
     def __init__(
         self, program: Program, avals: tuple[Aval, ...], out_tree: Any, donated: frozenset[int]
@@ -88,7 +87,6 @@ class Specialization:
         self.avals = avals
         self.out_tree = out_tree
         self._executable: Any = None
-        self._lock = RLock()
 
     @property
     def executable(self) -> Any:
@@ -96,9 +94,8 @@ class Specialization:
         if self._executable is None:
             from funcgrad.compile.executable import compiled  # noqa: PLC0415 - when first needed
 
-            with self._lock:
-                if self._executable is None:
-                    self._executable = compiled(self.program, strict=True, donated=self.donated)
+            # Two threads may both make it; the machine code is built once, and both forms are right.
+            self._executable = compiled(self.program, strict=True, donated=self.donated)
         return self._executable
 
 
@@ -117,7 +114,6 @@ class JittedFunction(TransformedFunction):
         donated = options.get("donate_argnums", ())
         self._donated = (donated,) if isinstance(donated, int) else tuple(donated)
         self._kinds: dict[Any, Specialization] = {}
-        self._lock = RLock()
         self._direct: Callable[..., Any] | None = None
         """The native code of the last kind whose arguments and results are plain."""
         self._latest: dict[Any, Specialization] = {}
@@ -188,12 +184,10 @@ class JittedFunction(TransformedFunction):
         key = (static, treedef, avals)
         found = self._kinds.get(key)
         if found is None:
-            with self._lock:
-                found = self._kinds.get(key)
-                if found is None:
-                    found = self._traced(static, treedef, avals, args, kwargs)
-                    if not any(type(x) is Tracer for _, x in found.program.captured):
-                        self._kinds[key] = found
+            # Under no lock: recording runs the user's code, and a child forked meanwhile would wait forever.
+            found = self._traced(static, treedef, avals, args, kwargs)
+            if not any(type(x) is Tracer for _, x in found.program.captured):
+                found = self._kinds.setdefault(key, found)
         return found
 
     def _aval(self, leaf: Any) -> Aval:
