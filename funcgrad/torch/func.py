@@ -266,6 +266,15 @@ def jvp(
             raise RuntimeError(
                 "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure."
             )
+        for t, d in zip(owned, directions, strict=True):
+            if t._value.shape != d._value.shape:
+                raise RuntimeError(
+                    "Trying to set a forward gradient that has a different size than that of the original "
+                    "Tensor, this "
+                    f"is not supported. Tensor is of size {list(t._value.shape)} while the given forward "
+                    "gradient is of "
+                    f"size {list(d._value.shape)}."
+                )
         out = func(*given)
         aux = None
         if has_aux:

@@ -25,6 +25,12 @@ from funcgrad.torch.core.tensor import Tensor, own, wrap
 __all__ = ["backward", "run_backward", "saved_tensors"]
 
 _by_sequence = attrgetter("seq")
+BY_MASK = frozenset(
+    f"{word}Backward{k}"
+    for word in ("Max", "Min", "Amax", "Amin", "Clamp", "ClampMin", "ClampMax")
+    for k in (0, 1)
+)
+"""Operations whose backward selects by a comparison: its derivative by the input is nothing, not zero."""
 
 
 def backward(
@@ -182,6 +188,9 @@ class Pass:
         """Run the leaf's hooks, and accumulate or capture its gradient."""
         if leaf._hooks:
             g = hooked(leaf._hooks, g, self.create)
+        if not leaf._rg:
+            # It stopped asking for gradients after it was used.
+            return
         captured = self.captures.by_leaf.get(id(leaf)) if self.captures is not None else None
         if self.captures is not None:
             if captured is None:
@@ -419,6 +428,11 @@ def tensor_pull(node: Node, g: Any) -> Sequence[Any]:
         saved = saved_tensors(node, used_in, used_out)
         out = apply(plan.op, [*saved, *cotangents])
         made = out if isinstance(out, tuple) else (out,)
+        of_pass = made[0].grad_fn
+        masked = node._name() in BY_MASK and of_pass is not None and of_pass.plan is not None
+        if masked and of_pass.plan.is_constant:
+            for t in made:
+                t._node, t._rg = None, False
     for k, part in enumerate(plan.parts):
         found[plan.needed[part]] = made[k]
     for k, j in enumerate(plan.passed):

@@ -28,6 +28,7 @@ class Plan:
         "active_outputs",
         "evaluate",
         "in_specs",
+        "name",
         "needed",
         "out_specs",
         "parts",
@@ -45,6 +46,7 @@ class Plan:
         needed: tuple[int, ...],
         out_specs: tuple[Spec, ...],
         in_specs: tuple[Spec, ...],
+        name: str = "",
     ) -> None:
         self.program = program
         self.evaluate = program.evaluate
@@ -55,6 +57,7 @@ class Plan:
         self.out_specs = out_specs
         self.active_outputs = tuple([k for k, (_, dtype) in enumerate(out_specs) if dtype.kind in "fc"])
         self.in_specs = in_specs
+        self.name = name
         first_cotangent = len(program.inputs) - len(self.active_outputs)
         cotangents = {v: k for k, v in enumerate(program.inputs[first_cotangent:])}
         self.passed = tuple([cotangents.get(v) for v in program.outputs])  # type: ignore[arg-type]
@@ -63,10 +66,16 @@ class Plan:
         self._op: Op | None = None
 
     @property
+    def is_constant(self) -> bool:
+        """Whether every gradient that comes out is zero, whatever goes in."""
+        return all(_is_zero(self.program, v) for v in self.program.outputs)
+
+    @property
     def op(self) -> Op:
         """The backward pass as an operation of its own, so that it has a history where one is wanted."""
         if self._op is None:
-            self._op = Op(_title(self.program, self.parts), self._computed)
+            title = _TITLES_OF_BACKWARD.get(self.name) or _title(self.program, self.parts)
+            self._op = Op(title, self._computed)
         return self._op
 
     def _computed(self, *values: Any) -> Any:
@@ -74,6 +83,18 @@ class Plan:
         if len(self.parts) == 1:
             return outs[self.parts[0]]
         return tuple([outs[k] for k in self.parts])
+
+
+def _is_zero(program: fg.Program, v: Any) -> bool:
+    if hasattr(v, "value"):
+        return not np.any(v.value)
+    for var, x in program.captured:
+        if var is v:
+            return not np.any(x)
+    for equation in program.equations:
+        if v in equation.outputs:
+            return equation.primitive.name == "broadcast" and _is_zero(program, equation.inputs[0])
+    return False
 
 
 _TITLES = {
@@ -92,6 +113,25 @@ _TITLES = {
     "where": "Where",
     "conj": "Conj",
 }
+
+
+_TITLES_OF_BACKWARD = {
+    "SigmoidBackward0": "SigmoidBackwardBackward0",
+    "TanhBackward0": "TanhBackwardBackward0",
+    "ReluBackward0": "ThresholdBackwardBackward0",
+    "SoftmaxBackward0": "SoftmaxBackwardDataBackward0",
+    "LogSoftmaxBackward0": "LogSoftmaxBackwardDataBackward0",
+    "LogBackward0": "DivBackward0",
+    "Log2Backward0": "DivBackward0",
+    "Log10Backward0": "DivBackward0",
+    "Log1PBackward0": "DivBackward0",
+    "SqrtBackward0": "DivBackward0",
+    "AtanBackward0": "DivBackward0",
+    "CumprodBackward0": "DivBackward0",
+    "VarBackward0": "MulBackward0",
+    "StdBackward0": "MulBackward0",
+}
+"""What PyTorch comes to last in these backwards, where our Programs end otherwise."""
 
 
 def _title(program: fg.Program, parts: Sequence[int]) -> str:
@@ -174,7 +214,7 @@ def built_plan(
         used_in, used_out = used_out, used_in
     else:
         program, used_in, used_out = cut(whole, n_inputs, n_outputs, op.keeps_result, mask)
-    return Plan(program, used_in, used_out, needed, out_specs, specs)
+    return Plan(program, used_in, used_out, needed, out_specs, specs, op.name)
 
 
 def _conj(x: Any) -> Any:

@@ -118,6 +118,9 @@ def require(node: Node) -> None:
 
 def receive(leaf: Tensor, g: Any) -> None:
     """Add a gradient to a leaf's."""
+    if not leaf._rg:
+        # It stopped asking for gradients after it was used.
+        return
     mine = leaf._value
     if g.dtype is not mine.dtype:
         g = g.astype(mine.dtype)
