@@ -375,6 +375,80 @@ fwAD = torch.autograd.forward_ad\nwith fwAD.dual_level():\n    r = fwAD.unpack_d
 fwAD = torch.autograd.forward_ad\nwith fwAD.dual_level():\n    d = fwAD.make_dual(torch.tensor([2.0, 3.0]), torch.tensor([1.0, 0.5]))\n    r = fwAD.unpack_dual((d * d).sum())\n(r.primal, r.tangent)
 checkpoint = torch.utils.checkpoint.checkpoint\nx = torch.tensor(2.0, requires_grad=True); y = checkpoint(lambda t: t ** 3, x, use_reentrant=False); y.backward(); (y.item(), x.grad)
 checkpoint = torch.utils.checkpoint.checkpoint\nx = torch.tensor(2.0, requires_grad=True); w = torch.tensor(5.0, requires_grad=True); y = checkpoint(lambda t: w * t, x, use_reentrant=True); y.backward(); (x.grad, w.grad)
+# more of the same
+x = torch.tensor(2.0, requires_grad=True); y = x.detach().clone().requires_grad_(); (x*y).backward(); (x.grad, y.grad)
+x = torch.ones(2, requires_grad=True); torch.sum(x, dim=0).backward(); x.grad
+x = torch.ones(2, 2, requires_grad=True); y = x.sum(0); y.backward(torch.ones(2)); x.grad
+x = torch.ones(3, requires_grad=True); x.cumsum(0).backward(torch.tensor([1., 2., 3.])); x.grad
+x = torch.tensor([1., 2.], requires_grad=True); torch.stack([x, x**2]).sum().backward(); x.grad
+x = torch.tensor([3., 4.], requires_grad=True); x.norm().backward(); x.grad
+x = torch.randn(3, requires_grad=True); y = x.std(); y.backward(); x.grad.shape
+x = torch.tensor([1., 2.], requires_grad=True); y = x.var(); y.backward(); x.grad
+with torch.no_grad():\n    x = torch.ones(2, requires_grad=True)\n    y = x * 2\n(x.requires_grad, y.requires_grad)
+x = torch.ones(2)\nx.requires_grad_(True)\ny = (x * 2).sum()\nx.requires_grad_(False)\ny.backward()\nx.grad
+x = torch.ones(2, requires_grad=True); y = x * 2; x.requires_grad_(False); y.sum().backward(); x.grad
+x = torch.ones(2, requires_grad=True); y = x + 1; y.backward(torch.ones(2, 1))
+x = torch.ones(2, requires_grad=True); y = x + 1; y.backward(torch.tensor([1, 1]))
+x = torch.ones(2, requires_grad=True); torch.autograd.backward(x.sum(), torch.tensor(2.0)); x.grad
+x = torch.ones(2, requires_grad=True); torch.autograd.backward((x.sum(), x.prod())); x.grad
+x = torch.ones(2, requires_grad=True); torch.autograd.backward(x.sum(), retain_graph=True); x.grad
+x = torch.ones(2, requires_grad=True); torch.autograd.backward([x.sum()], grad_tensors=[torch.tensor(3.)]); x.grad
+x = torch.ones(2, requires_grad=True); y = x * 2; torch.autograd.backward(y, torch.ones(2), inputs=[x]); x.grad
+x = torch.ones(2, requires_grad=True); (x ** 3).sum().backward(create_graph=True); x.grad.grad_fn is not None
+x = torch.tensor([1., 2.], requires_grad=True); g = torch.autograd.grad((x ** 3).sum(), x, create_graph=True)[0]; repr(g)
+x = torch.tensor([1., 2.], requires_grad=True); g = torch.autograd.grad((x.exp()).sum(), x, create_graph=True)[0]; repr(g)
+x = torch.tensor([1., 2.], requires_grad=True); g = torch.autograd.grad((x * x).sum(), x, create_graph=True)[0]; repr(g)
+x = torch.tensor([1., 2.], requires_grad=True); g = torch.autograd.grad((x.sin()).sum(), x, create_graph=True)[0]; repr(g)
+x = torch.tensor([1., 2.], requires_grad=True); g = torch.autograd.grad((x / 3).sum(), x, create_graph=True)[0]; repr(g)
+x = torch.tensor([1., 2.], requires_grad=True); g = torch.autograd.grad((1 / x).sum(), x, create_graph=True)[0]; repr(g)
+x = torch.tensor([1., 2.], requires_grad=True); g = torch.autograd.grad(x.sigmoid().sum(), x, create_graph=True)[0]; g
+x = torch.tensor([1., 2.], requires_grad=True); g = torch.autograd.grad(x.log().sum(), x, create_graph=True)[0]; repr(g)
+x = torch.tensor([1., 2.], requires_grad=True); g = torch.autograd.grad(x.sqrt().sum(), x, create_graph=True)[0]; repr(g)
+x = torch.tensor([1., 2.], requires_grad=True); g = torch.autograd.grad(x.tanh().sum(), x, create_graph=True)[0]; g
+x = torch.tensor([1., 2.], requires_grad=True); g = torch.autograd.grad((x ** 2).mean(), x, create_graph=True)[0]; repr(g)
+m = torch.ones(2, 2, requires_grad=True); g = torch.autograd.grad((m @ m).sum(), m, create_graph=True)[0]; repr(g)
+torch.ones(2, requires_grad=True).tolist()
+x = torch.ones(2, requires_grad=True); x.item() if x.numel() == 1 else x.sum().item()
+x = torch.tensor([[1, 2], [3, 4]]); [r.tolist() for r in x]
+x = torch.arange(6).reshape(2, 3); x.T.tolist(), x.flip(1).tolist(), x.roll(1, 1).tolist()
+torch.tensor([1.0]).numpy().flags.writeable
+import copy; x = torch.ones(2, requires_grad=True); y = copy.copy(x); y is x
+x = torch.ones(2); y = x.clone(); y[0] = 5; x
+x = torch.tensor([1.0, 2.0, 3.0]); x[x > 1.5]
+x = torch.zeros(3); x[torch.tensor([0, 2])] += 1; x
+x = torch.zeros(2, 2); x.diagonal().fill_(1); x
+x = torch.zeros(4); x.view(2, 2).t()[0, 1] = 3; x
+x = torch.arange(4.); x[1:] = x[:-1].clone(); x
+x = torch.arange(4.); x.swapaxes(0, 0).add_(1); x
+x = torch.ones(2, requires_grad=True); y = x.view(-1); y.retain_grad(); y.sum().backward(); y.grad
+x = torch.ones(2, requires_grad=True); l = []; h1 = x.register_hook(lambda g: l.append(1)); h2 = x.register_hook(lambda g: l.append(2)); h1.remove(); x.sum().backward(); l
+x = torch.ones(2, requires_grad=True); y = x * 2; l = []; y.grad_fn.register_prehook(lambda g: l.append(g)); y.sum().backward(); l
+x = torch.ones(2, requires_grad=True); x.register_hook(3)
+torch.autograd.grad(torch.ones(1, requires_grad=True) * 2, [])
+x = torch.ones(1, requires_grad=True); torch.autograd.grad([x * 2, x * 3], [x])
+x = torch.ones(1, requires_grad=True); torch.autograd.grad((x * 2,), (x,), (torch.tensor([5.0]),))
+x = torch.ones(2, requires_grad=True); torch.autograd.grad(x.sum(), x, only_inputs=True)
+x = torch.ones(2, requires_grad=True); y = torch.ones(2, requires_grad=True); torch.autograd.grad((x * 2).sum(), [x, y], allow_unused=True)
+x = torch.ones(2, requires_grad=True); a = torch.autograd.functional.vjp(lambda t: t.exp(), x.detach(), torch.ones(2)); a
+torch.autograd.functional.jacobian(lambda a, b: (a + b, a * b), (torch.tensor(1.0), torch.tensor(2.0)))
+torch.autograd.functional.jacobian(torch.exp, torch.tensor([0.0, 1.0]), vectorize=True)
+torch.func.grad(lambda x, y: x * y)(torch.tensor(2.0), torch.tensor(3.0))
+torch.func.grad(lambda x: x.sum(), argnums=1)(torch.ones(2))
+torch.func.jvp(lambda x: x.sum(), (torch.ones(2),), (torch.ones(3),))
+torch.func.vmap(lambda x: x.mm(torch.ones(2, 2)))(torch.ones(3, 2, 2)).shape
+torch.func.jacrev(lambda d: d['a'] * 2)({'a': torch.ones(2)})
+torch.func.hessian(lambda x: x.prod())(torch.tensor([2.0, 3.0]))
+f, g = torch.func.vjp(torch.sin, torch.tensor(0.0)); (f, g(torch.tensor(3.0)))
+torch.set_grad_enabled(False); x = torch.ones(1, requires_grad=True); y = x * 2; torch.set_grad_enabled(True); y.requires_grad
+torch.is_grad_enabled(), torch.is_inference_mode_enabled()
+x = torch.ones(1)\nwith torch.inference_mode():\n    y = x + 1\ny.is_inference(), y.requires_grad
+with torch.inference_mode():\n    y = torch.ones(1, requires_grad=True)\ny.requires_grad
+torch.inference_mode(True)(lambda: torch.is_inference_mode_enabled())()
+repr(torch.nn.Parameter(torch.ones(2, 2))) 
+torch.tensor([1., 2.]).requires_grad_().sum().backward()
+x = torch.tensor([5, 6]); x.sum().backward()
+x = torch.tensor([1.5], dtype=torch.float16, requires_grad=True); (x * 2).sum().backward(); x.grad
+x = torch.tensor([1, 2]); x.float().requires_grad_().sum().requires_grad
 """
 
 
