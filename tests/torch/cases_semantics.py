@@ -444,7 +444,7 @@ torch.is_grad_enabled(), torch.is_inference_mode_enabled()
 x = torch.ones(1)\nwith torch.inference_mode():\n    y = x + 1\ny.is_inference(), y.requires_grad
 with torch.inference_mode():\n    y = torch.ones(1, requires_grad=True)\ny.requires_grad
 torch.inference_mode(True)(lambda: torch.is_inference_mode_enabled())()
-repr(torch.nn.Parameter(torch.ones(2, 2))) 
+repr(torch.nn.Parameter(torch.ones(2, 2)))
 torch.tensor([1., 2.]).requires_grad_().sum().backward()
 x = torch.tensor([5, 6]); x.sum().backward()
 x = torch.tensor([1.5], dtype=torch.float16, requires_grad=True); (x * 2).sum().backward(); x.grad
