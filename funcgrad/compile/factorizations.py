@@ -8,10 +8,12 @@ run by NumPy.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import NamedTuple
+
+import numpy as np
 
 from funcgrad.compile.emission import Writer
 from funcgrad.compile.layout import Buffer, View
@@ -41,6 +43,12 @@ from funcgrad.ops.linalg.triangular import Cholesky, TriangularSolve
 
 SMALL = 16
 """Up to this size loops of our own are faster than what a call of LAPACK costs before it starts."""
+
+LARGE = 256
+"""From this size on work with one matrix is shared between threads."""
+
+BLOCK = 128
+"""Columns that are factored at a time."""
 
 LEFT, RIGHT, UPPER, LOWER, NON_UNIT, UNIT = 141, 142, 121, 122, 131, 132
 
@@ -136,6 +144,20 @@ class Stack:
             self.writer.line(f"{self.flag.name}[0] = 1")
 
 
+@contextmanager
+def threads_of_blas(writer: Writer, n: int) -> Iterator[None]:
+    """Let BLAS have its threads for calls with large matrices: nobody else works meanwhile."""
+    if n < LARGE or not writer.local.blas_threads:
+        yield
+        return
+    _, put = writer.local.blas_threads
+    with writer.block("if blas_threads > 1:"):
+        writer.line(f"int_set({put}, blas_threads)")
+    yield
+    with writer.block("if blas_threads > 1:"):
+        writer.line(f"int_set({put}, i32(1))")
+
+
 # -- Cholesky's factor ---------------------------------------------------------------------------------------
 
 
@@ -151,11 +173,21 @@ def lower_cholesky(scheduler: Scheduler, equation: Equation) -> None:
         address = local.constant(name, known(lapack_routine(name), name).address)
         local.serial_blas()
     flag = local.failure_flag()
-    square = changeable(scheduler, x, local.named(out), equation.source)
+    batch = out.aval.shape[:-2]
+    divided = n >= LARGE and not batch
+    square = changeable(
+        scheduler, x, local.named(out), equation.source, columns_first=False if divided else None
+    )
     flops = out.aval.size * n / 3.0
+    blocked = Blocked(scheduler, letter, square.view) if divided else None
 
     def emit(writer: Writer) -> None:
-        stack = Stack(writer, out.aval.shape[:-2], flag, equation.source)
+        stack = Stack(writer, batch, flag, equation.source)
+        if blocked is not None and writer.is_outermost:
+            with stack:
+                blocked.write(writer, address, stack.wrong)
+                write_zeros(writer, square, ())
+            return
         cells = writer.local.fresh("arguments") if address else ""
         if cells:
             writer.line(f"{cells} = stack_i64(3)")
@@ -167,7 +199,8 @@ def lower_cholesky(scheduler: Scheduler, equation: Equation) -> None:
             write_zeros(writer, square, variables)
 
     writes = [square.view, View.whole(flag, ())]
-    position = scheduler.special("cholesky", emit, [square.view], writes, flops=flops)
+    scratch = [blocked.start] if blocked is not None else []
+    position = scheduler.special("cholesky", emit, [square.view], writes, scratch=scratch, flops=flops)
     scheduler.define_view(out, square.view, position).triangles = frozenset({"lower"})
 
 
@@ -181,8 +214,86 @@ def write_potrf(
     writer.line(f"{cells}[1] = {writer.local.symbol(square.view.shape[-1])}")
     writer.line(f"{cells}[2] = 0")
     size = f"shifted({cells}, 1)"
-    writer.line(f"{name}({address}, {cells}, {size}, {pointer}, {size}, shifted({cells}, 2))")
+    with threads_of_blas(writer, square.view.shape[-1]):
+        writer.line(f"{name}({address}, {cells}, {size}, {pointer}, {size}, shifted({cells}, 2))")
     writer.line(f"{wrong} = {wrong} | ({cells}[2] != 0)")
+
+
+class Blocked:
+    """The factor of a large matrix, some columns after the other, each time shared between threads."""
+
+    def __init__(self, scheduler: Scheduler, letter: str, view: View) -> None:
+        self.letter, self.view, self.local = letter, view, scheduler.local
+        self.addresses = {
+            stem: self.local.constant(letter + stem, known(routine(letter + stem), stem).address)
+            for stem in ("trsm", "gemm")
+        }
+        self.start = scheduler.buffer_like(Aval((1,), np.dtype(np.int64)), "start")
+        """Where the present columns begin."""
+        self.below, self.rest = self.local.fresh("below"), self.local.fresh("rest")
+
+    def write(self, writer: Writer, address: str, wrong: str) -> None:
+        """LAPACK for the square on the diagonal, then what is below it, then what is right of that."""
+        n, name = self.local.symbol(self.view.shape[-1]), self.view.buffer.name
+        cells, k, start = self.local.fresh("arguments"), self.local.fresh("k"), self.start.buffer.name
+        writer.line(f"{cells} = stack_i64(4)")
+        writer.line(f"{cells}[0] = {ord('U')}")
+        writer.line(f"{cells}[1] = {n}")
+        with writer.block(f"for {k} in range(0, {n}, {BLOCK}):"):
+            writer.line(f"{start}[0] = {k}")
+            writer.line(f"{cells}[2] = min({BLOCK}, {n} - {k})")
+            writer.line(f"{cells}[3] = 0")
+            pointers = ", ".join([f"shifted({cells}, {place})" for place in (1, 3)])
+            square = f"shifted({name}, {k} * {n} + {k})"
+            writer.line(f"{self.letter}potrf({address}, {cells}, shifted({cells}, 2), {square}, {pointers})")
+            writer.line(f"{wrong} = {wrong} | ({cells}[3] != 0)")
+            with writer.block(f"if {k} + {BLOCK} < {n}:"):
+                for function, body in ((self.below, self.below_lines), (self.rest, self.rest_lines)):
+                    writer.line(f"parallel({function}, p, n, 0, {2 * PARTS}, 1)")
+                    writer.functions.append((Part(function, {}, {}, {}), body()))
+
+    @contextmanager
+    def rows(self, writer: Writer) -> Iterator[None]:
+        """The loop over parts of the rows below the square, those with the most work first."""
+        n = self.local.symbol(self.view.shape[-1])
+        with writer.block("for chunk in range(begin, end):"):
+            writer.line(f"begun = {self.start.buffer.name}[0]")
+            writer.line(f"after = begun + {BLOCK}")
+            writer.line(f"turn = {2 * PARTS - 1} - chunk")
+            writer.line(f"first = after + turn * ({n} - after) // {2 * PARTS}")
+            writer.line(f"last = after + (turn + 1) * ({n} - after) // {2 * PARTS}")
+            yield
+
+    def place(self, row: str, column: str) -> str:
+        """The pointer to an element."""
+        return (
+            f"shifted({self.view.buffer.name}, {row} * {self.local.symbol(self.view.shape[-1])} + {column})"
+        )
+
+    def below_lines(self) -> list[str]:
+        """The function that divides what is below the square by its factor."""
+        writer = Writer(self.local)
+        n, dtype = self.local.symbol(self.view.shape[-1]), self.view.buffer.dtype
+        with self.rows(writer):
+            writer.line(
+                f"{self.letter}trsm({self.addresses['trsm']}, {ROW_MAJOR}, {RIGHT}, {LOWER}, {TRANS}, "
+                f"{NON_UNIT}, last - first, {BLOCK}, {number(1, dtype)}, "
+                f"{self.place('begun', 'begun')}, {n}, {self.place('first', 'begun')}, {n})"
+            )
+        return writer.lines
+
+    def rest_lines(self) -> list[str]:
+        """The function that takes the products of what is below the square from the lower triangle."""
+        writer = Writer(self.local)
+        n, dtype = self.local.symbol(self.view.shape[-1]), self.view.buffer.dtype
+        with self.rows(writer):
+            writer.line(
+                f"{self.letter}gemm({self.addresses['gemm']}, {ROW_MAJOR}, {NO_TRANS}, {TRANS}, "
+                f"last - first, last - after, {BLOCK}, {number(-1, dtype)}, "
+                f"{self.place('first', 'begun')}, {n}, {self.place('after', 'begun')}, {n}, "
+                f"{number(1, dtype)}, {self.place('first', 'after')}, {n})"
+            )
+        return writer.lines
 
 
 def write_factor(writer: Writer, view: View, variables: Sequence[str], wrong: str) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from funcgrad.compile import tiny
 from funcgrad.compile.emission import Writer
-from funcgrad.compile.factorizations import Square, Stack, changeable, known, letter_of
+from funcgrad.compile.factorizations import Square, Stack, changeable, known, letter_of, threads_of_blas
 from funcgrad.compile.layout import View
 from funcgrad.compile.native.blas import lapack_routine
 from funcgrad.compile.parts import fill
@@ -62,10 +62,12 @@ class Lapack:
         """Factor a matrix in its place; whether it is singular."""
         size = self.given(SIZE)
         writer.line(f"{self.cells}[{INFO}] = 0")
-        writer.line(
-            f"{self.letter}getrf({self.addresses['getrf']}, {size}, {size}, "
-            f"{at(writer, square.batch, variables)}, {size}, {self.pivots.buffer.name}, {self.given(INFO)})"
-        )
+        with threads_of_blas(writer, self.n):
+            writer.line(
+                f"{self.letter}getrf({self.addresses['getrf']}, {size}, {size}, "
+                f"{at(writer, square.batch, variables)}, {size}, {self.pivots.buffer.name}, "
+                f"{self.given(INFO)})"
+            )
         return f"({self.cells}[{INFO}] != 0)"
 
     def solve(
@@ -75,11 +77,12 @@ class Lapack:
         writer.line(f"{self.cells}[{CHARACTER}] = {ord('T' if transposed else 'N')}")
         writer.line(f"{self.cells}[{COLUMNS}] = {self.local.symbol(columns)}")
         size = self.given(SIZE)
-        writer.line(
-            f"{self.letter}getrs({self.addresses['getrs']}, {self.cells}, {size}, {self.given(COLUMNS)}, "
-            f"{at(writer, factors, variables)}, {size}, {self.pivots.buffer.name}, "
-            f"{at(writer, b, variables)}, {size}, {self.given(INFO)})"
-        )
+        with threads_of_blas(writer, min(self.n, 2 * columns)):
+            writer.line(
+                f"{self.letter}getrs({self.addresses['getrs']}, {self.cells}, {size}, {self.given(COLUMNS)}, "
+                f"{at(writer, factors, variables)}, {size}, {self.pivots.buffer.name}, "
+                f"{at(writer, b, variables)}, {size}, {self.given(INFO)})"
+            )
 
 
 def stack_of(view: View) -> View:

@@ -258,3 +258,17 @@ def test_triangular_solutions(rng: np.random.Generator) -> None:
         return found
 
     assert_native_and_equal(solutions, triangular(rng, WIDE, WIDE), rng.standard_normal((WIDE, WIDE)))
+
+
+@pytest.mark.parametrize("dtype", TOLERANCES)
+@pytest.mark.parametrize("n", [256, 300])
+def test_large_matrices_are_factored_in_blocks(n: int, dtype: Any, rng: np.random.Generator) -> None:
+    a = positive(rng, n, n, dtype=dtype)
+
+    def factors(a: Any) -> Any:
+        return np.linalg.cholesky(a), np.linalg.cholesky((a * 2.0).T)
+
+    assert_native_and_equal(factors, a, tolerance=TOLERANCES[dtype])
+    a[n - 1, n - 1] = -1.0
+    with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
+        fg.jit(np.linalg.cholesky)(a)
