@@ -272,3 +272,20 @@ def test_large_matrices_are_factored_in_blocks(n: int, dtype: Any, rng: np.rando
     a[n - 1, n - 1] = -1.0
     with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
         fg.jit(np.linalg.cholesky)(a)
+
+
+def test_what_a_loop_reads_in_every_trip_is_not_factored_in_place(rng: np.random.Generator) -> None:
+    a, b = rng.standard_normal((2, 5, 5))
+
+    def steps(a: Any, b: Any) -> Any:
+        covariance, side = a @ a.T + np.eye(5), b * 2.0
+
+        def step(x: Any, noise: Any) -> Any:
+            factor = np.linalg.cholesky(covariance.T)
+            x = TriangularSolve(True, False, False).bind(factor, x + noise)
+            y = TriangularSolve(True, True, False).bind(factor, side)
+            return x, (np.linalg.inv(covariance), y, np.tril(x, -1))
+
+        return fg.scan(step, b @ a, np.arange(4.0))
+
+    assert_native_and_equal(steps, a, b)
