@@ -23,7 +23,7 @@ from funcgrad.compile.scalars import cast_name
 from funcgrad.compile.schedule import NotLowered, Scheduler, lowers
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Equation
-from funcgrad.ops.linalg.determinants import Det, SlogDet
+from funcgrad.ops.linalg.determinants import FAR_FROM_SINGULAR, Det, DetWithCofactors, SlogDet
 from funcgrad.ops.linalg.systems import Inv, LuFactors, SolveFactored, way_to_solve
 from funcgrad.ops.linalg.tiny import LARGEST
 
@@ -180,18 +180,13 @@ def lower_inverse(scheduler: Scheduler, equation: Equation) -> None:
     square = changeable(scheduler, a, "", equation.source)
     view = scheduler.buffer_like(out.aval, scheduler.local.named(out))
     flag = scheduler.local.failure_flag()
-    number = cast_name(out.aval.dtype)
 
     def emit(writer: Writer) -> None:
         stack = Stack(writer, lapack.batch, flag, equation.source)
         lapack.prepare(writer)
         with stack as variables:
             writer.line(f"{stack.wrong} = {stack.wrong} | {lapack.factor(writer, square, variables)}")
-            i, j = writer.local.fresh("r"), writer.local.fresh("r")
-            with writer.loop(i, lapack.n):
-                with writer.loop(j, lapack.n):
-                    writer.line(f"{writer.element(view, [*variables, i, j])} = {number}(0)")
-                writer.line(f"{writer.element(view, [*variables, i, i])} = {number}(1)")
+            write_identity(writer, view, variables)
             # Of the transposed factors the solutions, column after column, are the rows of the inverse.
             turned = square.columns_first
             lapack.solve(writer, square.batch, stack_of(view), lapack.n, turned, variables)
@@ -263,6 +258,68 @@ def lower_determinant(scheduler: Scheduler, equation: Equation) -> None:
         tiny.lower_determinant(scheduler, equation)
     else:
         determinants(scheduler, equation)
+
+
+@lowers(DetWithCofactors)
+def lower_cofactors(scheduler: Scheduler, equation: Equation) -> None:
+    """The determinant times the transposed inverse; matrices near singular ones are left to NumPy."""
+    a: Atom = equation.inputs[0]
+    if 0 < a.aval.shape[-1] <= LARGEST:
+        tiny.lower_determinant(scheduler, equation)
+        return
+    lapack = Lapack(scheduler, equation)
+    square = changeable(scheduler, a, "", equation.source)
+    det, view = [scheduler.buffer_like(v.aval, scheduler.local.named(v)) for v in equation.outputs]
+    flag = scheduler.local.failure_flag()
+    number = cast_name(a.aval.dtype)
+
+    def emit(writer: Writer) -> None:
+        fresh, n = writer.local.fresh, lapack.n
+        found, value = Magnitude(fresh("sign"), fresh("log")), fresh("det")
+        stack = Stack(writer, lapack.batch, flag, equation.source)
+        lapack.prepare(writer)
+        with stack as variables:
+            size = write_total(writer, square.view, variables)
+            writer.line(f"{stack.wrong} = {stack.wrong} | {lapack.factor(writer, square, variables)}")
+            write_magnitude(writer, lapack, square, variables, found)
+            writer.line(f"{value} = {found.sign} * exp({found.log})")
+            writer.line(f"{writer.element(det, variables)} = {value}")
+            write_identity(writer, view, variables)
+            lapack.solve(writer, square.batch, stack_of(view), n, not square.columns_first, variables)
+            other = write_total(writer, view, variables)
+            bound = f"{number}({FAR_FROM_SINGULAR * n})"
+            writer.line(f"{stack.wrong} = {stack.wrong} | (not ({size} * {other} < {bound}))")
+            i, j = fresh("r"), fresh("r")
+            with writer.loop(i, n), writer.loop(j, n):
+                element = writer.element(view, [*variables, i, j])
+                writer.line(f"{element} = {value} * {element}")
+
+    writes = [square.view, det, view, View.whole(flag, ())]
+    flops = 2.0 * lapack.n * a.aval.size
+    position = scheduler.special(
+        "cofactors", emit, [square.view], writes, scratch=[lapack.pivots], flops=flops
+    )
+    for out, made in zip(equation.outputs, (det, view), strict=True):
+        scheduler.define_view(out, made, position)
+
+
+def write_identity(writer: Writer, view: View, variables: Sequence[str]) -> None:
+    """The identity matrix."""
+    number, n = cast_name(view.buffer.dtype), view.shape[-1]
+    i, j = writer.local.fresh("r"), writer.local.fresh("r")
+    with writer.loop(i, n):
+        with writer.loop(j, n):
+            writer.line(f"{writer.element(view, [*variables, i, j])} = {number}(0)")
+        writer.line(f"{writer.element(view, [*variables, i, i])} = {number}(1)")
+
+
+def write_total(writer: Writer, view: View, variables: Sequence[str]) -> str:
+    """The sum of the magnitudes of a matrix's elements; the local that holds it."""
+    total, i, j = (writer.local.fresh(stem) for stem in ("total", "r", "r"))
+    writer.line(f"{total} = {cast_name(view.buffer.dtype)}(0)")
+    with writer.loop(i, view.shape[-2]), writer.loop(j, view.shape[-1]):
+        writer.line(f"{total} = plus({total}, fabs({writer.element(view, [*variables, i, j])}))")
+    return total
 
 
 @lowers(SlogDet)

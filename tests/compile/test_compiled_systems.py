@@ -28,12 +28,17 @@ def loss(a: Any, b: Any) -> Any:
     return np.sum(np.linalg.solve(a, b) ** 2) + np.sum(np.linalg.slogdet(a)[1]) + np.sum(np.linalg.inv(a))
 
 
+def squared_determinant(a: Any, b: Any) -> Any:
+    return np.sum(np.linalg.det(a * 1.5) ** 2) + np.sum(np.linalg.det(a))
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "solve": lambda a, b: (np.linalg.solve(a, b), np.linalg.solve(a, b[..., :1])),
     "inv": lambda a, b: np.linalg.inv(a),
     "det": lambda a, b: np.linalg.det(a),
     "slogdet": log_determinant,
     "turned": turned_operands,
+    "gradient of det": fg.grad(squared_determinant),
     "gradient": fg.grad(loss, argnums=(0, 1)),
 }
 
@@ -80,6 +85,15 @@ def test_determinants_of_singular_matrices(n: int, rng: np.random.Generator) -> 
 def test_determinants_that_would_overflow_on_the_way() -> None:
     a = np.diag([1e200, 1e200, 1e-200, 1e-200, 2.0])
     np.testing.assert_allclose(fg.jit(np.linalg.det)(a), 2.0)
+
+
+@pytest.mark.parametrize("n", [5, 20])
+def test_gradients_of_determinants_of_singular_matrices(n: int, rng: np.random.Generator) -> None:
+    a = rng.standard_normal((3, n, n))
+    a[1, 2], a[2, 1] = 0.0, a[2, 3] * (1 + 1e-12)
+    gradient = fg.grad(lambda a: np.sum(np.linalg.det(a)))
+    wanted = gradient(a)
+    np.testing.assert_allclose(fg.jit(gradient)(a), wanted, rtol=1e-12, atol=1e-12 * np.abs(wanted).max())
 
 
 def test_a_matrix_is_factored_once_and_solved_with_in_a_loop(rng: np.random.Generator) -> None:
