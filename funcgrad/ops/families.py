@@ -244,7 +244,9 @@ def ufunc_dtypes(name: str, ufunc: Any, avals: tuple[Aval, ...]) -> tuple[np.dty
         asked = [x.dtype for x in avals]
         if any(dtype in _SINGLE.values() for dtype in asked):
             # A number that took the dtype of an array beside it; rules combine it with numbers of their own.
-            asked = [_SINGLE.get(dtype, dtype) for dtype in asked]
+            # An integer beside it is no reason for double precision either.
+            whole = np.dtype(np.float32)
+            asked = [whole if dtype.kind in "iu" else _SINGLE.get(dtype, dtype) for dtype in asked]
     try:
         found: tuple[np.dtype[Any], ...] = ufunc.resolve_dtypes((*asked, None))
     except TypeError as error:

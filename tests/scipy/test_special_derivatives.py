@@ -452,3 +452,15 @@ def test_zeros_and_kinks() -> None:
     assert fg.grad(s.log_ndtr)(-1e10) == pytest.approx(1e10)
     assert fg.grad(s.log_ndtr)(40.0) == 0.0
     assert fg.grad(s.expn, argnums=1)(2, 0.0) == -np.inf
+
+
+@pytest.mark.parametrize("name", ["i1", "j1", "k1", "i1e", "k1e"])
+def test_second_derivatives_of_single_precision_stay_single(name: str) -> None:
+    function = getattr(fg.scipy.special, name)
+    ones = np.ones(2, np.float32)
+
+    def slope(x: Any) -> Any:
+        return fg.vjp(function, x)[1](ones)[0]
+
+    second = fg.make_program(lambda x: fg.vjp(slope, x)[1](ones)[0])
+    assert [a.dtype for a in second(np.array([0.5, 1.0], np.float32)).out_avals] == [np.float32]

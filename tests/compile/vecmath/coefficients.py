@@ -10,7 +10,7 @@ which are exact, so that rounding the coefficients costs nothing that counts.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,11 +47,19 @@ def minimax(fit: Fit, degree: int, rounds: int = 6) -> list[Any]:
         solution = mpmath.lu_solve(mpmath.matrix(rows), mpmath.matrix([values[p] for p in points]))
         inner = list(solution)[: degree + 1]
         errors = [
-            (v - mpmath.polyval(inner[::-1], centred(x, low, high))) * w
+            (v - polynomial_at(inner, centred(x, low, high))) * w
             for x, v, w in zip(samples, values, weights, strict=True)
         ]
         points = alternation(errors, degree + 2)
     return expanded(inner, low, high)
+
+
+def polynomial_at(coefficients: Sequence[Any], x: Any) -> Any:
+    """A polynomial by Horner's rule; the constant term comes first."""
+    total = mpmath.mpf(0)
+    for c in reversed(coefficients):
+        total = total * x + c
+    return total
 
 
 def mid(low: Any, high: Any, t: Any) -> Any:

@@ -46,7 +46,7 @@ def test_the_error_of_a_minimax_polynomial_alternates() -> None:
     import coefficients
 
     def error(polynomial: list[Any], x: Any) -> Any:
-        return mpmath.polyval(polynomial[::-1], x) - mpmath.exp(x)
+        return coefficients.polynomial_at(polynomial, x) - mpmath.exp(x)
 
     fit = coefficients.Fit(mpmath.exp, "-1.0001", "1", (5, 5))
     polynomial = coefficients.minimax(fit, 5)
