@@ -19,6 +19,7 @@ from funcgrad.compile import (
     products,
     running,
     sorting,
+    substitution,
     sweeps,
     systems,
     tiny,
@@ -40,7 +41,7 @@ from funcgrad.ir.program import Atom, Literal, Program, Var
 
 LOWERED_BY = (
     *(control, convolutions, factorizations, gathers, lowerings, parts),
-    *(positions, products, running, sorting, sweeps, systems, tiny, triangles),
+    *(positions, products, running, sorting, substitution, sweeps, systems, tiny, triangles),
 )
 """The modules that say how primitives are lowered: importing them registers it."""
 
