@@ -8,6 +8,7 @@ record its equations into the trace that is open around it.
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
@@ -42,7 +43,12 @@ class TransformCache:
         self._most_steps = most_steps
         self._steps = 0
         self._entries: dict[Hashable, tuple[Any, int]] = {}
-        self._lock = Lock()
+        self._lock = lock = Lock()
+        if hasattr(os, "register_at_fork"):
+            # Held by another thread it would stay held in the child for ever.
+            os.register_at_fork(
+                before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
+            )
         self.misses = 0
         """How many Programs had to be transformed."""
 

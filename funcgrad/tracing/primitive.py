@@ -6,6 +6,7 @@ where a tracer is involved, evaluate where none is). Families of operations refi
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import Any, ClassVar
@@ -28,6 +29,11 @@ MOST_INFERRED = 10_000
 """Result types that a primitive remembers, before it starts again."""
 
 _INTERNING = Lock()
+if hasattr(os, "register_at_fork"):
+    # Held by another thread it would stay held in the child for ever.
+    os.register_at_fork(
+        before=_INTERNING.acquire, after_in_parent=_INTERNING.release, after_in_child=_INTERNING.release
+    )
 
 
 class Linear:

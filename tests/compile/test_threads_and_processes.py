@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,10 @@ import pytest
 
 import funcgrad as fg
 from funcgrad import lax
+from funcgrad.api.calls import CACHE
 from funcgrad.compile import parallel
 from funcgrad.compile.native.threads import set_threads, threads
+from funcgrad.tracing.primitive import _INTERNING
 
 X = np.linspace(0.1, 1.0, 40)
 
@@ -62,7 +65,7 @@ def in_a_child(work: Callable[[], bool]) -> bool:
         try:
             import signal
 
-            signal.alarm(30)
+            signal.alarm(15)
             fine = work()
         finally:
             os._exit(0 if fine else 1)
@@ -201,6 +204,27 @@ def test_a_fork_while_another_thread_records_leaves_the_child_able_to() -> None:
     finally:
         go_on.set()
         thread.join(30)
+
+
+@can_fork
+@may_warn
+@pytest.mark.parametrize("lock", [_INTERNING, CACHE._lock], ids=["interning", "cache"])
+def test_a_fork_waits_for_locks_that_other_threads_hold(lock: Any) -> None:
+    held = threading.Event()
+
+    def hold() -> None:
+        with lock:
+            held.set()
+            sleep(0.1)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert held.wait(30)
+    child_is_right = in_a_child(
+        lambda: bool(fg.grad(lambda x: np.sum(np.tile(x, os.getpid() % 97 + 1)))(X)[0] > 0)
+    )
+    thread.join(30)
+    assert child_is_right
 
 
 # -- processes -----------------------------------------------------------------------------------------------
