@@ -48,6 +48,10 @@ def numba_function(made: Executable, name: str) -> Any:
     return numba.njit(function)
 
 
+WRONG = "an index of {} is out of bounds, or a matrix is singular"
+"""What the function says where NumPy would raise an error; called from Python, funcgrad says which."""
+
+
 def wrapper_source(kernel: Kernel, program: Program, name: str, sizes: int, constants: Sequence[int]) -> str:
     """The text of the function: check, allocate, call."""
     arguments = [f"a{k}" for k in range(len(program.inputs))]
@@ -81,9 +85,7 @@ def wrapper_source(kernel: Kernel, program: Program, name: str, sizes: int, cons
     lines.append(f"    entry(table.ctypes.data, {sizes})")
     for slot, buffer in enumerate(kernel.buffers):
         if buffer.role == "failure":
-            lines.append(
-                f'    if r{slot}[0]:\n        raise IndexError("an index of {name} is out of bounds")'
-            )
+            lines.append(f'    if r{slot}[0]:\n        raise IndexError("{WRONG.format(name)}")')
     found = [results[k] for k in sorted(results)]
     lines.append(f"    return {found[0] if len(found) == 1 else '(' + ', '.join(found) + ',)'}")
     return "\n".join(lines) + "\n"

@@ -1,7 +1,7 @@
 """Lowering of sorting: a stable order of the elements along an axis, by radix, or by insertion where few.
 
-A number is turned into bits that are ordered as numbers are. They are sorted by one byte after the other, from
-the last; each pass keeps the order of equal bytes, so the whole is stable.
+A number is turned into bits that are ordered as numbers are. They are sorted by one byte after the other,
+from the last; each pass keeps the order of equal bytes, so the whole is stable.
 """
 
 from __future__ import annotations

@@ -60,7 +60,16 @@ class Runner:
     can compile it; the faster of the two forms stays.
     """
 
-    __slots__ = ("_asks_at", "_fast", "_lifetimes", "_program", "_runs", "_source_function", "_spent", "_trial")
+    __slots__ = (
+        "_asks_at",
+        "_fast",
+        "_lifetimes",
+        "_program",
+        "_runs",
+        "_source_function",
+        "_spent",
+        "_trial",
+    )
 
     def __init__(self, program: Program) -> None:
         self._program = program

@@ -16,7 +16,16 @@ import numpy as np
 from funcgrad.errors import DtypeError, IndexingError, ShapeError
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ops.families import broadcast_shapes, summed_to
-from funcgrad.ops.structure import aval, broadcast, broadcast_to, permute, primitive_called, reshape, shape_of, zeros_beside
+from funcgrad.ops.structure import (
+    aval,
+    broadcast,
+    broadcast_to,
+    permute,
+    primitive_called,
+    reshape,
+    shape_of,
+    zeros_beside,
+)
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, distinct, fixed, integers, normal, positive
 
