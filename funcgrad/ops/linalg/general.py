@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.errors import DtypeError, ShapeError
+from funcgrad.errors import DtypeError
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.arithmetic import div, mul, neg, sub
+from funcgrad.ops.arithmetic import div, mul, sub
 from funcgrad.ops.complexes import complex_dtype, imag, make_complex, real
 from funcgrad.ops.linalg.matrices import (
     OnStacks,
@@ -25,40 +25,18 @@ from funcgrad.ops.linalg.matrices import (
     refusals,
     scaled_columns,
 )
-from funcgrad.ops.linalg.spectra import REPEATED, SquareOfOpenGaps, differences
+from funcgrad.ops.linalg.spectra import InversesOfGaps
 from funcgrad.ops.linalg.systems import solve
 from funcgrad.ops.structure import cast, reduce_sum, shape_of
-from funcgrad.tracing.samples import Draw, ErrorSample, Sample, distinct, integers, normal
+from funcgrad.tracing.samples import Draw, ErrorSample, Sample, integers, normal
 
 
-class InverseComplexGaps(OnStacks):
+class InverseComplexGaps(InversesOfGaps):
     """``1 / (w[j] - w[i])`` for each pair of complex numbers in the last axis, 0 where they are equal."""
 
     name = "inverse_complex_gaps"
     kinds = "c"
-
-    def infer(self, *avals: Aval) -> Aval:
-        (w,) = avals
-        if not w.ndim:
-            raise ShapeError(f"{self.name} of {w}: needs numbers along the last axis")
-        if w.dtype.kind != "c":
-            raise DtypeError(f"{self.name} of {w}: must be cast to complex numbers first")
-        return Aval((*w.shape, w.shape[-1]), w.dtype)
-
-    def evaluate(self, *values: Any) -> Any:
-        (w,) = values
-        gaps = w[..., None, :] - w[..., :, None]
-        largest = np.abs(w).max(axis=-1, initial=0)[..., None, None]
-        is_open = np.abs(gaps) > largest * (REPEATED * w.shape[-1] * np.finfo(w.dtype).eps)
-        return np.divide(1, gaps, out=np.zeros_like(gaps), where=is_open)
-
-    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        out = self.bind(*primals)
-        return out, mul(neg(SquareOfOpenGaps().bind(out)), differences(tangents[0]))
-
-    @classmethod
-    def samples(cls) -> Sequence[Any]:
-        return (Sample(distinct(2, 3)),)
+    wanted = "complex"
 
     @classmethod
     def error_samples(cls) -> Sequence[Any]:

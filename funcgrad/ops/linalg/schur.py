@@ -28,7 +28,7 @@ from funcgrad.ops.linalg.matrices import (
     scaled_columns,
     upper_part,
 )
-from funcgrad.ops.linalg.spectra import REPEATED, broadcast_last
+from funcgrad.ops.linalg.spectra import broadcast_last, inverses_of_gaps
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import ErrorSample, Sample, normal
 
@@ -103,11 +103,7 @@ class SchurTurn(OnStacks):
                 "schur of a real matrix with complex eigenvalues has no derivative here",
                 remedy='Ask for the complex form: schur(a, output="complex").',
             )
-        w = np.diagonal(t, axis1=-2, axis2=-1)
-        gaps = w[..., None, :] - w[..., :, None]
-        largest = np.abs(w).max(axis=-1, initial=0)[..., None, None]
-        is_open = np.abs(gaps) > largest * (REPEATED * w.shape[-1] * np.finfo(w.dtype).eps)
-        inverse = np.divide(1, gaps, out=np.zeros_like(gaps), where=is_open)
+        inverse = inverses_of_gaps(np.diagonal(t, axis1=-2, axis2=-1))
         return (solved_upwards if self.transposed else solved_downwards)(t, e, inverse)
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:

@@ -8,7 +8,7 @@ spaces alone, or on the eigenvalues symmetrically, has the right derivative, and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -34,26 +34,22 @@ REPEATED = 4.0
 """Eigenvalues closer than this many units in the last place of the largest, times their number, are equal."""
 
 
-class InverseGaps(OnStacks):
-    """``1 / (w[j] - w[i])`` for pairs of real numbers in the last axis, 0 where they are as good as equal."""
+class InversesOfGaps(OnStacks):
+    """``1 / (w[j] - w[i])`` for pairs of numbers in the last axis, 0 where they are as good as equal."""
 
-    name = "inverse_gaps"
-    kinds = "f"
+    wanted: ClassVar[str]
+    """What the numbers must be cast to."""
 
     def infer(self, *avals: Aval) -> Aval:
         (w,) = avals
         if not w.ndim:
             raise ShapeError(f"{self.name} of {w}: needs numbers along the last axis")
-        if w.dtype.kind != "f":
-            raise DtypeError(f"{self.name} of {w}: must be cast to floating-point numbers first")
+        if w.dtype.kind != self.kinds:
+            raise DtypeError(f"{self.name} of {w}: must be cast to {self.wanted} numbers first")
         return Aval((*w.shape, w.shape[-1]), w.dtype)
 
     def evaluate(self, *values: Any) -> Any:
-        (w,) = values
-        gaps = w[..., None, :] - w[..., :, None]
-        largest = np.abs(w).max(axis=-1, initial=0)[..., None, None]
-        is_open = np.abs(gaps) > largest * (REPEATED * w.shape[-1] * np.finfo(w.dtype).eps)
-        return np.divide(1, gaps, out=np.zeros_like(gaps), where=is_open)
+        return inverses_of_gaps(values[0])
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         out = self.bind(*primals)
@@ -62,6 +58,22 @@ class InverseGaps(OnStacks):
     @classmethod
     def samples(cls) -> Sequence[Any]:
         return (Sample(distinct(2, 3)),)
+
+
+def inverses_of_gaps(w: Any) -> Any:
+    """The evaluation of `InversesOfGaps`."""
+    gaps = w[..., None, :] - w[..., :, None]
+    largest = np.abs(w).max(axis=-1, initial=0)[..., None, None]
+    is_open = np.abs(gaps) > largest * (REPEATED * w.shape[-1] * np.finfo(w.dtype).eps)
+    return np.divide(1, gaps, out=np.zeros_like(gaps), where=is_open)
+
+
+class InverseGaps(InversesOfGaps):
+    """``1 / (w[j] - w[i])`` for pairs of real numbers in the last axis, 0 where they are as good as equal."""
+
+    name = "inverse_gaps"
+    kinds = "f"
+    wanted = "floating-point"
 
     @classmethod
     def error_samples(cls) -> Sequence[Any]:
