@@ -28,39 +28,34 @@ _LOCK = RLock()
 keep_through_forks(_LOCK)
 
 
-def key_of(source: str) -> bytes:
+def key_of(source: str, flags: frozenset[str]) -> bytes:
     """What the machine code of a source is kept under."""
-    return b"kernel\n" + " ".join(sorted(FLAGS)).encode() + b"\n" + source.encode()
+    return b"kernel\n" + " ".join(sorted(flags)).encode() + b"\n" + source.encode()
 
 
-def built(source: str, functions: tuple[str, ...]) -> Binary:
+def built(source: str, functions: tuple[str, ...], flags: frozenset[str]) -> Binary:
     """The machine code of a source, compiled now."""
     # A process that finds its kernels on disk needs no front end.
     from funcgrad.compile.mathematics import namespace, vector_modules  # noqa: PLC0415
     from funcgrad.compile.native.front.translate import translate  # noqa: PLC0415
     from funcgrad.compile.native.llvm import compile_ir  # noqa: PLC0415
 
-    text = translate(source, functions, FLAGS, {**NUMBERS, **namespace()})
+    text = translate(source, functions, flags, {**NUMBERS, **namespace()})
     code, needs = compile_ir([text, *vector_modules(text)], functions)
     return Binary(code, functions, needs)
 
 
-def binary_of(source: str, functions: tuple[str, ...]) -> Binary:
+def binary_of(source: str, functions: tuple[str, ...], flags: frozenset[str] = FLAGS) -> Binary:
     """The machine code of a source, from disk where it is."""
-    key = key_of(source)
+    key = key_of(source, flags)
     payload = lookup(key)
     if payload is not None:
         COUNTS.found += 1
         return unpack(payload)
-    binary = built(source, functions)
+    binary = built(source, functions, flags)
     COUNTS.built += 1
     store(key, pack(binary))
     return binary
-
-
-def is_kept(source: str) -> bool:
-    """Whether a source need not be compiled: its machine code is loaded, or on disk."""
-    return source in _LOADED or lookup(key_of(source)) is not None
 
 
 def loaded_kernel(source: str, functions: tuple[str, ...]) -> Any:

@@ -12,11 +12,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from funcgrad.compile.native.cache import lookup, store
-from funcgrad.compile.native.external import External
 from funcgrad.compile.native.llvm import Loaded, compile_ir, link_object
 
-__all__ = ["FASTMATH", "NUMBERS", "Binary", "assembly", "build", "cached_build", "pack", "unpack"]
+__all__ = ["FASTMATH", "NUMBERS", "Binary", "assembly", "build", "pack", "unpack"]
 
 #: The names that source may use without bringing them, beside the views and Python's builtins.
 NUMBERS: dict[str, object] = {
@@ -80,31 +78,6 @@ def assembly(
     """The assembly text of what `build` would make."""
     text = _translated(source, functions, fastmath, namespace)
     return compile_ir([text, *modules], functions, assembly=True)[0].decode()
-
-
-def cached_build(
-    source: str,
-    functions: Sequence[str],
-    fastmath: frozenset[str] = FASTMATH,
-    namespace: Mapping[str, object] | None = None,
-    modules: Sequence[str | bytes] = (),
-) -> Binary:
-    """`build`, or its result from the disk cache.
-
-    What ``namespace`` holds beside `External` functions and numbers must be told by the source.
-    """
-    known = sorted((name, repr(value)) for name, value in (namespace or {}).items() if _is_plain(value))
-    key = repr(("binary", source, tuple(functions), sorted(fastmath), known, tuple(modules))).encode()
-    payload = lookup(key)
-    if payload is not None:
-        return unpack(payload)
-    binary = build(source, functions, fastmath, namespace, modules)
-    store(key, pack(binary))
-    return binary
-
-
-def _is_plain(value: object) -> bool:
-    return isinstance(value, External | bool | int | float | complex | str | np.generic)
 
 
 def _translated(

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import funcgrad.compile.native.cache as cache_module
-from funcgrad.compile.native.build import build, cached_build, pack, unpack
+from funcgrad.compile.native.binaries import FLAGS, binary_of
+from funcgrad.compile.native.build import build, pack, unpack
 from funcgrad.compile.native.cache import Cache, CacheWarning, cache_info, clear_cache, current, lookup, store
 
 SOURCE = """
@@ -27,7 +28,7 @@ def run(p, n):
 SCRIPT = """
 import sys
 import numpy as np
-from funcgrad.compile.native.build import cached_build
+from funcgrad.compile.native.binaries import binary_of
 from funcgrad.compile.native.cache import cache_info
 from funcgrad.compile.native.caller import make_caller
 from funcgrad.compile.native.layout import CallLayout, Input, Output
@@ -39,7 +40,7 @@ def run(p, n):
     for i in range(n[0]):
         y[i] = x[i] * 3.0
 '''
-loaded = cached_build(source, ['run']).load()
+loaded = binary_of(source, ('run',)).load()
 f8 = np.dtype(float)
 layout = CallLayout((Input(0, f8, (4,)),), (Output(1, f8, (4,)),), sizes=(4,), single=True)
 y = make_caller(loaded.addresses['run'], layout, loaded)(np.ones(4))
@@ -83,18 +84,18 @@ def test_the_directory_and_its_files_are_private(cache):
 
 
 def test_a_second_build_is_a_lookup(monkeypatch):
-    first = cached_build(SOURCE, ["run"])
+    first = binary_of(SOURCE, ("run",))
     monkeypatch.setattr("funcgrad.compile.native.build.build", None)
-    assert cached_build(SOURCE, ["run"]) == first
+    assert binary_of(SOURCE, ("run",)) == first
     assert cache_info().hits == 1
 
 
 def test_other_flags_and_other_versions_are_other_entries(monkeypatch):
-    cached_build(SOURCE, ["run"])
-    cached_build(SOURCE, ["run"], frozenset())
+    binary_of(SOURCE, ("run",))
+    binary_of(SOURCE, ("run",), frozenset())
     assert cache_info().entries == 2
     monkeypatch.setattr(cache_module, "_environment", lambda: b"another machine")
-    cached_build(SOURCE, ["run"])
+    binary_of(SOURCE, ("run",))
     assert cache_info().entries == 3
 
 
@@ -208,7 +209,7 @@ def test_a_disk_that_fills_up_half_way_leaves_nothing_behind(cache, monkeypatch)
 def test_kernels_are_compiled_all_the_same(monkeypatch):
     monkeypatch.setattr(cache_module, "_write", failing(errno.ENOSPC))
     with pytest.warns(CacheWarning):
-        binary = cached_build(SOURCE, ["run"])
+        binary = binary_of(SOURCE, ("run",))
     assert binary.code == build(SOURCE, ["run"]).code
 
 
@@ -279,7 +280,7 @@ def test_clearing_removes_every_entry():
 
 def tripled_in_a_child(ready: int) -> bool:
     os.read(ready, 1)  # all start at once
-    loaded = cached_build(SOURCE, ["run"]).load()
+    loaded = binary_of(SOURCE, ("run",)).load()
     x = np.ones(4)
     table, sizes = np.array([x.ctypes.data], np.uintp), np.array([4])
     run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(loaded.addresses["run"])
@@ -309,7 +310,7 @@ def test_twenty_processes_on_an_empty_cache(cache_directory):
     os.close(start)
     assert codes == [0] * 20
     assert [path.suffix for path in cache_directory.iterdir()] == [".fgc"]
-    assert cached_build(SOURCE, ["run"]) == build(SOURCE, ["run"])
+    assert binary_of(SOURCE, ("run",)) == build(SOURCE, ["run"], FLAGS)
     assert cache_info().hits == 1
 
 
