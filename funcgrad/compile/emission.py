@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -75,7 +75,7 @@ class Writer:
         """The user's line, unless it was the last one shown."""
         if source is None:
             return
-        text = user_line(_Sourced(source))  # type: ignore[arg-type]
+        text = user_line(source)
         if text and text != self._comment:
             self._comment = text
             self.line(f"# {text}")
@@ -114,10 +114,6 @@ class Writer:
                 self.functions.append((step, step.write(self)))
             elif step.body:
                 NestWriter(self, step, loops_of(step)).write()
-
-
-class _Sourced(NamedTuple):
-    source: Any
 
 
 class NestWriter:
@@ -265,32 +261,10 @@ class Accumulator:
         if not nest.loops and isinstance(target, str):
             nest.writer.line(f"{target} = {self.start}")
         if isinstance(target, View) and (self.in_memory or not nest.loops):
-            kept = [k for k, loop in enumerate(nest.loops) if loop.axes[0] not in self.statement.axes]
-            self._fill(target, kept)
-
-    def _fill(self, target: View, kept: list[int]) -> None:
-        nest = self.nest
-        if not kept:
-            single = View(target.buffer, (), (), target.offset, target.base)
-            nest.writer.line(f"{nest.writer.element(single, ())} = {self.start}")
-            return
-        flat = View(
-            target.buffer,
-            (),
-            tuple([target.strides[nest.loops[k].axes[-1]] for k in kept]),
-            target.offset,
-            target.base,
-        )
-        variables = [nest.variables[k] for k in kept]
-
-        def fill(depth: int) -> None:
-            if depth == len(kept):
-                nest.writer.line(f"{nest.writer.element(flat, variables)} = {self.start}")
-                return
-            with nest.writer.loop(variables[depth], nest.loops[kept[depth]].size):
-                fill(depth + 1)
-
-        fill(0)
+            kept = [a for a in range(len(target.shape)) if a not in self.statement.axes]
+            shape, strides = ([x[a] for a in kept] for x in (target.shape, target.strides))
+            part = View(target.buffer, tuple(shape), tuple(strides), target.offset, target.base)
+            write_fill(nest.writer, part, self.start)
 
     def before(self, depth: int) -> None:
         """Before a loop: its local begins with the starting value."""

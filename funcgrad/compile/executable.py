@@ -14,7 +14,7 @@ from funcgrad.compile.native.binaries import loaded_kernel
 from funcgrad.compile.native.caller import make_caller
 from funcgrad.compile.native.layout import Accept, CallLayout, Constant, Input, Output, Scratch
 from funcgrad.compile.schedule import NotLowered
-from funcgrad.compile.segments import segments_of
+from funcgrad.compile.segments import Reason, segments_of
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.evaluate import evaluate_by_numpy
 from funcgrad.ir.program import Literal, Program, Var
@@ -24,14 +24,6 @@ ANY_SCALAR = Accept.ARRAY | Accept.NUMPY_SCALAR | Accept.FLOAT | Accept.INT | Ac
 _WEAK = {"b": Accept.BOOL, "i": Accept.INT, "f": Accept.FLOAT, "c": Accept.COMPLEX}
 LONG = 20_000
 """Operations from which a call lets other Python threads run."""
-
-
-@dataclass(frozen=True)
-class Reason:
-    """Why an equation is left to the evaluator."""
-
-    equation: Any
-    words: str
 
 
 @dataclass

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
-from funcgrad.compile.executable import Executable, Reason, compiled, evaluated
+from funcgrad.compile.executable import Executable, compiled, evaluated
 from funcgrad.compile.expand import expand
 from funcgrad.compile.fusion import Joined
 from funcgrad.compile.kernel import Kernel
@@ -16,6 +16,7 @@ from funcgrad.compile.loops import loops_of
 from funcgrad.compile.native.binaries import COUNTS
 from funcgrad.compile.nests import Nest, Special
 from funcgrad.compile.parallel import Shared
+from funcgrad.compile.segments import Reason
 from funcgrad.compile.traffic import bytes_moved
 from funcgrad.ir.program import Program
 from funcgrad.transforms.simplify import simplify_program

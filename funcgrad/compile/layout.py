@@ -141,8 +141,6 @@ class View:
         return replace(self, shape=shape, strides=strides, base=base)
 
 
-Move = Broadcast | Permute | Slice | Flip | Reshape | MatrixDiagonal
-
 MOVES: dict[type, Callable[[View, Any], View | None]] = {
     Broadcast: View.broadcast,
     Permute: View.permute,

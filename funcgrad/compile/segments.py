@@ -18,6 +18,14 @@ from funcgrad.ir.program import Equation, Literal, Program, Var
 
 
 @dataclass(frozen=True)
+class Reason:
+    """Why an equation is left to the evaluator."""
+
+    equation: Equation
+    words: str
+
+
+@dataclass(frozen=True)
 class Segment:
     """A part of a Program as a Program of its own."""
 
@@ -56,10 +64,8 @@ def why_not(equation: Equation) -> str | None:
     return None
 
 
-def segments_of(program: Program) -> tuple[list[Segment], list[Any]]:
+def segments_of(program: Program) -> tuple[list[Segment], list[Reason]]:
     """The parts in order, and why equations were left to the evaluator."""
-    from funcgrad.compile.executable import Reason  # noqa: PLC0415 - the two modules are one idea
-
     reasons = {}
     verdicts: dict[Any, str | None] = {}
     for equation in program.equations:

@@ -106,28 +106,9 @@ def lower_sweeps(scheduler: Scheduler, equation: Equation) -> None:
         writer.comment(equation.source)
         for carry in carries:
             carry.begin(writer)
-        writer.line(f"{count} = 0")
-        writer.line(f"{capacity} = {FIRST_CAPACITY}")
-        for tape in first.tapes:
-            tape.begin(writer, capacity)
-        with writer.block("while True:"):
-            decides.emit(writer)
-            with writer.block(f"if not {condition}:"):
-                writer.line("break")
-            with writer.block(f"if {count} == {capacity}:"):
-                writer.line(f"{capacity} = {capacity} * 2")
-                for tape in first.tapes:
-                    tape.grow(writer, capacity)
-            first.held.emit(writer)
-            first.carry.end_trip(writer)
-            writer.line(f"{count} = {count} + 1")
+        write_loop(writer, first, decides, condition, count, capacity)
         for each in others:
-            for tape in each.tapes:
-                tape.begin(writer, f"({count} + 1)")
-            with writer.block(f"for {turn} in range({count}):"):
-                writer.line(f"{row} = {f'{count} - 1 - {turn}' if each.sweep.reverse else turn}")
-                each.held.emit(writer)
-                each.carry.end_trip(writer)
+            write_sweep(writer, each, count, turn)
         for tape in tapes:
             tape.end(writer)
 
@@ -142,3 +123,32 @@ def lower_sweeps(scheduler: Scheduler, equation: Equation) -> None:
             scheduler.define_local(v, given, position)
         else:
             scheduler.define_view(v, given, position)
+
+
+def write_loop(writer: Writer, first: Pass, decides: Held, condition: str, count: str, capacity: str) -> None:
+    """The loop itself, which counts its trips; its tapes grow with them."""
+    writer.line(f"{count} = 0")
+    writer.line(f"{capacity} = {FIRST_CAPACITY}")
+    for tape in first.tapes:
+        tape.begin(writer, capacity)
+    with writer.block("while True:"):
+        decides.emit(writer)
+        with writer.block(f"if not {condition}:"):
+            writer.line("break")
+        with writer.block(f"if {count} == {capacity}:"):
+            writer.line(f"{capacity} = {capacity} * 2")
+            for tape in first.tapes:
+                tape.grow(writer, capacity)
+        first.held.emit(writer)
+        first.carry.end_trip(writer)
+        writer.line(f"{count} = {count} + 1")
+
+
+def write_sweep(writer: Writer, each: Pass, count: str, turn: str) -> None:
+    """A later sweep over the trips, in either direction."""
+    for tape in each.tapes:
+        tape.begin(writer, f"({count} + 1)")
+    with writer.block(f"for {turn} in range({count}):"):
+        writer.line(f"{each.row} = {f'{count} - 1 - {turn}' if each.sweep.reverse else turn}")
+        each.held.emit(writer)
+        each.carry.end_trip(writer)

@@ -1,7 +1,8 @@
 """When un-jitted Programs are compiled: once they have been evaluated for as long as compiling would take.
 
 This is the rule for renting or buying skis: whatever comes, at most twice the time of the better choice is
-spent. A Program whose machine code is on disk costs next to nothing to compile.
+spent. Whether the machine code is on disk already is not known before the Program is scheduled, so the price
+is that of compiling.
 """
 
 from __future__ import annotations

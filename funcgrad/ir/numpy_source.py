@@ -185,7 +185,7 @@ class Module:
         lines += docstring(program, names) + arrays
         before = ""
         for equation, call in zip(program.equations, calls, strict=True):
-            comment = user_line(equation)
+            comment = user_line(equation.source)
             if comment not in ("", before):
                 lines.append(f"    # {comment}")
             before = comment
@@ -292,9 +292,8 @@ def docstring(program: Program, names: VariableNames) -> list[str]:
     return wrapped('    """(', inputs, f') -> {result}"""', "    ")
 
 
-def user_line(equation: Equation) -> str:
+def user_line(source: Any) -> str:
     """The user's line behind an equation: where it is, and what it says."""
-    source = equation.source
     if source is None:
         return ""
     place = str(source).rpartition(" in ")[0]
