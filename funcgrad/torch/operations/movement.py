@@ -85,11 +85,9 @@ def _view_method(self: Tensor, *sizes: Any) -> Any:
         try:
             out = value.reshape(sizes) if min(sizes) >= -1 else None
         except (ValueError, TypeError):
-            # Said in PyTorch's words below.
-            pass
-        else:
-            if out is not None:
-                return viewed(_view, self, (out.shape,), out)
+            out = None  # what is wrong is said in PyTorch's words below
+        if out is not None:
+            return viewed(_view, self, (out.shape,), out)
     shape = sized(ints(sizes), value.size)
     if not shares(value, shape):
         raise RuntimeError(
