@@ -34,6 +34,7 @@ In your own script, with your own NumPy function f:
   fg.grad(f)(x)                      the gradient; fg.value_and_grad(f) gives both
   fg.jacobian(f)(x), fg.hessian(f)(x), fg.hvp(f, (x,), (v,))
   fg.vmap(fg.grad(f))(xs)            a gradient for each row of xs
+  fg.jit(fg.grad(f))(x)              the same as native code; fg.explain(f)(x) says what became of f
   print(fg.make_program(f)(x))       what was recorded
   fg.make_program(fg.grad(f))(x).to_numpy_source()
                                      the backward pass as a NumPy function you can read and run
