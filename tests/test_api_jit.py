@@ -214,6 +214,27 @@ def test_what_has_no_native_form_is_left_to_numpy() -> None:
     assert any("fft" in reason.words for reason in report.reasons)
 
 
+def test_kinds_do_not_mix_where_a_part_is_left_to_numpy() -> None:
+    spectrum = fg.jit(lambda x: np.abs(np.fft.fft(x)))
+    in_a_tree = fg.jit(lambda tree: np.abs(np.fft.fft(tree["x"])))
+    x = np.arange(4.0)
+    for value in (x, np.arange(8.0), x + 1j, x.astype(np.float32), x.astype(">f8"), np.arange(8.0)[::2], x):
+        expected = np.abs(np.fft.fft(value))
+        for got in (spectrum(value), spectrum(value), in_a_tree({"x": value}), in_a_tree({"x": value})):
+            assert got.dtype == expected.dtype
+            np.testing.assert_allclose(got, expected, rtol=1e-6)
+
+
+def test_numbers_of_another_kind_where_a_part_is_left_to_numpy() -> None:
+    scaled = fg.jit(lambda x, s: np.abs(np.fft.fft(x)) * s)
+    x = np.arange(4, dtype=np.float32)
+    for s in (2.0, np.float64(2.0), 2, np.float32(2.0), 2j, True):
+        expected = np.abs(np.fft.fft(x)) * s
+        for got in (scaled(x, s), scaled(x, s)):
+            assert got.dtype == expected.dtype
+            np.testing.assert_allclose(got, expected, rtol=1e-6)
+
+
 def test_pickle_of_a_jitted_function() -> None:
     again = pickle.loads(pickle.dumps(fg.jit(wave)))
     np.testing.assert_allclose(again(X), wave(X))

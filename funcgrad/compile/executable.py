@@ -21,6 +21,7 @@ from funcgrad.ir.program import Literal, Program, Var
 from funcgrad.transforms.simplify import simplify_program
 
 ANY_SCALAR = Accept.ARRAY | Accept.NUMPY_SCALAR | Accept.FLOAT | Accept.INT | Accept.BOOL | Accept.COMPLEX
+_PYTHON = {bool: Accept.BOOL, int: Accept.INT, float: Accept.FLOAT, complex: Accept.COMPLEX}
 _WEAK = {"b": Accept.BOOL, "i": Accept.INT, "f": Accept.FLOAT, "c": Accept.COMPLEX}
 LONG = 20_000
 """Operations from which a call lets other Python threads run."""
@@ -72,7 +73,7 @@ def compiled(program: Program, *, strict: bool = False, donated: frozenset[int] 
     try:
         kernel = make_kernel(expanded)
     except NotLowered:
-        made.call = mixed_call(expanded, made)
+        made.call = mixed_call(expanded, made, strict=strict)
     else:
         made.kernels.append(kernel)
         made.call = native_call(kernel, expanded, strict=strict, donated=donated)
@@ -128,8 +129,8 @@ def failing_call(call: Callable[..., Any], program: Program) -> Callable[..., An
     return checked
 
 
-def mixed_call(program: Program, made: Executable) -> Callable[..., Any]:
-    """A function that alternates between kernels and the evaluator."""
+def mixed_call(program: Program, made: Executable, *, strict: bool) -> Callable[..., Any]:
+    """A function that alternates between kernels and the evaluator; it takes what a kernel alone would."""
     segments, reasons = segments_of(program)
     made.reasons.extend(reasons)
     calls: list[tuple[Callable[..., Any], tuple[Any, ...], tuple[Var, ...]]] = []
@@ -145,8 +146,13 @@ def mixed_call(program: Program, made: Executable) -> Callable[..., Any]:
     inputs = program.inputs
     outputs = program.outputs
     captured = dict(program.captured)
+    declared = [(v.aval, accepted(v.aval, strict=strict)) for v in inputs]
 
     def call(*args: Any) -> Any:
+        if len(args) != len(declared) or not all(
+            is_declared(x, aval, accept) for x, (aval, accept) in zip(args, declared, strict=True)
+        ):
+            return NotImplemented
         env: dict[Any, Any] = dict(captured)
         for v, x in zip(inputs, args, strict=True):
             env[v] = conformed(x, v.aval)
@@ -156,6 +162,15 @@ def mixed_call(program: Program, made: Executable) -> Callable[..., Any]:
         return owned_results(results, args, captured.values())
 
     return call
+
+
+def is_declared(x: Any, aval: Aval, accept: Accept) -> bool:
+    """Whether an argument is of the kind that an input declares; its memory may lie in any order."""
+    if type(x) is np.ndarray:
+        return bool(accept & Accept.ARRAY) and x.shape == aval.shape and x.dtype == aval.dtype
+    if type(x) is aval.dtype.type:
+        return not aval.shape and bool(accept & Accept.NUMPY_SCALAR)
+    return bool(accept & _PYTHON.get(type(x), Accept(0)))
 
 
 def owned_results(results: Sequence[Any], args: Sequence[Any], captured: Any) -> tuple[Any, ...]:
