@@ -202,6 +202,17 @@ def test_donated_arguments_may_hold_results() -> None:
     np.testing.assert_array_equal(sort_of(x, order), expected)
 
 
+def test_donated_arguments_are_whole_when_numpy_runs_the_program_again() -> None:
+    @fg.jit(donate_argnums=0)
+    def picked(x: Any, order: Any) -> Any:
+        return np.cumsum(np.cumsum(x))[order] * 2
+
+    x = np.arange(200.0)
+    with pytest.raises(IndexError, match="out of bounds"):
+        picked(x, np.full(200, 200))
+    np.testing.assert_array_equal(x, np.arange(200.0))
+
+
 def test_what_has_no_native_form_is_left_to_numpy() -> None:
     def mixed(x: Any) -> Any:
         return np.sum(np.abs(np.fft.rfft(np.exp(x))) ** 2)

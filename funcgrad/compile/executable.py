@@ -227,7 +227,12 @@ def call_layout(
 
 
 def donors_of(kernel: Kernel, donated: frozenset[int]) -> dict[int, int]:
-    """For outputs the donated input whose memory they take: one that is read for the last time before."""
+    """For outputs the donated input whose memory they take: one that is read for the last time before.
+
+    A kernel that may fail takes none: its arguments must be whole for NumPy to run the program again.
+    """
+    if kernel.may_fail:
+        return {}
     free = [b for b in kernel.buffers if b.role == "input" and b.source in donated]
     found: dict[int, int] = {}
     for output in kernel.buffers:
