@@ -53,16 +53,19 @@ class Source:
                        ^^^^^^^^^^^^^^^
     """
 
-    __slots__ = ("_code", "_lasti", "_lines", "_place")
+    __slots__ = ("_code", "_lasti", "_lines", "_place", "backward")
 
     _code: CodeType
     _lasti: int
     _lines: tuple[str, ...] | None
     _place: _Place | None
+    backward: bool
+    """Whether reverse mode computes here what belongs to this line, rather than the line itself."""
 
-    def __init__(self, code: CodeType, lasti: int) -> None:
+    def __init__(self, code: CodeType, lasti: int, backward: bool = False) -> None:
         self._code = code
         self._lasti = lasti
+        self.backward = backward
         self._lines = None
         self._place = None
 
@@ -165,11 +168,23 @@ class Source:
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restored, (tuple(self._resolved()), self._source_lines())
+        return _restored, (tuple(self._resolved()), self._source_lines(), self.backward)
+
+    def in_reverse(self) -> Source:
+        """The same place, as reverse mode visits it."""
+        if self.backward:
+            return self
+        source = Source(self._code, self._lasti, True)
+        source._place, source._lines = self._place, self._lines
+        return source
 
 
-def _restored(place: Iterable[Any], lines: tuple[str, ...]) -> Source:
-    source = Source.__new__(Source)
+_NO_CODE = Source.__init__.__code__
+"""Stands in for code that is not to be had; a restored place never asks for it."""
+
+
+def _restored(place: Iterable[Any], lines: tuple[str, ...], backward: bool = False) -> Source:
+    source = Source(_NO_CODE, -1, backward)
     source._place = _Place._make(place)
     source._lines = lines
     return source

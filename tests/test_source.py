@@ -22,6 +22,7 @@ import numpy as np
 import pytest
 import scipy
 
+import funcgrad as fg
 import funcgrad.source
 from funcgrad.source import Source, is_library_code, strip_library_frames, user_location, user_stacklevel
 
@@ -530,3 +531,21 @@ def test_importing_errors_and_source_loads_nothing_heavy() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     ).stdout
     assert output == "['__future__', 'funcgrad', 'funcgrad.errors', 'funcgrad.source']\n"
+
+
+def test_what_reverse_mode_computes_is_marked_and_keeps_its_line() -> None:
+    def loss(x):
+        y = np.tanh(x)
+        return np.sum(y * y)
+
+    program = fg.make_program(fg.grad(loss))(np.ones(3))
+    for each in (program, pickle.loads(pickle.dumps(program))):
+        forward = [e.source for e in each if not e.source.backward]
+        backward = [e.source for e in each if e.source.backward]
+        assert next(s.expression for s in forward) == "np.tanh(x)"
+        assert backward
+        assert {s.expression for s in backward} <= {"np.tanh(x)", "y * y"}
+    assert not any(e.source.backward for e in fg.make_program(loss)(np.ones(3)))
+    restored = pickle.loads(pickle.dumps(forward[0]))
+    assert restored.in_reverse() == restored
+    assert restored.in_reverse().backward

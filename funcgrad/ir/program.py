@@ -168,5 +168,21 @@ class Program:
 
         return numpy_source(self)
 
+    def graph(self, **options: Any) -> Any:
+        """The Program as a picture: a self-contained SVG that notebooks display and `save` writes.
+
+        The options are those of `funcgrad.display.graph.program_graph`.
+        """
+        from funcgrad.ir.presenters import presenter  # noqa: PLC0415 - a method, above the data
+
+        return presenter("graph", "program_graph")(self, **options)
+
+    def _repr_html_(self) -> str:
+        """The Program as notebooks show it."""
+        from funcgrad.ir.presenters import presenter  # noqa: PLC0415 - a method, above the data
+
+        html: str = presenter("program", "program_html")(self)
+        return html
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Program, (self.inputs, self.captured, self.equations, self.outputs, self.name)

@@ -14,6 +14,7 @@ from typing import Any
 from funcgrad.errors import NotDifferentiableError
 from funcgrad.ir.program import Program, Var
 from funcgrad.ops.families import added, listed
+from funcgrad.source import Source
 from funcgrad.tracing.primitive import Linear, Primitive
 from funcgrad.tracing.recorder import NOWHERE, Recorder
 from funcgrad.tracing.tracer import Tracer
@@ -41,10 +42,17 @@ def record_transpose(
     outer = recorder.location
     for index in reversed(dependent.steps):
         if index not in heads:
-            recorder.location = recorder.sources[index] or NOWHERE
+            recorder.location = in_reverse(recorder.sources[index])
             transpose_step(recorder, index, dependent.indices, bars, selected)
     recorder.location = outer
     return [bars.get(t._index) for t in entries]
+
+
+def in_reverse(location: Any) -> Any:
+    """The location of what reverse mode records for the step that stands at `location`."""
+    if not location:
+        return NOWHERE
+    return location.in_reverse() if isinstance(location, Source) else (*location[:2], True)
 
 
 def transpose_step(
