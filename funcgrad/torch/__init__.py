@@ -104,7 +104,7 @@ _FROM_FUNCTIONAL = frozenset(
         "triplet_margin_loss",
     }
 )
-_LAZY = ("fft", "func", "linalg", "nn", "optim", "special", "testing", "utils")
+_LAZY = ("fft", "func", "linalg", "nn", "optim", "special", "utils")
 
 
 def vmap(func: Any, *args: Any, **kwargs: Any) -> Any:
