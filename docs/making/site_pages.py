@@ -1,0 +1,146 @@
+"""Pages made of other files of the repository: the benchmark table, the changelog, the guide, the notebooks.
+
+Everything written here is ignored by git: under ``docs/_generated`` what pages include, and the copies of
+the notebooks under ``docs/notebooks``.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+# What the landing page quotes: a row of the table, what it is called there, and the peers shown.
+HEADLINES = (
+    ("four-operations", "gradient of four operations, 10 elements, not jitted", ("torch", "autograd", "jax")),
+    ("logistic", "logistic regression, 1000×20, not jitted", ("torch", "autograd", "jax")),
+    ("jit-scalar", "scalar function of nine operations, jitted", ("torch", "torch.compile", "jax.jit")),
+    ("jit-mlp-32x64", "three-layer MLP, batch 32, width 64, jitted", ("torch", "torch.compile", "jax.jit")),
+    ("jit-chain30", "30 operations on 10⁶ elements, jitted", ("torch", "torch.compile", "jax.jit")),
+    ("jit-lstm-1x16", "LSTM of 500 steps, jitted", ("torch", "jax.jit")),
+    ("jit-gaussian-process", "Gaussian process, n = 500, jitted", ("torch", "torch.compile", "jax.jit")),
+    ("cold-warm-mlp", "first call of a new process, caches warm", ("jax.jit", "jax.cached")),
+)
+PEERS = ("torch", "torch.compile", "autograd", "jax", "jax.jit", "jax.cached")
+LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
+
+
+def table_rows(text: str) -> list[dict[str, str]]:
+    """The rows of the first table of the benchmarks' page, each by the names of its columns.
+
+    >>> table_rows("| workload | torch |\\n|---|--:|\\n| `a`<br>words | 2 ms (3×) |\\n")
+    [{'workload': 'a', 'torch': '2 ms (3×)'}]
+    """
+    lines = text.splitlines()
+    start = next(at for at, line in enumerate(lines) if line.startswith("| workload"))
+    header = [cell.strip() for cell in lines[start].strip("|").split("|")]
+    rows = []
+    for line in lines[start + 2 :]:
+        if not line.startswith("|"):
+            break
+        row = dict(zip(header, (cell.strip() for cell in line.strip("|").split("|")), strict=True))
+        row["workload"] = row["workload"].split("<br>")[0].strip("`")
+        rows.append(row)
+    return rows
+
+
+def ratio(cell: str) -> str:
+    """What stands in parentheses: the peer's time over ours.
+
+    >>> ratio("43.4 µs (2.05×)"), ratio("–")
+    ('2.05×', '–')
+    """
+    found = re.search(r"\(([^)]+)\)", cell)
+    return found.group(1) if found else "–"
+
+
+def headline(text: str) -> str:
+    """The rows that the landing page quotes, with the machine and the score, as Markdown."""
+    rows = {row["workload"]: row for row in table_rows(text)}
+    machine = next(line for line in text.splitlines() if line.startswith("- processor"))[2:]
+    score = text.strip().splitlines()[-1]
+    lines = [
+        "| value and gradient | funcgrad | " + " | ".join(PEERS) + " |",
+        "|---|--:|" + "--:|" * len(PEERS),
+    ]
+    for workload, words, peers in HEADLINES:
+        if workload in rows:
+            row = rows[workload]
+            cells = (ratio(row.get(peer, "–")) if peer in peers else "" for peer in PEERS)
+            lines.append(f"| {words} | {row['funcgrad']} | " + " | ".join(cells) + " |")
+    return "\n".join(
+        [
+            *lines,
+            "",
+            "Times of funcgrad, then how many times as long the peer takes (so 2× is twice as slow, and below 1 is "
+            f"faster than funcgrad), on one machine: {machine}. {score}; the [whole table](/benchmarks.md) has the "
+            "rows that miss as well, and [speed](/design/speed.md) says why they do.",
+            "",
+        ]
+    )
+
+
+def with_links_from(text: str, folder: str = "") -> str:
+    """Links of a page of the repository's root, as seen from ``docs``; what the site has no page for is code.
+
+    >>> with_links_from("[a](docs/design) [c](CHANGELOG.md) [l](LICENSE)")
+    '[a](/design/index.md) [c](/changelog.md) `LICENSE`'
+    """
+    known = {
+        "CHANGELOG.md": "/changelog.md",
+        "CONTRIBUTING.md": "/contributing.md",
+        "docs/design": "/design/index.md",
+    }
+
+    def replaced(match: re.Match[str]) -> str:
+        target = match.group(1)
+        if target in known:
+            return f"]({known[target]})"
+        if target.startswith("docs/") and target.endswith(".md"):
+            return f"](/{target.removeprefix('docs/')})"
+        return f"](missing:{target})"
+
+    text = LINK.sub(replaced, text)
+    return re.sub(r"\[[^\]]*\]\(missing:([^)]+)\)", r"`\1`", text)
+
+
+def copy_notebooks(source: Path, target: Path) -> None:
+    """The stored notebooks, with a page that lists them; the page also says so where there are none."""
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    names = []
+    for notebook in sorted(source.glob("*.ipynb")) if source.is_dir() else []:
+        shutil.copy(notebook, target / notebook.name)
+        names.append(notebook.stem)
+    page = ["# Notebooks", ""]
+    if names:
+        page += [
+            "Executed and stored with their outputs in the folder `notebooks` of the repository. Open them with",
+            "`jupyter lab notebooks` after `pip install 'funcgrad[notebook]'`.",
+            "",
+            "```{toctree}",
+            ":maxdepth: 1",
+            "",
+            *names,
+            "```",
+            "",
+        ]
+    else:
+        page += ["This copy of the documentation was built without the notebooks.", ""]
+    (target / "index.md").write_text("\n".join(page), encoding="utf-8")
+
+
+def write(docs: Path) -> None:
+    """Write what is generated from other files."""
+    root, generated = docs.parent, docs / "_generated"
+    generated.mkdir(exist_ok=True)
+    benchmarks = (root / "benchmarks" / "results" / "latest.md").read_text(encoding="utf-8")
+    texts = {
+        "headline.md": headline(benchmarks),
+        "benchmarks.md": benchmarks.split("\n", 1)[1],
+        "changelog.md": with_links_from((root / "CHANGELOG.md").read_text(encoding="utf-8")),
+        "contributing.md": with_links_from((root / "CONTRIBUTING.md").read_text(encoding="utf-8")),
+    }
+    for name, text in texts.items():
+        (generated / name).write_text(text, encoding="utf-8")
+    copy_notebooks(root / "notebooks", docs / "notebooks")
