@@ -59,9 +59,12 @@ def wrapper_source(kernel: Kernel, program: Program, name: str, sizes: int, cons
         f"def {name}({', '.join(arguments)}):",
         f"    table = np.empty({max(len(kernel.buffers), 1)}, np.intp)",
     ]
+    kept = ["table"]
     for argument, v in zip(arguments, program.inputs, strict=True):
         lines += input_lines(argument, v.aval)
+        kept.append("c" + argument[1:])
     if kernel.scratch_bytes:
+        kept.append("scratch")
         lines += [
             f"    scratch = np.empty({kernel.scratch_bytes + 64}, np.uint8)",
             "    start = (scratch.ctypes.data + 63) // 64 * 64",
@@ -79,10 +82,13 @@ def wrapper_source(kernel: Kernel, program: Program, name: str, sizes: int, cons
             shape = program.outputs[buffer.source].aval.shape if buffer.role == "output" else ()
             lines.append(f"    r{slot} = np.empty({shape or (1,)}, np.{scalar_name(buffer.dtype)})")
             place = f"r{slot}.ctypes.data"
+            kept.append(f"r{slot}")
             if buffer.role == "output":
                 results[buffer.source] = f"r{slot}" if shape else f"r{slot}[0]"
         lines.append(f"    table[{slot}] = {place}")
     lines.append(f"    entry(table.ctypes.data, {sizes})")
+    # Numba frees an array after the last line that names it, and an address does not count as a name.
+    lines.append(f"    if {' + '.join(f'{array}.size' for array in kept)} < 0:\n        raise MemoryError")
     for slot, buffer in enumerate(kernel.buffers):
         if buffer.role == "failure":
             lines.append(f'    if r{slot}[0]:\n        raise IndexError("{WRONG.format(name)}")')

@@ -128,6 +128,25 @@ def test_several_results_are_a_tuple() -> None:
     np.testing.assert_allclose(norm(X), value + gradient.sum(), rtol=1e-13)
 
 
+def test_memory_of_arguments_and_scratch_lives_until_the_call_has_ended() -> None:
+    # Numba frees an array after its last use, and the next one takes its place.
+    def f(x: Any) -> Any:
+        return x - 5.0, np.cumsum(x[::-1])
+
+    x = np.linspace(0.1, 1.0, 500)
+    both = fg.njit_callable(f, x)
+    np.testing.assert_array_equal(both(x)[1], np.cumsum(x[::-1]))
+
+    def g(x: Any) -> Any:
+        y = np.cumsum(np.sin(x) @ table)
+        return np.cumsum(y[::-1]) - 5.0, np.cumsum(np.cos(y)[::-1])
+
+    table = np.cos(np.arange(250_000.0)).reshape(500, 500)
+    both = fg.njit_callable(g, x)
+    for found, wanted in zip(both(x), g(x), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-9)
+
+
 def test_strided_arguments_other_dtypes_and_captured_arrays() -> None:
     table = np.arange(7.0)
 
