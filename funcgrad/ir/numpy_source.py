@@ -189,7 +189,7 @@ class Module:
             if comment not in ("", before):
                 lines.append(f"    # {comment}")
             before = comment
-            lines.append(f"    {self._line(equation, call, names)}")
+            lines += [f"    {line}" for line in self._equation_lines(equation, call, names)]
         return "\n".join([*lines, f"    return {', '.join(result_sources(program, names)) or '()'}"])
 
     def _call_of(self, equation: Equation) -> str | None:
@@ -201,12 +201,14 @@ class Module:
             self._parsed_program(held)
         return None
 
-    def _line(self, equation: Equation, call: str | None, names: VariableNames) -> str:
-        if call is None:
-            return f"{targets(equation, names)} = {equation_source(equation, names, self._primitive_method)}"
-        results = ", ".join(names[v] for v in equation.outputs) or "()"
-        operands = ", ".join(atom_source(atom, names) for atom in equation.inputs)
-        return f"{results} = {call}({operands})"
+    def _equation_lines(self, equation: Equation, call: str | None, names: VariableNames) -> list[str]:
+        target = targets(equation, names)
+        if call is not None:
+            operands = ", ".join(atom_source(atom, names) for atom in equation.inputs)
+            return [f"{', '.join(names[v] for v in equation.outputs) or '()'} = {call}({operands})"]
+        avals = [atom.aval for atom in equation.inputs]
+        statements = equation.primitive.statements(target, operand_sources(equation, names), avals)
+        return statements or [f"{target} = {equation_source(equation, names, self._primitive_method)}"]
 
     def _primitive_method(self, primitive: Any) -> str:
         return f"{self._value_source(primitive)}.evaluate"

@@ -16,6 +16,7 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, IndexingError, ShapeError
 from funcgrad.ir.avals import Aval, Shape
+from funcgrad.ir.numpy_source import scalar_type
 from funcgrad.ops.families import summed_to
 from funcgrad.ops.structure import LinearUnary, aval, broadcast, broadcast_to, shape_of
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
@@ -46,6 +47,10 @@ class Sliced(Primitive):
         return ", ".join(
             [span_source(entry) if isinstance(entry, tuple) else str(entry) for entry in self.index]
         )
+
+    def written(self, target: str, part: str, sign: str = "=") -> str:
+        """The statement that writes a part of `target`."""
+        return f"{target}[{self.index_source}] {sign} {part}"
 
     def batched_index(self, size: int) -> Index:
         """The index below a new first axis."""
@@ -177,6 +182,12 @@ class Pad(Sliced, LinearUnary):
         out[self.numpy_index] = values[0]
         return out
 
+    def statements(self, target: str, names: Sequence[str], avals: Sequence[Aval]) -> list[str] | None:
+        shape = str(self.shape[0]) if len(self.shape) == 1 else str(self.shape)
+        dtype = avals[0].dtype
+        made = shape if dtype == np.float64 else f"{shape}, {scalar_type(dtype)}"
+        return [f"{target} = np.zeros({made})", self.written(target, names[0])] if self.index else None
+
     def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
         return (Slice(self.index).bind(cotangent),)
 
@@ -223,6 +234,10 @@ class UpdateSlice(Sliced):
         x, part = values
         x[self.numpy_index] = part
         return x
+
+    def statements(self, target: str, names: Sequence[str], avals: Sequence[Aval]) -> list[str] | None:
+        copied = f"{target} = {names[0]}.copy()"
+        return [copied, self.written(target, names[1])] if self.index else None
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         out = self.bind(*primals)
@@ -283,6 +298,10 @@ class AddToSlice(Sliced):
         x, part = values
         x[self.numpy_index] += part
         return x
+
+    def statements(self, target: str, names: Sequence[str], avals: Sequence[Aval]) -> list[str] | None:
+        copied = f"{target} = {names[0]}.copy()"
+        return [copied, self.written(target, names[1], "+=")] if self.index else None
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         out = self.bind(*primals)

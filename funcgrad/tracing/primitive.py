@@ -167,6 +167,10 @@ class Primitive:
         """As `expression`, where speed counts and nobody reads: for the evaluator."""
         return self.expression(names, avals)
 
+    def statements(self, target: str, names: Sequence[str], avals: Sequence[Aval]) -> list[str] | None:
+        """NumPy source for a reader where a result takes several lines; None to use `expression`."""
+        return None
+
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Results and their tangents; at least one tangent is not None."""
         raise NotImplementedError(f"{self.name}: jvp")

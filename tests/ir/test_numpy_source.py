@@ -62,6 +62,26 @@ def test_backward_program_is_the_gradient() -> None:
     np.testing.assert_allclose(gradient(w, x), 2.0 * np.cos(w * x) * x)
 
 
+def test_writes_into_parts_read_like_assignments() -> None:
+    program = parse("""
+        program f(x: f32[3], p: f32[]):
+          a: f32[3] = pad(p, shape=(3,), index=(1,))
+          b: f32[3] = add_to_slice(a, x, index=((0, 3, 1),))
+          c: f32[3] = update_slice(b, 2.0, index=((1, 2, 1),))
+          return c
+    """)
+    body = program.to_numpy_source().partition('"""(')[2].splitlines()[1:]
+    assert body == [
+        "    a = np.zeros(3, np.float32)",
+        "    a[1] = p",
+        "    b = a.copy()",
+        "    b[:3] += x",
+        "    c = b.copy()",
+        "    c[1:3] = 2.0",
+        "    return c",
+    ]
+
+
 def test_several_results_are_a_tuple_and_one_stands_alone() -> None:
     assert functions_of(parse("program f(x: f64[]): return x").to_numpy_source())["f"](2.0) == 2.0
     assert functions_of(parse("program f(x: f64[]): return x, x").to_numpy_source())["f"](2.0) == (2.0, 2.0)
