@@ -6,12 +6,14 @@ stand for two. Transposes pair by the real part of a product without conjugation
 so they keep the sign in the exponent, and count the inner coefficients once where the transform counts them
 twice: `doubled` says which.
 
-Small transforms are NumPy's, large ones SciPy's, which are faster but take time to import.
+Small transforms are NumPy's, large ones SciPy's, which are faster but take time to import, on several threads
+where that pays; long lines are split between threads (`funcgrad.ops.long_fft`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -19,8 +21,10 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval
+from funcgrad.ops import long_fft
 from funcgrad.ops.complexes import complex_dtype, real, real_dtype
 from funcgrad.ops.structure import LinearUnary
+from funcgrad.processors import thread_count
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import ErrorSample, Sample, integers, normal
 
@@ -28,9 +32,47 @@ SMALL = 8192
 """Arrays of fewer elements are transformed by NumPy: below, SciPy gains nothing."""
 
 
+SHARED = 1 << 18
+"""Arrays of fewer elements are not worth a second thread."""
+
+FEW = 4
+"""More long lines than these are divided whole: splitting each costs a further pass."""
+
+
 def library(size: int) -> Any:
     """``numpy.fft`` or ``scipy.fft``, by the number of elements alone, so that results do not vary."""
     return np.fft if size < SMALL else import_module("scipy.fft")
+
+
+def workers(size: int) -> dict[str, int]:
+    """SciPy's argument for the number of threads that transform `size` elements."""
+    return {"workers": thread_count()} if size >= SHARED else {}
+
+
+def is_long(size: int, axis: int, shape: Sequence[int]) -> bool:
+    """Whether the lines of `size` elements along an axis are so long and few that they are split."""
+    return long_fft.splits(size) and math.prod(shape[:axis]) * math.prod(shape[axis + 1 :]) <= FEW
+
+
+def by_lines(transform: Callable[..., Any], x: Any, axis: int, *options: Any) -> Any:
+    """A transform of lines, applied to each line of `x` along an axis.
+
+    >>> by_lines(np.cumsum, np.ones((2, 3)), 0)
+    array([[1., 1., 1.],
+           [2., 2., 2.]])
+    """
+    lines = np.moveaxis(x, axis, -1)
+    found = [transform(line, *options) for line in lines.reshape(-1, x.shape[axis])]
+    if len(found) == 1:
+        return found[0].reshape(replaced(x.shape, axis, len(found[0])))
+    return np.moveaxis(np.stack(found).reshape(*lines.shape[:-1], -1), -1, axis)
+
+
+def scaled(x: Any, factor: float) -> Any:
+    """`x`, which nobody else holds, times a factor."""
+    if factor != 1.0:
+        x *= factor
+    return x
 
 
 class Transform(LinearUnary):
@@ -73,8 +115,12 @@ class FFT(Transform):
 
     def evaluate(self, *values: Any) -> Any:
         x = values[0]
+        if len(self.axes) == 1 and is_long(x.shape[self.axes[0]], self.axes[0], x.shape):
+            found = by_lines(long_fft.fft, x, self.axes[0], self.inverse)
+            return scaled(found, self.factor(x.shape[self.axes[0]]))
         fft = library(x.size)
-        return (fft.ifftn if self.inverse else fft.fftn)(x, axes=self.axes, norm=self.norm)
+        transform = fft.ifftn if self.inverse else fft.fftn
+        return transform(x, axes=self.axes, norm=self.norm, **workers(x.size))
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
         if avals[0].size >= SMALL:
@@ -130,8 +176,13 @@ class RealFFT(Transform):
 
     def evaluate(self, *values: Any) -> Any:
         x = values[0]
-        fft = library(x.size)
-        out = (fft.ihfft if self.inverse else fft.rfft)(x, axis=self.axis, norm=self.norm)
+        if is_long(x.shape[self.axis], self.axis, x.shape):
+            out = by_lines(long_fft.real_fft, x, self.axis, self.inverse)
+            out = scaled(out, self.factor(x.shape[self.axis]))
+        else:
+            fft = library(x.size)
+            transform = fft.ihfft if self.inverse else fft.rfft
+            out = transform(x, axis=self.axis, norm=self.norm, **workers(x.size))
         if self.doubled:
             inner = np.moveaxis(out, self.axis, -1)[..., 1 : (x.shape[self.axis] + 1) // 2]
             inner += inner
@@ -195,8 +246,12 @@ class HermitianFFT(Transform):
 
     def evaluate(self, *values: Any) -> Any:
         x, n, axis = values[0], self.size, self.axis
-        fft = library(x.size)
-        out = (fft.irfft if self.inverse else fft.hfft)(x, n, axis=axis, norm=self.norm)
+        if is_long(n, axis, x.shape):
+            out = scaled(by_lines(long_fft.hermitian_fft, x, axis, n, self.inverse), self.factor(n))
+        else:
+            fft = library(x.size)
+            transform = fft.irfft if self.inverse else fft.hfft
+            out = transform(x, n, axis=axis, norm=self.norm, **workers(x.size))
         if not self.doubled:
             ends, scale = np.moveaxis(x.real, axis, -1), x.real.dtype.type(0.5 * self.factor(n))
             first = ends[..., :1] * scale

@@ -6,15 +6,12 @@ is long enough, and again in a child process after a fork.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import functools
-import math
 import os
 import signal
 import threading
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,58 +19,14 @@ import numpy as np
 from funcgrad.compile.native.llvm import CodeError, keep_through_forks
 from funcgrad.compile.native.machine import offsets
 from funcgrad.compile.native.runtime import machine_binary, supported
+from funcgrad.processors import MOST_THREADS, configured_threads
 
-__all__ = ["PARALLEL", "THREADS", "available_processors", "imports", "set_threads", "threads"]
+__all__ = ["PARALLEL", "THREADS", "imports", "set_threads", "threads"]
 
 #: The symbols by which compiled code knows the function and the pool.
 PARALLEL, THREADS = "funcgrad_parallel", "funcgrad_threads"
-_MOST_THREADS = 256
 _LOCK = threading.RLock()
 keep_through_forks(_LOCK)
-
-
-def available_processors() -> int:
-    """The processors that this process may use: its affinity, within the quota of its control group."""
-    try:
-        count = len(os.sched_getaffinity(0))
-    except AttributeError:  # not on this system
-        count = os.cpu_count() or 1
-    quota = _group_quota()
-    return max(1, min(count, math.ceil(quota)) if quota else count)
-
-
-def _group_quota() -> float | None:
-    """The processors that the control groups of this process grant it, if they say."""
-    quotas = []
-    for folder in _group_folders():
-        with contextlib.suppress(OSError, ValueError):
-            most, period = (folder / "cpu.max").read_text().split()
-            if most != "max":
-                quotas.append(int(most) / int(period))
-    for folder in (Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup/cpu,cpuacct")):
-        with contextlib.suppress(OSError, ValueError):
-            granted = int((folder / "cpu.cfs_quota_us").read_text())
-            if granted > 0:
-                quotas.append(granted / int((folder / "cpu.cfs_period_us").read_text()))
-    return min(quotas, default=None)
-
-
-def _group_folders() -> list[Path]:
-    root = Path("/sys/fs/cgroup")
-    folders = [root]
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/self/cgroup").read_text().splitlines():
-            number, _, path = line.split(":", 2)
-            if number == "0":
-                below = root / path.lstrip("/")
-                folders += [below, *(parent for parent in below.parents if root in parent.parents)]
-    return folders
-
-
-def _configured() -> int:
-    text = os.environ.get("FUNCGRAD_NUM_THREADS", "")
-    count = int(text) if text.isdecimal() and int(text) else available_processors()
-    return min(count, _MOST_THREADS)
 
 
 class _Pool:
@@ -86,7 +39,7 @@ class _Pool:
         room = np.zeros(offsets.POOL_BYTES // 8 + 16, np.int64)
         start = -(room.ctypes.data // 8) % 16
         self.words = room[start : start + offsets.POOL_BYTES // 8]
-        self.set_wanted(_configured())
+        self.set_wanted(configured_threads())
         self._set_signals()
 
     def _set_signals(self) -> None:
@@ -173,4 +126,4 @@ def set_threads(count: int) -> None:
         raise ValueError(f"compiled code needs at least one thread, not {count}")
     pool = _pool()
     if pool is not None:
-        pool.set_wanted(min(count, _MOST_THREADS))
+        pool.set_wanted(min(count, MOST_THREADS))

@@ -13,7 +13,8 @@ from funcgrad.compile.native import threads as module
 from funcgrad.compile.native.build import build
 from funcgrad.compile.native.caller import make_caller
 from funcgrad.compile.native.layout import CallLayout, Input, Output
-from funcgrad.compile.native.threads import available_processors, set_threads, threads
+from funcgrad.compile.native.threads import set_threads, threads
+from funcgrad.processors import available_processors
 
 F8 = np.dtype(float)
 SOURCE = """
@@ -147,26 +148,6 @@ def test_signals_stay_with_pythons_own_threads(loaded):
     ]
     bit = 1 << (signal.SIGINT - 1)
     assert sum(bool(mask & bit) for mask in masks) >= 3
-
-
-def test_the_environment_sets_the_number(monkeypatch):
-    monkeypatch.setenv("FUNCGRAD_NUM_THREADS", "3")
-    assert module._configured() == 3
-    for text in ("", "0", "many"):
-        monkeypatch.setenv("FUNCGRAD_NUM_THREADS", text)
-        assert module._configured() == available_processors()
-
-
-def test_processors_are_those_of_the_affinity_and_the_quota(monkeypatch, tmp_path):
-    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(16)), raising=False)
-    monkeypatch.setattr(module, "_group_folders", lambda: [tmp_path])
-    assert available_processors() <= 16
-    (tmp_path / "cpu.max").write_text("max 100000\n")
-    unlimited = available_processors()
-    (tmp_path / "cpu.max").write_text("250000 100000\n")
-    assert available_processors() == min(3, unlimited)
-    (tmp_path / "cpu.max").write_text("50000 100000\n")
-    assert available_processors() == 1
 
 
 def test_stages_run_serially_where_there_is_no_pool(monkeypatch):
