@@ -210,6 +210,8 @@ def call_layout(
         elif buffer.role == "captured":
             array = np.ascontiguousarray(buffer.source).reshape(np.shape(buffer.source))
             constants.append(Constant(slot, array))
+        elif buffer.role == "clock":
+            outputs.append(Output(slot, buffer.dtype, (buffer.size,)))
         elif buffer.role == "failure":
             outputs.append(Output(slot, buffer.dtype, (), True))
         else:

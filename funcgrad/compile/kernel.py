@@ -5,7 +5,7 @@ Owns the order of the passes from Program to source; what runs it is in `executa
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from funcgrad.compile import (
@@ -64,6 +64,7 @@ NAMES_OF_KERNELS = (
         *[letter + name for letter in "ds" for name in ("trsm", "potrf", "getrf", "getrs")],
         "sqrt",
         "order_bits",
+        "ticks",
         *FUNCTIONS,
     ),
     *(f"{kind}{bits}" for kind in "fiuc" for bits in (8, 16, 32, 64, 128)),
@@ -103,8 +104,11 @@ class Kernel:
         return sum(step.flops for step in self.steps)
 
 
-def make_kernel(program: Program) -> Kernel:
-    """Emit a Program; raises NotLowered for an equation that has no native form."""
+def make_kernel(program: Program, write: Callable[[Locals], Writer] = Writer) -> Kernel:
+    """Emit a Program; raises NotLowered for an equation that has no native form.
+
+    `write` makes what the steps are written with: one that writes more than they need can measure them.
+    """
     local = Locals(NAMES_OF_KERNELS)
     local.name_all(variable_names(program, NAMES_OF_KERNELS))
     uses = count_uses(program)
@@ -122,7 +126,7 @@ def make_kernel(program: Program) -> Kernel:
     joined = joined_steps(scheduler.steps, scheduler.created)
     numbers = {number: buffer.dtype for number, buffer in prologue}
     steps = shared_steps(joined, local, numbers, name)
-    writer = Writer(local)
+    writer = write(local)
     writer.steps(steps)
     numbers_in_memory = local.number_blocks()
     offsets, scratch_bytes = scratch_offsets(local.buffers, steps)
@@ -203,7 +207,7 @@ def with_serial_blas(local: Locals, lines: list[str]) -> list[str]:
 
 def used_buffers(local: Locals, offsets: Mapping[Buffer, int]) -> list[Buffer]:
     """The blocks of memory by slot: scratch that nothing uses has none."""
-    order = {"input": 0, "captured": 1, "output": 2, "failure": 3, "scratch": 4}
+    order = {"input": 0, "captured": 1, "output": 2, "clock": 3, "failure": 4, "scratch": 5}
     used = [b for b in local.buffers if b.role in order and (b.role != "scratch" or b in offsets)]
     return sorted(used, key=lambda b: (order[b.role], b.source if isinstance(b.source, int) else 0))
 

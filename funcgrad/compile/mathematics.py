@@ -6,6 +6,7 @@ The names are those that `funcgrad.compile.scalars` writes. Imports no Numba.
 from __future__ import annotations
 
 import math
+import platform
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -94,6 +95,13 @@ def order_bits(writer: Writer, arguments: Sequence[Value]) -> Value:
     return Value("u64", writer.emit(f"xor i64 {wide.text}, {-(1 << 63)}"))
 
 
+def ticks(writer: Writer, arguments: Sequence[Value]) -> Value:
+    """The processor's clock, which counts at one rate."""
+    if platform.machine().lower() in ("aarch64", "arm64"):  # programs may not read the counter of cycles
+        return Value("i64", writer.emit('call i64 asm sideeffect "mrs $0, cntvct_el0", "=r"()'))
+    return writer.call("llvm.readcyclecounter", "i64", [])
+
+
 def power(writer: Writer, arguments: Sequence[Value]) -> Value:
     """``x ** n`` by repeated squaring, for an n that is written out."""
     base, n = arguments
@@ -119,6 +127,7 @@ for _name, _handler in {
     "smaller": extreme("minimum"),
     "signbit": signbit,
     "order_bits": order_bits,
+    "clock_ticks": ticks,
     "integer_power": power,
 }.items():
     NAMED[_name] = _handler
@@ -145,6 +154,7 @@ def namespace() -> dict[str, Any]:
         "minimum": Known("smaller"),
         "signbit": Known("signbit"),
         "order_bits": Known("order_bits"),
+        "ticks": Known("clock_ticks"),
         "power": Known("integer_power"),
         **CASTS,
         **{name: getattr(np, name) for name in UFUNCS},

@@ -122,6 +122,8 @@ class Special:
     flops: float = 0.0
     defines: bool = False
     """Whether it leaves locals that others read."""
+    source: Any = None
+    """The user's line."""
 
     @property
     def buffers(self) -> Iterator[Buffer]:

@@ -75,6 +75,8 @@ class Scheduler:
         self.created: set[Buffer] = set()
         """Memory for values that no one outside of the steps touches."""
         self._by_shape: dict[Shape, list[int]] = {}
+        self._source: Any = None
+        """The user's line of the equation that is being lowered."""
 
     # -- inputs and results ------------------------------------------------------------------------------
 
@@ -98,6 +100,7 @@ class Scheduler:
     def lower(self, equation: Equation) -> None:
         """Schedule one equation; raises NotLowered."""
         primitive = equation.primitive
+        self._source = equation.source
         if isinstance(primitive, Pointwise):
             self.pointwise(equation)
         elif type(primitive) in MOVES:
@@ -459,6 +462,7 @@ class Scheduler:
                 tuple(scratch),
                 flops,
                 defines,
+                self._source,
             )
         )
         return position

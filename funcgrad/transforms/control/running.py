@@ -14,7 +14,7 @@ import numpy as np
 from funcgrad.ir.buffers import Buffers, overwritten
 from funcgrad.ir.evaluate import FREED_ABOVE, last_uses
 from funcgrad.ir.numpy_source import atom_source, equation_source, targets, tuple_source
-from funcgrad.ir.program import Program, Var
+from funcgrad.ir.program import Equation, Program, Var
 from funcgrad.transforms.control.step import Step
 from funcgrad.transforms.control.sweeps import Sweeps
 
@@ -77,7 +77,7 @@ class Writer:
                 text = f"{over}({', '.join(atom_source(a, names) for a in equation.inputs)})"
             else:
                 text = equation_source(equation, names, self._evaluation, form="fast_expression")
-            self.line(f"{targets(equation, names)} = {text}")
+            self.equation(equation, f"{targets(equation, names)} = {text}")
             atoms = dict.fromkeys((*equation.inputs, *equation.outputs))
             dropped = [
                 v for v in atoms if type(v) is Var and last.get(v) == k and v.aval.nbytes >= FREED_ABOVE
@@ -86,8 +86,17 @@ class Writer:
                 self.line(f"del {', '.join(names[v] for v in dropped)}")
         return [atom_source(atom, names) for atom in program.outputs]
 
+    def equation(self, equation: Equation, text: str) -> None:
+        """Write an equation, whose text has just been made."""
+        self.line(text)
+
     def _evaluation(self, primitive: Any) -> str:
-        return self.constant(primitive.evaluate)
+        return self.constant(self.evaluation(primitive))
+
+    def evaluation(self, primitive: Any) -> Callable[..., Any]:
+        """What computes an equation that has no text of its own."""
+        evaluate: Callable[..., Any] = primitive.evaluate
+        return evaluate
 
     def function(self, results: Sequence[str]) -> Run:
         """The function that has been written; it returns a tuple of these."""
@@ -99,24 +108,28 @@ class Writer:
         return run
 
 
+Write = Callable[[str, Sequence[str]], Writer]
+"""What makes the writer of a function of this name with these parameters."""
+
+
 def numbered(letter: str, count: int) -> list[str]:
     """``x0, x1, ...``"""
     return [f"{letter}{k}" for k in range(count)]
 
 
-def body_function(program: Program) -> Run:
+def body_function(program: Program, write: Write = Writer) -> Run:
     """The Program as a function. Its results may be its arguments, and floating point may warn."""
     inputs = numbered("a", len(program.inputs))
-    writer = Writer(program.name, inputs)
+    writer = write(program.name, inputs)
     return writer.function(writer.body(program, inputs))
 
 
-def scan_function(step: Step, length: int, *, reverse: bool) -> Run:
+def scan_function(step: Step, length: int, *, reverse: bool, write: Write = Writer) -> Run:
     """``carry, xs, consts -> final carry, ys`` for a fixed number of trips."""
     n_consts = len(step.program.inputs) - step.n_carry - step.n_xs
     carry, xs, consts = numbered("h", step.n_carry), numbered("x", step.n_xs), numbered("k", n_consts)
     ys, rows = numbered("y", step.n_ys), numbered("r", step.n_xs)
-    writer = Writer(step.program.name, [*carry, *xs, *consts])
+    writer = write(step.program.name, [*carry, *xs, *consts])
     for y, a in zip(ys, step.y_avals, strict=True):
         writer.line(f"{y} = np.empty({(length, *a.shape)}, {writer.constant(a.dtype)})")
     trips = f"range({length - 1}, -1, -1)" if reverse else f"range({length})"
@@ -133,10 +146,10 @@ def scan_function(step: Step, length: int, *, reverse: bool) -> Run:
     return writer.function([*carry, *ys])
 
 
-def sweeps_function(loop: Sweeps) -> Run:
+def sweeps_function(loop: Sweeps, write: Write = Writer) -> Run:
     """``carries, consts of the condition, consts -> results``, for as many trips as the condition says."""
     inputs = loop.inputs(numbered("a", len(loop.in_avals)))
-    writer = Writer(loop.sweeps[0].program.name, inputs.flat)
+    writer = write(loop.sweeps[0].program.name, inputs.flat)
     tapes = numbered("t", sum(sweep.step.n_ys for sweep in loop.sweeps))
     counts = any(not sweep.reads for sweep in loop.sweeps[1:])
     for tape in tapes:
