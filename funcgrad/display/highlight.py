@@ -6,6 +6,7 @@ import io
 import keyword
 import tokenize
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 
 from funcgrad.display.html import EMPTY, Markup, escaped, joined, tag
@@ -40,6 +41,7 @@ _CLASSES = {
 }
 
 
+@lru_cache(maxsize=1024)
 def highlighted(source: str) -> Markup:
     """The source as HTML, in spans by what the words are.
 

@@ -58,7 +58,7 @@ def tag(name: str, /, *children: str, **attributes: str | None) -> Markup:
     return Markup(start if name in _VOID else f"{start}{joined(children)}</{name}>")
 
 
-_VOID = frozenset(("br", "hr", "img", "meta", "link"))
+_VOID = frozenset(("br", "col", "hr", "img", "meta"))
 
 
 class Html:

@@ -1,0 +1,54 @@
+"""The user's line beside what came of it: the expression, its place, and on hover the whole line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from funcgrad.display.highlight import highlighted
+from funcgrad.display.html import EMPTY, Markup, joined, tag
+
+__all__ = ["SOURCES_CSS", "expression_of", "is_backward", "place_of", "source_cell", "source_title"]
+
+LONGEST = 60
+
+SOURCES_CSS = """
+.fg-place {color:var(--fg-dim); margin-left:1em}
+.fg-again {opacity:0.45}
+"""
+
+
+def is_backward(source: Any) -> bool:
+    """Whether reverse mode recorded what stands here."""
+    return bool(getattr(source, "backward", False))
+
+
+def expression_of(source: Any) -> str:
+    """The user's expression, or the first line of one that goes over several."""
+    if not hasattr(source, "expression"):
+        return ""
+    found: str = source.expression
+    if not found:
+        lines = source.text.strip().splitlines()
+        found = f"{lines[0].strip()} …" if len(lines) > 1 else "".join(lines).strip()
+    return found if len(found) <= LONGEST else f"{found[: LONGEST - 2]} …"
+
+
+def place_of(source: Any) -> str:
+    """The file, or the cell of a notebook, and the line."""
+    return "" if source is None else str(source).rpartition(" in ")[0] or str(source)
+
+
+def source_title(source: Any) -> str:
+    """The whole line with carets, for hovering."""
+    if source is None:
+        return ""
+    caret = getattr(source, "caret", None)
+    return str(source) if caret is None else str(caret())
+
+
+def source_cell(source: Any, *, again: bool = False) -> Markup:
+    """Expression and place; paler where the line above shows the same `again`."""
+    if source is None:
+        return EMPTY
+    shown = [highlighted(expression_of(source)), tag("span", place_of(source), class_="fg-place")]
+    return tag("span", joined(shown, " "), class_="fg-again" if again else None)
