@@ -19,6 +19,7 @@ import numpy as np
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ops import philox
+from funcgrad.ops.lazy import LazyUfunc
 from funcgrad.ops.structure import broadcast, shape_of
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import Draw, ErrorSample, Sample, fixed, integers, normal
@@ -222,15 +223,27 @@ class RandomUniform(Standard):
 
     def drawn(self, key: Any, *parameters: Any) -> Any:
         out, source = np.empty(math.prod(self.shape), self.dtype), generator(key)
-        for first in range(0, len(out), BLOCK):
-            part = out[first : first + BLOCK]
-            self.fill(part, source.random_raw(self.words_of(len(part))))
+        with np.errstate(all="ignore"):
+            for first in range(0, len(out), BLOCK):
+                part = out[first : first + BLOCK]
+                self.fill(part, source.random_raw(self.words_of(len(part))))
+                self.mapped(part)
         return out.reshape(self.shape)
 
     def of_rows(self, words: Any) -> Any:
         out = np.empty((len(words), math.prod(self.shape)), self.dtype)
         self.fill(out, words)
+        with np.errstate(all="ignore"):
+            self.mapped(out)
         return out
+
+    def mapped(self, u: Any) -> None:
+        """Turn uniform numbers into those of another distribution, where they are."""
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        # The distributions made of it draw as it does, so one sample each is enough.
+        return super().samples() if cls is RandomUniform else super().samples()[:1]
 
     def fill(self, out: Any, words: Any) -> None:
         """Make numbers of the words along the last axis."""
@@ -239,6 +252,82 @@ class RandomUniform(Standard):
             words = half_words(words)[..., : out.shape[-1]]
         out[...] = words >> (8 * words.itemsize - digits)
         np.multiply(out, self.dtype.type(0.5**digits), out=out)
+
+
+class RandomExponential(RandomUniform):
+    """Exponential numbers with mean 1."""
+
+    name = "random_exponential"
+
+    def mapped(self, u: Any) -> None:
+        np.negative(u, out=u)
+        np.log1p(u, out=u)
+        np.negative(u, out=u)
+
+
+class OfInner(RandomUniform):
+    """Distributions whose inverse distribution function is infinite at both ends."""
+
+    def mapped(self, u: Any) -> None:
+        np.maximum(u, smallest(self.dtype), out=u)
+        self.inverted(u)
+
+    def inverted(self, u: Any) -> None:
+        """Apply the inverse distribution function to numbers between 0 and 1, where they are."""
+        raise NotImplementedError(f"{self.name}: inverted")
+
+
+def smallest(dtype: np.dtype[Any]) -> Any:
+    """What stands for 0 among numbers between 0 and 1."""
+    return dtype.type(0.5 ** (DIGITS[dtype] + 1))
+
+
+class RandomGumbel(OfInner):
+    """Gumbel numbers with location 0 and scale 1."""
+
+    name = "random_gumbel"
+
+    def inverted(self, u: Any) -> None:
+        for _ in range(2):
+            np.log(u, out=u)
+            np.negative(u, out=u)
+
+
+class RandomLogistic(OfInner):
+    """Logistic numbers with location 0 and scale 1."""
+
+    name = "random_logistic"
+
+    def inverted(self, u: Any) -> None:
+        LOGIT(u, out=u)
+
+
+LOGIT = LazyUfunc("scipy.special", "logit")
+
+
+class RandomLaplace(OfInner):
+    """Laplace numbers with location 0 and scale 1: exponential to both sides."""
+
+    name = "random_laplace"
+
+    def inverted(self, u: Any) -> None:
+        np.multiply(u, 2, out=u)
+        np.subtract(u, 1, out=u)
+        size = np.abs(u)
+        np.negative(size, out=size)
+        np.log1p(size, out=size)
+        np.copysign(size, u, out=u)
+
+
+class RandomCauchy(OfInner):
+    """Cauchy numbers with location 0 and scale 1."""
+
+    name = "random_cauchy"
+
+    def inverted(self, u: Any) -> None:
+        np.subtract(u, self.dtype.type(0.5), out=u)
+        np.multiply(u, self.dtype.type(math.pi), out=u)
+        np.tan(u, out=u)
 
 
 def half_words(words: Any) -> Any:

@@ -14,17 +14,37 @@ import numpy as np
 from funcgrad.api.custom import custom_jvp
 from funcgrad.numpy.axes import refused
 from funcgrad.ops.arithmetic import add, div, mul, neg, sub
-from funcgrad.ops.bivariate import logaddexp
 from funcgrad.ops.comparison import equal, greater
-from funcgrad.ops.elementary import exp, log, log1p, sqrt, tan
+from funcgrad.ops.elementary import sqrt
 from funcgrad.ops.extremes import clip, maximum
 from funcgrad.ops.gamma_path import gamma_path_slope
-from funcgrad.ops.magnitude import absolute
 from funcgrad.ops.rejection import RandomLogGamma
-from funcgrad.ops.sampling import DIGITS, RandomNormal, RandomUniform
+from funcgrad.ops.sampled import (
+    SampledProduct,
+    SampledSoftmax,
+    sampled_add,
+    sampled_cholesky,
+    sampled_exp,
+    sampled_log,
+    sampled_log1p,
+    sampled_log_ndtr,
+    sampled_logaddexp,
+    sampled_logistic,
+    sampled_ndtri_exp,
+    sampled_sub,
+)
+from funcgrad.ops.sampling import (
+    RandomCauchy,
+    RandomExponential,
+    RandomGumbel,
+    RandomLaplace,
+    RandomLogistic,
+    RandomNormal,
+    RandomUniform,
+    smallest,
+)
 from funcgrad.ops.selection import where
-from funcgrad.ops.special import Logistic, Logit
-from funcgrad.ops.structure import broadcast_to, cast, shape_of
+from funcgrad.ops.structure import broadcast_to, cast, reshape, shape_of
 from funcgrad.random.keys import checked, float_dtype, shape_argument, shape_for, split
 from funcgrad.tracing.lists import asoperand
 
@@ -38,7 +58,7 @@ def standard_uniform(key: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> 
 
 def inner_uniform(key: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     """Numbers between 0 and 1, neither of them included."""
-    return maximum(standard_uniform(key, shape, dtype), dtype.type(0.5 ** (DIGITS[dtype] + 1)))
+    return maximum(standard_uniform(key, shape, dtype), smallest(dtype))
 
 
 def standard_normal(key: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
@@ -65,8 +85,13 @@ def uniform(key: Any, shape: Any = (), dtype: Any = float, minval: Any = 0.0, ma
     low, high = parameter(minval, kind), parameter(maxval, kind)
     u = standard_uniform(key, shape_for(shape, low, high), kind)
     if isinstance(minval, int | float) and isinstance(maxval, int | float):
-        return u if (minval, maxval) == (0, 1) else below(add(mul(u, sub(high, low)), low), high)
-    return add(mul(u, sub(high, low)), low)
+        return u if (minval, maxval) == (0, 1) else below(between(u, low, high), high)
+    return between(u, low, high)
+
+
+def between(u: Any, low: Any, high: Any) -> Any:
+    """Numbers between 0 and 1, moved to between `low` and `high`."""
+    return sampled_add(mul(u, sampled_sub(high, low)), low)
 
 
 def below(x: Any, end: Any) -> Any:
@@ -95,7 +120,7 @@ def exponential(key: Any, shape: Any = (), dtype: Any = float) -> Any:
     >>> bool(fg.random.exponential(fg.random.key(0)) >= 0)
     True
     """
-    return neg(log1p(neg(standard_uniform(key, shape_argument(shape), float_dtype(dtype)))))
+    return RandomExponential(shape_argument(shape), float_dtype(dtype)).bind(checked(key))
 
 
 def laplace(key: Any, shape: Any = (), dtype: Any = float) -> Any:
@@ -104,9 +129,7 @@ def laplace(key: Any, shape: Any = (), dtype: Any = float) -> Any:
     >>> fg.random.laplace(fg.random.key(0), (3,)).shape
     (3,)
     """
-    u = sub(mul(inner_uniform(key, shape_argument(shape), float_dtype(dtype)), 2.0), 1.0)
-    size = neg(log1p(neg(absolute(u))))
-    return where(greater(u, 0.0), size, neg(size))
+    return RandomLaplace(shape_argument(shape), float_dtype(dtype)).bind(checked(key))
 
 
 def logistic(key: Any, shape: Any = (), dtype: Any = float) -> Any:
@@ -115,7 +138,7 @@ def logistic(key: Any, shape: Any = (), dtype: Any = float) -> Any:
     >>> fg.random.logistic(fg.random.key(0), (3,)).shape
     (3,)
     """
-    return Logit()(inner_uniform(key, shape_argument(shape), float_dtype(dtype)))
+    return RandomLogistic(shape_argument(shape), float_dtype(dtype)).bind(checked(key))
 
 
 def gumbel(key: Any, shape: Any = (), dtype: Any = float) -> Any:
@@ -124,7 +147,7 @@ def gumbel(key: Any, shape: Any = (), dtype: Any = float) -> Any:
     >>> fg.random.gumbel(fg.random.key(0), (3,)).shape
     (3,)
     """
-    return neg(log(neg(log(inner_uniform(key, shape_argument(shape), float_dtype(dtype))))))
+    return RandomGumbel(shape_argument(shape), float_dtype(dtype)).bind(checked(key))
 
 
 def cauchy(key: Any, shape: Any = (), dtype: Any = float) -> Any:
@@ -133,7 +156,7 @@ def cauchy(key: Any, shape: Any = (), dtype: Any = float) -> Any:
     >>> fg.random.cauchy(fg.random.key(0), (3,)).shape
     (3,)
     """
-    return tan(mul(sub(inner_uniform(key, shape_argument(shape), float_dtype(dtype)), 0.5), math.pi))
+    return RandomCauchy(shape_argument(shape), float_dtype(dtype)).bind(checked(key))
 
 
 def truncated_normal(key: Any, lower: Any, upper: Any, shape: Any = None, dtype: Any = float) -> Any:
@@ -143,9 +166,6 @@ def truncated_normal(key: Any, lower: Any, upper: Any, shape: Any = None, dtype:
     >>> bool(np.all((8 <= x) & (x <= 9)))
     True
     """
-    from funcgrad.scipy import special  # noqa: PLC0415 - few programs need it
-
-    scipys: Any = special
     kind = float_dtype(dtype)
     low, high = parameter(lower, kind), parameter(upper, kind)
     full = shape_for(shape, low, high)
@@ -155,9 +175,9 @@ def truncated_normal(key: Any, lower: Any, upper: Any, shape: Any = None, dtype:
     start, end = where(above, neg(high), low), where(above, neg(low), high)
     # Below no bound there is nothing, and it has no slope.
     unbounded = equal(start, -math.inf)
-    below_start = where(unbounded, -math.inf, scipys.log_ndtr(where(unbounded, 0.0, start)))
-    from_start = add(below_start, log1p(neg(u)))
-    found = scipys.ndtri_exp(logaddexp(from_start, add(scipys.log_ndtr(end), log(u))))
+    below_start = where(unbounded, -math.inf, sampled_log_ndtr(where(unbounded, 0.0, start)))
+    from_start = add(below_start, sampled_log1p(neg(u)))
+    found = sampled_ndtri_exp(sampled_logaddexp(from_start, add(sampled_log_ndtr(end), sampled_log(u))))
     found = clip(found, broadcast_to(start, full), broadcast_to(end, full))
     return where(above, neg(found), found)
 
@@ -201,7 +221,7 @@ def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = float) -> Any:
     >>> print(round(float(fg.grad(mean)(3.0)), 1))  # of the mean of the distribution, which is a
     1.0
     """
-    return cast(exp(log_gamma_of(key, a, shape)), float_dtype(dtype))
+    return cast(sampled_exp(log_gamma_of(key, a, shape)), float_dtype(dtype))
 
 
 def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = float) -> Any:
@@ -214,7 +234,7 @@ def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = float) -> Any
     full = shape_for(shape, asoperand(a), asoperand(b))
     first, second = split(key)
     odds = sub(log_gamma_of(first, a, full), log_gamma_of(second, b, full))
-    return cast(Logistic()(odds), float_dtype(dtype))
+    return cast(sampled_logistic(odds), float_dtype(dtype))
 
 
 def student_t(key: Any, df: Any, shape: Any = None, dtype: Any = float) -> Any:
@@ -226,7 +246,7 @@ def student_t(key: Any, df: Any, shape: Any = None, dtype: Any = float) -> Any:
     kind, half = float_dtype(dtype), div(parameter(df, np.dtype(np.float64)), 2.0)
     full = shape_for(shape, half)
     first, second = split(key)
-    scale = exp(mul(sub(log(half), log_gamma_of(second, half, full)), 0.5))
+    scale = sampled_exp(mul(sub(sampled_log(half), log_gamma_of(second, half, full)), 0.5))
     return mul(standard_normal(first, full, kind), cast(scale, kind))
 
 
@@ -252,15 +272,13 @@ def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = float) -> An
     >>> print(x.shape, np.allclose(np.sum(x, axis=-1), 1.0))
     (4, 3) True
     """
-    from funcgrad.scipy.softmax import softmax  # noqa: PLC0415 - few programs need it
-
     weights = parameter(alpha, np.dtype(np.float64))
     if not shape_of(weights):
         raise refused("dirichlet: alpha needs at least one axis")
     batch = shape_of(weights)[:-1]
     full = batch if shape is None else shape_argument(shape)
     samples = log_gamma_of(key, weights, (*full, shape_of(weights)[-1]))
-    return cast(softmax(samples, axis=-1), float_dtype(dtype))
+    return cast(SampledSoftmax((len(full),)).bind(samples), float_dtype(dtype))
 
 
 def multivariate_normal(
@@ -289,15 +307,27 @@ def multivariate_normal(
     full = batch if shape is None else shape_argument(shape)
     size = shape_of(centre)[-1]
     z = standard_normal(key, (*full, size), kind)
-    factor = factor_of(matrix, method)
-    return add(broadcast_to(centre, (*full, size)), np.einsum("...ij,...j->...i", factor, z))
+    spread = scattered(z, factor_of(matrix, method))
+    return sampled_add(broadcast_to(centre, (*full, size)), spread)
+
+
+def scattered(z: Any, factor: Any) -> Any:
+    """Each row times its matrix; stacks of matrices belong to the last of the axes of stacks of rows."""
+    stack, full = shape_of(factor)[:-2], shape_of(z)[:-1]
+    outer, size = full[: len(full) - len(stack)], shape_of(z)[-1]
+    inner = full[len(outer) :]
+    rows = reshape(z, (math.prod(outer), *inner, size))
+    matrices = broadcast_to(factor, (*inner, size, size))
+    return reshape(
+        np.moveaxis(SampledProduct().bind(np.moveaxis(rows, 0, -2), matrices), -2, 0), (*full, size)
+    )
 
 
 def factor_of(matrix: Any, method: str) -> Any:
     """A matrix whose product with its transpose is the covariance."""
     found: Any
     if method == "cholesky":
-        return np.linalg.cholesky(matrix)
+        return sampled_cholesky.bind(matrix)
     if method != "eigh":
         raise refused(f"multivariate_normal: method must be 'cholesky' or 'eigh', got {method!r}")
     values, found = np.linalg.eigh(matrix)

@@ -10,13 +10,14 @@ import numpy as np
 from funcgrad.numpy.axes import refused
 from funcgrad.ops.arithmetic import add, div, mul, neg
 from funcgrad.ops.comparison import greater_equal
-from funcgrad.ops.elementary import exp, log, log1p, sqrt
+from funcgrad.ops.elementary import sqrt
 from funcgrad.ops.extremes import maximum
 from funcgrad.ops.rounding import ceil
+from funcgrad.ops.sampled import sampled_exp, sampled_log, sampled_log1p
 from funcgrad.ops.selection import where
 from funcgrad.ops.sorting import AddAlongAxis
 from funcgrad.ops.structure import cast, shape_of
-from funcgrad.random.continuous import exponential, inner_uniform, parameter, standard_normal
+from funcgrad.random.continuous import exponential, gumbel, inner_uniform, parameter, standard_normal
 from funcgrad.random.discrete import places_of
 from funcgrad.random.keys import float_dtype, shape_for
 
@@ -31,7 +32,7 @@ def lognormal(key: Any, sigma: Any = 1.0, shape: Any = None, dtype: Any = float)
     """
     kind = float_dtype(dtype)
     spread = parameter(sigma, kind)
-    return exp(mul(standard_normal(key, shape_for(shape, spread), kind), spread))
+    return sampled_exp(mul(standard_normal(key, shape_for(shape, spread), kind), spread))
 
 
 def pareto(key: Any, b: Any, shape: Any = None, dtype: Any = float) -> Any:
@@ -42,7 +43,7 @@ def pareto(key: Any, b: Any, shape: Any = None, dtype: Any = float) -> Any:
     """
     kind = float_dtype(dtype)
     power = parameter(b, kind)
-    return exp(div(exponential(key, shape_for(shape, power), kind), power))
+    return sampled_exp(div(exponential(key, shape_for(shape, power), kind), power))
 
 
 def rayleigh(key: Any, scale: Any = 1.0, shape: Any = None, dtype: Any = float) -> Any:
@@ -64,8 +65,8 @@ def weibull_min(key: Any, scale: Any, concentration: Any, shape: Any = None, dty
     """
     kind = float_dtype(dtype)
     size, power = parameter(scale, kind), parameter(concentration, kind)
-    u = inner_uniform(key, shape_for(shape, size, power), kind)
-    return mul(exp(div(log(neg(log(u))), power)), size)
+    log_exponential = neg(gumbel(key, shape_for(shape, size, power), kind))
+    return mul(sampled_exp(div(log_exponential, power)), size)
 
 
 def geometric(key: Any, p: Any, shape: Any = None, dtype: Any = np.int64) -> Any:
@@ -77,7 +78,7 @@ def geometric(key: Any, p: Any, shape: Any = None, dtype: Any = np.int64) -> Any
     chance = parameter(p, FLOAT)
     u = inner_uniform(key, shape_for(shape, chance), FLOAT)
     certain = greater_equal(chance, 1.0)
-    trials = ceil(div(log(u), log1p(neg(where(certain, 0.5, chance)))))
+    trials = ceil(div(sampled_log(u), sampled_log1p(neg(where(certain, 0.5, chance)))))
     return cast(where(certain, 1.0, maximum(trials, 1.0)), dtype)
 
 

@@ -11,11 +11,10 @@ from funcgrad.numpy.axes import normalized_axis, refused
 from funcgrad.numpy.positions import take
 from funcgrad.ops.arithmetic import add, mul, sub
 from funcgrad.ops.comparison import greater, less
-from funcgrad.ops.cumulative import CumSum
-from funcgrad.ops.elementary import log
 from funcgrad.ops.extremes import minimum
 from funcgrad.ops.rejection import RandomBinomial, RandomPoisson
 from funcgrad.ops.rounding import remainder
+from funcgrad.ops.sampled import SampledCumSum, sampled_add, sampled_log
 from funcgrad.ops.sampling import WORD
 from funcgrad.ops.selection import where
 from funcgrad.ops.sorting import ArgSort, SearchSorted, TakeAlongAxis
@@ -114,7 +113,7 @@ def categorical(key: Any, logits: Any, axis: int = -1, shape: Any = None) -> Any
     count, batch = shape_of(scores)[-1], shape_of(scores)[:-1]
     full = shape_for(shape, np.empty(batch))
     # The largest of the logarithms, each with noise of its own, is that of a category with its probability.
-    return np.argmax(add(gumbel(key, (*full, count)), scores), axis=-1)
+    return np.argmax(sampled_add(gumbel(key, (*full, count)), scores), axis=-1)
 
 
 # -- orders and choices -------------------------------------------------------------------------------------
@@ -171,9 +170,9 @@ def places_of(key: Any, count: int, size: int, replace: bool, p: Any) -> Any:
     if not replace:
         # The largest sums of a logarithm and noise come in the order of drawing without putting back.
         possible = greater(chances, 0.0)
-        logits = where(possible, log(where(possible, chances, 1.0)), -np.inf)
-        scores = add(logits, gumbel(key, (count,)))
+        logits = where(possible, sampled_log(where(possible, chances, 1.0)), -np.inf)
+        scores = sampled_add(logits, gumbel(key, (count,)))
         return ArgSort(0).bind(mul(scores, -1.0))[:size]
-    total = CumSum(0, False).bind(chances)
+    total = SampledCumSum(0, False).bind(chances)
     u = mul(standard_uniform(key, (size,), FLOAT), total[count - 1])
     return minimum(SearchSorted("right").bind(total, u), count - 1)
