@@ -17,7 +17,6 @@ from funcgrad.compile.emission import Writer
 from funcgrad.compile.factorizations import Square, Stack, changeable, known, letter_of, threads_of_blas
 from funcgrad.compile.layout import View
 from funcgrad.compile.native.blas import lapack_routine
-from funcgrad.compile.parts import fill
 from funcgrad.compile.products import at
 from funcgrad.compile.scalars import cast_name
 from funcgrad.compile.schedule import NotLowered, Scheduler, lowers
@@ -98,12 +97,12 @@ def lower_factors(scheduler: Scheduler, equation: Equation) -> None:
     if way == "inverse":
         tiny.lower_factors(scheduler, equation)
         return
-    found = scheduler.buffer_like(pivots.aval, scheduler.local.named(pivots))
     if way == "direct":
         letter_of(equation)
         scheduler.alias(factors, a)
-        scheduler.define_view(pivots, found, fill(scheduler, found, "0", equation.source))
+        tiny.define_zeros(scheduler, pivots, equation.source)
         return
+    found = scheduler.buffer_like(pivots.aval, scheduler.local.named(pivots))
     lapack = Lapack(scheduler, equation)
     square = changeable(scheduler, a, scheduler.local.named(factors), equation.source, columns_first=False)
     flag = scheduler.local.failure_flag()
@@ -142,7 +141,7 @@ def lower_solution(scheduler: Scheduler, equation: Equation) -> None:
         square = changeable(scheduler, a, "", equation.source)
     else:
         square = Square(scheduler.contiguous(factors), False)
-    given = scheduler.stored(pivots)
+    given = [] if direct else [scheduler.stored(pivots)]
     sides = changeable(scheduler, b, scheduler.local.named(out), equation.source, columns_first=True)
     flag = scheduler.local.failure_flag()
     columns = out.aval.shape[-1]
@@ -156,7 +155,7 @@ def lower_solution(scheduler: Scheduler, equation: Equation) -> None:
             else:
                 k = writer.local.fresh("r")
                 with writer.loop(k, lapack.n):
-                    element = writer.element(given, [*variables, k])
+                    element = writer.element(given[0], [*variables, k])
                     cast = cast_name(lapack.pivots.buffer.dtype)
                     writer.line(f"{lapack.pivots.buffer.name}[{k}] = {cast}({element}) + 1")
             turned = transposed == square.columns_first
@@ -164,7 +163,7 @@ def lower_solution(scheduler: Scheduler, equation: Equation) -> None:
 
     writes = [sides.view, View.whole(flag, ()), *([square.view] if direct else [])]
     flops = 2.0 * lapack.n * out.aval.size + (0.7 * lapack.n * a.aval.size if direct else 0.0)
-    reads = [square.view, given, sides.view]
+    reads = [square.view, *given, sides.view]
     position = scheduler.special("solve", emit, reads, writes, scratch=[lapack.pivots], flops=flops)
     scheduler.define_view(out, sides.view, position)
 

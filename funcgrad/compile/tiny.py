@@ -7,7 +7,7 @@ and complex ones are left to the evaluator.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -15,16 +15,22 @@ import numpy as np
 
 from funcgrad.compile.emission import Writer
 from funcgrad.compile.layout import Buffer, View
-from funcgrad.compile.parts import fill
+from funcgrad.compile.parallel import CHUNKS, FLOPS_PER_SECOND, SHORTEST
+from funcgrad.compile.products import Part
 from funcgrad.compile.scalars import cast_name
 from funcgrad.compile.schedule import NotLowered, Scheduler, lowers
-from funcgrad.ir.program import Atom, Equation
+from funcgrad.ir.avals import Aval
+from funcgrad.ir.program import Atom, Equation, Literal, Var
 from funcgrad.ops.linalg import tiny
 from funcgrad.ops.linalg.determinants import Det, DetWithCofactors
 from funcgrad.ops.linalg.systems import Inv, LuFactors, SolveFactored
+from funcgrad.ops.structure import Broadcast
 
 Matrix = list[list[str]]
 """The names of a matrix's elements."""
+
+Turn = Callable[[Writer, Sequence[str]], None]
+"""Writes what is done with one matrix of a stack, which the variables number."""
 
 
 class Stacks:
@@ -45,13 +51,31 @@ class Stacks:
         """Memory for a result."""
         return self.scheduler.buffer_like(out.aval, self.local.named(out))
 
-    def open(self, writer: Writer, stack: ExitStack) -> list[str]:
-        """Open the loops; their variables."""
+    def each(self, writer: Writer, turn: Turn, flops: float) -> None:
+        """Write the loops with what is done in each turn, divided between threads where they are long."""
+        seconds = flops / FLOPS_PER_SECOND
+        divided = next((axis for axis, size in enumerate(self.shape) if size >= 2 * CHUNKS), None)
+        if divided is None or seconds < SHORTEST or not writer.is_outermost:
+            self.loops(writer, turn)
+            return
+        inner, part = Writer(self.local), self.local.fresh("matrices")
+        size = self.local.symbol(self.shape[divided])
+        with inner.block("for chunk in range(begin, end):"):
+            inner.line(f"first = chunk * {size} // {CHUNKS}")
+            inner.line(f"last = (chunk + 1) * {size} // {CHUNKS}")
+            self.loops(inner, turn, divided)
+        writer.line(f"parallel({part}, p, n, 0, {CHUNKS}, 1)")
+        writer.functions.append((Part(part, {}, {}, {}), inner.lines))
+
+    def loops(self, writer: Writer, turn: Turn, divided: int | None = None) -> None:
+        """The loops; that over the divided axis runs from `first` to `last`."""
         writer.comment(self.source)
         variables = [self.local.fresh("q") for _ in self.shape]
-        for variable, size in zip(variables, self.shape, strict=True):
-            stack.enter_context(writer.loop(variable, size))
-        return variables
+        with ExitStack() as stack:
+            for axis, (variable, size) in enumerate(zip(variables, self.shape, strict=True)):
+                some = f"for {variable} in range(first, last):"
+                stack.enter_context(writer.block(some) if axis == divided else writer.loop(variable, size))
+            turn(writer, variables)
 
     def named(self, writer: Writer, text: str) -> str:
         """A new local with this value."""
@@ -83,13 +107,14 @@ class Stacks:
                     rows[i][j] = self.named(writer, f"{rows[i][j]} - {share} * {rows[k][j]}")
         return [rows[k][k] for k in range(self.n)], sign
 
-    def inverse(self, writer: Writer, rows: Matrix, wrong: str) -> Matrix:
-        """The inverse, by elimination beside an identity matrix."""
+    def inverse(self, writer: Writer, rows: Matrix, flag: str) -> Matrix:
+        """The inverse, by elimination beside an identity matrix; the flag is set where there is none."""
         n = self.n
         wide = [[*row, *[f"{self.number}({int(i == j)})" for j in range(n)]] for i, row in enumerate(rows)]
         pivots, _ = self.eliminated(writer, wide)
-        for pivot in pivots:
-            writer.line(f"{wrong} = {wrong} | ({pivot} == {self.number}(0))")
+        singular = " | ".join([f"({pivot} == {self.number}(0))" for pivot in pivots])
+        with writer.block(f"if {singular}:"):
+            writer.line(f"{flag}[0] = 1")
         for k in range(n - 1, -1, -1):
             for j in range(n, 2 * n):
                 terms = "".join([f" - {wide[k][i]} * {wide[i][j]}" for i in range(k + 1, n)])
@@ -102,7 +127,7 @@ class Stacks:
         bound = self.named(writer, " * ".join([f"{self.number}({tiny.WELL_CONDITIONED**2!r})", *lengths]))
         return f"not (({det} * {det} >= {bound}) & ({bound} > {self.number}(0)))"
 
-    def inverse_in_closed_form(self, writer: Writer, rows: Matrix, wrong: str) -> Matrix:
+    def inverse_in_closed_form(self, writer: Writer, rows: Matrix, flag: str) -> Matrix:
         """The inverse by cofactors, by elimination where those may lose digits."""
         n = self.n
         cofactors = [[self.named(writer, text) for text in row] for row in self.cofactors(rows)]
@@ -110,7 +135,7 @@ class Stacks:
         scale = self.named(writer, f"{self.number}(1) / {det}")
         found = [[self.named(writer, f"{cofactors[j][i]} * {scale}") for j in range(n)] for i in range(n)]
         with writer.block(f"if {self.doubtful(writer, rows, det)}:"):
-            better = self.inverse(writer, rows, wrong)
+            better = self.inverse(writer, rows, flag)
             for old, new in zip(found, better, strict=True):
                 for x, y in zip(old, new, strict=True):
                     writer.line(f"{x} = {y}")
@@ -157,28 +182,32 @@ def inverted_into(scheduler: Scheduler, stacks: Stacks, a: Atom, view: View) -> 
     source = scheduler.stored(a)
     flag: Buffer = scheduler.local.failure_flag()
 
-    def emit(writer: Writer) -> None:
-        wrong = stacks.local.fresh("wrong")
-        writer.line(f"{wrong} = False")
-        with ExitStack() as stack:
-            variables = stacks.open(writer, stack)
-            rows = stacks.loaded(writer, source, variables, stacks.n)
-            store(writer, view, variables, stacks.inverse_in_closed_form(writer, rows, wrong))
-        with writer.block(f"if {wrong}:"):
-            writer.line(f"{flag.name}[0] = 1")
-
     flops = 3.0 * stacks.n * a.aval.size
+
+    def turn(writer: Writer, variables: Sequence[str]) -> None:
+        rows = stacks.loaded(writer, source, variables, stacks.n)
+        store(writer, view, variables, stacks.inverse_in_closed_form(writer, rows, flag.name))
+
+    def emit(writer: Writer) -> None:
+        stacks.each(writer, turn, flops)
+
     return scheduler.special("inverse", emit, [source], [view, View.whole(flag, ())], flops=flops)
+
+
+def define_zeros(scheduler: Scheduler, out: Var, source: object) -> None:
+    """Define a variable as zeros, which take memory only if they are read."""
+    zero = Literal(out.aval.dtype.type(0), Aval((), out.aval.dtype))
+    scheduler.move(Equation(Broadcast(out.aval.shape, ()), (zero,), (out,), source))
 
 
 @lowers(LuFactors)
 def lower_factors(scheduler: Scheduler, equation: Equation) -> None:
-    """Of tiny matrices the factors are the inverse."""
+    """Of tiny matrices the factors are the inverse, and nobody asks for the pivots."""
     stacks = Stacks(scheduler, equation)
     factors, pivots = equation.outputs
-    view, unused = stacks.output(factors), stacks.output(pivots)
+    view = stacks.output(factors)
     scheduler.define_view(factors, view, inverted_into(scheduler, stacks, equation.inputs[0], view))
-    scheduler.define_view(pivots, unused, fill(scheduler, unused, "0", equation.source))
+    define_zeros(scheduler, pivots, equation.source)
 
 
 @lowers(Inv)
@@ -201,22 +230,24 @@ def lower_solution(scheduler: Scheduler, equation: Equation) -> None:
     view = stacks.output(out)
     n, columns = out.aval.shape[-2:]
 
+    flops = 6.0 * n * out.aval.size
+
+    def turn(writer: Writer, variables: Sequence[str]) -> None:
+        m = stacks.loaded(writer, a, variables, n)
+        f = stacks.loaded(writer, factors, variables, n)
+        for j in range(columns):
+            c = [stacks.named(writer, element(writer, b, variables, i, j)) for i in range(n)]
+            x = [stacks.named(writer, total(f[i], c)) for i in range(n)]
+            rest = [stacks.named(writer, f"{c[i]} - ({total(m[i], x)})") for i in range(n)]
+            for i in range(n):
+                target = element(writer, view, variables, i, j)
+                writer.line(f"{target} = {x[i]} + ({total(f[i], rest)})")
+
     def emit(writer: Writer) -> None:
-        with ExitStack() as stack:
-            variables = stacks.open(writer, stack)
-            m = stacks.loaded(writer, a, variables, n)
-            f = stacks.loaded(writer, factors, variables, n)
-            for j in range(columns):
-                c = [stacks.named(writer, element(writer, b, variables, i, j)) for i in range(n)]
-                x = [stacks.named(writer, total(f[i], c)) for i in range(n)]
-                rest = [stacks.named(writer, f"{c[i]} - ({total(m[i], x)})") for i in range(n)]
-                for i in range(n):
-                    target = element(writer, view, variables, i, j)
-                    writer.line(f"{target} = {x[i]} + ({total(f[i], rest)})")
+        stacks.each(writer, turn, flops)
 
     if columns > 2 * tiny.LARGEST:
         raise NotLowered(f"solve with {columns} right-hand sides is left to LAPACK")
-    flops = 6.0 * n * out.aval.size
     position = scheduler.special("solve", emit, [a, factors, b], [view], flops=flops)
     scheduler.define_view(out, view, position)
 
@@ -240,24 +271,26 @@ def lower_determinant(scheduler: Scheduler, equation: Equation) -> None:
     source = scheduler.stored(equation.inputs[0])
     views = [stacks.output(out) for out in equation.outputs]
 
-    def emit(writer: Writer) -> None:
-        with ExitStack() as stack:
-            variables = stacks.open(writer, stack)
-            rows = stacks.loaded(writer, source, variables, stacks.n)
-            cofactors = [[stacks.named(writer, text) for text in row] for row in stacks.cofactors(rows)]
-            if len(views) > 1:
-                store(writer, views[1], variables, cofactors)
-            det = stacks.named(writer, total(rows[0], cofactors[0]))
-            if stacks.n > 1:
-                with writer.block(f"if {stacks.doubtful(writer, rows, det)}:"):
-                    pivots, sign = stacks.eliminated(writer, rows)
-                    # A pivot of zero makes what follows NaN, and the determinant zero.
-                    value = " * ".join([sign, *pivots])
-                    zero = " | ".join([f"({p} == {stacks.number}(0))" for p in pivots[:-1]])
-                    writer.line(f"{det} = select({zero}, {stacks.number}(0), {value})")
-            writer.line(f"{writer.element(views[0], variables)} = {det}")
-
     flops = 3.0 * stacks.n * equation.inputs[0].aval.size
+
+    def turn(writer: Writer, variables: Sequence[str]) -> None:
+        rows = stacks.loaded(writer, source, variables, stacks.n)
+        cofactors = [[stacks.named(writer, text) for text in row] for row in stacks.cofactors(rows)]
+        if len(views) > 1:
+            store(writer, views[1], variables, cofactors)
+        det = stacks.named(writer, total(rows[0], cofactors[0]))
+        if stacks.n > 1:
+            with writer.block(f"if {stacks.doubtful(writer, rows, det)}:"):
+                pivots, sign = stacks.eliminated(writer, rows)
+                # A pivot of zero makes what follows NaN, and the determinant zero.
+                value = " * ".join([sign, *pivots])
+                zero = " | ".join([f"({p} == {stacks.number}(0))" for p in pivots[:-1]])
+                writer.line(f"{det} = select({zero}, {stacks.number}(0), {value})")
+        writer.line(f"{writer.element(views[0], variables)} = {det}")
+
+    def emit(writer: Writer) -> None:
+        stacks.each(writer, turn, flops)
+
     position = scheduler.special("determinant", emit, [source], views, flops=flops)
     for out, view in zip(equation.outputs, views, strict=True):
         scheduler.define_view(out, view, position)

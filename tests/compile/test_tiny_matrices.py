@@ -69,3 +69,29 @@ def test_near_singular_and_badly_scaled_matrices(rng: np.random.Generator) -> No
     regular = a[:200]
     error = fg.jit(np.linalg.inv)(regular) @ regular - np.eye(3)
     assert np.all(np.abs(error).max((-2, -1)) <= 1e-14 * np.linalg.cond(regular))
+
+
+@pytest.mark.parametrize("shape", [(30000,), (2, 15000), (15000, 2)], ids=str)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_long_stacks_are_divided_between_threads(name: str, shape: Any, rng: np.random.Generator) -> None:
+    a = rng.standard_normal((*shape, 3, 3)) + 3.0 * np.eye(3)
+    b = rng.standard_normal((*shape, 3, 2))
+    f = fg.jit(FUNCTIONS[name])
+    assert "parallel(matrices" in f.kernel_source(a, b)
+    found, expected = f(a, b), FUNCTIONS[name](a, b)
+    pairs = zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]
+    for x, y in pairs:
+        np.testing.assert_allclose(x, y, rtol=1e-10, atol=1e-10)
+
+
+def test_a_singular_matrix_in_a_divided_stack_raises(rng: np.random.Generator) -> None:
+    a = rng.standard_normal((30000, 3, 3))
+    a[4321] = 1.0
+    with pytest.raises(np.linalg.LinAlgError, match="Singular matrix"):
+        fg.jit(np.linalg.inv)(a)
+
+
+def test_pivots_that_nobody_reads_take_no_memory() -> None:
+    a = np.eye(3) + np.zeros((50, 3, 3))
+    source = fg.jit(lambda a: np.linalg.solve(a, a[:, :1].swapaxes(1, 2))).kernel_source(a)
+    assert "as_i32" not in source
