@@ -33,6 +33,7 @@ COLOURS = {
     "freed": ("#8b949e", "#6f7882"),
     "warning": ("#9a6700", "#e3b341"),
     "warning-soft": ("#fff5d6", "#3a2e10"),
+    "heat": ("#d9480f", "#ff7b39"),
     "mark": ("#ffe58a", "#6a5410"),
     # What kernels consist of.
     "loop": ("#0b61b8", "#6cb4ff"),
