@@ -1,0 +1,310 @@
+"""Pictures as SVG: text of a known width, shapes, lines, and the finished picture.
+
+A picture is self-contained: no script, no font and no address outside it. Its colours are the palette of
+`theme`, light and dark. Knows nothing of what is drawn; `diagram` puts boxes and lines together.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from funcgrad.display.html import EMPTY, Markup, joined, page, tag
+from funcgrad.display.theme import ROOT, scoped, variables
+
+__all__ = [
+    "SIZES",
+    "Picture",
+    "arrow",
+    "clean",
+    "number",
+    "picture",
+    "shape",
+    "shortened",
+    "text_width",
+    "words",
+]
+
+SIZES = {"fg-title": 12.5, "fg-small": 10.5}
+"""Sizes of text, by the class that says so."""
+_CHARACTER = 0.605
+"""The width of a character over the size of its text; the usual fixed-width fonts have 0.55 to 0.602."""
+
+_STYLE = """
+& {font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}
+text {fill:var(--fg-ink);stroke:none;white-space:pre}
+.fg-paper {fill:var(--fg-paper);stroke:none}
+.fg-title {font-size:12.5px}
+.fg-small {font-size:10.5px}
+.fg-strong {font-weight:600}
+.fg-dim {fill:var(--fg-dim)}
+.fg-faded {fill:var(--fg-freed)}
+.fg-link {stroke:var(--fg-dim);fill:var(--fg-dim)}
+.fg-link path {stroke-width:1.25}
+.fg-link .fg-line {fill:none}
+.fg-link .fg-head {stroke:none}
+.fg-link .fg-hit {fill:none;stroke:transparent;stroke-width:9}
+.fg-link.fg-dashed .fg-line {stroke-dasharray:4 3}
+.fg-link.fg-wide .fg-line {stroke-width:2.6}
+.fg-link:hover .fg-line {stroke-width:2.6}
+.fg-link:hover .fg-hit {stroke:var(--fg-mark);stroke-opacity:.55}
+.fg-node > .fg-shape {stroke-width:1.2}
+.fg-node:hover > .fg-shape {stroke-width:2.2}
+.fg-cluster > .fg-shape {stroke-dasharray:5 3}
+.fg-node > .fg-inner {fill:none;stroke-width:1}
+"""
+
+_KINDS = {
+    "forward": ("forward", "forward-soft"),
+    "backward": ("backward", "backward-soft"),
+    "leaf": ("leaf", "leaf-soft"),
+    "constant": ("constant", "constant-soft"),
+    "result": ("ink", "raised"),
+    "saved": ("warning", "warning-soft"),
+    "freed": ("freed", "paper"),
+    "plain": ("dim", "raised"),
+}
+"""What a box or a line can stand for, with the colours of its lines and of its background."""
+
+
+def style() -> str:
+    """The style sheet of a picture."""
+    rules = [
+        line
+        for kind, (strong, soft) in _KINDS.items()
+        for line in (
+            f".fg-node.fg-{kind} > .fg-shape {{fill:var(--fg-{soft});stroke:var(--fg-{strong})}}",
+            f".fg-node.fg-{kind} > .fg-inner {{stroke:var(--fg-{strong})}}",
+            f".fg-cluster.fg-{kind} > .fg-shape {{fill:var(--fg-paper)}}",
+            f".fg-link.fg-{kind} {{stroke:var(--fg-{strong});fill:var(--fg-{strong})}}",
+            f"text.fg-{kind}, tspan.fg-{kind} {{fill:var(--fg-{strong})}}",
+        )
+    ]
+    return f"{variables()}\n{scoped(_STYLE)}\n{scoped(chr(10).join(rules))}"
+
+
+# -- text -----------------------------------------------------------------------------------------------
+
+
+def clean(content: str) -> str:
+    """The text without characters that XML does not allow."""
+    return "".join(
+        [c if c in "\n\t" or (ord(c) >= 32 and unicodedata.category(c) != "Cs") else "�" for c in content]
+    )
+
+
+def text_width(content: str, size: float) -> float:
+    """An upper bound for the width of a text, in pixels.
+
+    >>> round(text_width("tanh", 12.5), 2)
+    30.25
+    """
+    cells = len(content) if content.isascii() else sum(_cells(c) for c in content)
+    return _CHARACTER * size * cells
+
+
+def _cells(character: str) -> int:
+    """Columns that a character takes."""
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def shortened(content: str, most: int) -> str:
+    """The text in one line of at most so many characters.
+
+    >>> shortened("dot_general", 8)
+    'dot_gen…'
+    """
+    content = " ".join(content.split())
+    return content if len(content) <= most else f"{content[: most - 1].rstrip()}…"
+
+
+def number(value: float) -> str:
+    """A coordinate: tenths of pixels are enough."""
+    text = f"{value:.1f}"
+    return text[:-2] if text.endswith(".0") else text
+
+
+def words(
+    parts: Sequence[tuple[str, str]], x: float, baseline: float, size_class: str, anchor: str = "middle"
+) -> Markup:
+    """One line of text, in pieces of (text, classes)."""
+    spans = [
+        tag("tspan", clean(content), class_=classes) if classes else clean(content)
+        for content, classes in parts
+    ]
+    anchored = None if anchor == "start" else anchor
+    return tag("text", *spans, x=number(x), y=number(baseline), class_=size_class, text_anchor=anchored)
+
+
+# -- shapes ---------------------------------------------------------------------------------------------
+
+
+def shape(kind: str, x: float, y: float, width: float, height: float) -> Markup:
+    """The outline of a box: ``box``, ``pill``, ``cut`` (one corner is folded), ``double`` or ``oval``."""
+    if kind == "cut":
+        fold = min(9.0, height / 3)
+        return tag(
+            "path",
+            class_="fg-shape",
+            d=f"M{number(x)} {number(y)}h{number(width - fold)}l{number(fold)} {number(fold)}"
+            f"v{number(height - fold)}h{number(-width)}z",
+        )
+    outline = _rectangle("fg-shape", x, y, width, height, height / 2 if kind in ("pill", "double") else 5.0)
+    if kind != "double":
+        return outline
+    return joined((outline, _rectangle("fg-inner", x + 3, y + 3, width - 6, height - 6, (height - 6) / 2)))
+
+
+def _rectangle(class_: str, x: float, y: float, width: float, height: float, radius: float) -> Markup:
+    return tag(
+        "rect",
+        class_=class_,
+        x=number(x),
+        y=number(y),
+        width=number(width),
+        height=number(height),
+        rx=number(min(radius, 16.0)),
+    )
+
+
+HEAD = 6.5
+
+
+def arrow(points: Sequence[tuple[float, float]], sideways: bool) -> tuple[str, str]:
+    """The paths of a line through these points and of its head.
+
+    The line is vertical at every point, or horizontal where the drawing runs `sideways`.
+    """
+    x, y = tip = points[-1]
+    stop = (x - HEAD + 1, y) if sideways else (x, y - HEAD + 1)
+    points = straightened([*points[:-1], stop], sideways)
+    path = [f"M{_at(points[0])}"]
+    for (x0, y0), (x1, y1) in pairwise(points):
+        if x0 == x1 or y0 == y1:
+            path.append(f"L{_at((x1, y1))}")
+        elif sideways:
+            half = (x0 + x1) / 2
+            path.append(f"C{_at((half, y0))} {_at((half, y1))} {_at((x1, y1))}")
+        else:
+            half = (y0 + y1) / 2
+            path.append(f"C{_at((x0, half))} {_at((x1, half))} {_at((x1, y1))}")
+    corners = "l-3.4 -{0}h6.8z" if not sideways else "l-{0} -3.4v6.8z"
+    return "".join(path), f"M{_at(tip)}{corners.format(HEAD)}"
+
+
+def straightened(points: Sequence[tuple[float, float]], sideways: bool) -> list[tuple[float, float]]:
+    """The points without those that repeat one, or lie on a straight line between their neighbours.
+
+    >>> straightened([(0, 0), (0, 5), (0, 5), (0, 9), (4, 12)], sideways=False)
+    [(0, 0), (0, 9), (4, 12)]
+    """
+    across = 1 if sideways else 0
+    kept: list[tuple[float, float]] = []
+    for point in points:
+        if kept and kept[-1] == point:
+            continue
+        if len(kept) > 1 and kept[-2][across] == kept[-1][across] == point[across]:
+            kept.pop()
+        kept.append(point)
+    return kept
+
+
+def _at(point: tuple[float, float]) -> str:
+    return f"{number(point[0])} {number(point[1])}"
+
+
+# -- pictures -------------------------------------------------------------------------------------------
+
+
+class Picture:
+    """A picture: notebooks display it, ``str`` is its SVG, and `save` writes a file.
+
+    >>> shown = picture(tag("circle", r="4"), 10, 10, "a dot")
+    >>> str(shown).startswith("<svg")
+    True
+    """
+
+    __slots__ = ("height", "label", "svg", "width")
+
+    def __init__(self, svg: Markup, width: float, height: float, label: str) -> None:
+        self.svg = svg
+        self.width = width
+        self.height = height
+        self.label = label
+
+    def _repr_svg_(self) -> str:
+        """The SVG alone."""
+        return str(self.svg)
+
+    def _repr_html_(self) -> str:
+        """The SVG in a frame that scrolls: never wider than the page, and never unreadably small."""
+        # The size is said in CSS: an attribute would win over no rule, and a notebook has rules for all svg.
+        return str(tag("div", self.svg, style="overflow:auto;max-width:100%;max-height:820px;line-height:0"))
+
+    def save(self, path: str | Path) -> Path:
+        """Write an SVG, or a page that shows it where the name ends in ``.html``; returns the path."""
+        path = Path(path)
+        whole = page(self.svg, self.label) if path.suffix in (".html", ".htm") else f"{self.svg}\n"
+        path.write_text(whole, encoding="utf-8")
+        return path
+
+    def __str__(self) -> str:
+        return str(self.svg)
+
+    def __repr__(self) -> str:
+        return f"<Picture of {self.label}, {self.width:.0f} × {self.height:.0f}>"
+
+
+MARGIN = 14.0
+
+
+def picture(
+    body: Markup, width: float, height: float, label: str, legend: Sequence[tuple[str, str, str]] = ()
+) -> Picture:
+    """A picture of this size, with a margin around it and a label for those who cannot see it.
+
+    The legend, of (kind, outline, word), stands below.
+    """
+    below, below_height, widest = _legend(legend, max(width, 240.0), height + 14.0)
+    inset = max(widest - width, 0.0) / 2
+    if inset:
+        body = tag("g", body, transform=f"translate({number(inset)} 0)")
+    full_width = max(width, widest) + 2 * MARGIN
+    full_height = height + below_height + 2 * MARGIN
+    svg = tag(
+        "svg",
+        tag("title", clean(label)) if label else EMPTY,
+        tag("style", Markup(style())),
+        tag("rect", class_="fg-paper", width=number(full_width), height=number(full_height), rx="6"),
+        tag("g", body, below, transform=f"translate({number(MARGIN)} {number(MARGIN)})"),
+        xmlns="http://www.w3.org/2000/svg",
+        class_=ROOT,
+        role="img",
+        viewBox=f"0 0 {number(full_width)} {number(full_height)}",
+        width=number(full_width),
+        height=number(full_height),
+        style=f"width:100%;max-width:{number(full_width)}px;min-width:{number(0.62 * full_width)}px;"
+        "height:auto",
+    )
+    return Picture(svg, full_width, full_height, label)
+
+
+def _legend(entries: Sequence[tuple[str, str, str]], width: float, y: float) -> tuple[Markup, float, float]:
+    """What the outlines and colours mean, in rows no wider than `width`; the height and width of that."""
+    if not entries:
+        return EMPTY, 0.0, 0.0
+    parts, x, top, widest = [], 0.0, y, 0.0
+    for kind, outline, word in entries:
+        room = 24.0 + text_width(word, SIZES["fg-small"])
+        if x and x + room > width:
+            x, y = 0.0, y + 18.0
+        sample = shape(outline, x, y, 18.0, 11.0)
+        text = words(((word, "fg-dim"),), x + 23.0, y + 9.0, "fg-small", "start")
+        parts.append(tag("g", sample, text, class_=f"fg-key fg-node fg-{kind}"))
+        widest = max(widest, x + room)
+        x += room + 14.0
+    return joined(parts), y + 14.0 - top + 14.0, widest
