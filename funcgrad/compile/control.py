@@ -18,6 +18,7 @@ from funcgrad.compile.loops import loops_of
 from funcgrad.compile.nests import Load, Nest, Special, Store, squeezed, squeezed_view
 from funcgrad.compile.scalars import cast_name
 from funcgrad.compile.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.stopping import counted_loop, flops_of, write_trip
 from funcgrad.compile.uses import count_uses
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Equation, Program, Var
@@ -213,7 +214,8 @@ def lower_scan(scheduler: Scheduler, equation: Equation) -> None:
     def emit(writer: Writer) -> None:
         carry.begin(writer)
         writer.comment(equation.source)
-        with writer.loop(turn, scan.length):
+        flops = flops_of(held.scheduler.steps)
+        with counted_loop(writer, turn, local.symbol(scan.length), flops):
             if scan.reverse:
                 writer.line(f"{t} = {local.symbol(scan.length)} - 1 - {turn}")
             held.emit(writer)
@@ -251,6 +253,7 @@ def lower_while(scheduler: Scheduler, equation: Equation) -> None:
             decides.emit(writer)
             with writer.block(f"if not {condition}:"):
                 writer.line("break")
+            write_trip(writer, flops_of([*decides.scheduler.steps, *held.scheduler.steps]))
             held.emit(writer)
             carry.end_trip(writer)
 

@@ -48,6 +48,8 @@ class Writer:
         self.lines: list[str] = []
         self.functions: list[tuple[Any, list[str]]] = []
         """Further functions that the steps call: what each is for, and its body."""
+        self.cleanups: list[str] = []
+        """What must be done before the kernel is left where the text stands now."""
         self._indent = 1
         self._comment = ""
 

@@ -13,6 +13,7 @@ from funcgrad.compile.kernel import Kernel, make_kernel
 from funcgrad.compile.native.binaries import loaded_kernel
 from funcgrad.compile.native.caller import make_caller
 from funcgrad.compile.native.layout import Accept, CallLayout, Constant, Input, Output, Scratch
+from funcgrad.compile.native.signals import signal_words
 from funcgrad.compile.schedule import NotLowered
 from funcgrad.compile.segments import Reason, segments_of
 from funcgrad.ir.avals import Aval
@@ -214,6 +215,8 @@ def call_layout(
             outputs.append(Output(slot, buffer.dtype, (buffer.size,)))
         elif buffer.role == "failure":
             outputs.append(Output(slot, buffer.dtype, (), True))
+        elif buffer.role == "signals":
+            constants.append(Constant(slot, signal_words()))
         else:
             scratch.append(Scratch(slot, kernel.offsets[buffer]))
     return CallLayout(
@@ -225,21 +228,25 @@ def call_layout(
         kernel.sizes,
         kernel.flops > LONG,
         single,
+        kernel.stops,
     )
 
 
 def donors_of(kernel: Kernel, donated: frozenset[int]) -> dict[int, int]:
     """For outputs the donated input whose memory they take: one that is read for the last time before.
 
-    A kernel that may fail takes none: its arguments must be whole for NumPy to run the program again.
+    A kernel that may fail takes none: its arguments must be whole for NumPy to run the program again. Nor
+    does what is written before a loop that can be left: after Ctrl-C the arguments are whole.
     """
     if kernel.may_fail:
         return {}
     free = [b for b in kernel.buffers if b.role == "input" and b.source in donated]
     found: dict[int, int] = {}
+    last_stop = kernel.last_stop
     for output in kernel.buffers:
         for given in free if output.role == "output" else ():
-            if (given.dtype, given.shape) == (output.dtype, output.shape) and given.last < output.first:
+            alike = (given.dtype, given.shape) == (output.dtype, output.shape)
+            if alike and max(given.last, last_stop) < output.first:
                 found[output.source] = given.source
                 free.remove(given)
                 break

@@ -18,10 +18,12 @@ from numba import carray  # type: ignore[attr-defined]
 from funcgrad.compile.executable import Executable
 from funcgrad.compile.kernel import Kernel
 from funcgrad.compile.native.binaries import loaded_kernel
+from funcgrad.compile.native.signals import NO_SIGNALS
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
 
+_STOPPABLE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 _ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
 
@@ -36,10 +38,17 @@ def numba_function(made: Executable, name: str) -> Any:
     (kernel,) = made.kernels
     loaded = loaded_kernel(kernel.code, kernel.functions)
     sizes = np.array(kernel.sizes or (0,), np.int64)
-    constants = [np.ascontiguousarray(b.source) for b in kernel.buffers if b.role == "captured"]
+    constants = [
+        np.ascontiguousarray(b.source) if b.role == "captured" else NO_SIGNALS
+        for b in kernel.buffers
+        if b.role in ("captured", "signals")
+    ]
     held = (loaded, sizes, constants)
     source = wrapper_source(kernel, made.program, name, sizes.ctypes.data, [x.ctypes.data for x in constants])
-    names: dict[str, Any] = {"np": np, "entry": _ENTRY(loaded.addresses[kernel.name])}
+    names: dict[str, Any] = {
+        "np": np,
+        "entry": (_STOPPABLE if kernel.stops else _ENTRY)(loaded.addresses[kernel.name]),
+    }
     filename = f"<funcgrad {name} for Numba>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     exec(compile(source, filename, "exec"), names)
@@ -74,7 +83,7 @@ def wrapper_source(kernel: Kernel, program: Program, name: str, sizes: int, cons
     for slot, buffer in enumerate(kernel.buffers):
         if buffer.role == "input":
             place = f"c{buffer.source}.ctypes.data"
-        elif buffer.role == "captured":
+        elif buffer.role in ("captured", "signals"):
             place = str(next(addresses))
         elif buffer.role == "scratch":
             place = f"start + {kernel.offsets[buffer]}"
@@ -86,7 +95,14 @@ def wrapper_source(kernel: Kernel, program: Program, name: str, sizes: int, cons
             if buffer.role == "output":
                 results[buffer.source] = f"r{slot}" if shape else f"r{slot}[0]"
         lines.append(f"    table[{slot}] = {place}")
-    lines.append(f"    entry(table.ctypes.data, {sizes})")
+    call = f"entry(table.ctypes.data, {sizes})"
+    if kernel.stops:
+        lines += [
+            f"    if {call} != 0:",
+            f'        raise MemoryError("{name}: no memory for what a loop leaves")',
+        ]
+    else:
+        lines.append(f"    {call}")
     # Numba frees an array after the last line that names it, and an address does not count as a name.
     lines.append(f"    if {' + '.join(f'{array}.size' for array in kept)} < 0:\n        raise MemoryError")
     for slot, buffer in enumerate(kernel.buffers):

@@ -33,6 +33,7 @@ from funcgrad.compile.names import Locals
 from funcgrad.compile.nests import Nest, Special, Store, squeezed_view
 from funcgrad.compile.parallel import Shared, function_lines, number_lines, shared_steps
 from funcgrad.compile.schedule import Scheduler
+from funcgrad.compile.stopping import POLL_EVERY, STOPPING
 from funcgrad.compile.uses import count_uses
 from funcgrad.compile.vecmath.registry import FUNCTIONS
 from funcgrad.ir.avals import dtype_name
@@ -46,7 +47,7 @@ LOWERED_BY = (
 """The modules that say how primitives are lowered: importing them registers it."""
 
 NAMES_OF_KERNELS = (
-    *("malloc", "realloc", "free", "int_call", "int_set", "blas_threads", "whole"),
+    *("malloc", "realloc", "free", "is_null", "poll", "int_call", "int_set", "blas_threads", "whole"),
     *("p", "n", "i", "j", "k", "NAN", "INF", "select", "plus", "power", "complex", "range", "min", "max"),
     *("boolean", "fabs", "floor", "ceil", "rint", "trunc", "maximum", "minimum", "fmax", "fmin"),
     *(
@@ -86,6 +87,17 @@ class Kernel:
     scratch_bytes: int
     sizes: tuple[int, ...]
     steps: Sequence[Nest | Special | Joined | Shared]
+
+    @property
+    def stops(self) -> bool:
+        """Whether it may be left before its end, and returns a number."""
+        return any(buffer.role == "signals" for buffer in self.buffers)
+
+    @property
+    def last_stop(self) -> int:
+        """The last place in the schedule where it may be left, or -1."""
+        places = [k for k, s in enumerate(self.steps) if isinstance(s, Special) and s.kind in STOPPING]
+        return max(places, default=-1) if self.stops else -1
 
     @property
     def code(self) -> str:
@@ -130,8 +142,9 @@ def make_kernel(program: Program, write: Callable[[Locals], Writer] = Writer) ->
     writer.steps(steps)
     numbers_in_memory = local.number_blocks()
     offsets, scratch_bytes = scratch_offsets(local.buffers, steps)
-    body = with_serial_blas(local, writer.lines)
     buffers = used_buffers(local, offsets)
+    stops = any(buffer.role == "signals" for buffer in buffers)
+    body = with_serial_blas(local, [*writer.lines, "    return 0"] if stops else writer.lines)
     symbols = {symbol: k for k, symbol in enumerate(local.symbols.values())}
     slots = {buffer: slot for slot, buffer in enumerate(buffers)}
     outlined = [
@@ -195,19 +208,26 @@ def with_serial_blas(local: Locals, lines: list[str]) -> list[str]:
     if not local.blas_threads:
         return lines
     get, put = local.blas_threads
+    restored = ["if blas_threads > 1:", f"    int_set({put}, blas_threads)"]
+    found: list[str] = []
+    for line in lines:
+        if line.lstrip().startswith("return "):
+            margin = line[: len(line) - len(line.lstrip())]
+            found += [margin + text for text in restored]
+        found.append(line)
+    if not lines or not lines[-1].startswith("    return "):
+        found += [f"    {text}" for text in restored]
     return [
         f"    blas_threads = int_call({get})",
         "    if blas_threads > 1:",
         f"        int_set({put}, i32(1))",
-        *lines,
-        "    if blas_threads > 1:",
-        f"        int_set({put}, blas_threads)",
+        *found,
     ]
 
 
 def used_buffers(local: Locals, offsets: Mapping[Buffer, int]) -> list[Buffer]:
     """The blocks of memory by slot: scratch that nothing uses has none."""
-    order = {"input": 0, "captured": 1, "output": 2, "clock": 3, "failure": 4, "scratch": 5}
+    order = {"input": 0, "captured": 1, "output": 2, "clock": 3, "failure": 4, "signals": 5, "scratch": 6}
     used = [b for b in local.buffers if b.role in order and (b.role != "scratch" or b in offsets)]
     return sorted(used, key=lambda b: (order[b.role], b.source if isinstance(b.source, int) else 0))
 
@@ -224,6 +244,8 @@ def heading(
     text = "\n".join(body)
     lines = [f"def {name}(p, n):"]
     lines += [f"    {symbol} = n[{k}]" for k, symbol in enumerate(local.symbols.values())]
+    if local.budget_name:
+        lines.append(f"    {local.budget_name} = {POLL_EVERY}")
     numbers = {buffer: number for number, buffer in prologue}
     for slot, buffer in enumerate(buffers):
         view = f"as_{dtype_name(buffer.dtype)}(p[{slot}])"

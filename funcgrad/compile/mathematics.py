@@ -37,6 +37,9 @@ MEMORY = {
     "free": External("free", (Overload("free", ("ptr",), "none"),)),
 }
 
+# It touches nothing that a kernel reads or writes, so values stay in registers over the call.
+POLL = External("poll", (Overload("", ("i64", "ptr"), "i32"),), "nounwind memory(inaccessiblemem: readwrite)")
+
 UFUNCS = ("fabs", "floor", "ceil", "rint", "trunc", "copysign", "sqrt", "conjugate")
 
 
@@ -72,6 +75,12 @@ def signbit(writer: Writer, arguments: Sequence[Value]) -> Value:
     bits = f"i{width(x.type)}"
     word = Value(bits, writer.emit(f"bitcast {'float' if x.type == 'f32' else 'double'} {x.text} to {bits}"))
     return writer.compare("icmp slt", word, constant(bits, 0))
+
+
+def is_null(writer: Writer, arguments: Sequence[Value]) -> Value:
+    """Whether there was no memory to be had."""
+    (view,) = arguments
+    return Value("bool", writer.emit(f"icmp eq ptr {view.text}, null"))
 
 
 def order_bits(writer: Writer, arguments: Sequence[Value]) -> Value:
@@ -127,6 +136,7 @@ for _name, _handler in {
     "smaller": extreme("minimum"),
     "signbit": signbit,
     "order_bits": order_bits,
+    "is_null": is_null,
     "clock_ticks": ticks,
     "integer_power": power,
 }.items():
@@ -154,6 +164,8 @@ def namespace() -> dict[str, Any]:
         "minimum": Known("smaller"),
         "signbit": Known("signbit"),
         "order_bits": Known("order_bits"),
+        "is_null": Known("is_null"),
+        "poll": POLL,
         "ticks": Known("clock_ticks"),
         "power": Known("integer_power"),
         **CASTS,

@@ -30,6 +30,7 @@ class Locals:
         self.buffers: list[Buffer] = []
         self.blas_threads: tuple[str, ...] = ()
         """The names of the addresses of what says and sets the number of BLAS's threads."""
+        self.budget_name = ""
         self.numbers: dict[tuple[np.dtype[Any], bytes], str] = {}
         self.symbols: dict[int, str] = {}
         """The symbol of each number that stands in the text."""
@@ -81,6 +82,19 @@ class Locals:
         if found is not None and not self.blas_threads:
             names = ("get_blas_threads", "set_blas_threads")
             self.blas_threads = tuple([self.constant(n, a) for n, a in zip(names, found, strict=True)])
+
+    def signals(self) -> Buffer:
+        """The words by which a loop asks for signals."""
+        for buffer in self.buffers:
+            if buffer.role == "signals":
+                return buffer
+        return self.block(self.distinct("signals"), np.dtype(np.int64), 1, "signals")
+
+    def budget(self) -> str:
+        """The local that counts the operations until signals are asked for; the kernel sets it first."""
+        if not self.budget_name:
+            self.budget_name = self.distinct("budget")
+        return self.budget_name
 
     def failure_flag(self) -> Buffer:
         """A number that a kernel sets where NumPy would raise an error."""

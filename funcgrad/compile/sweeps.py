@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from funcgrad.compile.control import Carry, Held, given_atoms, special_of
 from funcgrad.compile.emission import Writer
 from funcgrad.compile.layout import View
+from funcgrad.compile.native.layout import Left
 from funcgrad.compile.schedule import Scheduler, lowers
+from funcgrad.compile.stopping import counted_loop, flops_of, write_leaving, write_trip
 from funcgrad.ir.avals import Aval, dtype_name
 from funcgrad.ir.program import Equation
 from funcgrad.transforms.control.sweeps import Sweep
@@ -46,14 +48,22 @@ class Tape:
         writer.line(
             f"{self.name} = as_{dtype_name(self.aval.dtype)}(malloc({self.bytes_of(writer, entries)}))"
         )
+        with writer.block(f"if is_null({self.name}):"):
+            write_leaving(writer, Left.NO_MEMORY)
+        writer.cleanups.append(f"free({self.name})")
 
     def grow(self, writer: Writer, entries: str) -> None:
         """Ask for more."""
         more = f"realloc({self.name}, {self.bytes_of(writer, entries)})"
-        writer.line(f"{self.name} = as_{dtype_name(self.aval.dtype)}({more})")
+        grown = writer.local.fresh("grown")
+        writer.line(f"{grown} = as_{dtype_name(self.aval.dtype)}({more})")
+        with writer.block(f"if is_null({grown}):"):
+            write_leaving(writer, Left.NO_MEMORY)
+        writer.line(f"{self.name} = {grown}")
 
     def end(self, writer: Writer) -> None:
         """Give the memory back."""
+        writer.cleanups.remove(f"free({self.name})")
         writer.line(f"free({self.name})")
 
 
@@ -135,6 +145,7 @@ def write_loop(writer: Writer, first: Pass, decides: Held, condition: str, count
         decides.emit(writer)
         with writer.block(f"if not {condition}:"):
             writer.line("break")
+        write_trip(writer, flops_of([*decides.scheduler.steps, *first.held.scheduler.steps]))
         with writer.block(f"if {count} == {capacity}:"):
             writer.line(f"{capacity} = {capacity} * 2")
             for tape in first.tapes:
@@ -148,7 +159,7 @@ def write_sweep(writer: Writer, each: Pass, count: str, turn: str) -> None:
     """A later sweep over the trips, in either direction."""
     for tape in each.tapes:
         tape.begin(writer, f"({count} + 1)")
-    with writer.block(f"for {turn} in range({count}):"):
+    with counted_loop(writer, turn, count, flops_of(each.held.scheduler.steps)):
         writer.line(f"{each.row} = {f'{count} - 1 - {turn}' if each.sweep.reverse else turn}")
         each.held.emit(writer)
         each.carry.end_trip(writer)

@@ -118,11 +118,14 @@ class Cache:
         # The name tells processes and threads apart; a collision after a fork only loses an entry.
         temporary = path.with_name(f"{path.stem}-{os.getpid()}-{time.monotonic_ns()}{_TEMPORARY}")
         try:
-            _write(temporary, header + payload)
-            os.replace(temporary, path)
+            try:
+                _write(temporary, header + payload)
+                os.replace(temporary, path)
+            except BaseException:  # Ctrl-C among them: what is half written goes
+                with contextlib.suppress(OSError):
+                    temporary.unlink()
+                raise
         except OSError as error:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
             self._writable = False
             self._warn(f"cannot write to it ({error.strerror})")
             return

@@ -28,7 +28,7 @@ def make_caller(
     keep: object = None,
     fallback: Callable[..., object] | None = None,
 ) -> Callable[..., object]:
-    """A callable of the C function ``void run(char **p, int64_t *n)`` at ``address``.
+    """A callable of the C function ``void run(char **p, int64_t *n)`` at ``address`` (or ``int64_t run``).
 
     Called with positional arguments that are exactly what the layout expects, it returns new results;
     called with anything else it has no effect and returns ``NotImplemented``, or what ``fallback`` returns
@@ -102,6 +102,7 @@ class _Words:
         )
         descriptor[offsets.RUNTIME] = found.table.ctypes.data
         descriptor[offsets.HAS_DONORS] = int(any(item.donor is not None for item in layout.outputs))
+        descriptor[offsets.MAY_STOP] = int(layout.stops)
         self.descriptor = _integers(descriptor.values())
 
     def _placed(self, words: Iterable[int]) -> int:

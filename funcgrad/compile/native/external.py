@@ -26,6 +26,8 @@ class External:
 
     name: str
     overloads: tuple[Overload, ...]
+    attributes: str = ""
+    """What LLVM may assume of a call by address."""
 
     def __call__(self, *arguments: object) -> int:
         """Refuse: only compiled code calls it."""

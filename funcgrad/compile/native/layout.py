@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Accept", "CallLayout", "Constant", "Input", "Output", "Scratch"]
+__all__ = ["Accept", "CallLayout", "Constant", "Input", "Left", "Output", "Scratch"]
 
 
 class Accept(enum.IntFlag):
@@ -25,6 +25,14 @@ class Accept(enum.IntFlag):
     INT = 8
     BOOL = 16
     COMPLEX = 32
+
+
+class Left(enum.IntEnum):
+    """What a kernel returns that was left before its end; one that runs to its end returns 0."""
+
+    INTERRUPTED = 1
+    """The handler of a signal has raised an exception, which is set in Python's thread state."""
+    NO_MEMORY = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +82,8 @@ class CallLayout:
     """Everything about a call but the code: a list for each kind of buffer, and the table of integers.
 
     ``long`` says that the call takes long enough (some ten microseconds) to let other Python threads run.
-    ``single`` returns the only output itself, not a tuple of one.
+    ``single`` returns the only output itself, not a tuple of one. ``stops`` says that the code returns a
+    number: 0, or why it was left (`Left`).
     """
 
     inputs: tuple[Input, ...]
@@ -85,6 +94,7 @@ class CallLayout:
     sizes: tuple[int, ...] = ()
     long: bool = False
     single: bool = False
+    stops: bool = False
 
     def __post_init__(self) -> None:
         """Check what machine code would not."""

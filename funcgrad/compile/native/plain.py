@@ -1,6 +1,7 @@
 """Calls compiled functions through ctypes: what is used where the native caller cannot be built.
 
-Does exactly what the native caller does, some ten times slower.
+Does exactly what the native caller does, some ten times slower; code that may be left before its end keeps
+Python's lock, so that ctypes sees an exception that is set meanwhile.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from funcgrad.compile.native.layout import Accept, CallLayout, Input
+from funcgrad.compile.native.layout import Accept, CallLayout, Input, Left
 
 __all__ = ["PlainCaller"]
 
 _Entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+_Stoppable = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 _PYTHON_SCALARS: dict[type, Accept] = {
     float: Accept.FLOAT,
     int: Accept.INT,
@@ -34,7 +36,7 @@ class PlainCaller:
         keep: object = None,
         fallback: Callable[..., object] | None = None,
     ) -> None:
-        self._entry = _Entry(address)
+        self._entry = (_Stoppable if layout.stops else _Entry)(address)
         self._layout = layout
         self._keep = keep
         self._fallback = fallback
@@ -61,7 +63,9 @@ class PlainCaller:
             table[constant.slot] = constant.array.ctypes.data
         for part in layout.scratch:
             table[part.slot] = start + part.offset
-        self._entry(table.ctypes.data, self._sizes.ctypes.data)
+        left = self._entry(table.ctypes.data, self._sizes.ctypes.data)
+        if left == Left.NO_MEMORY:
+            raise MemoryError
         results = tuple(
             array[()] if output.scalar else array
             for output, array in zip(layout.outputs, outputs, strict=True)

@@ -241,7 +241,7 @@ def call_external(writer: Writer, function: External, arguments: Sequence[Value]
     ]
     if chosen.symbol:
         return writer.call(chosen.symbol, chosen.result, values)
-    return writer.call_address(values[0], chosen.result, values[1:])
+    return writer.call_address(values[0], chosen.result, values[1:], function.attributes)
 
 
 def _weight(given: str, wanted: str) -> int | None:

@@ -137,14 +137,16 @@ class Writer:
         self.module.declarations[name] = f"@{name} = external global i8"
         return self.emit(f"ptrtoint ptr @{name} to i64")
 
-    def call_address(self, address: Value, result: str, arguments: Iterable[Value]) -> Value:
+    def call_address(
+        self, address: Value, result: str, arguments: Iterable[Value], attributes: str = ""
+    ) -> Value:
         """Call the C function at an address."""
         pointer = self.emit(f"inttoptr i64 {address.text} to ptr")
         text = ", ".join(f"{llvm_type(value.type)} {value.text}" for value in arguments)
         if result == "none":
             self.do(f"call void {pointer}({text})")
             return Value("none", "")
-        return Value(result, self.emit(f"call {LLVM[result]} {pointer}({text})"))
+        return Value(result, self.emit(f"call {LLVM[result]} {pointer}({text}) {attributes}"))
 
     # Arithmetic on numbers of one type
 

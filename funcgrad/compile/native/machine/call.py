@@ -38,6 +38,9 @@ from funcgrad.compile.native.machine.offsets import (
     IS_SINGLE,
     LARGE,
     LARGEST_ON_STACK,
+    LEFT_INTERRUPTED,
+    LEFT_NO_MEMORY,
+    MAY_STOP,
     OBJECT_TYPE,
     OBJECT_VALUE,
     OUTPUT_COUNT,
@@ -88,6 +91,7 @@ from funcgrad.compile.native.machine.words import (
     poke_u8,
     restore_thread,
     run_kernel,
+    run_stoppable,
     save_thread,
     set_handler,
     set_item,
@@ -121,10 +125,11 @@ def call(me: int, arguments: int, count: int) -> int:
         return refused(d, runtime, arguments, count)
     if not make_outputs(d, runtime, table, arguments, cells + 16 * inputs, made):
         return 0
-    if not run(d, runtime, table):
+    left = run(d, runtime, table)
+    if left != 0:
         for k in range(outputs):
             decrement_if(peek(made + 8 * k))
-        return no_memory()
+        return 0 if left == LEFT_INTERRUPTED else no_memory()
     return results(d, runtime, made, cells + 16 * inputs)
 
 
@@ -344,31 +349,38 @@ def new_output(runtime: int, record: int) -> int:
     return array
 
 
-def run(d: int, runtime: int, table: int) -> bool:
-    """Give the code its scratch memory and run it; whether there was memory."""
+def run(d: int, runtime: int, table: int) -> int:
+    """Give the code its scratch memory and run it; zero, or why it was left before its end."""
     size = peek(d + SCRATCH_BYTES)
     if size <= LARGEST_ON_STACK:
-        run_with(d, table, stack_space(size))
-        return True
+        return run_with(d, table, stack_space(size))
     scratch = pool_take(peek(runtime + RUNTIME_POOL), size)
     if scratch == 0:
-        return False
-    run_with(d, table, scratch)
+        return LEFT_NO_MEMORY
+    left = run_with(d, table, scratch)
     pool_give(peek(runtime + RUNTIME_POOL), scratch)
-    return True
+    return left
 
 
-def run_with(d: int, table: int, scratch: int) -> None:
-    """Run the code, without Python's lock if that takes long."""
+def run_with(d: int, table: int, scratch: int) -> int:
+    """Run the code, without Python's lock if that takes long; zero, or why it was left before its end."""
     entries = peek(d + SCRATCH)
     for k in range(peek(d + SCRATCH_COUNT)):
         poke(table + 8 * peek(entries + 16 * k), scratch + peek(entries + 16 * k + 8))
     if peek(d + IS_LONG) != 0:
         thread = save_thread()
-        run_kernel(peek(d + ENTRY), table, peek(d + SIZES))
+        left = enter(d, table)
         restore_thread(thread)
-    else:
-        run_kernel(peek(d + ENTRY), table, peek(d + SIZES))
+        return left
+    return enter(d, table)
+
+
+def enter(d: int, table: int) -> int:
+    """Run the code; zero, or why it was left before its end."""
+    if peek(d + MAY_STOP) != 0:
+        return run_stoppable(peek(d + ENTRY), table, peek(d + SIZES))
+    run_kernel(peek(d + ENTRY), table, peek(d + SIZES))
+    return 0
 
 
 def results(d: int, runtime: int, made: int, cells: int) -> int:

@@ -30,7 +30,11 @@ ENTRY, INPUT_COUNT, OUTPUT_COUNT, SLOTS, CONSTANT_SLOTS, SIZES = 0, 8, 16, 24, 3
 SCRATCH_BYTES, SCRATCH_COUNT, SCRATCH, IS_LONG, IS_SINGLE, FALLBACK = 48, 56, 64, 72, 80, 88
 INPUTS, OUTPUTS, RUNTIME, HAS_DONORS = 96, 104, 112, 120
 CONSTANT_COUNT, CONSTANT_RANGES = 128, 136
-DESCRIPTOR = 144
+MAY_STOP = 144
+DESCRIPTOR = 152
+
+# Why a kernel was left, as `layout.Left` numbers it.
+LEFT_INTERRUPTED, LEFT_NO_MEMORY = 1, 2
 
 # A record describes an input (slot, accept, dtype number, rank, shape, scalar type, storage, bytes) or an
 # output (slot, mode, dtype, rank, shape, bytes, donor).
@@ -47,6 +51,11 @@ RUNTIME_WORDS = 12
 LARGE = 1 << 16
 # Scratch memory of at most this many bytes is of the stack.
 LARGEST_ON_STACK = 1 << 14
+
+# Where a loop asks for signals, and what that needs: nanoseconds between two looks with Python's lock.
+SIGNALS_POLL, SIGNALS_MAIN_THREAD, SIGNALS_NEXT, SIGNALS_CLOCK = 0, 8, 16, 24
+SIGNALS_WORDS = 4
+SIGNALS_BETWEEN = 20000000
 
 # The pool of threads: each word that many threads write has a cache line of its own.
 POOL_OWNED, POOL_GENERATION, POOL_NEXT, POOL_INSIDE, POOL_OPEN, POOL_SLEEPERS = 0, 128, 256, 384, 512, 640

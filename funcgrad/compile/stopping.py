@@ -1,0 +1,80 @@
+"""Loops that can be left before they end: on a signal such as Ctrl-C, or where there is no more memory.
+
+A kernel with such loops returns 0, or why it was left. Signals are asked for after `POLL_EVERY` operations or
+so, never within a run of trips that LLVM may want to vectorise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from funcgrad.compile.emission import Writer
+from funcgrad.compile.names import WRITTEN_OUT, Locals
+from funcgrad.compile.native.layout import Left
+
+POLL_EVERY = 200_000
+"""Operations between two looks at the clock, some fifty microseconds. The look takes about 0.03."""
+
+STOPPING = frozenset({"scan", "while_loop", "while_sweeps", "cond"})
+"""The kinds of step that may leave the kernel."""
+
+
+def trips_between_polls(flops: float) -> int:
+    """How many trips of that many operations go by between two polls: a power of two."""
+    return 1 << max(int(POLL_EVERY / max(flops, 1.0)), 1).bit_length() - 1
+
+
+def write_leaving(writer: Writer, why: Left) -> None:
+    """Give back what the kernel holds, and return."""
+    for line in reversed(writer.cleanups):
+        writer.line(line)
+    writer.line(f"return {int(why)}")
+
+
+def write_poll(writer: Writer, condition: str = "") -> None:
+    """Leave if a signal's handler has raised an exception, which is the caller's to pass on."""
+    signals = writer.local.signals().name
+    first = f"{condition} and " if condition else ""
+    with writer.block(f"if {first}{signals}[0] != 0 and poll({signals}[0], {signals}) != 0:"):
+        write_leaving(writer, Left.INTERRUPTED)
+
+
+@contextmanager
+def counted_loop(writer: Writer, turn: str, count: str, flops: float) -> Iterator[None]:
+    """``for turn in range(count)``, in runs of trips between which signals are asked for."""
+    local = writer.local
+    if count.isdecimal() and int(count) <= WRITTEN_OUT and flops * int(count) < POLL_EVERY:
+        with writer.block(f"for {turn} in range({count}):"):
+            yield
+        return
+    start, stop = local.fresh("start"), local.fresh("stop")
+    trips = _number(local, trips_between_polls(flops))
+    writer.line(f"{stop} = 0")
+    with writer.block(f"while {stop} < {count}:"):
+        writer.line(f"{start} = {stop}")
+        writer.line(f"{stop} = min({start} + {trips}, {count})")
+        with writer.block(f"for {turn} in range({start}, {stop}):"):
+            yield
+        write_poll(writer, f"{stop} < {count}")
+
+
+def write_trip(writer: Writer, flops: float) -> None:
+    """In a trip of a loop whose trips nobody counts beforehand: pay for it, and poll when all is spent."""
+    budget = writer.local.budget()
+    writer.line(f"{budget} = {budget} - {_number(writer.local, max(int(flops), 1))}")
+    with writer.block(f"if {budget} < 0:"):
+        writer.line(f"{budget} = {POLL_EVERY}")
+        write_poll(writer)
+
+
+def _number(local: Locals, value: int) -> str:
+    """A number that may come from a size, and hence does not stand in the text."""
+    return local.number(value, np.dtype(np.int64))
+
+
+def flops_of(steps: object) -> float:
+    """Operations of one turn of the steps of a held Program."""
+    return sum(step.flops for step in steps)  # type: ignore[attr-defined]
