@@ -33,8 +33,8 @@ class Buffer:
         self.shape: Shape = ()
         """The shape of an input or output array."""
         self.role = role
-        """``input``, ``captured``, ``output``, ``scratch``, ``clock``, ``failure``, ``signals`` or ``tape``; of
-        an ``index``, which is no memory, the k-th element is k."""
+        """``input``, ``captured``, ``output``, ``scratch``, ``clock``, ``failure``, ``signals`` or
+        ``tape``; of an ``index``, which is no memory, the k-th element is k."""
         self.source = source
         """The position of an input or output, or the captured array."""
         self.first: int = -1

@@ -61,13 +61,53 @@ def counted_loop(writer: Writer, turn: str, count: str, flops: float) -> Iterato
         write_poll(writer, f"{stop} < {count}")
 
 
+class Turns:
+    """When a loop that counts its trips turns aside: to ask for signals, or because a capacity is reached.
+
+    The trip itself makes one comparison for both.
+    """
+
+    def __init__(self, writer: Writer, count: str, flops: float) -> None:
+        local = writer.local
+        self.writer, self.count, self.flops = writer, count, flops
+        self.trips = _number(local, trips_between_polls(flops))
+        self.next, self.polled = local.fresh("turning"), local.fresh("polling")
+
+    def begin(self, capacity: str) -> None:
+        """Before the loop."""
+        self.writer.line(f"{self.polled} = {self.trips}")
+        self._set_next(capacity)
+
+    def poll(self, capacity: str) -> None:
+        """Where the count is `next`, and the capacity has been seen to."""
+        with self.writer.block(f"if {self.count} == {self.polled}:"):
+            self.writer.line(f"{self.polled} = {self.polled} + {self.trips}")
+            write_poll(self.writer)
+        self._set_next(capacity)
+
+    def end(self) -> None:
+        """After the loop: pay for its trips, which may have been too few to poll, but are made many times."""
+        _pay(self.writer, f"min({self.count}, {self.trips}) * {_cost(self.writer.local, self.flops)}")
+
+    def _set_next(self, capacity: str) -> None:
+        self.writer.line(f"{self.next} = min({capacity}, {self.polled})")
+
+
 def write_trip(writer: Writer, flops: float) -> None:
-    """In a trip of a loop whose trips nobody counts beforehand: pay for it, and poll when all is spent."""
+    """In a trip of a loop whose trips nobody counts: pay for it, and poll when all is spent."""
+    _pay(writer, _cost(writer.local, flops))
+
+
+def _pay(writer: Writer, cost: str) -> None:
     budget = writer.local.budget()
-    writer.line(f"{budget} = {budget} - {_number(writer.local, max(int(flops), 1))}")
+    writer.line(f"{budget} = {budget} - {cost}")
     with writer.block(f"if {budget} < 0:"):
         writer.line(f"{budget} = {POLL_EVERY}")
         write_poll(writer)
+
+
+def _cost(local: Locals, flops: float) -> str:
+    return _number(local, max(int(flops), 1))
 
 
 def _number(local: Locals, value: int) -> str:

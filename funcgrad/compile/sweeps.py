@@ -14,7 +14,7 @@ from funcgrad.compile.emission import Writer
 from funcgrad.compile.layout import View
 from funcgrad.compile.native.layout import Left
 from funcgrad.compile.schedule import Scheduler, lowers
-from funcgrad.compile.stopping import counted_loop, flops_of, write_leaving, write_trip
+from funcgrad.compile.stopping import Turns, counted_loop, flops_of, write_leaving
 from funcgrad.ir.avals import Aval, dtype_name
 from funcgrad.ir.program import Equation
 from funcgrad.transforms.control.sweeps import Sweep
@@ -137,22 +137,27 @@ def lower_sweeps(scheduler: Scheduler, equation: Equation) -> None:
 
 def write_loop(writer: Writer, first: Pass, decides: Held, condition: str, count: str, capacity: str) -> None:
     """The loop itself, which counts its trips; its tapes grow with them."""
+    flops = flops_of([*decides.scheduler.steps, *first.held.scheduler.steps])
+    turns = Turns(writer, count, flops)
     writer.line(f"{count} = 0")
     writer.line(f"{capacity} = {FIRST_CAPACITY}")
+    turns.begin(capacity)
     for tape in first.tapes:
         tape.begin(writer, capacity)
     with writer.block("while True:"):
         decides.emit(writer)
         with writer.block(f"if not {condition}:"):
             writer.line("break")
-        write_trip(writer, flops_of([*decides.scheduler.steps, *first.held.scheduler.steps]))
-        with writer.block(f"if {count} == {capacity}:"):
-            writer.line(f"{capacity} = {capacity} * 2")
-            for tape in first.tapes:
-                tape.grow(writer, capacity)
+        with writer.block(f"if {count} == {turns.next}:"):
+            with writer.block(f"if {count} == {capacity}:"):
+                writer.line(f"{capacity} = {capacity} * 2")
+                for tape in first.tapes:
+                    tape.grow(writer, capacity)
+            turns.poll(capacity)
         first.held.emit(writer)
         first.carry.end_trip(writer)
         writer.line(f"{count} = {count} + 1")
+    turns.end()
 
 
 def write_sweep(writer: Writer, each: Pass, count: str, turn: str) -> None:
