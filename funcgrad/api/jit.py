@@ -259,9 +259,14 @@ class JittedFunction(TransformedFunction):
         return self.specialized(*args, **kwargs).program
 
     def kernel_source(self, *args: Any, **kwargs: Any) -> str:
-        """The source of the native code for these arguments, with the user's lines as comments."""
+        """The source of the native code for these arguments, with the user's lines as comments.
+
+        It is a string; a notebook shows it in colours.
+        """
+        from funcgrad.compile.kernel_source import KernelSource  # noqa: PLC0415 - when first needed
+
         kernels = self.specialized(*args, **kwargs).executable.kernels
-        return "\n\n".join([kernel.source for kernel in kernels])
+        return KernelSource("\n\n".join([kernel.source for kernel in kernels]))
 
 
 def with_arrays_of_its_own(program: Program) -> Program:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
-from funcgrad.compile.executable import Executable, compiled, evaluated
+from funcgrad.compile.executable import compiled, evaluated
 from funcgrad.compile.expand import expand
 from funcgrad.compile.fusion import Joined
 from funcgrad.compile.kernel import Kernel
@@ -16,8 +16,10 @@ from funcgrad.compile.loops import loops_of
 from funcgrad.compile.native.binaries import COUNTS
 from funcgrad.compile.nests import Nest, Special
 from funcgrad.compile.parallel import Shared
+from funcgrad.compile.part_times import PartTime, part_times, seconds_of
 from funcgrad.compile.segments import Reason
 from funcgrad.compile.traffic import bytes_moved
+from funcgrad.ir.presenters import presenter
 from funcgrad.ir.program import Program
 from funcgrad.transforms.simplify import simplify_program
 
@@ -25,8 +27,6 @@ BYTES_PER_SECOND = 1e10
 FLOPS_PER_SECOND = 4e9
 CALL_SECONDS = 2e-7
 """What one core of an ordinary machine does; for the estimate of the time."""
-
-REPEATS = 5
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,13 @@ class Part:
     statements: int
     bytes_moved: int
     flops: float
+    sources: tuple[Any, ...] = ()
+    """The user's places that it serves, each once."""
+
+    @property
+    def estimated_seconds(self) -> float:
+        """The time it takes by rule of thumb."""
+        return max(self.bytes_moved / BYTES_PER_SECOND, self.flops / FLOPS_PER_SECOND)
 
 
 @dataclass(frozen=True)
@@ -62,6 +69,8 @@ class KernelReport:
     parts: tuple[Part, ...]
     scratch_bytes: int
     source: str
+    seconds: float = math.nan
+    """How long a call of it takes, measured."""
 
     @property
     def bytes_moved(self) -> int:
@@ -76,9 +85,7 @@ class KernelReport:
     @property
     def estimated_seconds(self) -> float:
         """The time of a call by rule of thumb."""
-        return CALL_SECONDS + sum(
-            max(part.bytes_moved / BYTES_PER_SECOND, part.flops / FLOPS_PER_SECOND) for part in self.parts
-        )
+        return CALL_SECONDS + sum(part.estimated_seconds for part in self.parts)
 
 
 @dataclass(frozen=True)
@@ -94,6 +101,8 @@ class Explanation:
     built: int
     run_seconds: float = field(default=math.nan)
     evaluated_seconds: float = field(default=math.nan)
+    parts: tuple[PartTime, ...] = ()
+    """What runs in a call, in order, and how long each takes."""
 
     @property
     def estimated_seconds(self) -> float:
@@ -104,6 +113,11 @@ class Explanation:
         return "\n".join(report_lines(self))
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """The report as notebooks show it."""
+        html: str = presenter("explanation", "explanation_html")(self)
+        return html
 
 
 def explanation(
@@ -126,37 +140,29 @@ def explanation(
     start = perf_counter()
     made = compiled(recorded, strict=strict)
     seconds = perf_counter() - start
+    run_seconds = seconds_of(made.run, *values)
+    whole = [PartTime(None, run_seconds)]
+    parts, reasons = part_times(program, values) if made.reasons else (whole, [])
+    of_kernels = [part.seconds for part in parts if part.equation is None]
+    reports = [kernel_report(k, t) for k, t in zip(made.kernels, of_kernels, strict=True)]
     return Explanation(
         name,
         tuple(passes),
-        tuple([kernel_report(kernel) for kernel in made.kernels]),
-        tuple(made.reasons),
+        tuple(reports),
+        tuple(reasons),
         seconds,
         COUNTS.found - before[1],
         COUNTS.built - before[0],
-        *timed(made, values),
+        run_seconds,
+        seconds_of(evaluated, made.program, values),
+        tuple(parts),
     )
 
 
-def timed(made: Executable, values: Sequence[Any]) -> tuple[float, float]:
-    """The best of a few runs: compiled, and by NumPy."""
-    return (
-        min(seconds_of(lambda: made.run(*values)) for _ in range(REPEATS)),
-        min(seconds_of(lambda: evaluated(made.program, values)) for _ in range(REPEATS)),
-    )
-
-
-def seconds_of(run: Callable[[], Any]) -> float:
-    """How long a call takes."""
-    start = perf_counter()
-    run()
-    return perf_counter() - start
-
-
-def kernel_report(kernel: Kernel) -> KernelReport:
-    """What a kernel consists of."""
+def kernel_report(kernel: Kernel, seconds: float = math.nan) -> KernelReport:
+    """What a kernel consists of, and how long it takes."""
     parts = [part for step in kernel.steps for part in parts_of(step)]
-    return KernelReport(kernel.name, tuple(parts), kernel.scratch_bytes, kernel.source)
+    return KernelReport(kernel.name, tuple(parts), kernel.scratch_bytes, kernel.source, seconds)
 
 
 def parts_of(step: Nest | Special | Joined | Shared) -> list[Part]:
@@ -165,12 +171,18 @@ def parts_of(step: Nest | Special | Joined | Shared) -> list[Part]:
         return [part for nest in step.nests for part in parts_of(nest)]
     if isinstance(step, Special):
         moved = sum(math.prod(v.shape) * v.buffer.dtype.itemsize for v in {view for view, _ in step.views()})
-        return [Part(step.kind, (), 0, moved, step.flops)]
+        return [Part(step.kind, (), 0, moved, step.flops, distinct([step.source]))]
     if not step.body:
         return []
     shape = tuple([loop.size for loop in loops_of(step)])
     kind = "loop" if shape else "scalars"
-    return [Part(kind, shape, len(step.body), bytes_moved(step), step.flops)]
+    sources = distinct([statement.source for statement in step.body])
+    return [Part(kind, shape, len(step.body), bytes_moved(step), step.flops, sources)]
+
+
+def distinct(sources: Sequence[Any]) -> tuple[Any, ...]:
+    """The places, each line once."""
+    return tuple({str(source): source for source in sources if source is not None}.values())
 
 
 def report_lines(found: Explanation) -> list[str]:
@@ -180,12 +192,14 @@ def report_lines(found: Explanation) -> list[str]:
         lines.append(
             f"  {k + 1}. {each.name:<9} {each.equations:>5} equations   {milliseconds(each.seconds)}"
         )
-    where = "found on disk" if found.found_on_disk and not found.built else "compiled"
     lines.append(f"  {len(found.passes) + 1}. {'emit':<9} {len(found.kernels):>5} kernels     ")
-    lines[-1] += f"{milliseconds(found.compile_seconds)}  ({where})"
+    lines[-1] += f"{milliseconds(found.compile_seconds)}  ({origin_words(found)})"
     for kernel in found.kernels:
         head = f"kernel {kernel.name}: {size(kernel.bytes_moved)} moved, {count(kernel.flops)} operations"
-        lines += ["", f"{head}, {size(kernel.scratch_bytes)} of scratch memory"]
+        lines += [
+            "",
+            f"{head}, {size(kernel.scratch_bytes)} of scratch memory, {milliseconds(kernel.seconds)}",
+        ]
         for part in kernel.parts:
             over = f" over {' x '.join(map(str, part.shape))}" if part.shape else ""
             inside = f", {part.statements} statements" if part.statements else ""
@@ -194,12 +208,29 @@ def report_lines(found: Explanation) -> list[str]:
             )
     if found.reasons:
         lines += ["", "left to NumPy"]
-        seen = dict.fromkeys(reason_line(reason) for reason in found.reasons)
-        lines += [f"  {line}" for line in seen]
+        lines += [f"  {line}" for line in left_lines(found)]
     times = [found.estimated_seconds, found.run_seconds, found.evaluated_seconds]
     estimated, measured, evaluated = [milliseconds(t) for t in times]
     words = f"estimated {estimated}, measured {measured}, evaluated by NumPy {evaluated}"
     return [*lines, "", f"time of a call: {words}"]
+
+
+def origin_words(found: Explanation) -> str:
+    """Where the machine code came from."""
+    if found.built:
+        return "compiled"
+    return "found on disk" if found.found_on_disk else "compiled before"
+
+
+def left_lines(found: Explanation) -> Iterator[str]:
+    """Why something is left to NumPy, and the time of all that is left for that reason."""
+    times = {part.equation: part.seconds for part in found.parts}
+    total: dict[str, float] = {}
+    for reason in found.reasons:
+        line = reason_line(reason)
+        total[line] = total.get(line, 0.0) + times.get(reason.equation, 0.0)
+    for line, seconds in total.items():
+        yield f"{line}: {milliseconds(seconds)}"
 
 
 def reason_line(reason: Reason) -> str:
@@ -210,6 +241,8 @@ def reason_line(reason: Reason) -> str:
 
 def milliseconds(seconds: float) -> str:
     """A time in a unit that suits it."""
+    if math.isnan(seconds):
+        return "not measured"
     if seconds < 1e-3:
         return f"{seconds * 1e6:.1f} us"
     return f"{seconds * 1e3:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
