@@ -33,6 +33,7 @@ if _TYPE_CHECKING:
     from funcgrad.api.control import cond, fori_loop, scan, switch, while_loop
     from funcgrad.api.explain import explain
     from funcgrad.api.interop import low_level_callable, njit_callable
+    from funcgrad.api.profile import profile
     from funcgrad.compile.native.cache import cache_info, clear_cache
     from funcgrad.ir.parsing import parse
     from funcgrad.lax import map  # noqa: A004 - as JAX calls it
@@ -73,6 +74,7 @@ __all__ = [
     "nn",
     "numpy",
     "parse",
+    "profile",
     "random",
     "scan",
     "scipy",
@@ -100,6 +102,7 @@ _LAZY_FUNCTIONS = {
     "map": "funcgrad.lax",
     "njit_callable": "funcgrad.api.interop",
     "parse": "funcgrad.extend",
+    "profile": "funcgrad.api.profile",
     "scan": "funcgrad.api.control",
     "switch": "funcgrad.api.control",
     "while_loop": "funcgrad.api.control",
