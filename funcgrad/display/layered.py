@@ -251,7 +251,7 @@ class Finished:
         boxes = []
         for v, (width, height) in enumerate(sizes):
             k = self.graph.layer[v]
-            y = (tops[k] + bottoms[k] - height) / 2
+            y = tops[k] + (bottoms[k] - tops[k] - height) / 2
             boxes.append(Box(middles[v] - width / 2, y, width, height))
         routes = [
             self.route(chain, boxes, (start, end), tops, bottoms)

@@ -27,6 +27,7 @@ __all__ = [
     "dtype",
     "e",
     "enable_grad",
+    "graph",
     "inf",
     "inference_mode",
     "is_anomaly_check_nan_enabled",
@@ -112,6 +113,18 @@ def vmap(func: Any, *args: Any, **kwargs: Any) -> Any:
     from funcgrad.torch.func import vmap as mapped  # noqa: PLC0415 - loaded when first needed
 
     return mapped(func, *args, **kwargs)
+
+
+def graph(
+    y: Any, params: Any = None, *, show_saved: bool = True, direction: str = "down", most: int = 200
+) -> Any:
+    """The picture of the history of a tensor, or of several: see `funcgrad.torch.pictures.history_graph`.
+
+    PyTorch has no such function; its users draw this with torchviz.
+    """
+    from funcgrad.torch.pictures import history_graph  # noqa: PLC0415 - loaded when first needed
+
+    return history_graph(y, params, show_saved=show_saved, direction=direction, most=most)
 
 
 def __getattr__(name: str) -> Any:

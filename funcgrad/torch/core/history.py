@@ -144,6 +144,13 @@ class Node:
             return saved_attribute(self, name.removeprefix("_raw").removeprefix("_saved_"))
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
+    def __dir__(self) -> list[str]:
+        """The attributes, with those that are computed: what was saved, as PyTorch's nodes list it."""
+        from funcgrad.torch.core.plans import saved_names  # noqa: PLC0415 - above histories
+
+        params = self.op.param_names if hasattr(type(self), "op") else ()
+        return sorted({*super().__dir__(), *[f"_saved_{name}" for name in (*saved_names(self), *params)]})
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {hex(id(self))}>"
 

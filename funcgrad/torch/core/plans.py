@@ -15,7 +15,7 @@ import funcgrad as fg
 from funcgrad.extend import Aval, Tracer, call_program
 from funcgrad.torch.core.history import FREED, Node, Op
 
-__all__ = ["Plan", "plan_for", "pointwise_mask", "saved_attribute"]
+__all__ = ["Plan", "plan_for", "pointwise_mask", "saved_attribute", "saved_names"]
 
 Spec = tuple[tuple[int, ...], Any]
 
@@ -293,20 +293,31 @@ def saved_attribute(node: Node, name: str) -> Any:
         return node.specs[0] if node.specs else node.plan.in_specs[0][0]  # type: ignore[union-attr]
     if node.saved is None:
         raise RuntimeError(FREED)
-    plan = node.plan
-    if plan is not None:
-        used_in, used_out = plan.used_inputs, plan.used_outputs
-    else:
-        mask, n = op.masks.get(node.needs, 0), len(node.edges)
-        used_in = tuple([k for k in range(n) if mask >> k & 1])
-        used_out = (0,) if mask >> n else ()
     from funcgrad.torch.core.engine import saved_tensors  # noqa: PLC0415 - above plans
 
-    names = [op.input_names[k] if k < len(op.input_names) else str(k) for k in used_in]
-    names += [op.output_names[k] if k < len(op.output_names) else str(k) for k in used_out]
+    names = saved_names(node)
     if name in names:
-        return saved_tensors(node, used_in, used_out)[names.index(name)]
+        return saved_tensors(node, *_used(node))[names.index(name)]
     raise AttributeError(f"'{type(node).__name__}' object has no attribute '_saved_{name}'")
+
+
+def saved_names(node: Node) -> list[str]:
+    """What PyTorch calls the values that a node keeps, in their order; also once they are freed."""
+    op = getattr(type(node), "op", None)
+    if op is None:
+        return []
+    used_in, used_out = _used(node)
+    names = [op.input_names[k] if k < len(op.input_names) else str(k) for k in used_in]
+    return names + [op.output_names[k] if k < len(op.output_names) else str(k) for k in used_out]
+
+
+def _used(node: Node) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The numbers of the inputs and of the outputs that a node keeps."""
+    plan = node.plan
+    if plan is not None:
+        return plan.used_inputs, plan.used_outputs
+    mask, n = node.op.masks.get(node.needs, 0), len(node.edges)
+    return tuple([k for k in range(n) if mask >> k & 1]), (0,) if mask >> n else ()
 
 
 def is_traced(values: Sequence[Any]) -> bool:
