@@ -277,11 +277,15 @@ def asarray(
 ) -> Any:
     """As `array`, but what is a traced array already is not copied.
 
+    Raises ValueError where ``copy=False`` cannot be kept.
+
     >>> print(fg.numpy.asarray([1.0, 2.0]))
     [1. 2.]
     """
     check_device(device)
     found = converted(a, dtype)
+    if copy is False and found is not a and not (isinstance(a, np.ndarray) and np.may_share_memory(found, a)):
+        raise ValueError("asarray: what is no array of this dtype already cannot be had with copy=False")
     return copied(found) if copy and found is a else found
 
 

@@ -133,14 +133,22 @@ def eigvalsh(a: Any, UPLO: str = "L") -> Any:
 
 @implements(np.linalg.eig)
 def eig(a: Any) -> Any:
-    """Eigenvalues and eigenvectors of a square matrix. Traced, they are complex even if all are real.
+    """Eigenvalues and eigenvectors of a square matrix, complex even if all are real.
 
-    >>> w, v = fg.make_program(fg.numpy.linalg.eig)(np.eye(2))(np.array([[0.0, 1.0], [-1.0, 0.0]]))
-    >>> print(w)
+    >>> print(fg.numpy.linalg.eig(np.array([[0.0, 1.0], [-1.0, 0.0]])).eigenvalues)
     [0.+1.j 0.-1.j]
+    >>> print(fg.numpy.linalg.eig(np.eye(2)).eigenvalues)
+    [1.+0.j 1.+0.j]
     """
     operands = traced_matrices("eig", a)
-    return np.linalg.eig(a) if operands is None else EigResult(*general.eig.bind(operands[0]))
+    if operands is None:
+        return EigResult(*map(as_complex, np.linalg.eig(a)))
+    return EigResult(*general.eig.bind(operands[0]))
+
+
+def as_complex(x: Any) -> Any:
+    """An array as complex numbers of its precision."""
+    return x.astype(np.result_type(x.dtype, np.complex64), copy=False)
 
 
 @implements(np.linalg.eigvals)
@@ -152,7 +160,7 @@ def eigvals(a: Any) -> Any:
      [0. 6.]]
     """
     operands = traced_matrices("eigvals", a)
-    return np.linalg.eigvals(a) if operands is None else general.eigvals.bind(operands[0])
+    return as_complex(np.linalg.eigvals(a)) if operands is None else general.eigvals.bind(operands[0])
 
 
 # -- singular values -----------------------------------------------------------------------------------------

@@ -82,6 +82,8 @@ def argsort(
 ) -> Any:
     """The positions that sort the elements along `axis`, in ascending or descending order.
 
+    Of equal elements the first comes first, unless another `kind` or ``stable=False`` is asked for.
+
     >>> print(fg.numpy.argsort(np.array([3.0, 1.0, 2.0])))
     [1 2 0]
     """
@@ -94,7 +96,8 @@ def argsort(
         last = np.shape(whole)[-1 if axis is None else axis] - 1
         return sub(last, reversed_along(turned, axis))
     if x is None:
-        return np.argsort(a, axis, kind, order, stable=stable)
+        # As traced, and as the Array API standard asks, unless the caller has a preference.
+        return np.argsort(a, axis, kind, order, stable=True if kind is None and stable is None else stable)
     refuse_order(order, "np.argsort")
     return ordered(ops.ArgSort, x if shape_of(x) else reshape(x, (1,)), axis)
 
