@@ -15,6 +15,7 @@ class StopGradient(Primitive):
 
     name = "stop_gradient"
     aliases = True
+    severs = True
 
     def __call__(self, x: Any) -> Any:
         return self.bind(x)

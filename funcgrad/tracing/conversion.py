@@ -49,6 +49,7 @@ def array_of(x: Tracer, dtype: Any, copy: bool | None, frame: FrameType) -> Any:
     use = use_in(frame, x)
     if x.aval.inexact:
         refuse_inside_scipy(x, use, frame)
+        refuse_inside_pandas(x, frame)
     if not x.aval.inexact:  # no gradient flows through integers and booleans
         if use is Use.PASSED or wanted is not None or x.has_value():
             return np.array(x._needed_by("np.asarray()"), wanted)
@@ -57,7 +58,8 @@ def array_of(x: Tracer, dtype: Any, copy: bool | None, frame: FrameType) -> Any:
         raise assigned_into_array("this assignment")
     if use is Use.PASSED:
         value = np.array(x._needed_by("np.asarray()"), wanted)
-        warn_of_value(x, "NumPy")
+        if not is_constant(x):
+            warn_of_value(x, "NumPy")
         return value
     if wanted is not None:
         refuse_inside_numpy(x, frame)
@@ -82,7 +84,7 @@ def number_of(x: Tracer, what: str, frame: FrameType) -> Any:
             raise assigned_into_array("this assignment")
         value = x._needed_by(what)
         module = getattr(called_function(frame), "__module__", None)
-        if module in ("math", "cmath"):
+        if module in ("math", "cmath") and not is_constant(x):
             warn_of_value(x, f"a function of {module}")
         return value
     return x._needed_by(what)
@@ -93,6 +95,12 @@ def use_in(frame: FrameType, x: Tracer) -> Use:
     recorder = x._recorder
     made_at = recorder.sources[x._index]
     return use_of(x, made_at, x._index == len(recorder.sources) - 1, frame)
+
+
+def is_constant(x: Tracer) -> bool:
+    """Whether the user has said, with `stop_gradient`, that no gradient is meant to flow through it."""
+    step = x._recorder.steps[x._index]
+    return type(step) is tuple and step[0].severs
 
 
 def elements_of(x: Tracer) -> Any:
@@ -130,14 +138,8 @@ def refuse_inside_scipy(x: Tracer, use: Use, frame: FrameType) -> None:
 
     A list of tracers becomes an array of objects, there as elsewhere.
     """
-    scipy = sys.modules.get("scipy")
-    if scipy is None:
-        return
-    caller: FrameType | None = frame
-    while caller is not None and caller.f_code.co_filename.startswith(NUMPY_FOLDER):
-        caller = caller.f_back
-    folder = os.path.dirname(getattr(scipy, "__file__", None) or "") + os.sep
-    if caller is None or not caller.f_code.co_filename.startswith(folder):
+    caller, folder = frame_inside("scipy", frame)
+    if caller is None:
         return
     if use is Use.LISTED and not any(value is x for value in frame.f_locals.values()):
         return
@@ -150,8 +152,33 @@ def refuse_inside_scipy(x: Tracer, use: Use, frame: FrameType) -> None:
         remedy=f"Use {ours}."
         if ours
         else "Write it with functions of fg.numpy, or give the call a rule with fg.custom_vjp. Where no "
-        "gradient is meant to flow, call it on np.asarray() of the traced value.",
+        "gradient is meant to flow, call it on np.asarray(fg.stop_gradient(x)).",
     )
+
+
+def refuse_inside_pandas(x: Tracer, frame: FrameType) -> None:
+    """Raise UnsupportedFunctionError in a function of pandas: it computes with values alone."""
+    if frame_inside("pandas", frame)[0] is not None:
+        raise UnsupportedFunctionError(
+            f"pandas takes the value of a traced {x.aval}, which would drop its gradient",
+            source=Source(*user_location()),
+            remedy="Compute with NumPy arrays: take the values of frames and series by .to_numpy() first. "
+            "Where no gradient is meant to flow, give pandas np.asarray() of the traced value.",
+        )
+
+
+def frame_inside(package: str, frame: FrameType) -> tuple[FrameType | None, str]:
+    """The frame that called NumPy, or was called by it, if it is the package's; and the package's folder."""
+    module = sys.modules.get(package)
+    if module is None:
+        return None, ""
+    caller: FrameType | None = frame
+    while caller is not None and caller.f_code.co_filename.startswith(NUMPY_FOLDER):
+        caller = caller.f_back
+    folder = os.path.dirname(getattr(module, "__file__", None) or "") + os.sep
+    if caller is None or not caller.f_code.co_filename.startswith(folder):
+        return None, folder
+    return caller, folder
 
 
 def scipy_function(frame: FrameType, folder: str) -> tuple[str, str]:
@@ -179,7 +206,7 @@ def warn_of_value(x: Tracer, who: str) -> None:
     warnings.warn(
         f"{who} takes the value of a traced {x.aval}: no gradient flows through this use of it. "
         "Use fg.numpy functions (or np functions on the traced value itself) to keep it, "
-        "or fg.stop_gradient and float() to say that it is meant.",
+        "or np.asarray(fg.stop_gradient(x)) to say that it is meant.",
         TracerValueWarning,
         stacklevel=user_stacklevel(),
     )

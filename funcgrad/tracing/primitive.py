@@ -74,6 +74,8 @@ class Primitive:
     """
     splits: ClassVar[bool] = False
     """Whether it gives eigenvectors, of which `funcgrad.transforms.spectra` takes care before derivatives."""
+    severs: ClassVar[bool] = False
+    """Whether its result is there to have no gradient, so that nobody needs to be warned of losing it."""
     pure: ClassVar[bool] = True
     """Whether two applications to the same inputs may be merged."""
 

@@ -322,6 +322,7 @@ def test_math_functions_warn() -> None:
     with pytest.warns(TracerValueWarning, match="a function of cmath"):
         assert fg.grad(lambda x: cmath.exp(x).real * x)(0.0) == 1.0
     assert fg.grad(lambda x: float(x) * x)(3.0) == 3.0
+    assert fg.grad(lambda x: math.exp(fg.stop_gradient(x)) * x)(0.0) == 1.0
     with pytest.raises(ConcretizationError, match=r"float\(\) needs the value"):
         fg.vmap(math.sin)(X)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +14,7 @@ import scipy.fft
 import scipy.integrate
 import scipy.interpolate
 import scipy.linalg
+import scipy.optimize
 import scipy.special
 import scipy.stats
 
@@ -69,12 +69,30 @@ def test_through_functions_of_numpy_as_well() -> None:
 
 def test_values_that_are_meant_are_given() -> None:
     def f(x: Any) -> Any:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", fg.errors.TracerValueWarning)
-            scale = scipy.stats.gmean(np.asarray(x))
+        scale = scipy.stats.gmean(np.asarray(fg.stop_gradient(x)))
         return (x * scale).sum()
 
     np.testing.assert_allclose(fg.grad(f)(X), scipy.stats.gmean(X))
+
+
+def test_a_solver_of_scipys_with_a_rule() -> None:
+    """The root of ``x**3 + x = a``, and the implicit function theorem."""
+
+    @fg.custom_vjp
+    def root(a: Any) -> Any:
+        a = np.asarray(fg.stop_gradient(a))
+        return scipy.optimize.newton(lambda x: x**3 + x - a, np.zeros(2), tol=1e-13)
+
+    def forward(a: Any) -> Any:
+        x = root(a)
+        return x, x
+
+    root.defvjp(forward, lambda x, x_bar: (x_bar / (3.0 * x**2 + 1.0),))
+    x = root(X)
+    np.testing.assert_allclose(fg.grad(lambda a: np.sum(root(a) ** 2))(X), 2.0 * x / (3.0 * x**2 + 1.0))
+    # The value says nothing about a second derivative, which is refused and never wrong.
+    with pytest.raises(fg.errors.ConcretizationError):
+        fg.hessian(lambda a: np.sum(root(a) ** 2))(X)
 
 
 def test_with_scipys_array_api_its_own_functions_keep_the_gradient() -> None:
