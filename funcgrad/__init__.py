@@ -28,7 +28,7 @@ from funcgrad.ir.check import check_program as check
 from funcgrad.ir.program import Equation, Program
 
 if _TYPE_CHECKING:
-    from funcgrad import extend, lax, nn, random, scipy, testing, torch
+    from funcgrad import config, extend, lax, nn, random, scipy, testing, torch
     from funcgrad.api.associative import associative_scan
     from funcgrad.api.control import cond, fori_loop, scan, switch, while_loop
     from funcgrad.api.explain import explain
@@ -50,6 +50,7 @@ __all__ = [
     "checkpoint",
     "clear_cache",
     "cond",
+    "config",
     "custom_jvp",
     "custom_vjp",
     "eval_shape",
@@ -90,7 +91,7 @@ __all__ = [
 ]
 
 
-_LAZY_MODULES = ("extend", "lax", "nn", "random", "scipy", "testing", "torch")
+_LAZY_MODULES = ("config", "extend", "lax", "nn", "random", "scipy", "testing", "torch")
 _LAZY_FUNCTIONS = {
     "associative_scan": "funcgrad.api.associative",
     "cache_info": "funcgrad.compile.native.cache",

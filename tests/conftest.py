@@ -17,6 +17,8 @@ PEERS = ("torch", "jax", "autograd")
 # Comparisons are made in double precision and on the processor; jax reads both when it is imported.
 os.environ.setdefault("JAX_ENABLE_X64", "1")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+# A slow machine says no more than a fast one.
+os.environ.setdefault("FUNCGRAD_NOTICES", "0")
 
 # The default everywhere, so that a failure in CI is the same failure at a desk. A first example may
 # record, differentiate and import SciPy, on a machine that does other things: time says nothing here.

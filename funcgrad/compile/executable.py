@@ -14,6 +14,7 @@ from funcgrad.compile.native.binaries import loaded_kernel
 from funcgrad.compile.native.caller import make_caller
 from funcgrad.compile.native.layout import Accept, CallLayout, Constant, Input, Output, Scratch
 from funcgrad.compile.native.signals import signal_words
+from funcgrad.compile.notices import said_when_long
 from funcgrad.compile.schedule import NotLowered
 from funcgrad.compile.segments import Reason, segments_of
 from funcgrad.ir.avals import Aval
@@ -69,6 +70,12 @@ def compiled(program: Program, *, strict: bool = False, donated: frozenset[int] 
 
     The memory of inputs that are `donated` may become that of results.
     """
+    with said_when_long(program):
+        return executable_of(program, strict, donated)
+
+
+def executable_of(program: Program, strict: bool, donated: frozenset[int]) -> Executable:
+    """The Program as native code, made now."""
     expanded = simplify_program(expand(program))
     made = Executable(program)
     try:

@@ -8,6 +8,7 @@ from typing import Any
 from funcgrad.compile.native.build import NUMBERS, Binary, pack, unpack
 from funcgrad.compile.native.cache import lookup, store
 from funcgrad.compile.native.llvm import keep_through_forks
+from funcgrad.compile.notices import watch_source
 
 FLAGS = frozenset({"contract"})
 
@@ -52,6 +53,7 @@ def binary_of(source: str, functions: tuple[str, ...], flags: frozenset[str] = F
     if payload is not None:
         COUNTS.found += 1
         return unpack(payload)
+    watch_source(source)
     binary = built(source, functions, flags)
     COUNTS.built += 1
     store(key, pack(binary))

@@ -1,0 +1,48 @@
+"""Owns the settings of a process. Each is an environment variable too, so that it can be set from outside.
+
+A setting lives in the environment alone: processes that are started from here have it as well.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Literal
+
+__all__ = ["notices", "notices_are_given", "tracebacks", "tracebacks_are_full"]
+
+_NOTICES, _TRACEBACKS = "FUNCGRAD_NOTICES", "FUNCGRAD_TRACEBACKS"
+_OFF = ("0", "off", "no", "false")
+
+
+def notices(on: bool) -> None:
+    """Say on stderr, or in a notebook, when a compilation takes longer than a second, or do not.
+
+    As ``FUNCGRAD_NOTICES=0`` in the environment. They are given unless this says otherwise.
+
+    >>> notices(False)
+    """
+    os.environ[_NOTICES] = "1" if on else "0"
+
+
+def notices_are_given() -> bool:
+    """Whether long compilations say so."""
+    return os.environ.get(_NOTICES, "").lower() not in _OFF
+
+
+def tracebacks(kind: Literal["short", "full"]) -> None:
+    """Show only the user's frames in tracebacks (``"short"``, as at first), or all of them (``"full"``).
+
+    As ``FUNCGRAD_TRACEBACKS=full`` in the environment. It holds for errors that are raised afterwards.
+
+    >>> tracebacks("short")
+
+    Raises ValueError for any other kind.
+    """
+    if kind not in ("short", "full"):
+        raise ValueError(f"tracebacks are 'short' or 'full', not {kind!r}")
+    os.environ[_TRACEBACKS] = kind
+
+
+def tracebacks_are_full() -> bool:
+    """Whether library frames are shown in tracebacks."""
+    return os.environ.get(_TRACEBACKS, "") == "full"
