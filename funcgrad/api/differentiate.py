@@ -22,6 +22,7 @@ from funcgrad.errors import (
 )
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.check import check_linear
+from funcgrad.ir.presenters import presenter
 from funcgrad.ir.program import Program
 from funcgrad.ops.identity import stop_gradient as stop_gradient_primitive
 from funcgrad.tracing.tracer import Tracer
@@ -169,6 +170,15 @@ class Pullback:
     def program(self) -> Program:
         """The backward Program: residuals and cotangents in, cotangents out."""
         return self._program
+
+    def __repr__(self) -> str:
+        outputs, inputs = (", ".join(map(str, avals)) for avals in (self._out_avals, self._avals))
+        return f"<pullback: {outputs} to {inputs}>"
+
+    def _repr_html_(self) -> str:
+        """The backward Program as notebooks show it."""
+        html: str = presenter("results", "pullback_html")(self)
+        return html
 
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
         leaves = matching_leaves(cotangent, self._out_tree, self._out_avals, "pullback", "cotangent")

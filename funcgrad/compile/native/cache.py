@@ -30,6 +30,8 @@ try:
 except ImportError:  # pragma: no cover - other interpreters
     from hashlib import blake2b
 
+from funcgrad.ir.presenters import presenter
+
 __all__ = ["Cache", "CacheInfo", "CacheWarning", "cache_info", "clear_cache", "current", "lookup", "store"]
 
 _MAGIC = b"fgcache1"
@@ -58,6 +60,11 @@ class CacheInfo:
     hits: int
     misses: int
     stores: int
+
+    def _repr_html_(self) -> str:
+        """The state as notebooks show it."""
+        html: str = presenter("results", "cache_html")(self)
+        return html
 
 
 def _default_directory() -> Path:
@@ -310,5 +317,8 @@ def cache_info() -> CacheInfo:
 
 
 def clear_cache() -> None:
-    """Remove every entry of the disk cache. What is already loaded stays."""
+    """Remove every entry of the disk cache. What is already loaded stays.
+
+    >>> fg.clear_cache()  # doctest: +SKIP
+    """
     current().clear()
