@@ -20,7 +20,9 @@ __all__ = ["PartTime", "part_times", "seconds_of"]
 BLOCK = 2e-4
 """Seconds that are measured at once: shorter calls are repeated."""
 ENOUGH = 0.1
-"""Seconds after which one measurement is believed."""
+"""Seconds after which the best so far is believed, once a second call has been measured."""
+PATIENCE = 5.0
+"""Seconds of a first call after which there is no second: it may be several times too slow, in new memory."""
 REPEATS = 7
 
 
@@ -55,7 +57,7 @@ def function_of(segment: Segment) -> Callable[..., Sequence[Any]]:
 
 
 def seconds_of(run: Callable[..., Any], *args: Any) -> float:
-    """How long a call takes: the best of a few, and of one if it takes long.
+    """How long a call takes: the best of a few, and of two if it takes long.
 
     >>> 0 < seconds_of(sum, [1, 2, 3]) < 0.1
     True
@@ -65,8 +67,8 @@ def seconds_of(run: Callable[..., Any], *args: Any) -> float:
     once = perf_counter() - start
     times = max(1, min(10_000, int(BLOCK / max(once, 1e-8))))
     best = once
-    for _ in range(REPEATS):
-        if perf_counter() - start > ENOUGH:
+    for turn in range(REPEATS):
+        if perf_counter() - start > (ENOUGH if turn else PATIENCE):
             break
         before = perf_counter()
         for _ in range(times):
