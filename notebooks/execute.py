@@ -50,6 +50,7 @@ def executed(path: Path, timeout: int) -> dict[str, Any]:
     from nbclient import NotebookClient  # noqa: PLC0415
     from nbclient.exceptions import CellControlSignal, DeadKernelError  # noqa: PLC0415
 
+    os.environ["FUNCGRAD_NOTICES"] = "0"  # which compilations take long depends on the machine
     notebook = nbformat.read(path, as_version=4)
     # A kernel that somebody installed under the name python3 may belong to another environment.
     kernel = AsyncKernelManager(
