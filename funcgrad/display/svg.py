@@ -181,7 +181,8 @@ def arrow(points: Sequence[tuple[float, float]], sideways: bool) -> tuple[str, s
     """
     x, y = tip = points[-1]
     stop = (x - HEAD + 1, y) if sideways else (x, y - HEAD + 1)
-    points = straightened([*points[:-1], stop], sideways)
+    before = [(min(a, stop[0]), b) if sideways else (a, min(b, stop[1])) for a, b in points[:-1]]
+    points = straightened([*before, stop], sideways)
     path = [f"M{_at(points[0])}"]
     for (x0, y0), (x1, y1) in pairwise(points):
         if x0 == x1 or y0 == y1:

@@ -158,11 +158,12 @@ class History:
         leaf = node.variable
         name = self.names.get(id(leaf)) or (leaf.name if isinstance(leaf.name, str) else None)
         rows = [title(name or "leaf"), small(type_text(leaf))]
-        rows += [small(text, "fg-faded") for text in (value_text(leaf), version_text(leaf)) if text]
+        if value_text(leaf):
+            rows.append(small(value_text(leaf), "fg-faded"))
         self.boxes.append(Box("leaf", tuple(rows), tensor_tooltip(leaf), "pill"))
         self.numbers[id(node)] = len(self.boxes)
         owner = name or "leaf"
-        rows = [title("AccumulateGrad"), *gradient_rows(owner, leaf.grad)]
+        rows = [title("AccumulateGrad"), *gradient_rows(f"{owner}.grad", leaf.grad)]
         if len(users) > 1:
             rows.append(small(f"{len(users)} uses: their gradients are added"))
         tooltip = (
@@ -209,7 +210,7 @@ class History:
 def nodes_behind(starts: Iterable[Any]) -> list[Any]:
     """The nodes of a history, users before what they use, with accumulators where leaves are used."""
     found: dict[int, Any] = {}
-    stack = list(starts)
+    stack = list(reversed(list(starts)))
     while stack:
         node = stack.pop()
         if id(node) not in found:
@@ -304,15 +305,15 @@ def kept_gradients(node: Any) -> list[Row]:
     """Gradients that tensors in the middle of a history keep."""
     extra = getattr(node, "extra", None)
     tensors = [reference() for reference in extra.retained.values()] if extra is not None else []
-    return [row for t in tensors if t is not None for row in gradient_rows("retained", t.grad)]
+    return [row for t in tensors if t is not None for row in gradient_rows("retained grad", t.grad)]
 
 
-def gradient_rows(owner: str, grad: Tensor | None) -> list[Row]:
+def gradient_rows(name: str, grad: Tensor | None) -> list[Row]:
     """The gradient that has been accumulated, in the colour of everything that goes backward."""
     if grad is None:
-        return [small(f"{owner}.grad is None")]
+        return [small(f"{name} is None")]
     text = value_text(grad) or type_text(grad)
-    return [Row(((f"{owner}.grad = ", "fg-dim"), (text, "fg-strong fg-backward")))]
+    return [Row(((f"{name} = ", "fg-dim"), (text, "fg-strong fg-backward")))]
 
 
 def type_text(t: Any) -> str:
@@ -337,8 +338,8 @@ def version_text(t: Tensor) -> str:
 
 def tensor_tooltip(t: Tensor) -> str:
     """What hovering over a tensor shows."""
-    lines = [type_text(t), size_words(t.numel() * t.element_size())]
-    return "\n".join([*lines, *summary(t)])
+    lines = [type_text(t), size_words(t.numel() * t.element_size()), *summary(t), version_text(t)]
+    return "\n".join([line for line in lines if line])
 
 
 def gradient_tooltip(grad: Tensor | None) -> str:
