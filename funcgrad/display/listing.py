@@ -30,6 +30,10 @@ MOST_OPERANDS = 12
 MOST_MARKED = 400
 """Variables that are marked on hover."""
 LONGEST_PARAMETER = 90
+SOURCE_WIDTH = 34
+"""Characters of the user's line that are always seen."""
+
+Columns = tuple[int, int]
 
 LISTING_CSS = """
 table.fg-rows {
@@ -187,7 +191,7 @@ class Listing:
         pieces.append(table(columns, [*shown, *self._equation_rows(rest), self._return_row()]))
         return joined(pieces)
 
-    def _folded(self, equations: Sequence[Equation], granted: int, columns: Markup) -> Markup:
+    def _folded(self, equations: Sequence[Equation], granted: int, columns: Columns) -> Markup:
         left_out = len(equations) - granted
         words = f"{counted(len(equations), 'equation')} more"
         cost = sum([cost_of(e, self._page.costs) for e in equations], Cost())
@@ -198,16 +202,15 @@ class Listing:
             inside.append(tag("div", gone, class_="fg-gone"))
         return tag("details", summary, joined(inside), class_="fg-fold")
 
-    def _columns(self) -> Markup:
-        """The widths of the columns, in characters: the same in every table of the Program."""
+    def _columns(self) -> Columns:
+        """The widths of the first two columns, in characters: the same in every table of the Program."""
         equations = self._program.equations[:HEAD] + self._program.equations[-TAIL:]
         heads = [", ".join([f"{self._names[v]}: {v.aval}" for v in e.outputs[:2]]) for e in equations]
         heads += [f"captured {self._names[v]}: {v.aval}" for v, _ in self._program.captured]
         width = min(max([len(head) for head in heads], default=0) + 3, 44)
         operations = max([operation_width(e, self._names) for e in equations], default=0)
         second = min(max(operations + 6, 26), 64)
-        widths = [f"{max(width, 14)}ch", f"{second}ch", None]
-        return joined([tag("col", style=None if w is None else f"width:{w}") for w in widths])
+        return max(width, 14), second
 
     # -- rows -----------------------------------------------------------------------------------------------
 
@@ -351,9 +354,12 @@ def parts_of(count: int, granted: int) -> tuple[int, int, int]:
     return first, granted - first - last, last
 
 
-def table(columns: Markup, rows: Sequence[Markup]) -> Markup:
-    """Rows of equations."""
-    return tag("table", tag("colgroup", columns), tag("tbody", joined(rows)), class_="fg-rows")
+def table(columns: Columns, rows: Sequence[Markup]) -> Markup:
+    """Rows of equations. Where there is little room, it is scrolled, and the source is not lost."""
+    widths = [tag("col", style=f"width:{width}ch") for width in columns]
+    group = tag("colgroup", joined([*widths, tag("col")]))
+    narrowest = f"min-width:{sum(columns) + SOURCE_WIDTH}ch"
+    return tag("table", group, tag("tbody", joined(rows)), class_="fg-rows", style=narrowest)
 
 
 def shortened(items: Sequence[str], most: int) -> Markup:

@@ -7,6 +7,7 @@ from time import perf_counter
 
 import numpy as np
 import pytest
+from lawbook.cases import cases
 
 import funcgrad as fg
 from funcgrad.display.listing import HEAD, ROWS, TAIL
@@ -203,3 +204,12 @@ def test_pages_are_the_same_each_time_and_can_be_saved(gradient, tmp_path, read)
     assert saved.startswith("<!DOCTYPE html>")
     assert program_html(gradient) in saved
     read(saved.removeprefix("<!DOCTYPE html>\n"))
+
+
+SAMPLES = sorted({case.cls.name: case for case in cases() if case.dtype == np.float64}.items())
+
+
+@pytest.mark.parametrize("case", [case for _, case in SAMPLES], ids=[name for name, _ in SAMPLES])
+def test_every_primitive_can_be_shown(case, rng, read) -> None:
+    page = read(program_html(case.program(case.values(rng))))
+    assert case.cls.name in page.text
