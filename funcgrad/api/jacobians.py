@@ -95,7 +95,13 @@ def jacobian(
     holomorphic: bool = False,
     allow_int: bool = False,
 ) -> Function:
-    """The Jacobian of `fun`; an alias of `jacrev`, as in JAX."""
+    """The Jacobian of `fun`; an alias of `jacrev`, as in JAX.
+
+    >>> import numpy as np
+    >>> print(jacobian(lambda x: np.stack([x[0] * x[1], x[1] ** 2]))(np.array([2.0, 3.0])))
+    [[3. 2.]
+     [0. 6.]]
+    """
     return jacrev(fun, argnums, has_aux, holomorphic, allow_int)
 
 

@@ -47,7 +47,12 @@ Atom = Var | Literal
 
 
 class Equation:
-    """``outputs = primitive(inputs)``, and the user's line it came from."""
+    """``outputs = primitive(inputs)``, and the user's line it came from.
+
+    >>> [equation] = fg.make_program(np.sin)(1.0).equations
+    >>> equation.primitive.name, len(equation.inputs), len(equation.outputs)
+    ('sin', 1, 1)
+    """
 
     __slots__ = ("inputs", "outputs", "primitive", "source")
 
@@ -81,6 +86,12 @@ class Program:
 
     ``captured`` pairs a Var with the array it stands for. Two Programs are equal when they are the same
     up to the names of their variables; sources and hints do not count.
+
+    >>> program = fg.make_program(lambda x: 2.0 * np.sin(x))(1.0)
+    >>> [equation.primitive.name for equation in program.equations]
+    ['sin', 'mul']
+    >>> program(0.0)
+    (np.float64(0.0),)
     """
 
     __slots__ = ("__weakref__", "_hash", "_runner", "captured", "equations", "inputs", "name", "outputs")

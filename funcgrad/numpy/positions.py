@@ -237,7 +237,15 @@ def written_into(target: Any, name: str) -> Any:
 
 @implements(np.copyto)
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
-    """Write the values of one array into a traced one, where a condition holds."""
+    """Write the values of one array into a traced one, where a condition holds.
+
+    >>> def f(x):
+    ...     y = 2.0 * x
+    ...     np.copyto(y, 7.0, where=x < 2.0)
+    ...     return y.sum()
+    >>> print(fg.grad(f)(np.array([1.0, 3.0])))
+    [0. 2.]
+    """
     target = written_into(dst, "np.copyto")
     if not np.can_cast(aval(as_array(src)).dtype, target.dtype, casting):  # type: ignore[arg-type]
         raise TypeError(
@@ -248,7 +256,15 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
 
 @implements(np.put)
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
-    """Write values at positions of the flattened array; too few values are repeated."""
+    """Write values at positions of the flattened array; too few values are repeated.
+
+    >>> def f(x):
+    ...     y = 2.0 * x
+    ...     np.put(y, [0], x[1] ** 2)
+    ...     return y.sum()
+    >>> print(fg.grad(f)(np.array([1.0, 3.0])))
+    [0. 8.]
+    """
     if mode != "raise":
         raise unsupported(f"np.put with mode={mode!r}")
     flat = flat_view(written_into(a, "np.put"))
@@ -260,7 +276,15 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
 
 @implements(np.place)
 def place(arr: Any, mask: Any, vals: Any) -> None:
-    """Write values in turn where a mask, whose values must be known, holds; too few are repeated."""
+    """Write values in turn where a mask, whose values must be known, holds; too few are repeated.
+
+    >>> def f(x):
+    ...     y = 2.0 * x
+    ...     np.place(y, [True, False, True], [x[1], 7.0])
+    ...     return y.sum()
+    >>> print(fg.grad(f)(np.ones(3)))
+    [0. 3. 0.]
+    """
     flat = flat_view(written_into(arr, "np.place"))
     positions = np.flatnonzero(truth(mask))
     if len(positions) and not aval(as_array(vals)).size:
@@ -273,6 +297,13 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
     """Write values where a mask, whose values must be known, holds: at each place the one that stands there.
 
     Too few values are repeated.
+
+    >>> def f(x):
+    ...     y = 2.0 * x
+    ...     np.putmask(y, [True, False, True], x[::-1] ** 2)
+    ...     return y.sum()
+    >>> print(fg.grad(f)(np.ones(3)))
+    [2. 2. 2.]
     """
     flat = flat_view(written_into(a, "np.putmask"))
     positions = np.flatnonzero(truth(mask))
@@ -281,7 +312,16 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
 
 @implements(np.put_along_axis)
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None = -1) -> None:
-    """Write values at positions along an axis, one set of positions for each line along it."""
+    """Write values at positions along an axis, one set of positions for each line along it.
+
+    >>> def f(x):
+    ...     y = 2.0 * x
+    ...     np.put_along_axis(y, np.argmax(x, axis=1)[:, None], 0.0, axis=1)
+    ...     return y.sum()
+    >>> print(fg.grad(f)(np.array([[1.0, 3.0], [4.0, 2.0]])))
+    [[2. 0.]
+     [0. 2.]]
+    """
     target = written_into(arr, "np.put_along_axis")
     if axis is None:
         target, axis = flat_view(target), 0
@@ -297,7 +337,16 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None = -1) -
 
 @implements(np.fill_diagonal)
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
-    """Write values on the diagonal of a matrix, or of an array whose axes have one size."""
+    """Write values on the diagonal of a matrix, or of an array whose axes have one size.
+
+    >>> def f(x):
+    ...     y = 2.0 * x
+    ...     np.fill_diagonal(y, 0.0)
+    ...     return y.sum()
+    >>> print(fg.grad(f)(np.ones((2, 2))))
+    [[0. 2.]
+     [2. 0.]]
+    """
     target = written_into(a, "np.fill_diagonal")
     shape = shape_of(target)
     if len(shape) < 2:
