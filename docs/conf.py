@@ -76,6 +76,6 @@ def setup(app: Any) -> dict[str, bool]:
     site_pages.write(HERE)
     reference.write(HERE / "reference" / "generated")
     app.connect("autodoc-process-docstring", docstrings.process)
-    app.connect("doctree-read", links.shorten_module_names)
+    app.connect("doctree-read", links.tidy)
     app.connect("doctree-resolved", links.link_names)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
+from funcgrad import errors
+
 CODE = re.compile(r"(``.+?``|`[^`\n]+?`|:\w+:`[^`]+`)", re.DOTALL)
+ERROR = re.compile(r"\b([A-Z]\w+(?:Error|Warning))\b")
 MARKUP = re.compile(r"([*|\\]|_(?=\W|$))")
 
 

@@ -77,6 +77,7 @@ FRONT = {
     "Rules of one's own": "custom_vjp custom_jvp checkpoint",
     "Control flow": "cond switch while_loop fori_loop scan map associative_scan",
 }
+IN_PLACE = "In place: as the function without the underscore, written into the first argument"
 CONSTANTS = "Constants, types and conveniences"
 
 
@@ -94,8 +95,10 @@ def is_ours(value: object) -> bool:
     return ours and callable(value) and bool(getattr(value, "__doc__", None))
 
 
-def heading_of(value: object) -> str:
-    """The part of a module a value is listed under: the first words of its own module's docstring."""
+def heading_of(value: object, page: str) -> str:
+    """The part of a page a value is listed under: the first words of the docstring of the value's module."""
+    if value.__module__ == page:
+        return "Basics"
     home = sys.modules.get(str(value.__module__))
     line = ((home.__doc__ if home else None) or "Others").split("\n")[0]
     first = re.split(r"[:.;]|, (?=and |as )", line, maxsplit=1)[0]
@@ -111,13 +114,17 @@ def grouped(module: types.ModuleType, names: Iterable[str]) -> dict[str, list[st
             groups[heading] = [name for name in listed.split() if name in names]
         listed_names = {name for group in groups.values() for name in group}
         names = [name for name in names if name not in listed_names]
-    last = []
+    last, in_place = [], []
     for name in names:
         value = getattr(module, name)
-        if is_ours(value):
-            groups.setdefault(heading_of(value), []).append(name)
+        if name.endswith("_") and module.__name__.startswith("funcgrad.torch"):
+            in_place.append(name)
+        elif is_ours(value):
+            groups.setdefault(heading_of(value, module.__name__), []).append(name)
         else:
             last.append(name)
+    if in_place:
+        groups[IN_PLACE] = in_place
     if last:
         groups[CONSTANTS] = last
     return groups
@@ -181,7 +188,7 @@ def page_text(page: Page) -> str:
     lines = [*titled(page.title, "="), f".. py:module:: {page.module}", "", *first_paragraphs(module)]
     for heading, names in grouped(module, public_names(module)).items():
         lines += titled(heading, "-")
-        if heading == CONSTANTS:
+        if heading in {CONSTANTS, IN_PLACE}:
             lines += [".. rst-class:: names", "", ", ".join(f"``{name}``" for name in names), ""]
         elif page.entries:
             for name in names:
