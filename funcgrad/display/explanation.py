@@ -21,7 +21,7 @@ from funcgrad.display.highlight import source_block
 from funcgrad.display.html import EMPTY, Html, Markup, joined, tag
 from funcgrad.display.listing import Listing, Page, counted
 from funcgrad.display.program import document
-from funcgrad.display.sources import source_cell, source_title
+from funcgrad.display.sources import place_of, source_cell, source_title
 from funcgrad.ir.program import Equation, Literal, Program
 
 __all__ = ["appeared", "explanation_html", "explanation_page", "kind_of", "vanished"]
@@ -45,7 +45,7 @@ details.fg-pass > :not(summary) {margin-left:1.6em}
 table.fg-parts {border-collapse:collapse; border:0; margin:4px 0; font:inherit; color:inherit; width:auto}
 table.fg-parts tr {background:none; border:0}
 table.fg-parts td {
-    padding:1px 14px 1px 0; border:0; text-align:left; vertical-align:top; white-space:nowrap;
+    padding:1px 14px 1px 0; border:0; line-height:1.5; text-align:left; vertical-align:top; white-space:nowrap;
     font:inherit; color:inherit; background:none;
 }
 table.fg-parts td.fg-number {text-align:right}
@@ -97,9 +97,20 @@ def summary_words(found: Explanation) -> str:
     words.append(f"a call takes {milliseconds(found.run_seconds)}")
     compared = f"by NumPy {milliseconds(found.evaluated_seconds)}"
     if found.run_seconds > 0.0 and not math.isnan(found.evaluated_seconds):
-        compared += f", {found.evaluated_seconds / found.run_seconds:.2g} times as long"
+        compared += f", {ratio_words(found.evaluated_seconds / found.run_seconds)} as long"
     words.append(compared)
     return " · ".join(words)
+
+
+def ratio_words(ratio: float) -> str:
+    """How many times, as it is said.
+
+    >>> ratio_words(153.2), ratio_words(2.34), ratio_words(1.02)
+    ('153 times', '2.3 times', 'about')
+    """
+    if 0.95 < ratio < 1.05:
+        return "about"
+    return f"{ratio:,.0f} times" if ratio >= 10.0 else f"{ratio:.2g} times"
 
 
 def emission_words(found: Explanation) -> Markup:
@@ -125,7 +136,8 @@ def time_chart(found: Explanation) -> Markup:
             row = Bar(kernel.name, part.seconds, milliseconds(part.seconds), "loop", f"measured; {estimate}")
         else:
             title = source_title(part.equation.source) or None
-            name = f"{part.equation.primitive.name}, by NumPy"
+            place = place_of(part.equation.source)
+            name = f"{part.equation.primitive.name} by NumPy{', ' if place else ''}{place}"
             row = Bar(name, part.seconds, milliseconds(part.seconds), "numpy", title)
         rows.append(row)
     if len(rows) != 1:
