@@ -45,8 +45,8 @@ details.fg-pass > :not(summary) {margin-left:1.6em}
 table.fg-parts {border-collapse:collapse; border:0; margin:4px 0; font:inherit; color:inherit; width:auto}
 table.fg-parts tr {background:none; border:0}
 table.fg-parts td {
-    padding:1px 14px 1px 0; border:0; line-height:1.5; text-align:left; vertical-align:top; white-space:nowrap;
-    font:inherit; color:inherit; background:none;
+    padding:1px 14px 1px 0; border:0; line-height:1.5; text-align:left; vertical-align:top;
+    white-space:nowrap;    font:inherit; color:inherit; background:none;
 }
 table.fg-parts td.fg-number {text-align:right}
 ul.fg-left {margin:2px 0 2px 1.6em; padding:0}

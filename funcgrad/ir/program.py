@@ -176,8 +176,9 @@ class Program:
     def to_numpy_source(self) -> str:
         """The Program as the source of a Python function over NumPy, ready for ``exec``."""
         from funcgrad.ir.numpy_source import numpy_source  # noqa: PLC0415 - a method, above the data
+        from funcgrad.ir.source_text import SourceText  # noqa: PLC0415 - likewise
 
-        return numpy_source(self)
+        return SourceText(numpy_source(self))
 
     def graph(self, **options: Any) -> Any:
         """The Program as a picture: a self-contained SVG that notebooks display and `save` writes.

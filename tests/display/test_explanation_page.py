@@ -9,9 +9,9 @@ import pytest
 from scipy import special
 
 import funcgrad as fg
-from funcgrad.compile.kernel_source import KernelSource
 from funcgrad.display.explanation import appeared, explanation_page, vanished
 from funcgrad.ir.parsing import parse
+from funcgrad.ir.source_text import SourceText
 
 X = np.linspace(0.1, 1.0, 50)
 
@@ -105,8 +105,14 @@ def test_the_text_says_measured_times(mixed) -> None:
 def test_kernel_source_is_a_string_that_notebooks_colour(read) -> None:
     source = fg.jit(smooth).kernel_source(X)
     assert isinstance(source, str)
-    assert isinstance(source, KernelSource)
     compile(source, "<kernel>", "exec")
     page = read(source._repr_html_())
     assert page.text.strip() == source.strip()
     assert page.count("span", "fg-f") >= 1
+
+
+def test_a_program_as_numpy_is_a_string_that_notebooks_colour(read) -> None:
+    source = fg.make_program(np.sin)(X).to_numpy_source()
+    assert type(source) is SourceText
+    assert read(source._repr_html_()).text.strip() == source.strip()
+    assert str(source) == source
