@@ -287,15 +287,15 @@ _PACKAGE = os.path.dirname(__file__) + os.sep
 _STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
 # What users install stands inside the standard library's folder on most systems.
 _INSTALLED = (_STANDARD_LIBRARY + "site-packages", _STANDARD_LIBRARY + "dist-packages")
-# The guided run `python -m funcgrad` speaks as a user would, so its lines are shown like a user's.
-_USER_FILES = (_PACKAGE + "__main__.py",)
+# The guided run of `python -m funcgrad` speaks as a user would, so its lines are shown like a user's.
+_USER_FOLDER = _PACKAGE + "command" + os.sep
 _GENERATED = ("<__array_function__", "<frozen ")
 _MOST_FILES = 4096
 
 
 def _is_library_file(file: str) -> bool:
     if file.startswith(_PACKAGE):
-        return file not in _USER_FILES
+        return not file.startswith(_USER_FOLDER)
     if file.startswith(_STANDARD_LIBRARY) and not file.startswith(_INSTALLED):
         return True
     return file.startswith(_GENERATED) or file.startswith(_array_library_folders())

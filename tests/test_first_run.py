@@ -1,7 +1,8 @@
-"""The guided first run does what it says, and its gradient is every peer's."""
+"""The first run and the tour do what they say, and their gradient is every peer's."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -10,7 +11,7 @@ import pytest
 from scipy.optimize import approx_fprime
 
 import funcgrad as fg
-from funcgrad.__main__ import RIDGE, Split, accuracy, loss, split
+from funcgrad.command.tour import RIDGE, Split, accuracy, by_tensors, loss, split
 from funcgrad.datasets import load_breast_cancer
 
 
@@ -38,9 +39,20 @@ def test_output_names_its_source(output: str) -> None:
     assert "CC BY 4.0" in output
 
 
-def test_output_shows_both_programs_and_the_fit(output: str) -> None:
+def test_output_shows_the_program_and_the_fit(output: str) -> None:
     for words in ("logaddexp", "make_program(fg.grad(loss))", "converged       True", "Yes: forward and"):
         assert words in output
+
+
+def test_output_begins_with_what_is_installed(output: str) -> None:
+    first, second, *_ = output.splitlines()
+    assert first == f"funcgrad    {fg.__version__}"
+    assert second.startswith("Python      3.")
+
+
+def test_output_says_what_a_call_takes(output: str) -> None:
+    (line,) = [line for line in output.splitlines() if line.startswith("compiled, fg.jit(fg.grad(loss))")]
+    assert line.endswith(" us")
 
 
 def test_fit_is_worth_showing(output: str) -> None:
@@ -55,6 +67,42 @@ def test_accuracy_counts_the_right_side() -> None:
 
 def test_output_fits_an_ordinary_terminal(output: str) -> None:
     assert [line for line in output.splitlines() if len(line) > 100] == []
+
+
+@pytest.fixture(scope="module")
+def told() -> str:
+    # Ascii, as it may be where the output goes to a file: then pictures lose their bars and nothing else.
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "funcgrad", "tour"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
+    assert run.stderr == ""
+    return run.stdout
+
+
+def test_tour_shows_every_stage(told: str) -> None:
+    stages = ("The data", "The loss", "What funcgrad recorded", "Its backward Program", "The fit")
+    later = (
+        "Is the gradient right?",
+        "Compiled",
+        "The time of a call",
+        "What became of it",
+        "Where the time goes",
+    )
+    places = [
+        told.index(f"-- {title}") for title in (*stages, *later, "In PyTorch's words", "What to try next")
+    ]
+    assert places == sorted(places)
+    for words in ("for i in range(n", "passes", "reduce_sum", "value.backward()", "converged       True"):
+        assert words in told
+
+
+def test_gradient_by_tensors_is_the_same(w: np.ndarray, parts: Split) -> None:
+    expected = fg.grad(loss)(w, parts.X, parts.y)
+    np.testing.assert_allclose(by_tensors(w, parts.X, parts.y), expected, rtol=1e-12)
 
 
 def test_version_option() -> None:

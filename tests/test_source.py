@@ -300,7 +300,8 @@ def test_copies_are_the_same_object() -> None:
     [
         (PACKAGE / "tracing" / "tracer.py", True),
         (PACKAGE / "__init__.py", True),
-        (PACKAGE / "__main__.py", False),
+        (PACKAGE / "__main__.py", True),
+        (PACKAGE / "command" / "tour.py", False),
         (PACKAGE.parent / "tests" / "test_source.py", False),
         (PACKAGE.parent / "benchmarks" / "table.py", False),
         (PACKAGE.parent / "notebooks" / "tour.ipynb", False),
