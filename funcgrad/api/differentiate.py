@@ -12,8 +12,9 @@ from typing import Any
 from funcgrad import tree
 from funcgrad.api.arguments import Argnums, Selection, check_differentiable, here, leaf_aval
 from funcgrad.api.calls import run, trace
+from funcgrad.api.linear_maps import Pullback, Pushforward
 from funcgrad.api.points import PointTrace, linearize_programs, rebuilt_arguments, vjp_programs
-from funcgrad.api.results import NO_AUX, Aux, full_gradients, matching_leaves, scalar_output, zeros
+from funcgrad.api.results import NO_AUX, Aux, full_gradients, matching_leaves, scalar_output
 from funcgrad.api.transformed import transform
 from funcgrad.errors import (
     NotDifferentiableError,
@@ -22,7 +23,6 @@ from funcgrad.errors import (
 )
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.check import check_linear
-from funcgrad.ir.presenters import presenter
 from funcgrad.ir.program import Program
 from funcgrad.ops.identity import stop_gradient as stop_gradient_primitive
 from funcgrad.tracing.tracer import Tracer
@@ -131,68 +131,6 @@ def without_first_output(program: Program) -> Program:
 # -- vjp --------------------------------------------------------------------------------------------------
 
 
-class Pullback:
-    """What `vjp` returns: maps a cotangent of the outputs to cotangents of the inputs.
-
-    It is linear, holds the residuals of one point, and may be called any number of times.
-    """
-
-    __slots__ = (
-        "_active",
-        "_avals",
-        "_has_tangent",
-        "_in_trees",
-        "_out_avals",
-        "_out_tree",
-        "_program",
-        "_residuals",
-    )
-
-    def __init__(
-        self,
-        program: Program,
-        residuals: Sequence[Any],
-        has_tangent: tuple[bool, ...],
-        avals: Sequence[Aval],
-        in_trees: Sequence[Any],
-        out_avals: Sequence[Aval],
-        out_tree: Any,
-    ) -> None:
-        self._program = program
-        self._residuals = tuple(residuals)
-        self._has_tangent = has_tangent
-        self._avals = tuple(avals)
-        self._in_trees = tuple(in_trees)
-        self._out_avals = tuple(out_avals)
-        self._out_tree = out_tree
-
-    @property
-    def program(self) -> Program:
-        """The backward Program: residuals and cotangents in, cotangents out."""
-        return self._program
-
-    def __repr__(self) -> str:
-        outputs, inputs = (", ".join(map(str, avals)) for avals in (self._out_avals, self._avals))
-        return f"<pullback: {outputs} to {inputs}>"
-
-    def _repr_html_(self) -> str:
-        """The backward Program as notebooks show it."""
-        html: str = presenter("results", "pullback_html")(self)
-        return html
-
-    def __call__(self, cotangent: Any) -> tuple[Any, ...]:
-        leaves = matching_leaves(cotangent, self._out_tree, self._out_avals, "pullback", "cotangent")
-        given = [x for x, keep in zip(leaves, self._has_tangent, strict=True) if keep]
-        found = run(self._program, [*self._residuals, *given])
-        grads = full_gradients(self._avals, found)
-        results = []
-        for treedef in self._in_trees:
-            count = treedef.num_leaves
-            results.append(tree.unflatten(treedef, grads[:count]))
-            grads = grads[count:]
-        return tuple(results)
-
-
 def vjp(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
     """Return ``fun(*primals)`` and its pullback, a function from cotangents to tuples of cotangents.
 
@@ -266,16 +204,15 @@ def linearize(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
     traced = PointTrace(fun, primals, "linearize", has_aux)
     split = traced.split("linearize", linearize_programs)
     values, residuals = traced.primal_results(split)
-    wanted = tree.structure(primals)
-    avals, out_avals, out_tree = traced.avals, traced.out_avals, traced.out_tree
-
-    def pushforward(*tangents: Any) -> Any:
-        leaves = matching_leaves(tangents, wanted, avals, "the linearized function", "tangent")
-        dots = [t for t, a in zip(leaves, avals, strict=True) if a.inexact]
-        found = iter(run(split.other, [*residuals, *dots]))
-        outs = [next(found) if has else zeros(a) for a, has in zip(out_avals, split.has_tangent, strict=True)]
-        return tree.unflatten(out_tree, outs)
-
+    pushforward = Pushforward(
+        split.other,
+        residuals,
+        split.has_tangent,
+        traced.avals,
+        tree.structure(primals),
+        traced.out_avals,
+        traced.out_tree,
+    )
     value, aux = traced.outputs(values)
     return (value, pushforward, aux) if has_aux else (value, pushforward)
 

@@ -1,9 +1,9 @@
-"""Small results as notebooks show them: jitted functions, pullbacks, the state of the disk cache."""
+"""Small results as notebooks show them: jitted functions, linear maps, the state of the disk cache."""
 
 from __future__ import annotations
 
-from funcgrad.api.differentiate import Pullback
 from funcgrad.api.jit import JittedFunction, Specialization
+from funcgrad.api.linear_maps import Pullback, Pushforward
 from funcgrad.compile.native.cache import CacheInfo
 from funcgrad.display.bars import Bar, bars
 from funcgrad.display.costs import bytes_of, size_words
@@ -11,7 +11,7 @@ from funcgrad.display.html import Markup, joined, tag
 from funcgrad.display.listing import Listing, Page, counted, signature
 from funcgrad.display.program import document, totals
 
-__all__ = ["cache_html", "jitted_html", "pullback_html"]
+__all__ = ["cache_html", "jitted_html", "linear_map_html"]
 
 RESULTS_CSS = """
 ul.fg-kinds {margin:2px 0 2px 1.6em; padding:0}
@@ -48,14 +48,14 @@ def kind_words(kind: Specialization) -> Markup:
     return joined([signature(kind.program), tag("span", f": {words}", class_="fg-type")])
 
 
-def pullback_html(pullback: Pullback) -> str:
-    """The backward Program of one point, and what is kept for it."""
+def linear_map_html(linear: Pullback | Pushforward) -> str:
+    """The linear Program of one point, and what is kept for it."""
     page = Page()
-    program = pullback.program
-    listing = Listing(program, page, backward=True)
-    kept = sum([bytes_of(v.aval) for v in program.inputs[: len(pullback._residuals)]])
-    words = f": {counted(len(pullback._residuals), 'residual')} kept, {size_words(kept)}"
-    name = tag("span", repr(pullback), class_="fg-name")
+    program = linear.program
+    listing = Listing(program, page, backward=isinstance(linear, Pullback))
+    kept = sum([bytes_of(v.aval) for v in program.inputs[: linear.n_residuals]])
+    words = f": {counted(linear.n_residuals, 'residual')} kept, {size_words(kept)}"
+    name = tag("span", repr(linear), class_="fg-name")
     head = tag("div", name, words, class_="fg-head")
     signed = tag("div", listing.signature(program.name), class_="fg-head")
     return str(document(joined([head, signed, totals(program, page), listing.rows()]), page))

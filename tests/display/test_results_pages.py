@@ -29,6 +29,13 @@ def test_a_pullback_shows_its_backward_program(read) -> None:
     assert page.count("tr", "fg-forward") == 0
 
 
+def test_a_pushforward_shows_its_linear_program(read) -> None:
+    _, pushforward = fg.linearize(loss, np.ones(3), 2.0)
+    assert repr(pushforward) == "<pushforward: f64[3], f64*[] to f64[]>"
+    page = read(pushforward._repr_html_())
+    assert page.count("tr", "fg-forward") == len(pushforward.program) > 0
+
+
 def test_a_jitted_function_says_what_it_is_compiled_for(read) -> None:
     step = fg.jit(loss)
     assert "jit(loss): not called yet" in read(jitted_html(step)).text

@@ -1,0 +1,131 @@
+"""The derivative at one point, as `vjp` and `linearize` return it: a linear function and its Program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from funcgrad import tree
+from funcgrad.api.calls import run
+from funcgrad.api.results import full_gradients, matching_leaves, zeros
+from funcgrad.ir.avals import Aval
+from funcgrad.ir.presenters import presenter
+from funcgrad.ir.program import Program
+
+__all__ = ["LinearMap", "Pullback", "Pushforward"]
+
+
+class LinearMap:
+    """A linear Program, the residuals of one point that it reads, and which outputs have tangents.
+
+    It may be called any number of times.
+    """
+
+    __slots__ = ("_avals", "_has_tangent", "_out_avals", "_out_tree", "_program", "_residuals")
+
+    def __init__(
+        self,
+        program: Program,
+        residuals: Sequence[Any],
+        has_tangent: tuple[bool, ...],
+        avals: Sequence[Aval],
+        out_avals: Sequence[Aval],
+        out_tree: Any,
+    ) -> None:
+        self._program = program
+        self._residuals = tuple(residuals)
+        self._has_tangent = has_tangent
+        self._avals = tuple(avals)
+        self._out_avals = tuple(out_avals)
+        self._out_tree = out_tree
+
+    @property
+    def n_residuals(self) -> int:
+        """How many values of the point are kept."""
+        return len(self._residuals)
+
+    def _repr_html_(self) -> str:
+        """The linear Program as notebooks show it."""
+        html: str = presenter("results", "linear_map_html")(self)
+        return html
+
+
+class Pullback(LinearMap):
+    """What `vjp` returns: maps a cotangent of the outputs to cotangents of the inputs."""
+
+    __slots__ = ("_in_trees",)
+
+    def __init__(
+        self,
+        program: Program,
+        residuals: Sequence[Any],
+        has_tangent: tuple[bool, ...],
+        avals: Sequence[Aval],
+        in_trees: Sequence[Any],
+        out_avals: Sequence[Aval],
+        out_tree: Any,
+    ) -> None:
+        super().__init__(program, residuals, has_tangent, avals, out_avals, out_tree)
+        self._in_trees = tuple(in_trees)
+
+    @property
+    def program(self) -> Program:
+        """The backward Program: residuals and cotangents in, cotangents out."""
+        return self._program
+
+    def __repr__(self) -> str:
+        return f"<pullback: {listed(self._out_avals)} to {listed(self._avals)}>"
+
+    def __call__(self, cotangent: Any) -> tuple[Any, ...]:
+        leaves = matching_leaves(cotangent, self._out_tree, self._out_avals, "pullback", "cotangent")
+        given = [x for x, keep in zip(leaves, self._has_tangent, strict=True) if keep]
+        found = run(self._program, [*self._residuals, *given])
+        grads = full_gradients(self._avals, found)
+        results = []
+        for treedef in self._in_trees:
+            count = treedef.num_leaves
+            results.append(tree.unflatten(treedef, grads[:count]))
+            grads = grads[count:]
+        return tuple(results)
+
+
+class Pushforward(LinearMap):
+    """What `linearize` returns: maps tangents of the inputs to a tangent of the outputs."""
+
+    __slots__ = ("_in_tree",)
+
+    def __init__(
+        self,
+        program: Program,
+        residuals: Sequence[Any],
+        has_tangent: tuple[bool, ...],
+        avals: Sequence[Aval],
+        in_tree: Any,
+        out_avals: Sequence[Aval],
+        out_tree: Any,
+    ) -> None:
+        super().__init__(program, residuals, has_tangent, avals, out_avals, out_tree)
+        self._in_tree = in_tree
+
+    @property
+    def program(self) -> Program:
+        """The linear Program: residuals and tangents in, tangents out."""
+        return self._program
+
+    def __repr__(self) -> str:
+        return f"<pushforward: {listed(self._avals)} to {listed(self._out_avals)}>"
+
+    def __call__(self, *tangents: Any) -> Any:
+        leaves = matching_leaves(tangents, self._in_tree, self._avals, "the linearized function", "tangent")
+        dots = [t for t, a in zip(leaves, self._avals, strict=True) if a.inexact]
+        found = iter(run(self._program, [*self._residuals, *dots]))
+        outs = [
+            next(found) if has else zeros(a)
+            for a, has in zip(self._out_avals, self._has_tangent, strict=True)
+        ]
+        return tree.unflatten(self._out_tree, outs)
+
+
+def listed(avals: Sequence[Aval]) -> str:
+    """Types with commas between them."""
+    return ", ".join([str(a) for a in avals])
