@@ -108,9 +108,9 @@ def test_nothing_half_written_is_left_in_the_cache(monkeypatch, given):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_ctrl_c_while_compiling_leaves_no_lock_behind(given):
+def test_ctrl_c_while_compiling_is_heard_at_once(given):
     script = """
-import signal, numpy as np, funcgrad as fg
+import signal, time, numpy as np, funcgrad as fg
 def f(x):
     for k in range(3000):
         x = np.sin(x) * (1.0 + k) + x * x
@@ -120,14 +120,15 @@ f.program(np.ones(5))
 def handler(number, frame):
     raise KeyboardInterrupt
 signal.signal(signal.SIGALRM, handler)
-signal.setitimer(signal.ITIMER_REAL, 0.3)
+signal.setitimer(signal.ITIMER_REAL, 2.0)
+start = time.perf_counter()
 try:
     f(np.ones(5))
 except KeyboardInterrupt:
-    print("interrupted", fg.jit(lambda x: x + 1.0)(1.0))
+    print("interrupted", time.perf_counter() - start < 4.0)
 """
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
     )
-    assert done.stdout == "interrupted 2.0\n", done.stderr
+    assert (done.stdout, done.returncode) == ("interrupted True\n", 0), done.stderr
     assert not list(given.glob("*.tmp"))

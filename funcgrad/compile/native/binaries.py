@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
+import functools
+import threading
+from collections.abc import Callable
 from threading import RLock
 from typing import Any
 
 from funcgrad.compile.native.build import NUMBERS, Binary, pack, unpack
 from funcgrad.compile.native.cache import lookup, store
-from funcgrad.compile.native.llvm import keep_through_forks
-from funcgrad.compile.notices import watch_source
+from funcgrad.compile.native.llvm import address_of, keep_through_forks
+from funcgrad.compile.notices import LARGE_SOURCE, watch_source
 
 FLAGS = frozenset({"contract"})
 
@@ -54,10 +58,54 @@ def binary_of(source: str, functions: tuple[str, ...], flags: frozenset[str] = F
         COUNTS.found += 1
         return unpack(payload)
     watch_source(source)
-    binary = built(source, functions, flags)
-    COUNTS.built += 1
-    store(key, pack(binary))
-    return binary
+
+    def build_and_store() -> Binary:
+        binary = built(source, functions, flags)
+        COUNTS.built += 1
+        store(key, pack(binary))
+        return binary
+
+    return interruptible(build_and_store) if len(source) >= LARGE_SOURCE else build_and_store()
+
+
+def interruptible(build: Callable[[], Binary]) -> Binary:
+    """What is built in another thread, while this one waits and can be interrupted: LLVM cannot.
+
+    After Ctrl-C the other thread goes on, and what it makes is found on disk the next time.
+    """
+    if threading.current_thread() is not threading.main_thread() or not address_of("on_exit"):
+        return build()
+    made: list[Binary] = []
+    errors: list[BaseException] = []
+    ended = threading.Event()
+
+    def run() -> None:
+        try:
+            made.append(build())
+        except BaseException as error:  # noqa: BLE001 - the waiting thread raises it
+            errors.append(error)
+        ended.set()
+
+    threading.Thread(target=run, name="funcgrad compiler", daemon=True).start()
+    try:
+        ended.wait()
+    except BaseException:
+        exit_at_once()
+        raise
+    if errors:
+        raise errors[0]
+    return made[0]
+
+
+@functools.cache
+def exit_at_once() -> None:
+    """Let the process end, when it does, without taking LLVM's tables from under the thread that uses them.
+
+    By then Python has flushed its files and run what it was asked to run at the end.
+    """
+    register: Any = ctypes.CDLL(None).on_exit
+    register.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+    register(address_of("_exit"), None)
 
 
 def loaded_kernel(source: str, functions: tuple[str, ...]) -> Any:
