@@ -355,3 +355,12 @@ def test_code_without_a_file_is_shown_by_what_was_recorded() -> None:
 def test_profile_pickles() -> None:
     found = profiled(two_lines, np.ones(3))
     assert str(pickle.loads(pickle.dumps(found))) == str(found)
+
+
+def test_the_page_of_a_profile_leaves_other_displays_alone() -> None:
+    page = fg.profile(two_lines, seconds=QUICK)(np.ones(3))._repr_html_()
+    style = page.partition("<style>")[2].partition("</style>")[0]
+    fonts = [rule for rule in style.split("}") if "font:" in rule or "font-size:" in rule]
+    assert fonts
+    assert all(".fg-profile" in rule for rule in fonts)
+    assert 'class="fg-display fg-profile"' in page

@@ -144,8 +144,9 @@ def notes(profile: Any) -> Iterator[str]:
 
 # -- page -------------------------------------------------------------------------------------------------
 
+KIND = "fg-profile"
 PROFILE_CSS = """
-& {color:var(--fg-ink);font:13px/1.45 system-ui,sans-serif}
+& {color:var(--fg-ink);font:13px/1.45 system-ui,sans-serif;overflow-x:auto;max-width:100%}
 .fg-head {font-weight:600;font-size:14px;margin:2px 0}
 .fg-sum {color:var(--fg-dim);margin:0 0 2px}
 .fg-title {margin:12px 0 2px;color:var(--fg-dim)}
@@ -179,7 +180,7 @@ def profile_html(profile: Any) -> Markup:
     """The profile as a page: the user's lines in heat colours, then every row."""
     total = profile.measured_seconds or 1.0
     parts = [
-        tag("style", Markup(f"{variables()}\n{scoped(PROFILE_CSS)}\n{scoped(SOURCE_CSS)}")),
+        tag("style", Markup(f"{variables()}\n{scoped(PROFILE_CSS, KIND)}\n{scoped(SOURCE_CSS)}")),
         tag("div", headline(profile), class_="fg-head"),
         *[tag("div", line, class_="fg-sum") for line in summary(profile)],
         legend(),
@@ -190,7 +191,7 @@ def profile_html(profile: Any) -> Markup:
         parts.append(tag("div", f"{percent(others / total)} belongs to no line of yours", class_="fg-title"))
     parts.append(all_rows(profile, total))
     parts += [tag("div", note, class_="fg-sum") for note in notes(profile) if note]
-    return tag("div", joined(parts), class_=ROOT)
+    return tag("div", joined(parts), class_=f"{ROOT} {KIND}")
 
 
 def legend() -> Markup:

@@ -95,22 +95,27 @@ def within(places: tuple[str, ...]) -> str:
     return ",".join([f"{place} {SELECTOR}" for place in places])
 
 
-def scoped(rules: str) -> str:
+def scoped(rules: str, kind: str = "") -> str:
     """The rules, holding below the root only. A selector that starts with ``&`` is about the root itself.
+
+    Displays of all kinds meet on one page; with a `kind`, only roots that have this class as well are meant.
 
     >>> print(scoped("td {padding:0}"))
     .fg-display.fg-display td{padding:0}
     >>> print(scoped("& {margin:0} th, td {padding:0}"))
     .fg-display.fg-display{margin:0}
     .fg-display.fg-display th,.fg-display.fg-display td{padding:0}
+    >>> print(scoped("td {padding:0}", "fg-profile"))
+    .fg-display.fg-display.fg-profile td{padding:0}
     """
-    return "\n".join([_scoped_rule(rule.strip()) for rule in rules.split("}") if rule.strip()])
+    root = f"{SELECTOR}.{kind}" if kind else SELECTOR
+    return "\n".join([_scoped_rule(rule.strip(), root) for rule in rules.split("}") if rule.strip()])
 
 
-def _scoped_rule(rule: str) -> str:
+def _scoped_rule(rule: str, root: str) -> str:
     selectors, _, body = rule.partition("{")
     parts = [" ".join(selector.split()) for selector in selectors.split(",")]
-    found = [SELECTOR + part[1:] if part.startswith("&") else f"{SELECTOR} {part}" for part in parts]
+    found = [root + part[1:] if part.startswith("&") else f"{root} {part}" for part in parts]
     declarations = [" ".join(line.split()) for line in body.split(";") if line.strip()]
     return f"{','.join(found)}{{{';'.join(declarations)}}}"
 
