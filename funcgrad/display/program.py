@@ -52,12 +52,10 @@ def totals(program: Program, page: Page) -> Markup:
     """The line below the signature: how much there is of everything."""
     backward = sum([is_backward(e.source) for e in program.equations])
     count = counted(len(program), "equation")
-    if backward:
-        forward = len(program) - backward
-        count = f"{count}: "
-        keys = [key(f"{forward} forward", "forward"), key(f"{backward} backward", "backward")]
-    else:
-        keys = []
+    forward = len(program) - backward
+    keys = [key(f"{forward} forward", "forward")] if forward and backward else []
+    keys += [key(f"{backward} backward", "backward")] if backward else []
+    count += ": " if keys else ""
     made = sum([bytes_of(v.aval) for e in program.equations for v in e.outputs])
     words = [counted(len(program.outputs), "output"), f"{size_words(made)} made"]
     words.append(cost_words(cost_of_program(program, page.costs)))
