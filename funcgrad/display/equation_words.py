@@ -138,7 +138,8 @@ class Words:
         place = "without a line" if source is None else f"{source.function}, line {source.line}{backward}"
         head = text.splitlines()[0] if text else place
         rows = [Row(((shortened(head, MOST_CHARACTERS), "fg-strong"),), "fg-title")]
-        return [*rows, small(f"{place} · {_count(equations)}" if text else _count(equations))]
+        what = _count(equations) if len(equations) > 1 else equations[0].primitive.name
+        return [*rows, small(f"{place} · {what}" if text else what)]
 
     def function_group(self, equations: Sequence[Equation], sources: Sequence[Any]) -> list[Row]:
         """The rows of a box for equations of whole functions: their names, and their lines with counts."""

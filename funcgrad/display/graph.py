@@ -41,7 +41,7 @@ def program_graph(
     *,
     direction: Literal["down", "right"] = "down",
     collapse: Collapse | None = None,
-    most: int = 64,
+    most: int = 40,
     nested: bool = True,
 ) -> Picture:
     """The picture of a Program.
@@ -53,7 +53,7 @@ def program_graph(
 
     >>> program = fg.make_program(fg.grad(lambda w, x: np.sum(np.tanh(x @ w))))(np.ones(3), np.ones((2, 3)))
     >>> program_graph(program)
-    <Picture of function: 5 equations, 255 × 572>
+    <Picture of function: 5 equations>
     """
     if direction not in ("down", "right"):
         raise ValueError(f"direction is 'down' or 'right', not {direction!r}")
@@ -133,13 +133,14 @@ class Pictured:
             ways += [("line", runs, self.lines()), ("line", loops, self.lines())]
         if collapse != "line":
             ways += [("function", runs, self.functions()), ("function", loops, self.functions())]
-        best: tuple[str, list[list[int]]] | None = None
-        for name, gather, keys in ways:
-            found = members(gather(keys, before))
-            if len(found) <= self.most and (best is None or len(found) > len(best[1])):
-                best = name, found
-            fewest = name, found
-        return best or fewest
+        found = [(name, members(gather(keys, before))) for name, gather, keys in ways]
+        found += [("equation", each)] if collapse is None else []
+        counts = [len(groups) for _, groups in found]
+        fitting = [n for n in counts if n <= self.most]
+        # Twice as many boxes say more than so few that nothing of the structure is left.
+        if max(fitting, default=0) < self.most / 6:
+            fitting += [min([n for n in counts if self.most < n <= 2 * self.most], default=0)]
+        return found[counts.index(max(fitting) or min(counts))]
 
     def before(self) -> list[list[int]]:
         """For each equation, the equations whose results it uses."""
@@ -177,8 +178,9 @@ class Pictured:
         """The box of some equations."""
         equations = [self.equations[k] for k in group]
         sources = [self.sources[k] for k in group]
-        if len(equations) == 1:
-            return self.equation_node(equations[0])
+        only = equations[0] if len(equations) == 1 else None
+        if only is not None and (self.collapse != "line" or sources[0] is None or held_programs(only)):
+            return self.equation_node(only)
         ways = {direction_of(equation) for equation in equations}
         kind = ways.pop() if len(ways) == 1 else "plain"
         places = {(s.file, s.line) if s is not None else None for s in sources}
@@ -186,7 +188,8 @@ class Pictured:
             rows = self.words.line_group(equations, sources[0])
         else:
             rows = self.words.function_group(equations, sources)
-        return Node(kind, tuple(rows), self.words.group_tooltip(equations))
+        tooltip = self.words.group_tooltip(equations) if only is None else self.words.tooltip(only)
+        return Node(kind, tuple(rows), tooltip)
 
     def equation_node(self, equation: Equation) -> Node:
         """The box of one equation, with the Programs it holds."""

@@ -67,7 +67,7 @@ class Spacing:
     """Between lines, and between a line and a box."""
     layers: float = 30.0
     """Between layers, at least."""
-    most: float = 76.0
+    most: float = 64.0
     """Between layers, where lines run far to the side."""
     ports: float = 16.0
     """Between the ends of lines at one box."""
@@ -305,7 +305,7 @@ class Finished:
             tops.append(y)
             y += max([self.sizes[v][1] for v in row if v < len(self.sizes)], default=0.0)
             bottoms.append(y)
-            y += min(max(self.spacing.layers, drift[k] / 6), self.spacing.most)
+            y += min(max(self.spacing.layers, drift[k] / 7), self.spacing.most)
         return tops, bottoms
 
     def route(

@@ -257,7 +257,7 @@ class Picture:
         return str(self.svg)
 
     def __repr__(self) -> str:
-        return f"<Picture of {self.label}, {self.width:.0f} × {self.height:.0f}>"
+        return f"<Picture of {self.label}>"
 
 
 MARGIN = 14.0
@@ -268,23 +268,23 @@ def picture(
 ) -> Picture:
     """A picture of this size, with a margin around it and a label for those who cannot see it.
 
-    The legend, of (kind, outline, word), stands below.
+    The legend, of (kind, outline, word), stands above.
     """
-    below, below_height, widest = _legend(legend, max(width, 240.0), height + 14.0)
-    inset = max(widest - width, 0.0) / 2
-    if inset:
-        body = tag("g", body, transform=f"translate({number(inset)} 0)")
+    key, down, widest = _legend(legend, max(width, 240.0))
+    across = max(widest - width, 0.0) / 2
+    if across or down:
+        body = tag("g", body, transform=f"translate({number(across)} {number(down)})")
     full_width = max(width, widest) + 2 * MARGIN
-    full_height = height + below_height + 2 * MARGIN
+    full_height = height + down + 2 * MARGIN
     svg = tag(
         "svg",
-        tag("title", clean(label)) if label else EMPTY,
         tag("style", Markup(style())),
         tag("rect", class_="fg-paper", width=number(full_width), height=number(full_height), rx="6"),
-        tag("g", body, below, transform=f"translate({number(MARGIN)} {number(MARGIN)})"),
+        tag("g", key, body, transform=f"translate({number(MARGIN)} {number(MARGIN)})"),
         xmlns="http://www.w3.org/2000/svg",
         class_=ROOT,
         role="img",
+        aria_label=clean(label),
         viewBox=f"0 0 {number(full_width)} {number(full_height)}",
         width=number(full_width),
         height=number(full_height),
@@ -294,11 +294,11 @@ def picture(
     return Picture(svg, full_width, full_height, label)
 
 
-def _legend(entries: Sequence[tuple[str, str, str]], width: float, y: float) -> tuple[Markup, float, float]:
+def _legend(entries: Sequence[tuple[str, str, str]], width: float) -> tuple[Markup, float, float]:
     """What the outlines and colours mean, in rows no wider than `width`; the height and width of that."""
     if not entries:
         return EMPTY, 0.0, 0.0
-    parts, x, top, widest = [], 0.0, y, 0.0
+    parts, x, y, widest = [], 0.0, 0.0, 0.0
     for kind, outline, word in entries:
         room = 24.0 + text_width(word, SIZES["fg-small"])
         if x and x + room > width:
@@ -308,4 +308,4 @@ def _legend(entries: Sequence[tuple[str, str, str]], width: float, y: float) -> 
         parts.append(tag("g", sample, text, class_=f"fg-key fg-node fg-{kind}"))
         widest = max(widest, x + room)
         x += room + 14.0
-    return joined(parts), y + 14.0 - top + 14.0, widest
+    return joined(parts), y + 30.0, widest

@@ -116,7 +116,7 @@ def vmap(func: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def graph(
-    y: Any, params: Any = None, *, show_saved: bool = True, direction: str = "down", most: int = 200
+    y: Any, params: Any = None, *, show_saved: bool = True, direction: str = "down", most: int = 120
 ) -> Any:
     """The picture of the history of a tensor, or of several: see `funcgrad.torch.pictures.history_graph`.
 
