@@ -17,6 +17,8 @@ from sys import _getframe
 from types import CodeType, TracebackType
 from typing import Any, NamedTuple
 
+from funcgrad.config import tracebacks_are_full
+
 __all__ = [
     "Source",
     "is_library_code",
@@ -380,7 +382,7 @@ def strip_library_frames(error: BaseException, *, full: bool | None = None) -> N
     frame. With ``full=True``, or ``FUNCGRAD_TRACEBACKS=full`` in the environment, nothing is hidden.
     """
     if full is None:
-        full = os.environ.get("FUNCGRAD_TRACEBACKS", "") == "full"
+        full = tracebacks_are_full()
     if full:
         return
     stripped: set[int] = set()
