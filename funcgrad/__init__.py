@@ -28,7 +28,7 @@ from funcgrad.ir.check import check_program as check
 from funcgrad.ir.program import Equation, Program
 
 if _TYPE_CHECKING:
-    from funcgrad import config, extend, lax, nn, random, scipy, testing, torch
+    from funcgrad import config, extend, lax, loops, nn, random, scipy, testing, torch
     from funcgrad.api.associative import associative_scan
     from funcgrad.api.control import cond, fori_loop, scan, switch, while_loop
     from funcgrad.api.explain import explain
@@ -68,6 +68,7 @@ __all__ = [
     "lax",
     "linear_transpose",
     "linearize",
+    "loops",
     "low_level_callable",
     "make_program",
     "map",
@@ -91,7 +92,7 @@ __all__ = [
 ]
 
 
-_LAZY_MODULES = ("config", "extend", "lax", "nn", "random", "scipy", "testing", "torch")
+_LAZY_MODULES = ("config", "extend", "lax", "loops", "nn", "random", "scipy", "testing", "torch")
 _LAZY_FUNCTIONS = {
     "associative_scan": "funcgrad.api.associative",
     "cache_info": "funcgrad.compile.native.cache",

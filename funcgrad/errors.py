@@ -18,6 +18,7 @@ __all__ = [
     "EscapedTracerError",
     "FuncgradError",
     "IndexingError",
+    "MissingExtraError",
     "NonScalarGradError",
     "NotDifferentiableError",
     "ProgramError",
@@ -131,6 +132,10 @@ class ProgramError(FuncgradError, ValueError):
 
 class IndexingError(FuncgradError, IndexError):
     """Raised when an index is out of bounds, has too many parts, or is of a kind that cannot be traced."""
+
+
+class MissingExtraError(FuncgradError, ImportError):
+    """Raised when a package is asked for that comes with an extra, and is not installed."""
 
 
 class TracerValueWarning(UserWarning):
