@@ -6,6 +6,7 @@ build reads its pages (`making/site_pages.py`, `making/reference.py`), and ignor
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,7 @@ copybutton_prompt_is_regexp = True
 
 def setup(app: Any) -> dict[str, bool]:
     """Write the generated pages, and connect what turns our docstrings and names into markup."""
+    os.environ.setdefault("FUNCGRAD_NOTICES", "0")  # cells are run by slow machines too
     sys.path.insert(0, str(HERE / "making"))
     import docstrings  # noqa: PLC0415 - found by the line above
     import links  # noqa: PLC0415

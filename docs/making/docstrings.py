@@ -1,7 +1,7 @@
 """Our docstrings as reStructuredText: plain sentences, `names` in single backquotes, examples with ``>>>``.
 
-They are written for ``help()``, so what would be markup elsewhere (a star in front of an argument's name, bars
-around an absolute value) means itself.
+They are written for ``help()``, so what would be markup elsewhere (a star in front of an argument's name,
+bars around an absolute value) means itself.
 """
 
 from __future__ import annotations
@@ -19,13 +19,24 @@ MARKUP = re.compile(r"([*|\\]|_(?=\W|$))")
 
 
 def escaped(prose: str) -> str:
-    r"""The text with what is no code protected from being read as markup.
+    r"""The text with what is no code protected from being read as markup; names of our errors are links.
 
     >>> escaped("of *args and |x|, as `np.sum` of ``*xs``")
     'of \\*args and \\|x\\|, as `np.sum` of ``*xs``'
+    >>> escaped("Raises ShapeError or ValueError.")
+    'Raises :py:obj:`~funcgrad.errors.ShapeError` or ValueError.'
     """
     parts = CODE.split(prose)
-    return "".join(part if number % 2 else MARKUP.sub(r"\\\1", part) for number, part in enumerate(parts))
+    return "".join(part if number % 2 else _escaped(part) for number, part in enumerate(parts))
+
+
+def _escaped(prose: str) -> str:
+    return ERROR.sub(_linked, MARKUP.sub(r"\\\1", prose))
+
+
+def _linked(match: re.Match[str]) -> str:
+    name = match.group(1)
+    return f":py:obj:`~funcgrad.errors.{name}`" if hasattr(errors, name) else name
 
 
 def paragraphs(lines: list[str]) -> Iterator[list[str]]:

@@ -27,7 +27,9 @@ def tidy(app: Any, doctree: Any) -> None:
     from sphinx import addnodes  # noqa: PLC0415
 
     for block in doctree.findall(nodes.literal_block):  # doctest wants a blank line before the closing fence
-        if block.astext().endswith("\n\n") or (block.get("language") == "pycon" and block.astext()[-1:] == "\n"):
+        if block.astext().endswith("\n\n") or (
+            block.get("language") == "pycon" and block.astext()[-1:] == "\n"
+        ):
             text = block.astext().rstrip("\n")
             block.rawsource = text
             block.children = [nodes.Text(text)]
@@ -35,7 +37,7 @@ def tidy(app: Any, doctree: Any) -> None:
         text = node.astext()
         if text.startswith("funcgrad."):
             node.clear()
-            node += nodes.Text("fg." + text.removeprefix("funcgrad."))
+            node.append(nodes.Text("fg." + text.removeprefix("funcgrad.")))
 
 
 def entry_or_page(entries: Any, name: str) -> Any:

@@ -45,7 +45,7 @@ PAGES = (
     Page("funcgrad.tree", "fg.tree"),
     Page("funcgrad.testing", "fg.testing"),
     Page("funcgrad.extend", "fg.extend"),
-    Page("funcgrad.display", "fg.display"),
+    Page("funcgrad.config", "fg.config"),
     Page("funcgrad.errors", "fg.errors"),
     Page("funcgrad.datasets", "fg.datasets"),
     Page("funcgrad.torch", "fg.torch", entries=False),
@@ -69,7 +69,8 @@ PAGES = (
 # The front page of the reference is in the order of use, not of the alphabet.
 FRONT = {
     "Derivatives": (
-        "grad value_and_grad vjp jvp linearize linear_transpose jacfwd jacrev jacobian hessian hvp stop_gradient"
+        "grad value_and_grad vjp jvp linearize linear_transpose jacfwd jacrev jacobian hessian hvp "
+        "stop_gradient"
     ),
     "Batches": "vmap",
     "Compiled": "jit explain profile njit_callable low_level_callable cache_info clear_cache",
@@ -224,7 +225,9 @@ def index_text(pages: Iterable[Page]) -> str:
             words = sentence(importlib.import_module(page.module)).rstrip(".")
             rows.append(f"| [{page.title}](generated/{page.file}) | {words} |")
         lines += [f"## {caption}", "", "| module | what it is about |", "|---|---|", *rows, ""]
-        names = [f"{page.title.split(':')[0]} <generated/{page.file.removesuffix('.rst')}>" for page in chosen]
+        names = [
+            f"{page.title.split(':')[0]} <generated/{page.file.removesuffix('.rst')}>" for page in chosen
+        ]
         lines += ["```{toctree}", ":hidden:", f":caption: {caption}", "", *names, "```", ""]
     return "\n".join(lines)
 

@@ -21,6 +21,12 @@ HEADLINES = {
     "jit-gaussian-process": "Gaussian process, n = 500",
     "cold-warm-mlp": "first call of a new process, caches warm",
 }
+REMARK = (
+    "The time of funcgrad, then how many times as long the peer takes: above 1 funcgrad is faster, below 1 "
+    "the peer is. Where nothing else is said funcgrad's function is jitted; `jax.jit` compiles the whole call in "
+    "every row. One machine: {machine}. {score}: the [whole table](/benchmarks.md) has those that miss, and "
+    "[speed](/design/speed.md) says why they do."
+)
 PEERS = ("torch", "torch.compile", "autograd", "jax", "jax.jit", "jax.cached")
 LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
 
@@ -72,10 +78,7 @@ def headline(text: str) -> str:
         [
             *lines,
             "",
-            "The time of funcgrad, then how many times as long the peer takes: above 1 funcgrad is faster, below 1 the "
-            "peer is. Where nothing else is said funcgrad's function is jitted; `jax.jit` compiles the whole call in "
-            f"every row. One machine: {machine}. {score}: the [whole table](/benchmarks.md) has those that miss, and "
-            "[speed](/design/speed.md) says why they do.",
+            REMARK.format(machine=machine, score=score),
             "",
         ]
     )
@@ -116,8 +119,8 @@ def copy_notebooks(source: Path, target: Path) -> None:
     page = ["# Notebooks", ""]
     if names:
         page += [
-            "Executed and stored with their outputs in the folder `notebooks` of the repository. Open them with",
-            "`jupyter lab notebooks` after `pip install 'funcgrad[notebook]'`.",
+            "Executed and stored with their outputs in the folder `notebooks` of the repository. Open them",
+            "with `jupyter lab notebooks`, after `pip install 'funcgrad[notebook]'`.",
             "",
             "```{toctree}",
             ":maxdepth: 1",
