@@ -26,8 +26,8 @@ from funcgrad.ir.program import Equation, Literal, Program
 
 __all__ = ["appeared", "explanation_html", "explanation_page", "kind_of", "vanished"]
 
-ROWS = 900
-"""Equations of all Programs together."""
+ROWS = 200
+"""Equations of each Program, those inside it among them."""
 FEW_KERNELS = 2
 
 EXPLANATION_CSS = """
@@ -60,7 +60,7 @@ def explanation_html(found: Explanation) -> str:
 
 def explanation_page(found: Explanation) -> Html:
     """The page as something that can also be printed and saved."""
-    page = Page(rows=ROWS)
+    page = Page()
     name = tag("span", found.name, class_="fg-name")
     body = joined(
         [
@@ -293,6 +293,7 @@ def program_block(
     program: Program, page: Page, marked: frozenset[Equation] = frozenset(), mark: str = "vanished"
 ) -> Markup:
     """A Program with its signature, some of its equations marked."""
+    page.rows = ROWS
     listing = Listing(program, page, marked, mark)
     head = tag("div", listing.signature(program.name), class_="fg-head")
     return tag("div", head, listing.rows())

@@ -13,7 +13,7 @@ LONGEST = 60
 
 SOURCES_CSS = """
 .fg-place {color:var(--fg-dim); margin-left:1em}
-.fg-again {opacity:0.45}
+.fg-again {opacity:0.6}
 """
 
 

@@ -9,7 +9,10 @@ import pytest
 from scipy import special
 
 import funcgrad as fg
-from funcgrad.display.explanation import appeared, explanation_page, vanished
+from funcgrad.compile.explain import Pass
+from funcgrad.display.explanation import ROWS, appeared, explanation_page, pass_folds, vanished
+from funcgrad.display.html import joined
+from funcgrad.display.listing import Page
 from funcgrad.ir.parsing import parse
 from funcgrad.ir.source_text import SourceText
 
@@ -116,3 +119,19 @@ def test_a_program_as_numpy_is_a_string_that_notebooks_colour(read) -> None:
     assert type(source) is SourceText
     assert read(source._repr_html_()).text.strip() == source.strip()
     assert str(source) == source
+
+
+def test_every_program_of_a_long_explanation_is_shown(read) -> None:
+    def long(x, length):
+        for _ in range(length):
+            x = np.sin(x)
+        return x
+
+    programs = [fg.make_program(long, static_argnums=1)(1.0, length) for length in (600, 500, 400)]
+    page = Page()
+    folds = pass_folds([Pass("some", program, 0.0) for program in programs], page)
+    shown = read(joined(folds))
+    assert shown.count("tr", "fg-forward") == 5 * ROWS
+    assert shown.count("tr", "fg-vanished") > 0
+    assert "100 vanished" in shown.text
+    assert len(joined(folds)) < 1_000_000
