@@ -260,6 +260,25 @@ def test_arguments_may_be_pytrees_numbers_and_static() -> None:
     )
 
 
+def test_call_of_a_transform_is_timed_as_its_user_makes_it() -> None:
+    calls: list[int] = []
+
+    def counted(x: Any) -> Any:
+        calls.append(1)
+        return np.sum(np.sin(x))
+
+    plain = profiled(counted, np.ones(3))
+    # Recorded once: a plain function might change its arguments.
+    assert len(calls) == 1
+    assert plain.call_seconds == plain.run_seconds
+    calls.clear()
+    found = profiled(fg.grad(counted), np.ones(3))
+    assert 5 < len(calls) <= 22
+    # Recording takes longer than running four equations on three numbers.
+    assert found.call_seconds > found.run_seconds
+    assert "(recording, arguments)" in str(found)
+
+
 def test_donated_arguments_stay_whole() -> None:
     x = np.ones(1000)
     consistent(profiled(fg.jit(lambda x: np.sin(x) * 2.0, donate_argnums=0), x))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -99,7 +99,9 @@ class Profile:
     """Whether it ran as native code, or was evaluated by NumPy."""
     rows: tuple[Row, ...]
     call_seconds: float
-    """The median time of a call without any clock in between."""
+    """The median time of a call as you make it; that of a run, for a function that no transform has made."""
+    run_seconds: float
+    """The median time of a run of the recorded Program, without any clock in between."""
     runs: int
     peak_bytes: int
     """The most memory that a call holds at once beside its arguments."""
@@ -113,7 +115,7 @@ class Profile:
 
     @property
     def overhead_seconds(self) -> float:
-        """What a call takes beyond its rows: taking arguments, returning results, going from row to row."""
+        """What a call takes beyond its rows: recording, taking arguments, going from row to row."""
         return max(self.call_seconds - self.measured_seconds, 0.0)
 
     @property
@@ -215,7 +217,10 @@ def profile(fun: Function, *, seconds: float = 0.5) -> Function:
 
         program, values, compiled = recorded(fun, args, kwargs)
         measure = profile_rows.of_kernels if compiled else profile_rows.of_equations
-        return measure(name_of(fun), program, values, seconds)
+        found = measure(name_of(fun), program, values, seconds)
+        return replace(
+            found, call_seconds=profile_rows.call_seconds(fun, args, kwargs, seconds) or found.run_seconds
+        )
 
     return profiled
 

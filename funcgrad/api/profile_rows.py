@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from funcgrad.api.jit import JittedFunction
 from funcgrad.api.profile import Profile, Row, Share
+from funcgrad.api.transformed import TransformedFunction
 from funcgrad.compile.explain import parts_of
 from funcgrad.compile.nests import Nest, Special, Store
 from funcgrad.compile.segments import Reason
 from funcgrad.compile.timed_evaluation import timed_evaluation
 from funcgrad.compile.timed_kernels import timed_kernels
-from funcgrad.compile.timings import Timing
+from funcgrad.compile.timings import MOST, Timing, median_seconds
 from funcgrad.ir.presenters import presenter
 from funcgrad.ir.program import Equation, Program
 from funcgrad.source import Source
@@ -21,12 +23,15 @@ from funcgrad.source import Source
 WITHOUT_COUNT = ("while_loop", "while_sweeps")
 """Steps whose trips, and hence operations, are known to nobody before they run."""
 
+FEW = 20
+"""Calls at most of a function whose Python runs each time."""
+
 
 def of_equations(name: str, program: Program, values: Sequence[Any], seconds: float) -> Profile:
     """The profile of a Program that NumPy evaluates."""
     found = timed_evaluation(program, values, seconds)
     rows = with_places([equation_row(timing) for timing in found.timings])
-    return Profile(name, False, rows, found.call_seconds, found.runs, found.peak_bytes)
+    return Profile(name, False, rows, 0.0, found.run_seconds, found.runs, found.peak_bytes)
 
 
 def of_kernels(name: str, program: Program, values: Sequence[Any], seconds: float) -> Profile:
@@ -38,7 +43,24 @@ def of_kernels(name: str, program: Program, values: Sequence[Any], seconds: floa
         for timing in part.timings
     ]
     reasons = tuple(dict.fromkeys([reason_words(reason) for reason in found.reasons]))
-    return Profile(name, True, with_places(rows), found.call_seconds, found.runs, found.peak_bytes, reasons)
+    return Profile(
+        name, True, with_places(rows), 0.0, found.run_seconds, found.runs, found.peak_bytes, reasons
+    )
+
+
+def call_seconds(
+    fun: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], seconds: float
+) -> float | None:
+    """The median time of a call of a transformed function, as its user makes it; None where that may harm.
+
+    A plain function might change its arguments, and a jitted one those that it is given to keep.
+    """
+    if not isinstance(fun, TransformedFunction):
+        return None
+    if isinstance(fun, JittedFunction):
+        return None if fun._donated else median_seconds(lambda: fun(*args, **kwargs), seconds / 4, MOST)
+    # The user's Python runs in each of them.
+    return median_seconds(lambda: fun(*args, **kwargs), seconds / 4, FEW)
 
 
 def with_places(rows: Iterable[Row]) -> tuple[Row, ...]:

@@ -116,7 +116,7 @@ class TimedEvaluation:
 
     timings: list[Timing]
     runs: int
-    call_seconds: float
+    run_seconds: float
     peak_bytes: int
 
 
@@ -137,7 +137,7 @@ def timed_evaluation(program: Program, values: Sequence[Any], seconds: float) ->
         return evaluate_by_numpy(program, values)
 
     found = measured(timed, plain, places, seconds)
-    return TimedEvaluation(scaled(found.timings, 1e-9), found.runs, found.call_seconds, peak_bytes(plain))
+    return TimedEvaluation(scaled(found.timings, 1e-9), found.runs, found.run_seconds, peak_bytes(plain))
 
 
 def timed_function(program: Program, places: list[Place]) -> Run:

@@ -163,7 +163,7 @@ class TimedKernels:
     parts: list[TimedPart]
     reasons: list[Reason]
     runs: int
-    call_seconds: float
+    run_seconds: float
     peak_bytes: int
 
 
@@ -185,7 +185,7 @@ def timed_kernels(program: Program, values: Sequence[Any], seconds: float) -> Ti
         found = measured(partial(reading_of, piece, given), plain, piece.places, seconds / len(pieces))
         parts.append(TimedPart(piece.kernel, scaled(found.timings, piece.unit)))
         runs.append(found.runs)
-        calls.append(found.call_seconds)
+        calls.append(found.run_seconds)
     scratch = max([part.kernel.scratch_bytes for part in parts if part.kernel is not None], default=0)
     return TimedKernels(parts, reasons, min(runs), float(np.median(calls)), scratch + peak_bytes(plain))
 

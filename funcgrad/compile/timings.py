@@ -15,6 +15,9 @@ import numpy as np
 
 WARM_UP = 2
 FEWEST, MOST = 5, 1000
+BATCH = 4
+"""Runs that follow one another before the other form has its turn."""
+
 SHORTEST = 2e-5
 """Seconds that a sample of a call takes at least; shorter calls are repeated."""
 
@@ -66,8 +69,8 @@ class Measured(NamedTuple):
     timings: list[Timing]
     """In the clock's units."""
     runs: int
-    call_seconds: float
-    """The median time of a call without readings of the clock."""
+    run_seconds: float
+    """The median time without readings of the clock."""
 
 
 def measured(
@@ -76,35 +79,49 @@ def measured(
     """Call two forms of one function in turn, for so many seconds together.
 
     `run` fills ``spent`` and ``runs`` of every place, and says what reading the clock costs; `plain` does
-    without. In turn, so that whatever else the machine does falls on both.
+    without. In turn, so that whatever else the machine does falls on both; a few of each one right after the
+    other, as in use: the threads of a library fall asleep between calls.
     """
     for _ in range(WARM_UP):
         run()
         plain()
-    repeats = repeats_of(plain)
-    flat = list(walk_places(places))
-    own: list[list[float]] = []
+    repeats = max(BATCH, repeats_of(plain))
+    flat = [place for place, _ in walk_places(places)]
+    noted: list[tuple[Reading, list[tuple[int, int]]]] = []
     calls: list[float] = []
     start = perf_counter()
-    while len(own) < FEWEST or (len(own) < MOST and perf_counter() - start < seconds):
-        for place, _ in flat:
-            place.spent = place.runs = 0
-        reading = run()
-        found: dict[Place, float] = {}
-        for place in places:
-            own_times(place, reading, found)
-        own.append([found[place] for place, _ in flat])
+    while len(noted) < FEWEST or (len(noted) < MOST and perf_counter() - start < seconds):
+        for _ in range(BATCH):
+            for place in flat:
+                place.spent = place.runs = 0
+            reading = run()
+            noted.append((reading, [(place.spent, place.runs) for place in flat]))
         before = perf_counter()
         for _ in range(repeats):
             plain()
         calls.append((perf_counter() - before) / repeats)
+    return Measured(timings_of(places, noted), len(noted), float(np.median(calls)))
+
+
+def timings_of(
+    places: Sequence[Place], noted: Sequence[tuple[Reading, list[tuple[int, int]]]]
+) -> list[Timing]:
+    """The times of the places, from what was noted of each in several runs."""
+    flat = list(walk_places(places))
+    own: list[list[float]] = []
+    for reading, pairs in noted:
+        for (place, _), (spent, runs) in zip(flat, pairs, strict=True):
+            place.spent, place.runs = spent, runs
+        found: dict[Place, float] = {}
+        for place in places:
+            own_times(place, reading, found)
+        own.append([found[place] for place, _ in flat])
     times = np.maximum(np.array(own).reshape(len(own), len(flat)), 0.0)
     medians, bests = (np.median(times, axis=0), times.min(axis=0)) if flat else ([], [])
-    timings = [
+    return [
         Timing(place, depth, float(median), float(best), place.runs)
         for (place, depth), median, best in zip(flat, medians, bests, strict=True)
     ]
-    return Measured(timings, len(own), float(np.median(calls)))
 
 
 def repeats_of(plain: Callable[[], Any]) -> int:
@@ -129,3 +146,15 @@ def own_times(place: Place, reading: Reading, found: dict[Place, float]) -> tupl
     whole = max(place.spent - reading.within * place.runs - reading.whole * readings, 0.0)
     found[place] = whole - inner
     return whole, readings + place.runs
+
+
+def median_seconds(call: Callable[[], Any], seconds: float, most: int) -> float:
+    """The median time of a call after the first, measured for so many seconds and `most` times at most."""
+    call()
+    samples: list[float] = []
+    start = perf_counter()
+    while len(samples) < FEWEST or (len(samples) < most and perf_counter() - start < seconds):
+        before = perf_counter()
+        call()
+        samples.append(perf_counter() - before)
+    return float(np.median(samples))

@@ -61,17 +61,23 @@ def headline(profile: Any) -> str:
 def summary(profile: Any) -> Iterator[str]:
     """The numbers of the whole call."""
     what = "steps of kernels" if profile.compiled else "equations"
-    measured, total = profile.measured_seconds, profile.call_seconds
-    rest = profile.overhead_seconds
-    around = (
-        f"{time_words(rest)} around them" if rest else f"{time_words(measured - total)} more when measured"
-    )
-    yield f"{time_words(measured)} in {len(profile.rows)} {what}, {around}; medians of {profile.runs} runs"
+    measured = profile.measured_seconds
+    runs = f"medians of {profile.runs} runs"
+    yield f"{time_words(measured)} in {len(profile.rows)} {what}, {around(profile)}; {runs}"
     flops, moved = profile.flops, profile.bytes_moved
     rates = [rate_words(flops, measured, "flop"), rate_words(moved, measured, "B")]
     found = [f"{count_words(flops)} operations", f"{size_words(moved)} moved"]
     paired = [f"{words} ({rate})" if rate else words for words, rate in zip(found, rates, strict=True)]
     yield f"{', '.join(paired)}; at most {size_words(profile.peak_bytes)} of memory at once"
+
+
+def around(profile: Any) -> str:
+    """What a call takes beside its rows, and for what."""
+    rest = profile.overhead_seconds
+    if not rest:
+        return f"{time_words(profile.measured_seconds - profile.call_seconds)} more when measured"
+    recording = not profile.compiled and profile.call_seconds != profile.run_seconds
+    return f"{time_words(rest)} around them{' (recording, arguments)' if recording else ''}"
 
 
 def line_text(shown: Shown, total: float) -> str:
