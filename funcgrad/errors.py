@@ -19,6 +19,7 @@ __all__ = [
     "FuncgradError",
     "IndexingError",
     "MissingExtraError",
+    "LabelsDroppedWarning",
     "NonScalarGradError",
     "NotDifferentiableError",
     "ProgramError",
@@ -140,6 +141,10 @@ class MissingExtraError(FuncgradError, ImportError):
 
 class TracerValueWarning(UserWarning):
     """Given when ``np.asarray`` takes the value of a traced array, so that no gradient flows through it."""
+
+
+class LabelsDroppedWarning(UserWarning):
+    """Given when the values of a pandas or xarray object are taken, and its labels are not."""
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:

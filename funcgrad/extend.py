@@ -47,6 +47,7 @@ from funcgrad.ir.remembered import ARRAYS
 from funcgrad.numpy.dispatch import implements
 from funcgrad.ops.families import Binary, Pointwise, Reduction, Unary
 from funcgrad.ops.structure import LinearUnary
+from funcgrad.tracing.adapters import introduce
 from funcgrad.tracing.primitive import Linear, Primitive
 from funcgrad.tracing.samples import (
     ErrorSample,
@@ -81,6 +82,7 @@ __all__ = [
     "edge",
     "fixed",
     "implements",
+    "introduce",
     "integers",
     "normal",
     "parse",

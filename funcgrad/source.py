@@ -292,6 +292,7 @@ _INSTALLED = (_STANDARD_LIBRARY + "site-packages", _STANDARD_LIBRARY + "dist-pac
 # The guided run of `python -m funcgrad` speaks as a user would, so its lines are shown like a user's.
 _USER_FOLDER = _PACKAGE + "command" + os.sep
 _GENERATED = ("<__array_function__", "<frozen ")
+_ARRAY_LIBRARIES = ("numpy", "scipy", "pandas", "xarray", "einops", "opt_einsum")
 _MOST_FILES = 4096
 
 
@@ -304,8 +305,8 @@ def _is_library_file(file: str) -> bool:
 
 
 def _array_library_folders() -> tuple[str, ...]:
-    """Folders of NumPy and SciPy, as far as they are loaded: their frames cannot run before that."""
-    files = [getattr(sys.modules.get(name), "__file__", None) for name in ("numpy", "scipy")]
+    """Folders of what works with arrays, as far as it is loaded: its frames cannot run before that."""
+    files = [getattr(sys.modules.get(name), "__file__", None) for name in _ARRAY_LIBRARIES]
     return tuple(os.path.dirname(file) + os.sep for file in files if file)
 
 
@@ -326,7 +327,7 @@ _library_files = _LibraryFiles()
 
 
 def is_library_code(code: CodeType) -> bool:
-    """Whether the code is funcgrad's, NumPy's, SciPy's or the standard library's, hence not the user's line.
+    """Whether the code is funcgrad's, an array library's or the standard library's: not the user's line.
 
     >>> is_library_code(user_location.__code__), is_library_code((lambda x: x).__code__)
     (True, False)

@@ -12,6 +12,7 @@ from funcgrad import tree
 from funcgrad.errors import ArgnumsError, NotDifferentiableError
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.source import Source, user_location
+from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.tracer import Tracer
 
 Argnums = int | Sequence[int]
@@ -59,7 +60,8 @@ class Selection:
         else:
             self.numbers = normalized_argnums(argnums, len(args), transform)
         chosen = args[self.numbers[0]] if self.single else tuple([args[n] for n in self.numbers])
-        self.leaves, self.treedef = tree.flatten(chosen)
+        leaves, self.treedef = tree.flatten(chosen)
+        self.leaves = plain_leaves(leaves)
 
     def call(self, function: Callable[..., Any], leaves: Sequence[Any]) -> Any:
         """The function's result with `leaves` for the selected ones."""

@@ -15,6 +15,7 @@ from funcgrad.errors import ArgnumsError, ShapeError, TreeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
 from funcgrad.ops.structure import move_axis
+from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.batching import batch_program, mapped_outputs
@@ -95,7 +96,7 @@ class Mapping:
         leaves, args_tree = tree.flatten(args)
         axes = tree.flatten_prefix(in_axes, args_tree, "in_axes")
         named, named_tree = tree.flatten(kwargs)
-        self._leaves = [*leaves, *named]
+        self._leaves = plain_leaves([*leaves, *named])
         self._treedef = (args_tree, named_tree)
         self._axes: list[Any] = [*axes, *[0] * len(named)]
         self._avals: list[Aval | None] = []

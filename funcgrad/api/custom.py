@@ -12,11 +12,13 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.api.arguments import here, leaf_aval, normalized_argnums
 from funcgrad.api.calls import Traced, name_of, trace
+from funcgrad.api.pickling import name_for_pickle
 from funcgrad.api.transformed import transform
 from funcgrad.errors import CustomRuleError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.families import aval as aval_of_any
 from funcgrad.ops.families import cast
+from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import Recorder, active_recorder
 from funcgrad.tracing.tracer import Tracer
@@ -68,7 +70,8 @@ class FlatCall:
     __slots__ = ("leaves", "shape")
 
     def __init__(self, fun: Function, static: Sequence[int], args: tuple[Any, ...], what: str) -> None:
-        self.leaves, treedef = tree.flatten(tuple([x for n, x in enumerate(args) if n not in static]))
+        leaves, treedef = tree.flatten(tuple([x for n, x in enumerate(args) if n not in static]))
+        self.leaves = plain_leaves(leaves)
         avals = [leaf_aval(x, lambda: "an argument", what) for x in self.leaves]
         self.shape = CallShape(fun, static, args, treedef, avals)
 
@@ -104,9 +107,10 @@ class CustomFunction:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self.__call__, instance)
 
-    def __reduce__(self) -> str:
-        # By its name, as Python pickles functions: the name stands for this object, not for the function.
-        return self.__qualname__
+    def __reduce__(self) -> Any:
+        # The name stands for this object, not for the function.
+        name = name_for_pickle(self, self.__module__, self.__qualname__)
+        return (object.__new__, (type(self),), self.__dict__) if name is None else name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function, recorded with its rule where an argument is traced."""

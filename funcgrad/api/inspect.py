@@ -11,6 +11,7 @@ from funcgrad.api.calls import trace
 from funcgrad.api.transformed import transform
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
+from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.simplify import simplify_program
 
@@ -39,6 +40,7 @@ def make_program(
         numbers = {n % len(args) for n in static}
         dynamic = [None if n in numbers else x for n, x in enumerate(args)]
         leaves, treedef = tree.flatten((dynamic, kwargs))
+        leaves = plain_leaves(leaves)
         avals = [
             x if isinstance(x, Aval) else leaf_aval(x, lambda: "an argument", "make_program") for x in leaves
         ]

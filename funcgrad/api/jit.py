@@ -17,6 +17,7 @@ from funcgrad.errors import StaticArgumentError
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.program import Program
 from funcgrad.source import strip_library_frames
+from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.replay import inline
@@ -139,6 +140,7 @@ class JittedFunction(TransformedFunction):
             out = latest.executable.call(*leaves)
             if out is not NotImplemented:
                 return tree.unflatten(latest.out_tree, out)
+        leaves = plain_leaves(leaves)
         found = self._specialization(static, treedef, leaves, args, kwargs)
         recorder = recorder_of([*leaves, *[x for _, x in found.program.captured]])
         if recorder is not None:
@@ -252,7 +254,7 @@ class JittedFunction(TransformedFunction):
         """What is made for these arguments."""
         static, dynamic = self._divided(args, kwargs)
         leaves, treedef = tree.flatten(dynamic)
-        return self._specialization(static, treedef, leaves, args, kwargs)
+        return self._specialization(static, treedef, plain_leaves(leaves), args, kwargs)
 
     def program(self, *args: Any, **kwargs: Any) -> Program:
         """The Program that is compiled for these arguments."""

@@ -10,6 +10,7 @@ from funcgrad.api.arguments import leaf_aval
 from funcgrad.api.calls import run, trace
 from funcgrad.api.results import NO_AUX, Aux
 from funcgrad.ir.program import Program
+from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.linearize import linearize_program
 from funcgrad.transforms.simplify import simplify_program
@@ -48,7 +49,7 @@ class PointTrace:
     def __init__(self, fun: Function, primals: Sequence[Any], transform: str, has_aux: bool = False) -> None:
         flat = [tree.flatten(x) for x in primals]
         self.in_trees = [treedef for _, treedef in flat]
-        leaves = [leaf for part, _ in flat for leaf in part]
+        leaves = plain_leaves([leaf for part, _ in flat for leaf in part])
         self.avals = [leaf_aval(x, lambda: "an argument", transform) for x in leaves]
         self._aux = aux = Aux(True) if has_aux else NO_AUX
         counts: list[Any] = []

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable
 from types import MethodType
 from typing import Any, TypeVar
 
+from funcgrad.api.pickling import name_for_pickle
 from funcgrad.source import strip_library_frames
 
 Function = Callable[..., Any]
@@ -45,17 +45,8 @@ class TransformedFunction:
         transform, args, kwargs = self._made_by
         name = getattr(args[0], "__qualname__", "")
         # Used as a decorator, the transformed function is what its module knows by this name.
-        if found_by_name(getattr(args[0], "__module__", ""), name) is self:
-            return name
-        return _remade, (transform, args, kwargs)
-
-
-def found_by_name(module: str, qualified_name: str) -> Any:
-    """The object a module has under a qualified name, or None."""
-    found: Any = sys.modules.get(module)
-    for part in qualified_name.split("."):
-        found = getattr(found, part, None)
-    return found
+        found = name_for_pickle(self, getattr(args[0], "__module__", ""), name)
+        return (_remade, (transform, args, kwargs)) if found is None else found
 
 
 def _remade(transform: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -15,6 +15,7 @@ import numpy as np
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.catalog import CATALOG
+from funcgrad.tracing.labelled import is_labelled, values_of
 from funcgrad.tracing.tracer import Tracer
 
 _PLAIN = (Tracer, float, int, np.ndarray, complex, bool)
@@ -32,6 +33,8 @@ def asoperand(x: Any) -> Any:
         return x
     if isinstance(x, list | tuple):
         return _joined(x) if holds_tracer(x) else _numeric(np.asarray(x), x)
+    if is_labelled(x):
+        return asoperand(values_of(x))
     array = np.asarray(x)
     return _stacked(array) if array.dtype == object else _numeric(array, x)
 

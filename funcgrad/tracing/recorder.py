@@ -18,6 +18,7 @@ from funcgrad.errors import ConcretizationError, EscapedTracerError, FuncgradErr
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.source import Source, user_location
+from funcgrad.tracing.adapters import introduce
 from funcgrad.tracing.tracer import Tracer
 
 COPY_BELOW = 1 << 14
@@ -62,6 +63,7 @@ class Recorder:
     )
 
     def __init__(self, name: str, transform: str = "", location: Any = None) -> None:
+        introduce()
         outer = _active.get()
         self.level: int = outer.level + 1 if outer is not None else 0
         self.name = name

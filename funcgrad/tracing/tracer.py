@@ -28,6 +28,8 @@ class Tracer:
 
     __slots__ = ("__weakref__", "_alias", "_index", "_recorder", "_view", "aval")
     __array_priority__ = 1000.0
+    __pandas_priority__ = 5000
+    """Above pandas' own, so that its operators leave operations with tracers to the tracers."""
 
     _recorder: Recorder
     _index: int

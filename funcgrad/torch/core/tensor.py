@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from funcgrad.extend import Tracer
+from funcgrad.extend import Tracer, introduce
 from funcgrad.torch.core.dtypes import dtype as torch_dtype_class
 from funcgrad.torch.core.dtypes import torch_dtype
 from funcgrad.torch.core.history import AccumulateGrad, Node, Output
@@ -372,6 +372,7 @@ def _word(t: Tensor) -> str:
 
 def wrap(value: Any) -> Tensor:
     """A new tensor without history that owns `value`."""
+    introduce()
     t: Tensor = _new(Tensor)
     t._value = value
     t._version_box = [0]

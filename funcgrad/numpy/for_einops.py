@@ -1,0 +1,148 @@
+"""The backends by which einops works on traced arrays and on the tensors of `funcgrad.torch`.
+
+Imported when a trace begins, or a tensor is made, in a process that has imported einops, which finds the
+classes among those derived from its own.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from funcgrad.tracing.tracer import Tracer
+
+if TYPE_CHECKING:
+    AbstractBackend = object
+else:
+    AbstractBackend = sys.modules["einops._backends"].AbstractBackend
+
+__all__ = ["TensorBackend", "TracerBackend"]
+
+
+class TracerBackend(AbstractBackend):
+    """What einops needs to do to a traced array, by NumPy's functions."""
+
+    framework_name = "funcgrad"
+
+    def is_appropriate_type(self, tensor: Any) -> bool:
+        """Whether `tensor` is a traced array."""
+        return isinstance(tensor, Tracer)
+
+    def from_numpy(self, x: Any) -> Any:
+        """An array as an operand."""
+        return x
+
+    def to_numpy(self, x: Any) -> Any:
+        """The value of a traced array, if it has one."""
+        return np.asarray(x)
+
+    def arange(self, start: int, stop: int) -> Any:
+        """The integers of a range."""
+        return np.arange(start, stop)
+
+    def reduce(self, x: Any, operation: str, axes: Sequence[int]) -> Any:
+        """A reduction by the name of the function."""
+        return getattr(np, operation)(x, axis=tuple(axes))
+
+    def stack_on_zeroth_dimension(self, tensors: Sequence[Any]) -> Any:
+        """The arrays, stacked along a new first axis."""
+        return np.stack(tensors)
+
+    def add_axis(self, x: Any, new_position: int) -> Any:
+        """The array with a new axis of size one."""
+        return np.expand_dims(x, new_position)
+
+    def add_axes(self, x: Any, n_axes: int, pos2len: Mapping[int, int]) -> Any:
+        """The array repeated along new axes, given by their places and lengths."""
+        for position in sorted(pos2len):
+            x = np.expand_dims(x, position)
+        return np.broadcast_to(x, tuple([pos2len.get(k, n) for k, n in enumerate(x.shape)]))
+
+    def tile(self, x: Any, repeats: Sequence[int]) -> Any:
+        """The array repeated along its axes."""
+        return np.tile(x, tuple(repeats))
+
+    def concat(self, tensors: Sequence[Any], axis: int) -> Any:
+        """The arrays, joined along an axis."""
+        return np.concatenate(tensors, axis=axis)
+
+    def is_float_type(self, x: Any) -> bool:
+        """Whether the array can be averaged."""
+        return bool(x.dtype.kind in "fc")
+
+    def einsum(self, pattern: str, *x: Any) -> Any:
+        """The sum of products that the pattern names."""
+        return np.einsum(pattern, *x)
+
+
+class TensorBackend(TracerBackend):
+    """The same for the tensors of `funcgrad.torch`, by its functions."""
+
+    framework_name = "funcgrad.torch"
+
+    def __init__(self) -> None:
+        self.torch: Any = import_module("funcgrad.torch")
+
+    def is_appropriate_type(self, tensor: Any) -> bool:
+        """Whether `tensor` is a tensor of the facade."""
+        return isinstance(tensor, self.torch.Tensor)
+
+    def from_numpy(self, x: Any) -> Any:
+        """A tensor with the elements of an array."""
+        return self.torch.from_numpy(x)
+
+    def to_numpy(self, x: Any) -> Any:
+        """The elements of a tensor."""
+        return x.detach().numpy()
+
+    def arange(self, start: int, stop: int) -> Any:
+        """The integers of a range."""
+        return self.torch.arange(start, stop)
+
+    def transpose(self, x: Any, axes: Sequence[int]) -> Any:
+        """The axes in another order."""
+        return x.permute(tuple(axes))
+
+    def reduce(self, x: Any, operation: str, axes: Sequence[int]) -> Any:
+        """A reduction by the name of the function."""
+        if operation in ("sum", "mean"):
+            return getattr(x, operation)(dim=tuple(axes))
+        if operation in ("min", "max"):
+            return getattr(x, f"a{operation}")(dim=tuple(axes))
+        for axis in sorted(axes, reverse=True):
+            x = getattr(x, operation)(dim=axis)
+        return x
+
+    def stack_on_zeroth_dimension(self, tensors: Sequence[Any]) -> Any:
+        """The tensors, stacked along a new first axis."""
+        return self.torch.stack(tuple(tensors))
+
+    def add_axis(self, x: Any, new_position: int) -> Any:
+        """The tensor with a new axis of size one."""
+        return self.torch.unsqueeze(x, new_position)
+
+    def add_axes(self, x: Any, n_axes: int, pos2len: Mapping[int, int]) -> Any:
+        """The tensor repeated along new axes, given by their places and lengths."""
+        for position in sorted(pos2len):
+            x = self.torch.unsqueeze(x, position)
+        return x.expand([pos2len.get(k, -1) for k in range(n_axes)])
+
+    def tile(self, x: Any, repeats: Sequence[int]) -> Any:
+        """The tensor repeated along its axes."""
+        return x.repeat(tuple(repeats))
+
+    def concat(self, tensors: Sequence[Any], axis: int) -> Any:
+        """The tensors, joined along an axis."""
+        return self.torch.cat(tuple(tensors), dim=axis)
+
+    def is_float_type(self, x: Any) -> bool:
+        """Whether the tensor can be averaged."""
+        return bool(x.is_floating_point())
+
+    def einsum(self, pattern: str, *x: Any) -> Any:
+        """The sum of products that the pattern names."""
+        return self.torch.einsum(pattern, *x)
