@@ -44,6 +44,10 @@ def test_the_page_and_its_text(whole) -> None:
     assert shown["text/html"] == whole._repr_html_() == explanation_page(whole)._repr_html_()
 
 
+def test_what_explain_makes_says_what_it_is() -> None:
+    assert repr(fg.explain(smooth)) == "explain(smooth)"
+
+
 def test_every_pass_is_a_section_with_what_changed(whole, read) -> None:
     page = read(whole._repr_html_())
     for number, each in enumerate(whole.passes, 1):
