@@ -15,6 +15,7 @@ from funcgrad.api.transformed import TransformedFunction, function_expected
 from funcgrad.compile.tiering import register
 from funcgrad.errors import StaticArgumentError
 from funcgrad.ir.avals import Aval, aval_of
+from funcgrad.ir.presenters import presenter
 from funcgrad.ir.program import Program
 from funcgrad.source import strip_library_frames
 from funcgrad.tracing.labelled import plain_leaves
@@ -250,6 +251,11 @@ class JittedFunction(TransformedFunction):
 
     # -- looking inside ------------------------------------------------------------------------------------
 
+    def _repr_html_(self) -> str:
+        """What has been compiled so far, as notebooks show it."""
+        html: str = presenter("results", "jitted_html")(self)
+        return html
+
     def specialized(self, *args: Any, **kwargs: Any) -> Specialization:
         """What is made for these arguments."""
         static, dynamic = self._divided(args, kwargs)
@@ -265,10 +271,10 @@ class JittedFunction(TransformedFunction):
 
         It is a string; a notebook shows it in colours.
         """
-        from funcgrad.compile.kernel_source import KernelSource  # noqa: PLC0415 - when first needed
+        from funcgrad.ir.source_text import SourceText  # noqa: PLC0415 - when first needed
 
         kernels = self.specialized(*args, **kwargs).executable.kernels
-        return KernelSource("\n\n".join([kernel.source for kernel in kernels]))
+        return SourceText("\n\n".join([kernel.source for kernel in kernels]))
 
 
 def with_arrays_of_its_own(program: Program) -> Program:

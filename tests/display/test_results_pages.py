@@ -11,7 +11,7 @@ from funcgrad.display.arrays import array_words
 from funcgrad.display.bars import Bar, bars
 from funcgrad.display.highlight import highlighted
 from funcgrad.display.html import Markup, escaped, joined, tag
-from funcgrad.display.results import cache_html, jitted_html
+from funcgrad.display.results import cache_html
 from funcgrad.display.theme import COLOURS, scoped, variables
 
 
@@ -38,10 +38,10 @@ def test_a_pushforward_shows_its_linear_program(read) -> None:
 
 def test_a_jitted_function_says_what_it_is_compiled_for(read) -> None:
     step = fg.jit(loss)
-    assert "jit(loss): not called yet" in read(jitted_html(step)).text
+    assert "jit(loss): not called yet" in read(step._repr_html_()).text
     step(np.ones(3), 2.0)
     step(np.ones((3, 2)), 2.0)
-    text = read(jitted_html(step)).text
+    text = read(step._repr_html_()).text
     assert "jit(loss): 2 kinds of arguments so far" in text
     assert "loss(f64[3], f64*[]) → f64[]: 3 equations, 1 kernel" in text
 
