@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy.dispatch import implements, unsupported
+from funcgrad.numpy.dispatch import implements
 from funcgrad.numpy.joining import concatenate
 from funcgrad.numpy.movement import take_along
 from funcgrad.numpy.ranges import linspace
@@ -31,7 +31,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
     """An array with `pad_width` elements before and after it along each axis.
 
     Modes: ``constant``, ``edge``, ``reflect``, ``symmetric``, ``wrap``, ``linear_ramp``, ``maximum``,
-    ``minimum``, ``mean``, ``empty``, with NumPy's options.
+    ``minimum``, ``mean``, ``median``, ``empty``, with NumPy's options; or a function that writes.
 
     >>> print(fg.numpy.pad([1.0, 2.0, 3.0], 1, mode="reflect"))
     [2. 1. 2. 3. 2.]
@@ -65,8 +65,10 @@ def padded(x: Any, widths: list[Width], mode: Any, options: dict[str, Any]) -> A
         lengths = options.pop("stat_length", None)
         sizes = [(None, None)] * ndim if lengths is None else pairs_of(lengths, ndim, "stat_length")
         return with_statistics(x, widths, STATISTICS[mode], sizes)
-    if callable(mode) or mode == "median":
-        raise unsupported(f"np.pad with mode={mode!r}")
+    if callable(mode):
+        given = dict(options)
+        options.clear()
+        return with_function(x, widths, mode, given)
     raise ValueError(f"mode '{mode}' is not supported")
 
 
@@ -163,7 +165,23 @@ def with_ramps(x: Any, widths: list[Width], values: list[tuple[Any, Any]]) -> An
     return x
 
 
-STATISTICS: dict[str, Callable[..., Any]] = {"maximum": np.max, "minimum": np.min, "mean": np.mean}
+def with_function(x: Any, widths: list[Width], function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """What the user's function writes outside: it is given each line along each axis, zeros around it."""
+    zeros = values_of(0, len(widths))
+    padded = with_constants(x, widths, zeros).copy()
+    for axis, width in enumerate(widths):
+        shape = shape_of(padded)
+        for at in np.ndindex(*shape[:axis], *shape[axis + 1 :]):
+            function(padded[(*at[:axis], slice(None), *at[axis:])], width, axis, options)
+    return padded
+
+
+STATISTICS: dict[str, Callable[..., Any]] = {
+    "maximum": np.max,
+    "minimum": np.min,
+    "mean": np.mean,
+    "median": np.median,
+}
 
 
 def with_statistics(x: Any, widths: list[Width], statistic: Callable[..., Any], lengths: list[Any]) -> Any:

@@ -20,6 +20,14 @@ C = np.arange(1.0, 13.0).reshape(2, 3, 2)
 S = np.float64(1.5)
 
 
+def with_ends(line: Any, width: tuple[int, int], axis: int, options: dict[str, Any]) -> None:
+    """What `np.pad` may be given as its mode: writes outside of a line, and changes nothing else."""
+    if width[0]:
+        line[: width[0]] = line[width[0]] * (axis + 1)
+    if width[1]:
+        line[-width[1] :] = options["end"]
+
+
 def leaves(result: Any) -> list[Any]:
     return [y for x in result for y in leaves(x)] if isinstance(result, list | tuple) else [result]
 
@@ -147,6 +155,9 @@ MOVES: dict[str, tuple[Any, ...]] = {
     "pad linear_ramp": (lambda np, x: np.pad(x, ((2, 1), (0, 3)), mode="linear_ramp", end_values=(4, -1)), M),
     "pad mean": (lambda np, x: np.pad(x, ((2, 1), (1, 3)), mode="mean"), M),
     "pad mean of some": (lambda np, x: np.pad(x, 1, mode="mean", stat_length=((1, 2), (2, 9))), M),
+    "pad median": (lambda np, x: np.pad(x, ((2, 1), (1, 3)), mode="median"), M),
+    "pad median of some": (lambda np, x: np.pad(x, (1, 2), mode="median", stat_length=2), V),
+    "pad by a function": (lambda np, x: np.pad(x, ((2, 1), (0, 3)), with_ends, end=2.0), M),
     "pad maximum": (lambda np, x: np.pad(x, 1, mode="maximum"), M),
     "pad minimum": (lambda np, x: np.pad(x, (1, 2), mode="minimum", stat_length=2), V),
     # making
@@ -322,7 +333,6 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
     "uneven list": (lambda x: fnp.array([x[0], x[0, 0]]), ShapeError, "different shapes"),
     "words": (lambda x: fnp.array([x[0, 0], "a"]), TypeError, "not numeric"),
     "reshape order": (lambda x: np.reshape(x, 6, order="Q"), UnsupportedFunctionError, "order='Q'"),
-    "pad mode": (lambda x: np.pad(x, 1, mode="median"), UnsupportedFunctionError, "median"),
     "unknown pad mode": (lambda x: np.pad(x, 1, mode="nope"), ValueError, "not supported"),
     "pad option": (lambda x: np.pad(x, 1, mode="edge", end_values=0), ValueError, "unsupported keyword"),
 }
