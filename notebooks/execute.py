@@ -46,11 +46,12 @@ def executed(path: Path, timeout: int) -> dict[str, Any]:
 
     Raises RuntimeError where a cell fails that is not tagged `raises-exception`.
     """
-    import nbformat  # noqa: PLC0415 - comparing needs none of these
-    from jupyter_client.kernelspec import KernelSpecManager  # noqa: PLC0415
-    from jupyter_client.manager import AsyncKernelManager  # noqa: PLC0415
-    from nbclient import NotebookClient  # noqa: PLC0415
-    from nbclient.exceptions import CellControlSignal, DeadKernelError  # noqa: PLC0415
+    # Comparing needs none of these.
+    import nbformat
+    from jupyter_client.kernelspec import KernelSpecManager
+    from jupyter_client.manager import AsyncKernelManager
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellControlSignal, DeadKernelError
 
     os.environ["FUNCGRAD_NOTICES"] = "0"  # which compilations take long depends on the machine
     notebook = nbformat.read(path, as_version=4)
@@ -180,7 +181,7 @@ def run(path: Path, check: bool, timeout: int) -> list[str]:
     if check:
         return wrong + list(complaints(stored)) + list(differences(stored, fresh))
     if not wrong:
-        import nbformat  # noqa: PLC0415 - comparing needs none of it
+        import nbformat
 
         nbformat.write(nbformat.from_dict(fresh), path)
     return wrong
