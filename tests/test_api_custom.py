@@ -416,3 +416,11 @@ def test_checkpoint_as_decorator_with_static_arguments() -> None:
 
     assert grad(power)(3.0, 2) == 6.0
     assert power.__name__ == "power"
+
+
+def test_a_custom_function_says_what_it_is() -> None:
+    def double(x: Any) -> Any:
+        return 2.0 * x
+
+    assert repr(custom_vjp(double)) == "custom_vjp(double)"
+    assert repr(custom_jvp(double)) == "custom_jvp(double)"

@@ -107,6 +107,9 @@ class CustomFunction:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self.__call__, instance)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({name_of(self.function)})"
+
     def __reduce__(self) -> Any:
         # The name stands for this object, not for the function.
         name = name_for_pickle(self, self.__module__, self.__qualname__)
