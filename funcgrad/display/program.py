@@ -18,6 +18,7 @@ BASE_CSS = """
     color:var(--fg-ink); font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;
     font-size:12.5px; line-height:1.5; overflow-x:auto; text-align:left; max-width:100%;
 }
+details > summary {display:list-item}
 .fg-head {padding:2px 6px 0; overflow-wrap:anywhere}
 .fg-totals {color:var(--fg-dim); padding:0 6px 6px}
 .fg-key {white-space:nowrap}
