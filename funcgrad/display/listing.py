@@ -206,10 +206,9 @@ class Listing:
         """The widths of the first two columns, in characters: the same in every table of the Program."""
         equations = self._program.equations[:HEAD] + self._program.equations[-TAIL:]
         heads = [", ".join([f"{self._names[v]}: {v.aval}" for v in e.outputs[:2]]) for e in equations]
-        heads += [f"captured {self._names[v]}: {v.aval}" for v, _ in self._program.captured]
         width = min(max([len(head) for head in heads], default=0) + 3, 44)
         operations = max([operation_width(e, self._names) for e in equations], default=0)
-        second = min(max(operations + 6, 26), 64)
+        second = min(max(operations + 4, 24), 64)
         return max(width, 14), second
 
     # -- rows -----------------------------------------------------------------------------------------------
@@ -278,10 +277,10 @@ class Listing:
 
     def _captured_row(self, v: Var, value: object) -> Markup:
         words = array_words(value)
+        word, equals = tag("span", "captured ", class_="fg-word"), tag("span", " = ", class_="fg-eq")
         return tag(
             "tr",
-            tag("td", tag("span", "captured ", class_="fg-word"), self.typed(v), class_="fg-def"),
-            tag("td", tag("span", "= ", class_="fg-eq"), words, class_="fg-op", colspan="2"),
+            tag("td", word, self.typed(v), equals, words, class_="fg-def", colspan="3"),
             class_="fg-constant",
             title=f"{v.aval}, {size_words(bytes_of(v.aval))}: {words}",
         )

@@ -153,7 +153,7 @@ def test_a_backward_loop_is_backward_inside_where_there_is_no_source(read) -> No
 def test_long_constants_are_summarised(read) -> None:
     table = np.linspace(-1.0, 1.0, 10_001)
     page = read(program_html(fg.make_program(lambda x: x * table)(np.ones(10_001))))
-    assert "captured a: f64[10001]= -1 to 1, first -1, -0.9998, -0.9996" in page.text
+    assert "captured a: f64[10001] = -1 to 1, first -1, -0.9998, -0.9996" in page.text
     assert "1 captured array, 80 kB" in page.text
 
 
