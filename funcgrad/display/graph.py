@@ -325,7 +325,7 @@ class Boxes:
         """The lines: those that would run past very many boxes are left to the names in the boxes."""
         links = self.bundled()
         edges = [Edge(*key) for key in links]
-        cut = edges_to_cut(len(self.nodes), edges, 400 + 6 * len(self.nodes))
+        cut = edges_to_cut(len(self.nodes), edges, 400 + 4 * len(self.nodes))
         return [
             Link(source, target, self.nodes[source].kind, self.words.values(carried), value, wide=value < 0)
             for k, ((source, target, value), carried) in enumerate(links.items())

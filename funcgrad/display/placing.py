@@ -8,8 +8,10 @@ flaw in the paper's own compaction.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
+
+from funcgrad.display.tightening import tightened
 
 __all__ = ["placed"]
 
@@ -34,6 +36,10 @@ def placed(
     for v, targets in enumerate(below):
         for w in targets:
             above[w].append(v)
+
+    def distance(a: int, b: int) -> float:
+        return (widths[a] + widths[b]) / 2 + (apart if a < boxes and b < boxes else beside)
+
     crossed = crossing_lines(rows, above, boxes)
     results = []
     for neighbours, upwards in ((above, False), (below, True)):
@@ -42,9 +48,11 @@ def placed(
             if upwards:
                 turned.reverse()
             roots = aligned(turned, neighbours, crossed, boxes)
-            found = compacted(turned, roots, widths, boxes, apart, beside)
+            found = compacted(turned, roots, distance)
             results.append([-x for x in found] if mirrored else found)
-    return balanced(results, widths)
+    middles = tightened(rows, below, balanced(results, widths), boxes, distance)
+    first = min([x - width / 2 for x, width in zip(middles, widths, strict=True)])
+    return [x - first for x in middles]
 
 
 def crossing_lines(rows: Rows, above: Neighbours, boxes: int) -> set[tuple[int, int]]:
@@ -91,19 +99,15 @@ def aligned(rows: Rows, neighbours: Neighbours, crossed: set[tuple[int, int]], b
     return root
 
 
-def compacted(
-    rows: Rows, root: Sequence[int], widths: Sequence[float], boxes: int, apart: float, beside: float
-) -> list[float]:
+def compacted(rows: Rows, root: Sequence[int], distance: Callable[[int, int], float]) -> list[float]:
     """Blocks as far left as they can stand, then back to the right as far as nothing else moves."""
     after: dict[int, dict[int, float]] = {}
     before: dict[int, dict[int, float]] = {}
     for row in rows:
         for a, b in pairwise(row):
-            room = apart if a < boxes and b < boxes else beside
-            distance = (widths[a] + widths[b]) / 2 + room
             left, right = root[a], root[b]
-            distance = max(distance, after.setdefault(left, {}).get(right, 0.0))
-            after[left][right] = before.setdefault(right, {})[left] = distance
+            least = max(distance(a, b), after.setdefault(left, {}).get(right, 0.0))
+            after[left][right] = before.setdefault(right, {})[left] = least
     blocks = list(dict.fromkeys(root[v] for row in rows for v in row))
     order = from_left(blocks, before, after)
     x = dict.fromkeys(blocks, 0.0)
@@ -146,5 +150,4 @@ def balanced(results: Sequence[list[float]], widths: Sequence[float]) -> list[fl
     for places in zip(*results, strict=True):
         ranked = sorted([x + shift for x, shift in zip(places, shifts, strict=True)])
         middles.append((ranked[1] + ranked[2]) / 2)
-    first = min(x - w / 2 for x, w in zip(middles, widths, strict=True))
-    return [x - first for x in middles]
+    return middles

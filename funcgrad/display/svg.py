@@ -6,6 +6,7 @@ A picture is self-contained: no script, no font and no address outside it. Its c
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
@@ -89,10 +90,15 @@ def style() -> str:
 
 
 def clean(content: str) -> str:
-    """The text without characters that XML does not allow."""
-    return "".join(
-        [c if c in "\n\t" or (ord(c) >= 32 and unicodedata.category(c) != "Cs") else "�" for c in content]
-    )
+    """The text without characters that XML does not allow.
+
+    >>> clean("a\\x00b")
+    'a�b'
+    """
+    return _FORBIDDEN.sub("\ufffd", content)
+
+
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def text_width(content: str, size: float) -> float:
@@ -288,7 +294,7 @@ def picture(
         viewBox=f"0 0 {number(full_width)} {number(full_height)}",
         width=number(full_width),
         height=number(full_height),
-        style=f"width:100%;max-width:{number(full_width)}px;min-width:{number(0.62 * full_width)}px;"
+        style=f"width:100%;max-width:{number(full_width)}px;min-width:{number(0.8 * full_width)}px;"
         "height:auto",
     )
     return Picture(svg, full_width, full_height, label)
