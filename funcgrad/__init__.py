@@ -6,6 +6,7 @@
 np.float64(6.0)
 """
 
+import sys as _sys
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from funcgrad import numpy, tree
@@ -109,6 +110,12 @@ _LAZY_FUNCTIONS = {
     "switch": "funcgrad.api.control",
     "while_loop": "funcgrad.api.control",
 }
+
+
+if "IPython" in _sys.modules:
+    from funcgrad.tracebacks import install as _install
+
+    _install()
 
 
 def __getattr__(name: str) -> object:

@@ -18,8 +18,8 @@ __all__ = [
     "EscapedTracerError",
     "FuncgradError",
     "IndexingError",
-    "MissingExtraError",
     "LabelsDroppedWarning",
+    "MissingExtraError",
     "NonScalarGradError",
     "NotDifferentiableError",
     "ProgramError",
@@ -73,6 +73,12 @@ class FuncgradError(Exception):
         if self.remedy:
             parts += [f"  {line}".rstrip() for line in self.remedy.splitlines()]
         return "\n".join(parts)
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows: no library frames."""
+        from funcgrad.tracebacks import rendered  # noqa: PLC0415 - when an error is shown
+
+        return rendered(self)
 
 
 class TracedBranchError(FuncgradError, TypeError):
