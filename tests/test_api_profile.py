@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import pickle
+import platform
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import llvmlite.binding as llvm
 import numpy as np
 import pytest
 from scipy import special
 
 import funcgrad as fg
 from funcgrad.api.profile import Profile
+from funcgrad.compile.mathematics import namespace
+from funcgrad.compile.native.front.translate import translate
 from funcgrad.compile.timed_kernels import KernelPiece
 from funcgrad.compile.timings import Place, Reading, own_times
 
@@ -247,6 +251,24 @@ def test_clock_does_not_change_results(rng: np.random.Generator) -> None:
     (clocked,), reading = KernelPiece(program).results([a, x])
     np.testing.assert_allclose(clocked, plain, rtol=1e-9, atol=1e-12)
     assert reading.within >= 0.0
+
+
+@pytest.mark.parametrize(
+    ("machine", "triple", "instruction"),
+    [("x86_64", "x86_64-linux-gnu", "rdtsc"), ("aarch64", "aarch64-linux-gnu", "CNTVCT_EL0")],
+)
+def test_clock_of_every_processor(
+    machine: str, triple: str, instruction: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    source = "def f(p, n):\n    out = as_i64(p[0])\n    out[0] = ticks()\n"
+    text = translate(source, ("f",), frozenset(), namespace())
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    module = llvm.parse_assembly(text)
+    module.triple = triple
+    assembly = llvm.Target.from_triple(triple).create_target_machine().emit_assembly(module)
+    assert instruction in assembly
 
 
 def test_arguments_may_be_pytrees_numbers_and_static() -> None:

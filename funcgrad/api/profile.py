@@ -140,7 +140,8 @@ class Profile:
                 else:
                     line.forward += seconds
                 line.fused |= row.fused
-                if row not in line.rows:
+                # A row that serves a line both ways comes twice in a row; comparing by value would take long.
+                if not line.rows or line.rows[-1] is not row:
                     line.rows.append(row)
         return tuple([found[place] for place in sorted(found)])
 

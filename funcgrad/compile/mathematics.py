@@ -106,9 +106,12 @@ def order_bits(writer: Writer, arguments: Sequence[Value]) -> Value:
 
 def ticks(writer: Writer, arguments: Sequence[Value]) -> Value:
     """The processor's clock, which counts at one rate."""
-    if platform.machine().lower() in ("aarch64", "arm64"):  # programs may not read the counter of cycles
-        return Value("i64", writer.emit('call i64 asm sideeffect "mrs $0, cntvct_el0", "=r"()'))
-    return writer.call("llvm.readcyclecounter", "i64", [])
+    if platform.machine().lower() not in ("aarch64", "arm64"):
+        return writer.call("llvm.readcyclecounter", "i64", [])
+    # There, programs may not read the counter of cycles.
+    name = "llvm.read_volatile_register.i64"
+    writer.module.declare(name, "i64", ["metadata"])
+    return Value("i64", writer.emit(f'call i64 @{name}(metadata !{{!"cntvct_el0"}})'))
 
 
 def power(writer: Writer, arguments: Sequence[Value]) -> Value:
