@@ -49,14 +49,22 @@ nb_execution_raise_on_error = True
 nb_merge_streams = True
 nb_execution_show_tb = True
 
+
+def colours(brand: str) -> dict[str, str]:
+    """The variables of the theme that have the colour of links."""
+    return dict.fromkeys(("color-brand-primary", "color-brand-content", "color-api-name"), brand) | {
+        "color-api-pre-name": "var(--color-foreground-muted)"
+    }
+
+
 html_theme = "furo"
 html_title = "funcgrad"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sphinx = False
 html_theme_options = {
-    "light_css_variables": {"color-brand-primary": "#0b5cad", "color-brand-content": "#0b5cad"},
-    "dark_css_variables": {"color-brand-primary": "#6cb6ff", "color-brand-content": "#6cb6ff"},
+    "light_css_variables": colours("#0b5cad"),
+    "dark_css_variables": colours("#6cb6ff"),
 }
 pygments_style = "friendly"
 pygments_dark_style = "github-dark"

@@ -45,6 +45,8 @@ PAGES = (
     Page("funcgrad.tree", "fg.tree"),
     Page("funcgrad.testing", "fg.testing"),
     Page("funcgrad.extend", "fg.extend"),
+    Page("funcgrad.display.graph", "fg.display.graph"),
+    Page("funcgrad.torch.pictures", "fg.torch.pictures"),
     Page("funcgrad.config", "fg.config"),
     Page("funcgrad.errors", "fg.errors"),
     Page("funcgrad.datasets", "fg.datasets"),

@@ -6,6 +6,7 @@ the notebooks under ``docs/notebooks``.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -23,9 +24,9 @@ HEADLINES = {
 }
 REMARK = (
     "The time of funcgrad, then how many times as long the peer takes: above 1 funcgrad is faster, below 1 "
-    "the peer is. Where nothing else is said funcgrad's function is jitted; `jax.jit` compiles the whole call in "
-    "every row. One machine: {machine}. {score}: the [whole table](/benchmarks.md) has those that miss, and "
-    "[speed](/design/speed.md) says why they do."
+    "the peer is. Where nothing else is said funcgrad's function is jitted; `jax.jit` compiles the whole "
+    "call in every row. One machine: {machine}. {score}: the [whole table](/benchmarks.md) has those that "
+    "miss, and [speed](/design/speed.md) says why they do."
 )
 PEERS = ("torch", "torch.compile", "autograd", "jax", "jax.jit", "jax.cached")
 LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
@@ -108,13 +109,28 @@ def with_links_from(text: str, folder: str = "") -> str:
     return re.sub(r"\[[^\]]*\]\(missing:([^)]+)\)", r"`\1`", text)
 
 
+def with_links_that_lead_on(notebook: str, folder: Path) -> str:
+    """The notebook, whose links to pages of this site lead there; those to what is not there are words."""
+    content = json.loads(notebook)
+    for cell in content["cells"]:
+        if cell["cell_type"] == "markdown":
+            text = "".join(cell["source"])
+            text = re.sub(r"\]\(\.\./docs/([^)\s]+)\)", r"](/\1)", text)
+            for words, target in re.findall(r"\[([^\]]*)\]\(([^)\s:/#]+\.ipynb)\)", text):
+                if not (folder / target).exists():
+                    text = text.replace(f"[{words}]({target})", words)
+            cell["source"] = text
+    return json.dumps(content)
+
+
 def copy_notebooks(source: Path, target: Path) -> None:
     """The stored notebooks, with a page that lists them; the page also says so where there are none."""
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     names = []
     for notebook in sorted(source.glob("*.ipynb")) if source.is_dir() else []:
-        shutil.copy(notebook, target / notebook.name)
+        text = notebook.read_text(encoding="utf-8")
+        (target / notebook.name).write_text(with_links_that_lead_on(text, source), encoding="utf-8")
         names.append(notebook.stem)
     page = ["# Notebooks", ""]
     if names:
