@@ -4,8 +4,8 @@
     python notebooks/execute.py 1 4        runs those whose names start so
     python notebooks/execute.py --check    writes nothing; fails where a notebook now says something else
 
-A cell that raises fails its notebook, unless it is tagged `raises-exception`; so does a warning. The text
-and HTML of cells are compared, numbers to six digits, because the last ones depend on the machine; pictures
+A cell that raises fails its notebook, unless it is tagged `raises-exception`; so does a warning. The words
+that cells show are compared, numbers to six digits, because the last ones depend on the machine; pictures
 are not. A cell whose text differs from run to run, such as a measurement, is tagged `varies` and only runs.
 """
 
@@ -28,6 +28,8 @@ NUMBER = re.compile(r"-?(?:\d+\.\d*|\.\d+|\d+)(?:e[-+]?\d+)?")
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 # Where a file lies is nobody's business: `/tmp/ipykernel_7/3.py`, a home, an environment.
 PRIVATE = re.compile(r"(?:/tmp/|/home/|/Users/|/root/|/work/|/opt/|/usr/|~/|site-packages|ipykernel_\d)")
+STYLE = re.compile(r"<style.*?</style>", re.DOTALL)
+TAG = re.compile(r"<[a-zA-Z/][^>]*>")
 METADATA_OF_SVG = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
@@ -139,7 +141,12 @@ def text_of(output: dict[str, Any]) -> list[str]:
         return [joined(output["text"])]
     if output["output_type"] == "error":
         return [COLOUR.sub("", "\n".join([output["ename"], output["evalue"], *output["traceback"]]))]
-    return [joined(output["data"][kind]) for kind in COMPARED if kind in output["data"]]
+    return [words_of(joined(output["data"][kind])) for kind in COMPARED if kind in output["data"]]
+
+
+def words_of(text: str) -> str:
+    """What one reads of a page: neither its style nor its tags. Other text stays as it is."""
+    return TAG.sub(" ", STYLE.sub("", text)) if "</" in text else text
 
 
 def joined(text: str | list[str]) -> str:

@@ -77,6 +77,12 @@ def test_stale_text_is_found_but_not_the_last_digits(execute: ModuleType) -> Non
     assert not list(execute.differences(stored_output("3 ms", "varies"), stored_output("4 ms", "varies")))
 
 
+def test_words_of_a_page_are_compared_and_not_its_style(execute: ModuleType) -> None:
+    page = "<div><style>td {margin:1}</style><td class='a'>mul(a, 0.5)</td></div>"
+    assert execute.words_of(page).split() == ["mul(a,", "0.5)"]
+    assert execute.words_of("<MeanBackward0 object>, a < b") == "<MeanBackward0 object>, a < b"
+
+
 @pytest.mark.parametrize(
     "text", ["File ~/code/a.py:3", "/tmp/ipykernel_7/3.py:1 in f", "<f at 0x7f3a52>", "UserWarning: no"]
 )
