@@ -28,7 +28,11 @@ def w(rng: np.random.Generator) -> np.ndarray:
 @pytest.fixture(scope="module")
 def output() -> str:
     run = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "funcgrad"], capture_output=True, text=True, check=True
+        [sys.executable, "-W", "error", "-m", "funcgrad"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "FUNCGRAD_NOTICES": "0"},
     )
     assert run.stderr == ""
     return run.stdout
@@ -77,7 +81,7 @@ def told() -> str:
         capture_output=True,
         text=True,
         check=True,
-        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "FUNCGRAD_NOTICES": "0"},
     )
     assert run.stderr == ""
     return run.stdout

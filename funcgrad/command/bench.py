@@ -29,10 +29,14 @@ SECONDS = 0.3
 
 NOTE = (
     "Median time of a call in float64, after the first. The first number is the function alone, by NumPy. "
-    "fg.grad compiles itself where it is called for long enough; fg.jit is fg.jit(fg.grad(f)), jax is "
-    "jax.jit(jax.grad(f)), torch is backward() on tensors. All in one process, one after the other: to "
-    "judge by, there are the benchmarks of the repository."
+    "fg.grad compiles itself where it is called for long enough; fg.jit is fg.jit(fg.grad(f)){peers}. All in one "
+    "process, one after the other: to judge by, there are the benchmarks of the repository."
 )
+MEANING = {
+    "autograd": "autograd is autograd.grad(f)",
+    "torch": "torch is autograd.grad of tensors",
+    "jax": "jax is jax.jit(jax.grad(f))",
+}
 
 
 @dataclass(frozen=True)
@@ -171,7 +175,7 @@ def bench(peers: Sequence[str] = PEERS, seconds: float = SECONDS) -> None:
         row = [case.name, *cells(case, columns[1:], seconds)]
         print("\n".join(table_lines(columns, row, FIRST, EACH)), flush=True)
     print()
-    paragraph(NOTE)
+    paragraph(NOTE.format(peers="".join([f", {MEANING[peer]}" for peer in there])))
     missing = [peer for peer in peers if peer not in there]
     if missing:
         paragraph(f"Not installed: {', '.join(missing)}.")
