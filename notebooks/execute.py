@@ -102,7 +102,7 @@ def complaints(notebook: dict[str, Any]) -> Iterator[str]:
     for number, cell in code_cells(notebook):
         tags = cell["metadata"].get("tags", [])
         for output in cell["outputs"]:
-            text = "\n".join(text_of(output))
+            text = "\n".join(texts(output))
             if output["output_type"] == "error" and "raises-exception" not in tags:
                 yield f"cell {number} raised {output['ename']}: {output['evalue']}"
             if "Warning" in text and "raises-exception" not in tags:
@@ -120,8 +120,8 @@ def differences(stored: dict[str, Any], fresh: dict[str, Any]) -> Iterator[str]:
     for (number, old), (_, new) in zip(code_cells(stored), code_cells(fresh), strict=True):
         if "varies" in old["metadata"].get("tags", []):
             continue
-        before = [text for output in old["outputs"] for text in text_of(output)]
-        after = [text for output in new["outputs"] for text in text_of(output)]
+        before = [words_of(text) for output in old["outputs"] for text in texts(output)]
+        after = [words_of(text) for output in new["outputs"] for text in texts(output)]
         if len(before) != len(after):
             yield f"cell {number} has {len(before)} texts stored and {len(after)} now"
         for one, other in zip(before, after, strict=False):
@@ -135,13 +135,13 @@ def code_cells(notebook: dict[str, Any]) -> list[tuple[int, dict[str, Any]]]:
     return [(number, cell) for number, cell in cells if cell["cell_type"] == "code"]
 
 
-def text_of(output: dict[str, Any]) -> list[str]:
+def texts(output: dict[str, Any]) -> list[str]:
     """The texts that one output shows; an error is its name, its message and its traceback."""
     if output["output_type"] == "stream":
         return [joined(output["text"])]
     if output["output_type"] == "error":
         return [COLOUR.sub("", "\n".join([output["ename"], output["evalue"], *output["traceback"]]))]
-    return [words_of(joined(output["data"][kind])) for kind in COMPARED if kind in output["data"]]
+    return [joined(output["data"][kind]) for kind in COMPARED if kind in output["data"]]
 
 
 def words_of(text: str) -> str:
