@@ -29,8 +29,8 @@ SECONDS = 0.3
 
 NOTE = (
     "Median time of a call in float64, after the first. The first number is the function alone, by NumPy. "
-    "fg.grad compiles itself where it is called for long enough; fg.jit is fg.jit(fg.grad(f)){peers}. All in one "
-    "process, one after the other: to judge by, there are the benchmarks of the repository."
+    "fg.grad compiles itself where it is called for long enough; fg.jit is fg.jit(fg.grad(f)){peers}. All "
+    "in one process, one after the other: to judge by, there are the benchmarks of the repository."
 )
 MEANING = {
     "autograd": "autograd is autograd.grad(f)",
