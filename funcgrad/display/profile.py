@@ -60,15 +60,21 @@ def headline(profile: Any) -> str:
 
 def summary(profile: Any) -> Iterator[str]:
     """The numbers of the whole call."""
-    what = "steps of kernels" if profile.compiled else "equations"
     measured = profile.measured_seconds
     runs = f"medians of {profile.runs} runs"
-    yield f"{time_words(measured)} in {len(profile.rows)} {what}, {around(profile)}; {runs}"
+    yield f"{time_words(measured)} in {counted(profile)}, {around(profile)}; {runs}"
     flops, moved = profile.flops, profile.bytes_moved
     rates = [rate_words(flops, measured, "flop"), rate_words(moved, measured, "B")]
     found = [f"{count_words(flops)} operations", f"{size_words(moved)} moved"]
     paired = [f"{words} ({rate})" if rate else words for words, rate in zip(found, rates, strict=True)]
     yield f"{', '.join(paired)}; at most {size_words(profile.peak_bytes)} of memory at once"
+
+
+def counted(profile: Any) -> str:
+    """How many rows there are, and of what."""
+    number = len(profile.rows)
+    plural = "s" if number != 1 else ""
+    return f"{number} step{plural} of kernels" if profile.compiled else f"{number} equation{plural}"
 
 
 def around(profile: Any) -> str:
@@ -270,10 +276,9 @@ def all_rows(profile: Any, total: float) -> Markup:
     names = ("share", "time", "", "runs", "what", "line", "flop/s", "B/s")
     head = [tag("th", name, class_="fg-left" if name in ("what", "line") else None) for name in names]
     rows = [tag("tr", joined(head)), *[row_markup(row, total) for row in profile.rows]]
-    what = "steps of kernels" if profile.compiled else "equations"
     return tag(
         "details",
-        tag("summary", f"{len(profile.rows)} {what}, as they run"),
+        tag("summary", f"{counted(profile)}, as they run"),
         tag("table", joined(rows), class_="fg-prof"),
         class_="fg-all",
         open="" if len(profile.rows) <= OPEN_UP_TO else None,

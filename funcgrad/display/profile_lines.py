@@ -114,9 +114,9 @@ def time_words(seconds: float) -> str:
     """A time in a unit that suits it.
 
     >>> time_words(2.34e-7), time_words(1.5e-3), time_words(12.0)
-    ('0.234 us', '1.5 ms', '12 s')
+    ('234 ns', '1.5 ms', '12 s')
     """
-    for unit, size in (("us", 1e-6), ("ms", 1e-3)):
+    for unit, size in (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3)):
         if seconds < 999.5 * size:
             return f"{seconds / size:.3g} {unit}"
     return f"{seconds:.4g} s"
