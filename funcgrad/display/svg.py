@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
 from funcgrad.display.html import EMPTY, Markup, joined, page, tag
-from funcgrad.display.theme import ROOT, scoped, variables
+from funcgrad.display.theme import LIGHT, ROOT, variables
 
 __all__ = [
     "SIZES",
@@ -33,29 +34,32 @@ SIZES = {"fg-title": 12.5, "fg-small": 10.5}
 _CHARACTER = 0.605
 """The width of a character over the size of its text; the usual fixed-width fonts have 0.55 to 0.602."""
 
+CLASS = "fg-picture"
+"""The class of all pictures, besides that of everything that is shown."""
+
 _STYLE = """
-& {font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}
-text {fill:var(--fg-ink);stroke:none;white-space:pre}
-.fg-paper {fill:var(--fg-paper);stroke:none}
+text {fill:var(--fg-ink);white-space:pre}
+.fg-paper {fill:var(--fg-paper)}
 .fg-title {font-size:12.5px}
 .fg-small {font-size:10.5px}
 .fg-strong {font-weight:600}
 .fg-dim {fill:var(--fg-dim)}
 .fg-faded {fill:var(--fg-freed)}
-.fg-link {stroke:var(--fg-dim);fill:var(--fg-dim)}
 .fg-link path {stroke-width:1.25}
 .fg-link .fg-line {fill:none}
 .fg-link .fg-head {stroke:none}
 .fg-link .fg-hit {fill:none;stroke:transparent;stroke-width:9}
-.fg-link.fg-dashed .fg-line {stroke-dasharray:4 3}
-.fg-link.fg-wide .fg-line {stroke-width:2.6}
+.fg-dashed .fg-line {stroke-dasharray:4 3}
+.fg-wide .fg-line {stroke-width:2.6}
 .fg-link:hover .fg-line {stroke-width:2.6}
 .fg-link:hover .fg-hit {stroke:var(--fg-mark);stroke-opacity:.55}
-.fg-node > .fg-shape {stroke-width:1.2}
+.fg-shape {stroke-width:1.2}
 .fg-node:hover > .fg-shape {stroke-width:2.2}
 .fg-cluster > .fg-shape {stroke-dasharray:5 3}
-.fg-node > .fg-inner {fill:none;stroke-width:1}
+.fg-inner {fill:none}
 """
+
+_FONT = 'ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace'
 
 _KINDS = {
     "forward": ("forward", "forward-soft"),
@@ -67,23 +71,44 @@ _KINDS = {
     "freed": ("freed", "paper"),
     "plain": ("dim", "raised"),
 }
-"""What a box or a line can stand for, with the colours of its lines and of its background."""
+"""What a box, a line or a text can stand for, with the colours of its lines and of its background."""
 
 
+@cache
 def style() -> str:
-    """The style sheet of a picture."""
-    rules = [
-        line
-        for kind, (strong, soft) in _KINDS.items()
-        for line in (
-            f".fg-node.fg-{kind} > .fg-shape {{fill:var(--fg-{soft});stroke:var(--fg-{strong})}}",
-            f".fg-node.fg-{kind} > .fg-inner {{stroke:var(--fg-{strong})}}",
-            f".fg-cluster.fg-{kind} > .fg-shape {{fill:var(--fg-paper)}}",
-            f".fg-link.fg-{kind} {{stroke:var(--fg-{strong});fill:var(--fg-{strong})}}",
-            f"text.fg-{kind}, tspan.fg-{kind} {{fill:var(--fg-{strong})}}",
-        )
-    ]
-    return f"{variables()}\n{scoped(_STYLE)}\n{scoped(chr(10).join(rules))}"
+    """The style sheet of a picture: short, since each picture of a notebook has its own."""
+    rules = [rule.strip() for rule in _STYLE.strip().splitlines()]
+    for kind, (strong, soft) in _KINDS.items():
+        line = f"var(--fg-{strong})"
+        rules += [
+            f".fg-{kind} > .fg-shape {{fill:var(--fg-{soft});stroke:{line}}}",
+            f".fg-{kind} > .fg-inner {{stroke:{line}}}",
+            f".fg-{kind}.fg-cluster > .fg-shape {{fill:var(--fg-paper)}}",
+            f".fg-{kind}.fg-link {{stroke:{line};fill:{line}}}",
+            f"text.fg-{kind}, tspan.fg-{kind} {{fill:{line}}}",
+        ]
+    scoped = [f".{CLASS}{{font-family:{_FONT}}}"]
+    for rule in rules:
+        selectors, _, body = rule.partition(" {")
+        scoped.append(",".join([f".{CLASS} {part}" for part in selectors.split(", ")]) + "{" + body)
+    text = "\n".join(scoped)
+    return f"{variables(re.findall(r'--fg-([a-z-]+)', text))}\n{text}"
+
+
+def with_plain_colours(svg: str) -> str:
+    """The picture for programs that know no variables in CSS: they take the light colours.
+
+    >>> with_plain_colours("text{fill:var(--fg-ink)}")
+    'text{fill:#1f2328;fill:var(--fg-ink)}'
+    """
+    return _COLOURED.sub(_with_plain_colour, svg)
+
+
+_COLOURED = re.compile(r"(fill|stroke):var\(--fg-([a-z-]+)\)")
+
+
+def _with_plain_colour(found: re.Match[str]) -> str:
+    return f"{found[1]}:{LIGHT[found[2]]};{found[0]}"
 
 
 # -- text -----------------------------------------------------------------------------------------------
@@ -255,7 +280,8 @@ class Picture:
     def save(self, path: str | Path) -> Path:
         """Write an SVG, or a page that shows it where the name ends in ``.html``; returns the path."""
         path = Path(path)
-        whole = page(self.svg, self.label) if path.suffix in (".html", ".htm") else f"{self.svg}\n"
+        is_page = path.suffix in (".html", ".htm")
+        whole = page(self.svg, self.label) if is_page else with_plain_colours(f"{self.svg}\n")
         path.write_text(whole, encoding="utf-8")
         return path
 
@@ -288,7 +314,7 @@ def picture(
         tag("rect", class_="fg-paper", width=number(full_width), height=number(full_height), rx="6"),
         tag("g", key, body, transform=f"translate({number(MARGIN)} {number(MARGIN)})"),
         xmlns="http://www.w3.org/2000/svg",
-        class_=ROOT,
+        class_=f"{ROOT} {CLASS}",
         role="img",
         aria_label=clean(label),
         viewBox=f"0 0 {number(full_width)} {number(full_height)}",

@@ -7,6 +7,8 @@ or a class of its own. Pictures and pages use the variables by name and no colou
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 __all__ = ["COLOURS", "DARK", "LIGHT", "ROOT", "SELECTOR", "page_style", "scoped", "variables"]
 
 ROOT = "fg-display"
@@ -72,14 +74,16 @@ _SAYS_LIGHT = (
 )
 
 
-def variables() -> str:
-    """The palette as CSS: ``var(--fg-forward)`` and the others, in light and in dark.
+def variables(names: Collection[str] = COLOURS) -> str:
+    """The palette (or these names of it) as CSS: ``var(--fg-forward)`` and others, in light and in dark.
 
     >>> "--fg-forward:#0b61b8" in variables(), "prefers-color-scheme:dark" in variables()
     (True, True)
+    >>> "--fg-forward:" in variables(["ink"])
+    False
     """
-    light = ";".join([f"--fg-{name}:{colour}" for name, colour in LIGHT.items()])
-    dark = ";".join([f"--fg-{name}:{colour}" for name, colour in DARK.items()])
+    light = ";".join([f"--fg-{name}:{colour}" for name, colour in LIGHT.items() if name in names])
+    dark = ";".join([f"--fg-{name}:{colour}" for name, colour in DARK.items() if name in names])
     return "\n".join(
         [
             f"{SELECTOR}{{{light}}}",

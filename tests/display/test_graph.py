@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from time import process_time
 
@@ -245,6 +246,20 @@ def test_pictures_are_saved_and_displayed(tmp_path) -> None:
     assert str(picture) in picture._repr_html_()
     assert "overflow:auto" in picture._repr_html_()
     assert repr(picture) == "<Picture of function: 5 equations>"
+
+
+def test_saved_pictures_have_colours_for_programs_that_know_no_variables(tmp_path) -> None:
+    text = PROGRAMS["small"].graph().save(tmp_path / "a.svg").read_text("utf-8")
+    assert "fill:#e6f1fc;fill:var(--fg-forward-soft)" in text
+    assert not re.search(r"(?<!;)(fill|stroke):var", text)
+
+
+def test_the_style_is_for_pictures_alone() -> None:
+    picture = PROGRAMS["small"].graph()
+    assert 'class="fg-display fg-picture"' in str(picture)
+    rules = [line for line in read_picture(str(picture)).style.splitlines() if "--fg-ink:" not in line]
+    assert all(part.startswith(".fg-picture") for line in rules for part in line.partition("{")[0].split(","))
+    assert " id=" not in str(picture)
 
 
 def test_one_program_has_one_picture() -> None:
