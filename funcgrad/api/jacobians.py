@@ -10,9 +10,10 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.api.arguments import Argnums, Selection, check_differentiable, here
 from funcgrad.api.batch import vmap
+from funcgrad.api.calls import name_of
 from funcgrad.api.differentiate import grad, jvp, linearize, vjp
 from funcgrad.api.transformed import transform
-from funcgrad.errors import TreeError
+from funcgrad.errors import NotDifferentiableError, TreeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.families import aval as aval_of_any
 from funcgrad.ops.structure import reshape
@@ -40,7 +41,8 @@ def jacfwd(fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorph
         def of_leaves(leaves: list[Any]) -> Any:
             return selection.call(fun, leaves)
 
-        _, push, *aux = linearize(of_leaves, selection.leaves, has_aux=has_aux)
+        out, push, *aux = linearize(of_leaves, selection.leaves, has_aux=has_aux)
+        check_results(tree.leaves(out), fun, "jacfwd")
         columns = vmap(push, out_axes=-1)(basis(avals))
         jacobian = tree.map(lambda x: split_last(x, avals, selection.treedef), columns)
         return (jacobian, aux[0]) if has_aux else jacobian
@@ -75,6 +77,7 @@ def jacrev(
 
         out, pullback, *aux = vjp(of_leaves, selection.leaves, has_aux=has_aux)
         outs, out_tree = tree.flatten(out)
+        check_results(outs, fun, "jacrev")
         avals = [aval_of_any(x).strong for x in outs]
 
         def rows_of(leaves: list[Any]) -> Any:
@@ -85,6 +88,19 @@ def jacrev(
         return (jacobian, aux[0]) if has_aux else jacobian
 
     return jacobian_reverse
+
+
+def check_results(leaves: list[Any], fun: Function, what: str) -> None:
+    """Raise NotDifferentiableError for results that are whole numbers or truth values."""
+    for leaf in leaves:
+        seen = aval_of_any(leaf)
+        if not seen.inexact:
+            raise NotDifferentiableError(
+                f"{what} needs floating-point results, and {name_of(fun)} returned {seen}",
+                source=here(),
+                remedy="Positions, counts and truth values have no derivative: return them as aux, "
+                "with has_aux=True.",
+            )
 
 
 @transform

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from funcgrad.errors import NotDifferentiableError
 from funcgrad.numpy.ufuncs import Operand, elementwise
 from funcgrad.ops import special
 from funcgrad.ops.arithmetic import mul, neg, strong_zero_mul
@@ -16,6 +18,8 @@ from funcgrad.ops.comparison import isnan, less
 from funcgrad.ops.elementary import log, log1p
 from funcgrad.ops.selection import where
 from funcgrad.scipy.special.defining import composed, scipys
+from funcgrad.source import as_source, user_location
+from funcgrad.tracing.tracer import Tracer
 
 
 @composed("expit")
@@ -139,13 +143,19 @@ def digamma(x: Operand, /, out: Any = None, **options: Any) -> Any:
     """
 
 
-def polygamma(n: int, x: Operand) -> Any:
+def polygamma(n: Any, x: Operand) -> Any:
     """The derivative of order ``n + 1`` of `gammaln`, for a fixed integer n.
 
     >>> print(fg.scipy.special.polygamma(1, [1.0, 5.0]))
     [1.64493407 0.22132296]
     """
-    return special.Polygamma(n)(x)
+    if type(n) is Tracer:
+        raise NotDifferentiableError(
+            "polygamma has no derivative by its first argument, the order",
+            source=as_source(user_location()),
+            remedy="Give the order as a Python integer; fg.scipy.special.zeta is differentiable by both.",
+        )
+    return special.Polygamma(operator.index(n))(x)
 
 
 psi = digamma
