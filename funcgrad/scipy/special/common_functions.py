@@ -18,7 +18,8 @@ from funcgrad.ops.comparison import isnan, less
 from funcgrad.ops.elementary import log, log1p
 from funcgrad.ops.selection import where
 from funcgrad.scipy.special.defining import composed, scipys
-from funcgrad.source import as_source, user_location
+from funcgrad.source import user_location
+from funcgrad.tracing.recorder import as_source
 from funcgrad.tracing.tracer import Tracer
 
 
