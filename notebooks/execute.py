@@ -12,6 +12,7 @@ are not. A cell whose text differs from run to run, such as a measurement, is ta
 from __future__ import annotations
 
 import argparse
+import html
 import json
 import math
 import os
@@ -68,7 +69,6 @@ def executed(path: Path, timeout: int) -> dict[str, Any]:
         timeout=timeout,
         record_timing=False,
         coalesce_streams=True,
-        store_widget_state=False,
         extra_arguments=["--log-level=ERROR"],
         resources={"metadata": {"path": str(path.parent)}},
     )
@@ -76,9 +76,26 @@ def executed(path: Path, timeout: int) -> dict[str, Any]:
         client.execute()
     except (CellControlSignal, DeadKernelError) as error:
         raise RuntimeError(f"stopped: {error}") from None
+    write_bars(notebook, client.widget_state)
     normalise(notebook)
     nbformat.validate(notebook)
     return dict(notebook)
+
+
+def write_bars(notebook: dict[str, Any], widgets: dict[str, Any]) -> None:
+    """Put what progress bars said last in their place: widgets live no longer than their kernel."""
+    for _, cell in code_cells(notebook):
+        for output in cell["outputs"]:
+            view = output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
+            if view is None:
+                continue
+            children = widgets.get(view["model_id"], {}).get("children", [])
+            parts = [widgets[name.removeprefix("IPY_MODEL_")] for name in children]
+            if len(parts) == 3:
+                before, bar, after = parts
+                blocks = round(10 * bar["value"] / max(bar["max"], 1)) * "█"
+                text = f"{before['value']}|{blocks:10}|{after['value']}"
+                output["data"]["text/plain"] = html.unescape(text).replace("\u2007", " ")
 
 
 def normalise(notebook: dict[str, Any]) -> None:
