@@ -291,3 +291,29 @@ def test_pictures_of_thousands_of_equations_come_soon() -> None:
 def test_the_width_of_wide_characters_counts() -> None:
     assert text_width("σ", 10) == pytest.approx(text_width("s", 10))
     assert text_width("漢", 10) == pytest.approx(2 * text_width("s", 10))
+
+
+def test_programs_that_were_read_back_have_no_lines_and_a_picture() -> None:
+    parsed = fg.parse(PROGRAMS["unrolled"].text())
+    picture = picture_of(parsed)
+    require_readable(picture)
+    (box,) = [box for box in picture.boxes if box.kind == "forward"]
+    assert box.words.startswith("without a line")
+
+
+def test_custom_rules_show_the_function_and_not_its_derivative() -> None:
+    @fg.custom_vjp
+    def square(x):
+        return x * x
+
+    square.defvjp(lambda x: (square(x), x), lambda x, g: (2.0 * x * np.cos(g),))
+    picture = picture_of(fg.make_program(square)(np.ones(3)))
+    assert any(box.cluster and box.words.startswith("custom_vjp") for box in picture.boxes)
+    assert not any(box.words.startswith("cos") for box in picture.boxes)
+
+
+def test_constants_that_are_not_numbers_do_not_warn() -> None:
+    odd = np.array([np.nan, np.inf, 1.0])
+    picture = picture_of(fg.make_program(lambda x: x * odd)(np.ones(3)))
+    require_readable(picture)
+    assert "a = [nan, inf, 1.0]" in picture.boxes[1].words
