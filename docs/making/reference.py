@@ -155,14 +155,22 @@ def titled(text: str, line: str) -> list[str]:
     return [text, line * len(text), ""]
 
 
-def entry(module: str, name: str, value: object) -> list[str]:
-    """The directive that makes an entry."""
+def entry(module: str, name: str, value: Any, names: list[str]) -> list[str]:
+    """The directive that makes an entry; that of a second name for the same function leads to the first."""
+    first = getattr(value, "__name__", name)
+    if first != name and first in names and not isinstance(value, type):
+        return [f".. py:function:: {module}.{name}{signature(value)}", "", f"   The same as `{first}`.", ""]
     if isinstance(value, type):
         lines = [f".. autoclass:: {module}.{name}"]
         if not issubclass(value, Exception | Warning):
             lines.append("   :members:")
         return [*lines, ""]
     return [f".. autofunction:: {module}.{name}", ""]
+
+
+def listing(names: Iterable[str]) -> list[str]:
+    """Names and nothing else."""
+    return [".. rst-class:: names", "", ", ".join(f"``{name}``" for name in names), ""]
 
 
 def table(module: types.ModuleType, names: Iterable[str]) -> Iterator[str]:
@@ -189,15 +197,20 @@ def page_text(page: Page) -> str:
     """One page of the reference as reStructuredText."""
     module = importlib.import_module(page.module)
     lines = [*titled(page.title, "="), f".. py:module:: {page.module}", "", *first_paragraphs(module)]
-    for heading, names in grouped(module, public_names(module)).items():
-        lines += titled(heading, "-")
+    groups = grouped(module, public_names(module))
+    for heading, names in groups.items():
+        if len(groups) > 1:
+            lines += titled(heading, "-")
         if heading in {CONSTANTS, IN_PLACE}:
-            lines += [".. rst-class:: names", "", ", ".join(f"``{name}``" for name in names), ""]
+            lines += listing(names)
         elif page.entries:
             for name in names:
-                lines += entry(page.module, name, getattr(module, name))
+                lines += entry(page.module, name, getattr(module, name), names)
         else:
             lines += table(module, names)
+    if page.module == "funcgrad.torch":
+        methods = [name for name in dir(module.Tensor) if not name.startswith("_")]
+        lines += [*titled("Methods and attributes of Tensor", "-"), *listing(methods)]
     return "\n".join(lines)
 
 

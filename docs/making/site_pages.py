@@ -26,7 +26,7 @@ REMARK = (
     "The time of funcgrad, then how many times as long the peer takes: above 1 funcgrad is faster, below 1 "
     "the peer is. Where nothing else is said funcgrad's function is jitted; `jax.jit` compiles the whole "
     "call in every row. One machine: {machine}. {score}: the [whole table](/benchmarks.md) has those that "
-    "miss, and [speed](/design/speed.md) says why they do."
+    "miss, and [speed](/design/speed.md) says why they do. `jax.cached` is JAX with its cache on disk."
 )
 PEERS = ("torch", "torch.compile", "autograd", "jax", "jax.jit", "jax.cached")
 LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")

@@ -101,7 +101,7 @@ def test_every_public_name_is_in_the_reference(making):
         for name in reference.public_names(module):
             if isinstance(getattr(module, name), types.ModuleType):
                 continue
-            entry = rf":: {re.escape(page.module)}\.{name}$" if page.entries else rf"``{name}\("
+            entry = rf":: {re.escape(page.module)}\.{name}(?:\(|$)" if page.entries else rf"``{name}\("
             assert re.search(rf"{entry}|``{name}``", text, re.MULTILINE), f"{page.module}.{name}"
 
 
