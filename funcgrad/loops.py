@@ -147,6 +147,7 @@ def scan(
     def piece(carry: Any, rows: Any, n: int) -> Any:
         return control.scan(f, carry, rows, n, reverse)
 
+    piece.__name__ = getattr(f, "__name__", "scan")
     run = piece if active_recorder() is not None else jit(piece, static_argnums=2)
     carry, parts = init, []
     with Bar(progress, trips, report) as bar:
@@ -219,6 +220,7 @@ def while_loop(
         step.__name__ = getattr(body_fun, "__name__", "body")
         return control.while_loop(goes_on, step, state)
 
+    piece.__name__ = getattr(body_fun, "__name__", "while_loop")
     run = piece if active_recorder() is not None else jit(piece)
     done, size, value = 0, 1, init_val
     with Bar(progress, None, None if report is None else report) as bar:

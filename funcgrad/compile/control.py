@@ -215,7 +215,7 @@ def lower_scan(scheduler: Scheduler, equation: Equation) -> None:
         carry.begin(writer)
         writer.comment(equation.source)
         flops = flops_of(held.scheduler.steps)
-        with counted_loop(writer, turn, local.symbol(scan.length), flops):
+        with counted_loop(writer, turn, scan.length, flops):
             if scan.reverse:
                 writer.line(f"{t} = {local.symbol(scan.length)} - 1 - {turn}")
             held.emit(writer)

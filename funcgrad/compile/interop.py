@@ -18,7 +18,7 @@ from numba import carray  # type: ignore[attr-defined]
 from funcgrad.compile.executable import Executable
 from funcgrad.compile.kernel import Kernel
 from funcgrad.compile.native.binaries import loaded_kernel
-from funcgrad.compile.native.signals import NO_SIGNALS
+from funcgrad.compile.native.signals import no_signal_words
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
@@ -39,7 +39,7 @@ def numba_function(made: Executable, name: str) -> Any:
     loaded = loaded_kernel(kernel.code, kernel.functions)
     sizes = np.array(kernel.sizes or (0,), np.int64)
     constants = [
-        np.ascontiguousarray(b.source) if b.role == "captured" else NO_SIGNALS
+        np.ascontiguousarray(b.source) if b.role == "captured" else no_signal_words()
         for b in kernel.buffers
         if b.role in ("captured", "signals")
     ]

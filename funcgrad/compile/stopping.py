@@ -12,11 +12,11 @@ from contextlib import contextmanager
 import numpy as np
 
 from funcgrad.compile.emission import Writer
-from funcgrad.compile.names import WRITTEN_OUT, Locals
+from funcgrad.compile.names import Locals
 from funcgrad.compile.native.layout import Left
 
-POLL_EVERY = 200_000
-"""Operations between two looks at the clock, some fifty microseconds. The look takes about 0.03."""
+POLL_EVERY = 1_000_000
+"""Operations between two looks at the clock: less than a millisecond. The look takes about 0.03 µs."""
 
 STOPPING = frozenset({"scan", "while_loop", "while_sweeps", "cond"})
 """The kinds of step that may leave the kernel."""
@@ -38,24 +38,28 @@ def write_poll(writer: Writer, condition: str = "") -> None:
     """Leave if a signal's handler has raised an exception, which is the caller's to pass on."""
     signals = writer.local.signals().name
     first = f"{condition} and " if condition else ""
-    with writer.block(f"if {first}{signals}[0] != 0 and poll({signals}[0], {signals}) != 0:"):
+    with writer.block(f"if {first}poll({signals}[0], {signals}) != 0:"):
         write_leaving(writer, Left.INTERRUPTED)
 
 
 @contextmanager
-def counted_loop(writer: Writer, turn: str, count: str, flops: float) -> Iterator[None]:
-    """``for turn in range(count)``, in runs of trips between which signals are asked for."""
+def counted_loop(writer: Writer, turn: str, length: int, flops: float) -> Iterator[None]:
+    """``for turn in range(length)``, in runs of trips between which signals are asked for.
+
+    A loop that ends before that is a plain one, which LLVM compiles sooner.
+    """
     local = writer.local
-    if count.isdecimal() and int(count) <= WRITTEN_OUT and flops * int(count) < POLL_EVERY:
+    count = local.symbol(length)
+    if flops * length <= POLL_EVERY:
         with writer.block(f"for {turn} in range({count}):"):
             yield
         return
     start, stop = local.fresh("start"), local.fresh("stop")
-    trips = _number(local, trips_between_polls(flops))
+    run = _number(local, trips_between_polls(flops))
     writer.line(f"{stop} = 0")
     with writer.block(f"while {stop} < {count}:"):
         writer.line(f"{start} = {stop}")
-        writer.line(f"{stop} = min({start} + {trips}, {count})")
+        writer.line(f"{stop} = min({start} + {run}, {count})")
         with writer.block(f"for {turn} in range({start}, {stop}):"):
             yield
         write_poll(writer, f"{stop} < {count}")

@@ -14,7 +14,7 @@ from funcgrad.compile.emission import Writer
 from funcgrad.compile.layout import View
 from funcgrad.compile.native.layout import Left
 from funcgrad.compile.schedule import Scheduler, lowers
-from funcgrad.compile.stopping import Turns, counted_loop, flops_of, write_leaving
+from funcgrad.compile.stopping import Turns, flops_of, write_leaving, write_trip
 from funcgrad.ir.avals import Aval, dtype_name
 from funcgrad.ir.program import Equation
 from funcgrad.transforms.control.sweeps import Sweep
@@ -164,7 +164,8 @@ def write_sweep(writer: Writer, each: Pass, count: str, turn: str) -> None:
     """A later sweep over the trips, in either direction."""
     for tape in each.tapes:
         tape.begin(writer, f"({count} + 1)")
-    with counted_loop(writer, turn, count, flops_of(each.held.scheduler.steps)):
+    with writer.block(f"for {turn} in range({count}):"):
+        write_trip(writer, flops_of(each.held.scheduler.steps))
         writer.line(f"{each.row} = {f'{count} - 1 - {turn}' if each.sweep.reverse else turn}")
         each.held.emit(writer)
         each.carry.end_trip(writer)

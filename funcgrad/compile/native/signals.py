@@ -14,10 +14,7 @@ from funcgrad.compile.native.llvm import CodeError, Loaded
 from funcgrad.compile.native.machine import offsets
 from funcgrad.compile.native.runtime import machine_binary, supported
 
-__all__ = ["NO_SIGNALS", "signal_words"]
-
-NO_SIGNALS = np.zeros(offsets.SIGNALS_WORDS, np.int64)
-"""The words for whoever cannot pass an exception on: no function, and loops that do not ask."""
+__all__ = ["no_signal_words", "signal_words"]
 
 MONOTONIC = 6 if sys.platform == "darwin" else 1
 
@@ -31,13 +28,33 @@ def signal_words() -> np.ndarray:
     loaded = _loaded()
     if loaded is not None:
         words[0] = loaded.addresses["poll"]
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(loaded))
     elif not supported():
         # The caller of such a system holds Python's lock all the time.
         words[0] = ctypes.cast(ctypes.pythonapi.PyErr_CheckSignals, ctypes.c_void_p).value or 0
+    else:
+        words[0] = no_signal_words()[0]
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=functools.partial(_name_main_thread, words))
     return words
+
+
+@functools.cache
+def no_signal_words() -> np.ndarray:
+    """The words for whoever cannot pass an exception on: loops that ask and are told of nothing."""
+    words = np.zeros(offsets.SIGNALS_WORDS, np.int64)
+    loaded = _loaded()
+    if loaded is not None:
+        words[0] = loaded.addresses["never"]
+    else:
+        words[0] = ctypes.cast(_NEVER, ctypes.c_void_p).value or 0
+    return words
+
+
+def _never(words: object) -> int:
+    return 0
+
+
+_NEVER = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(_never)
 
 
 def _name_main_thread(words: np.ndarray) -> None:
@@ -45,10 +62,11 @@ def _name_main_thread(words: np.ndarray) -> None:
     words[offsets.SIGNALS_MAIN_THREAD // 8] = np.uint64(threading.get_ident()).view(np.int64)
 
 
+@functools.cache
 def _loaded() -> Loaded | None:
     if not supported():
         return None
     try:
-        return machine_binary(("signals",), ("poll",)).load()
+        return machine_binary(("signals",), ("poll", "never")).load()
     except CodeError:  # a system without this clock
         return None

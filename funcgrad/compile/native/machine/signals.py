@@ -39,6 +39,11 @@ def poll(signals: int) -> int:
     return asked()
 
 
+def never(signals: int) -> int:
+    """For callers that cannot pass an exception on."""
+    return 0
+
+
 def asked() -> int:
     """Run the handlers of signals that have come; 1 if one has raised an exception."""
     state = ensure_lock()
