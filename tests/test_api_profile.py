@@ -405,3 +405,13 @@ def test_the_page_of_a_profile_leaves_other_displays_alone() -> None:
     assert fonts
     assert all(".fg-profile" in rule for rule in fonts)
     assert 'class="fg-display fg-profile"' in page
+
+
+def test_a_function_that_has_been_compiled_meanwhile_is_profiled_as_evaluated() -> None:
+    x = np.linspace(0.0, 1.0, 100_000)
+    gradient = fg.grad(lambda x: np.sum(np.exp(np.sin(x)) * np.tanh(x)))
+    for _ in range(60):  # until it has been evaluated for as long as compiling takes
+        gradient(x)
+    found = fg.profile(gradient, seconds=0.05)(x)
+    assert not found.compiled
+    assert found.call_seconds >= found.run_seconds

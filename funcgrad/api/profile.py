@@ -219,9 +219,10 @@ def profile(fun: Function, *, seconds: float = 0.5) -> Function:
         program, values, compiled = recorded(fun, args, kwargs)
         measure = profile_rows.of_kernels if compiled else profile_rows.of_equations
         found = measure(name_of(fun), program, values, seconds)
-        return replace(
-            found, call_seconds=profile_rows.call_seconds(fun, args, kwargs, seconds) or found.run_seconds
-        )
+        called = profile_rows.call_seconds(fun, args, kwargs, seconds) or 0.0
+        # What is called often is compiled, and then no call is evaluated that could be timed.
+        at_least = 0.0 if compiled and called else found.run_seconds
+        return replace(found, call_seconds=max(called, at_least))
 
     return profiled
 
