@@ -186,6 +186,26 @@ def test_large_samples_by_parameters_shared_between_threads() -> None:
         np.testing.assert_array_equal(ours, theirs)
 
 
+def test_vectors_long_enough_for_blocks_and_threads_of_blas() -> None:
+    keys, size = R.split(R.key(5), 3), 150
+    a = np.cos(np.arange(size * size)).reshape(size, size)
+    covariance, mean = a @ a.T / size + np.eye(size), np.sin(np.arange(size))
+
+    def draw(key: Any, covariance: Any, mean: Any) -> Any:
+        return R.multivariate_normal(key, mean, covariance, (400,)), R.dirichlet(
+            key, np.abs(mean) + 0.5, (20,)
+        )
+
+    wanted = draw(keys[0], covariance, mean)
+    compiled_draw = fg.jit(draw)
+    with ThreadPoolExecutor(3) as threads:
+        found = list(threads.map(lambda _: compiled_draw(keys[0], covariance, mean), range(3)))
+    batch = fg.vmap(draw, (0, None, None))(keys, covariance, mean)
+    for samples in (*found, [x[0] for x in batch]):
+        for ours, theirs in zip(samples, wanted, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+
+
 IN_A_PROCESS = """
 import numpy as np, funcgrad as fg
 R, key, p = fg.random, fg.random.key(2), np.array([0.25, 0.5, 0.75])
