@@ -25,6 +25,7 @@ BUILTINS = {
     "EscapedTracerError": (RuntimeError, TypeError),
     "FuncgradError": (Exception,),
     "IndexingError": (IndexError,),
+    "MissingExtraError": (ImportError,),
     "NonScalarGradError": (TypeError,),
     "NotDifferentiableError": (TypeError,),
     "ProgramError": (ValueError,),

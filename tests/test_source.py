@@ -531,7 +531,8 @@ def test_importing_errors_and_source_loads_nothing_heavy() -> None:
     output = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     ).stdout
-    assert output == "['__future__', 'funcgrad', 'funcgrad.errors', 'funcgrad.source']\n"
+    loaded = ["__future__", "funcgrad", "funcgrad.config", "funcgrad.errors", "funcgrad.source"]
+    assert output == f"{loaded}\n"
 
 
 def test_what_reverse_mode_computes_is_marked_and_keeps_its_line() -> None:
