@@ -166,6 +166,24 @@ def test_a_tape_without_memory_is_a_memory_error():
     assert found == "True\n"
 
 
+@posix
+def test_calls_through_ctypes_can_be_interrupted_too():
+    found = run("""
+    from funcgrad.compile.native import caller
+    caller._MOST_SLOTS = 0  # no table is short enough for the native caller
+    def power(x, n):
+        return fg.while_loop(lambda c: c[0] < n, lambda c: (c[0] + 1, np.sin(c[1])), (0, x))[1]
+    f = fg.jit(power)
+    assert interrupted(lambda: f(0.5, 1 << 60))
+    seen = []
+    thread = threading.Thread(target=lambda: seen.append(f(0.5, 3_000_000)))
+    thread.start()
+    thread.join()
+    print(seen == [f(0.5, 3_000_000)])
+    """)
+    assert found == "True\n"
+
+
 def test_evaluated_loops_are_pythons_own():
     def interrupting(k, c):
         if k == 3:
