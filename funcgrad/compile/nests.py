@@ -62,6 +62,10 @@ class Reduce(NamedTuple):
 
 Statement = Let | Store | Reduce
 
+FULL = 1500
+"""Arithmetic operations from which a nest takes no more. Beyond, the time to compile grows faster than the text,
+and what is saved by not storing a value in between no longer matters."""
+
 
 @dataclass(eq=False)
 class Nest:
@@ -76,6 +80,8 @@ class Nest:
     """Memory that is filled with a number before the loops."""
     ordered: bool = False
     """Whether the order of the turns matters, and several may write the same element."""
+    _weighed: int = 0
+    _weight: int = 0
 
     def views(self) -> Iterator[tuple[View, bool]]:
         """Every view that is read or written in the loops, and whether it is written."""
@@ -99,6 +105,15 @@ class Nest:
     def weight(self) -> int:
         """Arithmetic operations for one element."""
         return sum(s.weight if isinstance(s, Let) else 1 for s in self.body if not isinstance(s, Store))
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the loops' body is so long that further statements are better off in another nest."""
+        if not self.shape:  # straight-line code stays what it is, in one nest or in many
+            return False
+        self._weight += sum(s.weight for s in self.body[self._weighed :] if isinstance(s, Let))
+        self._weighed = len(self.body)
+        return self._weight > FULL
 
     @property
     def flops(self) -> float:

@@ -170,11 +170,11 @@ class Scheduler:
         return node.cost, set(node.loads)
 
     def nest_for(self, shape: Shape, bound: int) -> Nest:
-        """The first nest over a shape at or after a position; a new one at the end if there is none."""
+        """The first nest over a shape at or after a position that is not full; else a new one at the end."""
         positions = self._by_shape.setdefault(shape, [])
         for position in positions:
-            if position >= bound:
-                return self.steps[position]  # type: ignore[return-value]
+            if position >= bound and not self.nest_at(position).is_full:
+                return self.nest_at(position)
         return self.new_nest(shape)
 
     def nest_at(self, position: int) -> Nest:
