@@ -363,6 +363,7 @@ METHODS: dict[str, tuple[Call, Any]] = {
     },
     "astype": (lambda m, x: (x * x).astype(np.float64), X),
     "clip": (lambda m, x: (x * x).clip(0.1, 0.6), X),
+    "choose": (lambda m, x: (x > 0.4).astype(np.int64).choose([x, x * x]), X),
     "compress": (lambda m, x: (x * x).compress([True, False, True, True]), X),
     "dot": (lambda m, x: x.dot(x), M),
     "item": (lambda m, x: (x * x)[0].reshape(1), X),

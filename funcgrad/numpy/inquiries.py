@@ -18,7 +18,7 @@ from funcgrad.numpy.shapes import as_array, atleast_1d, expand_dims, reshape
 from funcgrad.numpy.views import moveaxis
 from funcgrad.ops.structure import aval, shape_of
 from funcgrad.tracing.lists import asoperand
-from funcgrad.tracing.tracer import Tracer
+from funcgrad.tracing.tracer import Tracer, install
 
 
 @implements(np.shape)
@@ -266,3 +266,5 @@ def ranged(item: Any) -> Any:
 
 r_ = RowJoiner()
 c_ = ColumnJoiner()
+
+install({"choose": choose})
