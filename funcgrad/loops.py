@@ -66,7 +66,10 @@ class Progress(Generic[Item]):
         with self._make(self._iterable, **self._options) as bar:
             self._bar = bar
             try:
-                yield from bar
+                # Over the iterable itself: a bar that is iterated closes before the last words.
+                for item in self._iterable:
+                    yield item
+                    bar.update()
             finally:
                 self._say()
                 self._bar = None

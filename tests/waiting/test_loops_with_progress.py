@@ -33,6 +33,8 @@ def bars(monkeypatch):
             return super().set_postfix_str(s, refresh)
 
         def close(self):
+            if not self.closed:
+                self.ended_with = (self.n, self.postfix)
             self.closed = True
             return super().close()
 
@@ -129,6 +131,7 @@ def test_pythons_loops(bars):
     assert seen == list(range(5))
     (bar,) = bars
     assert bar.said[-1] == "loss=1, phase=warm"
+    assert bar.ended_with == (5, "loss=1, phase=warm")
     assert bar.closed
     assert list(fg.loops.progress(iter("ab"), total=2)) == ["a", "b"]
 
