@@ -108,7 +108,8 @@ def normalise(notebook: dict[str, Any]) -> None:
         cell["metadata"] = {"tags": sorted(tags)} if tags else {}
         for output in cell.get("outputs", ()):
             if "metadata" in output:
-                output["metadata"] = {}
+                sizes = {kind: said for kind, said in output["metadata"].items() if kind == "image/png"}
+                output["metadata"] = sizes
             picture = joined(output.get("data", {}).get("image/svg+xml", ""))
             if "<metadata>" in picture:  # the day, and the version of Matplotlib
                 output["data"]["image/svg+xml"] = METADATA_OF_SVG.sub("", picture)
