@@ -125,7 +125,7 @@ start = time.perf_counter()
 try:
     f(np.ones(5))
 except KeyboardInterrupt:
-    print("interrupted", time.perf_counter() - start < 4.0)
+    print("interrupted", time.perf_counter() - start < 20.0)
 """
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False

