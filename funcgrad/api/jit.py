@@ -129,7 +129,7 @@ class JittedFunction(TransformedFunction):
                 return out
         try:
             return self._call(args, kwargs)
-        except Exception as error:
+        except (Exception, KeyboardInterrupt) as error:
             strip_library_frames(error)
             raise
 

@@ -30,7 +30,7 @@ class TransformedFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
             return self._implementation(*args, **kwargs)
-        except Exception as error:
+        except (Exception, KeyboardInterrupt) as error:
             strip_library_frames(error)
             raise
 
