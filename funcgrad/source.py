@@ -291,7 +291,7 @@ _STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
 _INSTALLED = (_STANDARD_LIBRARY + "site-packages", _STANDARD_LIBRARY + "dist-packages")
 # The guided run of `python -m funcgrad` speaks as a user would, so its lines are shown like a user's.
 _USER_FOLDER = _PACKAGE + "command" + os.sep
-_GENERATED = ("<__array_function__", "<frozen ")
+_GENERATED = ("<__array_function__", "<frozen ", "<funcgrad ")
 _ARRAY_LIBRARIES = ("numpy", "scipy", "pandas", "xarray", "einops", "opt_einsum")
 _MOST_FILES = 4096
 
