@@ -24,6 +24,7 @@ __all__ = [
     "NotDifferentiableError",
     "ProgramError",
     "ShapeError",
+    "StaticArgumentError",
     "TracedBranchError",
     "TracerAssignmentError",
     "TracerValueWarning",
@@ -110,7 +111,7 @@ class ArgnumsError(FuncgradError, ValueError, TypeError):
 
 
 class StaticArgumentError(FuncgradError, ValueError, TypeError):
-    """A static argument of `jit` cannot be part of a key."""
+    """Raised when an argument of `jit` cannot be traced, or a static one cannot be part of a key."""
 
 
 class TracerAssignmentError(FuncgradError, TypeError):
