@@ -30,6 +30,7 @@ BUILTINS = {
     "NotDifferentiableError": (TypeError,),
     "ProgramError": (ValueError,),
     "ShapeError": (ValueError, TypeError),
+    "StaticArgumentError": (ValueError, TypeError),
     "TracedBranchError": (TypeError,),
     "TracerAssignmentError": (TypeError,),
     "TreeError": (ValueError, TypeError),
