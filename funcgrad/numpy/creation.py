@@ -16,7 +16,7 @@ from funcgrad.numpy.shapes import as_array, reshaped
 from funcgrad.numpy.views import broadcast_to
 from funcgrad.ops.structure import Broadcast, Reshape, aval, cast, reshape, shape_of
 from funcgrad.tracing.aliasing import view
-from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.lists import asoperand, holds_tracer
 from funcgrad.tracing.recorder import Recorder, active_recorder
 from funcgrad.tracing.tracer import Tracer, install
 
@@ -251,10 +251,13 @@ def array(
 
 def converted(x: Any, dtype: Any = None) -> Any:
     """`x` as an array of the dtype, traced if a trace is open; `x` itself where it is one already."""
-    operand = as_array(x)
-    if dtype is not None:
-        operand = cast(operand, numeric(dtype))
-    return entered(operand)
+    if dtype is None:
+        return entered(as_array(x))
+    wanted = numeric(dtype)
+    if type(x) in (int, float, complex, bool) or (isinstance(x, list | tuple) and not holds_tracer(x)):
+        # At once: what the numbers are without a dtype may hold fewer digits, or wrap around.
+        return entered(np.asarray(x, wanted))
+    return entered(cast(as_array(x), wanted))
 
 
 def numeric(dtype: Any) -> np.dtype[Any]:
