@@ -108,6 +108,20 @@ def test_threads_and_children_are_not_disturbed():
 
 
 @posix
+def test_a_loop_in_another_thread_does_not_stop_the_others():
+    found = run("""
+    def power(x, n):
+        return fg.while_loop(lambda c: c[0] < n, lambda c: (c[0] + 1, np.sin(c[1])), (0, x))[1]
+    f = fg.jit(power)
+    f(0.5, 3)
+    threading.Thread(target=f, args=(0.5, 1 << 60), daemon=True).start()
+    assert interrupted(lambda: time.sleep(60.0))
+    print("heard", flush=True)
+    """)
+    assert found == "heard\n"
+
+
+@posix
 def test_a_handler_that_raises_nothing_only_interrupts_for_a_moment():
     found = run("""
     f = fg.jit(lambda x, n: fg.while_loop(lambda c: c[0] < n, lambda c: (c[0] + 1, np.sin(c[1])), (0, x))[1])

@@ -1,7 +1,8 @@
 """What a loop in machine code asks now and then: has a signal come whose Python handler must run?
 
-Only Python's main thread runs handlers. The clock is read first, because Python's lock may have to be waited
-for: it is taken at most every 20 milliseconds.
+Only Python's main thread runs handlers; in another one, a call that was thought too short to give Python's
+lock away gives it away here. The clock is read first, because the lock may have to be waited for: it is taken
+at most every 20 milliseconds.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from funcgrad.compile.native.machine.offsets import (
     SIGNALS_CLOCK,
     SIGNALS_MAIN_THREAD,
     SIGNALS_NEXT,
+    SIGNALS_NEXT_OF_OTHERS,
 )
 from funcgrad.compile.native.machine.words import (
     check_signals,
     clock_time,
     ensure_lock,
+    lock_is_held,
     peek,
     poke,
     release_lock,
@@ -30,9 +33,13 @@ LOCK_WAS_HELD = 0  # PyGILState_LOCKED
 
 def poll(signals: int) -> int:
     """Run the handlers of signals that have come, now and then; 1 if one has raised an exception."""
-    if (thread_number() ^ peek(signals + SIGNALS_MAIN_THREAD)) & 0xFFFFFFFF != 0:
-        return 0
     now = nanoseconds(peek(signals + SIGNALS_CLOCK))
+    if (thread_number() ^ peek(signals + SIGNALS_MAIN_THREAD)) & 0xFFFFFFFF != 0:
+        if now >= peek(signals + SIGNALS_NEXT_OF_OTHERS):
+            poke(signals + SIGNALS_NEXT_OF_OTHERS, now + SIGNALS_BETWEEN)
+            if lock_is_held() != 0:
+                restore_thread(save_thread())
+        return 0
     if now < peek(signals + SIGNALS_NEXT):
         return 0
     poke(signals + SIGNALS_NEXT, now + SIGNALS_BETWEEN)
