@@ -33,6 +33,7 @@ if _TYPE_CHECKING:
     from funcgrad.api.associative import associative_scan
     from funcgrad.api.control import cond, fori_loop, scan, switch, while_loop
     from funcgrad.api.explain import explain
+    from funcgrad.api.flat import ravel_pytree
     from funcgrad.api.interop import low_level_callable, njit_callable
     from funcgrad.api.profile import profile
     from funcgrad.compile.native.cache import cache_info, clear_cache
@@ -79,6 +80,7 @@ __all__ = [
     "parse",
     "profile",
     "random",
+    "ravel_pytree",
     "scan",
     "scipy",
     "stop_gradient",
@@ -106,6 +108,7 @@ _LAZY_FUNCTIONS = {
     "njit_callable": "funcgrad.api.interop",
     "parse": "funcgrad.extend",
     "profile": "funcgrad.api.profile",
+    "ravel_pytree": "funcgrad.api.flat",
     "scan": "funcgrad.api.control",
     "switch": "funcgrad.api.control",
     "while_loop": "funcgrad.api.control",

@@ -79,6 +79,7 @@ FRONT = {
     "Programs": "make_program eval_shape ShapeDtypeStruct Program Equation check parse",
     "Rules of one's own": "custom_vjp custom_jvp checkpoint",
     "Control flow": "cond switch while_loop fori_loop scan map associative_scan",
+    "Trees as vectors": "ravel_pytree",
 }
 IN_PLACE = "In place: as the function without the underscore, written into the first argument"
 CONSTANTS = "Constants, types and conveniences"
