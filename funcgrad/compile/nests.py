@@ -63,8 +63,8 @@ class Reduce(NamedTuple):
 Statement = Let | Store | Reduce
 
 FULL = 1500
-"""Arithmetic operations from which a nest takes no more. Beyond, the time to compile grows faster than the text,
-and what is saved by not storing a value in between no longer matters."""
+"""Arithmetic operations from which a nest takes no more. Beyond, the time to compile grows faster than the
+text, and what is saved by not storing a value in between no longer matters."""
 
 
 @dataclass(eq=False)
