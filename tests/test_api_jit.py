@@ -76,6 +76,29 @@ def test_static_names_and_keyword_arguments() -> None:
     assert chosen(0.5, mode="cos", scale=2.0) == pytest.approx(2 * np.cos(0.5))
 
 
+def test_static_arguments_may_be_passed_by_place_and_by_name() -> None:
+    @fg.jit(static_argnames="mode")
+    def chosen(x: Any, mode: str = "sin") -> Any:
+        return np.sin(x) if mode == "sin" else np.cos(x)
+
+    @fg.jit(static_argnums=1)
+    def power(x: Any, n: int) -> Any:
+        return x if n == 1 else x * power(x, n=n - 1)
+
+    assert chosen(0.5, "cos") == chosen(0.5, mode="cos") == pytest.approx(np.cos(0.5))
+    assert chosen(0.5) == pytest.approx(np.sin(0.5))
+    assert power(2.0, n=3) == power(n=3, x=2.0) == power(2.0, 3) == 8.0
+
+
+def test_static_arguments_are_counted_from_the_end_of_the_signature() -> None:
+    @fg.jit(static_argnums=-1)
+    def power(x: Any, n: int = 2) -> Any:
+        return x**n
+
+    assert fg.grad(power)(3.0) == 6.0
+    assert [len(power.program(*args).inputs) for args in [(3.0,), (3.0, 3)]] == [1, 1]
+
+
 def test_static_argument_without_hash_is_refused() -> None:
     with pytest.raises(StaticArgumentError, match="has no hash"):
         fg.jit(lambda x, n: x, static_argnums=1)(1.0, [1])

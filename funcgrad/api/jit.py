@@ -11,6 +11,7 @@ from funcgrad import tree
 from funcgrad.api.arguments import here
 from funcgrad.api.calls import trace
 from funcgrad.api.inspect import name_inputs
+from funcgrad.api.static_arguments import static_arguments
 from funcgrad.api.transformed import TransformedFunction, function_expected
 from funcgrad.compile.tiering import register
 from funcgrad.errors import StaticArgumentError
@@ -109,10 +110,9 @@ class JittedFunction(TransformedFunction):
         self._fun = fun
         self._options = options
         self._name = getattr(fun, "__name__", type(fun).__name__)
-        static = options.get("static_argnums", ())
-        self._static = (static,) if isinstance(static, int) else tuple(static)
-        names = options.get("static_argnames", ())
-        self._static_names = frozenset((names,) if isinstance(names, str) else names)
+        self._static, self._static_names = static_arguments(
+            fun, options.get("static_argnums", ()), options.get("static_argnames", ())
+        )
         donated = options.get("donate_argnums", ())
         self._donated = (donated,) if isinstance(donated, int) else tuple(donated)
         self._kinds: dict[Any, Specialization] = {}
