@@ -12,7 +12,7 @@ PLACED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEY
 def static_arguments(
     fun: Callable[..., Any], numbers: int | Sequence[int], names: str | Sequence[str]
 ) -> tuple[tuple[int, ...], frozenset[str]]:
-    """Places and names of the static arguments of `fun`; where one kind is given, the signature tells the other.
+    """Places and names of the static arguments of `fun`; given one kind, the signature tells the other.
 
     >>> from funcgrad.api.static_arguments import static_arguments
     >>> static_arguments(lambda x, mode: x, (), "mode")
