@@ -7,7 +7,7 @@ np.float64(6.0)
 """
 
 import sys as _sys
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+import typing as _typing
 
 from funcgrad import numpy, tree
 from funcgrad.api.batch import vmap
@@ -28,7 +28,7 @@ from funcgrad.ir.avals import Aval as ShapeDtypeStruct
 from funcgrad.ir.check import check_program as check
 from funcgrad.ir.program import Equation, Program
 
-if _TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from funcgrad import config, extend, lax, loops, nn, random, scipy, testing, torch
     from funcgrad.api.associative import associative_scan
     from funcgrad.api.control import cond, fori_loop, scan, switch, while_loop
@@ -121,15 +121,17 @@ if "IPython" in _sys.modules:
     _install()
 
 
-def __getattr__(name: str) -> object:
-    """Import what many programs do without when it is first asked for: importing is kept fast."""
-    from importlib import import_module  # noqa: PLC0415 - likewise
+if not _typing.TYPE_CHECKING:  # Checkers know the names from above, and find misspelt ones.
 
-    if name in _LAZY_MODULES:
-        return import_module(f"funcgrad.{name}")
-    if name in _LAZY_FUNCTIONS:
-        return getattr(import_module(_LAZY_FUNCTIONS[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> object:
+        """Import what many programs do without when it is first asked for: importing is kept fast."""
+        from importlib import import_module  # noqa: PLC0415 - likewise
+
+        if name in _LAZY_MODULES:
+            return import_module(f"funcgrad.{name}")
+        if name in _LAZY_FUNCTIONS:
+            return getattr(import_module(_LAZY_FUNCTIONS[name]), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -6,7 +6,7 @@ Composed of slices and calls of the user's function; there is no primitive of it
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from funcgrad import tree
 from funcgrad.api.arguments import here
@@ -16,11 +16,12 @@ from funcgrad.ops.families import aval
 from funcgrad.ops.movement import concatenate, flip, stack, take_span
 from funcgrad.ops.structure import reshape
 
+T = TypeVar("T")
 Leaves = list[Any]
 Combine = Callable[[Leaves, Leaves], Leaves]
 
 
-def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0) -> Any:
+def associative_scan(fn: Callable[[Any, Any], Any], elems: T, reverse: bool = False, axis: int = 0) -> T:
     """The combinations ``fn(fn(e0, e1), e2) ...`` of the elements along `axis`, up to each of them.
 
     `fn` must be associative. It is called on many elements at once: on slices of the pytree `elems`, whose
@@ -53,7 +54,8 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
     scanned = partial_combinations(combine, values, place)
     if reverse:
         scanned = [flip(x, (place,)) for x in scanned]
-    return tree.unflatten(treedef, scanned)
+    combinations: T = tree.unflatten(treedef, scanned)
+    return combinations
 
 
 def checked_axis(shapes: list[tuple[int, ...]], axis: int) -> int:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from funcgrad import tree
 from funcgrad.api.arguments import here, leaf_aval
 from funcgrad.api.calls import run, trace
-from funcgrad.api.transformed import transform
+from funcgrad.api.transformed import TransformedFunction, transform
 from funcgrad.errors import ArgnumsError, ShapeError, TreeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
@@ -21,6 +22,37 @@ from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.batching import batch_program, mapped_outputs
 
 Function = Callable[..., Any]
+Item = TypeVar("Item", bound=np.generic)
+
+
+@overload
+def vmap(
+    fun: Callable[..., NDArray[Item]],
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    axis_name: Any = None,
+    axis_size: int | None = None,
+) -> Callable[..., NDArray[Item]]: ...
+@overload
+def vmap(
+    fun: Callable[..., float],
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    axis_name: Any = None,
+    axis_size: int | None = None,
+) -> Callable[..., NDArray[Any]]: ...
+@overload
+def vmap(
+    fun: Function,
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    axis_name: Any = None,
+    axis_size: int | None = None,
+) -> TransformedFunction[..., Any]: ...
+@overload
+def vmap(
+    *, in_axes: Any = 0, out_axes: Any = 0, axis_name: Any = None, axis_size: int | None = None
+) -> Callable[[Function], Function]: ...
 
 
 @transform

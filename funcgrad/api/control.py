@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -40,6 +40,8 @@ from funcgrad.transforms.control.step import with_inputs
 from funcgrad.transforms.control.while_loop import WhileLoop
 
 Function = Callable[..., Any]
+T = TypeVar("T")
+S = TypeVar("S")
 
 
 class _NoOperand:
@@ -58,8 +60,12 @@ _NO_OPERAND = _NoOperand()
 
 
 def cond(
-    pred: Any, true_fun: Function, false_fun: Function, *operands: Any, operand: Any = _NO_OPERAND
-) -> Any:
+    pred: Any,
+    true_fun: Callable[..., T],
+    false_fun: Callable[..., S],
+    *operands: Any,
+    operand: Any = _NO_OPERAND,
+) -> T | S:
     """``true_fun(*operands)`` if `pred`, else ``false_fun(*operands)``; only that one runs.
 
     `pred` is a scalar: a boolean, or a number that is compared with 0. Both functions must return the same
@@ -76,7 +82,8 @@ def cond(
         operands = (*operands, operand)
     index = boolean(pred, "cond")
     roles = ("false_fun", "true_fun")
-    return chosen_branch("cond", index, (false_fun, true_fun), operands, roles, first=1)
+    chosen: T | S = chosen_branch("cond", index, (false_fun, true_fun), operands, roles, first=1)
+    return chosen
 
 
 def switch(index: Any, branches: Sequence[Function], *operands: Any, operand: Any = _NO_OPERAND) -> Any:
@@ -233,7 +240,7 @@ class Carry:
         return tree.unflatten(self.types.treedef, leaves)
 
 
-def while_loop(cond_fun: Function, body_fun: Function, init_val: Any) -> Any:
+def while_loop(cond_fun: Function, body_fun: Callable[..., T], init_val: Any) -> T:
     """``body_fun`` applied again and again, from `init_val`, while ``cond_fun`` of the value is true.
 
     The value is a pytree whose structure, shapes and dtypes must stay the same. Forward and reverse mode
@@ -250,7 +257,8 @@ def while_loop(cond_fun: Function, body_fun: Function, init_val: Any) -> Any:
     >>> print(f"{sqrt(2.0):.6f} {fg.grad(sqrt)(2.0):.6f}")
     1.414214 0.353553
     """
-    return looped("while_loop", cond_fun, body_fun, init_val)
+    last: T = looped("while_loop", cond_fun, body_fun, init_val)
+    return last
 
 
 def looped(what: str, cond_fun: Function, body_fun: Function, init_val: Any, shown: int | None = None) -> Any:
@@ -288,8 +296,8 @@ def check_condition(deciding: Recorded) -> None:
 
 
 def fori_loop(
-    lower: Any, upper: Any, body_fun: Function, init_val: Any, *, unroll: int | bool | None = None
-) -> Any:
+    lower: Any, upper: Any, body_fun: Callable[..., T], init_val: Any, *, unroll: int | bool | None = None
+) -> T:
     """``body_fun(i, value)`` for i from `lower` to `upper` - 1, from `init_val`.
 
     With bounds that are Python or NumPy integers this is a `scan`, and otherwise a `while_loop`; both can be
@@ -309,7 +317,8 @@ def fori_loop(
             raise DtypeError(f"the bounds of fori_loop must be integers, got {a}", source=here())
     if not any(isinstance(x, Tracer) for x in bounds):
         trips = max(operator.index(bounds[1]) - operator.index(bounds[0]), 0)
-        return counted_loop(body_fun, bounds[0], trips, init_val)
+        counted: T = counted_loop(body_fun, bounds[0], trips, init_val)
+        return counted
     start, stop = bounds
     if seen[0].dtype != seen[1].dtype:
         # One of them may be a Python integer, which counts in the other's dtype.
@@ -319,6 +328,7 @@ def fori_loop(
     def goes_on(state: Any) -> Any:
         return less(state[0], stop)
 
+    out: T
     _, out = looped("fori_loop", goes_on, _counting(body_fun), (start, init_val), shown=1)
     return out
 
@@ -345,13 +355,13 @@ def _counting(body_fun: Function) -> Function:
 
 
 def scan(
-    f: Function,
+    f: Callable[..., tuple[T, Any]],
     init: Any,
     xs: Any = None,
     length: int | None = None,
     reverse: bool = False,
     unroll: int | bool = 1,
-) -> Any:
+) -> tuple[T, Any]:
     """A loop over the first axis of `xs`: ``carry, y = f(carry, x)`` for each row, from `init`.
 
     Returns the final carry and the stacked ys. `init`, `xs` and y are pytrees; without `xs`, `length` says
@@ -368,7 +378,8 @@ def scan(
     6.0 [0. 2. 9.]
     """
     check_unroll(unroll)
-    return scanned("scan", f, init, xs, length, reverse=bool(reverse))
+    found: tuple[T, Any] = scanned("scan", f, init, xs, length, reverse=bool(reverse))
+    return found
 
 
 def check_unroll(unroll: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 import numpy as np
 
@@ -26,6 +26,10 @@ from funcgrad.transforms.checkpoint import Checkpoint
 from funcgrad.transforms.custom import CustomJvp, CustomVjp, FlatRule, RecordedRule
 
 Function = Callable[..., Any]
+F = TypeVar("F", bound=Function)
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+R = TypeVar("R")
 
 
 class CallShape:
@@ -93,17 +97,23 @@ class FlatCall:
         return any(isinstance(x, Tracer) for x in self.leaves) or active_recorder() is not None
 
 
-class CustomFunction:
+class CustomFunction(Generic[P, R]):
     """What `custom_jvp` and `custom_vjp` share: the function, its static arguments, being a method."""
 
     __qualname__: str
 
-    def __init__(self, fun: Function, nondiff_argnums: int | Sequence[int] = ()) -> None:
+    def __init__(self, fun: Callable[P, R], nondiff_argnums: int | Sequence[int] = ()) -> None:
         functools.update_wrapper(self, fun, updated=())
         self.function = fun
         self._static = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else tuple(nondiff_argnums)
         self._n_positional = positional_count(fun)
 
+    @overload
+    def __get__(self, instance: None, owner: Any = None) -> CustomFunction[P, R]: ...
+    @overload
+    def __get__(
+        self: CustomFunction[Concatenate[Any, Q], R], instance: object, owner: Any = None
+    ) -> Callable[Q, R]: ...
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self.__call__, instance)
 
@@ -115,7 +125,7 @@ class CustomFunction:
         name = name_for_pickle(self, self.__module__, self.__qualname__)
         return (object.__new__, (type(self),), self.__dict__) if name is None else name
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function, recorded with its rule where an argument is traced."""
         raise NotImplementedError
 
@@ -143,7 +153,7 @@ def positional_count(fun: Function) -> int:
     return fun.__code__.co_argcount if inspect.isfunction(fun) else 0
 
 
-class custom_jvp(CustomFunction):
+class custom_jvp(CustomFunction[P, R]):
     """A function with its own forward derivative.
 
     ``f.defjvp(rule)`` where ``rule(primals, tangents)`` returns ``(value, tangent of the value)``, both
@@ -165,7 +175,7 @@ class custom_jvp(CustomFunction):
 
     _rule: Function | None = None
 
-    def defjvp(self, rule: Function) -> Function:
+    def defjvp(self, rule: F) -> F:
         """Set the rule; returns it, so that it can decorate."""
         self._rule = rule
         return rule
@@ -174,19 +184,22 @@ class custom_jvp(CustomFunction):
         """Set one rule per argument: ``rule(tangent, value, *primals)``, summed; None is zero."""
 
         def summed(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-            value = self(*primals)
+            value = call(*primals)
             parts = [
                 rule(t, value, *primals) for rule, t in zip(rules, tangents, strict=True) if rule is not None
             ]
             zero = tree.map(lambda x: 0.0 * x, value)
             return value, functools.reduce(lambda a, b: tree.map(_plus, a, b), parts) if parts else zero
 
+        call: Function = self
         self._rule = summed
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         call = self._flat_call(args, kwargs, "custom_jvp")
+        result: R
         if not call.is_traced:
-            return call.shape.call(call.leaves)
+            result = call.shape.call(call.leaves)
+            return result
         rule = self._rule
         if rule is None:
             raise CustomRuleError(
@@ -203,7 +216,8 @@ class custom_jvp(CustomFunction):
             (rule, call.shape.key, out_tree, tuple(avals)),
         )
         outs = CustomJvp(program, flat, len(call.leaves)).bind(*traced.operands)
-        return tree.unflatten(out_tree, outs)
+        result = tree.unflatten(out_tree, outs)
+        return result
 
 
 def _plus(a: Any, b: Any) -> Any:
@@ -273,7 +287,7 @@ def rule_leaves(value: Any, treedef: Any, avals: Sequence[Aval], what: str) -> l
     return checked
 
 
-class custom_vjp(CustomFunction):
+class custom_vjp(CustomFunction[P, R]):
     """A function with its own backward derivative.
 
     ``f.defvjp(fwd, bwd)`` where ``fwd(*args)`` returns ``(value, residuals)`` and
@@ -298,10 +312,12 @@ class custom_vjp(CustomFunction):
         self._forward = fwd
         self._backward = bwd
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         call = self._flat_call(args, kwargs, "custom_vjp")
+        result: R
         if not call.is_traced:
-            return call.shape.call(call.leaves)
+            result = call.shape.call(call.leaves)
+            return result
         if self._forward is None or self._backward is None:
             raise CustomRuleError(
                 f"no rule is defined for the custom_vjp function {name_of(self.function)}",
@@ -326,7 +342,8 @@ class custom_vjp(CustomFunction):
             rules.backward, name_of(self._backward), (self._backward, rules.residual_tree, *key)
         )
         outs = CustomVjp(program, forward, backward, len(call.leaves)).bind(*operands)
-        return tree.unflatten(out_tree, outs)
+        result = tree.unflatten(out_tree, outs)
+        return result
 
 
 def differentiating(recorder: Recorder | None) -> bool:
@@ -415,6 +432,18 @@ def broadcast_zero(aval: Aval) -> Any:
     return np.zeros(aval.shape, aval.dtype)
 
 
+@overload
+def checkpoint(
+    fun: Callable[P, R],
+    *,
+    policy: None = None,
+    prevent_cse: bool = True,
+    static_argnums: int | Sequence[int] = (),
+) -> Callable[P, R]: ...
+@overload
+def checkpoint(
+    *, policy: None = None, prevent_cse: bool = True, static_argnums: int | Sequence[int] = ()
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 @transform
 def checkpoint(
     fun: Function, *, policy: None = None, prevent_cse: bool = True, static_argnums: int | Sequence[int] = ()

@@ -7,7 +7,9 @@ df/dx - i df/dy; `vjp` is the transpose of `jvp`, without conjugation.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, TypeVarTuple, overload
+
+import numpy as np
 
 from funcgrad import tree
 from funcgrad.api.arguments import Argnums, Selection, check_differentiable, here, leaf_aval
@@ -15,7 +17,7 @@ from funcgrad.api.calls import run, trace
 from funcgrad.api.linear_maps import Pullback, Pushforward
 from funcgrad.api.points import PointTrace, linearize_programs, rebuilt_arguments, vjp_programs
 from funcgrad.api.results import NO_AUX, Aux, full_gradients, matching_leaves, scalar_output
-from funcgrad.api.transformed import transform
+from funcgrad.api.transformed import TransformedFunction, transform
 from funcgrad.errors import (
     NotDifferentiableError,
     ProgramError,
@@ -30,9 +32,50 @@ from funcgrad.transforms.linearize import jvp_program
 from funcgrad.transforms.simplify import simplify_program
 from funcgrad.transforms.transpose import gradient_program, transpose_program
 
+if TYPE_CHECKING:
+    from funcgrad.api.signatures import Gradient, GradientAndAux, ValueAndGradient, ValueAuxAndGradient
+
 Function = Callable[..., Any]
 
+F = TypeVar("F", bound=Function)
+P = ParamSpec("P")
+X = TypeVar("X")
+R = TypeVar("R")
+A = TypeVar("A")
+Xs = TypeVarTuple("Xs")
 
+
+@overload
+def grad(fun: np.ufunc, argnums: Argnums = 0, *, holomorphic: bool = False) -> Any: ...
+@overload
+def grad(
+    fun: F,
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[True],
+    holomorphic: bool = False,
+    allow_int: Literal[False] = False,
+) -> GradientAndAux[F]: ...
+@overload
+def grad(
+    fun: F,
+    argnums: Literal[0] = 0,
+    has_aux: Literal[False] = False,
+    holomorphic: bool = False,
+    allow_int: Literal[False] = False,
+) -> Gradient[F]: ...
+@overload
+def grad(
+    fun: Callable[P, Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> TransformedFunction[P, Any]: ...
+@overload
+def grad(
+    *, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False
+) -> Callable[[Callable[P, Any]], TransformedFunction[P, Any]]: ...
 @transform
 def grad(
     fun: Function,
@@ -64,6 +107,45 @@ def grad(
     return gradient
 
 
+@overload
+def value_and_grad(fun: np.ufunc, argnums: Argnums = 0, *, holomorphic: bool = False) -> Any: ...
+@overload
+def value_and_grad(
+    fun: F,
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[True],
+    holomorphic: bool = False,
+    allow_int: Literal[False] = False,
+) -> ValueAuxAndGradient[F]: ...
+@overload
+def value_and_grad(
+    fun: F,
+    argnums: Literal[0] = 0,
+    has_aux: Literal[False] = False,
+    holomorphic: bool = False,
+    allow_int: Literal[False] = False,
+) -> ValueAndGradient[F]: ...
+@overload
+def value_and_grad(
+    fun: Callable[P, R],
+    argnums: Argnums = 0,
+    has_aux: Literal[False] = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> TransformedFunction[P, tuple[R, Any]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[P, Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> TransformedFunction[P, tuple[Any, Any]]: ...
+@overload
+def value_and_grad(
+    *, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False
+) -> Callable[[Callable[P, R]], TransformedFunction[P, tuple[R, Any]]]: ...
 @transform
 def value_and_grad(
     fun: Function,
@@ -131,7 +213,23 @@ def without_first_output(program: Program) -> Program:
 # -- vjp --------------------------------------------------------------------------------------------------
 
 
-def vjp(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
+@overload
+def vjp(
+    fun: Callable[[*Xs], tuple[R, A]], *primals: *Xs, has_aux: Literal[True]
+) -> tuple[R, Pullback[tuple[*Xs]], A]: ...
+@overload
+def vjp(
+    fun: Callable[[*Xs], R], *primals: *Xs, has_aux: Literal[False] = False
+) -> tuple[R, Pullback[tuple[*Xs]]]: ...
+@overload
+def vjp(
+    fun: Callable[..., R], *primals: Any, has_aux: Literal[False] = False
+) -> tuple[R, Pullback[tuple[Any, ...]]]: ...
+@overload
+def vjp(fun: Function, *primals: Any, has_aux: bool) -> Any: ...
+def vjp(  # type: ignore[misc] # Any number of anything is what *Xs means, too
+    fun: Function, *primals: Any, has_aux: bool = False
+) -> Any:
     """Return ``fun(*primals)`` and its pullback, a function from cotangents to tuples of cotangents.
 
     With `has_aux` the function returns ``(value, aux)`` and the result is ``(value, pullback, aux)``.
@@ -144,7 +242,7 @@ def vjp(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
     traced = PointTrace(fun, primals, "vjp", has_aux)
     split = traced.split("vjp", vjp_programs)
     values, residuals = traced.primal_results(split)
-    pullback = Pullback(
+    pullback: Pullback[Any] = Pullback(
         split.other,
         residuals,
         split.has_tangent,
@@ -160,6 +258,22 @@ def vjp(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
 # -- forward mode -----------------------------------------------------------------------------------------
 
 
+@overload
+def jvp(
+    fun: Callable[..., tuple[R, A]],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    has_aux: Literal[True],
+) -> tuple[R, R, A]: ...
+@overload
+def jvp(
+    fun: Callable[..., R],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    has_aux: Literal[False] = False,
+) -> tuple[R, R]: ...
+@overload
+def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool) -> Any: ...
 def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
     """Return ``fun(*primals)`` and its derivative in the direction `tangents`.
 
@@ -193,6 +307,16 @@ def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux:
     return (value, out_dots, aux) if has_aux else (value, out_dots)
 
 
+@overload
+def linearize(
+    fun: Callable[..., tuple[R, A]], *primals: Any, has_aux: Literal[True]
+) -> tuple[R, Pushforward[R], A]: ...
+@overload
+def linearize(
+    fun: Callable[..., R], *primals: Any, has_aux: Literal[False] = False
+) -> tuple[R, Pushforward[R]]: ...
+@overload
+def linearize(fun: Function, *primals: Any, has_aux: bool) -> Any: ...
 def linearize(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
     """Return ``fun(*primals)`` and the linear map of its derivative there, evaluated once.
 
@@ -204,7 +328,7 @@ def linearize(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
     traced = PointTrace(fun, primals, "linearize", has_aux)
     split = traced.split("linearize", linearize_programs)
     values, residuals = traced.primal_results(split)
-    pushforward = Pushforward(
+    pushforward: Pushforward[Any] = Pushforward(
         split.other,
         residuals,
         split.has_tangent,
@@ -217,7 +341,7 @@ def linearize(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
     return (value, pushforward, aux) if has_aux else (value, pushforward)
 
 
-def linear_transpose(fun: Function, *primals: Any) -> Function:
+def linear_transpose(fun: Function, *primals: Any) -> Callable[[Any], tuple[Any, ...]]:
     """The transpose of a linear function: a function from cotangents of the output to those of the inputs.
 
     Only shapes and dtypes of `primals` matter. Raises NotDifferentiableError where `fun` is not linear.
@@ -274,13 +398,14 @@ def refuse_nonlinear(program: Program) -> None:
         ) from None
 
 
-def stop_gradient(x: Any) -> Any:
+def stop_gradient(x: X) -> X:
     """`x`, treated as constant by every derivative.
 
     >>> grad(lambda x: x * stop_gradient(x))(3.0)
     np.float64(3.0)
     """
-    return tree.map(_stopped, x)
+    stopped: X = tree.map(_stopped, x)
+    return stopped
 
 
 def _stopped(leaf: Any) -> Any:

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, ParamSpec, overload
 
 from funcgrad import tree
 from funcgrad.api.jit import JittedFunction, jit
 from funcgrad.api.transformed import transform
 
+if TYPE_CHECKING:
+    from funcgrad.compile.explain import Explanation
 
+P = ParamSpec("P")
+
+
+@overload
+def explain(fun: Callable[P, Any]) -> Callable[P, Explanation]: ...
+@overload
+def explain() -> Callable[[Callable[P, Any]], Callable[P, Explanation]]: ...
 @transform
-def explain(fun: Callable[..., Any]) -> Callable[..., Any]:
+def explain(fun: Callable[P, Any]) -> Callable[P, Explanation]:
     """A function of `fun`'s arguments that reports every pass from its Program to native code.
 
     The report counts equations, kernels, bytes moved and operations, says what is left to NumPy and why, and
@@ -28,7 +37,7 @@ def explain(fun: Callable[..., Any]) -> Callable[..., Any]:
 
     jitted = fun if isinstance(fun, JittedFunction) else jit(fun)
 
-    def explained(*args: Any, **kwargs: Any) -> Any:
+    def explained(*args: P.args, **kwargs: P.kwargs) -> Explanation:
         fresh = JittedFunction(jitted._fun, jitted._options)
         _, dynamic = fresh._divided(args, kwargs)
         name = getattr(fun, "__name__", "function")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 from funcgrad import tree
 from funcgrad.api.arguments import leaf_aval
 from funcgrad.api.calls import trace
-from funcgrad.api.transformed import transform
+from funcgrad.api.transformed import TransformedFunction, transform
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
 from funcgrad.tracing.labelled import plain_leaves
@@ -18,6 +18,22 @@ from funcgrad.transforms.simplify import simplify_program
 Function = Callable[..., Any]
 
 
+@overload
+def make_program(
+    fun: Function, static_argnums: int | Sequence[int] = (), return_shape: Literal[False] = False
+) -> Callable[..., Program]: ...
+@overload
+def make_program(
+    fun: Function, static_argnums: int | Sequence[int] = (), *, return_shape: Literal[True]
+) -> TransformedFunction[..., tuple[Program, Any]]: ...
+@overload
+def make_program(
+    fun: Function, static_argnums: int | Sequence[int] = (), return_shape: bool = False
+) -> TransformedFunction[..., Any]: ...
+@overload
+def make_program(
+    *, static_argnums: int | Sequence[int] = (), return_shape: bool = False
+) -> Callable[[Function], Function]: ...
 @transform
 def make_program(
     fun: Function, static_argnums: int | Sequence[int] = (), return_shape: bool = False

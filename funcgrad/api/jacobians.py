@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
 import numpy as np
 
@@ -12,15 +12,44 @@ from funcgrad.api.arguments import Argnums, Selection, check_differentiable, her
 from funcgrad.api.batch import vmap
 from funcgrad.api.calls import name_of
 from funcgrad.api.differentiate import grad, jvp, linearize, vjp
-from funcgrad.api.transformed import transform
+from funcgrad.api.transformed import TransformedFunction, transform
 from funcgrad.errors import NotDifferentiableError, TreeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.families import aval as aval_of_any
 from funcgrad.ops.structure import reshape
 
+if TYPE_CHECKING:
+    from funcgrad.api.signatures import Jacobian
+
 Function = Callable[..., Any]
 
+F = TypeVar("F", bound=Function)
+P = ParamSpec("P")
 
+
+@overload
+def jacfwd(fun: np.ufunc, argnums: Argnums = 0, *, holomorphic: bool = False) -> Any: ...
+@overload
+def jacfwd(
+    fun: F,
+    argnums: Literal[0] = 0,
+    has_aux: Literal[False] = False,
+    holomorphic: bool = False,
+) -> Jacobian[F]: ...
+@overload
+def jacfwd(
+    fun: Callable[P, Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+) -> TransformedFunction[P, Any]: ...
+@overload
+def jacfwd(
+    *,
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+) -> Callable[[Callable[P, Any]], TransformedFunction[P, Any]]: ...
 @transform
 def jacfwd(fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Function:
     """The Jacobian of `fun` by forward mode: one tangent per input element, all in one batch.
@@ -41,6 +70,7 @@ def jacfwd(fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorph
         def of_leaves(leaves: list[Any]) -> Any:
             return selection.call(fun, leaves)
 
+        push: Function
         out, push, *aux = linearize(of_leaves, selection.leaves, has_aux=has_aux)
         check_results(tree.leaves(out), fun, "jacfwd")
         columns = vmap(push, out_axes=-1)(basis(avals))
@@ -50,6 +80,32 @@ def jacfwd(fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorph
     return jacobian_forward
 
 
+@overload
+def jacrev(fun: np.ufunc, argnums: Argnums = 0, *, holomorphic: bool = False) -> Any: ...
+@overload
+def jacrev(
+    fun: F,
+    argnums: Literal[0] = 0,
+    has_aux: Literal[False] = False,
+    holomorphic: bool = False,
+    allow_int: Literal[False] = False,
+) -> Jacobian[F]: ...
+@overload
+def jacrev(
+    fun: Callable[P, Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> TransformedFunction[P, Any]: ...
+@overload
+def jacrev(
+    *,
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[[Callable[P, Any]], TransformedFunction[P, Any]]: ...
 @transform
 def jacrev(
     fun: Function,
@@ -75,6 +131,7 @@ def jacrev(
         def of_leaves(leaves: list[Any]) -> Any:
             return selection.call(fun, leaves)
 
+        pullback: Function
         out, pullback, *aux = vjp(of_leaves, selection.leaves, has_aux=has_aux)
         outs, out_tree = tree.flatten(out)
         check_results(outs, fun, "jacrev")
@@ -103,6 +160,32 @@ def check_results(leaves: list[Any], fun: Function, what: str) -> None:
             )
 
 
+@overload
+def jacobian(fun: np.ufunc, argnums: Argnums = 0, *, holomorphic: bool = False) -> Any: ...
+@overload
+def jacobian(
+    fun: F,
+    argnums: Literal[0] = 0,
+    has_aux: Literal[False] = False,
+    holomorphic: bool = False,
+    allow_int: Literal[False] = False,
+) -> Jacobian[F]: ...
+@overload
+def jacobian(
+    fun: Callable[P, Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> TransformedFunction[P, Any]: ...
+@overload
+def jacobian(
+    *,
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[[Callable[P, Any]], TransformedFunction[P, Any]]: ...
 @transform
 def jacobian(
     fun: Function,
@@ -121,6 +204,29 @@ def jacobian(
     return jacrev(fun, argnums, has_aux, holomorphic, allow_int)
 
 
+@overload
+def hessian(fun: np.ufunc, argnums: Argnums = 0, *, holomorphic: bool = False) -> Any: ...
+@overload
+def hessian(
+    fun: F,
+    argnums: Literal[0] = 0,
+    has_aux: Literal[False] = False,
+    holomorphic: bool = False,
+) -> Jacobian[F]: ...
+@overload
+def hessian(
+    fun: Callable[P, Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+) -> TransformedFunction[P, Any]: ...
+@overload
+def hessian(
+    *,
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+) -> Callable[[Callable[P, Any]], TransformedFunction[P, Any]]: ...
 @transform
 def hessian(
     fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 
@@ -30,7 +30,28 @@ register()
 Function = Callable[..., Any]
 Numbers = int | Sequence[int]
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
+
+@overload
+def jit(fun: np.ufunc) -> JittedFunction[..., Any]: ...
+@overload
+def jit(
+    fun: Callable[P, R],
+    *,
+    static_argnums: Numbers = (),
+    static_argnames: str | Sequence[str] = (),
+    donate_argnums: Numbers = (),
+) -> JittedFunction[P, R]: ...
+@overload
+def jit(
+    fun: None = None,
+    *,
+    static_argnums: Numbers = (),
+    static_argnames: str | Sequence[str] = (),
+    donate_argnums: Numbers = (),
+) -> Callable[[Callable[P, R]], JittedFunction[P, R]]: ...
 def jit(
     fun: Function | None = None,
     *,
@@ -57,14 +78,13 @@ def jit(
     """
     if fun is None:
 
-        def decorate(function: Function) -> JittedFunction:
-            made: JittedFunction = jit(
+        def decorate(function: Function) -> JittedFunction[..., Any]:
+            return jit(
                 function,
                 static_argnums=static_argnums,
                 static_argnames=static_argnames,
                 donate_argnums=donate_argnums,
             )
-            return made
 
         return decorate
     function_expected(jit, fun)
@@ -102,10 +122,10 @@ class Specialization:
         return self._executable
 
 
-class JittedFunction(TransformedFunction):
+class JittedFunction(TransformedFunction[P, R]):
     """The result of `jit`, callable like the function."""
 
-    def __init__(self, fun: Function, options: dict[str, Any]) -> None:
+    def __init__(self, fun: Callable[P, R], options: dict[str, Any]) -> None:
         super().__init__(self._call, jit, (fun,), options)
         self._fun = fun
         self._options = options
@@ -121,14 +141,15 @@ class JittedFunction(TransformedFunction):
         self._latest: dict[Any, Specialization] = {}
         """The last kind seen of each structure of arguments."""
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         direct = self._direct
         if direct is not None and not kwargs:
-            out = direct(*args)
+            out: R = direct(*args)
             if out is not NotImplemented:
                 return out
         try:
-            return self._call(args, kwargs)
+            result: R = self._call(args, kwargs)
+            return result
         except (Exception, KeyboardInterrupt) as error:
             strip_library_frames(error)
             raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from funcgrad import tree
 from funcgrad.api.calls import run
@@ -13,6 +13,9 @@ from funcgrad.ir.presenters import presenter
 from funcgrad.ir.program import Program
 
 __all__ = ["LinearMap", "Pullback", "Pushforward"]
+
+Cotangents = TypeVar("Cotangents")
+Tangent = TypeVar("Tangent")
 
 
 class LinearMap:
@@ -50,7 +53,7 @@ class LinearMap:
         return html
 
 
-class Pullback(LinearMap):
+class Pullback(LinearMap, Generic[Cotangents]):
     """What `vjp` returns: maps a cotangent of the outputs to cotangents of the inputs."""
 
     __slots__ = ("_in_trees",)
@@ -76,7 +79,7 @@ class Pullback(LinearMap):
     def __repr__(self) -> str:
         return f"<pullback: {listed(self._out_avals)} to {listed(self._avals)}>"
 
-    def __call__(self, cotangent: Any) -> tuple[Any, ...]:
+    def __call__(self, cotangent: Any) -> Cotangents:
         leaves = matching_leaves(cotangent, self._out_tree, self._out_avals, "pullback", "cotangent")
         given = [x for x, keep in zip(leaves, self._has_tangent, strict=True) if keep]
         found = run(self._program, [*self._residuals, *given])
@@ -86,10 +89,11 @@ class Pullback(LinearMap):
             count = treedef.num_leaves
             results.append(tree.unflatten(treedef, grads[:count]))
             grads = grads[count:]
-        return tuple(results)
+        cotangents: Any = tuple(results)
+        return cotangents  # type: ignore[no-any-return] # the trees say its type
 
 
-class Pushforward(LinearMap):
+class Pushforward(LinearMap, Generic[Tangent]):
     """What `linearize` returns: maps tangents of the inputs to a tangent of the outputs."""
 
     __slots__ = ("_in_tree",)
@@ -115,7 +119,7 @@ class Pushforward(LinearMap):
     def __repr__(self) -> str:
         return f"<pushforward: {listed(self._avals)} to {listed(self._out_avals)}>"
 
-    def __call__(self, *tangents: Any) -> Any:
+    def __call__(self, *tangents: Any) -> Tangent:
         leaves = matching_leaves(tangents, self._in_tree, self._avals, "the linearized function", "tangent")
         dots = [t for t, a in zip(leaves, self._avals, strict=True) if a.inexact]
         found = iter(run(self._program, [*self._residuals, *dots]))
@@ -123,7 +127,8 @@ class Pushforward(LinearMap):
             next(found) if has else zeros(a)
             for a, has in zip(self._out_avals, self._has_tangent, strict=True)
         ]
-        return tree.unflatten(self._out_tree, outs)
+        tangent: Tangent = tree.unflatten(self._out_tree, outs)
+        return tangent
 
 
 def listed(avals: Sequence[Aval]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec
 
 from funcgrad import tree
 from funcgrad.api.calls import as_value, name_of, trace
@@ -18,6 +18,7 @@ from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.simplify import simplify_program
 
 Function = Callable[..., Any]
+P = ParamSpec("P")
 
 
 class Share(NamedTuple):
@@ -191,7 +192,7 @@ def totals(pairs: Iterable[tuple[str, float]]) -> dict[str, float]:
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
-def profile(fun: Function, *, seconds: float = 0.5) -> Function:
+def profile(fun: Callable[P, Any], *, seconds: float = 0.5) -> Callable[P, Profile]:
     """A function of `fun`'s arguments that returns where the time goes, by the user's lines.
 
     A jitted function is measured as native code, step of kernel by step of kernel; any other is evaluated by
@@ -213,7 +214,7 @@ def profile(fun: Function, *, seconds: float = 0.5) -> Function:
     if not callable(fun):
         raise TypeError(f"profile expects a function, got a {type(fun).__name__}: {fun!r}")
 
-    def profiled(*args: Any, **kwargs: Any) -> Profile:
+    def profiled(*args: P.args, **kwargs: P.kwargs) -> Profile:
         from funcgrad.api import profile_rows  # noqa: PLC0415 - the compiler is loaded when first needed
 
         program, values, compiled = recorded(fun, args, kwargs)

@@ -5,16 +5,18 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from types import MethodType
-from typing import Any, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from funcgrad.api.pickling import name_for_pickle
 from funcgrad.source import strip_library_frames
 
 Function = Callable[..., Any]
-F = TypeVar("F", bound=Function)
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+R = TypeVar("R")
 
 
-class TransformedFunction:
+class TransformedFunction(Generic[P, R]):
     """The result of ``transform(fun, *options)``, callable like `fun`.
 
     It pickles when `fun` does: as the transform, the function and the options.
@@ -27,13 +29,20 @@ class TransformedFunction:
         self._implementation = implementation
         self._made_by = transform, args, kwargs
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            return self._implementation(*args, **kwargs)
+            result: R = self._implementation(*args, **kwargs)
+            return result
         except (Exception, KeyboardInterrupt) as error:
             strip_library_frames(error)
             raise
 
+    @overload
+    def __get__(self, instance: None, owner: Any = None) -> TransformedFunction[P, R]: ...
+    @overload
+    def __get__(
+        self: TransformedFunction[Concatenate[Any, Q], R], instance: object, owner: Any = None
+    ) -> Callable[Q, R]: ...
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else MethodType(self, instance)
 
@@ -59,10 +68,11 @@ def function_expected(make: Function, fun: Any) -> None:
         raise TypeError(f"{make.__name__} expects a function, got a {type(fun).__name__}: {fun!r}")
 
 
-def transform(make: F) -> F:
+def transform(make: Function) -> Function:
     """Decorate ``make(fun, ...) -> function`` so that it returns a `TransformedFunction`.
 
-    Without `fun` it returns a decorator, so options can be given where a function is defined.
+    Without `fun` it returns a decorator, so options can be given where a function is defined. Overloads
+    say what a transform does to types.
     """
 
     @functools.wraps(make)
@@ -74,4 +84,4 @@ def transform(make: F) -> F:
         function_expected(make, args[0])
         return TransformedFunction(make(*args, **kwargs), transforming, args, kwargs)
 
-    return transforming  # type: ignore[return-value]
+    return transforming

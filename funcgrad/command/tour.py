@@ -171,6 +171,7 @@ def by_tensors(w: Array, X: Array, y: Array) -> Array:
     z = torch.tensor(X) @ t
     value = torch.nn.functional.softplus(-torch.tensor(y) * z).mean() + RIDGE * (t**2).sum()
     value.backward()
+    assert t.grad is not None
     slope: Array = t.grad.numpy()
     return slope
 

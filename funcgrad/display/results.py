@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from funcgrad.api.jit import JittedFunction, Specialization
 from funcgrad.api.linear_maps import Pullback, Pushforward
 from funcgrad.compile.native.cache import CacheInfo
@@ -24,7 +26,7 @@ table.fg-state td:first-child {color:var(--fg-dim)}
 """
 
 
-def jitted_html(jitted: JittedFunction) -> str:
+def jitted_html(jitted: JittedFunction[..., Any]) -> str:
     """What has been compiled so far: a line for each kind of arguments."""
     kinds = list(jitted._kinds.values())
     name = tag("span", repr(jitted), class_="fg-name")
@@ -48,7 +50,7 @@ def kind_words(kind: Specialization) -> Markup:
     return joined([signature(kind.program), tag("span", f": {words}", class_="fg-type")])
 
 
-def linear_map_html(linear: Pullback | Pushforward) -> str:
+def linear_map_html(linear: Pullback[Any] | Pushforward[Any]) -> str:
     """The linear Program of one point, and what is kept for it."""
     page = Page()
     program = linear.program

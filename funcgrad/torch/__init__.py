@@ -7,7 +7,7 @@ public `vjp` for the pullbacks of what was remembered.
 from __future__ import annotations
 
 from math import e, inf, nan, pi
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from funcgrad.torch.core.dtypes import ALIASES as _ALIASES
 from funcgrad.torch.core.dtypes import ALL_DTYPES as _ALL_DTYPES
@@ -53,6 +53,15 @@ from funcgrad.torch.core.grad_mode import (  # noqa: E402
     no_grad,
     set_grad_enabled,
 )
+
+if TYPE_CHECKING:
+    # For editors: these are among the functions that `_FUNCTIONS` holds.
+    from funcgrad.torch.operations.creation import arange as arange
+    from funcgrad.torch.operations.creation import eye as eye
+    from funcgrad.torch.operations.creation import from_numpy as from_numpy
+    from funcgrad.torch.operations.creation import full as full
+    from funcgrad.torch.operations.creation import linspace as linspace
+    from funcgrad.torch.operations.creation import tensor as tensor
 
 globals().update(_ALL_DTYPES)
 globals().update({short: _ALL_DTYPES[name] for short, name in _ALIASES.items()})

@@ -80,7 +80,7 @@ def backward_program(output: Tensor, inputs: Any) -> fg.Program:
         captures = Captures([t._node or t for t in wanted])
         return run_backward([output._node or output], [cotangent], True, False, captures)
 
-    return fg.make_program(pass_back)(output._value)  # type: ignore[no-any-return]
+    return fg.make_program(pass_back)(output._value)
 
 
 def increment_version(tensor: Any) -> None:
