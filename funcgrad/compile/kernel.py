@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from funcgrad.compile import (
     control,
     convolutions,
+    draws,
     factorizations,
     gathers,
     lowerings,
@@ -31,6 +32,7 @@ from funcgrad.compile.layout import Buffer, View
 from funcgrad.compile.memory import scratch_offsets
 from funcgrad.compile.names import Locals
 from funcgrad.compile.nests import Nest, Special, Store, squeezed_view
+from funcgrad.compile.outlined import EXTERNALS
 from funcgrad.compile.parallel import Shared, function_lines, number_lines, shared_steps
 from funcgrad.compile.schedule import Scheduler
 from funcgrad.compile.stopping import POLL_EVERY, STOPPING
@@ -41,7 +43,7 @@ from funcgrad.ir.names import variable_names
 from funcgrad.ir.program import Atom, Literal, Program, Var
 
 LOWERED_BY = (
-    *(control, convolutions, factorizations, gathers, lowerings, parts),
+    *(control, convolutions, draws, factorizations, gathers, lowerings, parts),
     *(positions, products, running, sorting, substitution, sweeps, systems, tiny, triangles),
 )
 """The modules that say how primitives are lowered: importing them registers it."""
@@ -66,6 +68,7 @@ NAMES_OF_KERNELS = (
         "sqrt",
         "order_bits",
         "ticks",
+        *EXTERNALS,
         *FUNCTIONS,
     ),
     *(f"{kind}{bits}" for kind in "fiuc" for bits in (8, 16, 32, 64, 128)),

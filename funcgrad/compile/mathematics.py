@@ -19,6 +19,7 @@ from funcgrad.compile.native.external import External, Overload
 from funcgrad.compile.native.front.functions import NAMED, Known
 from funcgrad.compile.native.front.values import Unsupported, Value, constant, is_float, width
 from funcgrad.compile.native.front.writer import Writer
+from funcgrad.compile.outlined import EXTERNALS, outlined_modules
 from funcgrad.compile.vecmath.registry import FUNCTIONS, function_assembly, function_symbol
 
 CASTS: dict[str, Any] = {
@@ -175,6 +176,7 @@ def namespace() -> dict[str, Any]:
         **{name: getattr(np, name) for name in UFUNCS},
         **vector,
         **externals(),
+        **EXTERNALS,
         **MEMORY,
     }
 
@@ -183,7 +185,8 @@ _SYMBOL = re.compile(r"@\"?funcgrad\.(\w+)\.(f32|f64)\b")
 
 
 def vector_modules(text: str) -> Iterator[str]:
-    """The LLVM modules that define the vector mathematics a module calls."""
+    """The LLVM modules that define what a module calls: vector mathematics, and outlined functions."""
+    yield from outlined_modules(text)
     seen: set[tuple[str, str]] = set()
     texts = [text]
     while texts:

@@ -205,6 +205,15 @@ def bitwise(symbol: str) -> Maker:
     return make
 
 
+def shifted(symbol: str) -> Maker:
+    """Bits moved to one side; counts beyond the word, and below zero, move all of them out."""
+
+    def make(primitive: Any, dtype: np.dtype[Any], out: np.dtype[Any]) -> Template:
+        return wrapped(f"{{0}} {symbol} {{1}}", out) if dtype.kind in "iu" else None
+
+    return make
+
+
 def inverted(primitive: Any, dtype: np.dtype[Any], out: np.dtype[Any]) -> Template:
     """The opposite bits."""
     return "not {0}" if dtype.kind == "b" else wrapped("~{0}", out)
@@ -295,6 +304,8 @@ SCALARS: dict[str, Maker] = {
     "bitwise_and": bitwise("&"),
     "bitwise_or": bitwise("|"),
     "bitwise_xor": bitwise("^"),
+    "left_shift": shifted("<<"),
+    "right_shift": shifted(">>"),
     "invert": inverted,
     "floor": rounded("floor"),
     "ceil": rounded("ceil"),

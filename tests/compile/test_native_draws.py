@@ -1,0 +1,147 @@
+"""Draws in compiled code: all of a program is native, and its samples are the evaluated ones to the bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+import funcgrad as fg
+from funcgrad.compile.executable import compiled
+
+R = fg.random
+SINGLE = np.dtype(np.float32)
+DOUBLE = np.dtype(np.float64)
+KEY = R.key(11)
+KEYS = R.split(KEY, 6)
+
+
+def assert_native_and_equal(f: Callable[..., Any], *args: Any) -> None:
+    """Nothing of the function is left to the evaluator, and the bits are the evaluator's."""
+    program = fg.make_program(f)(*args)
+    native = compiled(program)
+    assert [reason.words for reason in native.reasons] == []
+    wanted, found = program.evaluate(*args), native.run(*args)
+    for ours, theirs in zip(map(np.asarray, found), map(np.asarray, wanted), strict=True):
+        assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
+        assert ours.tobytes() == theirs.tobytes()
+
+
+WHOLE: dict[str, Callable[[Any], Any]] = {
+    "bits": lambda k: R.bits(k, (5,)),
+    "one word": R.bits,
+    "bytes": lambda k: R.bits(k, (9,), np.uint8),
+    "split": R.split,
+    "split often": lambda k: R.split(k, (3, 7)),
+    "fold_in": lambda k: R.fold_in(k, 3),
+    "fold_in a number below zero": lambda k: R.fold_in(k, -1),
+    "fold_in what is computed": lambda k: R.fold_in(k, k[1] >> np.uint64(3)),
+    "randint": lambda k: R.randint(k, (9,), -3, 30),
+    "bernoulli": lambda k: R.bernoulli(k, 0.3, (3, 3)),
+    "rademacher": lambda k: R.rademacher(k, (7,)),
+    "permutation": lambda k: R.permutation(k, 9),
+    "uniform": R.uniform,
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_keys_and_whole_numbers(name: str) -> None:
+    draw = WHOLE[name]
+    assert_native_and_equal(draw, KEY)
+    assert_native_and_equal(fg.vmap(draw), KEYS[::2])
+    assert_native_and_equal(fg.vmap(fg.vmap(draw)), KEYS.reshape(2, 3, 2).swapaxes(0, 1))
+    assert_native_and_equal(lambda keys: fg.scan(lambda c, k: (c, draw(k)), 0, keys)[1], KEYS)
+
+
+STANDARD: dict[str, Callable[..., Any]] = {"uniform": R.uniform}
+"""Distributions without parameters."""
+
+
+@pytest.mark.parametrize("dtype", [DOUBLE, SINGLE], ids=str)
+@pytest.mark.parametrize("name", STANDARD)
+def test_numbers_of_every_length(name: str, dtype: Any) -> None:
+    draw = STANDARD[name]
+    for n in (0, 1, 2, 3, 4, 5, 7, 8, 9, 1023, 1024, 1025, 2047, 2049, 16_383, 16_386):
+        assert_native_and_equal(lambda k, n=n: draw(k, (n,), dtype), KEY)
+    assert_native_and_equal(lambda k: draw(k, (), dtype), KEY)
+    assert_native_and_equal(lambda k: draw(k, (3, 0, 2), dtype), KEY)
+    for n in (0, 1, 2, 5, 8, 1030):
+        assert_native_and_equal(fg.vmap(lambda k, n=n: draw(k, (n,), dtype)), KEYS)
+        assert_native_and_equal(fg.vmap(lambda k, n=n: draw(k, (n,), dtype)), KEYS[:0])
+        assert_native_and_equal(fg.vmap(lambda k, n=n: draw(k, (n, 1), dtype), 1), KEYS.T[:, ::-2])
+
+
+@pytest.mark.parametrize("name", STANDARD)
+def test_draws_in_loops_and_branches(name: str) -> None:
+    draw = STANDARD[name]
+
+    def walk(key: Any, x: Any) -> Any:
+        def step(carry: Any, _: Any) -> Any:
+            key, x = carry
+            key, own = R.split(key)
+            x = x + 0.1 * draw(own, (3,))
+            return (key, x), x
+
+        return fg.scan(step, (key, x), None, length=50)
+
+    def counted(key: Any, x: Any) -> Any:
+        return fg.fori_loop(0, 20, lambda i, x: x * 0.9 + draw(R.fold_in(key, i)), x)
+
+    def until(key: Any, x: Any) -> Any:
+        def more(state: Any) -> Any:
+            return np.sum(state[1]) < 9
+
+        return fg.while_loop(more, lambda s: (R.fold_in(s[0], 1), s[1] + draw(s[0], (5,)) ** 2), (key, x))
+
+    def either(key: Any, x: Any) -> Any:
+        return fg.cond(x[0] > 0, lambda: draw(key, (4,)), lambda: -draw(key, (4,)))
+
+    for f, x in ((walk, np.zeros(3)), (counted, np.float64(0.0)), (until, np.zeros(5)), (either, np.ones(1))):
+        program = fg.make_program(f)(KEY, x)
+        assert not compiled(program).reasons
+        for ours, theirs in zip(compiled(program).run(KEY, x), program.evaluate(KEY, x), strict=True):
+            # The sums around a sample may be fused; what the keys become may not differ at all.
+            if ours.dtype.kind == "u":
+                np.testing.assert_array_equal(ours, theirs)
+            np.testing.assert_allclose(ours, theirs, rtol=1e-14)
+
+
+@pytest.mark.parametrize("name", STANDARD)
+def test_slopes_by_parameters_keep_the_sample(name: str) -> None:
+    draw = STANDARD[name]
+
+    def loss(scale: Any, key: Any) -> Any:
+        sample = draw(key, (9,))
+        return np.sum((scale * sample) ** 2), sample
+
+    for run in (fg.value_and_grad(loss, has_aux=True), fg.jit(fg.value_and_grad(loss, has_aux=True))):
+        (value, sample), slope = run(0.7, KEY)
+        np.testing.assert_array_equal(sample, draw(KEY, (9,)))
+        np.testing.assert_allclose(slope, 2 * value / 0.7)
+
+
+@pytest.mark.parametrize("name", STANDARD)
+def test_many_threads_draw_at_once(name: str) -> None:
+    draw = STANDARD[name]
+    f = fg.jit(lambda k: draw(k, (5000,)))
+    wanted = [draw(k, (5000,)) for k in KEYS]
+    with ThreadPoolExecutor(4) as threads:
+        for ours, theirs in zip(threads.map(f, [*KEYS] * 5), wanted * 5, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+def test_blocks_are_counted_past_the_end_of_a_word() -> None:
+    """The lowest word of the counter wraps around, and the next one counts on."""
+    draw = R.keys.RandomBits((11,), 0)
+    assert_native_and_equal(draw.bind, KEY, np.uint64(2**64 - 2))
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u4", "i8", "u8"])
+def test_shifts_of_bits(dtype: str) -> None:
+    limits = np.iinfo(dtype)
+    x = np.array([limits.min, limits.max, 1, 5, 77, limits.max // 3], dtype)[:, None]
+    counts = np.arange(70).astype(dtype) if limits.min == 0 else np.arange(-3, 70).astype(dtype)
+    assert_native_and_equal(lambda x, k: (x << k, x >> k, x >> 2, x << 1), x, counts)
