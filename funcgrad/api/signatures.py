@@ -26,7 +26,10 @@ Numeric = NDArray[Any] | np.generic | complex
 
 
 class Bindable(Protocol):
-    """A function in a class is a method."""
+    """A function in a class is a method; it has the name of what was transformed."""
+
+    __name__: str
+    __qualname__: str
 
     def __get__(self, instance: Any, owner: Any = None) -> Any: ...
 
