@@ -37,7 +37,7 @@ from funcgrad.compile.parallel import Shared, function_lines, number_lines, shar
 from funcgrad.compile.schedule import Scheduler
 from funcgrad.compile.stopping import POLL_EVERY, STOPPING
 from funcgrad.compile.uses import count_uses
-from funcgrad.compile.vecmath.registry import FUNCTIONS
+from funcgrad.compile.vecmath.registry import FUNCTIONS, INTERNAL
 from funcgrad.ir.avals import dtype_name
 from funcgrad.ir.names import variable_names
 from funcgrad.ir.program import Atom, Literal, Program, Var
@@ -70,6 +70,7 @@ NAMES_OF_KERNELS = (
         "ticks",
         *EXTERNALS,
         *FUNCTIONS,
+        *INTERNAL,
     ),
     *(f"{kind}{bits}" for kind in "fiuc" for bits in (8, 16, 32, 64, 128)),
 )

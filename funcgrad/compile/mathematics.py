@@ -20,7 +20,7 @@ from funcgrad.compile.native.front.functions import NAMED, Known
 from funcgrad.compile.native.front.values import Unsupported, Value, constant, is_float, width
 from funcgrad.compile.native.front.writer import Writer
 from funcgrad.compile.outlined import EXTERNALS, outlined_modules
-from funcgrad.compile.vecmath.registry import FUNCTIONS, function_assembly, function_symbol
+from funcgrad.compile.vecmath.registry import FUNCTIONS, INTERNAL, function_assembly, function_symbol
 
 CASTS: dict[str, Any] = {
     "boolean": np.bool_,
@@ -155,7 +155,7 @@ def namespace() -> dict[str, Any]:
             name,
             tuple([Overload(function_symbol(name, kind), (kind,) * arity, kind) for kind in ("f64", "f32")]),
         )
-        for name, (_, arity) in FUNCTIONS.items()
+        for name, (_, arity) in {**FUNCTIONS, **INTERNAL}.items()
     }
     return {
         "NAN": math.nan,

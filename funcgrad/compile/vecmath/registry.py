@@ -43,6 +43,9 @@ FUNCTIONS: dict[str, tuple[str, int]] = {
 }
 """For each name the module of this package that writes the body, and how many numbers the function takes."""
 
+INTERNAL = dict.fromkeys(("normal_cosine", "normal_sine"), ("box_muller", 2))
+"""Functions that only our own kernels call, in the same form."""
+
 
 def function_symbol(name: str, kind: str) -> str:
     """The symbol of a function for ``f32`` or ``f64``.
@@ -59,12 +62,17 @@ def function_assembly(name: str, kind: str) -> str:
     >>> "define linkonce_odr float @funcgrad.hypot.f32" in function_assembly("hypot", "f32")
     True
     """
-    return assembly(name, function(name), FUNCTIONS[name][1], format_of(kind))
+    return assembly(name, function(name), described(name)[1], format_of(kind))
+
+
+def described(name: str) -> tuple[str, int]:
+    """The module of a function, and how many numbers it takes."""
+    return INTERNAL[name] if name in INTERNAL else FUNCTIONS[name]
 
 
 def function(name: str) -> Callable[..., Value]:
     """What writes a function's body."""
-    module = import_module(f"funcgrad.compile.vecmath.{FUNCTIONS[name][0]}")
+    module = import_module(f"funcgrad.compile.vecmath.{described(name)[0]}")
     found: Callable[..., Value] = getattr(module, name)
     return found
 
