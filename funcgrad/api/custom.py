@@ -12,7 +12,6 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.api.arguments import here, leaf_aval, normalized_argnums
 from funcgrad.api.calls import Traced, name_of, trace
-from funcgrad.api.pickling import name_for_pickle
 from funcgrad.api.transformed import transform
 from funcgrad.errors import CustomRuleError
 from funcgrad.ir.avals import Aval
@@ -100,6 +99,7 @@ class FlatCall:
 class CustomFunction(Generic[P, R]):
     """What `custom_jvp` and `custom_vjp` share: the function, its static arguments, being a method."""
 
+    __name__: str
     __qualname__: str
 
     def __init__(self, fun: Callable[P, R], nondiff_argnums: int | Sequence[int] = ()) -> None:
@@ -121,6 +121,8 @@ class CustomFunction(Generic[P, R]):
         return f"{type(self).__name__}({name_of(self.function)})"
 
     def __reduce__(self) -> Any:
+        from funcgrad.api.pickling import name_for_pickle  # noqa: PLC0415 - when first needed
+
         # The name stands for this object, not for the function.
         name = name_for_pickle(self, self.__module__, self.__qualname__)
         return (object.__new__, (type(self),), self.__dict__) if name is None else name

@@ -16,7 +16,6 @@ from funcgrad.api.transformed import TransformedFunction, function_expected
 from funcgrad.compile.tiering import register
 from funcgrad.errors import StaticArgumentError
 from funcgrad.ir.avals import Aval, aval_of
-from funcgrad.ir.presenters import presenter
 from funcgrad.ir.program import Program
 from funcgrad.source import strip_library_frames
 from funcgrad.tracing.labelled import plain_leaves
@@ -274,6 +273,8 @@ class JittedFunction(TransformedFunction[P, R]):
 
     def _repr_html_(self) -> str:
         """What has been compiled so far, as notebooks show it."""
+        from funcgrad.ir.presenters import presenter  # noqa: PLC0415 - when first needed
+
         html: str = presenter("results", "jitted_html")(self)
         return html
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
-from funcgrad.api.pickling import name_for_pickle
 from funcgrad.source import strip_library_frames
 
 Function = Callable[..., Any]
@@ -21,6 +20,9 @@ class TransformedFunction(Generic[P, R]):
 
     It pickles when `fun` does: as the transform, the function and the options.
     """
+
+    __name__: str
+    __qualname__: str
 
     def __init__(
         self, implementation: Function, transform: Function, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -51,6 +53,8 @@ class TransformedFunction(Generic[P, R]):
         return f"{transform.__name__}({getattr(args[0], '__qualname__', repr(args[0]))})"
 
     def __reduce__(self) -> Any:
+        from funcgrad.api.pickling import name_for_pickle  # noqa: PLC0415 - when first needed
+
         transform, args, kwargs = self._made_by
         name = getattr(args[0], "__qualname__", "")
         # Used as a decorator, the transformed function is what its module knows by this name.
