@@ -1,4 +1,4 @@
-"""Print the lowest versions that pyproject.toml admits, as pins for pip: of what we need, and of what tests need.
+"""Print the lowest versions that pyproject.toml admits, as pins for pip: what we need, and what tests need.
 
 Tools with an upper bound (the formatter, the type checker) say nothing about the library and are left out.
 """
