@@ -19,6 +19,7 @@ from funcgrad.compile import (
     positions,
     products,
     running,
+    sampled,
     sorting,
     substitution,
     sweeps,
@@ -44,13 +45,14 @@ from funcgrad.ir.program import Atom, Literal, Program, Var
 
 LOWERED_BY = (
     *(control, convolutions, draws, factorizations, gathers, lowerings, parts),
-    *(positions, products, running, sorting, substitution, sweeps, systems, tiny, triangles),
+    *(positions, products, running, sampled, sorting, substitution, sweeps, systems, tiny, triangles),
 )
 """The modules that say how primitives are lowered: importing them registers it."""
 
 NAMES_OF_KERNELS = (
     *("malloc", "realloc", "free", "is_null", "poll", "int_call", "int_set", "blas_threads", "whole"),
     *("p", "n", "i", "j", "k", "NAN", "INF", "select", "plus", "power", "complex", "range", "min", "max"),
+    *("rounded_sum", "rounded_difference"),
     *("boolean", "fabs", "floor", "ceil", "rint", "trunc", "maximum", "minimum", "fmax", "fmin"),
     *(
         "copysign",

@@ -58,6 +58,18 @@ def plus(writer: Writer, arguments: Sequence[Value]) -> Value:
     return writer.binary("fadd reassoc contract", total, writer.cast(x, total.type))
 
 
+def rounded(instruction: str) -> Any:
+    """An operation that no compiler fuses with another: without flags, it is rounded by itself."""
+
+    def handler(writer: Writer, arguments: Sequence[Value]) -> Value:
+        x, y = arguments
+        if not is_float(x.type):
+            raise Unsupported(f"{instruction} of {x.type}")
+        return writer.binary(instruction, x, writer.cast(y, x.type))
+
+    return handler
+
+
 def extreme(name: str) -> Any:
     """The larger or smaller of two floating-point numbers, by an instruction of LLVM."""
 
@@ -134,6 +146,8 @@ def power(writer: Writer, arguments: Sequence[Value]) -> Value:
 for _name, _handler in {
     "select": select,
     "plus": plus,
+    "rounded_sum": rounded("fadd"),
+    "rounded_difference": rounded("fsub"),
     "fmax": extreme("maxnum"),
     "fmin": extreme("minnum"),
     "larger": extreme("maximum"),
@@ -162,6 +176,8 @@ def namespace() -> dict[str, Any]:
         "INF": math.inf,
         "select": Known("select"),
         "plus": Known("plus"),
+        "rounded_sum": Known("rounded_sum"),
+        "rounded_difference": Known("rounded_difference"),
         "fmax": Known("fmax"),
         "fmin": Known("fmin"),
         "maximum": Known("larger"),

@@ -12,8 +12,9 @@ from funcgrad.compile.schedule import NotLowered, Scheduler, lowers
 from funcgrad.ir.program import Equation
 from funcgrad.ops.cumulative import CumMax, CumMin, CumProd, CumSum, LinearRecurrence
 from funcgrad.ops.reductions import ArgMax, ArgMin, ProductOfOthers
+from funcgrad.ops.sampled import SampledCumSum
 
-RUNS = {CumSum: "sum", CumProd: "prod", CumMax: "max", CumMin: "min"}
+RUNS = {CumSum: "sum", SampledCumSum: "sum", CumProd: "prod", CumMax: "max", CumMin: "min"}
 
 
 def lines_along(writer: Writer, stack: ExitStack, shape: Sequence[int], axis: int) -> list[str]:
@@ -50,7 +51,10 @@ def lower_cumulative(scheduler: Scheduler, equation: Equation) -> None:
     source = scheduler.stored(x)
     target = scheduler.buffer_like(out.aval, scheduler.local.named(out))
     shape = out.aval.shape
-    combine = combination(kind, dtype).replace("plus({0}, {1})", "{0} + {1}")
+    exact = isinstance(equation.primitive, SampledCumSum)
+    combine = combination(kind, dtype).replace(
+        "plus({0}, {1})", "rounded_sum({0}, {1})" if exact else "{0} + {1}"
+    )
 
     def emit(writer: Writer) -> None:
         writer.comment(equation.source)

@@ -101,15 +101,15 @@ class Scheduler:
         """Schedule one equation; raises NotLowered."""
         primitive = equation.primitive
         self._source = equation.source
-        if isinstance(primitive, Pointwise):
+        lowering = LOWERINGS.get(type(primitive))
+        if lowering is not None:
+            lowering(self, equation)
+        elif isinstance(primitive, Pointwise):
             self.pointwise(equation)
         elif type(primitive) in MOVES:
             self.move(equation)
         else:
-            lowering = LOWERINGS.get(type(primitive))
-            if lowering is None:
-                raise NotLowered(f"{primitive.name} has no native form")
-            lowering(self, equation)
+            raise NotLowered(f"{primitive.name} has no native form")
 
     # -- element by element ------------------------------------------------------------------------------
 
@@ -491,7 +491,7 @@ def is_identity(move: Any, node: Node) -> bool:
 Lowering = Callable[[Scheduler, Equation], None]
 
 LOWERINGS: dict[type, Lowering] = {}
-"""How primitives that are neither element-wise nor movements are scheduled."""
+"""How primitives are scheduled that are neither movements nor written as one expression."""
 
 
 def lowers(*primitives: type) -> Callable[[Lowering], Lowering]:

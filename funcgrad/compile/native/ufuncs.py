@@ -65,9 +65,11 @@ def _in_table(ufunc: Any, types: str) -> Loop | None:
 
 
 def _agrees(found: Loop, ufunc: Any, dtype: np.dtype[Any]) -> bool:
-    """Whether the loop computes what the ufunc does, on blocks of several lengths."""
+    """Whether the loop computes what the ufunc does, on blocks of several lengths and number by number."""
     inputs = [np.linspace(0.01, 0.99, 67).astype(dtype) ** (k + 1) for k in range(ufunc.nin)]
     wanted = ufunc(*inputs)
+    if any(ufunc(*numbers) != one for *numbers, one in zip(*inputs, wanted, strict=True)):
+        return False
     for count in (1, 3, 67):
         out = np.zeros_like(wanted)
         arrays = [*inputs, out]
