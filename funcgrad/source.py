@@ -192,11 +192,13 @@ def _restored(place: Iterable[Any], lines: tuple[str, ...], backward: bool = Fal
     return source
 
 
+_JUMPS_STAND_AT_STATEMENTS = sys.version_info < (3, 12)
+
+
 def _place_of(code: CodeType, lasti: int) -> _Place:
     # Instructions are two bytes; an offset of -1 belongs to a frame that has not started.
     index = max(lasti, 0) // 2
-    if sys.version_info < (3, 12):
-        index = _before_conditional_jump(code.co_code, index)
+    index = _maker_of_condition(code.co_code, index)
     positions = islice(code.co_positions(), index, None)
     line, end_line, column, end_column = next(positions, (None, None, None, None))
     if line is None:
@@ -212,18 +214,21 @@ def _place_of(code: CodeType, lasti: int) -> _Place:
     )
 
 
-def _before_conditional_jump(instructions: bytes, index: int) -> int:
-    """The instruction that made the value a conditional jump tests, or the instruction itself if it is none.
+def _maker_of_condition(instructions: bytes, index: int) -> int:
+    """The instruction that made the value whose truth is asked for, or the instruction itself if it is none.
 
-    Python 3.11 places the jump of ``if x:`` at the whole statement; later versions place it at ``x``.
+    Python 3.11 places the jump of ``if x:`` at the whole statement; later versions place it at ``x``, but that
+    of ``x and y``, and the copy of ``x`` before it, at the whole of it.
     """
     name = opcode.opname[instructions[2 * index]]
-    if "JUMP" not in name or "_IF_" not in name:
+    if name != "TO_BOOL" and ("JUMP" not in name or "_IF_" not in name):
         return index
-    index -= 1
-    while instructions[2 * index] == opcode.EXTENDED_ARG:
-        index -= 1
-    return index
+    before = index - 1
+    while instructions[2 * before] == opcode.EXTENDED_ARG:
+        before -= 1
+    if _JUMPS_STAND_AT_STATEMENTS:
+        return before
+    return before - 1 if opcode.opname[instructions[2 * before]] == "COPY" else index
 
 
 def _label_of(file: str) -> str:
