@@ -217,8 +217,8 @@ def _place_of(code: CodeType, lasti: int) -> _Place:
 def _maker_of_condition(instructions: bytes, index: int) -> int:
     """The instruction that made the value whose truth is asked for, or the instruction itself if it is none.
 
-    Python 3.11 places the jump of ``if x:`` at the whole statement; later versions place it at ``x``, but that
-    of ``x and y``, and the copy of ``x`` before it, at the whole of it.
+    Python 3.11 places the jump of ``if x:`` at the whole statement; later versions place it at ``x``, but the
+    one of ``x and y``, and the copy of ``x`` before it, at the whole of it.
     """
     name = opcode.opname[instructions[2 * index]]
     if name != "TO_BOOL" and ("JUMP" not in name or "_IF_" not in name):
