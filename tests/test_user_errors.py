@@ -141,6 +141,53 @@ def test_asarray_of_a_tracer_without_a_value() -> None:
     )
 
 
+def test_the_transform_that_knows_no_value_is_named() -> None:
+    def scaled(x: Any) -> Any:
+        return float(x) * x
+
+    assert fg.grad(scaled)(2.0) == 2.0
+    for transform, run in [("jit", fg.jit(fg.grad(scaled))), ("vmap", fg.vmap(fg.grad(scaled)))]:
+        with pytest.raises(errors.ConcretizationError, match=f"no value exists under {transform}\n"):
+            run(np.ones(3) if transform == "vmap" else 2.0)
+    with pytest.raises(errors.ConcretizationError, match="and no value exists under jit\n"):
+        fg.jit(fg.grad(lambda x: x[x > 0.5].sum()))(np.ones(3))
+    with pytest.raises(errors.ConcretizationError, match="and no value exists under jit\n"):
+        fg.jit(fg.grad(lambda x: np.unique(x).sum()))(np.ones(3))
+
+
+def test_functions_that_compare_elements_are_no_branches() -> None:
+    def lowest(x: Any) -> Any:
+        return min(x)
+
+    assert text_of(errors.TracedBranchError, lambda: fg.jit(lowest)(np.ones(2))) == lines(
+        "this branch depends on a traced bool[]",
+        "  FILE:N in lowest",
+        "    return min(x)",
+        "           ^^^^^^",
+        "  Use max, min, sort, any or all of fg.numpy on one array; fg.numpy.array joins lists of traced "
+        "values.",
+    )
+    for function in (sorted, any, lambda x: np.min(np.array([x[0], x[1]])), lambda x: [x[0], x[1]].sort()):
+        with pytest.raises(errors.TracedBranchError, match="joins lists of traced"):
+            fg.jit(lambda x, function=function: function(x) or x)(np.ones(2))
+    with pytest.raises(errors.TracedBranchError, match="for code that must not run"):
+        fg.jit(bool)(1.0)
+
+
+def test_a_traced_size_says_how_to_make_it_known() -> None:
+    def total(x: Any, n: Any) -> Any:
+        return sum(x**i for i in range(n))
+
+    assert text_of(errors.ConcretizationError, lambda: fg.jit(total)(2.0, 3)) == lines(
+        "an index needs the value of a traced i64*[], and no value exists under jit",
+        "  FILE:N in total",
+        "    return sum(x**i for i in range(n))",
+        "                             ^^^^^^^^",
+        "  Pass sizes, and positions in lists, as static arguments (static_argnums of fg.jit).",
+        "  fg.fori_loop loops without range, and x[i + np.arange(3)] is x[i : i + 3].",
+    )
+
+
 def test_assigning_a_tracer_into_a_real_array() -> None:
     def powers(x: Any) -> Any:
         table = np.zeros(3)

@@ -344,10 +344,10 @@ def known_mask(mask: Any) -> Any:
         return np.asarray(mask)
     try:
         return np.asarray(mask.concrete())
-    except ConcretizationError:
+    except ConcretizationError as error:
         raise ConcretizationError(
             f"a boolean index needs the value of a traced {mask.aval}, which decides the shape of "
-            f"the result, and no value exists under {mask._recorder.transform or 'this transform'}",
+            f"the result, and {error.seen}",
             source=Source(*user_location()),
             remedy="Use fg.numpy.where(mask, x, other), which keeps the shape of x.",
         ) from None

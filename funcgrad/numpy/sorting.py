@@ -236,15 +236,17 @@ def known_value(x: Any) -> Any:
 
 def needed_value(x: Any, what: str) -> Any:
     """The value of a tracer that decides the shape of a result; raises ConcretizationError without one."""
-    found = known_value(x)
-    if found is None:
+    if type(x) is not Tracer:
+        return np.asarray(x)
+    try:
+        return np.asarray(x.concrete())
+    except ConcretizationError as error:
         raise ConcretizationError(
             f"{what} needs the value of a traced {x.aval}, because it decides the shape of the result, "
-            f"and no value exists under {x._recorder.transform or 'this transform'}",
+            f"and {error.seen}",
             source=as_source(user_location()),
             remedy="Compute it outside of the traced function and pass it in.",
-        )
-    return found
+        ) from None
 
 
 # -- unique values and counts -------------------------------------------------------------------------------

@@ -68,6 +68,12 @@ def called_method(frame: FrameType) -> str | None:
     return last.value if last is not None and last.name in ("LOAD_METHOD", "LOAD_ATTR") else None
 
 
+def compares_elements(frame: FrameType) -> bool:
+    """Whether the frame calls a C function, such as ``max`` or ``sorted``, and is at no branch of its own."""
+    running = running_instruction(frame.f_code, frame.f_lasti)
+    return running.name in _CALLS and called_function(frame) is not bool
+
+
 # -- reading instructions ---------------------------------------------------------------------------------
 
 

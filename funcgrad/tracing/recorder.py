@@ -263,7 +263,8 @@ class Recorder:
             if i in needed or i in self.values:
                 continue
             if type(step) is Aval:
-                raise ConcretizationError(f"no value exists for a traced {step}")
+                # The words, and the transform that knows no value, go into the error that names the line.
+                raise ConcretizationError(f"no value exists under {self.transform or 'this transform'}")
             needed.add(i)
             stack.extend(step[1:])
         return sorted(needed)

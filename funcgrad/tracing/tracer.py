@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from funcgrad.errors import ConcretizationError, TracedBranchError
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.source import Source, user_location
+from funcgrad.tracing.callers import compares_elements
 from funcgrad.tracing.conversion import array_of, number_of
 
 if TYPE_CHECKING:
@@ -21,6 +22,15 @@ if TYPE_CHECKING:
 
     from funcgrad.tracing.aliasing import Alias
     from funcgrad.tracing.recorder import Recorder
+
+_ELSEWHERE = "Use fg.numpy functions instead, or move the call out of the traced function."
+_STATIC = (
+    "Pass sizes, and positions in lists, as static arguments (static_argnums of fg.jit).\n"
+    "fg.fori_loop loops without range, and x[i + np.arange(3)] is x[i : i + 3]."
+)
+_JOINED = (
+    "Use max, min, sort, any or all of fg.numpy on one array; fg.numpy.array joins lists of traced values."
+)
 
 
 class Tracer:
@@ -99,16 +109,15 @@ class Tracer:
         """The value as a NumPy array or scalar; raises ConcretizationError where none exists."""
         return self._recorder.value_of(self.frozen()._index)
 
-    def _needed_by(self, what: str) -> Any:
+    def _needed_by(self, what: str, remedy: str = _ELSEWHERE) -> Any:
         self._recorder.require_open(self)
         try:
             return self.concrete()
-        except ConcretizationError:
+        except ConcretizationError as error:
             raise ConcretizationError(
-                f"{what} needs the value of a traced {self.aval}, and no value exists under "
-                f"{self._recorder.transform or 'this transform'}",
+                f"{what} needs the value of a traced {self.aval}, and {error.seen}",
                 source=Source(*user_location()),
-                remedy="Use fg.numpy functions instead, or move the call out of the traced function.",
+                remedy=remedy,
             ) from None
 
     def __bool__(self) -> bool:
@@ -118,10 +127,11 @@ class Tracer:
         except ConcretizationError:
             source = Source(*user_location())
             condition = source.expression or "condition"
+            remedy = f"Use fg.numpy.where({condition}, a, b), or fg.cond for code that must not run."
             raise TracedBranchError(
                 f"this branch depends on a traced {self.aval}",
                 source=source,
-                remedy=f"Use fg.numpy.where({condition}, a, b), or fg.cond for code that must not run.",
+                remedy=_JOINED if compares_elements(_getframe(1)) else remedy,
             ) from None
 
     def has_value(self) -> bool:
@@ -145,7 +155,7 @@ class Tracer:
         return complex(number_of(self, "complex()", _getframe(1)))
 
     def __index__(self) -> int:
-        return self._needed_by("an index").__index__()  # type: ignore[no-any-return]
+        return self._needed_by("an index", _STATIC).__index__()  # type: ignore[no-any-return]
 
     def item(self, *args: int) -> Any:
         """The value of one element as a Python scalar."""
