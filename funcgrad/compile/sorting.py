@@ -1,5 +1,7 @@
 """Lowering of sorting: a stable order of the elements along an axis, by radix, or by insertion where few.
 
+And of searching in what is sorted, by halves.
+
 A number is turned into bits that are ordered as numbers are. They are sorted by one byte after the other,
 from the last; each pass keeps the order of equal bytes, so the whole is stable.
 """
@@ -18,7 +20,8 @@ from funcgrad.compile.running import lines_along
 from funcgrad.compile.schedule import NotLowered, Scheduler, lowers
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation
-from funcgrad.ops.sorting import ArgSort
+from funcgrad.ops.searching import LONG
+from funcgrad.ops.sorting import ArgSort, SearchSorted
 
 FEW = 48
 """Elements up to which insertion is faster."""
@@ -159,3 +162,38 @@ class Line(NamedTuple):
             else:
                 w.line(f"{keys[there].buffer.name}[{place}] = {key}")
                 w.line(f"{places[there].buffer.name}[{place}] = {origin}")
+
+
+@lowers(SearchSorted)
+def lower_search(scheduler: Scheduler, equation: Equation) -> None:
+    """Where values belong in sorted rows."""
+    (rows, values), (out,) = equation.inputs, equation.outputs
+    dtype, name = rows.aval.dtype, equation.primitive.name
+    if dtype.kind == "c" or dtype.char in "egG":
+        raise NotLowered(f"{name} of {dtype} has no native form")
+    if values.aval.size >= LONG:
+        raise NotLowered(f"{name} of {values.aval} is faster with NumPy, which sorts the rows into buckets")
+    table, wanted = scheduler.stored(rows), scheduler.stored(values)
+    target = scheduler.buffer_like(out.aval, scheduler.local.named(out))
+    symbol = "<" if equation.primitive.side == "left" else "<="
+
+    def emit(writer: Writer) -> None:
+        writer.comment(equation.source)
+        low, high, middle, key = (writer.local.fresh(stem) for stem in ("low", "high", "middle", "key"))
+        with ExitStack() as stack:
+            variables = lines_along(writer, stack, out.aval.shape, -1)
+            writer.line(f"{key} = order_bits({writer.element(wanted, variables)})")
+            writer.line(f"{low} = 0")
+            writer.line(f"{high} = {writer.local.symbol(rows.aval.shape[-1])}")
+            with writer.block(f"while {low} < {high}:"):
+                writer.line(f"{middle} = ({low} + {high}) >> 1")
+                element = writer.element(table, [*variables[: rows.aval.ndim - 1], middle])
+                with writer.block(f"if order_bits({element}) {symbol} {key}:"):
+                    writer.line(f"{low} = {middle} + 1")
+                with writer.block("else:"):
+                    writer.line(f"{high} = {middle}")
+            writer.line(f"{writer.element(target, variables)} = {low}")
+
+    flops = 10.0 * values.aval.size * max(rows.aval.shape[-1], 1).bit_length()
+    position = scheduler.special(name, emit, [table, wanted], [target], flops=flops)
+    scheduler.define_view(out, target, position)
