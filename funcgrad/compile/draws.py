@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad.compile.emission import Writer
-from funcgrad.compile.layout import View
+from funcgrad.compile.layout import Buffer, View
 from funcgrad.compile.native.ufuncs import loop
-from funcgrad.compile.products import at
+from funcgrad.compile.products import Part, at
 from funcgrad.compile.schedule import NotLowered, Scheduler, lowers
 from funcgrad.ir.avals import Aval, Shape, dtype_name
 from funcgrad.ir.program import Equation
@@ -36,6 +36,12 @@ from funcgrad.ops.sampling import (
 
 BLOCK = 1024
 """How many numbers are made of words at a time: as many as stay in the nearest cache. A multiple of 8."""
+
+SHARED = 1 << 16
+"""Numbers from which threads share a draw."""
+
+GRAIN = 8
+"""Blocks that a thread takes at a time."""
 
 WORK = 10
 """Operations for a word, roughly."""
@@ -112,6 +118,8 @@ class Draw(NamedTuple):
     """Memory for the numbers of a block that NumPy's loops are given."""
     loops: tuple[tuple[str, str], ...]
     """The names of their addresses and data."""
+    shared: bool = False
+    """Whether it is written for the blocks from ``begin`` to ``end``, which threads share."""
 
     def typed(self, number: float) -> str:
         """The text of a number of the sample's dtype."""
@@ -146,13 +154,14 @@ class Draw(NamedTuple):
 
 
 @contextmanager
-def blocks(writer: Writer, many: bool, number: str) -> Iterator[tuple[str, str]]:
-    """A loop over blocks of so many things, or none where one block holds all: the first, and how many."""
-    if not many:
+def blocks(writer: Writer, draw: Draw, things: int, number: str) -> Iterator[tuple[str, str]]:
+    """A loop over blocks of things, or none where one block holds all: the first, and how many."""
+    if things <= BLOCK:
         yield "", number
         return
     first, length = writer.local.fresh("first"), writer.local.fresh("length")
-    with writer.block(f"for {first} in range(0, {number}, {BLOCK}):"):
+    ends = f"begin * {BLOCK}, min(end * {BLOCK}, {number})" if draw.shared else f"0, {number}"
+    with writer.block(f"for {first} in range({ends}, {BLOCK}):"):
         writer.line(f"{length} = min({BLOCK}, {number} - {first})")
         yield first, length
 
@@ -200,12 +209,36 @@ def lower_draw(scheduler: Scheduler, equation: Equation) -> None:
         writer.comment(equation.source)
         with keys.each(writer) as variables:
             start = writer.index(part_of(target, len(variables)), variables)
-            maker.write(writer, draw, keys.words(writer, variables), start)
+            words_of_key = keys.words(writer, variables)
+            if out.aval.size >= SHARED and writer.is_outermost:
+                write_shared(writer, draw, maker, words_of_key, start)
+            else:
+                maker.write(writer, draw, words_of_key, start)
 
     scratch = [words] if room is None else [words, room]
     flops = WORK * (1 + len(loops)) * out.aval.size
     position = scheduler.special(name, emit, [keys.view], [target], scratch=scratch, flops=flops)
     scheduler.define_view(out, target, position)
+
+
+def write_shared(writer: Writer, draw: Draw, maker: Maker, key: str, start: str) -> None:
+    """A call that lets threads share the blocks, each with memory of its own."""
+    local, name = writer.local, writer.local.fresh("draw")
+    things = local.symbol(-(-draw.size // maker.words))
+    writer.line(f"parallel({name}, p, n, 0, ({things} + {BLOCK - 1}) // {BLOCK}, {GRAIN})")
+    inner = Writer(local)
+    own: list[View | None] = []
+    for view in (draw.words, draw.room):
+        if view is None:
+            own.append(None)
+            continue
+        block = Buffer(local.fresh("own"), view.buffer.dtype, maker.words * BLOCK, "scratch")
+        inner.line(f"{block.name} = stack_{dtype_name(block.dtype)}({block.size})")
+        own.append(View.whole(block, (block.size,)))
+    words, room = own
+    assert words is not None, "every draw has words"
+    maker.write(inner, draw._replace(words=words, room=room, shared=True), key, start)
+    writer.functions.append((Part(name, {}, {}, {}), inner.lines))
 
 
 def loop_names(scheduler: Scheduler, ufunc: str, dtype: np.dtype[np.generic]) -> tuple[str, str]:
@@ -222,15 +255,13 @@ def loop_names(scheduler: Scheduler, ufunc: str, dtype: np.dtype[np.generic]) ->
 
 def uniform_blocks(writer: Writer, draw: Draw, key: str) -> Any:
     """A loop over blocks, whose words are there: the first number, and how many there are."""
-    return drawn_blocks(writer, draw, key, writer.local.symbol(draw.size), draw.size > BLOCK, 1)
+    return drawn_blocks(writer, draw, key, writer.local.symbol(draw.size), 1)
 
 
 @contextmanager
-def drawn_blocks(
-    writer: Writer, draw: Draw, key: str, number: str, many: bool, words: int
-) -> Iterator[tuple[str, str]]:
+def drawn_blocks(writer: Writer, draw: Draw, key: str, number: str, words: int) -> Iterator[tuple[str, str]]:
     """A loop over blocks of things made of so many words each, which have been drawn."""
-    with blocks(writer, many, number) as (first, length):
+    with blocks(writer, draw, -(-draw.size // words), number) as (first, length):
         halves = 1 if draw.dtype == np.float64 else 2
         block = f"{first} // {4 * halves // words}" if first else "0"
         taken = length if words == halves else f"{length} * 2" if words > halves else f"({length} + 1) // 2"
@@ -336,7 +367,7 @@ def write_normal(writer: Writer, draw: Draw, key: str, start: str) -> None:
     half, pairs, sines, j = (local.fresh(stem) for stem in ("half", "pairs", "sines", "j"))
     writer.line(f"{half} = {local.symbol(draw.size)} // 2")
     writer.line(f"{pairs} = {local.symbol(draw.size)} - {half}")
-    with drawn_blocks(writer, draw, key, pairs, draw.size > 2 * BLOCK, 2) as (first, length):
+    with drawn_blocks(writer, draw, key, pairs, 2) as (first, length):
         with writer.block(f"for {j} in range({length}):"):
             # Half a step above a multiple of the precision, and so never 0.
             writer.line(f"{draw.of_room(j)} = ({draw.digits(f'2 * {j}')} + {draw.typed(0.5)}) * {draw.scale}")

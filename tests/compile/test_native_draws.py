@@ -15,6 +15,7 @@ import pytest
 
 import funcgrad as fg
 from funcgrad.compile import draws
+from funcgrad.compile.draws import SHARED
 from funcgrad.compile.executable import compiled
 from funcgrad.compile.native import ufuncs
 from funcgrad.ops.sampled import (
@@ -158,6 +159,21 @@ def test_many_threads_draw_at_once(name: str) -> None:
             np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.parametrize("dtype", [DOUBLE, SINGLE], ids=str)
+@pytest.mark.parametrize("name", STANDARD)
+def test_threads_share_large_draws(name: str, dtype: Any) -> None:
+    draw = STANDARD[name]
+    for n in (SHARED - 1, SHARED, 2 * SHARED + 1, 150_002):
+        f = fg.jit(lambda k, n=n: draw(k, (n,), dtype))
+        assert ("parallel(" in f.kernel_source(KEY)) == (n >= SHARED)
+        np.testing.assert_array_equal(f(KEY), draw(KEY, (n,), dtype))
+    wanted = draw(KEY, (150_002,), dtype)
+    with ThreadPoolExecutor(3) as threads:
+        for found in threads.map(f, [KEY] * 6):
+            np.testing.assert_array_equal(found, wanted)
+    assert_native_and_equal(lambda k: fg.lax.map(lambda k: draw(k, (SHARED,), dtype)[::999], k), KEYS[:2])
+
+
 def test_blocks_are_counted_past_the_end_of_a_word() -> None:
     """The lowest word of the counter wraps around, and the next one counts on."""
     draw = R.keys.RandomBits((11,), 0)
@@ -232,6 +248,7 @@ BY_PARAMETERS: dict[str, Callable[[Any, Any], Any]] = {
     "bernoulli": lambda k, p: R.bernoulli(k, p, (5, 3)),
     "geometric": lambda k, p: R.geometric(k, p, (7, 3)),
     "choice": lambda k, p: R.choice(k, p, (5,)),
+    "choice by weight": lambda k, p: R.choice(k, 3, (9,), p=p / 1.5),
     "choice without repetition": lambda k, p: R.choice(k, 3, (2,), replace=False, p=p / 1.5),
 }
 
