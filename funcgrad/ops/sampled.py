@@ -1,8 +1,8 @@
 """The functions that samples go through on their way from words to numbers, the same bits in every mode.
 
 Compiled code has vector mathematics of its own and fuses products with sums, so that its last digits differ
-from NumPy's. What samplers apply has no such form: compiled programs call NumPy's own loops for it, or leave it
-to the evaluator. Derivatives are those of the plain functions, and are compiled as any others.
+from NumPy's. What samplers apply has no such form: compiled programs call NumPy's own loops for it, or leave
+it to the evaluator. Derivatives are those of the plain functions, and are compiled as any others.
 """
 
 from __future__ import annotations
