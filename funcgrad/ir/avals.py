@@ -152,6 +152,8 @@ def aval_of(value: Any) -> Aval:
     (f32[2,3], i64*[])
     """
     if isinstance(value, _ARRAYS):
+        if type(value) is not np.ndarray and isinstance(value, np.ndarray):
+            refuse_other_arithmetic(value)
         dtype = value.dtype
         if dtype.kind not in "fciub":
             raise TypeError(f"arrays of dtype {dtype} are not supported: only numbers and booleans are")
@@ -160,3 +162,19 @@ def aval_of(value: Any) -> Aval:
     if weak is not None:
         return Aval((), weak, True)
     raise TypeError(f"a {type(value).__name__} is not an array or a number")
+
+
+def refuse_other_arithmetic(value: np.ndarray[Any, Any]) -> None:
+    """Raise TypeError for subclasses of arrays whose operators mean something else.
+
+    >>> refuse_other_arithmetic(np.ma.array([1.0, 2.0], mask=[False, True]))
+    Traceback (most recent call last):
+    TypeError: a MaskedArray computes otherwise than arrays do: pass its data and its mask, and use np.where
+    """
+    if isinstance(value, np.matrix):
+        raise TypeError("a matrix multiplies otherwise than arrays do: pass np.asarray of it, and use @")
+    if hasattr(value, "mask") and hasattr(value, "fill_value"):
+        raise TypeError(
+            f"a {type(value).__name__} computes otherwise than arrays do: pass its data and its mask, "
+            "and use np.where"
+        )

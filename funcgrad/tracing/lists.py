@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import DtypeError, ShapeError
-from funcgrad.ir.avals import Aval, aval_of
+from funcgrad.ir.avals import Aval, aval_of, refuse_other_arithmetic
 from funcgrad.ir.catalog import CATALOG
+from funcgrad.source import Source, user_location
 from funcgrad.tracing.labelled import is_labelled, values_of
 from funcgrad.tracing.tracer import Tracer
 
@@ -35,6 +36,11 @@ def asoperand(x: Any) -> Any:
         return _joined(x) if holds_tracer(x) else _numeric(np.asarray(x), x)
     if is_labelled(x):
         return asoperand(values_of(x))
+    if isinstance(x, np.ndarray):
+        try:
+            refuse_other_arithmetic(x)
+        except TypeError as error:
+            raise DtypeError(str(error), source=Source(*user_location())) from None
     array = np.asarray(x)
     return _stacked(array) if array.dtype == object else _numeric(array, x)
 

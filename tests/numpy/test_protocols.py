@@ -429,3 +429,29 @@ def test_ufunc_at() -> None:
         return f(x.copy())
 
     fg.testing.check_grads(lambda x: f(x) if not isinstance(x, np.ndarray) else by_numpy(x), (X,), order=1)
+
+
+@pytest.mark.parametrize(
+    ("other", "remedy"),
+    [
+        (np.ma.array([1.0, 2.0], mask=[False, True]), r"its mask, and use np\.where"),
+        (np.ones((2, 2)).view(np.matrix), "and use @"),
+    ],
+)
+def test_arrays_with_arithmetic_of_their_own_are_refused(other: Any, remedy: str) -> None:
+    def f(x: Any) -> Any:
+        return np.sum(x * x)
+
+    plain = np.ones(other.shape)
+    jitted = fg.jit(f)
+    assert jitted(plain) == plain.size
+    runs: list[Callable[[], Any]] = [
+        lambda: fg.grad(f)(other),
+        lambda: jitted(other),
+        lambda: fg.grad(lambda x: np.sum(x * other))(plain),
+        lambda: fg.grad(lambda x: np.sum(np.multiply(other, x)))(plain),
+        lambda: fg.grad(lambda x: np.sum(np.where(other > 0, x, other)))(plain),
+    ]
+    for run in runs:
+        with pytest.raises(TypeError, match=remedy):
+            run()
