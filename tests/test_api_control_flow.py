@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import funcgrad as fg
 from funcgrad import (
     eval_shape,
     grad,
@@ -21,7 +22,7 @@ from funcgrad import (
     vjp,
     vmap,
 )
-from funcgrad.errors import ConcretizationError, TracedBranchError
+from funcgrad.errors import ConcretizationError, TracedBranchError, TracerValueWarning
 
 slopes = pytest.mark.parametrize(
     "slope",
@@ -207,6 +208,13 @@ def test_branch_on_an_outer_value_inside_an_inner_derivative() -> None:
 def test_math_functions_take_the_value() -> None:
     """``math.sin`` can only see a number: the result is a constant, as for any float()."""
     assert grad(lambda x: x * math.sin(x))(1.0) == math.sin(1.0)
+
+
+@pytest.mark.parametrize("number", [np.float64, np.complex128, np.float32, fg.numpy.float64])
+def test_numbers_of_numpy_take_the_value_with_a_word(number: Any) -> None:
+    """A cast in NumPy's manner is rarely meant to drop the gradient, as ``float()`` is."""
+    with pytest.warns(TracerValueWarning, match="no gradient flows"):
+        grad(lambda x: np.real(x * number(x)))(1.0)
 
 
 # -- where no value exists ---------------------------------------------------------------------

@@ -83,11 +83,19 @@ def number_of(x: Tracer, what: str, frame: FrameType) -> Any:
         if use is Use.STORED or (use is Use.PASSED and called_method(frame) in _KEEPERS):
             raise assigned_into_array("this assignment")
         value = x._needed_by(what)
-        module = getattr(called_function(frame), "__module__", None)
-        if module in ("math", "cmath") and not is_constant(x):
-            warn_of_value(x, f"a function of {module}")
+        if not is_constant(x):
+            warn_of_lost_gradient(x, called_function(frame))
         return value
     return x._needed_by(what)
+
+
+def warn_of_lost_gradient(x: Tracer, function: Any) -> None:
+    """Warn where a number is not taken by ``float`` and its kin, which say what is meant, but on the way."""
+    module = getattr(function, "__module__", None)
+    if module in ("math", "cmath"):
+        warn_of_value(x, f"a function of {module}")
+    elif function in (np.float64, np.complex128):  # Python's numbers too, so they ask as those do
+        warn_of_value(x, f"np.{function.__name__}")
 
 
 def use_in(frame: FrameType, x: Tracer) -> Use:
