@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import threading
 from collections.abc import Callable
 from threading import RLock
@@ -11,7 +12,7 @@ from typing import Any
 
 from funcgrad.compile.native.build import NUMBERS, Binary, pack, unpack
 from funcgrad.compile.native.cache import lookup, store
-from funcgrad.compile.native.llvm import address_of, keep_through_forks
+from funcgrad.compile.native.llvm import keep_through_forks
 from funcgrad.compile.notices import LARGE_SOURCE, watch_source
 
 FLAGS = frozenset({"contract"})
@@ -73,7 +74,7 @@ def interruptible(build: Callable[[], Binary]) -> Binary:
 
     After Ctrl-C the other thread goes on, and what it makes is found on disk the next time.
     """
-    if threading.current_thread() is not threading.main_thread() or not address_of("on_exit"):
+    if threading.current_thread() is not threading.main_thread() or process_function("on_exit") is None:
         return build()
     made: list[Binary] = []
     errors: list[BaseException] = []
@@ -103,9 +104,22 @@ def exit_at_once() -> None:
 
     By then Python has flushed its files and run what it was asked to run at the end.
     """
-    register: Any = ctypes.CDLL(None).on_exit
+    register, leave = process_function("on_exit"), process_function("_exit")
     register.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
-    register(address_of("_exit"), None)
+    register(ctypes.cast(leave, ctypes.c_void_p), None)
+
+
+def process_function(name: str) -> Any:
+    """A function of the C library by its name; None where it has none.
+
+    LLVM knows the process's symbols only once it has loaded something.
+
+    >>> process_function("no_such_function") is None
+    True
+    """
+    if os.name != "posix":
+        return None
+    return getattr(ctypes.CDLL(None), name, None)
 
 
 def loaded_kernel(source: str, functions: tuple[str, ...]) -> Any:

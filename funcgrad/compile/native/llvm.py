@@ -90,8 +90,12 @@ def _machine() -> Any:
 
 @functools.cache
 def _jit() -> Any:
-    # Errors come back as exceptions; the text LLVM would also write to stderr adds nothing.
-    engine = llvm.create_lljit_compiler(_target().create_target_machine(jit=True), suppress_errors=True)
+    # Errors come back as exceptions; the text LLVM would also write to stderr adds nothing. JITLink lays an
+    # object out in one piece. The older linker asks for memory section by section: in a process with large
+    # arrays, code and its constants come to lie further apart than 32 bits reach, and LLVM ends the process.
+    engine = llvm.create_lljit_compiler(
+        _target().create_target_machine(jit=True), use_jit_link=True, suppress_errors=True
+    )
     _load_math_library()
     return engine
 
