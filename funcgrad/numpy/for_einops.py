@@ -6,7 +6,6 @@ classes among those derived from its own.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from funcgrad.tracing.tracer import Tracer
 if TYPE_CHECKING:
     AbstractBackend = object
 else:
-    AbstractBackend = sys.modules["einops._backends"].AbstractBackend
+    AbstractBackend = import_module("einops._backends").AbstractBackend
 
 __all__ = ["TensorBackend", "TracerBackend"]
 
