@@ -23,7 +23,7 @@ class LinearMap:
     It may be called any number of times.
     """
 
-    __slots__ = ("_avals", "_has_tangent", "_out_avals", "_out_tree", "_program", "_residuals")
+    __slots__ = ("_avals", "_has_tangent", "_in_tree", "_out_avals", "_out_tree", "_program", "_residuals")
 
     def __init__(
         self,
@@ -31,6 +31,7 @@ class LinearMap:
         residuals: Sequence[Any],
         has_tangent: tuple[bool, ...],
         avals: Sequence[Aval],
+        in_tree: Any,
         out_avals: Sequence[Aval],
         out_tree: Any,
     ) -> None:
@@ -38,6 +39,7 @@ class LinearMap:
         self._residuals = tuple(residuals)
         self._has_tangent = has_tangent
         self._avals = tuple(avals)
+        self._in_tree = in_tree
         self._out_avals = tuple(out_avals)
         self._out_tree = out_tree
 
@@ -57,20 +59,7 @@ class LinearMap:
 class Pullback(LinearMap, Generic[Cotangents]):
     """What `vjp` returns: maps a cotangent of the outputs to cotangents of the inputs."""
 
-    __slots__ = ("_in_trees",)
-
-    def __init__(
-        self,
-        program: Program,
-        residuals: Sequence[Any],
-        has_tangent: tuple[bool, ...],
-        avals: Sequence[Aval],
-        in_trees: Sequence[Any],
-        out_avals: Sequence[Aval],
-        out_tree: Any,
-    ) -> None:
-        super().__init__(program, residuals, has_tangent, avals, out_avals, out_tree)
-        self._in_trees = tuple(in_trees)
+    __slots__ = ()
 
     @property
     def program(self) -> Program:
@@ -86,7 +75,7 @@ class Pullback(LinearMap, Generic[Cotangents]):
         found = run(self._program, [*self._residuals, *given])
         grads = full_gradients(self._avals, found)
         results = []
-        for treedef in self._in_trees:
+        for treedef in self._in_tree:
             count = treedef.num_leaves
             results.append(tree.unflatten(treedef, grads[:count]))
             grads = grads[count:]
@@ -97,20 +86,7 @@ class Pullback(LinearMap, Generic[Cotangents]):
 class Pushforward(LinearMap, Generic[Tangent]):
     """What `linearize` returns: maps tangents of the inputs to a tangent of the outputs."""
 
-    __slots__ = ("_in_tree",)
-
-    def __init__(
-        self,
-        program: Program,
-        residuals: Sequence[Any],
-        has_tangent: tuple[bool, ...],
-        avals: Sequence[Aval],
-        in_tree: Any,
-        out_avals: Sequence[Aval],
-        out_tree: Any,
-    ) -> None:
-        super().__init__(program, residuals, has_tangent, avals, out_avals, out_tree)
-        self._in_tree = in_tree
+    __slots__ = ()
 
     @property
     def program(self) -> Program:
