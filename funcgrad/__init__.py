@@ -36,7 +36,7 @@ if _typing.TYPE_CHECKING:
     from funcgrad.api.flat import ravel_pytree
     from funcgrad.api.interop import low_level_callable, njit_callable
     from funcgrad.api.profile import profile
-    from funcgrad.compile.native.cache import cache_info, clear_cache
+    from funcgrad.compile.runtime.cache import cache_info, clear_cache
     from funcgrad.ir.parsing import parse
     from funcgrad.lax import map  # noqa: A004 - as JAX calls it
 
@@ -98,8 +98,8 @@ __all__ = [
 _LAZY_MODULES = ("config", "extend", "lax", "loops", "nn", "random", "scipy", "testing", "torch")
 _LAZY_FUNCTIONS = {
     "associative_scan": "funcgrad.api.associative",
-    "cache_info": "funcgrad.compile.native.cache",
-    "clear_cache": "funcgrad.compile.native.cache",
+    "cache_info": "funcgrad.compile.runtime.cache",
+    "clear_cache": "funcgrad.compile.runtime.cache",
     "cond": "funcgrad.api.control",
     "explain": "funcgrad.api.explain",
     "fori_loop": "funcgrad.api.control",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.compile.native.binaries import COUNTS
+from funcgrad.compile.runtime.binaries import COUNTS
 from funcgrad.errors import StaticArgumentError, TracedBranchError
 
 

@@ -15,10 +15,10 @@ from scipy import special
 
 import funcgrad as fg
 from funcgrad.api.profile import Profile
-from funcgrad.compile.mathematics import namespace
-from funcgrad.compile.native.front.translate import translate
-from funcgrad.compile.timed_kernels import KernelPiece
-from funcgrad.compile.timings import Place, Reading, own_times
+from funcgrad.compile.engines.direct.translate import translate
+from funcgrad.compile.engines.words import namespace
+from funcgrad.compile.measure.timed_kernels import KernelPiece
+from funcgrad.compile.measure.timings import Place, Reading, own_times
 
 QUICK = 0.02
 """Seconds to measure for: the tests ask for structure, not for times."""

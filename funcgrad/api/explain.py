@@ -10,7 +10,7 @@ from funcgrad.api.jit import JittedFunction, jit
 from funcgrad.api.transformed import transform
 
 if TYPE_CHECKING:
-    from funcgrad.compile.explain import Explanation
+    from funcgrad.compile.measure.explain import Explanation
 
 P = ParamSpec("P")
 
@@ -33,7 +33,7 @@ def explain(fun: Callable[P, Any]) -> Callable[P, Explanation]:
     >>> [part.shape for part in report.kernels[0].parts if part.kind == "loop"]
     [(1000,)]
     """
-    from funcgrad.compile.explain import explanation  # noqa: PLC0415 - when first needed
+    from funcgrad.compile.measure.explain import explanation  # noqa: PLC0415 - when first needed
 
     jitted = fun if isinstance(fun, JittedFunction) else jit(fun)
 

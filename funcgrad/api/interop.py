@@ -38,7 +38,7 @@ def njit_callable(fun: Callable[..., Any], *example_args: Any) -> Any:
     >>> total_slope(4)
     42.0
     """
-    from funcgrad.compile.interop import numba_function  # noqa: PLC0415 - imports Numba
+    from funcgrad.compile.runtime.interop import numba_function  # noqa: PLC0415 - imports Numba
 
     found = specialized(fun, example_args)
     name = getattr(fun, "__name__", "function")
@@ -60,7 +60,7 @@ def low_level_callable(fun: Callable[..., Any], *example_args: Any, signature: s
     """
     from scipy import LowLevelCallable  # noqa: PLC0415 - when first needed
 
-    from funcgrad.compile.interop import SIGNATURES, c_callback  # noqa: PLC0415 - imports Numba
+    from funcgrad.compile.runtime.interop import SIGNATURES, c_callback  # noqa: PLC0415 - imports Numba
 
     found = specialized(fun, example_args)
     avals, outs = found.program.in_avals, found.program.out_avals

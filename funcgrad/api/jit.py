@@ -13,7 +13,7 @@ from funcgrad.api.calls import trace
 from funcgrad.api.inspect import name_inputs
 from funcgrad.api.static_arguments import static_arguments
 from funcgrad.api.transformed import TransformedFunction, function_expected
-from funcgrad.compile.tiering import register
+from funcgrad.compile.runtime.tiering import register
 from funcgrad.errors import StaticArgumentError
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.program import Program
@@ -114,7 +114,7 @@ class Specialization:
     def executable(self) -> Any:
         """The native code, compiled when it is first asked for."""
         if self._executable is None:
-            from funcgrad.compile.executable import compiled  # noqa: PLC0415 - when first needed
+            from funcgrad.compile.runtime.executable import compiled  # noqa: PLC0415 - when first needed
 
             # Two threads may both make it; the machine code is built once, and both forms are right.
             self._executable = compiled(self.program, strict=True, donated=self.donated)

@@ -10,12 +10,12 @@ from typing import Any
 from funcgrad.api.jit import JittedFunction
 from funcgrad.api.profile import Profile, Row, Share
 from funcgrad.api.transformed import TransformedFunction
-from funcgrad.compile.explain import parts_of
-from funcgrad.compile.nests import Nest, Special, Store
-from funcgrad.compile.segments import Reason
-from funcgrad.compile.timed_evaluation import timed_evaluation
-from funcgrad.compile.timed_kernels import timed_kernels
-from funcgrad.compile.timings import MOST, Timing, median_seconds
+from funcgrad.compile.measure.explain import parts_of
+from funcgrad.compile.measure.timed_evaluation import timed_evaluation
+from funcgrad.compile.measure.timed_kernels import timed_kernels
+from funcgrad.compile.measure.timings import MOST, Timing, median_seconds
+from funcgrad.compile.passes.nests import Nest, Special, Store
+from funcgrad.compile.passes.segments import Reason
 from funcgrad.ir.presenters import presenter
 from funcgrad.ir.program import Equation, Program
 from funcgrad.source import Source

@@ -19,7 +19,7 @@ import numpy as np
 
 import funcgrad as fg
 from funcgrad.command.page import bytes_words, rows_of_facts
-from funcgrad.compile.native.llvm import host_cpu
+from funcgrad.compile.engines.llvm import host_cpu
 from funcgrad.processors import available_processors, configured_threads
 
 __all__ = ["facts", "info_json", "info_text"]

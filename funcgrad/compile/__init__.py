@@ -1,1 +1,13 @@
-"""The compiler: Programs become native code by way of Numba. The only layer that knows Numba."""
+"""The compiler: Programs become native code. The only layer that knows LLVM and Numba.
+
+The folders in the order in which a Program goes through them:
+
+- `passes`: expand, hoist, schedule into nests, fuse, divide between threads, place memory; `passes.kernel` is
+  the order.
+- `lower`: what each family of operations becomes there.
+- `emit`: the schedule as text, plain Python over numbers and views, with the user's lines.
+- `engines`: the text as machine code. `engines.direct` translates it to LLVM's assembly; `vecmath` has the
+  vector mathematics that is linked in.
+- `runtime`: calls, memory, threads, signals, the disk cache, and when un-jitted Programs are compiled.
+- `measure`: `explain` and `profile`.
+"""

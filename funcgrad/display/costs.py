@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from funcgrad.compile.scalars import weight_of
+from funcgrad.compile.lower.elementwise import weight_of
 from funcgrad.ir.program import Equation, Program
 from funcgrad.ir.spelling import subprograms
 from funcgrad.ops.families import Pointwise, Reduction

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 
-from funcgrad.compile.explain import (
+from funcgrad.compile.measure.explain import (
     Explanation,
     KernelReport,
     Part,

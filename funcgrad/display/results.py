@@ -6,7 +6,7 @@ from typing import Any
 
 from funcgrad.api.jit import JittedFunction, Specialization
 from funcgrad.api.linear_maps import Pullback, Pushforward
-from funcgrad.compile.native.cache import CacheInfo
+from funcgrad.compile.runtime.cache import CacheInfo
 from funcgrad.display.bars import Bar, bars
 from funcgrad.display.costs import bytes_of, size_words
 from funcgrad.display.html import Markup, joined, tag

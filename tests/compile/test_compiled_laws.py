@@ -14,7 +14,7 @@ from lawbook.numerics import assert_close, snapshot
 from lawbook.random_functions import RandomFunction, functions
 
 import funcgrad as fg
-from funcgrad.compile.executable import Executable, compiled
+from funcgrad.compile.runtime.executable import Executable, compiled
 from funcgrad.ir.program import Program
 from funcgrad.tracing.primitive import Primitive
 

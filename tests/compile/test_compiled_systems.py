@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.compile.executable import compiled
+from funcgrad.compile.runtime.executable import compiled
 
 TOLERANCES = {np.float64: 1e-9, np.float32: 1e-3}
 

@@ -13,7 +13,7 @@ from scipy import LowLevelCallable, integrate, special
 
 import funcgrad as fg
 from funcgrad import lax
-from funcgrad.compile.part_times import seconds_of
+from funcgrad.compile.measure.part_times import seconds_of
 from funcgrad.errors import UnsupportedFunctionError
 
 X = np.linspace(0.1, 1.0, 7)

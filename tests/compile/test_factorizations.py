@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.compile.executable import compiled
+from funcgrad.compile.runtime.executable import compiled
 from funcgrad.ops.linalg.triangular import TriangularSolve
 
 SIZES = (1, 2, 5, 17, 70)

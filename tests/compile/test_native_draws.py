@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.compile import draws
-from funcgrad.compile.draws import SHARED
-from funcgrad.compile.executable import compiled
-from funcgrad.compile.native import ufuncs
+from funcgrad.compile.lower import draws
+from funcgrad.compile.lower.draws import SHARED
+from funcgrad.compile.runtime import ufuncs
+from funcgrad.compile.runtime.executable import compiled
 from funcgrad.ops.sampled import (
     sampled_add,
     sampled_exp,
@@ -190,7 +190,7 @@ def test_shifts_of_bits(dtype: str) -> None:
 
 PROCESS = """
 import numpy as np, funcgrad as fg
-from funcgrad.compile.native import binaries
+from funcgrad.compile.runtime import binaries
 R, key = fg.random, fg.random.key(2)
 def draws(key):
     return R.normal(key, (9,)), R.normal(key, (5,), np.float32), R.gumbel(key, (7,)), R.bits(key, (3,))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.compile.executable import compiled
+from funcgrad.compile.runtime.executable import compiled
 from funcgrad.ops.searching import LONG
 from funcgrad.ops.sorting import SearchSorted
 

@@ -12,8 +12,9 @@ from lawbook.numerics import assert_close
 
 import funcgrad as fg
 from funcgrad import lax
-from funcgrad.compile import parallel, products
-from funcgrad.compile.native.threads import set_threads, threads
+from funcgrad.compile.lower import contractions
+from funcgrad.compile.passes import dividing
+from funcgrad.compile.runtime.threads import set_threads, threads
 from funcgrad.ir.evaluate import evaluate_by_numpy
 
 Function = Callable[..., Any]
@@ -22,8 +23,8 @@ Function = Callable[..., Any]
 @pytest.fixture(autouse=True)
 def short_work_is_shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Divide everything that can be, between four threads."""
-    monkeypatch.setattr(parallel, "SHORTEST", 0.0)
-    monkeypatch.setattr(products, "SHORTEST_FLOPS", 0.0)
+    monkeypatch.setattr(dividing, "SHORTEST", 0.0)
+    monkeypatch.setattr(contractions, "SHORTEST_FLOPS", 0.0)
     before = threads()
     set_threads(4)
     yield

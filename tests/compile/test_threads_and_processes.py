@@ -17,8 +17,8 @@ import pytest
 import funcgrad as fg
 from funcgrad import lax
 from funcgrad.api.calls import CACHE
-from funcgrad.compile import parallel
-from funcgrad.compile.native.threads import set_threads, threads
+from funcgrad.compile.passes import dividing
+from funcgrad.compile.runtime.threads import set_threads, threads
 from funcgrad.tracing.primitive import _INTERNING
 
 X = np.linspace(0.1, 1.0, 40)
@@ -112,7 +112,7 @@ def test_large_results_in_many_threads_are_apart() -> None:
 
 
 def test_shared_loops_called_by_many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parallel, "SHORTEST", 0.0)
+    monkeypatch.setattr(dividing, "SHORTEST", 0.0)
     before = threads()
     set_threads(3)
     try:
@@ -159,7 +159,7 @@ def test_a_slow_trace_does_not_keep_other_threads_waiting() -> None:
 @can_fork
 @may_warn
 def test_both_halves_of_a_fork_call_compile_and_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parallel, "SHORTEST", 0.0)
+    monkeypatch.setattr(dividing, "SHORTEST", 0.0)
     before = threads()
     set_threads(2)
     try:
@@ -242,9 +242,10 @@ def loss(w, x, y):
 step = fg.jit(fg.value_and_grad(loss))
 w, x, y = np.linspace(-1, 1, 5), np.cos(np.arange(400.0)).reshape(80, 5), np.sin(np.arange(80.0))
 value, gradient = step(w, x, y)
-from funcgrad.compile.native.binaries import COUNTS
+from funcgrad.compile.runtime.binaries import COUNTS
 info = fg.cache_info()
-lazy = [name for name in ("numba", "scipy", "funcgrad.compile.native.front.translate") if name in sys.modules]
+front = "funcgrad.compile.engines.direct.translate"
+lazy = [name for name in ("numba", "scipy", front) if name in sys.modules]
 bits = value.hex(), gradient.tobytes().hex()
 print(COUNTS.built, COUNTS.found, info.entries > 0, info.directory, lazy, *bits, sep="|")
 """

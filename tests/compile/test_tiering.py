@@ -10,8 +10,8 @@ import pytest
 
 import funcgrad as fg
 from funcgrad.api.calls import CACHE
-from funcgrad.compile import tiering
-from funcgrad.compile.executable import Executable
+from funcgrad.compile.runtime import tiering
+from funcgrad.compile.runtime.executable import Executable
 from funcgrad.ir.evaluate import TRIALS, Runner
 from funcgrad.ir.program import Program
 from funcgrad.ir.promotion import PROMOTION

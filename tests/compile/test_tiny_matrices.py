@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.compile.executable import compiled
+from funcgrad.compile.runtime.executable import compiled
 
 
 def solutions(a: Any, b: Any) -> Any:

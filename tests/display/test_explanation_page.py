@@ -9,7 +9,7 @@ import pytest
 from scipy import special
 
 import funcgrad as fg
-from funcgrad.compile.explain import Pass
+from funcgrad.compile.measure.explain import Pass
 from funcgrad.display.explanation import ROWS, appeared, explanation_page, pass_folds, vanished
 from funcgrad.display.html import joined
 from funcgrad.display.listing import Page

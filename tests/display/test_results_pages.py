@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.compile.native.cache import CacheInfo
+from funcgrad.compile.runtime.cache import CacheInfo
 from funcgrad.display.arrays import array_words
 from funcgrad.display.bars import Bar, bars
 from funcgrad.display.highlight import highlighted

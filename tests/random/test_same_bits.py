@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.compile.executable import compiled
+from funcgrad.compile.runtime.executable import compiled
 from funcgrad.ops.rejection import ParameterError
 
 R = fg.random

@@ -10,7 +10,7 @@ import pytest
 
 import funcgrad as fg
 from funcgrad import config
-from funcgrad.compile import notices
+from funcgrad.compile.runtime import waiting_notices
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +26,7 @@ def loss(x):
 
 def slow(monkeypatch, seconds):
     """Make LLVM as slow as for a Program of thousands of equations."""
-    from funcgrad.compile.native import binaries
+    from funcgrad.compile.runtime import binaries
 
     plain = binaries.built
 
@@ -36,8 +36,8 @@ def slow(monkeypatch, seconds):
 
     monkeypatch.setattr(binaries, "built", waiting)
     monkeypatch.setattr(binaries, "_LOADED", {})
-    monkeypatch.setattr(notices, "LARGE_SOURCE", 0)
-    monkeypatch.setattr(notices, "PATIENCE", 0.02)
+    monkeypatch.setattr(waiting_notices, "LARGE_SOURCE", 0)
+    monkeypatch.setattr(waiting_notices, "PATIENCE", 0.02)
 
 
 def test_a_long_compilation_says_so_in_one_line(monkeypatch, capsys, given):
@@ -73,7 +73,7 @@ def test_it_can_be_turned_off(monkeypatch, capsys):
 
 def test_one_that_is_left_says_that_too(monkeypatch, capsys):
     slow(monkeypatch, 0.1)
-    from funcgrad.compile.native import binaries
+    from funcgrad.compile.runtime import binaries
 
     plain = binaries.built
 
@@ -91,7 +91,7 @@ def test_one_that_is_left_says_that_too(monkeypatch, capsys):
 
 
 def test_nothing_half_written_is_left_in_the_cache(monkeypatch, given):
-    from funcgrad.compile.native import binaries, cache
+    from funcgrad.compile.runtime import binaries, cache
 
     def interrupted(source, target):
         raise KeyboardInterrupt

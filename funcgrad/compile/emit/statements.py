@@ -1,0 +1,376 @@
+"""From a schedule to text: loops, indices and statements, with the user's lines as comments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import numpy as np
+
+from funcgrad.compile.emit.loop_order import Loop, loops_of
+from funcgrad.compile.emit.symbols import Locals
+from funcgrad.compile.lower.elementwise import cast_name
+from funcgrad.compile.passes.fusion import Joined
+from funcgrad.compile.passes.nests import (
+    Let,
+    Load,
+    Nest,
+    Operand,
+    Reduce,
+    Special,
+    Statement,
+    Store,
+    names_read,
+    operands_of,
+)
+from funcgrad.compile.passes.views import View
+from funcgrad.ir.numpy_source import user_line
+
+BLOCK = 4096
+"""Terms that are summed before they are added to the total of a long sum, which keeps its digits."""
+
+LOOP_NAMES = ("i", "j", "k")
+
+
+class Outlined(Protocol):
+    """A step that writes a call, and is a function by itself."""
+
+    def write(self, writer: Writer) -> list[str]:
+        """Write the call; returns the lines of the function."""
+
+
+class Writer:
+    """Collects indented lines."""
+
+    def __init__(self, local: Locals) -> None:
+        self.local = local
+        self.lines: list[str] = []
+        self.functions: list[tuple[Any, list[str]]] = []
+        """Further functions that the steps call: what each is for, and its body."""
+        self.cleanups: list[str] = []
+        """What must be done before the kernel is left where the text stands now."""
+        self._indent = 1
+        self._comment = ""
+
+    @property
+    def is_outermost(self) -> bool:
+        """Whether what is written now stands in no loop and no branch."""
+        return self._indent == 1
+
+    def line(self, text: str) -> None:
+        """One line at the present indentation."""
+        self.lines.append("    " * self._indent + text)
+
+    @contextmanager
+    def block(self, head: str) -> Iterator[None]:
+        """A compound statement."""
+        self.line(head)
+        self._indent += 1
+        before = len(self.lines)
+        yield
+        if len(self.lines) == before:
+            self.line("pass")
+        self._indent -= 1
+
+    def comment(self, source: Any) -> None:
+        """The user's line, unless it was the last one shown."""
+        if source is None:
+            return
+        text = user_line(source)
+        if text and text != self._comment:
+            self._comment = text
+            self.line(f"# {text}")
+
+    def loop(self, variable: str, size: int) -> Any:
+        """``for variable in range(size)``."""
+        return self.block(f"for {variable} in range({self.local.symbol(size)}):")
+
+    def index(self, view: View, variables: Sequence[str]) -> str:
+        """The position of an element: the offset and one term for each variable."""
+        terms: list[tuple[bool, str]] = []
+        pairs = [*view.base, *zip(variables, view.strides, strict=True)]
+        for variable, stride in pairs:
+            if stride:
+                factor = "" if abs(stride) == 1 else f" * {self.local.symbol(abs(stride))}"
+                terms.append((stride < 0, variable + factor))
+        if view.offset or not terms:
+            terms.append((view.offset < 0, self.local.symbol(abs(view.offset))))
+        terms.sort(key=lambda term: term[0])
+        first = ("-" if terms[0][0] else "") + terms[0][1]
+        return first + "".join([(" - " if minus else " + ") + text for minus, text in terms[1:]])
+
+    def element(self, view: View, variables: Sequence[str]) -> str:
+        """An element of a view."""
+        index = self.index(view, variables)
+        return index if view.buffer.role == "index" else f"{view.buffer.name}[{index}]"
+
+    def steps(self, steps: Sequence[Nest | Special | Joined | Outlined]) -> None:
+        """All steps in order."""
+        for step in steps:
+            if isinstance(step, Special):
+                step.emit(self)
+            elif isinstance(step, Joined):
+                write_joined(self, step)
+            elif not isinstance(step, Nest):
+                self.functions.append((step, step.write(self)))
+            elif step.body:
+                NestWriter(self, step, loops_of(step)).write()
+
+
+class NestWriter:
+    """Writes one nest."""
+
+    def __init__(self, writer: Writer, nest: Nest, loops: Sequence[Loop]) -> None:
+        self.writer = writer
+        self.nest = nest
+        self.loops = loops
+        self.variables = list(LOOP_NAMES[: len(self.loops)])
+        self.variables += [f"i{k}" for k in range(len(LOOP_NAMES), len(self.loops))]
+        self._loaded: dict[View, str] = {}
+        self._counts: dict[View, int] = {}
+        for statement in nest.body:
+            for operand in operands_of(statement):
+                if isinstance(operand, Load):
+                    self._counts[operand.view] = self._counts.get(operand.view, 0) + 1
+
+    def write(self) -> None:
+        """The loops and their body."""
+        sums = self.prepared()
+        self.level(0, sums)
+
+    def prepared(self) -> list[Accumulator]:
+        """The reductions, after what comes before all loops has been written."""
+        for view, text in self.nest.fills:
+            write_fill(self.writer, view, text)
+        sums = [Accumulator(self, s) for s in self.nest.body if isinstance(s, Reduce)]
+        for total in sums:
+            total.prepare()
+        return sums
+
+    def level(self, depth: int, sums: Sequence[Accumulator]) -> None:
+        if depth == len(self.loops):
+            self._body({id(s.statement): s for s in sums})
+            return
+        for total in sums:
+            total.before(depth)
+        size = self.loops[depth].size
+        if depth == len(self.loops) - 1 and size > 2 * BLOCK and any(s.innermost for s in sums):
+            self._blocked(depth, sums)
+        else:
+            with self.writer.loop(self.variables[depth], size):
+                self.level(depth + 1, sums)
+        for total in sums:
+            total.after(depth)
+
+    def _blocked(self, depth: int, sums: Sequence[Accumulator]) -> None:
+        """The innermost loop in blocks, with a sum of its own for each block."""
+        writer, variable = self.writer, self.variables[depth]
+        size = writer.local.symbol(self.loops[depth].size)
+        first = writer.local.fresh("block")
+        with writer.block(f"for {first} in range(0, {size}, {BLOCK}):"):
+            for total in sums:
+                total.begin_block()
+            with writer.block(f"for {variable} in range({first}, min({first} + {BLOCK}, {size})):"):
+                self.level(depth + 1, sums)
+            for total in sums:
+                total.end_block()
+
+    def _body(self, sums: dict[int, Accumulator]) -> None:
+        writer = self.writer
+        for statement in self.nest.body:
+            writer.comment(statement.source)
+            if isinstance(statement, Let):
+                texts = [self.read(operand) for operand in statement.operands]
+                writer.line(f"{statement.name} = {filled(statement.template, texts)}")
+            elif isinstance(statement, Store):
+                value = self.read(statement.operand)
+                writer.line(f"{self.element(statement.view)} = {value}")
+            else:
+                sums[id(statement)].add(self.read(statement.operand))
+
+    def read(self, operand: Operand) -> str:
+        """The text of an operand; an element that is read more than once becomes a local."""
+        if isinstance(operand, str):
+            return operand
+        view = operand.view
+        name = self._loaded.get(view)
+        if name is not None:
+            return name
+        text = self.element(view)
+        if self._counts[view] > 1:
+            name = self._loaded[view] = self.writer.local.fresh(f"{view.buffer.name}_")
+            self.writer.line(f"{name} = {text}")
+            return name
+        return text
+
+    def element(self, view: View, depth: int | None = None) -> str:
+        """An element of a view at the variables of the loops (the outer `depth` ones)."""
+        inner = [loop.axes[-1] for loop in self.loops[:depth]]
+        flat = View(view.buffer, (), tuple([view.strides[a] for a in inner]), view.offset, view.base)
+        return self.writer.element(flat, self.variables[: len(inner)])
+
+
+def write_fill(writer: Writer, view: View, text: str) -> None:
+    """Loops that write one number everywhere."""
+    nest = Nest(-1, view.shape, [Store(view, text, None)])
+    NestWriter(writer, nest, loops_of(nest)).write()
+
+
+def write_joined(writer: Writer, joined: Joined) -> None:
+    """Nests that share their outermost loop."""
+    writers = [
+        NestWriter(writer, nest, loops) for nest, loops in zip(joined.nests, joined.loops, strict=True)
+    ]
+    sums = [nest.prepared() for nest in writers]
+    for total in [t for group in sums for t in group]:
+        total.before(0)
+    with writer.loop(writers[0].variables[0], joined.loops[0][0].size):
+        for nest, group in zip(writers, sums, strict=True):
+            nest.level(1, group)
+    for total in [t for group in sums for t in group]:
+        total.after(0)
+
+
+class Accumulator:
+    """One reduction of a nest: a local for the innermost loops that it runs over, memory for the rest."""
+
+    def __init__(self, nest: NestWriter, statement: Reduce) -> None:
+        self.nest = nest
+        self.statement = statement
+        reduced = [loop.axes[0] in statement.axes for loop in nest.loops]
+        self.first = len(reduced)
+        while self.first and reduced[self.first - 1]:
+            self.first -= 1
+        """The outermost of the innermost loops that are reduced without a gap."""
+        self.in_memory = any(reduced[: self.first])
+        self.innermost = self.first < len(reduced)
+        fresh = nest.writer.local.fresh
+        self.names: dict[int, str] = {}
+        for depth in range(self.first, len(reduced)):
+            whole = depth == 0 and isinstance(statement.target, str)
+            self.names[depth] = str(statement.target) if whole else fresh(f"{statement.kind}_")
+        self.block = ""
+
+    @property
+    def start(self) -> str:
+        """The value before the first element."""
+        return start_of(self.statement.kind, self.statement.dtype)
+
+    def prepare(self) -> None:
+        """Before the loops: memory that is accumulated into begins with the starting value."""
+        nest, target = self.nest, self.statement.target
+        if not nest.loops and isinstance(target, str):
+            nest.writer.line(f"{target} = {self.start}")
+        if isinstance(target, View) and (self.in_memory or not nest.loops):
+            kept = [a for a in range(len(target.shape)) if a not in self.statement.axes]
+            shape, strides = ([x[a] for a in kept] for x in (target.shape, target.strides))
+            part = View(target.buffer, tuple(shape), tuple(strides), target.offset, target.base)
+            write_fill(nest.writer, part, self.start)
+
+    def before(self, depth: int) -> None:
+        """Before a loop: its local begins with the starting value."""
+        if depth in self.names:
+            self.nest.writer.line(f"{self.names[depth]} = {self.start}")
+
+    def begin_block(self) -> None:
+        """Before a block of the innermost loop."""
+        if self.innermost:
+            self.block = self.nest.writer.local.fresh("part")
+            self.nest.writer.line(f"{self.block} = {self.start}")
+
+    def end_block(self) -> None:
+        """After a block: its sum joins the local of the loop."""
+        if self.innermost:
+            name = self.names[len(self.nest.loops) - 1]
+            self.nest.writer.line(f"{name} = {self.combined(name, self.block)}")
+            self.block = ""
+
+    def after(self, depth: int) -> None:
+        """After a loop: its local joins that of the loop around, or is stored."""
+        if depth not in self.names:
+            return
+        name, writer = self.names[depth], self.nest.writer
+        if depth > self.first:
+            outer = self.names[depth - 1]
+            writer.line(f"{outer} = {self.combined(outer, name)}")
+        elif isinstance(self.statement.target, View):
+            element = self.nest.element(self.statement.target, depth)
+            writer.line(f"{element} = {self.combined(element, name) if self.in_memory else name}")
+
+    def add(self, value: str) -> None:
+        """One more element."""
+        writer, target = self.nest.writer, self.statement.target
+        if self.block:
+            writer.line(f"{self.block} = {self.combined(self.block, value)}")
+        elif self.innermost:
+            name = self.names[len(self.nest.loops) - 1]
+            writer.line(f"{name} = {self.combined(name, value)}")
+        elif isinstance(target, View):
+            element = self.nest.element(target)
+            # Where no loop is reduced (all axes of size one), nothing was there before.
+            total = element if self.in_memory or not self.nest.loops else self.start
+            writer.line(f"{element} = {self.combined(total, value)}")
+        else:
+            writer.line(f"{target} = {self.combined(target, value)}")
+
+    def combined(self, total: str, value: str) -> str:
+        """The text that adds one value to another."""
+        return combination(self.statement.kind, self.statement.dtype).format(total, value)
+
+
+def start_of(kind: str, dtype: np.dtype[Any]) -> str:
+    """The neutral element of a reduction."""
+    name = cast_name(dtype)
+    if kind in ("any", "all"):
+        return str(kind == "all")
+    if kind in ("sum", "prod"):
+        return f"{name}({0 if kind == 'sum' else 1})"
+    if dtype.kind == "f":
+        return {"max": f"{name}(-INF)", "min": f"{name}(INF)"}.get(kind, f"{name}(NAN)")
+    limits = np.iinfo(dtype)
+    return f"{name}({limits.min if kind in ('max', 'fmax') else limits.max})"
+
+
+def combination(kind: str, dtype: np.dtype[Any]) -> str:
+    """The template that adds an element to a reduction."""
+    name = cast_name(dtype)
+    if kind == "sum":
+        return "plus({0}, {1})" if dtype.kind == "f" else f"{name}({{0}} + {{1}})"
+    if kind == "prod":
+        return f"{name}({{0}} * {{1}})"
+    if kind in ("any", "all"):
+        return "{0} | {1}" if kind == "any" else "{0} & {1}"
+    if dtype.kind == "f":
+        functions = {"max": "maximum", "min": "minimum", "fmax": "fmax", "fmin": "fmin"}
+        return f"{functions[kind]}({{0}}, {{1}})"
+    symbol = ">" if kind in ("max", "fmax") else "<"
+    return f"select({{0}} {symbol} {{1}}, {{0}}, {{1}})"
+
+
+def filled(template: str, texts: Sequence[str]) -> str:
+    """The template with its operands; expressions among them are only loads and names."""
+    return template.format(*texts)
+
+
+def without_dead_statements(steps: Sequence[Nest | Special], read: Iterable[str] = ()) -> set[str]:
+    """Remove locals that nothing reads, `read` apart; returns the names of those that are left."""
+    used = set(read)
+    for step in reversed(steps):
+        if isinstance(step, Special):
+            used |= step.names
+            continue
+        kept: list[Statement] = []
+        for statement in reversed(step.body):
+            if isinstance(statement, Let) and statement.name not in used:
+                continue
+            if (
+                isinstance(statement, Reduce)
+                and isinstance(statement.target, str)
+                and statement.target not in used
+            ):
+                continue
+            kept.append(statement)
+            used.update(names_read(statement))
+        step.body[:] = reversed(kept)
+    return used

@@ -1,0 +1,339 @@
+"""Translates functions of Python source into LLVM assembly: statements and control flow.
+
+A function is translated again whenever an assignment widens a variable, until nothing changes.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+
+from funcgrad.compile.engines.direct import arithmetic
+from funcgrad.compile.engines.direct.expressions import Expressions
+from funcgrad.compile.engines.direct.scope import memory_type, result_type
+from funcgrad.compile.engines.direct.values import (
+    Type,
+    Unsupported,
+    Value,
+    View,
+    constant,
+    is_complex,
+    unified,
+)
+from funcgrad.compile.engines.direct.writer import Module, halves, llvm_type
+
+__all__ = ["translate"]
+
+_RUN: tuple[Type, ...] = ("table", "sizes")
+_STAGE: tuple[Type, ...] = (*_RUN, "i64", "i64")
+_ANNOTATIONS = {"int": "i64", "float": "f64", "bool": "bool"}
+_MOST_ROUNDS = 12
+
+
+def translate(
+    source: str,
+    functions: Sequence[str],
+    fastmath: frozenset[str],
+    namespace: Mapping[str, object],
+    *,
+    inline: bool = True,
+) -> str:
+    """The LLVM module of the named functions, or `Unsupported`.
+
+    Other functions of the source that they call are copied into them, or with ``inline=False`` where LLVM
+    thinks fit.
+    """
+    definitions = {node.name: node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)}
+    translation = _Translation(
+        definitions,
+        "".join(f"{flag} " for flag in sorted(fastmath)),
+        namespace,
+        frozenset(functions),
+        "alwaysinline " if inline else "",
+    )
+    for name in functions:
+        if name not in definitions:
+            raise Unsupported(f"{name} is not defined by the source")
+        translation.entry(name, _entry_arguments(definitions[name]))
+    return translation.module.text()
+
+
+def _entry_arguments(definition: ast.FunctionDef) -> tuple[Type, ...]:
+    """The types of the arguments of an entry: annotated, or those of a kernel or a stage."""
+    annotations = [argument.annotation for argument in definition.args.args]
+    if any(annotation is None for annotation in annotations):
+        return _RUN if len(annotations) == len(_RUN) else _STAGE
+    return tuple(
+        _ANNOTATIONS[ast.unparse(annotation)] for annotation in annotations if annotation is not None
+    )
+
+
+class _Translation:
+    """What the functions of one module share."""
+
+    def __init__(
+        self,
+        definitions: Mapping[str, ast.FunctionDef],
+        flags: str,
+        namespace: Mapping[str, object],
+        entries: frozenset[str],
+        inlining: str,
+    ) -> None:
+        self.definitions = definitions
+        self.flags = flags
+        self.namespace = namespace
+        self.entries = entries
+        self.inlining = inlining
+        self.module = Module()
+        self.helpers: dict[tuple[str, tuple[Type, ...]], tuple[str, Type]] = {}
+        self.pending: set[tuple[str, tuple[Type, ...]]] = set()
+
+    def entry(self, name: str, arguments: tuple[Type, ...]) -> None:
+        """Define a function that is called from outside."""
+        body = self._body(name, arguments)
+        parameters = ", ".join(f"{llvm_type(kind)} %a{k}" for k, kind in enumerate(arguments))
+        returned = "void" if body.result is None else result_type(body.result)
+        self._define(f"define {returned} @{name}({parameters}) #0", name, body)
+
+    def helper(self, name: str, arguments: tuple[Type, ...]) -> tuple[str, Type]:
+        """The symbol and the type of the result of a function of the source, for arguments of these types."""
+        key = (name, arguments)
+        if key in self.pending:
+            raise Unsupported("recursion")
+        if key not in self.helpers:
+            self.pending.add(key)
+            body = self._body(name, arguments)
+            self.pending.discard(key)
+            symbol = f"{name}.{len(self.helpers)}"
+            kind = body.result
+            returned = "void" if kind is None else result_type(kind)
+            parameters = ", ".join(_parameters(arguments))
+            head = f'define internal {returned} @"{symbol}"({parameters}) {self.inlining}#0'
+            self._define(head, symbol, body)
+            self.helpers[key] = f'"{symbol}"', "none" if kind is None else kind
+        return self.helpers[key]
+
+    def _define(self, head: str, name: str, body: _Body) -> None:
+        lines = [f"{head} {{", "entry:", *body.writer.allocations, *body.writer.lines, "}"]
+        self.module.functions.append("\n".join(lines))
+        self.module.defined.add(name)
+
+    def _body(self, name: str, arguments: tuple[Type, ...]) -> _Body:
+        definition = self.definitions[name]
+        kinds: dict[str, Type] = {}
+        result: Type | None = None
+        for _ in range(_MOST_ROUNDS):
+            body = _Body(self, definition, arguments, dict(kinds), result)
+            body.run()
+            if not body.widened:
+                return body
+            kinds, result = body.kinds, body.result
+        raise Unsupported("the types of variables do not settle")
+
+
+def _parameters(arguments: Sequence[Type]) -> list[str]:
+    texts = []
+    for k, kind in enumerate(arguments):
+        texts.append(f"{memory_type(kind)} %a{k}")
+        if is_complex(kind):
+            texts.append(f"{memory_type(kind)} %a{k}i")
+    return texts
+
+
+class _Body(Expressions):
+    """One function: its statements."""
+
+    def run(self) -> None:
+        """Translate all statements."""
+        for name, value in self.arguments:
+            if name in self.assigned:
+                self.assign(name, value)
+            else:
+                self.fixed[name] = value
+        self.statements(self.definition.body)
+        if not self.writer.ended:
+            if self.result is not None:
+                raise Unsupported("a function that does not always return a value")
+            self.writer.do("ret void")
+
+    def statements(self, body: Sequence[ast.stmt]) -> None:
+        """Translate in order, up to the first that leaves the block."""
+        for statement in body:
+            if self.writer.ended:
+                return
+            handler = _STATEMENTS.get(type(statement))
+            if handler is None:
+                raise Unsupported(f"{type(statement).__name__} at line {statement.lineno}")
+            handler(self, statement)
+
+    def _assignment(self, node: ast.Assign) -> None:
+        if len(node.targets) != 1:
+            values = [self.expression(node.value)] * len(node.targets)
+            for target, value in zip(node.targets, values, strict=True):
+                self._set(target, value)
+            return
+        (target,) = node.targets
+        if isinstance(target, ast.Tuple):
+            if not isinstance(node.value, ast.Tuple) or len(node.value.elts) != len(target.elts):
+                raise Unsupported("unpacking")
+            several = [self.expression(element) for element in node.value.elts]
+            for element, value in zip(target.elts, several, strict=True):
+                self._set(element, value)
+            return
+        # A view that is made once is a register, so that its alias scope is seen wherever it is used.
+        value = self.expression(node.value)
+        self._set(target, value)
+
+    def _set(self, target: ast.expr, value: Value) -> None:
+        if isinstance(target, ast.Name):
+            self.assign(target.id, value)
+        elif isinstance(target, ast.Subscript):
+            view = self.expression(target.value)
+            if not isinstance(view.type, View):
+                raise Unsupported(f"a store into {view.type}")
+            self.writer.store(view, self._index(target.slice), value)
+        else:
+            raise Unsupported(f"assignment to {type(target).__name__}")
+
+    def _augmented(self, node: ast.AugAssign) -> None:
+        if isinstance(node.target, ast.Subscript):
+            view = self.expression(node.target.value)
+            if not isinstance(view.type, View):
+                raise Unsupported(f"a store into {view.type}")
+            index = self._index(node.target.slice)
+            old = self.writer.load(view, index)
+            new = arithmetic.binary(self.writer, node.op, old, self.expression(node.value))
+            self.writer.store(view, index, new)
+        elif isinstance(node.target, ast.Name):
+            old = self.variable(node.target.id)
+            new = arithmetic.binary(self.writer, node.op, old, self.expression(node.value))
+            self.assign(node.target.id, new)
+        else:
+            raise Unsupported("this assignment")
+
+    def _expression_statement(self, node: ast.Expr) -> None:
+        if not isinstance(node.value, ast.Constant):
+            self.expression(node.value)
+
+    def _if(self, node: ast.If) -> None:
+        yes, no, after = (self.writer.label(hint) for hint in ("then", "else", "endif"))
+        self.condition(node.test, yes, no if node.orelse else after)
+        self.writer.start(yes)
+        self.statements(node.body)
+        ended = self.writer.ended
+        self.writer.jump(after)
+        if node.orelse:
+            self.writer.start(no)
+            self.statements(node.orelse)
+            ended = ended and self.writer.ended
+            self.writer.jump(after)
+            if ended:
+                return
+        self.writer.start(after)
+
+    def _while(self, node: ast.While) -> None:
+        if node.orelse:
+            raise Unsupported("else of a loop")
+        head, body, after = (self.writer.label(hint) for hint in ("while", "do", "done"))
+        self.writer.start(head)
+        self.condition(node.test, body, after)
+        self._loop_body(node.body, body, head, after)
+        self.writer.jump(head)
+        self.writer.start(after)
+
+    def _loop_body(self, body: Sequence[ast.stmt], label: str, again: str, after: str) -> None:
+        self.writer.start(label)
+        self.loops.append((again, after))
+        self.statements(body)
+        self.loops.pop()
+
+    def _for(self, node: ast.For) -> None:
+        is_range = (
+            isinstance(node.iter, ast.Call)
+            and isinstance(node.iter.func, ast.Name)
+            and self.resolved(node.iter.func.id) is range
+        )
+        if not is_range or node.orelse or not isinstance(node.target, ast.Name):
+            raise Unsupported("a loop that is not a plain one over a range")
+        assert isinstance(node.iter, ast.Call)
+        start, stop, step = self._range(node.iter.args)
+        writer = self.writer
+        counter = writer.allocate("i64")
+        writer.do(f"store i64 {start.text}, ptr {counter}")
+        head, body, latch, after = (writer.label(hint) for hint in ("for", "body", "next", "end"))
+        writer.start(head)
+        index = Value("i64", writer.emit(f"load i64, ptr {counter}"))
+        writer.branch(self._goes_on(index, stop, step), body, after)
+        writer.start(body)
+        self.assign(node.target.id, index)
+        self._loop_body(node.body, writer.label("inner"), latch, after)
+        writer.start(latch)
+        following = writer.emit(f"add nsw i64 {index.text}, {step.text}")
+        writer.do(f"store i64 {following}, ptr {counter}")
+        writer.jump(head)
+        writer.start(after)
+
+    def _range(self, arguments: Sequence[ast.expr]) -> tuple[Value, Value, Value]:
+        values = [self.writer.cast(self.expression(argument), "i64") for argument in arguments]
+        zero, one = constant("i64", 0), constant("i64", 1)
+        if len(values) == 1:
+            return zero, values[0], one
+        start, stop, *rest = values
+        step = rest[0] if rest else one
+        if step.known == 0:
+            raise Unsupported("a range of step zero")
+        return start, stop, step
+
+    def _goes_on(self, index: Value, stop: Value, step: Value) -> Value:
+        writer = self.writer
+        upward = writer.compare("icmp slt", index, stop)
+        if step.known is not None and step.known > 0:
+            return upward
+        downward = writer.compare("icmp sgt", index, stop)
+        if step.known is not None:
+            return downward
+        positive = writer.compare("icmp sgt", step, constant("i64", 0))
+        return writer.select(positive, upward, downward)
+
+    def _break(self, node: ast.Break) -> None:
+        self.writer.jump(self.loops[-1][1])
+
+    def _continue(self, node: ast.Continue) -> None:
+        self.writer.jump(self.loops[-1][0])
+
+    def _pass(self, node: ast.Pass) -> None:
+        pass
+
+    def _return(self, node: ast.Return) -> None:
+        if node.value is None:
+            self.writer.do("ret void")
+            self.writer.ended = True
+            return
+        value = self.expression(node.value)
+        kind = value.type if self.result is None else unified(self.result, value.type)
+        if self.result is not None and kind != self.result:
+            self.widened = True
+        self.result = kind
+        value = self.writer.cast(value, kind)
+        text = value.text
+        if is_complex(kind):
+            whole = result_type(kind)
+            first, second = (f"{memory_type(kind)} {half.text}" for half in halves(value))
+            text = self.writer.emit(f"insertvalue {whole} poison, {first}, 0")
+            text = self.writer.emit(f"insertvalue {whole} {text}, {second}, 1")
+        self.writer.do(f"ret {result_type(kind)} {text}")
+        self.writer.ended = True
+
+
+_STATEMENTS: dict[type[ast.stmt], Callable[..., None]] = {
+    ast.Assign: _Body._assignment,
+    ast.AugAssign: _Body._augmented,
+    ast.Expr: _Body._expression_statement,
+    ast.If: _Body._if,
+    ast.While: _Body._while,
+    ast.For: _Body._for,
+    ast.Break: _Body._break,
+    ast.Continue: _Body._continue,
+    ast.Pass: _Body._pass,
+    ast.Return: _Body._return,
+}

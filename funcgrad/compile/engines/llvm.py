@@ -1,0 +1,199 @@
+"""Owns LLVM for this process: the host's target machine, LLVM IR to object code, object code to addresses.
+
+Knows llvmlite and nothing of NumPy or Programs. Object code is a relocatable file of the host's format.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import os
+import sys
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from funcgrad.compile.engines.elf import is_elf, undefined_symbols
+
+__all__ = [
+    "CodeError",
+    "Loaded",
+    "compile_ir",
+    "host_cpu",
+    "keep_through_forks",
+    "link_object",
+    "triple",
+]
+
+# LLVM's contexts are shared by a process: one compilation or link at a time.
+_LOCK = threading.RLock()
+_LIBRARY_NAMES = itertools.count()
+
+
+def keep_through_forks(lock: Any) -> None:
+    """Fork only while no other thread holds a lock: in the child nobody would ever release it."""
+
+    def release() -> None:
+        lock.__exit__(None, None, None)
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=lock.__enter__, after_in_parent=release, after_in_child=release)
+
+
+# The last to be registered is the first to be taken, as where code is compiled: ours, then llvmlite's own.
+keep_through_forks(getattr(llvm.ffi.lib, "_lock", contextlib.nullcontext()))
+keep_through_forks(_LOCK)
+
+
+class CodeError(RuntimeError):
+    """LLVM refused code, or object code needs a symbol that this process lacks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Object code in memory. Its addresses are good for as long as this object is referenced."""
+
+    addresses: Mapping[str, int]
+    tracker: Any
+
+
+@functools.cache
+def triple() -> str:
+    """The target triple of this process."""
+    return str(llvm.get_process_triple())
+
+
+@functools.cache
+def host_cpu() -> tuple[str, str]:
+    """The name and the features of the processor this process runs on."""
+    return str(llvm.get_host_cpu_name()), str(llvm.get_host_cpu_features().flatten())
+
+
+@functools.cache
+def _target() -> Any:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.Target.from_triple(triple())
+
+
+@functools.cache
+def _machine() -> Any:
+    name, features = host_cpu()
+    return _target().create_target_machine(
+        cpu=name, features=features, opt=3, reloc="pic", codemodel="small", jit=False
+    )
+
+
+@functools.cache
+def _jit() -> Any:
+    # Errors come back as exceptions; the text LLVM would also write to stderr adds nothing. JITLink lays an
+    # object out in one piece. The older linker asks for memory section by section: in a process with large
+    # arrays, code and its constants come to lie further apart than 32 bits reach, and LLVM ends the process.
+    engine = llvm.create_lljit_compiler(
+        _target().create_target_machine(jit=True), use_jit_link=True, suppress_errors=True
+    )
+    _load_math_library()
+    return engine
+
+
+def _load_math_library() -> None:
+    # An interpreter that is linked to libm offers its symbols already; a static one may not.
+    if sys.platform.startswith("linux") and not llvm.address_of_symbol("exp"):
+        llvm.load_library_permanently("libm.so.6")
+
+
+def data_layout() -> str:
+    """The data layout of the host, as LLVM IR spells it."""
+    with _LOCK:
+        return str(_machine().target_data)
+
+
+def compile_ir(
+    modules: Sequence[str | bytes],
+    exported: Iterable[str],
+    *,
+    loops: bool = True,
+    assembly: bool = False,
+) -> tuple[bytes, tuple[str, ...]]:
+    """Optimise LLVM modules (text or bitcode) as one; return object code and the symbols it needs.
+
+    Everything but the ``exported`` functions becomes private to the object. ``loops`` says that they are
+    what the time goes to. With ``assembly`` the first result is assembly text instead.
+    """
+    with _LOCK:
+        module = _linked(modules)
+        keep = frozenset(exported)
+        for value in (*module.functions, *module.global_variables):
+            if not (value.is_declaration or value.name in keep or value.name.startswith("llvm.")):
+                value.linkage = "internal"
+        _optimise(module, loops)
+        if assembly:
+            return _machine().emit_assembly(module).encode(), ()
+        code = bytes(_machine().emit_object(module))
+        values = (*module.functions, *module.global_variables)
+        declared = [value.name for value in values if value.is_declaration]
+    if is_elf(code):
+        return code, undefined_symbols(code)
+    return code, tuple(sorted(name for name in declared if not name.startswith("llvm.")))
+
+
+def _linked(modules: Sequence[str | bytes]) -> Any:
+    try:
+        first, *rest = [
+            llvm.parse_assembly(text) if isinstance(text, str) else llvm.parse_bitcode(text)
+            for text in modules
+        ]
+        first.triple = triple()
+        first.data_layout = str(_machine().target_data)
+        for module in rest:
+            module.triple, module.data_layout = first.triple, first.data_layout
+            first.link_in(module)
+        first.verify()
+    except RuntimeError as error:
+        raise CodeError(str(error)) from None
+    return first
+
+
+def _optimise(module: Any, loops: bool) -> None:
+    options = llvm.create_pipeline_tuning_options(speed_level=3 if loops else 1)
+    options.loop_vectorization = loops
+    # Packing straight-line code takes a quarter of the time and was not seen to pay.
+    options.slp_vectorization = False
+    options.loop_unrolling = loops
+    options.loop_interleaving = loops
+    if not loops:
+        options.inlining_threshold = 25  # what is called from one place is inlined all the same
+    builder = llvm.create_pass_builder(_machine(), options)
+    builder.getModulePassManager().run(module, builder)
+
+
+def link_object(code: bytes, exported: Iterable[str], imported: Mapping[str, int] | None = None) -> Loaded:
+    """Load object code; the process and ``imported`` (name → address) supply what it needs."""
+    names = sorted(exported)
+    for name, address in (imported or {}).items():
+        if not address:  # LLVM would end the process
+            raise CodeError(f"the symbol {name} has no address")
+    with _LOCK:
+        builder = llvm.JITLibraryBuilder().add_object_img(code)
+        for name, address in (imported or {}).items():
+            builder.import_symbol(name, address)
+        for name in names:
+            builder.export_symbol(name)
+        builder.add_current_process()
+        try:
+            tracker = builder.link(_jit(), f"funcgrad{next(_LIBRARY_NAMES)}")
+        except RuntimeError as error:
+            missing = [name for name in undefined_symbols(code) if not address_of(name)]
+            detail = f": this process has no {', '.join(missing)}" if missing else ""
+            raise CodeError(f"{error}{detail}") from None
+    return Loaded({name: tracker[name] for name in names}, tracker)
+
+
+def address_of(symbol: str) -> int:
+    """The address of a symbol of this process, or zero."""
+    with _LOCK:
+        return int(llvm.address_of_symbol(symbol) or 0)

@@ -1,0 +1,175 @@
+"""Lowerings of what runs along an axis: cumulative operations, recurrences, positions of extremes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from funcgrad.compile.emit.statements import Writer, combination, start_of
+from funcgrad.compile.lower.slice_updates import check_dtype
+from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.passes.views import View
+from funcgrad.ir.program import Equation
+from funcgrad.ops.cumulative import CumMax, CumMin, CumProd, CumSum, LinearRecurrence
+from funcgrad.ops.reductions import ArgMax, ArgMin, ProductOfOthers
+from funcgrad.ops.sampled import SampledCumSum
+
+RUNS = {CumSum: "sum", SampledCumSum: "sum", CumProd: "prod", CumMax: "max", CumMin: "min"}
+
+
+def lines_along(writer: Writer, stack: ExitStack, shape: Sequence[int], axis: int) -> list[str]:
+    """Open loops over all other axes; the variables, with an empty one for the axis."""
+    variables = [writer.local.fresh("q") for _ in shape]
+    for k, n in enumerate(shape):
+        if k != axis:
+            stack.enter_context(writer.loop(variables[k], n))
+    return variables
+
+
+def turn(writer: Writer, variable: str, n: int, reverse: bool, stack: ExitStack) -> str:
+    """Open the loop along the axis; the position."""
+    if not reverse:
+        stack.enter_context(writer.loop(variable, n))
+        return variable
+    counted = writer.local.fresh("t")
+    stack.enter_context(writer.loop(counted, n))
+    writer.line(f"{variable} = {writer.local.symbol(n)} - 1 - {counted}")
+    return variable
+
+
+@lowers(*RUNS)
+def lower_cumulative(scheduler: Scheduler, equation: Equation) -> None:
+    """A result for every element, of the elements up to it."""
+    check_dtype(equation)
+    (x,), (out,) = equation.inputs, equation.outputs
+    kind, dtype = RUNS[type(equation.primitive)], out.aval.dtype
+    if dtype.kind == "c" and kind in ("max", "min"):
+        raise NotLowered(f"{equation.primitive.name} of complex numbers has no native form")
+    if dtype.kind == "b":
+        kind = {"max": "any", "min": "all"}[kind]
+    axis, reverse = equation.primitive.axis, equation.primitive.reverse
+    source = scheduler.stored(x)
+    target = scheduler.buffer_like(out.aval, scheduler.local.named(out))
+    shape = out.aval.shape
+    exact = isinstance(equation.primitive, SampledCumSum)
+    combine = combination(kind, dtype).replace(
+        "plus({0}, {1})", "rounded_sum({0}, {1})" if exact else "{0} + {1}"
+    )
+
+    def emit(writer: Writer) -> None:
+        writer.comment(equation.source)
+        total = writer.local.fresh("total")
+        with ExitStack() as stack:
+            variables = lines_along(writer, stack, shape, axis)
+            writer.line(f"{total} = {start_of(kind, dtype)}")
+            turn(writer, variables[axis], shape[axis], reverse, stack)
+            writer.line(f"{total} = {combine.format(total, writer.element(source, variables))}")
+            writer.line(f"{writer.element(target, variables)} = {total}")
+
+    position = scheduler.special(equation.primitive.name, emit, [source], [target], flops=out.aval.size)
+    scheduler.define_view(out, target, position)
+
+
+@lowers(LinearRecurrence)
+def lower_recurrence(scheduler: Scheduler, equation: Equation) -> None:
+    """``y[0] = b[0]`` and ``y[k] = a[k-1] * y[k-1] + b[k]`` along an axis, or the same from the last on."""
+    check_dtype(equation)
+    primitive = equation.primitive
+    factors, terms = [scheduler.stored(a) for a in equation.inputs]
+    (out,) = equation.outputs
+    shape, axis = out.aval.shape, primitive.axis
+    target = scheduler.buffer_like(out.aval, scheduler.local.named(out))
+
+    def emit(writer: Writer) -> None:
+        if 0 in shape:
+            return
+        writer.comment(equation.source)
+        state, product, k = (writer.local.fresh(stem) for stem in ("state", "product", "t"))
+        last = writer.local.symbol(shape[axis] - 1)
+        with ExitStack() as stack:
+            variables = lines_along(writer, stack, shape, axis)
+            place, before = variables[axis], writer.local.fresh("before")
+            writer.line(f"{place} = {last if primitive.reverse else 0}")
+            writer.line(f"{state} = {writer.element(terms, variables)}")
+            writer.line(f"{writer.element(target, variables)} = {state}")
+            with writer.loop(k, shape[axis] - 1):
+                writer.line(f"{before} = {f'{last} - 1 - {k}' if primitive.reverse else k}")
+                writer.line(f"{place} = {before if primitive.reverse else f'{k} + 1'}")
+                between = [before if a == axis else v for a, v in enumerate(variables)]
+                writer.line(f"{product} = {writer.element(factors, between)} * {state}")
+                if primitive.strong:
+                    writer.line(f"{product} = select({state} == 0, {state}, {product})")
+                writer.line(f"{state} = {product} + {writer.element(terms, variables)}")
+                writer.line(f"{writer.element(target, variables)} = {state}")
+
+    position = scheduler.special(
+        "linear_recurrence", emit, [factors, terms], [target], flops=2 * out.aval.size
+    )
+    scheduler.define_view(out, target, position)
+
+
+@lowers(ProductOfOthers)
+def lower_product_of_others(scheduler: Scheduler, equation: Equation) -> None:
+    """What stands before an element, multiplied; then what stands after it. Several axes are one by now."""
+    check_dtype(equation)
+    (x,), (out,) = equation.inputs, equation.outputs
+    if out.aval.dtype.kind == "b" or len(equation.primitive.axes) != 1:
+        raise NotLowered(f"product_of_others of {x.aval} has no native form")
+    (axis,) = equation.primitive.axes
+    source = scheduler.stored(x)
+    target = scheduler.buffer_like(out.aval, scheduler.local.named(out))
+    shape, dtype = out.aval.shape, out.aval.dtype
+    combine = combination("prod", dtype)
+
+    def emit(writer: Writer) -> None:
+        writer.comment(equation.source)
+        total = writer.local.fresh("total")
+        for reverse in (False, True):
+            with ExitStack() as stack:
+                variables = lines_along(writer, stack, shape, axis)
+                writer.line(f"{total} = {start_of('prod', dtype)}")
+                turn(writer, variables[axis], shape[axis], reverse, stack)
+                element = writer.element(target, variables)
+                writer.line(f"{element} = {combine.format(element, total) if reverse else total}")
+                writer.line(f"{total} = {combine.format(total, writer.element(source, variables))}")
+
+    position = scheduler.special("product_of_others", emit, [source], [target], flops=4 * out.aval.size)
+    scheduler.define_view(out, target, position)
+
+
+@lowers(ArgMax, ArgMin)
+def lower_extreme_position(scheduler: Scheduler, equation: Equation) -> None:
+    """Where the first extreme is; a NaN counts as one."""
+    (x,), (out,) = equation.inputs, equation.outputs
+    dtype, axis = x.aval.dtype, equation.primitive.axis
+    if dtype.kind == "c" or dtype.char in "egG":
+        raise NotLowered(f"{equation.primitive.name} of {dtype} has no native form")
+    symbol = ">" if isinstance(equation.primitive, ArgMax) else "<"
+    source = scheduler.stored(x)
+    target = scheduler.buffer_like(out.aval, scheduler.local.named(out))
+    shape = x.aval.shape
+
+    def emit(writer: Writer) -> None:
+        writer.comment(equation.source)
+        best, place, value = (writer.local.fresh(stem) for stem in ("best", "place", "value"))
+        with ExitStack() as stack:
+            variables = lines_along(writer, stack, shape, axis)
+            first = [*variables[:axis], "0", *variables[axis + 1 :]]
+            writer.line(f"{best} = {writer.element(source, first)}")
+            writer.line(f"{place} = 0")
+            with writer.loop(variables[axis], shape[axis]):
+                writer.line(f"{value} = {writer.element(source, variables)}")
+                better = f"{value} {symbol} {best}"
+                if dtype.kind == "b":
+                    better = f"{value} & (not {best})" if symbol == ">" else f"(not {value}) & {best}"
+                elif dtype.kind == "f":
+                    better = f"({better}) | (({value} != {value}) & ({best} == {best}))"
+                with writer.block(f"if {better}:"):
+                    writer.line(f"{best} = {value}")
+                    writer.line(f"{place} = {variables[axis]}")
+            kept = View(target.buffer, (), target.strides, target.offset)
+            outer = [v for k, v in enumerate(variables) if k != axis]
+            writer.line(f"{writer.element(kept, outer)} = {place}")
+
+    position = scheduler.special(equation.primitive.name, emit, [source], [target], flops=x.aval.size)
+    scheduler.define_view(out, target, position)

@@ -1,0 +1,147 @@
+"""Lowerings of indexing by arrays as statements of nests, which join those around them.
+
+A position is a local of the loops over the index arrays. One out of bounds is noted in a flag, and the
+program is then run by NumPy, which raises the error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad.compile.emit.statements import combination
+from funcgrad.compile.lower.slice_updates import check_dtype, own_memory
+from funcgrad.compile.passes.nests import Let, Load, Nest, Operand, Reduce, Store, squeezed, squeezed_view
+from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.passes.views import View
+from funcgrad.ir.avals import Shape
+from funcgrad.ir.program import Atom, Equation
+from funcgrad.ops.families import broadcast_shapes
+from funcgrad.ops.indexing import Gather, Scatter
+from funcgrad.ops.structure import Broadcast
+
+KINDS = {"add": "sum", "mul": "prod", "min": "min", "max": "max"}
+NOT_CHEAP = 1000
+
+
+class Positions:
+    """Where the elements of a gather or scatter are, in a nest over all of them."""
+
+    def __init__(self, scheduler: Scheduler, x: Shape, axes: Sequence[int], indices: Sequence[Atom]) -> None:
+        self.scheduler = scheduler
+        self.axes, self.indices = axes, indices
+        self.selected = broadcast_shapes("index arrays", [a.aval for a in indices])
+        self.kept = [a for a in range(len(x)) if a not in axes]
+        self.x_shape = x
+        self.shape: Shape = (*self.selected, *[x[a] for a in self.kept])
+        if any(x[a] == 0 for a in axes):
+            raise NotLowered("an index into an empty axis has no native form")
+
+    def bound(self) -> int:
+        """The first step at which the index arrays can be read."""
+        shape = squeezed(self.shape)
+        return max([self.scheduler.bound(self.spread(a)[0], shape) for a in self.indices])
+
+    def spread(self, index: Atom) -> tuple[Atom, tuple[Any, ...]]:
+        """An index array, and the movement that spreads it over all elements."""
+        first = len(self.selected) - len(index.aval.shape)
+        axes = tuple(range(first, len(self.selected)))
+        if self.shape == index.aval.shape:
+            return index, ()
+        return index, (Broadcast(self.shape, axes),)
+
+    def view_in(self, nest: Nest, view: View, source: Any) -> View:
+        """The elements of an array at the positions, as a view of the nest's shape."""
+        terms = []
+        for axis, index in zip(self.axes, self.indices, strict=True):
+            place = self.place(nest, index, self.x_shape[axis], source)
+            terms.append((place, view.strides[axis]))
+        strides = (*[0] * len(self.selected), *[view.strides[a] for a in self.kept])
+        return squeezed_view(View(view.buffer, self.shape, strides, view.offset, (*view.base, *terms)))
+
+    def place(self, nest: Nest, index: Atom, n: int, source: Any) -> str:
+        """The local that holds a position, made in the nest; the flag is raised where it is out of bounds."""
+        key = ("place", index, n, self.shape)
+        found = nest.memo.get(key)
+        if found is not None:
+            return found
+        scheduler, local = self.scheduler, self.scheduler.local
+        size = local.symbol(n)
+        atom, moves = self.spread(index)
+        operand: Operand = scheduler.operand(atom, nest, moves)
+        raw, turned, place, wrong = (local.fresh(stem) for stem in ("index", "index", "place", "outside"))
+        i64 = np.dtype(np.int64)
+        outside = f"({{0}} < 0) | ({{0}} >= {size})"
+        nest.body += [
+            Let(raw, "i64({0})", (operand,), i64, 1, source),
+            Let(turned, f"select({{0}} < 0, {{0}} + {size}, {{0}})", (raw,), i64, 1, source),
+            Let(wrong, outside, (turned,), np.dtype(np.bool_), 1, source),
+            Let(place, "select({0}, 0, {1})", (wrong, turned), i64, 1, source),
+        ]
+        self.note(nest, wrong, source)
+        nest.memo[key] = place
+        return place
+
+    def note(self, nest: Nest, wrong: str, source: Any) -> None:
+        """Raise the flag after the loops if any position was out of bounds."""
+        scheduler, local = self.scheduler, self.scheduler.local
+        flag = View.whole(local.failure_flag(), ())
+        total = wrong
+        if nest.shape:
+            total = local.fresh("wrong")
+            axes = tuple(range(len(nest.shape)))
+            nest.body.append(Reduce(total, "any", wrong, np.dtype(np.bool_), axes, source))
+        after = scheduler.nest_for((), nest.position + (1 if nest.shape else 0))
+        raised = local.fresh("raised")
+        after.body.append(Let(raised, "select({0}, 1, {1})", (total, Load(flag)), flag.buffer.dtype, 1, None))
+        after.body.append(Store(flag, raised, None))
+
+
+@lowers(Gather)
+def lower_gather(scheduler: Scheduler, equation: Equation) -> None:
+    """The elements at positions."""
+    check_dtype(equation)
+    x, *indices = equation.inputs
+    (out,) = equation.outputs
+    at = Positions(scheduler, x.aval.shape, equation.primitive.axes, indices)
+    source = scheduler.stored(x)
+    nest = scheduler.nest_for(squeezed(out.aval.shape), max(at.bound(), scheduler.ready_of(x) + 1))
+    view = at.view_in(nest, source, equation.source)
+    scheduler.define_member(out, nest, "{0}", (Load(view),), NOT_CHEAP, equation.source)
+
+
+@lowers(Scatter)
+def lower_scatter(scheduler: Scheduler, equation: Equation) -> None:
+    """An array with updates combined into the elements at positions."""
+    check_dtype(equation)
+    x, updates, *indices = equation.inputs
+    (out,) = equation.outputs
+    mode, dtype = equation.primitive.mode, out.aval.dtype
+    if dtype.kind == "c" and mode in ("min", "max"):
+        raise NotLowered(f"scatter {mode} of complex numbers has no native form")
+    if dtype.kind == "b" and mode != "set":
+        raise NotLowered(f"scatter {mode} of booleans has no native form")
+    at = Positions(scheduler, out.aval.shape, equation.primitive.axes, indices)
+    shape = squeezed(at.shape)
+    given = max(scheduler.bound(updates, shape), at.bound())
+    number = scheduler.number_everywhere(x)
+    if number is not None:
+        memory = scheduler.buffer_like(out.aval, scheduler.local.named(out))
+        nest = scheduler.nest_for(shape, given) if mode == "add" else scheduler.new_nest(shape)
+        nest.fills.append((squeezed_view(memory), scheduler.literal(number)))
+    else:
+        memory, written = own_memory(scheduler, x, out, equation.source)
+        nest = scheduler.nest_for(shape, max(given, written + 1))
+    moves = () if updates.aval.shape == at.shape or not updates.aval.shape else (Broadcast(at.shape, ()),)
+    value = scheduler.operand(updates, nest, moves)
+    view = at.view_in(nest, memory, equation.source)
+    if mode != "set":
+        name = scheduler.local.fresh("sum")
+        template = combination(KINDS[mode], dtype)
+        nest.body.append(Let(name, template, (Load(view), value), dtype, 1, equation.source))
+        value = name
+    nest.body.append(Store(view, value, equation.source))
+    nest.ordered = True
+    scheduler.define_view(out, memory, nest.position)

@@ -1,0 +1,77 @@
+"""Lowerings of what samples go through: NumPy's own loops by address, and sums that nothing is fused with.
+
+What SciPy computes, and sums whose order is NumPy's, are left to the evaluator.
+"""
+
+from __future__ import annotations
+
+from funcgrad.compile.emit.statements import Writer
+from funcgrad.compile.lower.contractions import at
+from funcgrad.compile.lower.draws import WORDS, loop_names
+from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.passes.views import View
+from funcgrad.ir.program import Equation
+from funcgrad.ops.sampled import (
+    SampledAdd,
+    SampledExp,
+    SampledLog,
+    SampledLog1p,
+    SampledLogAddExp,
+    SampledSub,
+)
+
+LOOPS: dict[type, str] = {
+    SampledExp: "exp",
+    SampledLog: "log",
+    SampledLog1p: "log1p",
+    SampledLogAddExp: "logaddexp",
+}
+"""The ufunc whose loop each of them is."""
+
+SUMS: dict[type, str] = {
+    SampledAdd: "rounded_sum({0}, {1})",
+    SampledSub: "rounded_difference({0}, {1})",
+}
+
+
+def check_format(equation: Equation) -> None:
+    """Raise NotLowered for other numbers than those of single and double precision."""
+    dtype = equation.outputs[0].aval.dtype
+    if dtype not in WORDS or any(a.aval.dtype != dtype for a in equation.inputs):
+        raise NotLowered(f"{equation.primitive.name} of {dtype} has no native form")
+
+
+@lowers(*SUMS)
+def lower_sum(scheduler: Scheduler, equation: Equation) -> None:
+    """An element-wise sum or difference."""
+    check_format(equation)
+    scheduler.elementwise(equation, equation.outputs[0], SUMS[type(equation.primitive)], equation.inputs)
+
+
+@lowers(*LOOPS)
+def lower_loop(scheduler: Scheduler, equation: Equation) -> None:
+    """One call of a loop of NumPy's for all elements, which lie one after the other."""
+    check_format(equation)
+    (out,) = equation.outputs
+    dtype, size = out.aval.dtype, out.aval.size
+    address, data = loop_names(scheduler, LOOPS[type(equation.primitive)], dtype)
+    views = [scheduler.contiguous(x) for x in equation.inputs]
+    target = scheduler.buffer_like(out.aval, scheduler.local.named(out))
+    # A number among arrays is the same for all elements.
+    steps = [dtype.itemsize if x.aval.shape == out.aval.shape else 0 for x in equation.inputs]
+    function = "numpy_unary" if len(views) == 1 else "numpy_binary"
+
+    def emit(writer: Writer) -> None:
+        writer.comment(equation.source)
+        operands = zip([*views, target], [*steps, dtype.itemsize], strict=True)
+        given = ", ".join([f"{first_of(writer, view)}, {step}" for view, step in operands])
+        if size:
+            writer.line(f"{function}({address}, {data}, {given}, {writer.local.symbol(size)})")
+
+    position = scheduler.special(equation.primitive.name, emit, views, [target], flops=15 * size)
+    scheduler.define_view(out, target, position)
+
+
+def first_of(writer: Writer, view: View) -> str:
+    """The text of a pointer to the first element."""
+    return at(writer, View(view.buffer, (), (), view.offset, view.base), ())

@@ -1,0 +1,171 @@
+"""Lowering of sweeps: a loop whose trips are counted as it runs, and further loops over the same trips.
+
+What the loop leaves for later sweeps goes to *tapes*, memory that doubles when it is full: a loop without a
+bound on its trips can be differentiated in reverse, natively.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from funcgrad.compile.emit.interruptible_loops import Turns, flops_of, write_leaving, write_trip
+from funcgrad.compile.emit.statements import Writer
+from funcgrad.compile.lower.control import Carry, Held, given_atoms, special_of
+from funcgrad.compile.passes.schedule import Scheduler, lowers
+from funcgrad.compile.passes.views import View
+from funcgrad.compile.runtime.call_layout import Left
+from funcgrad.ir.avals import Aval, dtype_name
+from funcgrad.ir.program import Equation
+from funcgrad.transforms.control.sweeps import Sweep
+from funcgrad.transforms.control.while_loop import WhileSweeps
+
+FIRST_CAPACITY = 64
+"""Trips for which there is room at first."""
+
+
+class Tape:
+    """One entry for every trip, in memory that is asked for while the program runs."""
+
+    def __init__(self, scheduler: Scheduler, aval: Aval) -> None:
+        local = scheduler.local
+        self.aval = aval
+        block = local.block(local.fresh("tape"), aval.dtype, 0, "tape")
+        self.view = View.whole(block, (1, *aval.shape))
+
+    @property
+    def name(self) -> str:
+        """The local that points at it."""
+        return self.view.buffer.name
+
+    def bytes_of(self, writer: Writer, entries: str) -> str:
+        """The text of the number of bytes of that many entries."""
+        each = max(math.prod(self.aval.shape), 1) * self.aval.dtype.itemsize
+        return f"{entries} * {writer.local.symbol(each)}"
+
+    def begin(self, writer: Writer, entries: str) -> None:
+        """Ask for memory."""
+        writer.line(
+            f"{self.name} = as_{dtype_name(self.aval.dtype)}(malloc({self.bytes_of(writer, entries)}))"
+        )
+        with writer.block(f"if is_null({self.name}):"):
+            write_leaving(writer, Left.NO_MEMORY)
+        writer.cleanups.append(f"free({self.name})")
+
+    def grow(self, writer: Writer, entries: str) -> None:
+        """Ask for more."""
+        more = f"realloc({self.name}, {self.bytes_of(writer, entries)})"
+        grown = writer.local.fresh("grown")
+        writer.line(f"{grown} = as_{dtype_name(self.aval.dtype)}({more})")
+        with writer.block(f"if is_null({grown}):"):
+            write_leaving(writer, Left.NO_MEMORY)
+        writer.line(f"{self.name} = {grown}")
+
+    def end(self, writer: Writer) -> None:
+        """Give the memory back."""
+        writer.cleanups.remove(f"free({self.name})")
+        writer.line(f"free({self.name})")
+
+
+class Pass:
+    """One sweep, scheduled: its step and what it carries, reads and writes."""
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        sweep: Sweep,
+        carry: Carry,
+        consts: Sequence[object],
+        tapes: Sequence[Tape],
+        row: str,
+    ) -> None:
+        step = sweep.step
+        rows = [tapes[k].view.at(row) for k in sweep.reads]
+        self.sweep, self.carry, self.row = sweep, carry, row
+        self.held = Held(scheduler, sweep.program, [*carry.given, *rows, *consts], len(carry.given))  # type: ignore[list-item]
+        carried, written = step.results(self.held.program.outputs)
+        self.tapes = [Tape(scheduler, atom.aval) for atom in written]
+        for atom, tape in zip(written, self.tapes, strict=True):
+            self.held.store(atom, tape.view.at(row))
+        carry.results(self.held, carried)
+        self.held.finish()
+
+
+@lowers(WhileSweeps)
+def lower_sweeps(scheduler: Scheduler, equation: Equation) -> None:
+    """The loop, and the sweeps over its trips."""
+    loop, local = equation.primitive.loop, scheduler.local
+    inputs = loop.inputs(equation.inputs)
+    count, capacity, turn, row = (local.fresh(stem) for stem in ("trips", "capacity", "t", "row"))
+    carries = [
+        Carry(scheduler, initial, sweep.step.carry_avals)
+        for sweep, initial in zip(loop.sweeps, inputs.carries, strict=True)
+    ]
+    decides = Held(scheduler, loop.cond, [*carries[0].given, *given_atoms(scheduler, inputs.cond)])
+    condition = decides.value(decides.program.outputs[0])
+    decides.finish()
+    passes: list[Pass] = []
+    tapes: list[Tape] = []
+    for k, (sweep, carry) in enumerate(zip(loop.sweeps, carries, strict=True)):
+        consts = given_atoms(scheduler, inputs.consts[k])
+        passes.append(Pass(scheduler, sweep, carry, consts, tapes, row if k else count))
+        tapes += passes[-1].tapes
+    first, *others = passes
+
+    def emit(writer: Writer) -> None:
+        writer.comment(equation.source)
+        for carry in carries:
+            carry.begin(writer)
+        write_loop(writer, first, decides, condition, count, capacity)
+        for each in others:
+            write_sweep(writer, each, count, turn)
+        for tape in tapes:
+            tape.end(writer)
+
+    views = [view for carry in carries for view in carry.views()]
+    names = [name for carry in carries for name in carry.names()]
+    held = [decides, *[each.held for each in passes]]
+    position = special_of(scheduler, "while_sweeps", emit, held, views, names)
+    finals = [given for carry in carries for given in carry.given]
+    for v, r in zip(equation.outputs, loop.results, strict=True):
+        given = finals[r]
+        if isinstance(given, str):
+            scheduler.define_local(v, given, position)
+        else:
+            scheduler.define_view(v, given, position)
+
+
+def write_loop(writer: Writer, first: Pass, decides: Held, condition: str, count: str, capacity: str) -> None:
+    """The loop itself, which counts its trips; its tapes grow with them."""
+    flops = flops_of([*decides.scheduler.steps, *first.held.scheduler.steps])
+    turns = Turns(writer, count, flops)
+    writer.line(f"{count} = 0")
+    writer.line(f"{capacity} = {FIRST_CAPACITY}")
+    turns.begin(capacity)
+    for tape in first.tapes:
+        tape.begin(writer, capacity)
+    with writer.block("while True:"):
+        decides.emit(writer)
+        with writer.block(f"if not {condition}:"):
+            writer.line("break")
+        with writer.block(f"if {count} == {turns.next}:"):
+            with writer.block(f"if {count} == {capacity}:"):
+                writer.line(f"{capacity} = {capacity} * 2")
+                for tape in first.tapes:
+                    tape.grow(writer, capacity)
+            turns.poll(capacity)
+        first.held.emit(writer)
+        first.carry.end_trip(writer)
+        writer.line(f"{count} = {count} + 1")
+    turns.end()
+
+
+def write_sweep(writer: Writer, each: Pass, count: str, turn: str) -> None:
+    """A later sweep over the trips, in either direction."""
+    for tape in each.tapes:
+        tape.begin(writer, f"({count} + 1)")
+    with writer.block(f"for {turn} in range({count}):"):
+        write_trip(writer, flops_of(each.held.scheduler.steps))
+        writer.line(f"{each.row} = {f'{count} - 1 - {turn}' if each.sweep.reverse else turn}")
+        each.held.emit(writer)
+        each.carry.end_trip(writer)

@@ -1,0 +1,1 @@
+"""What became of a Program on its way to native code, and where the time of a call goes."""

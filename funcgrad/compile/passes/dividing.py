@@ -1,0 +1,284 @@
+"""Sharing long loops between threads: a step becomes a function of a range of chunks for a pool to run.
+
+The outermost loop is divided into a fixed number of chunks whatever the number of threads, and what chunks
+have summed is added in their order, so that results do not depend on the machine's threads.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from funcgrad.compile.emit.loop_order import Loop, loops_of
+from funcgrad.compile.emit.statements import BLOCK, Accumulator, NestWriter, Writer
+from funcgrad.compile.emit.symbols import Locals
+from funcgrad.compile.passes.fusion import Joined
+from funcgrad.compile.passes.nests import Let, Nest, Reduce, Special, Statement, names_read
+from funcgrad.compile.passes.traffic import bytes_moved
+from funcgrad.compile.passes.views import Buffer, View
+from funcgrad.ir.avals import dtype_name
+
+CHUNKS = 16
+LARGEST_PRIVATE = 4096
+"""Elements up to which every chunk has memory of its own to add to."""
+
+SHORTEST = 1.5e-4
+"""Seconds of work, by rule of thumb, from which threads are worth their while."""
+
+FLOPS_PER_SECOND, BYTES_PER_SECOND = 4e9, 1e10
+
+Step = Nest | Special | Joined
+
+
+@dataclass(eq=False)
+class Shared:
+    """A step whose outermost loop is divided between threads."""
+
+    name: str
+    nests: list[Nest]
+    loops: list[list[Loop]]
+    rows: dict[Buffer, int]
+    """Memory of one row, of which every chunk has its own, and the elements of a row."""
+    cells: dict[str, Buffer] = field(default_factory=dict)
+    """Numbers that the function reads, and the memory that passes them."""
+    private: dict[Buffer, Buffer] = field(default_factory=dict)
+    """Memory that every turn adds to, and the memory for what each chunk adds."""
+    partial: dict[str, Buffer] = field(default_factory=dict)
+    """Sums over all elements, and the memory for those of the chunks."""
+
+    def views(self) -> Iterator[tuple[View, bool]]:
+        """Every view that is read or written, and whether it is written."""
+        for nest in self.nests:
+            yield from nest.views()
+
+    def write(self, writer: Writer) -> list[str]:
+        """Write the call; returns the lines of the function."""
+        return write_call(writer, self)
+
+    @property
+    def flops(self) -> float:
+        """Arithmetic operations of all turns, roughly."""
+        return sum(nest.flops for nest in self.nests)
+
+    @property
+    def buffers(self) -> Iterator[Buffer]:
+        """Every block of memory that it touches."""
+        for nest in self.nests:
+            yield from nest.buffers
+        yield from self.cells.values()
+        yield from self.partial.values()
+        yield from self.private.values()
+
+
+def shared_steps(
+    steps: Sequence[Step], local: Locals, numbers: Mapping[str, np.dtype], name: str
+) -> list[Step | Shared]:
+    """The steps, with those that are long enough and can be divided made ready for threads."""
+    dtypes = {**numbers}
+    found: list[Step | Shared] = []
+    for step in steps:
+        for nest in nests_of(step):
+            dtypes.update([(s.name, s.dtype) for s in nest.body if isinstance(s, Let)])
+            dtypes.update(
+                [
+                    (s.target, s.dtype)
+                    for s in nest.body
+                    if isinstance(s, Reduce) and isinstance(s.target, str)
+                ]
+            )
+        made = None if isinstance(step, Special) else shared(step, local, dtypes, name)
+        found.append(step if made is None else made)
+    return found
+
+
+def nests_of(step: Step) -> Sequence[Nest]:
+    """The nests of a step."""
+    if isinstance(step, Nest):
+        return [step]
+    return step.nests if isinstance(step, Joined) else []
+
+
+def shared(step: Nest | Joined, local: Locals, dtypes: Mapping[str, np.dtype], name: str) -> Shared | None:
+    """A step made ready for threads; None where it is short, or its turns depend on each other."""
+    nests = list(nests_of(step))
+    loops = step.loops if isinstance(step, Joined) else [loops_of(nests[0])]
+    if not loops[0] or loops[0][0].size < 2 * CHUNKS or seconds(nests) < SHORTEST:
+        return None
+    if any(nest.ordered for nest in nests) or any(
+        not divisible(s, turns[0], nests) for nest, turns in zip(nests, loops, strict=True) for s in nest.body
+    ):
+        return None
+    outside = [n for n in names_from_outside(nests) if n not in local.numbers.values()]
+    if any(n not in dtypes for n in outside):
+        return None
+    rows = dict(step.rows) if isinstance(step, Joined) else {}
+    for buffer, row in rows.items():
+        # A cache line between the chunks' rows.
+        rows[buffer] = -(-row * buffer.dtype.itemsize // 64) * 64 // buffer.dtype.itemsize
+        buffer.size = rows[buffer] * CHUNKS
+    made = Shared(local.distinct(f"{name}_part"), nests, loops, rows)
+    for n in outside:
+        made.cells[n] = local.scratch(dtypes[n], 1, n)
+    for s, turns in [(s, turns) for nest, turns in zip(nests, loops, strict=True) for s in nest.body]:
+        if isinstance(s, Reduce) and isinstance(s.target, str):
+            made.partial[s.target] = local.scratch(s.dtype, CHUNKS, s.target)
+        elif isinstance(s, Reduce) and isinstance(s.target, View) and turns[0].axes[0] in s.axes:
+            buffer = s.target.buffer
+            made.private[buffer] = local.scratch(s.dtype, CHUNKS * private_size(buffer), buffer.name)
+    return made
+
+
+def private_size(buffer: Buffer) -> int:
+    """The elements that each chunk has for itself: whole cache lines."""
+    return -(-buffer.size * buffer.dtype.itemsize // 64) * 64 // buffer.dtype.itemsize
+
+
+def seconds(nests: Sequence[Nest]) -> float:
+    """The work of nests, by rule of thumb."""
+    return sum(
+        max(nest.weight * math.prod(nest.shape) / FLOPS_PER_SECOND, bytes_moved(nest) / BYTES_PER_SECOND)
+        for nest in nests
+    )
+
+
+def divisible(statement: Statement, outermost: Loop, nests: Sequence[Nest]) -> bool:
+    """Whether turns of the outermost loop may run in any order.
+
+    What all of them add to the same memory, chunks add to memory of their own, if that is small.
+    """
+    if not isinstance(statement, Reduce) or isinstance(statement.target, str):
+        return True
+    if outermost.axes[0] not in statement.axes:
+        return True
+    target = statement.target
+    touched = sum(view.buffer is target.buffer for nest in nests for view, _ in nest.views())
+    return touched == 1 and not target.offset and not target.base and target.buffer.size <= LARGEST_PRIVATE
+
+
+def names_from_outside(nests: Sequence[Nest]) -> list[str]:
+    """Locals that nests read and do not make."""
+    made: set[str] = set()
+    found: dict[str, None] = {}
+    for nest in nests:
+        for s in nest.body:
+            read = [n for n in names_read(s) if n.isidentifier() and n not in ("True", "False", "NAN", "INF")]
+            found.update(dict.fromkeys([n for n in read if n not in made]))
+            made.update([s.name] if isinstance(s, Let) else [])
+    return list(found)
+
+
+def write_call(writer: Writer, step: Shared) -> list[str]:
+    """The call of the pool, what comes before and after it; returns the lines of the function."""
+    inner = Writer(writer.local)
+    makers = [NestWriter(writer, nest, turns) for nest, turns in zip(step.nests, step.loops, strict=True)]
+    sums = [maker.prepared() for maker in makers]
+    for maker in makers:
+        maker.writer = inner
+    for name, cell in step.cells.items():
+        writer.line(f"{cell.name}[0] = {name}")
+    writer.line(f"parallel({step.name}, p, n, 0, {CHUNKS}, 1)")
+    for total in [t for group in sums for t in group]:
+        target = total.statement.target
+        if isinstance(target, str):
+            partial = step.partial[target].name
+            writer.line(f"{target} = {total.start}")
+            with writer.block(f"for chunk in range({CHUNKS}):"):
+                writer.line(f"{target} = {total.combined(target, f'{partial}[chunk]')}")
+        elif target.buffer in step.private:
+            write_sum_of_chunks(writer, total, target.buffer, step.private[target.buffer])
+    write_chunks(inner, step, makers, sums)
+    return inner.lines
+
+
+def write_sum_of_chunks(writer: Writer, total: Accumulator, target: Buffer, private: Buffer) -> None:
+    """Add what the chunks have added, element by element."""
+    each = writer.local.symbol(private_size(target))
+    with writer.loop("i", target.size):
+        writer.line(f"whole = {total.start}")
+        with writer.block(f"for chunk in range({CHUNKS}):"):
+            writer.line(f"whole = {total.combined('whole', f'{private.name}[chunk * {each} + i]')}")
+        writer.line(f"{target.name}[i] = whole")
+
+
+def write_chunks(
+    writer: Writer, step: Shared, makers: Sequence[NestWriter], sums: Sequence[Sequence[Accumulator]]
+) -> None:
+    """The body of the function: the loops of each chunk."""
+    size = writer.local.symbol(step.loops[0][0].size)
+    with writer.block("for chunk in range(begin, end):"):
+        writer.line(f"first = chunk * {size} // {CHUNKS}")
+        writer.line(f"last = (chunk + 1) * {size} // {CHUNKS}")
+        for buffer, row in step.rows.items():
+            writer.line(f"{buffer.name} = shifted({buffer.name}_all, chunk * {writer.local.symbol(row)})")
+        every = [t for group in sums for t in group]
+        for total in every:
+            target = total.statement.target
+            if isinstance(target, View) and target.buffer in step.private:
+                each = writer.local.symbol(private_size(target.buffer))
+                writer.line(f"{target.buffer.name} = shifted({target.buffer.name}_all, chunk * {each})")
+                with writer.loop(makers[0].variables[0], target.buffer.size):
+                    writer.line(f"{target.buffer.name}[{makers[0].variables[0]}] = {total.start}")
+            total.before(0)
+        write_range(writer, makers, sums)
+        for total in every:
+            total.after(0)
+            if isinstance(total.statement.target, str):
+                partial = step.partial[total.statement.target].name
+                writer.line(f"{partial}[chunk] = {total.statement.target}")
+
+
+def write_range(writer: Writer, makers: Sequence[NestWriter], sums: Sequence[Sequence[Accumulator]]) -> None:
+    """The turns of a chunk; long sums of one loop in blocks, to keep their digits."""
+    variable = makers[0].variables[0]
+    flat = len(makers) == 1 and len(makers[0].loops) == 1 and any(t.innermost for t in sums[0])
+    if not flat:
+        with writer.block(f"for {variable} in range(first, last):"):
+            for maker, group in zip(makers, sums, strict=True):
+                maker.level(1, group)
+        return
+    with writer.block(f"for block in range(first, last, {BLOCK}):"):
+        for total in sums[0]:
+            total.begin_block()
+        with writer.block(f"for {variable} in range(block, min(block + {BLOCK}, last)):"):
+            makers[0].level(1, sums[0])
+        for total in sums[0]:
+            total.end_block()
+
+
+def number_lines(numbers: Mapping[str, tuple[Buffer, int]], block: Buffer, body: str) -> list[str]:
+    """Numbers that a body uses, read from memory; the comments say which they are."""
+    used = set(re.findall(r"[A-Za-z_]\w*", body))
+    return [
+        f"    {name} = {block.name}[{place}]  # {block.source[place]!s}"
+        for name, (found, place) in numbers.items()
+        if found is block and name in used
+    ]
+
+
+def function_lines(
+    step: Shared,
+    body: Sequence[str],
+    symbols: Mapping[str, int],
+    slots: Mapping[Buffer, int],
+    numbers: Mapping[str, tuple[Buffer, int]],
+) -> list[str]:
+    """The whole function of a shared step: symbols, memory and numbers that its body uses, then the body."""
+    used = set(re.findall(r"[A-Za-z_]\w*", "\n".join(body)))
+    lines = [f"def {step.name}(p, n, begin, end):"]
+    lines += [f"    {symbol} = n[{k}]" for symbol, k in symbols.items() if symbol in used]
+    for buffer, place in slots.items():
+        own = buffer in step.rows or buffer in step.private
+        name = f"{buffer.name}_all" if own else buffer.name
+        slot = slots[step.private[buffer]] if buffer in step.private else place
+        if name in used:
+            lines.append(f"    {name} = as_{dtype_name(buffer.dtype)}(p[{slot}])")
+    for block in dict.fromkeys([block for name, (block, _) in numbers.items() if name in used]):
+        lines.append(f"    {block.name} = as_{dtype_name(block.dtype)}(p[{slots[block]}])")
+        lines += number_lines(numbers, block, "\n".join(body))
+    for name, cell in step.cells.items():
+        lines.append(f"    {name} = as_{dtype_name(cell.dtype)}(p[{slots[cell]}])[0]")
+    return [*lines, *body]

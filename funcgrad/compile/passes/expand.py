@@ -1,0 +1,346 @@
+"""Rewriting before scheduling: what stands for a Program, or is composed of simpler equations.
+
+Calls of custom rules and checkpoints are replaced by what they hold; normalisations in the exponent by a
+maximum and a sum; small contractions by products that are summed, which loops compute faster than a call.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad.compile.passes.hoisting import rewrite_scan
+from funcgrad.ir.avals import Aval
+from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
+from funcgrad.ops.arithmetic import add, div, mul, strong_zero_mul, sub
+from funcgrad.ops.comparison import equal, isfinite
+from funcgrad.ops.contraction import DotGeneral, StrongZeroDot
+from funcgrad.ops.elementary import exp, log, log1p
+from funcgrad.ops.extremes import maximum
+from funcgrad.ops.indexing import Scatter
+from funcgrad.ops.reductions import ProductOfOthers, ReduceMax
+from funcgrad.ops.selection import where
+from funcgrad.ops.slicing import AddToSlice, Pad
+from funcgrad.ops.softmax import LogSoftmax, LogSumExp, Softmax
+from funcgrad.ops.structure import Broadcast, Permute, ReduceSum, Reshape
+from funcgrad.transforms.call import Call
+from funcgrad.transforms.checkpoint import CheckpointTangents
+from funcgrad.transforms.control.scan import Scan
+from funcgrad.transforms.custom import CustomVjpTangents
+
+SMALL_PRODUCT = 8192
+"""Multiplications up to which a contraction is a loop and not a call of BLAS."""
+
+SMALL_VECTOR_PRODUCT = 32_768
+"""The same for a matrix and a vector, which BLAS has less to gain from."""
+
+
+LARGE_VECTOR_PRODUCT = 1 << 20
+"""From here on memory is the limit: what is done with the product shares its pass, and threads share it."""
+
+
+class Rewriter:
+    """Collects equations; one source stands for all that an equation becomes."""
+
+    def __init__(self) -> None:
+        self.equations: list[Equation] = []
+        self.captured: list[Any] = []
+        self.source: Any = None
+
+    def __call__(self, primitive: Any, *inputs: Atom) -> Var:
+        """The result of a new equation."""
+        aval = primitive.inferred(tuple([a.aval for a in inputs]))
+        out = Var(aval)
+        self.equations.append(Equation(primitive, inputs, (out,), self.source))
+        return out
+
+    def multiple(self, primitive: Any, inputs: Sequence[Atom]) -> tuple[Var, ...]:
+        """The results of a new equation that has several."""
+        outs = tuple([Var(a) for a in primitive.inferred(tuple([a.aval for a in inputs]))])
+        self.equations.append(Equation(primitive, tuple(inputs), outs, self.source))
+        return outs
+
+    def number(self, value: float, dtype: np.dtype[Any]) -> Literal:
+        """A constant."""
+        return Literal(dtype.type(value), Aval((), dtype, True))
+
+
+Rewrite = Callable[[Rewriter, Equation], Sequence[Atom] | None]
+
+
+def expand(program: Program) -> Program:
+    """An equal Program of simpler equations."""
+    rewriter = Rewriter()
+    rewriter.captured.extend(program.captured)
+    known: dict[Var, Atom] = {}
+    rewrite_all(rewriter, program.equations, known)
+    outputs = tuple([known.get(a, a) for a in program.outputs])  # type: ignore[arg-type]
+    equations = parts_merged(added_in_place(rewriter.equations, outputs), outputs)
+    return Program(program.inputs, tuple(rewriter.captured), equations, outputs, program.name)
+
+
+def added_in_place(equations: Sequence[Equation], outputs: Sequence[Atom]) -> tuple[Equation, ...]:
+    """Equations in which a sum with something placed in zeros adds it to what is there instead.
+
+    The sum stands where it stood, so that all that it needs is known there.
+    """
+    makers = {v: e for e in equations for v in e.outputs}
+    uses = count_reads(equations, outputs)
+    gone: set[Equation] = set()
+    found: list[Equation] = []
+    for equation in equations:
+        if equation.primitive is not add:
+            found.append(equation)
+            continue
+        x, y = equation.inputs
+        for placed, base in ((x, y), (y, x)):
+            maker = makers.get(placed) if uses[placed] == 1 else None  # type: ignore[arg-type]
+            replaced = None if maker is None else in_place_of(maker, base, equation, makers)
+            if replaced is not None and maker is not None:
+                gone.add(maker)
+                found.append(replaced)
+                break
+        else:
+            found.append(equation)
+    return tuple([e for e in found if e not in gone])
+
+
+def parts_merged(equations: Sequence[Equation], outputs: Sequence[Atom]) -> tuple[Equation, ...]:
+    """Equations in which what is added to the part that has just been placed in zeros is added before."""
+    makers = {v: e for e in equations for v in e.outputs}
+    uses = count_reads(equations, outputs)
+    gone: set[Equation] = set()
+    found: list[Equation] = []
+    for equation in equations:
+        maker = makers.get(equation.inputs[0]) if isinstance(equation.primitive, AddToSlice) else None  # type: ignore[arg-type]
+        if (
+            maker is None
+            or not isinstance(maker.primitive, Pad)
+            or maker.primitive.index != equation.primitive.index
+            or uses[maker.outputs[0]] != 1
+            or maker.outputs[0].aval.dtype.kind == "b"
+        ):
+            found.append(equation)
+            continue
+        first, second = maker.inputs[0], equation.inputs[1]
+        total = Var(first.aval.strong)
+        found.append(Equation(add, (first, second), (total,), equation.source))
+        merged = Equation(maker.primitive, (total,), equation.outputs, equation.source)
+        found.append(merged)
+        makers[equation.outputs[0]] = merged
+        gone.add(maker)
+    return tuple([e for e in found if e not in gone])
+
+
+def count_reads(equations: Sequence[Equation], outputs: Sequence[Atom]) -> dict[Any, int]:
+    """How often each variable is read."""
+    uses: dict[Any, int] = {}
+    for atom in [*[a for e in equations for a in e.inputs], *outputs]:
+        uses[atom] = uses.get(atom, 0) + 1
+    return uses
+
+
+def in_place_of(
+    maker: Equation, base: Atom, total: Equation, makers: Mapping[Any, Equation]
+) -> Equation | None:
+    """``base + placed`` as an update of `base`, where `maker` places something in zeros."""
+    if base.aval.shape != total.outputs[0].aval.shape or total.outputs[0].aval.dtype.kind == "b":
+        return None
+    primitive = maker.primitive
+    if isinstance(primitive, Pad):
+        return Equation(AddToSlice(primitive.index), (base, *maker.inputs), total.outputs, maker.source)
+    if isinstance(primitive, Scatter) and primitive.mode == "add" and is_zeros(maker.inputs[0], makers):
+        return Equation(primitive, (base, *maker.inputs[1:]), total.outputs, maker.source)
+    return None
+
+
+def is_zeros(atom: Atom, makers: Mapping[Any, Equation]) -> bool:
+    """Whether an array is the number 0 spread over a shape."""
+    maker = makers.get(atom)
+    if maker is None or not isinstance(maker.primitive, Broadcast):
+        return False
+    (number,) = maker.inputs
+    return isinstance(number, Literal) and number.value == 0
+
+
+def rewrite_all(rewriter: Rewriter, equations: Sequence[Equation], known: dict[Var, Atom]) -> None:
+    """Append equations as they stand or as what they are composed of; `known` renames variables."""
+    for original in equations:
+        inputs = tuple([known.get(a, a) for a in original.inputs])  # type: ignore[arg-type]
+        equation = Equation(original.primitive, inputs, original.outputs, original.source or rewriter.source)
+        outer, rewriter.source = rewriter.source, equation.source
+        rewrite = rewrite_of(equation.primitive)
+        results = None if rewrite is None else rewrite(rewriter, equation)
+        if results is None:
+            outputs = tuple([Var(v.aval, v.hint) for v in equation.outputs])
+            rewriter.equations.append(Equation(equation.primitive, inputs, outputs, equation.source))
+            results = outputs
+        known.update(zip(equation.outputs, results, strict=True))
+        rewriter.source = outer
+
+
+HOLDERS = (Call, CheckpointTangents, CustomVjpTangents)
+"""What stands for a Program, its `expansion`."""
+
+
+def rewrite_of(primitive: Any) -> Rewrite | None:
+    """How the equations of a primitive are rewritten, if they are."""
+    return rewrite_call if isinstance(primitive, HOLDERS) else REWRITES.get(type(primitive))
+
+
+def rewrite_call(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
+    """A call becomes the equations of what it holds."""
+    held = equation.primitive.expansion([a.aval for a in equation.inputs])
+    if held is None:
+        return None
+    env: dict[Var, Atom] = dict(zip(held.inputs, equation.inputs, strict=True))
+    for v, array in held.captured:
+        renamed = env[v] = Var(v.aval, v.hint)
+        rewriter.captured.append((renamed, array))
+    rewrite_all(rewriter, held.equations, env)
+    return [env.get(a, a) for a in held.outputs]
+
+
+def over_axes(equation: Equation) -> tuple[Var, tuple[int, ...], Broadcast] | None:
+    """The operand of a normalisation, its axes, and what spreads a reduced value over them again."""
+    (x,), axes = equation.inputs, equation.primitive.axes
+    shape = x.aval.shape
+    if not isinstance(x, Var) or not axes or 0 in shape:
+        return None
+    kept = tuple([a for a in range(len(shape)) if a not in axes])
+    return x, axes, Broadcast(shape, kept)
+
+
+def rewrite_softmax(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
+    """``exp(x - max)`` over its sum; infinite elements share the weight."""
+    found = over_axes(equation)
+    if found is None:
+        return None
+    x, axes, spread = found
+    r, dtype = rewriter, x.aval.dtype
+    top = r(ReduceMax(axes), x)
+    base = r(where, r(isfinite, top), top, r.number(0, dtype))
+    infinite = r(spread, r(equal, top, r.number(math.inf, dtype)))
+    share = r(
+        where, r(equal, x, r(spread, top)), r(spread_literal(x.aval), r.number(1, dtype)), r.number(0, dtype)
+    )
+    weights = r(where, infinite, share, r(exp, r(sub, x, r(spread, base))))
+    return [r(div, weights, r(spread, r(ReduceSum(axes), weights)))]
+
+
+def rewrite_log_softmax(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
+    """``x - max - log(sum(exp(x - max)))``."""
+    found = over_axes(equation)
+    if found is None:
+        return None
+    x, axes, spread = found
+    r, dtype = rewriter, x.aval.dtype
+    top = r(ReduceMax(axes), x)
+    base = r(where, r(isfinite, top), top, r.number(0, dtype))
+    moved = r(sub, x, r(spread, base))
+    total = r(ReduceSum(axes), r(exp, moved))
+    return [r(sub, moved, r(spread, r(log, total)))]
+
+
+def rewrite_logsumexp(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
+    """The largest elements are counted and the others summed, which keeps their digits."""
+    found = over_axes(equation)
+    if found is None:
+        return None
+    x, axes, spread = found
+    r, dtype = rewriter, x.aval.dtype
+    top = r(ReduceMax(axes), x)
+    base = r(where, r(isfinite, top), top, r.number(0, dtype))
+    largest = r(equal, x, r(spread, top))
+    zero, one = r.number(0, dtype), r.number(1, dtype)
+    others = r(where, largest, zero, r(exp, r(sub, x, r(spread, base))))
+    count = r(ReduceSum(axes), r(where, largest, r(spread_literal(x.aval), one), zero))
+    share = r(div, r(ReduceSum(axes), others), r(maximum, count, one))
+    return [r(add, r(add, r(log1p, share), r(log, count)), top)]
+
+
+def spread_literal(aval: Aval) -> Broadcast:
+    """What spreads a number over the shape of an array."""
+    made: Broadcast = Broadcast(aval.shape, ())
+    return made
+
+
+def rewrite_contraction(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
+    """A small contraction is the sum of products over one common shape."""
+    x, y = equation.inputs
+    labels = equation.primitive.labels
+    sizes = dict(zip((*labels.x, *labels.y), (*x.aval.shape, *y.aval.shape), strict=True))
+    summed = [a for a in labels.x if a in labels.y and a not in labels.out]
+    every = (*labels.out, *summed)
+    if x.aval.dtype.kind not in "fciu" or not is_small(labels, sizes):
+        return None
+    shape = tuple([sizes[a] for a in every])
+    first, second = (
+        spread_operand(rewriter, operand, names, every, shape)
+        for operand, names in ((x, labels.x), (y, labels.y))
+    )
+    product = rewriter(product_of(equation.primitive), *ordered(equation.primitive, first, second))
+    axes = tuple(range(len(labels.out), len(every)))
+    return [rewriter(ReduceSum(axes), product) if axes else product]
+
+
+def is_small(labels: Any, sizes: dict[str, int]) -> bool:
+    """Whether loops beat BLAS."""
+    work = math.prod(sizes.values())
+    x_free = math.prod([sizes[a] for a in labels.x if a not in labels.y])
+    y_free = math.prod([sizes[a] for a in labels.y if a not in labels.x])
+    batch = math.prod([sizes[a] for a in labels.x if a in labels.y and a in labels.out])
+    each = work // max(batch, 1)
+    if 1 in (x_free, y_free):
+        return each <= SMALL_VECTOR_PRODUCT or (each >= LARGE_VECTOR_PRODUCT and batch == 1)
+    return each <= SMALL_PRODUCT
+
+
+def spread_operand(
+    rewriter: Rewriter, operand: Atom, names: Sequence[str], every: Sequence[str], shape: tuple[int, ...]
+) -> Var:
+    """An operand over the common shape of a contraction."""
+    order = tuple(sorted(range(len(names)), key=lambda k: every.index(names[k])))
+    if order != tuple(range(len(names))):
+        operand = rewriter(Permute(order), operand)
+    axes = tuple([every.index(names[k]) for k in order])
+    return rewriter(Broadcast(shape, axes), operand)
+
+
+def product_of(primitive: Any) -> Any:
+    """The multiplication of a contraction."""
+    return strong_zero_mul if isinstance(primitive, StrongZeroDot) else mul
+
+
+def ordered(primitive: Any, x: Var, y: Var) -> tuple[Var, Var]:
+    """The factors; those with strong zeros come first."""
+    return (y, x) if isinstance(primitive, StrongZeroDot) and primitive.strong == 1 else (x, y)
+
+
+def rewrite_product_of_others(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
+    """The same along one axis, the last."""
+    (x,), axes, shape = equation.inputs, equation.primitive.axes, equation.inputs[0].aval.shape
+    if len(axes) == 1:
+        return None
+    kept = tuple([a for a in range(len(shape)) if a not in axes])
+    order = (*kept, *axes)
+    moved = tuple([shape[a] for a in order])
+    flat = (*moved[: len(kept)], math.prod(moved[len(kept) :]))
+    r = rewriter
+    others = r(ProductOfOthers((len(kept),)), r(Reshape(flat), r(Permute(order), x)))
+    back = tuple([order.index(a) for a in range(len(shape))])
+    return [r(Permute(back), r(Reshape(moved), others))]
+
+
+REWRITES: dict[type, Rewrite] = {
+    ProductOfOthers: rewrite_product_of_others,
+    Softmax: rewrite_softmax,
+    LogSoftmax: rewrite_log_softmax,
+    LogSumExp: rewrite_logsumexp,
+    DotGeneral: rewrite_contraction,
+    StrongZeroDot: rewrite_contraction,
+    Scan: rewrite_scan,
+}

@@ -1,0 +1,236 @@
+"""Joining consecutive nests over their outermost loop, so that what one row leaves is read soon.
+
+Nests may share their outermost loop when whatever one of them writes and another touches is touched in the
+same turn of that loop. Values in between that nothing else reads then need the memory of one row only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from funcgrad.compile.emit.loop_order import Loop, loops_of
+from funcgrad.compile.passes.nests import (
+    Let,
+    Load,
+    Nest,
+    Operand,
+    Reduce,
+    Special,
+    Statement,
+    Store,
+    names_read,
+    operands_of,
+    target_of,
+)
+from funcgrad.compile.passes.views import Buffer, View
+
+WINDOW = 12
+"""How many of the steps that follow a nest are looked at, for more to share its loop."""
+
+SHORTEST_ROW = 48
+"""Elements in the inner loops from which a shared outer loop is worth more than one merged loop."""
+
+
+@dataclass(eq=False)
+class Joined:
+    """Nests that share their outermost loop."""
+
+    nests: list[Nest]
+    loops: list[list[Loop]]
+    """The loops of each; the first is the shared one."""
+    rows: dict[Buffer, int]
+    """Memory of one row, and its elements."""
+
+    def views(self) -> Iterator[tuple[View, bool]]:
+        """Every view that is read or written, and whether it is written."""
+        for nest in self.nests:
+            yield from nest.views()
+
+    @property
+    def flops(self) -> float:
+        """Arithmetic operations of all turns, roughly."""
+        return sum(nest.flops for nest in self.nests)
+
+    @property
+    def buffers(self) -> Iterator[Buffer]:
+        """Every block of memory that they touch."""
+        for nest in self.nests:
+            yield from nest.buffers
+
+
+def joined_steps(steps: Sequence[Nest | Special], own: Container[Buffer]) -> list[Nest | Special | Joined]:
+    """The steps, with runs of nests that can share a loop as one; `own` is memory that only they touch."""
+    pending: list[Nest | Special] = [s for s in steps if isinstance(s, Special) or s.body]
+    found: list[Nest | Special | Joined] = []
+    while pending:
+        first, *pending = pending
+        if isinstance(first, Special) or not first.shape:
+            found.append(first)
+            continue
+        run = [first]
+        skipped: list[Nest | Special] = []
+        for step in pending[:WINDOW]:
+            if isinstance(step, Nest) and can_join(run, step) and may_pass(step, skipped):
+                run.append(step)
+            else:
+                skipped.append(step)
+        pending = [*skipped, *pending[WINDOW:]]
+        found.append(closed(run, steps, own))
+    return found
+
+
+def may_pass(nest: Nest, others: Sequence[Nest | Special]) -> bool:
+    """Whether a nest may run before steps that stand before it: none makes what the other needs."""
+    written = {view.buffer for view, is_written in nest.views() if is_written}
+    written |= {view.buffer for view, _ in nest.fills}
+    touched = set(nest.buffers)
+    names = {name for statement in nest.body for name in names_read(statement)}
+    for other in others:
+        if isinstance(other, Special) and other.defines:
+            return False
+        theirs = {view.buffer for view, is_written in other.views() if is_written}
+        if isinstance(other, Nest):
+            theirs |= {view.buffer for view, _ in other.fills}
+            if any(target_of(s) in names for s in other.body if isinstance(target_of(s), str)):
+                return False
+        if not theirs.isdisjoint(touched) or not written.isdisjoint(other.buffers):
+            return False
+    return True
+
+
+def closed(run: list[Nest], steps: Sequence[Nest | Special], own: Container[Buffer]) -> Nest | Joined:
+    """A run of nests as one step."""
+    if len(run) == 1:
+        return run[0]
+    # Before memory is taken away: the order of the loops depends on the strides.
+    loops = [rows_of(nest) for nest in run]
+    rows = shrink(run, loops, steps, own)
+    return Joined(run, loops, rows)
+
+
+def rows_of(nest: Nest) -> list[Loop]:
+    """The loops of a nest whose outermost is by itself."""
+    return loops_of(nest, separate=True)
+
+
+def can_join(run: Sequence[Nest], nest: Nest) -> bool:
+    """Whether a nest may share the outermost loop of those before it."""
+    if not nest.shape or not run[0].shape:
+        return False
+    loops = rows_of(nest)
+    others = [rows_of(other) for other in run]
+    size = loops[0].size
+    if size < 2 or any(other[0].size != size for other in others):
+        return False
+    rows = [inner_size(x) for x in (loops, *others)]
+    if max(rows) < SHORTEST_ROW:
+        return False
+    names = {
+        s.target for other in run for s in other.body if isinstance(s, Reduce) and isinstance(s.target, str)
+    }
+    if any(operand in names for s in nest.body for operand in operands_of(s) if isinstance(operand, str)):
+        return False
+    return all(
+        rows_apart(a, mine[0], b, loops[0])
+        for other, mine in zip(run, others, strict=True)
+        for a, a_written in other.views()
+        for b, b_written in nest.views()
+        if a.buffer is b.buffer and (a_written or b_written)
+    )
+
+
+def inner_size(loops: Sequence[Loop]) -> int:
+    """The turns of all but the outermost loop together."""
+    size = 1
+    for loop in loops[1:]:
+        size *= loop.size
+    return size
+
+
+def rows_apart(a: View, a_loop: Loop, b: View, b_loop: Loop) -> bool:
+    """Whether two views of one buffer meet only in the same turn of the outermost loops."""
+    first, second = a.strides[a_loop.axes[-1]], b.strides[b_loop.axes[-1]]
+    if first != second or first <= 0 or a.base != b.base:
+        return False
+    low = min(a.offset, b.offset)
+    return all(
+        view.offset - low + extent(view, loop.axes) < first for view, loop in ((a, a_loop), (b, b_loop))
+    ) and all(stride >= 0 for view in (a, b) for stride in view.strides)
+
+
+def extent(view: View, axes: Sequence[int]) -> int:
+    """How far the elements of one turn reach."""
+    return sum(
+        (n - 1) * stride
+        for k, (n, stride) in enumerate(zip(view.shape, view.strides, strict=True))
+        if k not in axes
+    )
+
+
+def shrink(
+    run: Sequence[Nest],
+    loops: Sequence[Sequence[Loop]],
+    steps: Sequence[Nest | Special],
+    own: Container[Buffer],
+) -> dict[Buffer, int]:
+    """Give values that only this run touches the memory of one row; returns the elements of each row."""
+    inside = {id(nest) for nest in run}
+    outside = {buffer for step in steps if id(step) not in inside for buffer in step.buffers}
+    outside |= {view.buffer for nest in run for view, _ in nest.fills}
+    local: dict[Buffer, int] = {}
+    axes = [turns[0].axes[-1] for turns in loops]
+    for nest, axis in zip(run, axes, strict=True):
+        for view, _ in nest.views():
+            buffer = view.buffer
+            if buffer.role == "scratch" and buffer in own and buffer not in outside and not view.base:
+                stride = view.strides[axis]
+                local[buffer] = stride if local.get(buffer, stride) == stride and stride > 0 else -1
+    rows = {
+        buffer: stride
+        for buffer, stride in local.items()
+        if stride > 0 and buffer not in accumulated(run, loops)
+    }
+    for buffer, stride in rows.items():
+        buffer.size = stride
+    for nest, axis in zip(run, axes, strict=True):
+        nest.body[:] = [with_rows(statement, rows, axis) for statement in nest.body]
+    return rows
+
+
+def accumulated(run: Sequence[Nest], loops: Sequence[Sequence[Loop]]) -> set[Buffer]:
+    """Memory that a nest fills before its loops and then adds to."""
+    found = set()
+    for nest, turns in zip(run, loops, strict=True):
+        for s in nest.body:
+            if isinstance(s, Reduce) and isinstance(s.target, View):
+                reduced = [loop.axes[0] in s.axes for loop in turns]
+                while reduced and reduced[-1]:
+                    reduced.pop()
+                if any(reduced):
+                    found.add(s.target.buffer)
+    return found
+
+
+def with_rows(statement: Statement, rows: dict[Buffer, int], axis: int) -> Statement:
+    """The statement with views of one row."""
+
+    def view_of(view: View) -> View:
+        if view.buffer not in rows:
+            return view
+        strides = list(view.strides)
+        strides[axis] = 0
+        return replace(view, strides=tuple(strides))
+
+    def operand_of(operand: Operand) -> Operand:
+        return Load(view_of(operand.view)) if isinstance(operand, Load) else operand
+
+    if isinstance(statement, Let):
+        return statement._replace(operands=tuple([operand_of(o) for o in statement.operands]))
+    if isinstance(statement, Store):
+        return statement._replace(view=view_of(statement.view), operand=operand_of(statement.operand))
+    target = statement.target
+    if isinstance(target, View):
+        # The stride of the row would be taken for a reduced axis, which it is not.
+        target = view_of(target)
+    return statement._replace(target=target, operand=operand_of(statement.operand))

@@ -1,0 +1,268 @@
+"""A Program as one native function: its source, its memory, and what a call of it is given.
+
+Owns the order of the passes from Program to source; what runs it is in `executable`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from funcgrad.compile.emit.assembly_functions import EXTERNALS
+from funcgrad.compile.emit.interruptible_loops import POLL_EVERY, STOPPING
+from funcgrad.compile.emit.statements import Writer, without_dead_statements
+from funcgrad.compile.emit.symbols import Locals
+from funcgrad.compile.lower import (
+    axis_positions,
+    contractions,
+    control,
+    convolutions,
+    cumulative,
+    draws,
+    factorizations,
+    indexing,
+    numpy_loops,
+    reductions,
+    slice_updates,
+    small_matrices,
+    sorting,
+    substitution,
+    sweeps,
+    systems,
+    triangles,
+)
+from funcgrad.compile.passes.dividing import Shared, function_lines, number_lines, shared_steps
+from funcgrad.compile.passes.fusion import Joined, joined_steps
+from funcgrad.compile.passes.memory import scratch_offsets
+from funcgrad.compile.passes.nests import Nest, Special, Store, squeezed_view
+from funcgrad.compile.passes.schedule import Scheduler
+from funcgrad.compile.passes.uses import count_uses
+from funcgrad.compile.passes.views import Buffer, View
+from funcgrad.compile.vecmath.registry import FUNCTIONS, INTERNAL
+from funcgrad.ir.avals import dtype_name
+from funcgrad.ir.names import variable_names
+from funcgrad.ir.program import Atom, Literal, Program, Var
+
+LOWERED_BY = (
+    *(axis_positions, contractions, control, convolutions, cumulative, draws, factorizations, indexing),
+    *(numpy_loops, reductions, slice_updates, small_matrices, sorting, substitution, sweeps, systems),
+    triangles,
+)
+"""The modules that say how primitives are lowered: importing them registers it."""
+
+NAMES_OF_KERNELS = (
+    *("malloc", "realloc", "free", "is_null", "poll", "int_call", "int_set", "blas_threads", "whole"),
+    *("p", "n", "i", "j", "k", "NAN", "INF", "select", "plus", "power", "complex", "range", "min", "max"),
+    *("rounded_sum", "rounded_difference"),
+    *("boolean", "fabs", "floor", "ceil", "rint", "trunc", "maximum", "minimum", "fmax", "fmin"),
+    *(
+        "copysign",
+        "signbit",
+        "shifted",
+        "conjugate",
+        "math",
+        "np",
+        "dgemm",
+        "sgemm",
+        "dgemv",
+        "sgemv",
+        "stack_i64",
+        *[letter + name for letter in "ds" for name in ("trsm", "potrf", "getrf", "getrs")],
+        "sqrt",
+        "order_bits",
+        "ticks",
+        *EXTERNALS,
+        *FUNCTIONS,
+        *INTERNAL,
+    ),
+    *(f"{kind}{bits}" for kind in "fiuc" for bits in (8, 16, 32, 64, 128)),
+)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """The source of a native function, and what its two tables hold."""
+
+    name: str
+    source: str
+    functions: tuple[str, ...]
+    """The function itself, and those that threads run."""
+    buffers: tuple[Buffer, ...]
+    """By slot of the table of pointers."""
+    offsets: Mapping[Buffer, int]
+    """Where each block of scratch memory lies."""
+    scratch_bytes: int
+    sizes: tuple[int, ...]
+    steps: Sequence[Nest | Special | Joined | Shared]
+
+    @property
+    def stops(self) -> bool:
+        """Whether it may be left before its end, and returns a number."""
+        return any(buffer.role == "signals" for buffer in self.buffers)
+
+    @property
+    def last_stop(self) -> int:
+        """The last place in the schedule where it may be left, or -1."""
+        places = [k for k, s in enumerate(self.steps) if isinstance(s, Special) and s.kind in STOPPING]
+        return max(places, default=-1) if self.stops else -1
+
+    @property
+    def code(self) -> str:
+        """The source without comments: what the machine code depends on."""
+        lines = [line.partition("  # ")[0] for line in self.source.split("\n")]
+        return "\n".join([line for line in lines if not line.lstrip().startswith("#")])
+
+    @property
+    def may_fail(self) -> bool:
+        """Whether it has a flag that says that NumPy would raise an error."""
+        return any(buffer.role == "failure" for buffer in self.buffers)
+
+    @property
+    def flops(self) -> float:
+        """Arithmetic operations of one call, roughly."""
+        return sum(step.flops for step in self.steps)
+
+
+def make_kernel(program: Program, write: Callable[[Locals], Writer] = Writer) -> Kernel:
+    """Emit a Program; raises NotLowered for an equation that has no native form.
+
+    `write` makes what the steps are written with: one that writes more than they need can measure them.
+    """
+    local = Locals(NAMES_OF_KERNELS)
+    local.name_all(variable_names(program, NAMES_OF_KERNELS))
+    uses = count_uses(program)
+    scheduler = Scheduler(local, uses)
+    prologue: list[tuple[str, Buffer]] = []
+    for k, v in enumerate(program.inputs):
+        define_input(scheduler, v, local.block("", v.aval.dtype, v.aval.size, "input", k), prologue)
+    for v, array in program.captured:
+        define_input(scheduler, v, local.block("", v.aval.dtype, v.aval.size, "captured", array), prologue)
+    scheduler.run(program)
+    for k, atom in enumerate(program.outputs):
+        store_output(scheduler, atom, k)
+    without_dead_statements(scheduler.steps)
+    name = local.distinct(program.name if program.name.isidentifier() else "kernel")
+    joined = joined_steps(scheduler.steps, scheduler.created)
+    numbers = {number: buffer.dtype for number, buffer in prologue}
+    steps = shared_steps(joined, local, numbers, name)
+    writer = write(local)
+    writer.steps(steps)
+    numbers_in_memory = local.number_blocks()
+    offsets, scratch_bytes = scratch_offsets(local.buffers, steps)
+    buffers = used_buffers(local, offsets)
+    stops = any(buffer.role == "signals" for buffer in buffers)
+    body = with_serial_blas(local, [*writer.lines, "    return 0"] if stops else writer.lines)
+    symbols = {symbol: k for k, symbol in enumerate(local.symbols.values())}
+    slots = {buffer: slot for slot, buffer in enumerate(buffers)}
+    outlined = [
+        function_lines(step, lines, symbols, slots, numbers_in_memory) for step, lines in writer.functions
+    ]
+    head = heading(name, local, buffers, prologue, numbers_in_memory, body)
+    return Kernel(
+        name,
+        "\n\n\n".join(["\n".join(lines) for lines in (*outlined, [*head, *(body or ["    pass"])])]) + "\n",
+        (name, *[step.name for step, _ in writer.functions]),
+        tuple(buffers),
+        offsets,
+        scratch_bytes,
+        tuple(local.symbols),
+        steps,
+    )
+
+
+def define_input(scheduler: Scheduler, v: Var, buffer: Buffer, prologue: list[tuple[str, Buffer]]) -> None:
+    """An array is a view; a number is loaded once."""
+    local = scheduler.local
+    if v.aval.shape:
+        buffer.name, buffer.shape = local.named(v), v.aval.shape
+        scheduler.define_view(v, View.whole(buffer, v.aval.shape))
+    else:
+        buffer.name = local.fresh(f"{local.named(v)}_")
+        scheduler.define_local(v, local.named(v))
+        prologue.append((local.named(v), buffer))
+
+
+def store_output(scheduler: Scheduler, atom: Atom, k: int) -> None:
+    """Put a result where the caller wants it."""
+    local = scheduler.local
+    aval = atom.aval
+    node = None if isinstance(atom, Literal) else scheduler.nodes[atom]
+    if (
+        node is not None
+        and node.view is not None
+        and node.view.is_whole
+        and node.view.buffer.role == "scratch"
+    ):
+        # It has been stored already, in memory of our own: that is the result.
+        node.view.buffer.role, node.view.buffer.source = "output", k
+        node.view.buffer.shape = aval.shape
+        return
+    buffer = local.block(local.fresh("out"), aval.dtype, aval.size, "output", k)
+    buffer.shape = aval.shape
+    view = View.whole(buffer, aval.shape)
+    if node is not None and node.view is None and node.source is None and not node.is_scalar:
+        node.view = view
+        scheduler.store_local(node, view)
+        return
+    shape = squeezed_view(view).shape
+    nest = scheduler.nest_for(shape, scheduler.bound(atom, shape))
+    value = scheduler.operand(atom, nest)
+    nest.body.append(Store(squeezed_view(view), value, None))
+
+
+def with_serial_blas(local: Locals, lines: list[str]) -> list[str]:
+    """The lines, with BLAS set to one thread before and to what it had after."""
+    if not local.blas_threads:
+        return lines
+    get, put = local.blas_threads
+    restored = ["if blas_threads > 1:", f"    int_set({put}, blas_threads)"]
+    found: list[str] = []
+    for line in lines:
+        if line.lstrip().startswith("return "):
+            margin = line[: len(line) - len(line.lstrip())]
+            found += [margin + text for text in restored]
+        found.append(line)
+    if not lines or not lines[-1].startswith("    return "):
+        found += [f"    {text}" for text in restored]
+    return [
+        f"    blas_threads = int_call({get})",
+        "    if blas_threads > 1:",
+        f"        int_set({put}, i32(1))",
+        *found,
+    ]
+
+
+def used_buffers(local: Locals, offsets: Mapping[Buffer, int]) -> list[Buffer]:
+    """The blocks of memory by slot: scratch that nothing uses has none."""
+    order = {"input": 0, "captured": 1, "output": 2, "clock": 3, "failure": 4, "signals": 5, "scratch": 6}
+    used = [b for b in local.buffers if b.role in order and (b.role != "scratch" or b in offsets)]
+    return sorted(used, key=lambda b: (order[b.role], b.source if isinstance(b.source, int) else 0))
+
+
+def heading(
+    name: str,
+    local: Locals,
+    buffers: Sequence[Buffer],
+    prologue: Sequence[tuple[str, Buffer]],
+    numbers_in_memory: Mapping[str, tuple[Buffer, int]],
+    body: Sequence[str],
+) -> list[str]:
+    """The first lines of the function: symbols and memory by name."""
+    text = "\n".join(body)
+    lines = [f"def {name}(p, n):"]
+    lines += [f"    {symbol} = n[{k}]" for k, symbol in enumerate(local.symbols.values())]
+    if local.budget_name:
+        lines.append(f"    {local.budget_name} = {POLL_EVERY}")
+    numbers = {buffer: number for number, buffer in prologue}
+    for slot, buffer in enumerate(buffers):
+        view = f"as_{dtype_name(buffer.dtype)}(p[{slot}])"
+        if buffer in numbers:
+            lines.append(f"    {numbers[buffer]} = {view}[0]")
+        elif buffer.role == "failure":
+            lines += [f"    {buffer.name} = {view}", f"    {buffer.name}[0] = 0"]
+        elif any(block is buffer for block, _ in numbers_in_memory.values()):
+            lines.append(f"    {buffer.name} = {view}")
+            lines += number_lines(numbers_in_memory, buffer, text)
+        elif f"{buffer.name}[" in text or f"{buffer.name}," in text or f"{buffer.name})" in text:
+            lines.append(f"    {buffer.name} = {view}")
+    return lines

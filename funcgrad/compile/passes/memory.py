@@ -1,0 +1,49 @@
+"""Where values in between lie: blocks whose times of use do not overlap share memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from funcgrad.compile.passes.dividing import Shared
+from funcgrad.compile.passes.fusion import Joined
+from funcgrad.compile.passes.nests import Nest, Special
+from funcgrad.compile.passes.views import Buffer
+
+ALIGNMENT = 64
+
+
+def scratch_offsets(
+    buffers: Sequence[Buffer], steps: Sequence[Nest | Special | Joined | Shared]
+) -> tuple[dict[Buffer, int], int]:
+    """The offset in bytes of each scratch block that is used, and the size of the whole.
+
+    Blocks are placed in the order of their first use, each in the lowest gap between those alive with it.
+    """
+    for buffer in buffers:
+        buffer.first = buffer.last = -1
+    for position, step in enumerate(steps):
+        for buffer in step.buffers:
+            if buffer.first < 0:
+                buffer.first = position
+            buffer.last = position
+    placed: dict[Buffer, int] = {}
+    alive: list[Buffer] = []
+    total = 0
+    scratch = [b for b in buffers if b.role == "scratch" and b.first >= 0]
+    for buffer in sorted(scratch, key=lambda b: (b.first, -b.nbytes)):
+        alive = [other for other in alive if other.last >= buffer.first]
+        size = aligned(buffer.nbytes)
+        offset = 0
+        for other in sorted(alive, key=placed.__getitem__):
+            if offset + size <= placed[other]:
+                break
+            offset = max(offset, placed[other] + aligned(other.nbytes))
+        placed[buffer] = offset
+        alive.append(buffer)
+        total = max(total, offset + size)
+    return placed, total
+
+
+def aligned(n_bytes: int) -> int:
+    """The size rounded up to whole cache lines."""
+    return max(-(-n_bytes // ALIGNMENT) * ALIGNMENT, ALIGNMENT)

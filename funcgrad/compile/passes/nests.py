@@ -1,0 +1,198 @@
+"""The schedule's data: loops over one shape with straight-line bodies, and other steps between them.
+
+A *nest* is a set of loops over one shape, without axes of size one, whose body is a list of statements. Knows
+nothing of how statements came about, and nothing of text.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from funcgrad.compile.passes.views import Buffer, View
+from funcgrad.ir.avals import Shape
+
+
+class Load(NamedTuple):
+    """The element of a view at the loop variables."""
+
+    view: View
+
+
+Operand = str | Load
+"""What a statement reads: the text of a local or a number, or an element of a view."""
+
+
+class Let(NamedTuple):
+    """``name = template of the operands``."""
+
+    name: str
+    template: str
+    operands: tuple[Operand, ...]
+    dtype: np.dtype[Any]
+    weight: int
+    source: Any
+
+
+class Store(NamedTuple):
+    """``view[...] = operand``."""
+
+    view: View
+    operand: Operand
+    source: Any
+
+
+class Reduce(NamedTuple):
+    """``target = target combined with operand``, over the axes where the target has no stride.
+
+    The target is a view of the nest's shape, or the name of a local for a reduction over all axes.
+    """
+
+    target: View | str
+    kind: str
+    operand: Operand
+    dtype: np.dtype[Any]
+    axes: tuple[int, ...]
+    source: Any
+
+
+Statement = Let | Store | Reduce
+
+FULL = 1500
+"""Arithmetic operations from which a nest takes no more. Beyond, the time to compile grows faster than the
+text, and what is saved by not storing a value in between no longer matters."""
+
+
+@dataclass(eq=False)
+class Nest:
+    """Loops over a shape; a nest over the shape ``()`` is straight-line code."""
+
+    position: int
+    shape: Shape
+    body: list[Statement] = field(default_factory=list)
+    memo: dict[Any, str] = field(default_factory=dict)
+    """Names of what was computed here from elsewhere, by what it was."""
+    fills: list[tuple[View, str]] = field(default_factory=list)
+    """Memory that is filled with a number before the loops."""
+    ordered: bool = False
+    """Whether the order of the turns matters, and several may write the same element."""
+    _weighed: int = 0
+    _weight: int = 0
+
+    def views(self) -> Iterator[tuple[View, bool]]:
+        """Every view that is read or written in the loops, and whether it is written."""
+        for statement in self.body:
+            for operand in operands_of(statement):
+                if isinstance(operand, Load):
+                    yield operand.view, False
+            target = target_of(statement)
+            if isinstance(target, View):
+                yield target, True
+
+    @property
+    def buffers(self) -> Iterator[Buffer]:
+        """Every block of memory that it touches."""
+        for view, _ in self.views():
+            yield view.buffer
+        for view, _ in self.fills:
+            yield view.buffer
+
+    @property
+    def weight(self) -> int:
+        """Arithmetic operations for one element."""
+        return sum(s.weight if isinstance(s, Let) else 1 for s in self.body if not isinstance(s, Store))
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the loops' body is so long that further statements are better off in another nest."""
+        if not self.shape:  # straight-line code stays what it is, in one nest or in many
+            return False
+        self._weight += sum(s.weight for s in self.body[self._weighed :] if isinstance(s, Let))
+        self._weighed = len(self.body)
+        return self._weight > FULL
+
+    @property
+    def flops(self) -> float:
+        """Arithmetic operations of all turns, roughly."""
+        return float(self.weight * math.prod(self.shape))
+
+
+@dataclass(eq=False)
+class Special:
+    """A step that is not a nest: a matrix product, a sort, a loop of the user's."""
+
+    position: int
+    kind: str
+    reads: tuple[View, ...]
+    writes: tuple[View, ...]
+    names: frozenset[str]
+    """Locals that it reads."""
+    emit: Callable[[Any], None]
+    """Writes its text with a `funcgrad.compile.emit.statements.Writer`."""
+    scratch: tuple[View, ...] = ()
+    flops: float = 0.0
+    defines: bool = False
+    """Whether it leaves locals that others read."""
+    source: Any = None
+    """The user's line."""
+
+    @property
+    def buffers(self) -> Iterator[Buffer]:
+        """Every block of memory that it touches."""
+        for view, _ in self.views():
+            yield view.buffer
+
+    def views(self) -> Iterator[tuple[View, bool]]:
+        """Every view that is read or written, and whether it is written."""
+        for view in self.reads:
+            yield view, False
+        for view in (*self.writes, *self.scratch):
+            yield view, True
+
+
+def operands_of(statement: Statement) -> Sequence[Operand]:
+    """What a statement reads."""
+    return statement.operands if isinstance(statement, Let) else (statement.operand,)
+
+
+def target_of(statement: Statement) -> View | str:
+    """What a statement writes: a view, or a local."""
+    if isinstance(statement, Let):
+        return statement.name
+    return statement.view if isinstance(statement, Store) else statement.target
+
+
+def names_read(statement: Statement) -> Iterator[str]:
+    """The locals that a statement reads, those in the indices of what it loads and stores among them."""
+    views = [target_of(statement)]
+    for operand in operands_of(statement):
+        if isinstance(operand, str):
+            yield operand
+        else:
+            views.append(operand.view)
+    for view in views:
+        if isinstance(view, View):
+            yield from [name for name, _ in view.base]
+
+
+def squeezed(shape: Shape) -> Shape:
+    """The shape without axes of size one."""
+    return tuple([n for n in shape if n != 1])
+
+
+def squeezed_view(view: View) -> View:
+    """The view without axes of size one."""
+    axes = [a for a, n in enumerate(view.shape) if n != 1]
+    if len(axes) == len(view.shape):
+        return view
+    return View(
+        view.buffer,
+        tuple([view.shape[a] for a in axes]),
+        tuple([view.strides[a] for a in axes]),
+        view.offset,
+        view.base,
+    )

@@ -1,0 +1,515 @@
+"""From equations to a schedule: which loops there are, what each computes, and what is stored between them.
+
+Equations are taken in order. An element-wise equation joins the first nest over its shape that comes after
+everything it needs; its result stays a local there, and is stored only when a later step needs it and it is
+not cheaper to compute again. Movements of elements are never executed where a view can say them. Primitives
+of other kinds are lowered by functions in `LOWERINGS`, which use the public methods here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from funcgrad.compile.emit.symbols import Locals
+from funcgrad.compile.lower.elementwise import is_simple, literal_text, scalar_template, weight_of
+from funcgrad.compile.passes.nests import (
+    Let,
+    Load,
+    Nest,
+    Operand,
+    Reduce,
+    Special,
+    Store,
+    squeezed,
+    squeezed_view,
+)
+from funcgrad.compile.passes.views import MOVES, Buffer, View, moved
+from funcgrad.errors import FuncgradError
+from funcgrad.ir.avals import Aval, Shape
+from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
+from funcgrad.ops.families import Pointwise
+from funcgrad.ops.structure import Reshape
+
+CHEAP = 3
+"""Operations that are rather repeated than stored and loaded again."""
+
+
+class NotLowered(FuncgradError):
+    """An equation that has no native form; it is left to the evaluator. The words say why."""
+
+
+class Node:
+    """What is known of a variable: where its elements are, or how to come by them."""
+
+    __slots__ = (
+        *("aval", "cost", "equation", "loads", "move", "name", "nest", "ready", "source", "template"),
+        *("triangles", "view"),
+    )
+
+    def __init__(self, aval: Aval) -> None:
+        self.aval = aval
+        self.name: str | None = None
+        """The local that holds its element in `nest`, or its only element."""
+        self.nest: Nest | None = None
+        self.view: View | None = None
+        self.ready = -1
+        """The last step that must have run before the view, or the local of a scalar, can be read."""
+        self.source: Atom | None = None
+        self.move: Any = None
+        """It is `source` moved by this primitive."""
+        self.equation: Equation | None = None
+        self.template = ""
+        self.cost = 0
+        self.loads: frozenset[Any] = frozenset()
+        self.triangles: frozenset[str] = frozenset()
+        """``lower``, ``upper`` or both, where all elements of its matrices beside that triangle are zero."""
+
+    @property
+    def is_scalar(self) -> bool:
+        """Whether it has exactly one element."""
+        return not squeezed(self.aval.shape)
+
+
+class Scheduler:
+    """Makes the steps for the equations of one Program. `locals` is shared with the Programs it holds."""
+
+    def __init__(self, local: Locals, uses: dict[Var, int]) -> None:
+        self.local = local
+        self.steps: list[Nest | Special] = []
+        self.nodes: dict[Var, Node] = {}
+        self.uses = uses
+        """How many equations and outputs read each variable."""
+        self.held: set[Buffer] = set()
+        """Memory that a loop around carries: it is not changed in the middle of a trip."""
+        self.created: set[Buffer] = set()
+        """Memory for values that no one outside of the steps touches."""
+        self._by_shape: dict[Shape, list[int]] = {}
+        self._source: Any = None
+        """The user's line of the equation that is being lowered."""
+
+    # -- inputs and results ------------------------------------------------------------------------------
+
+    def define_view(self, v: Var, view: View, ready: int = -1) -> Node:
+        """The variable's elements are those of the view, once the step `ready` has run."""
+        node = self.nodes[v] = Node(v.aval)
+        node.view, node.ready = view, ready
+        return node
+
+    def define_local(self, v: Var, name: str, ready: int = -1) -> Node:
+        """The variable's only element is a local."""
+        node = self.nodes[v] = Node(v.aval)
+        node.name, node.ready = name, ready
+        return node
+
+    def run(self, program: Program) -> None:
+        """Schedule all equations."""
+        for equation in program.equations:
+            self.lower(equation)
+
+    def lower(self, equation: Equation) -> None:
+        """Schedule one equation; raises NotLowered."""
+        primitive = equation.primitive
+        self._source = equation.source
+        lowering = LOWERINGS.get(type(primitive))
+        if lowering is not None:
+            lowering(self, equation)
+        elif isinstance(primitive, Pointwise):
+            self.pointwise(equation)
+        elif type(primitive) in MOVES:
+            self.move(equation)
+        else:
+            raise NotLowered(f"{primitive.name} has no native form")
+
+    # -- element by element ------------------------------------------------------------------------------
+
+    def pointwise(self, equation: Equation) -> None:
+        """An equation computed element by element."""
+        (out,) = equation.outputs
+        template = scalar_template(equation)
+        if template is None:
+            types = ", ".join(str(a.aval) for a in equation.inputs)
+            raise NotLowered(f"{equation.primitive.name} of {types} has no native form")
+        self.elementwise(equation, out, template, equation.inputs)
+
+    def elementwise(self, equation: Equation, out: Var, template: str, inputs: Sequence[Atom]) -> Node:
+        """Define `out` by a template of the elements of the inputs."""
+        shape = squeezed(out.aval.shape)
+        nest = self.nest_for(shape, max([self.bound(a, shape) for a in inputs], default=0))
+        node = self.nodes[out] = Node(out.aval)
+        node.equation, node.template = equation, template
+        node.cost = weight_of(equation.primitive)
+        loads: set[Any] = set()
+        for atom in inputs:
+            cost, read = self._cone(atom, nest)
+            node.cost += cost
+            loads |= read
+        node.loads = frozenset(loads)
+        operands = tuple([self.operand(a, nest) for a in inputs])
+        node.name = self.local.named(out)
+        node.nest = nest
+        node.ready = nest.position
+        nest.body.append(
+            Let(node.name, template, operands, out.aval.dtype, weight_of(equation.primitive), equation.source)
+        )
+        return node
+
+    def define_member(
+        self, out: Var, nest: Nest, template: str, operands: tuple[Operand, ...], cost: int, source: Any
+    ) -> Node:
+        """Define `out` by a statement in a nest; it will not be computed again elsewhere."""
+        node = self.nodes[out] = Node(out.aval)
+        node.cost = cost
+        node.name, node.nest, node.ready = self.local.named(out), nest, nest.position
+        nest.body.append(Let(node.name, template, operands, out.aval.dtype, 1, source))
+        return node
+
+    def _cone(self, atom: Atom, nest: Nest) -> tuple[int, set[Any]]:
+        """What it would cost to compute an operand of a member of `nest` again, and what is loaded for it."""
+        if isinstance(atom, Literal):
+            return 0, set()
+        node = self.nodes[atom]
+        while node.source is not None:
+            if isinstance(node.source, Literal):
+                return 0, set()
+            node = self.nodes[node.source]
+        if node.is_scalar:
+            return 0, set()
+        if node.view is not None:
+            return 0, {atom}
+        return node.cost, set(node.loads)
+
+    def nest_for(self, shape: Shape, bound: int) -> Nest:
+        """The first nest over a shape at or after a position that is not full; else a new one at the end."""
+        positions = self._by_shape.setdefault(shape, [])
+        for position in positions:
+            if position >= bound and not self.nest_at(position).is_full:
+                return self.nest_at(position)
+        return self.new_nest(shape)
+
+    def nest_at(self, position: int) -> Nest:
+        """The nest at a position."""
+        nest = self.steps[position]
+        assert isinstance(nest, Nest)
+        return nest
+
+    def new_nest(self, shape: Shape) -> Nest:
+        """A nest at the end."""
+        nest = Nest(len(self.steps), shape)
+        self.steps.append(nest)
+        self._by_shape.setdefault(shape, []).append(nest.position)
+        return nest
+
+    def close(self, nest: Nest) -> None:
+        """Let no other statement join a nest."""
+        self._by_shape[nest.shape].remove(nest.position)
+
+    def last_reader(self, view: View) -> int:
+        """The last step so far that reads or writes the memory of a view."""
+        found = -1
+        for step in self.steps:
+            if any(buffer is view.buffer for buffer in step.buffers):
+                found = step.position
+        return found
+
+    def bound(self, atom: Atom, shape: Shape) -> int:
+        """The first step at which a nest over `shape` can read the atom."""
+        if isinstance(atom, Literal):
+            return 0
+        node = self.nodes[atom]
+        identical = True
+        while node.source is not None:
+            identical = identical and is_identity(node.move, node)
+            if isinstance(node.source, Literal):
+                return 0
+            node = self.nodes[node.source]
+        if node.is_scalar and node.name is not None:
+            straight = not shape and (node.nest is None or not node.nest.shape)
+            return node.ready + (0 if straight and node.ready >= 0 else 1)
+        if node.nest is not None and identical and node.nest.shape == shape:
+            return node.nest.position
+        return node.ready + 1
+
+    def literal(self, atom: Literal) -> str:
+        """The text of a number: the simplest as they are, others as locals, whatever their value."""
+        if is_simple(atom):
+            return literal_text(atom)
+        return self.local.number(atom.value, atom.aval.dtype)
+
+    def operand(self, atom: Atom, nest: Nest, moves: tuple[Any, ...] = ()) -> Operand:
+        """The atom's element in a nest, after movements; the nest must come no earlier than its bound."""
+        if isinstance(atom, Literal):
+            return self.literal(atom)
+        node = self.nodes[atom]
+        if node.source is not None:
+            return self.operand(node.source, nest, (node.move, *moves))
+        if node.name is not None and (node.is_scalar or (node.nest is nest and self._stays(node, moves))):
+            return node.name
+        if node.view is None and self._is_cheap(node, moves):
+            return self._again(node, nest, moves)
+        view = self.stored_node(node)
+        found = moved(view, moves)
+        if found is None:
+            raise AssertionError("a reshape that needs a copy was left for later")
+        found = squeezed_view(found)
+        if nest.shape and not found.shape:
+            # One number of an array, mixed into a larger shape: every turn of the loops reads it.
+            found = View(found.buffer, nest.shape, (0,) * len(nest.shape), found.offset, found.base)
+        return Load(found)
+
+    def _stays(self, node: Node, moves: Sequence[Any]) -> bool:
+        """Whether the movements leave elements where they are, but for axes of size one."""
+        shape = squeezed(node.aval.shape)
+        return all(type(m) in MOVES and squeezed(getattr(m, "shape", ())) == shape for m in moves)
+
+    def _is_cheap(self, node: Node, moves: tuple[Any, ...]) -> bool:
+        if node.equation is None or node.cost > CHEAP or len(node.loads) > 1:
+            return False
+        return not moves or self._movable(node, moves)
+
+    def _movable(self, node: Node, moves: tuple[Any, ...]) -> bool:
+        """Whether all that a cheap element is computed from can be reached by strides, moved further.
+
+        What lies between is moved as well: what is loaded may have had another shape.
+        """
+        assert node.equation is not None, "only what an equation computes is cheap"
+        return all(self._reachable(atom, moves) for atom in node.equation.inputs if squeezed(atom.aval.shape))
+
+    def _reachable(self, atom: Atom, moves: tuple[Any, ...]) -> bool:
+        if isinstance(atom, Literal):
+            return True
+        node = self.nodes[atom]
+        while node.source is not None:
+            moves = (node.move, *moves)
+            if isinstance(node.source, Literal):
+                return True
+            node = self.nodes[node.source]
+        if node.is_scalar:
+            return True
+        if node.view is not None:
+            return moved(node.view, moves) is not None
+        return node.equation is not None and self._movable(node, moves)
+
+    def _again(self, node: Node, nest: Nest, moves: tuple[Any, ...]) -> str:
+        """The name of a cheap element computed once more, in another nest."""
+        key = (node, moves)
+        name = nest.memo.get(key)
+        if name is None:
+            equation = node.equation
+            assert equation is not None, "only what an equation computes is cheap"
+            operands = tuple(
+                [self.operand(a, nest, moves if squeezed(a.aval.shape) else ()) for a in equation.inputs]
+            )
+            name = nest.memo[key] = self.local.fresh(node.name or "again")
+            weight = weight_of(equation.primitive)
+            nest.body.append(Let(name, node.template, operands, node.aval.dtype, weight, equation.source))
+        return name
+
+    # -- memory ------------------------------------------------------------------------------------------
+
+    def buffer_like(self, aval: Aval, hint: str = "") -> View:
+        """A new block of memory for an array, in row-major order."""
+        view = View.whole(self.local.scratch(aval.dtype, aval.size, hint), aval.shape)
+        self.created.add(view.buffer)
+        return view
+
+    def stored(self, atom: Atom) -> View:
+        """The elements in memory, in whatever order; readable from the next step on."""
+        if isinstance(atom, Literal):
+            return self._copied(atom, atom.aval)
+        node = self.nodes[atom]
+        moves: tuple[Any, ...] = ()
+        while node.source is not None:
+            moves = (node.move, *moves)
+            if isinstance(node.source, Literal):
+                return self._copied(atom, atom.aval)
+            node = self.nodes[node.source]
+        view = moved(self.stored_node(node), moves)
+        assert view is not None, "a reshape that needs a copy was left for later"
+        return view
+
+    def contiguous(self, atom: Atom) -> View:
+        """The elements in memory, in row-major order."""
+        view = self.stored(atom)
+        return view if view.contiguous else self._copied(atom, atom.aval)
+
+    def _copied(self, atom: Atom, aval: Aval) -> View:
+        view = self.buffer_like(aval)
+        shape = squeezed(aval.shape)
+        nest = self.nest_for(shape, self.bound(atom, shape))
+        nest.body.append(Store(squeezed_view(view), self.operand(atom, nest), None))
+        return view
+
+    def copied(self, view: View, move: Any, atom: Atom) -> View:
+        """What is in memory, moved, in memory of its own in row-major order."""
+        source = moved(view, [move])
+        assert source is not None
+        target = self.buffer_like(Aval(source.shape, view.buffer.dtype))
+        shape = squeezed(source.shape)
+        nest = self.nest_for(shape, self.ready_of(atom) + 1)
+        nest.body.append(Store(squeezed_view(target), Load(squeezed_view(source)), None))
+        return target
+
+    def stored_node(self, node: Node) -> View:
+        """The memory of a node; a local of a nest is stored there now."""
+        if node.view is None:
+            node.view = self.buffer_like(node.aval, node.name or "")
+            self.store_local(node, node.view)
+        return node.view
+
+    def store_local(self, node: Node, view: View) -> None:
+        """Store a local in the nest that computes it, or a scalar as soon as it is known."""
+        assert node.name is not None
+        nest = node.nest
+        if nest is None or (node.is_scalar and nest.shape):
+            nest = self.nest_for((), node.ready + 1)
+            node.ready = nest.position
+        nest.body.append(Store(squeezed_view(view), node.name, None))
+
+    def number_everywhere(self, atom: Atom) -> Literal | None:
+        """The number that an array consists of, if it is one spread over a shape."""
+        while isinstance(atom, Var):
+            source = self.nodes[atom].source
+            if source is None:
+                return None
+            atom = source
+        return atom
+
+    def ready_of(self, atom: Atom) -> int:
+        """The step after which the atom's memory can be read."""
+        if isinstance(atom, Literal):
+            return -1
+        node = self.nodes[atom]
+        while node.source is not None and not isinstance(node.source, Literal):
+            node = self.nodes[node.source]
+        return node.ready
+
+    # -- movement ----------------------------------------------------------------------------------------
+
+    def move(self, equation: Equation) -> None:
+        """A movement of elements: a view, or a remark for whoever reads them."""
+        (x,), (out,) = equation.inputs, equation.outputs
+        node = Node(out.aval)
+        node.source, node.move = x, equation.primitive
+        self.nodes[out] = node
+        if isinstance(equation.primitive, Reshape) and not self._reshapes(out):
+            del self.nodes[out]
+            view = self._copied(x, x.aval)
+            self.define_view(out, View.whole(view.buffer, out.aval.shape), len(self.steps) - 1)
+
+    def _reshapes(self, out: Var) -> bool:
+        """Whether the elements of a reshaped variable can be reached by strides."""
+        moves: tuple[Any, ...] = ()
+        node = self.nodes[out]
+        while node.source is not None:
+            if isinstance(node.source, Literal):
+                return True
+            moves = (node.move, *moves)
+            node = self.nodes[node.source]
+        view = node.view
+        if view is None:
+            view = View.whole(Buffer("", node.aval.dtype, node.aval.size, "scratch"), node.aval.shape)
+        return moved(view, moves) is not None
+
+    def alias(self, out: Var, x: Atom) -> None:
+        """`out` is `x` under another name."""
+        node = Node(out.aval)
+        node.source, node.move = x, Reshape(out.aval.shape)
+        self.nodes[out] = node
+
+    # -- reductions and other steps ----------------------------------------------------------------------
+
+    def reduce(self, equation: Equation, kind: str) -> None:
+        """A reduction over ``equation.primitive.axes``."""
+        (x,), (out,) = equation.inputs, equation.outputs
+        self.reduction(out, x, equation.primitive.axes, kind, equation.source)
+
+    def reduction(self, out: Var, x: Atom, axes: Sequence[int], kind: str, source: Any) -> None:
+        """Define `out` as a reduction of the elements of `x` over axes."""
+        full = x.aval.shape
+        shape = squeezed(full)
+        nest = self.nest_for(shape, self.bound(x, shape))
+        operand = self.operand(x, nest)
+        places = {a: k for k, a in enumerate([a for a, n in enumerate(full) if n != 1])}
+        reduced = tuple([places[a] for a in axes if a in places])
+        node = self.nodes[out] = Node(out.aval)
+        node.ready = nest.position
+        if node.is_scalar and len(reduced) == len(shape):
+            node.name = self.local.named(out)
+            node.nest = nest
+            target: View | str = node.name
+        else:
+            node.view = self.buffer_like(out.aval, self.local.named(out))
+            kept = [a for a in range(len(full)) if a not in axes]
+            strides = [0] * len(full)
+            for a, stride in zip(kept, node.view.strides, strict=True):
+                strides[a] = stride
+            target = squeezed_view(View(node.view.buffer, full, tuple(strides)))
+        nest.body.append(Reduce(target, kind, operand, out.aval.dtype, reduced, source))
+
+    def special(
+        self,
+        kind: str,
+        emit: Callable[[Any], None],
+        reads: Sequence[View],
+        writes: Sequence[View],
+        *,
+        names: Sequence[str] = (),
+        scratch: Sequence[View] = (),
+        flops: float = 0.0,
+        defines: bool = False,
+    ) -> int:
+        """A step of another kind at the end; returns its position."""
+        position = len(self.steps)
+        self.steps.append(
+            Special(
+                position,
+                kind,
+                tuple(reads),
+                tuple(writes),
+                frozenset(names),
+                emit,
+                tuple(scratch),
+                flops,
+                defines,
+                self._source,
+            )
+        )
+        return position
+
+    def scalar(self, atom: Atom) -> str:
+        """The text of a single element, readable by a step at the end."""
+        if isinstance(atom, Literal):
+            return self.literal(atom)
+        nest = self.nest_for((), self.bound(atom, ()))
+        operand = self.operand(atom, nest)
+        if isinstance(operand, str):
+            return operand
+        name = self.local.fresh("s")
+        nest.body.append(Let(name, "{0}", (operand,), atom.aval.dtype, 0, None))
+        return name
+
+
+def is_identity(move: Any, node: Node) -> bool:
+    """Whether a movement leaves the elements where they are, but for axes of size one."""
+    source = node.source
+    return (
+        source is not None and hasattr(move, "shape") and squeezed(source.aval.shape) == squeezed(move.shape)
+    )
+
+
+Lowering = Callable[[Scheduler, Equation], None]
+
+LOWERINGS: dict[type, Lowering] = {}
+"""How primitives are scheduled that are neither movements nor written as one expression."""
+
+
+def lowers(*primitives: type) -> Callable[[Lowering], Lowering]:
+    """Register the lowering of primitives."""
+
+    def register(function: Lowering) -> Lowering:
+        for primitive in primitives:
+            LOWERINGS[primitive] = function
+        return function
+
+    return register

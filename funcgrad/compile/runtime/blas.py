@@ -1,0 +1,217 @@
+"""Where BLAS and LAPACK are in this process: addresses of their routines, without a library of our own.
+
+NumPy's extension modules are linked to a BLAS, and the dynamic linker finds its symbols through them; only
+where that fails is SciPy's asked, which takes longer to import. Matrices of CBLAS may lie by rows (its
+order 101); those of LAPACK lie by columns.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import glob
+import os
+import sys
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from funcgrad.compile.engines.external import External, Overload
+
+__all__ = [
+    "Routine",
+    "blas_threads",
+    "externals",
+    "integer_type",
+    "lapack_routine",
+    "routine",
+    "set_blas_threads",
+]
+
+_SPELLINGS = (
+    ("scipy_cblas_{}64_", "i64"),
+    ("cblas_{}64_", "i64"),
+    ("cblas_{}_64", "i64"),
+    ("cblas_{}$NEWLAPACK$ILP64", "i64"),
+    ("scipy_cblas_{}", "i32"),
+    ("cblas_{}$NEWLAPACK", "i32"),
+    ("cblas_{}", "i32"),
+)
+"""How builds of NumPy name a routine of CBLAS, and the type of its integers."""
+
+_LAPACK_SPELLINGS = (
+    ("scipy_{}_64_", "i64"),
+    ("{}_64_", "i64"),
+    ("{}64_", "i64"),
+    ("{}$NEWLAPACK$ILP64", "i64"),
+    ("scipy_{}_", "i32"),
+    ("{}$NEWLAPACK", "i32"),
+    ("{}_", "i32"),
+)
+_THREAD_SPELLINGS = (
+    ("scipy_openblas_{}_num_threads64_", "i32"),
+    ("openblas_{}_num_threads64_", "i32"),
+    ("scipy_openblas_{}_num_threads", "i32"),
+    ("openblas_{}_num_threads", "i32"),
+)
+
+
+class Routine(NamedTuple):
+    """A routine: where it is, and the type of its integers."""
+
+    address: int
+    integer: str
+
+
+@cache
+def routine(name: str) -> Routine | None:
+    """A routine of CBLAS by its plain name, such as ``dgemm``; None where there is none.
+
+    >>> routine("no_such_routine") is None
+    True
+    """
+    return _found(name, _SPELLINGS)
+
+
+@cache
+def lapack_routine(name: str) -> Routine | None:
+    """A routine of LAPACK by its plain name, such as ``dpotrf``; None where there is none.
+
+    All its arguments are pointers. Pointers to 64-bit integers serve narrower ones too, on machines that
+    store the low byte first; integers that it writes are of the type that the result names.
+    """
+    return _found(name, _LAPACK_SPELLINGS)
+
+
+@cache
+def integer_type() -> str:
+    """The type of the integers of this process's BLAS, which compiled calls depend on."""
+    found = routine("dgemm")
+    return "" if found is None else found.integer
+
+
+def blas_threads() -> int | None:
+    """The number of threads that BLAS uses, where it is an OpenBLAS."""
+    found = _found("get", _THREAD_SPELLINGS)
+    return None if found is None else int(ctypes.CFUNCTYPE(ctypes.c_int)(found.address)())
+
+
+def set_blas_threads(count: int) -> None:
+    """Let BLAS use so many threads, where it is an OpenBLAS."""
+    found = _found("set", _THREAD_SPELLINGS)
+    if found is not None:
+        ctypes.CFUNCTYPE(None, ctypes.c_int)(found.address)(count)
+
+
+@cache
+def thread_routines() -> tuple[int, int] | None:
+    """The addresses of the functions that say and set the number of threads, where it is an OpenBLAS."""
+    found = [_found(word, _THREAD_SPELLINGS) for word in ("get", "set")]
+    return None if found[0] is None or found[1] is None else (found[0].address, found[1].address)
+
+
+def _found(name: str, spellings: tuple[tuple[str, str], ...]) -> Routine | None:
+    for library in _libraries():
+        for spelling, integer in spellings:
+            try:
+                function = getattr(library, spelling.format(name))
+            except AttributeError:
+                continue
+            return Routine(ctypes.cast(function, ctypes.c_void_p).value or 0, integer)
+    return None
+
+
+def _libraries() -> Iterator[Any]:
+    """Libraries to ask, in order; SciPy's only when the others do not know."""
+    yield from _numpy_libraries()
+    yield from _scipy_libraries()
+
+
+@cache
+def _numpy_libraries() -> tuple[ctypes.CDLL, ...]:
+    names = ("numpy._core._multiarray_umath", "numpy.linalg._umath_linalg")
+    paths = [str(sys.modules[name].__file__) for name in names]
+    if sys.platform == "win32":  # where a library does not lead to those that it needs
+        root = os.path.dirname(np.__file__)
+        paths += glob.glob(os.path.join(f"{root}.libs", "*openblas*"))
+    return _opened(paths)
+
+
+@cache
+def _scipy_libraries() -> tuple[ctypes.CDLL, ...]:
+    from scipy.linalg import _fblas, _flapack  # noqa: PLC0415 - slow to import, and seldom needed
+
+    return _opened([_fblas.__file__, _flapack.__file__])
+
+
+def _opened(paths: list[str]) -> tuple[ctypes.CDLL, ...]:
+    found = []
+    for path in paths:
+        try:
+            found.append(ctypes.CDLL(path))
+        except OSError:
+            continue
+    return tuple(found)
+
+
+_ENUM = "i32"
+
+
+def _gemm(kind: str, integer: str) -> tuple[str, ...]:
+    """Order, two transpositions, three sizes, alpha, A and its leading length, B, beta, C."""
+    sizes = (integer,) * 3
+    return (*(_ENUM,) * 3, *sizes, kind, "ptr", integer, "ptr", integer, kind, "ptr", integer)
+
+
+def _gemv(kind: str, integer: str) -> tuple[str, ...]:
+    """Order, transposition, two sizes, alpha, A and its leading length, x, its step, beta, y, its step."""
+    sizes = (integer,) * 2
+    return (*(_ENUM,) * 2, *sizes, kind, "ptr", integer, "ptr", integer, kind, "ptr", integer)
+
+
+def _syrk(kind: str, integer: str) -> tuple[str, ...]:
+    """Order, triangle, transposition, two sizes, alpha, A and its leading length, beta, C."""
+    return (*(_ENUM,) * 3, *(integer,) * 2, kind, "ptr", integer, kind, "ptr", integer)
+
+
+def _trsm(kind: str, integer: str) -> tuple[str, ...]:
+    """Order, side, triangle, transposition, unit diagonal, two sizes, alpha, A and its leading length, B."""
+    return (*(_ENUM,) * 5, *(integer,) * 2, kind, "ptr", integer, "ptr", integer)
+
+
+def _axpy(kind: str, integer: str) -> tuple[str, ...]:
+    """Size, alpha, x and its step, y and its step."""
+    return (integer, kind, "ptr", integer, "ptr", integer)
+
+
+def _dot(kind: str, integer: str) -> tuple[str, ...]:
+    """Size, x and its step, y and its step."""
+    return (integer, "ptr", integer, "ptr", integer)
+
+
+_LETTERS = {"s": "f32", "d": "f64", "c": "ptr", "z": "ptr"}  # complex factors are given by pointer
+_MAKERS = {"gemm": _gemm, "gemv": _gemv, "syrk": _syrk, "trsm": _trsm, "axpy": _axpy}
+_LAPACK = {"potrf": 5, "potrs": 8, "getrf": 6, "getrs": 9, "trtrs": 10}
+"""How many pointers a routine of LAPACK is given."""
+
+
+@cache
+def externals() -> dict[str, External]:
+    """The calls of BLAS and LAPACK that kernels may make; the first argument is the routine's address."""
+    integer = integer_type()
+    if not integer:
+        return {}
+    made = {}
+
+    def add(name: str, arguments: tuple[str, ...], result: str = "none") -> None:
+        made[name] = External(name, (Overload("", ("i64", *arguments), result),))
+
+    for letter, kind in _LETTERS.items():
+        for name, make in _MAKERS.items():
+            add(letter + name, make(kind, integer))
+        for name, count in _LAPACK.items():
+            add(letter + name, ("ptr",) * count)
+    for letter in "sd":
+        add(f"{letter}dot", _dot(_LETTERS[letter], integer), _LETTERS[letter])
+    return made

@@ -1,0 +1,269 @@
+"""Running Programs as native code: kernels, and the evaluator between them for what has no native form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from funcgrad.compile.passes.expand import expand
+from funcgrad.compile.passes.kernel import Kernel, make_kernel
+from funcgrad.compile.passes.schedule import NotLowered
+from funcgrad.compile.passes.segments import Reason, segments_of
+from funcgrad.compile.runtime.binaries import loaded_kernel
+from funcgrad.compile.runtime.call_layout import Accept, CallLayout, Constant, Input, Output, Scratch
+from funcgrad.compile.runtime.caller import make_caller
+from funcgrad.compile.runtime.signals import signal_words
+from funcgrad.compile.runtime.waiting_notices import said_when_long
+from funcgrad.ir.avals import Aval
+from funcgrad.ir.evaluate import evaluate_by_numpy
+from funcgrad.ir.program import Literal, Program, Var
+from funcgrad.transforms.simplify import simplify_program
+
+ANY_SCALAR = Accept.ARRAY | Accept.NUMPY_SCALAR | Accept.FLOAT | Accept.INT | Accept.BOOL | Accept.COMPLEX
+_PYTHON = {bool: Accept.BOOL, int: Accept.INT, float: Accept.FLOAT, complex: Accept.COMPLEX}
+_WEAK = {"b": Accept.BOOL, "i": Accept.INT, "f": Accept.FLOAT, "c": Accept.COMPLEX}
+LONG = 20_000
+"""Operations from which a call lets other Python threads run."""
+
+
+@dataclass
+class Executable:
+    """A Program that runs as native code, in one call where all of it has a native form."""
+
+    program: Program = field(repr=False)
+    kernels: list[Kernel] = field(default_factory=list, repr=False)
+    reasons: list[Reason] = field(default_factory=list)
+    call: Callable[..., Any] = field(init=False, repr=False)
+    """Takes the flat inputs; returns the tuple of outputs, or NotImplemented for inputs not as declared."""
+    single: Callable[..., Any] = field(init=False, repr=False)
+    """As `call`, for a Program with one output: returns that output."""
+
+    def run(self, *args: Any) -> tuple[Any, ...]:
+        """The outputs, for inputs that may be strided, of another memory order, or Python scalars."""
+        found = self.call(*args)
+        if found is NotImplemented:
+            found = self.call(*[conformed(x, v.aval) for x, v in zip(args, self.program.inputs, strict=True)])
+        if found is NotImplemented:
+            return evaluated(self.program, args)
+        return found  # type: ignore[no-any-return]
+
+
+def conformed(x: Any, aval: Aval) -> Any:
+    """An argument as the native code takes it."""
+    if aval.shape:
+        return np.ascontiguousarray(x, aval.dtype)
+    return np.asarray(x, aval.dtype)[()]
+
+
+def evaluated(program: Program, args: Sequence[Any]) -> tuple[Any, ...]:
+    """The outputs by NumPy, for whatever arguments the native code takes: rules know no Python numbers."""
+    return evaluate_by_numpy(
+        program, [conformed(x, v.aval) for x, v in zip(args, program.inputs, strict=True)]
+    )
+
+
+def compiled(program: Program, *, strict: bool = False, donated: frozenset[int] = frozenset()) -> Executable:
+    """The Program as native code. With `strict`, Python scalars are taken only for weak inputs.
+
+    The memory of inputs that are `donated` may become that of results.
+    """
+    with said_when_long(program):
+        return executable_of(program, strict, donated)
+
+
+def executable_of(program: Program, strict: bool, donated: frozenset[int]) -> Executable:
+    """The Program as native code, made now."""
+    expanded = simplify_program(expand(program))
+    made = Executable(program)
+    try:
+        kernel = make_kernel(expanded)
+    except NotLowered:
+        made.call = mixed_call(expanded, made, strict=strict)
+    else:
+        made.kernels.append(kernel)
+        made.call = native_call(kernel, expanded, strict=strict, donated=donated)
+    if len(program.outputs) == 1:
+        whole = not made.reasons
+        made.single = (
+            native_call(kernel, expanded, strict=strict, single=True, donated=donated)
+            if whole
+            else first_of(made.call)
+        )
+    return made
+
+
+def first_of(call: Callable[..., Any]) -> Callable[..., Any]:
+    """The only result of a call, by itself."""
+
+    def first(*args: Any) -> Any:
+        found = call(*args)
+        return found if found is NotImplemented else found[0]
+
+    return first
+
+
+def native_call(
+    kernel: Kernel,
+    program: Program,
+    *,
+    strict: bool = False,
+    single: bool = False,
+    donated: frozenset[int] = frozenset(),
+) -> Any:
+    """A caller of a kernel, compiled if it is not yet."""
+    loaded = loaded_kernel(kernel.code, kernel.functions)
+    layout = call_layout(
+        kernel, program, strict=strict, single=single and not kernel.may_fail, donated=donated
+    )
+    call = make_caller(loaded.addresses[kernel.name], layout, loaded)
+    if kernel.may_fail:
+        call = failing_call(call, program)
+        return first_of(call) if single else call
+    return call
+
+
+def failing_call(call: Callable[..., Any], program: Program) -> Callable[..., Any]:
+    """A call whose last result says that NumPy would raise an error: then NumPy does."""
+
+    def checked(*args: Any) -> Any:
+        found = call(*args)
+        if found is NotImplemented:
+            return found
+        return evaluated(program, args) if found[-1] else found[:-1]
+
+    return checked
+
+
+def mixed_call(program: Program, made: Executable, *, strict: bool) -> Callable[..., Any]:
+    """A function that alternates between kernels and the evaluator; it takes what a kernel alone would."""
+    segments, reasons = segments_of(program)
+    made.reasons.extend(reasons)
+    calls: list[tuple[Callable[..., Any], tuple[Any, ...], tuple[Var, ...]]] = []
+    for segment in segments:
+        if segment.native:
+            inner = Executable(segment.program, [make_kernel(segment.program)])
+            inner.call = native_call(inner.kernels[0], segment.program)
+            made.kernels.extend(inner.kernels)
+            run: Callable[..., Any] = inner.run
+        else:
+            run = segment.evaluate
+        calls.append((run, segment.program.inputs, segment.defines))
+    inputs = program.inputs
+    outputs = program.outputs
+    captured = dict(program.captured)
+    declared = [(v.aval, accepted(v.aval, strict=strict)) for v in inputs]
+
+    def call(*args: Any) -> Any:
+        if len(args) != len(declared) or not all(
+            is_declared(x, aval, accept) for x, (aval, accept) in zip(args, declared, strict=True)
+        ):
+            return NotImplemented
+        env: dict[Any, Any] = dict(captured)
+        for v, x in zip(inputs, args, strict=True):
+            env[v] = conformed(x, v.aval)
+        for run, reads, defines in calls:
+            env.update(zip(defines, run(*[env[v] for v in reads]), strict=True))
+        results = [a.value if isinstance(a, Literal) else env[a] for a in outputs]
+        return owned_results(results, args, captured.values())
+
+    return call
+
+
+def is_declared(x: Any, aval: Aval, accept: Accept) -> bool:
+    """Whether an argument is of the kind that an input declares; its memory may lie in any order."""
+    if type(x) is np.ndarray:
+        return bool(accept & Accept.ARRAY) and x.shape == aval.shape and x.dtype == aval.dtype
+    if type(x) is aval.dtype.type:
+        return not aval.shape and bool(accept & Accept.NUMPY_SCALAR)
+    return bool(accept & _PYTHON.get(type(x), Accept(0)))
+
+
+def owned_results(results: Sequence[Any], args: Sequence[Any], captured: Any) -> tuple[Any, ...]:
+    """The results, copied where someone else holds their memory."""
+    given = [x for x in (*args, *captured) if isinstance(x, np.ndarray)]
+    owned: list[Any] = []
+    for x in results:
+        if not isinstance(x, np.ndarray):
+            owned.append(x)
+            continue
+        if x.ndim == 0:
+            owned.append(x[()])
+            continue
+        shared = not x.flags.writeable or any(
+            np.may_share_memory(x, y) for y in (*given, *owned) if isinstance(y, np.ndarray)
+        )
+        owned.append(x.copy() if shared else x)
+    return tuple(owned)
+
+
+def call_layout(
+    kernel: Kernel, program: Program, *, strict: bool, single: bool, donated: frozenset[int]
+) -> CallLayout:
+    """What a call of the kernel is given, for the caller."""
+    inputs: list[Any] = [None] * len(program.inputs)
+    outputs: list[Any] = [None] * len(program.outputs)
+    constants, scratch = [], []
+    donors = donors_of(kernel, donated)
+    for slot, buffer in enumerate(kernel.buffers):
+        if buffer.role == "input":
+            aval = program.inputs[buffer.source].aval
+            inputs[buffer.source] = Input(slot, aval.dtype, aval.shape, accepted(aval, strict=strict))
+        elif buffer.role == "output":
+            aval = program.outputs[buffer.source].aval
+            donor = donors.get(buffer.source)
+            outputs[buffer.source] = Output(slot, aval.dtype, aval.shape, not aval.shape, donor)
+        elif buffer.role == "captured":
+            array = np.ascontiguousarray(buffer.source).reshape(np.shape(buffer.source))
+            constants.append(Constant(slot, array))
+        elif buffer.role == "clock":
+            outputs.append(Output(slot, buffer.dtype, (buffer.size,)))
+        elif buffer.role == "failure":
+            outputs.append(Output(slot, buffer.dtype, (), True))
+        elif buffer.role == "signals":
+            constants.append(Constant(slot, signal_words()))
+        else:
+            scratch.append(Scratch(slot, kernel.offsets[buffer]))
+    return CallLayout(
+        tuple(inputs),
+        tuple(outputs),
+        tuple(constants),
+        tuple(scratch),
+        kernel.scratch_bytes,
+        kernel.sizes,
+        kernel.flops > LONG,
+        single,
+        kernel.stops,
+    )
+
+
+def donors_of(kernel: Kernel, donated: frozenset[int]) -> dict[int, int]:
+    """For outputs the donated input whose memory they take: one that is read for the last time before.
+
+    A kernel that may fail takes none: its arguments must be whole for NumPy to run the program again. Nor
+    does what is written before a loop that can be left: after Ctrl-C the arguments are whole.
+    """
+    if kernel.may_fail:
+        return {}
+    free = [b for b in kernel.buffers if b.role == "input" and b.source in donated]
+    found: dict[int, int] = {}
+    last_stop = kernel.last_stop
+    for output in kernel.buffers:
+        for given in free if output.role == "output" else ():
+            alike = (given.dtype, given.shape) == (output.dtype, output.shape)
+            if alike and max(given.last, last_stop) < output.first:
+                found[output.source] = given.source
+                free.remove(given)
+                break
+    return found
+
+
+def accepted(aval: Aval, *, strict: bool) -> Accept:
+    """What may stand for an input."""
+    if aval.shape:
+        return Accept.ARRAY
+    if not strict:
+        return ANY_SCALAR
+    return _WEAK[aval.dtype.kind] if aval.weak else Accept.ARRAY | Accept.NUMPY_SCALAR

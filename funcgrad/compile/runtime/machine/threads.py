@@ -1,0 +1,150 @@
+"""A pool of threads for stages of kernels: the work is an index range, taken in pieces by whoever is free.
+
+The pool's words are described in `offsets`. One caller at a time owns the workers; a second one, or a stage
+inside a stage, does its work itself. Workers watch the generation for a moment after their last work, and
+then sleep. A caller waits only for the workers that took part: it closes the job first, and who comes late
+goes back to sleep.
+"""
+
+from __future__ import annotations
+
+from funcgrad.compile.runtime.machine.offsets import (
+    POOL_BLOCK_SIGNALS,
+    POOL_CONDITION,
+    POOL_END,
+    POOL_GENERATION,
+    POOL_GRAIN,
+    POOL_INSIDE,
+    POOL_MUTEX,
+    POOL_NEXT,
+    POOL_NUMBERS,
+    POOL_OPEN,
+    POOL_OWNED,
+    POOL_SLEEPERS,
+    POOL_STAGE,
+    POOL_TABLE,
+    POOL_WANTED,
+    POOL_WORKERS,
+    SPINS,
+    SPINS_BEFORE_YIELD,
+)
+from funcgrad.compile.runtime.machine.words import (
+    atomic_add,
+    atomic_load,
+    atomic_store,
+    compare_and_swap,
+    condition_broadcast,
+    condition_init,
+    condition_wait,
+    create_thread,
+    detach_thread,
+    fill_signals,
+    function_address,
+    mask_signals,
+    mutex_init,
+    mutex_lock,
+    mutex_unlock,
+    pause,
+    peek,
+    poke,
+    run_stage,
+    stack_space,
+    yield_processor,
+)
+
+
+def parallel(threads: int, stage: int, p: int, n: int, begin: int, end: int, grain: int) -> None:
+    """Run ``stage(p, n, from, to)`` over a range, at least ``grain`` indices at a time, on all threads."""
+    grain = max(grain, 1)
+    wanted = peek(threads + POOL_WANTED)
+    if wanted < 2 or end - begin <= grain or not compare_and_swap(threads + POOL_OWNED, 0, 1):
+        run_stage(stage, p, n, begin, end)
+        return
+    if peek(threads + POOL_WORKERS) < wanted - 1:
+        hire(threads, wanted - 1)
+    poke(threads + POOL_STAGE, stage)
+    poke(threads + POOL_TABLE, p)
+    poke(threads + POOL_NUMBERS, n)
+    poke(threads + POOL_END, end)
+    poke(threads + POOL_GRAIN, grain)
+    atomic_store(threads + POOL_NEXT, begin)
+    atomic_add(threads + POOL_OPEN, 1)
+    atomic_add(threads + POOL_GENERATION, 1)
+    if atomic_add(threads + POOL_SLEEPERS, 0) > 0:
+        mutex_lock(threads + POOL_MUTEX)
+        condition_broadcast(threads + POOL_CONDITION)
+        mutex_unlock(threads + POOL_MUTEX)
+    work(threads)
+    atomic_add(threads + POOL_OPEN, -1)
+    spins = 0
+    while atomic_add(threads + POOL_INSIDE, 0) != 0:
+        spins += 1
+        if spins < SPINS_BEFORE_YIELD:
+            pause()
+        else:
+            yield_processor()
+    atomic_store(threads + POOL_OWNED, 0)
+
+
+def work(threads: int) -> None:
+    """Take pieces of the job until there are no more."""
+    stage = peek(threads + POOL_STAGE)
+    p = peek(threads + POOL_TABLE)
+    n = peek(threads + POOL_NUMBERS)
+    end = peek(threads + POOL_END)
+    grain = peek(threads + POOL_GRAIN)
+    begin = atomic_add(threads + POOL_NEXT, grain)
+    while begin < end:
+        run_stage(stage, p, n, begin, min(begin + grain, end))
+        begin = atomic_add(threads + POOL_NEXT, grain)
+
+
+def worker(threads: int) -> None:
+    """What a thread of the pool does, for ever."""
+    seen = atomic_load(threads + POOL_GENERATION)
+    while True:
+        spins = 0
+        while atomic_load(threads + POOL_GENERATION) == seen and spins < SPINS:
+            pause()
+            spins += 1
+        if atomic_load(threads + POOL_GENERATION) == seen:
+            sleep(threads, seen)
+        seen = atomic_load(threads + POOL_GENERATION)
+        # Having said that it is inside, a worker finds the job open, or the caller sees it and waits.
+        atomic_add(threads + POOL_INSIDE, 1)
+        if atomic_add(threads + POOL_OPEN, 0) != 0:
+            work(threads)
+        atomic_add(threads + POOL_INSIDE, -1)
+
+
+def sleep(threads: int, seen: int) -> None:
+    """Wait for the next job without using the processor."""
+    mutex_lock(threads + POOL_MUTEX)
+    atomic_add(threads + POOL_SLEEPERS, 1)
+    while atomic_add(threads + POOL_GENERATION, 0) == seen:
+        condition_wait(threads + POOL_CONDITION, threads + POOL_MUTEX)
+    atomic_add(threads + POOL_SLEEPERS, -1)
+    mutex_unlock(threads + POOL_MUTEX)
+
+
+def hire(threads: int, count: int) -> None:
+    """Start workers up to a number of them. Signals stay with the threads that Python knows."""
+    blocked = stack_space(1024)
+    before = stack_space(1024)
+    handle = stack_space(64)
+    fill_signals(blocked)
+    mask_signals(peek(threads + POOL_BLOCK_SIGNALS), blocked, before)
+    started = peek(threads + POOL_WORKERS)
+    if started == 0:
+        mutex_init(threads + POOL_MUTEX, 0)
+        condition_init(threads + POOL_CONDITION, 0)
+    while started < count:
+        if create_thread(handle, 0, function_address(worker), threads) != 0:
+            # No more threads to be had: work with those there are.
+            count = started
+            poke(threads + POOL_WANTED, started + 1)
+        else:
+            detach_thread(peek(handle))
+            started += 1
+    poke(threads + POOL_WORKERS, started)
+    mask_signals(peek(threads + POOL_BLOCK_SIGNALS + 8), before, 0)

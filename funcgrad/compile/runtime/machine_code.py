@@ -1,0 +1,209 @@
+"""The run time in machine code: compiled from `machine` once, kept on disk, loaded by each process."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib
+import importlib.util
+import os
+import sys
+import sysconfig
+import threading
+from typing import Any
+
+import numpy as np
+
+from funcgrad.compile.engines.build import Binary, pack, unpack
+from funcgrad.compile.engines.llvm import CodeError, Loaded, address_of, compile_ir, keep_through_forks
+from funcgrad.compile.runtime.cache import lookup, store
+from funcgrad.compile.runtime.machine import offsets
+
+__all__ = [
+    "Runtime",
+    "drop_memory",
+    "kept_memory",
+    "limit_memory",
+    "machine_binary",
+    "runtime",
+    "supported",
+]
+
+_MODULES = ("pool", "call")
+_FUNCTIONS = (
+    *("call", "pool_take", "pool_give", "pool_drop"),
+    *("handler_malloc", "handler_calloc", "handler_realloc", "handler_free"),
+)
+# Positions in NumPy's table of C functions, which only ever grows.
+_NEW_FROM_DESCR, _SCALAR, _SET_HANDLER = 94, 60, 304
+_POOL_LIMIT = 256 << 20
+_LOCK = threading.RLock()
+keep_through_forks(_LOCK)
+
+
+class _Handler(ctypes.Structure):
+    """NumPy's PyDataMem_Handler (NEP 49)."""
+
+    _fields_ = (
+        ("name", ctypes.c_char * 127),
+        ("version", ctypes.c_uint8),
+        ("context", ctypes.c_void_p),
+        ("malloc", ctypes.c_void_p),
+        ("calloc", ctypes.c_void_p),
+        ("realloc", ctypes.c_void_p),
+        ("free", ctypes.c_void_p),
+    )
+
+
+class Runtime:
+    """The loaded run time of this process: its functions, its pool, and the table that every call reads."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        self.loaded = loaded
+        self.pool = np.zeros((64 + 64 * 24) // 8, np.int64)
+        self.pool[2] = _POOL_LIMIT
+        self.pool[4] = address_of("madvise") if sys.platform.startswith("linux") else 0
+        self._handler = _Handler(
+            b"funcgrad", 1, self.pool.ctypes.data, *(loaded.addresses[f"handler_{name}"] for name in _MEMORY)
+        )
+        self._capsule = _new_capsule(self._handler)
+        api = _numpy_functions()
+        words = [
+            *(id(kind) for kind in (np.ndarray, float, int, complex)),
+            *(id(thing) for thing in (True, False, NotImplemented)),
+            *(api[index] for index in (_NEW_FROM_DESCR, _SCALAR, _SET_HANDLER)),
+            *(id(self._capsule), self.pool.ctypes.data),
+        ]
+        self.table = np.array(words, np.uint64).view(np.int64)
+        assert len(self.table) == offsets.RUNTIME_WORDS
+
+    def drop_memory(self) -> None:
+        """Give the pool's blocks back to the system."""
+        function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.loaded.addresses["pool_drop"])
+        function(self.pool.ctypes.data)
+
+    @property
+    def kept_memory(self) -> int:
+        """The bytes that the pool keeps."""
+        return int(self.pool[1])
+
+    def unlock(self) -> None:
+        """Make the pool usable in a child process whose parent held its lock."""
+        self.pool[0] = 0
+
+
+_MEMORY = ("malloc", "calloc", "realloc", "free")
+
+
+def _new_capsule(handler: _Handler) -> Any:
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype = ctypes.py_object
+    new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    return new(ctypes.addressof(handler), b"mem_handler", None)
+
+
+def _numpy_functions() -> Any:
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype = ctypes.c_void_p
+    pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    module = sys.modules["numpy._core._multiarray_umath"]
+    return ctypes.cast(pointer(module._ARRAY_API, None), ctypes.POINTER(ctypes.c_size_t))
+
+
+def compile_machine(modules: tuple[str, ...], functions: tuple[str, ...]) -> Binary:
+    """Compile functions of the run time's source."""
+    from funcgrad.compile.engines.direct.translate import translate  # noqa: PLC0415 - not needed when cached
+
+    text = translate(machine_source(modules), functions, frozenset(), _names(modules), inline=False)
+    code, needs = compile_ir([text], functions, loops=False)
+    return Binary(code, functions, needs)
+
+
+def _names(modules: tuple[str, ...]) -> dict[str, object]:
+    names: dict[str, object] = {}
+    for name in modules:
+        for key, value in vars(importlib.import_module(f"funcgrad.compile.runtime.machine.{name}")).items():
+            if isinstance(value, int) and names.setdefault(key, value) != value:
+                raise ValueError(f"the run time's modules disagree about {key}")
+            names[key] = value
+    return names
+
+
+def machine_source(modules: tuple[str, ...]) -> str:
+    """The text of modules of the run time."""
+    texts = []
+    for name in modules:
+        spec = importlib.util.find_spec(f"funcgrad.compile.runtime.machine.{name}")
+        loader: Any = spec.loader if spec else None
+        texts.append(loader.get_source(f"funcgrad.compile.runtime.machine.{name}"))
+    return "\n".join(texts)
+
+
+def supported() -> bool:
+    """Whether the layouts that the run time's source knows are those of this interpreter."""
+    return (
+        sys.implementation.name == "cpython"
+        and ctypes.sizeof(ctypes.c_void_p) == 8
+        and sys.byteorder == "little"
+        and not sysconfig.get_config_var("Py_GIL_DISABLED")
+        and not sysconfig.get_config_var("Py_TRACE_REFS")
+    )
+
+
+def machine_binary(modules: tuple[str, ...], functions: tuple[str, ...]) -> Binary:
+    """Functions of the run time in machine code, from the disk cache if they are there."""
+    key = repr(("machine", modules, functions)).encode()
+    payload = lookup(key)
+    if payload is not None:
+        return unpack(payload)
+    binary = compile_machine(modules, functions)
+    store(key, pack(binary))
+    return binary
+
+
+def runtime() -> Runtime | None:
+    """The run time of this process, or None where it cannot be built."""
+    with _LOCK:
+        return _only_runtime()
+
+
+@functools.cache
+def _only_runtime() -> Runtime | None:
+    if not supported():
+        return None
+    try:
+        made = Runtime(machine_binary(_MODULES, _FUNCTIONS).load())
+    except CodeError:  # a system without these functions of C
+        return None
+    # Arrays may outlive the interpreter's modules, and give their memory back even then.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=made.unlock)
+    return made
+
+
+def drop_memory() -> None:
+    """Give memory that compiled functions keep for their next large results back to the system."""
+    found = runtime()
+    if found is not None:
+        found.drop_memory()
+
+
+def kept_memory() -> int:
+    """The bytes that compiled functions keep for their next large results.
+
+    >>> kept_memory() >= 0
+    True
+    """
+    found = runtime()
+    return 0 if found is None else found.kept_memory
+
+
+def limit_memory(size: int) -> None:
+    """Keep at most so many bytes for the next large results; 0 keeps none."""
+    if size < 0:
+        raise ValueError(f"the most memory to keep is a number of bytes, not {size}")
+    found = runtime()
+    if found is not None:
+        found.drop_memory()
+        found.pool[2] = size

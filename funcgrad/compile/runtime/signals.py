@@ -1,0 +1,72 @@
+"""The words by which a loop in machine code finds the function that looks for signals."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import sys
+import threading
+
+import numpy as np
+
+from funcgrad.compile.engines.llvm import CodeError, Loaded
+from funcgrad.compile.runtime.machine import offsets
+from funcgrad.compile.runtime.machine_code import machine_binary, supported
+
+__all__ = ["no_signal_words", "signal_words"]
+
+MONOTONIC = 6 if sys.platform == "darwin" else 1
+
+
+@functools.cache
+def signal_words() -> np.ndarray:
+    """The words of this process, which live until it ends."""
+    words = np.zeros(offsets.SIGNALS_WORDS, np.int64)
+    words[offsets.SIGNALS_MAIN_THREAD // 8] = np.uint64(threading.main_thread().ident or 0).view(np.int64)
+    words[offsets.SIGNALS_CLOCK // 8] = MONOTONIC
+    loaded = _loaded()
+    if loaded is not None:
+        words[0] = loaded.addresses["poll"]
+    elif not supported():
+        # The caller of such a system holds Python's lock all the time.
+        words[0] = ctypes.cast(ctypes.pythonapi.PyErr_CheckSignals, ctypes.c_void_p).value or 0
+    else:
+        words[0] = no_signal_words()[0]
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=functools.partial(_name_main_thread, words))
+    return words
+
+
+@functools.cache
+def no_signal_words() -> np.ndarray:
+    """The words for whoever cannot pass an exception on: loops that ask and are told of nothing."""
+    words = np.zeros(offsets.SIGNALS_WORDS, np.int64)
+    loaded = _loaded()
+    if loaded is not None:
+        words[0] = loaded.addresses["never"]
+    else:
+        words[0] = ctypes.cast(_NEVER, ctypes.c_void_p).value or 0
+    return words
+
+
+def _never(words: object) -> int:
+    return 0
+
+
+_NEVER = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(_never)
+
+
+def _name_main_thread(words: np.ndarray) -> None:
+    """In a child process the thread that forked is the main one."""
+    words[offsets.SIGNALS_MAIN_THREAD // 8] = np.uint64(threading.get_ident()).view(np.int64)
+
+
+@functools.cache
+def _loaded() -> Loaded | None:
+    if not supported():
+        return None
+    try:
+        return machine_binary(("signals",), ("poll", "never")).load()
+    except CodeError:  # a system without this clock
+        return None
