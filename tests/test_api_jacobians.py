@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from funcgrad import grad, hessian, hvp, jacfwd, jacobian, jacrev
+from funcgrad import grad, hessian, hvp, jacfwd, jacobian, jacrev, tree
 from funcgrad.errors import ArgnumsError, NotDifferentiableError
 
 A = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
@@ -118,6 +118,70 @@ def test_holomorphic_jacobians() -> None:
         jacfwd(f, holomorphic=True)(X)
     with pytest.raises(NotDifferentiableError, match="complex"):
         jacrev(f, holomorphic=True)(X)
+
+
+def both_ways(f: Any, x: Any, **options: Any) -> Any:
+    forward, reverse = jacfwd(f, **options)(x), jacrev(f, **options)(x)
+    np.testing.assert_allclose(forward, reverse, rtol=1e-12)
+    assert forward.dtype == reverse.dtype
+    return reverse
+
+
+def test_complex_results_of_real_arguments_keep_their_imaginary_parts() -> None:
+    np.testing.assert_allclose(both_ways(lambda x: np.sin(x) * (1 + 2j), 1.0), np.cos(1.0) * (1 + 2j))
+
+    def f(x: Any) -> Any:
+        return np.exp(1j * A[:, : x.size] @ x)
+
+    step = 1e-6
+    columns = [(f(X + step * e) - f(X - step * e)) / (2 * step) for e in np.eye(X.size)]
+    np.testing.assert_allclose(both_ways(f, X), np.stack(columns, -1), rtol=1e-7)
+    np.testing.assert_allclose(jacobian(f)(X), both_ways(f, X))
+    assert jacrev(f)(X.astype(np.float32)).dtype == np.complex64
+
+
+def test_real_results_of_complex_arguments_are_as_grad_has_them() -> None:
+    z = np.array([1.0 + 2.0j, 0.5 - 1.0j])
+    np.testing.assert_allclose(both_ways(lambda z: np.abs(z) ** 2, 1 + 2j), 2 - 4j)
+    found = both_ways(lambda z: np.stack([np.sum(np.abs(z) ** 2), np.imag(z[0] * z[1])]), z)
+    np.testing.assert_allclose(found[1], grad(lambda z: np.imag(z[0] * z[1]))(z))
+    np.testing.assert_allclose(found[0], 2 * np.conj(z))
+
+
+def test_real_and_complex_leaves_together() -> None:
+    def f(args: Any) -> Any:
+        return {"r": args["x"] ** 2, "s": np.real(args["z"]) * args["x"]}
+
+    args = {"x": np.array([1.0, 2.0]), "z": np.array([1.0j, 2.0 + 1.0j])}
+    forward, reverse = jacfwd(f)(args), jacrev(f)(args)
+    for a, b in zip(tree.leaves(forward), tree.leaves(reverse), strict=True):
+        np.testing.assert_allclose(a, b)
+    np.testing.assert_allclose(forward["s"]["z"], np.diag(args["x"]))
+
+    def g(x: Any) -> Any:
+        return (x * 1j, x**2)
+
+    for jac in (jacfwd, jacrev):
+        one, two = jac(g)(X)
+        np.testing.assert_allclose(one, 1j * np.eye(X.size))
+        np.testing.assert_allclose(two, np.diag(2 * X))
+
+
+@pytest.mark.parametrize("transform", [jacfwd, jacrev, jacobian])
+def test_complex_by_complex_needs_holomorphic(transform: Any) -> None:
+    for f in (np.conj, lambda z: z**2):
+        with pytest.raises(NotDifferentiableError, match="holomorphic=True if the function"):
+            transform(f)(1 + 2j)
+    np.testing.assert_allclose(transform(lambda z: z**2, holomorphic=True)(1 + 2j), 2 + 4j)
+    with pytest.raises(NotDifferentiableError, match="complex results"):
+        transform(np.abs, holomorphic=True)(1 + 2j)
+
+
+def test_complex_hessians() -> None:
+    np.testing.assert_allclose(hessian(lambda x: np.sin(x) * (1 + 2j))(1.0), -np.sin(1.0) * (1 + 2j))
+    np.testing.assert_allclose(hessian(lambda z: z**3, holomorphic=True)(1 + 2j), 6 + 12j)
+    with pytest.raises(NotDifferentiableError, match="hessian by complex arguments"):
+        hessian(lambda z: np.abs(z) ** 2)(1 + 2j)
 
 
 # -- second derivatives ------------------------------------------------------------------------

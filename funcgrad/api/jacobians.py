@@ -73,8 +73,10 @@ def jacfwd(fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorph
         push: Function
         out, push, *aux = linearize(of_leaves, selection.leaves, has_aux=has_aux)
         check_results(tree.leaves(out), fun, "jacfwd")
-        columns = vmap(push, out_axes=-1)(basis(avals))
-        jacobian = tree.map(lambda x: split_last(x, avals, selection.treedef), columns)
+        refuse_complex_pairs(avals, tree.leaves(out), holomorphic, "jacfwd")
+        pairs = [a.dtype.kind == "c" and not holomorphic for a in avals]
+        columns = vmap(push, out_axes=-1)(basis(avals, pairs, 1j))
+        jacobian = tree.map(lambda x: split_last(x, avals, pairs, selection.treedef), columns)
         return (jacobian, aux[0]) if has_aux else jacobian
 
     return jacobian_forward
@@ -126,7 +128,7 @@ def jacrev(
 
     def jacobian_reverse(*args: Any, **kwargs: Any) -> Any:
         selection = Selection(argnums, args, kwargs, "jacrev")
-        check_differentiable(selection, "jacrev", holomorphic=holomorphic, allow_int=allow_int)
+        ins = check_differentiable(selection, "jacrev", holomorphic=holomorphic, allow_int=allow_int)
 
         def of_leaves(leaves: list[Any]) -> Any:
             return selection.call(fun, leaves)
@@ -135,13 +137,15 @@ def jacrev(
         out, pullback, *aux = vjp(of_leaves, selection.leaves, has_aux=has_aux)
         outs, out_tree = tree.flatten(out)
         check_results(outs, fun, "jacrev")
+        refuse_complex_pairs(ins, outs, holomorphic, "jacrev")
         avals = [aval_of_any(x).strong for x in outs]
+        pairs = [a.dtype.kind == "c" and not holomorphic for a in avals]
 
         def rows_of(leaves: list[Any]) -> Any:
             return pullback(tree.unflatten(out_tree, leaves))[0]
 
-        rows = vmap(rows_of)(basis(avals))
-        jacobian = rows_by_output(rows, avals, out_tree, selection.treedef)
+        rows = vmap(rows_of)(basis(avals, pairs, -1j))
+        jacobian = rows_by_output(rows, avals, pairs, out_tree, selection.treedef)
         return (jacobian, aux[0]) if has_aux else jacobian
 
     return jacobian_reverse
@@ -158,6 +162,34 @@ def check_results(leaves: list[Any], fun: Function, what: str) -> None:
                 remedy="Positions, counts and truth values have no derivative: return them as aux, "
                 "with has_aux=True.",
             )
+
+
+def refuse_complex_pairs(
+    inputs: Sequence[Aval], outputs: Sequence[Any], holomorphic: bool, what: str
+) -> None:
+    """Raise NotDifferentiableError where one complex number cannot say what the derivative is.
+
+    A complex result of complex inputs has four real derivatives, which are one complex number only where
+    the function is holomorphic. With a real side there are two, and they always are.
+    """
+    results = [aval_of_any(x) for x in outputs]
+    if holomorphic:
+        for seen in results:
+            if seen.dtype.kind != "c":
+                raise NotDifferentiableError(
+                    f"{what} with holomorphic=True needs complex results, and there is a {seen}",
+                    source=here(),
+                )
+        return
+    before = next((a for a in inputs if a.dtype.kind == "c"), None)
+    after = next((a for a in results if a.dtype.kind == "c"), None)
+    if before is not None and after is not None:
+        raise NotDifferentiableError(
+            f"{what} of a complex {after} by a complex {before} is more than one complex number an element",
+            source=here(),
+            remedy="Pass holomorphic=True if the function is holomorphic; otherwise take derivatives by real "
+            "and imaginary parts, or products with the Jacobian by jvp and vjp.",
+        )
 
 
 @overload
@@ -238,7 +270,21 @@ def hessian(
     [[4. 2.]
      [2. 0.]]
     """
-    return jacfwd(jacrev(fun, argnums, has_aux, holomorphic), argnums, has_aux, holomorphic)
+    gradient = jacrev(fun, argnums, has_aux, holomorphic)
+
+    def hessian_of(*args: Any, **kwargs: Any) -> Any:
+        selection = Selection(argnums, args, kwargs, "hessian")
+        avals = check_differentiable(selection, "hessian", holomorphic=holomorphic, allow_int=False)
+        if not holomorphic and any(a.dtype.kind == "c" for a in avals):
+            raise NotDifferentiableError(
+                "hessian by complex arguments is more than one complex number an element",
+                source=here(),
+                remedy="Pass holomorphic=True if the function is holomorphic; otherwise take the hessian by "
+                "real and imaginary parts, or products with it by hvp.",
+            )
+        return jacfwd(gradient, argnums, has_aux, holomorphic)(*args, **kwargs)
+
+    return hessian_of
 
 
 def hvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
@@ -263,36 +309,63 @@ def hvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     return jvp(grad(fun, numbers), primals, tangents)[1]
 
 
-def basis(avals: Sequence[Aval]) -> list[Any]:
-    """Every unit vector of the space with these avals, as batches over one common leading axis."""
-    total = sum(a.size for a in avals)
+def basis(avals: Sequence[Aval], pairs: Sequence[bool], second: complex) -> list[Any]:
+    """Every unit vector of the space with these avals, as batches over one common leading axis.
+
+    A leaf flagged in `pairs` has its unit vectors a second time, times `second`.
+    """
+    total = sum(rows_of_leaf(avals, pairs))
     batches = []
     start = 0
-    for a in avals:
+    for a, pair in zip(avals, pairs, strict=True):
         batch = np.zeros((total, a.size), a.dtype)
-        batch[start : start + a.size] = np.eye(a.size, dtype=a.dtype)
-        batches.append(batch.reshape(total, *a.shape))
+        unit = np.eye(a.size, dtype=a.dtype)
+        batch[start : start + a.size] = unit
         start += a.size
+        if pair:
+            batch[start : start + a.size] = second * unit
+            start += a.size
+        batches.append(batch.reshape(total, *a.shape))
     return batches
 
 
-def split_last(x: Any, avals: Sequence[Aval], treedef: Any) -> Any:
-    """The last axis, which runs over all input elements, dealt out to the inputs."""
+def rows_of_leaf(avals: Sequence[Aval], pairs: Sequence[bool]) -> list[int]:
+    """How many unit vectors the basis has for each leaf."""
+    return [a.size * (1 + pair) for a, pair in zip(avals, pairs, strict=True)]
+
+
+def split_last(x: Any, avals: Sequence[Aval], pairs: Sequence[bool], treedef: Any) -> Any:
+    """The last axis, which runs over the basis of the inputs, dealt out to the inputs.
+
+    By z = x + iy the derivative is df/dx - i df/dy, as `grad` has it.
+    """
     parts = []
     start = 0
-    for a in avals:
+    for a, pair, count in zip(avals, pairs, rows_of_leaf(avals, pairs), strict=True):
         part = x[..., start : start + a.size]
+        if pair:
+            part = part - 1j * x[..., start + a.size : start + count]
         parts.append(reshape(part, (*part.shape[:-1], *a.shape)))
-        start += a.size
+        start += count
     return tree.unflatten(treedef, parts)
 
 
-def rows_by_output(rows: Sequence[Any], avals: Sequence[Aval], out_tree: Any, in_tree: Any) -> Any:
-    """The first axis, which runs over all output elements, dealt out to the outputs."""
+def rows_by_output(
+    rows: Sequence[Any], avals: Sequence[Aval], pairs: Sequence[bool], out_tree: Any, in_tree: Any
+) -> Any:
+    """The first axis, which runs over the basis of the outputs, dealt out to the outputs.
+
+    The pullback of -i to a real input is the derivative of the imaginary part.
+    """
     blocks = []
     start = 0
-    for a in avals:
-        parts = [reshape(x[start : start + a.size], (*a.shape, *x.shape[1:])) for x in rows]
+    for a, pair, count in zip(avals, pairs, rows_of_leaf(avals, pairs), strict=True):
+        parts = []
+        for x in rows:
+            part = x[start : start + a.size]
+            if pair:
+                part = part + 1j * x[start + a.size : start + count]
+            parts.append(reshape(part, (*a.shape, *x.shape[1:])))
         blocks.append(tree.unflatten(in_tree, parts))
-        start += a.size
+        start += count
     return tree.unflatten(out_tree, blocks)
