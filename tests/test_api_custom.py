@@ -349,7 +349,6 @@ def test_jvp_rules_of_another_structure(rule: Any) -> None:
         (lambda x: (2.0 * x, None), lambda res, bar: (bar, bar)),
         (lambda x: (2.0 * x, None), lambda res, bar: (np.ones(3) * bar,)),
         (lambda x: (2.0 * x, None), lambda res, bar: ({"x": bar},)),
-        (lambda x: ((2.0 * x,), None), lambda res, bar: (bar,)),
     ],
 )
 def test_vjp_rules_of_another_structure(forward: Any, backward: Any) -> None:
@@ -357,6 +356,129 @@ def test_vjp_rules_of_another_structure(forward: Any, backward: Any) -> None:
     f.defvjp(forward, backward)
     with pytest.raises(CustomRuleError, match="rule"):
         grad(f)(2.0)
+
+
+def test_a_forward_rule_whose_value_has_another_structure() -> None:
+    """Seen where both have been recorded: under `grad` alone the function does not run."""
+    f = custom_vjp(lambda x: 2.0 * x)
+    f.defvjp(lambda x: ((2.0 * x,), None), lambda res, bar: (bar,))
+    with pytest.raises(CustomRuleError, match="rule"):
+        grad(fg.jit(f))(2.0)
+
+
+def test_under_grad_only_the_forward_rule_runs() -> None:
+    ran: list[str] = []
+
+    @custom_vjp
+    def f(x: Any) -> Any:
+        ran.append("function")
+        return np.sin(x)
+
+    def forward(x: Any) -> Any:
+        ran.append("forward")
+        return np.sin(x), x
+
+    f.defvjp(forward, lambda x, bar: (3.0 * bar * np.cos(x),))
+    np.testing.assert_allclose(grad(f)(1.0), 3.0 * np.cos(1.0))
+    assert ran == ["forward"]
+    value, slope = fg.value_and_grad(lambda x: 2.0 * f(x))(1.0)
+    np.testing.assert_allclose([value, slope], [2.0 * np.sin(1.0), 6.0 * np.cos(1.0)])
+    assert ran == ["forward", "forward"]
+    ran.clear()
+    assert f(1.0) == np.sin(1.0)
+    assert ran == ["function"]
+
+
+# -- rules that close over traced values, and rules that apply custom functions to their tangents ----------
+
+
+@pytest.mark.parametrize("kind", ["jvp", "vjp"])
+@pytest.mark.parametrize("through", ["nondiff", "closure"])
+def test_rules_may_use_values_of_inner_traces(kind: str, through: str) -> None:
+    """The rule is needed after the inner `vmap`, scan or jit has ended."""
+
+    def make(scale: Any) -> Any:
+        nondiff = (0,) if through == "nondiff" else ()
+
+        def base(*args: Any) -> Any:
+            return np.sin(args[-1]) * scale
+
+        f: Any
+        if kind == "jvp":
+            f = custom_jvp(base, nondiff_argnums=nondiff)
+
+            def rule(*args: Any) -> Any:
+                (x,), (t,) = args[-2:]
+                return base(x), 10.0 * scale * np.cos(x) * t
+
+            f.defjvp(rule)
+        else:
+            f = custom_vjp(base, nondiff_argnums=nondiff)
+            f.defvjp(
+                lambda *args: (base(args[-1]), args[-1]),
+                lambda *args: (10.0 * scale * np.cos(args[-2]) * args[-1],),
+            )
+        return partial(f, lambda z: z * scale) if nondiff else f
+
+    scales = np.array([1.0, -2.0, 0.5])
+    expected = 10.0 * scales.sum() * np.cos(0.7)
+    batched: Any = lambda x: np.sum(vmap(lambda s: make(s)(x))(scales))  # noqa: E731
+    np.testing.assert_allclose(grad(batched)(0.7), expected)
+    np.testing.assert_allclose(fg.jit(grad(batched))(0.7), expected)
+    np.testing.assert_allclose(grad(fg.jit(batched))(0.7), expected)
+    np.testing.assert_allclose(jacrev(batched)(0.7), expected)
+    np.testing.assert_allclose(jvp(batched, (0.7,), (1.0,))[1], expected)
+    np.testing.assert_allclose(vmap(grad(batched))(np.array([0.7, 0.7])), [expected, expected])
+    twice = vmap(lambda s: vmap(lambda r: make(r * s)(0.7))(scales))
+    np.testing.assert_allclose(twice(scales), np.sin(0.7) * np.outer(scales, scales))
+    nested: Any = lambda x: np.sum(vmap(lambda s: np.sum(vmap(lambda r: make(r * s)(x))(scales)))(scales))  # noqa: E731
+    np.testing.assert_allclose(grad(nested)(0.7), 10.0 * scales.sum() ** 2 * np.cos(0.7))
+
+    def looped(x: Any) -> Any:
+        return fg.scan(lambda total, s: (total + make(s)(x), None), 0.0, scales)[0]
+
+    np.testing.assert_allclose(grad(looped)(0.7), expected)
+    np.testing.assert_allclose(fg.jit(grad(looped))(0.7), expected)
+
+
+def test_a_rule_may_apply_its_own_function_to_the_tangent() -> None:
+    matrix = np.array([[1.0, 2.0], [3.0, 4.0]])
+    f = custom_jvp(lambda x: matrix @ x)
+    f.defjvp(lambda primals, tangents: (f(*primals), 10.0 * f(*tangents)))
+    x = np.array([0.5, -1.0])
+    np.testing.assert_allclose(jacrev(f)(x), 10.0 * matrix)
+    np.testing.assert_allclose(jacfwd(f)(x), 10.0 * matrix)
+    np.testing.assert_allclose(fg.jit(jacrev(f))(x), 10.0 * matrix)
+    np.testing.assert_allclose(vmap(jacrev(f))(np.stack([x, x])), 10.0 * np.stack([matrix, matrix]))
+    np.testing.assert_allclose(grad(lambda x: np.sum(vmap(f)(np.stack([x, x]))))(x), 20.0 * matrix.sum(0))
+    np.testing.assert_allclose(hessian(lambda x: np.sum(f(x) ** 2))(x), 200.0 * matrix.T @ matrix, rtol=1e-12)
+
+
+@pytest.mark.parametrize("inner", ["custom_vjp", "checkpoint"])
+def test_a_rule_may_apply_other_calls_to_the_tangent(inner: str) -> None:
+    if inner == "checkpoint":
+        triple: Any = checkpoint(lambda x, t: np.cos(x) * t)
+    else:
+        triple = custom_vjp(lambda x, t: np.cos(x) * t)
+        triple.defvjp(
+            lambda x, t: (np.cos(x) * t, (x, t)),
+            lambda res, bar: (-np.sin(res[0]) * res[1] * bar, np.cos(res[0]) * bar),
+        )
+    f = custom_jvp(np.sin)
+    f.defjvp(lambda primals, tangents: (f(*primals), triple(primals[0], tangents[0])))
+    np.testing.assert_allclose(grad(f)(0.7), np.cos(0.7))
+    np.testing.assert_allclose(fg.jit(grad(f))(0.7), np.cos(0.7))
+    np.testing.assert_allclose(grad(grad(f))(0.7), -np.sin(0.7))
+    np.testing.assert_allclose(vmap(grad(f))(np.array([0.7, 0.1])), np.cos([0.7, 0.1]))
+
+
+def test_a_call_in_a_rule_that_is_not_linear_is_refused() -> None:
+    shifted = custom_jvp(lambda x: x + 1.0)
+    shifted.defjvp(lambda primals, tangents: (shifted(*primals), tangents[0]))
+    f = custom_jvp(lambda x: 2.0 * x)
+    f.defjvp(lambda primals, tangents: (f(*primals), shifted(*tangents)))
+    with pytest.raises(NotDifferentiableError, match="must be linear"):
+        grad(f)(1.0)
 
 
 def test_jvp_rule_that_is_not_linear_has_no_transpose() -> None:

@@ -7,64 +7,23 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
-import numpy as np
-
 from funcgrad import tree
 from funcgrad.api.arguments import here, leaf_aval, normalized_argnums
 from funcgrad.api.calls import Traced, name_of, trace
+from funcgrad.api.custom_rules import CallShape, VjpRules, jvp_rule
 from funcgrad.api.transformed import transform
 from funcgrad.errors import CustomRuleError
-from funcgrad.ir.avals import Aval
-from funcgrad.ops.families import aval as aval_of_any
-from funcgrad.ops.families import cast
 from funcgrad.tracing.labelled import plain_leaves
-from funcgrad.tracing.lists import asoperand
-from funcgrad.tracing.recorder import Recorder, active_recorder
+from funcgrad.tracing.recorder import active_recorder, differentiates, outlived
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.checkpoint import Checkpoint
-from funcgrad.transforms.custom import CustomJvp, CustomVjp, FlatRule, RecordedRule
+from funcgrad.transforms.custom import CustomJvp
 
 Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
 P = ParamSpec("P")
 Q = ParamSpec("Q")
 R = TypeVar("R")
-
-
-class CallShape:
-    """The structure of a call of a custom function, without the values of its differentiable leaves."""
-
-    __slots__ = ("_count", "_dynamic", "avals", "fun", "static", "treedef")
-
-    def __init__(
-        self, fun: Function, static: Sequence[int], args: tuple[Any, ...], treedef: Any, avals: Sequence[Aval]
-    ) -> None:
-        self.fun = fun
-        self._count = len(args)
-        self._dynamic = tuple([n for n in range(len(args)) if n not in static])
-        self.static = {n: args[n] for n in sorted(static)}
-        self.treedef = treedef
-        self.avals = tuple(avals)
-
-    @property
-    def key(self) -> Any:
-        """Equal keys mean calls of one structure; a call with unhashable static arguments equals none."""
-        key = (self.fun, tuple(self.static.items()), self.treedef, self.avals)
-        try:
-            hash(key)
-        except TypeError:
-            return object()
-        return key
-
-    def arguments(self, leaves: Sequence[Any]) -> list[Any]:
-        """All positional arguments, with these leaves for the differentiable ones."""
-        dynamic = dict(zip(self._dynamic, tree.unflatten(self.treedef, leaves), strict=True))
-        return [dynamic[n] if n in dynamic else self.static[n] for n in range(self._count)]
-
-    def call(self, leaves: Sequence[Any]) -> Any:
-        """The function on these leaves, without its rule."""
-        function = self.fun.function if isinstance(self.fun, CustomFunction) else self.fun
-        return function(*self.arguments(leaves))
 
 
 class FlatCall:
@@ -78,6 +37,11 @@ class FlatCall:
         avals = [leaf_aval(x, lambda: "an argument", what) for x in self.leaves]
         self.shape = CallShape(fun, static, args, treedef, avals)
 
+    def call(self, leaves: Sequence[Any]) -> Any:
+        """The function on these leaves, without its rule."""
+        fun = self.shape.fun
+        return (fun.function if isinstance(fun, CustomFunction) else fun)(*self.shape.arguments(leaves))
+
     def traced(self, what: str) -> tuple[Traced, Any]:
         """The function recorded at these leaves, and the structure of its result."""
         structure: list[Any] = []
@@ -87,7 +51,7 @@ class FlatCall:
             structure.append(treedef)
             return outs
 
-        found = trace(self.shape.fun, self.shape.call, self.leaves, what, collect, avals=self.shape.avals)
+        found = trace(self.shape.fun, self.call, self.leaves, what, collect, avals=self.shape.avals)
         return found, structure[0]
 
     @property
@@ -200,7 +164,7 @@ class custom_jvp(CustomFunction[P, R]):
         call = self._flat_call(args, kwargs, "custom_jvp")
         result: R
         if not call.is_traced:
-            result = call.shape.call(call.leaves)
+            result = call.call(call.leaves)
             return result
         rule = self._rule
         if rule is None:
@@ -212,12 +176,8 @@ class custom_jvp(CustomFunction[P, R]):
         traced, out_tree = call.traced("custom_jvp")
         avals = [traced.recorder.avals[i] for i in traced.outputs]
         program = traced.transformed("custom_jvp", _itself)
-        flat = FlatRule(
-            _FlatJvp(rule, call.shape, out_tree, avals),
-            name_of(rule),
-            (rule, call.shape.key, out_tree, tuple(avals)),
-        )
-        outs = CustomJvp(program, flat, len(call.leaves)).bind(*traced.operands)
+        found, constants = jvp_rule(rule, call.shape, out_tree, avals, now=outlived(active_recorder()))
+        outs = CustomJvp(program, found, len(call.leaves)).bind(*traced.operands, *constants)
         result = tree.unflatten(out_tree, outs)
         return result
 
@@ -228,65 +188,6 @@ def _plus(a: Any, b: Any) -> Any:
 
 def _itself(program: Any) -> Any:
     return program
-
-
-class _FlatJvp:
-    """A user's jvp rule between flat lists."""
-
-    __slots__ = ("_out_avals", "_out_tree", "_rule", "_shape")
-
-    def __init__(self, rule: Function, shape: CallShape, out_tree: Any, out_avals: Sequence[Aval]) -> None:
-        self._rule = rule
-        self._shape = shape
-        self._out_tree = out_tree
-        self._out_avals = out_avals
-
-    def __call__(self, flat: Sequence[Any]) -> list[Any]:
-        shape = self._shape
-        n = len(shape.avals)
-        dots = iter(flat[n:])
-        tangents = [next(dots) if a.inexact else None for a in shape.avals]
-        result = self._rule(
-            *shape.static.values(),
-            tree.unflatten(shape.treedef, flat[:n]),
-            tree.unflatten(shape.treedef, tangents),
-        )
-        name = name_of(self._rule)
-        if not isinstance(result, tuple | list) or len(result) != 2:
-            raise CustomRuleError(
-                f"the jvp rule {name} must return (value, tangent), "
-                f"and it returned a {type(result).__name__}",
-                source=here(),
-            )
-        values = rule_leaves(
-            result[0], self._out_tree, self._out_avals, f"the value returned by the jvp rule {name}"
-        )
-        tangents_out = rule_leaves(
-            result[1],
-            self._out_tree,
-            [a.strong for a in self._out_avals],
-            f"the tangent returned by the jvp rule {name}",
-        )
-        return [*values, *[t for t, a in zip(tangents_out, self._out_avals, strict=True) if a.inexact]]
-
-
-def rule_leaves(value: Any, treedef: Any, avals: Sequence[Aval], what: str) -> list[Any]:
-    """The leaves of what a rule returned, checked against the structure and types it must have."""
-    leaves, seen = tree.flatten(value)
-    if seen != treedef:
-        raise CustomRuleError(
-            f"{what} has the wrong structure: {tree.explain_mismatch(treedef, seen)}",
-            source=here(),
-        )
-    checked = []
-    for leaf, aval in zip(map(asoperand, leaves), avals, strict=True):
-        got = aval_of_any(leaf)
-        if got.shape != aval.shape and aval.inexact:
-            raise CustomRuleError(f"{what} has a leaf of type {got} where {aval} is expected", source=here())
-        checked.append(
-            cast(leaf, aval.dtype) if aval.inexact and (got.dtype != aval.dtype or got.weak) else leaf
-        )
-    return checked
 
 
 class custom_vjp(CustomFunction[P, R]):
@@ -318,7 +219,7 @@ class custom_vjp(CustomFunction[P, R]):
         call = self._flat_call(args, kwargs, "custom_vjp")
         result: R
         if not call.is_traced:
-            result = call.shape.call(call.leaves)
+            result = call.call(call.leaves)
             return result
         if self._forward is None or self._backward is None:
             raise CustomRuleError(
@@ -326,112 +227,13 @@ class custom_vjp(CustomFunction[P, R]):
                 source=here(),
                 remedy="Define it with f.defvjp(fwd, bwd).",
             )
-        traced, out_tree = call.traced("custom_vjp")
-        avals = [traced.recorder.avals[i] for i in traced.outputs]
-        program = traced.transformed("custom_vjp", _itself)
-        rules = _FlatVjp(self._forward, self._backward, call.shape, out_tree, avals)
-        key = (self._forward, call.shape.key, out_tree, tuple(avals))
-        forward: Any = FlatRule(rules.forward, name_of(self._forward), key)
-        operands = traced.operands
-        if differentiating(active_recorder()):
-            # With values at hand the forward rule may branch on them, as the function itself may.
-            recorded = trace(
-                self._forward, rules.forward, call.leaves, "the forward rule", list, avals=call.shape.avals
-            )
-            forward = RecordedRule(recorded.transformed("custom_vjp", _itself))
-            operands = operands + recorded.operands[recorded.n_inputs :]
-        backward = FlatRule(
-            rules.backward, name_of(self._backward), (self._backward, rules.residual_tree, *key)
-        )
-        outs = CustomVjp(program, forward, backward, len(call.leaves)).bind(*operands)
-        result = tree.unflatten(out_tree, outs)
+        rules = VjpRules(self._forward, self._backward, call.shape)
+        if differentiates(active_recorder()):
+            outs = rules.differentiated(call.leaves)
+        else:
+            outs = rules.recorded(call.leaves, *call.traced("custom_vjp"))
+        result = tree.unflatten(rules.out_tree, outs)
         return result
-
-
-def differentiating(recorder: Recorder | None) -> bool:
-    """Whether the open trace is that of a transform that will differentiate it."""
-    return recorder is not None and recorder.transform in ("grad", "vjp", "linearize")
-
-
-class _FlatVjp:
-    """A user's forward and backward rules between flat lists."""
-
-    __slots__ = ("_backward", "_forward", "_out_avals", "_out_tree", "_shape", "residual_tree")
-
-    def __init__(
-        self,
-        forward: Function,
-        backward: Function,
-        shape: CallShape,
-        out_tree: Any,
-        out_avals: Sequence[Aval],
-    ) -> None:
-        self._forward = forward
-        self._backward = backward
-        self._shape = shape
-        self._out_tree = out_tree
-        self._out_avals = out_avals
-        self.residual_tree: Any = None
-        """Known once the forward rule has been recorded, which comes before the backward rule."""
-
-    def forward(self, flat: Sequence[Any]) -> list[Any]:
-        """Outputs, then residuals."""
-        name = name_of(self._forward)
-        result = self._forward(*self._shape.arguments(flat))
-        if not isinstance(result, tuple | list) or len(result) != 2:
-            raise CustomRuleError(
-                f"the forward rule {name} must return (value, residuals), "
-                f"and it returned a {type(result).__name__}",
-                source=here(),
-            )
-        values = rule_leaves(
-            result[0], self._out_tree, self._out_avals, f"the value returned by the forward rule {name}"
-        )
-        residuals, self.residual_tree = tree.flatten(result[1])
-        return [*values, *residuals]
-
-    def backward(self, flat: Sequence[Any]) -> list[Any]:
-        """Cotangents of the inexact leaves, zeros where the rule says None."""
-        shape, name = self._shape, name_of(self._backward)
-        n = self.residual_tree.num_leaves
-        bars = iter(flat[n:])
-        cotangents = [next(bars) if a.inexact else None for a in self._out_avals]
-        result = self._backward(
-            *shape.static.values(),
-            tree.unflatten(self.residual_tree, flat[:n]),
-            tree.unflatten(self._out_tree, cotangents),
-        )
-        what = f"the result of the backward rule {name}"
-        if not isinstance(result, tuple | list):
-            raise CustomRuleError(
-                f"{what} must be a tuple of cotangents, one per differentiable argument, and it is a "
-                f"{type(result).__name__}",
-                source=here(),
-                remedy="Return (cotangent,) for a function of one argument.",
-            )
-        arguments = tree.unflatten(shape.treedef, shape.avals)
-        if len(result) != len(arguments):
-            raise CustomRuleError(
-                f"{what} has {len(result)} cotangents for {len(arguments)} differentiable arguments",
-                source=here(),
-            )
-        found: list[Any] = []
-        for k, (bar, argument) in enumerate(zip(result, arguments, strict=True)):
-            found += _argument_cotangents(bar, argument, f"cotangent {k} of {what}")
-        return found
-
-
-def _argument_cotangents(bar: Any, argument: Any, what: str) -> list[Any]:
-    leaves, treedef = tree.flatten(argument)
-    avals = [a.strong for a in leaves]
-    if bar is None:
-        return [broadcast_zero(a) for a in avals if a.inexact]
-    return [x for x, a in zip(rule_leaves(bar, treedef, avals, what), avals, strict=True) if a.inexact]
-
-
-def broadcast_zero(aval: Aval) -> Any:
-    """Zeros of an aval."""
-    return np.zeros(aval.shape, aval.dtype)
 
 
 @overload

@@ -27,6 +27,12 @@ COPY_BELOW = 1 << 14
 _active: ContextVar[Recorder | None] = ContextVar("funcgrad_recorder", default=None)
 
 
+RULE = "the derivative rule"
+"""The transform of a trace that records a user's derivative rule."""
+
+DERIVATIVES = {"grad": 1, "vjp": 1, "linearize": 1, "jvp": 1, RULE: -1}
+"""How many derivatives are still to be taken of what a transform records; a rule is one of them."""
+
 NOWHERE: tuple[()] = ()
 """The location of an operation that no line of the user's is behind."""
 
@@ -49,6 +55,7 @@ class Recorder:
         "_token",
         "avals",
         "closed",
+        "derivatives",
         "level",
         "location",
         "name",
@@ -66,6 +73,9 @@ class Recorder:
         introduce()
         outer = _active.get()
         self.level: int = outer.level + 1 if outer is not None else 0
+        taken = DERIVATIVES.get(transform, 0) if location is None else 0
+        self.derivatives: int = taken if outer is None else max(outer.derivatives + taken, 0)
+        """How many derivatives this trace and those around it will take of what is recorded here."""
         self.name = name
         self.native = False
         """Whether a compiled function has been recorded: what becomes of this is compiled as well."""
@@ -399,6 +409,16 @@ def recorder_of(inputs: Sequence[Any]) -> Recorder | None:
 def active_recorder() -> Recorder | None:
     """The innermost open trace of this thread or task, or None."""
     return _active.get()
+
+
+def differentiates(recorder: Recorder | None) -> bool:
+    """Whether the trace itself is that of a transform that will differentiate it."""
+    return recorder is not None and DERIVATIVES.get(recorder.transform, 0) > 0
+
+
+def outlived(recorder: Recorder | None) -> bool:
+    """Whether a trace around this one will differentiate what is recorded here, after this one has ended."""
+    return recorder is not None and recorder.derivatives > differentiates(recorder)
 
 
 def as_source(location: Any) -> Source | None:

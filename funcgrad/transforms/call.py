@@ -1,7 +1,7 @@
 """Calls: equations that hold a Program, and what every such equation does alike.
 
-Owns evaluation, typing and batching of a held Program. What a derivative of the call means is said by
-`custom` and `checkpoint`.
+Owns evaluation, typing, batching and transposition of a held Program. What a derivative of the call means
+is said by `custom` and `checkpoint`.
 """
 
 from __future__ import annotations
@@ -9,13 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from funcgrad.errors import ShapeError
+from funcgrad.errors import NotDifferentiableError, ProgramError, ShapeError
 from funcgrad.ir.avals import Aval
-from funcgrad.ir.program import Program
+from funcgrad.ir.check import check_linear
+from funcgrad.ir.program import Program, Var
 from funcgrad.ops.families import aval, listed
 from funcgrad.ops.structure import broadcast
-from funcgrad.tracing.primitive import Flags, Primitive
+from funcgrad.tracing.primitive import Flags, Linear, Primitive
+from funcgrad.tracing.recorder import recorder_of
 from funcgrad.transforms.batching import batch_program
+from funcgrad.transforms.linearize import zeros_like
+from funcgrad.transforms.replay import inline
+from funcgrad.transforms.transpose import transpose_program
 
 
 class Call(Primitive):
@@ -33,16 +38,59 @@ class Call(Primitive):
         return self.program.out_avals
 
     def evaluate(self, *values: Any) -> Any:
-        """Run the Program with NumPy."""
-        return self.program.evaluate(*values)
+        """Run the Program with NumPy; inputs after its own are those of rules."""
+        return self.program.evaluate(*values[: len(self.program.inputs)])
 
     def expansion(self, avals: Sequence[Aval]) -> Program | None:
-        """The held Program itself."""
-        return self.program
+        """The held Program, which leaves alone the inputs after its own."""
+        held = self.program
+        unused = tuple([Var(a) for a in avals[len(held.inputs) :]])
+        if not unused:
+            return held
+        return Program((*held.inputs, *unused), held.captured, held.equations, held.outputs, held.name)
+
+    def linear_in(self, flags: Flags) -> bool:
+        """Whether the held Program is linear in the flagged inputs together."""
+        try:
+            check_linear(*fixed_first(self.program, flags))
+        except ProgramError:
+            return False
+        return True
+
+    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+        """The transpose of the held Program: where a call is linear, its rule has nothing to add."""
+        held = inputs[: len(self.program.inputs)]
+        flags = [isinstance(x, Linear) for x in held]
+        program, n_fixed = fixed_first(self.program, flags)
+        try:
+            check_linear(program, n_fixed)
+        except ProgramError as error:
+            raise NotDifferentiableError(
+                f"{self.name} of a value that must be linear: {error.args[0]}",
+                source=error.source,
+                remedy="A custom_jvp rule must be linear in its tangents, also in what it calls.",
+            ) from None
+        recorder = recorder_of([bar for bar in cotangent if bar is not None])
+        assert recorder is not None, "a transpose rule runs on tracers"
+        bars = [
+            zeros_like(recorder, a.strong) if bar is None else bar
+            for bar, a in zip(cotangent, self.program.out_avals, strict=True)
+        ]
+        fixed = [x for x, linear in zip(held, flags, strict=True) if not linear]
+        found = iter(inline(recorder, transpose_program(program, n_fixed), [*fixed, *bars]))
+        return tuple([next(found) if isinstance(x, Linear) else None for x in inputs])
 
     def inexact_outputs(self) -> tuple[bool, ...]:
         """Which outputs have tangents."""
         return tuple([a.inexact for a in self.program.out_avals])
+
+
+def fixed_first(program: Program, linear: Sequence[bool]) -> tuple[Program, int]:
+    """The Program with its linear inputs after the others, and how many others there are."""
+    fixed = [v for v, flag in zip(program.inputs, linear, strict=False) if not flag]
+    moving = [v for v, flag in zip(program.inputs, linear, strict=False) if flag]
+    turned = Program((*fixed, *moving), program.captured, program.equations, program.outputs, program.name)
+    return turned, len(fixed)
 
 
 def batched_program(program: Program, size: int, batched: Flags) -> Program:

@@ -17,9 +17,10 @@ from funcgrad.errors import NotDifferentiableError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation, Program, Var
 from funcgrad.ops.arithmetic import mul
+from funcgrad.ops.families import aval
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
-from funcgrad.tracing.recorder import Recorder, recorder_of
+from funcgrad.tracing.recorder import RULE, Recorder, recorder_of
 from funcgrad.tracing.samples import Sample, fixed
 from funcgrad.transforms.call import Call, batched_program, with_batch_axis
 from funcgrad.transforms.linearize import record_jvp, zeros_like
@@ -50,7 +51,7 @@ class FlatRule:
 
     def program(self, avals: Sequence[Aval]) -> Program:
         """The rule as a Program at these input avals."""
-        with Recorder(self.name, f"the derivative rule {self.name}") as recorder:
+        with Recorder(self.name, RULE) as recorder:
             tracers = [recorder.input(a) for a in avals]
             outputs = [recorder.index_of(asoperand(x)) for x in self._function(tracers)]
             return recorder.program(range(len(avals)), outputs)
@@ -116,7 +117,10 @@ Rule = FlatRule | RecordedRule | BatchedRule
 
 
 class CustomJvp(Call):
-    """A call with a rule ``(inputs, tangents) -> (outputs, tangents of the outputs)``."""
+    """A call with a rule ``(inputs, tangents) -> (outputs, tangents of the outputs)``.
+
+    Its inputs are the arguments, the constants of the Program, and the constants of the rule.
+    """
 
     name = "custom_jvp"
     parameters = ("program", "rule", "n_inputs")
@@ -135,8 +139,9 @@ class CustomJvp(Call):
             for t, a in zip(tangents[:n], avals, strict=True)
             if a.inexact
         ]
-        program = self.rule.program([*avals, *[a.strong for a in avals if a.inexact]])
-        results = inline(recorder, program, [*primals[:n], *dots])
+        constants = primals[len(self.program.inputs) :]
+        rule_avals = [*avals, *[a.strong for a in avals if a.inexact], *map(aval, constants)]
+        results = inline(recorder, self.rule.program(rule_avals), [*primals[:n], *dots, *constants])
         n_outs = len(self.program.outputs)
         found = iter(results[n_outs:])
         return results[:n_outs], tuple(
@@ -148,8 +153,9 @@ class CustomJvp(Call):
         inexact = [v.aval.inexact for v in self.program.inputs[:n]]
         # Tangents may differ between examples wherever a value does, so all inputs get the axis.
         full = [*with_batch_axis(size, inputs[:n], batched[:n]), *inputs[n:]]
-        flags = (*[True] * n, *batched[n:])
-        rule = BatchedRule(self.rule, size, (True,) * (n + sum(inexact)))
+        last = len(self.program.inputs)
+        flags = (*[True] * n, *batched[n:last])
+        rule = BatchedRule(self.rule, size, (*[True] * (n + sum(inexact)), *batched[last:]))
         call = CustomJvp(batched_program(self.program, size, flags), rule, n)
         return call.bind(*full), True
 
@@ -173,14 +179,6 @@ class CustomVjp(Call):
     backward: Any
     n_inputs: int
 
-    def evaluate(self, *values: Any) -> Any:
-        return self.program.evaluate(*values[: len(self.program.inputs)])
-
-    def expansion(self, avals: Sequence[Aval]) -> Program | None:
-        held = self.program
-        unused = tuple([Var(a) for a in avals[len(held.inputs) :]])
-        return Program((*held.inputs, *unused), held.captured, held.equations, held.outputs, held.name)
-
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         n = self.n_inputs
         refuse_closed_over(self.name, self.program, tangents[n:])
@@ -188,7 +186,8 @@ class CustomVjp(Call):
         assert recorder is not None, "a jvp rule runs on tracers"
         avals = tuple([v.aval for v in self.program.inputs[:n]])
         constants = primals[len(self.program.inputs) :]
-        results = inline(recorder, self.forward.program(avals), [*primals[:n], *constants])
+        forward = self.forward.program([*avals, *map(aval, constants)])
+        results = inline(recorder, forward, [*primals[:n], *constants])
         n_outs = len(self.program.outputs)
         outs, residuals = results[:n_outs], results[n_outs:]
         linear = tuple([a.strong for a in avals if a.inexact])
