@@ -193,6 +193,12 @@ def test_branch_that_is_not_taken_takes_no_time() -> None:
 # -- native code ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("seconds", [-1, -0.5, float("inf"), float("nan")])
+def test_a_time_that_cannot_be_measured_for_is_refused(seconds: float) -> None:
+    with pytest.raises(ValueError, match="how long to measure"):
+        fg.profile(lambda x: x, seconds=seconds)
+
+
 def test_steps_of_kernels(rng: np.random.Generator) -> None:
     a = rng.normal(size=(40, 40))
     found = profiled(fg.jit(fg.value_and_grad(heavy_and_light)), a)

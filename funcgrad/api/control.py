@@ -473,12 +473,14 @@ def common_length(what: str, avals: Sequence[Aval], treedef: Any, length: int | 
 def map(f: Function, xs: Any, *, batch_size: int | None = None) -> Any:
     """``f`` of every row of `xs`, one after the other, and the results stacked: a `scan` without carry.
 
-    With `batch_size` that many rows are taken at once, by `vmap`.
+    With `batch_size` that many rows are taken at once, by `vmap`; 0 is as None.
 
     >>> print(fg.lax.map(lambda x: x**2, np.array([1.0, 2.0, 3.0])))
     [1. 4. 9.]
     """
-    if batch_size is not None:
+    if batch_size is not None and batch_size < 0:
+        raise ValueError(f"map: batch_size counts rows, and it is {batch_size}")
+    if batch_size:
         return map_in_batches(f, xs, batch_size)
 
     def body(_: None, x: Any) -> Any:

@@ -199,7 +199,8 @@ def profile(fun: Callable[P, Any], *, seconds: float = 0.5) -> Callable[P, Profi
     NumPy, equation by equation, also inside of loops. Measuring goes on for about so many `seconds`, after a
     warm-up; the times are medians. ``print`` the result, look at it in a notebook, or `save` it as a page.
 
-    Raises TypeError where no argument is an array or a number: nothing would be recorded.
+    Raises TypeError where no argument is an array or a number: nothing would be recorded; ValueError for
+    `seconds` below 0 or without end.
 
     >>> import numpy as np
     >>> def f(x):
@@ -213,6 +214,8 @@ def profile(fun: Callable[P, Any], *, seconds: float = 0.5) -> Callable[P, Profi
     """
     if not callable(fun):
         raise TypeError(f"profile expects a function, got a {type(fun).__name__}: {fun!r}")
+    if not 0 <= seconds < float("inf"):
+        raise ValueError(f"profile: seconds is how long to measure, and it is {seconds!r}")
 
     def profiled(*args: P.args, **kwargs: P.kwargs) -> Profile:
         from funcgrad.api import profile_rows  # noqa: PLC0415 - the compiler is loaded when first needed

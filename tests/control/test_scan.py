@@ -367,7 +367,7 @@ def test_fori_loop_counts_in_the_dtype_of_its_bounds() -> None:
     assert lax.fori_loop(np.array(0), np.array(3), lambda i, n: n + i, 0) == 3
 
 
-@pytest.mark.parametrize("batch_size", [None, 1, 2, 3, 7, 10])
+@pytest.mark.parametrize("batch_size", [None, 0, 1, 2, 3, 7, 10])
 def test_map(batch_size: int | None) -> None:
     def f(p: Any) -> Any:
         return {"s": np.sum(p["x"]) * p["y"], "x": np.sin(p["x"])}
@@ -377,6 +377,11 @@ def test_map(batch_size: int | None) -> None:
     np.testing.assert_allclose(out["s"], xs["x"].sum(axis=1) * xs["y"])
     np.testing.assert_allclose(out["x"], np.sin(xs["x"]))
     check_grads(lambda x: lax.map(f, {"x": x, "y": xs["y"]}, batch_size=batch_size)["s"], (xs["x"],), order=1)
+
+
+def test_map_in_batches_of_less_than_nothing() -> None:
+    with pytest.raises(ValueError, match="batch_size counts rows"):
+        lax.map(np.sin, np.ones(3), batch_size=-1)
 
 
 def test_map_of_nothing() -> None:

@@ -83,6 +83,17 @@ def test_no_trips() -> None:
     np.testing.assert_array_equal(grad(init), [1.0, 1.0])
 
 
+@pytest.mark.parametrize("never", [False, np.False_, np.array(False)])
+def test_conditions_that_are_constants(never: Any) -> None:
+    def f(x: Any) -> Any:
+        return lax.while_loop(lambda c: never, lambda c: c * 2.0, x) * 3.0
+
+    for transformed in (f, fg.jit(f)):
+        assert transformed(2.0) == 6.0
+        assert fg.grad(transformed)(2.0) == 3.0
+        np.testing.assert_array_equal(fg.vmap(transformed)(np.array([1.0, 2.0])), [3.0, 6.0])
+
+
 def test_the_number_of_trips_may_differ_between_calls_of_one_fingerprint() -> None:
     from funcgrad.api.calls import CACHE
 

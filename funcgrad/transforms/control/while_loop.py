@@ -47,7 +47,7 @@ class Loop(Primitive):
         if [(a.shape, a.dtype) for a in avals] != [(a.shape, a.dtype) for a in expected]:
             raise ShapeError(f"{self.name} of {listed(avals)}: {self._body_name} takes {listed(expected)}")
         decides = loop.cond.out_avals
-        if decides != (_BOOL,):
+        if tuple([a.strong for a in decides]) != (_BOOL,):
             raise ShapeError(f"{self.name}: {loop.cond.name} returns {listed(decides)}, not {_BOOL}")
         carry = [a for sweep in loop.sweeps for a in sweep.program.out_avals[: sweep.n_carry]]
         before = loop.carry_avals
