@@ -1,17 +1,12 @@
 """The call of compiled code: checks arguments, makes results, runs the code. One function serves all layouts.
 
 ``me`` is a tuple whose first item is an array of integers, the descriptor; `caller` writes it and says what
-its words mean. Objects are read at the offsets of CPython's and NumPy's stable layouts.
+its words mean. Objects are read at the offsets that `objects` names.
 """
 
 from __future__ import annotations
 
-from funcgrad.compile.runtime.machine.offsets import (
-    ACCEPT_ARRAY,
-    ACCEPT_BOOL,
-    ACCEPT_COMPLEX,
-    ACCEPT_FLOAT,
-    ACCEPT_INT,
+from funcgrad.compile.runtime.machine.objects import (
     ARRAY_DATA,
     ARRAY_DESCR,
     ARRAY_DIMENSIONS,
@@ -19,20 +14,40 @@ from funcgrad.compile.runtime.machine.offsets import (
     ARRAY_IS_PLAIN,
     ARRAY_IS_WRITEABLE,
     ARRAY_RANK,
+    DESCR_NUMBER,
+    DESCR_ORDER,
+    FOREIGN_ORDER,
+    OBJECT_IMAGINARY,
+    OBJECT_TYPE,
+    OBJECT_VALUE,
+    TUPLE_ITEMS,
+)
+from funcgrad.compile.runtime.machine.offsets import (
+    ACCEPT_ARRAY,
+    ACCEPT_BOOL,
+    ACCEPT_COMPLEX,
+    ACCEPT_FLOAT,
+    ACCEPT_INT,
     BOOL,
+    CELL,
     CONSTANT_COUNT,
     CONSTANT_RANGES,
     CONSTANT_SLOTS,
-    DESCR_NUMBER,
-    DESCR_ORDER,
     DONATED,
     ENTRY,
     F32,
     F64,
     FALLBACK,
-    FOREIGN_ORDER,
     HAS_DONORS,
+    INPUT_ACCEPT,
+    INPUT_BYTES,
     INPUT_COUNT,
+    INPUT_DTYPE_NUMBER,
+    INPUT_RANK,
+    INPUT_SCALAR_TYPE,
+    INPUT_SHAPE,
+    INPUT_SLOT,
+    INPUT_STORAGE,
     INPUTS,
     IS_LONG,
     IS_SINGLE,
@@ -41,10 +56,21 @@ from funcgrad.compile.runtime.machine.offsets import (
     LEFT_INTERRUPTED,
     LEFT_NO_MEMORY,
     MAY_STOP,
-    OBJECT_TYPE,
-    OBJECT_VALUE,
+    OUTPUT_BYTES,
     OUTPUT_COUNT,
+    OUTPUT_DESCR,
+    OUTPUT_DONOR,
+    OUTPUT_MODE,
+    OUTPUT_RANK,
+    OUTPUT_SHAPE,
+    OUTPUT_SLOT,
     OUTPUTS,
+    PART,
+    PART_OFFSET,
+    PART_SLOT,
+    RANGE,
+    RANGE_BEGIN,
+    RANGE_END,
     RECORD,
     RUNTIME,
     RUNTIME_ARRAY_TYPE,
@@ -66,7 +92,6 @@ from funcgrad.compile.runtime.machine.offsets import (
     SIGNED,
     SIZES,
     SLOTS,
-    TUPLE_ITEMS,
     UNSIGNED,
 )
 from funcgrad.compile.runtime.machine.pool import pool_give, pool_take
@@ -109,28 +134,28 @@ def call(me: int, arguments: int, count: int) -> int:
         return refused(d, runtime, arguments, count)
     slots = peek(d + SLOTS)
     outputs = peek(d + OUTPUT_COUNT)
-    table = stack_space(8 * slots + 16 * (inputs + outputs) + 8 * outputs + 8)
+    table = stack_space(8 * slots + CELL * (inputs + outputs) + 8 * outputs + 8)
     cells = table + 8 * slots + 8 * (slots & 1)
-    made = cells + 16 * (inputs + outputs)
+    made = cells + CELL * (inputs + outputs)
     if peek(d + CONSTANT_SLOTS) != 0:
         memcpy(table, peek(d + CONSTANT_SLOTS), 8 * slots)
     record = peek(d + INPUTS)
     for k in range(inputs):
-        address = input_address(runtime, record, peek(arguments + 8 * k), cells + 16 * k)
+        address = input_address(runtime, record, peek(arguments + 8 * k), cells + CELL * k)
         if address == 0:
             return refused(d, runtime, arguments, count)
-        poke(table + 8 * peek(record), address)
+        poke(table + 8 * peek(record + INPUT_SLOT), address)
         record += RECORD
     if peek(d + HAS_DONORS) != 0 and not donors_are_free(d, table, arguments):
         return refused(d, runtime, arguments, count)
-    if not make_outputs(d, runtime, table, arguments, cells + 16 * inputs, made):
+    if not make_outputs(d, runtime, table, arguments, cells + CELL * inputs, made):
         return 0
     left = run(d, runtime, table)
     if left != 0:
         for k in range(outputs):
             decrement_if(peek(made + 8 * k))
         return 0 if left == LEFT_INTERRUPTED else no_memory()
-    return results(d, runtime, made, cells + 16 * inputs)
+    return results(d, runtime, made, cells + CELL * inputs)
 
 
 def refused(d: int, runtime: int, arguments: int, count: int) -> int:
@@ -144,12 +169,12 @@ def refused(d: int, runtime: int, arguments: int, count: int) -> int:
 def input_address(runtime: int, record: int, argument: int, cell: int) -> int:
     """Where an argument's elements lie, a number's in ``cell``; zero if it is not what the record expects."""
     kind = peek(argument + OBJECT_TYPE)
-    accept = peek(record + 8)
+    accept = peek(record + INPUT_ACCEPT)
     if kind == peek(runtime + RUNTIME_ARRAY_TYPE) and accept & ACCEPT_ARRAY:
         return array_address(record, argument)
     if accept == ACCEPT_ARRAY:
         return 0
-    if kind == peek(record + 40):
+    if kind == peek(record + INPUT_SCALAR_TYPE):
         return argument + OBJECT_VALUE
     if is_stored(runtime, record, argument, cell, kind):
         return cell
@@ -158,7 +183,7 @@ def input_address(runtime: int, record: int, argument: int, cell: int) -> int:
 
 def is_stored(runtime: int, record: int, argument: int, cell: int, kind: int) -> bool:
     """Store one of Python's own numbers in the input's dtype, if it is accepted and fits."""
-    accept = peek(record + 8)
+    accept = peek(record + INPUT_ACCEPT)
     if kind == peek(runtime + RUNTIME_FLOAT_TYPE):
         return accept & ACCEPT_FLOAT != 0 and store_real(record, cell, peek_f64(argument + OBJECT_VALUE))
     if kind == peek(runtime + RUNTIME_INT_TYPE):
@@ -174,15 +199,18 @@ def is_stored(runtime: int, record: int, argument: int, cell: int, kind: int) ->
 
 def array_address(record: int, array: int) -> int:
     """The data of an array that is as expected, or zero."""
-    rank = peek(record + 24)
+    rank = peek(record + INPUT_RANK)
     descr = peek(array + ARRAY_DESCR)
     plain = peek_i32(array + ARRAY_FLAGS) & ARRAY_IS_PLAIN
     if plain != ARRAY_IS_PLAIN or peek_i32(array + ARRAY_RANK) != rank:
         return 0
-    if peek_i32(descr + DESCR_NUMBER) != peek(record + 16) or peek_u8(descr + DESCR_ORDER) == FOREIGN_ORDER:
+    if (
+        peek_i32(descr + DESCR_NUMBER) != peek(record + INPUT_DTYPE_NUMBER)
+        or peek_u8(descr + DESCR_ORDER) == FOREIGN_ORDER
+    ):
         return 0
     shape = peek(array + ARRAY_DIMENSIONS)
-    expected = peek(record + 32)
+    expected = peek(record + INPUT_SHAPE)
     for k in range(rank):
         if peek(shape + 8 * k) != peek(expected + 8 * k):
             return 0
@@ -191,8 +219,8 @@ def array_address(record: int, array: int) -> int:
 
 def store_real(record: int, cell: int, value: float) -> bool:
     """Store a Python float in the input's dtype."""
-    storage = peek(record + 48)
-    size = peek(record + 56)
+    storage = peek(record + INPUT_STORAGE)
+    size = peek(record + INPUT_BYTES)
     if storage not in (F64, F32):
         return False
     poke(cell, 0)
@@ -207,10 +235,10 @@ def store_real(record: int, cell: int, value: float) -> bool:
 
 def store_complex(record: int, argument: int, cell: int) -> bool:
     """Store a Python complex number in the input's dtype, a complex one."""
-    storage = peek(record + 48)
-    size = peek(record + 56)
+    storage = peek(record + INPUT_STORAGE)
+    size = peek(record + INPUT_BYTES)
     real = peek_f64(argument + OBJECT_VALUE)
-    imaginary = peek_f64(argument + OBJECT_VALUE + 8)
+    imaginary = peek_f64(argument + OBJECT_IMAGINARY)
     if storage == F64 and size == 16:
         poke_f64(cell, real)
         poke_f64(cell + 8, imaginary)
@@ -234,8 +262,8 @@ def store_long(record: int, argument: int, cell: int) -> bool:
 
 def store_integer(record: int, cell: int, value: int) -> bool:
     """Store an integer in the input's dtype, if it is in range."""
-    storage = peek(record + 48)
-    size = peek(record + 56)
+    storage = peek(record + INPUT_STORAGE)
+    size = peek(record + INPUT_BYTES)
     if storage in (F64, F32):
         return store_real(record, cell, float(value))
     if storage not in (SIGNED, UNSIGNED):
@@ -258,7 +286,7 @@ def store_integer(record: int, cell: int, value: int) -> bool:
 
 def store_truth(record: int, cell: int, value: bool) -> bool:
     """Store a Python bool in the input's dtype."""
-    if peek(record + 48) == BOOL:
+    if peek(record + INPUT_STORAGE) == BOOL:
         poke_u8(cell, int(value))
         return True
     return store_integer(record, cell, int(value))
@@ -268,13 +296,13 @@ def donors_are_free(d: int, table: int, arguments: int) -> bool:
     """Whether every donated input may be written and shares no memory with another input or a constant."""
     for k in range(peek(d + OUTPUT_COUNT)):
         output = peek(d + OUTPUTS) + RECORD * k
-        if peek(output + 8) == DONATED:
-            donor = peek(output + 48)
+        if peek(output + OUTPUT_MODE) == DONATED:
+            donor = peek(output + OUTPUT_DONOR)
             array = peek(arguments + 8 * donor)
             if peek_i32(array + ARRAY_FLAGS) & ARRAY_IS_WRITEABLE == 0:
                 return False
             start = peek(array + ARRAY_DATA)
-            stop = start + peek(output + 40)
+            stop = start + peek(output + OUTPUT_BYTES)
             if meets_input(d, table, donor, start, stop) or meets_constant(d, start, stop):
                 return False
     return True
@@ -284,8 +312,8 @@ def meets_input(d: int, table: int, donor: int, start: int, stop: int) -> bool:
     """Whether another input than the donor has memory in a range."""
     for other in range(peek(d + INPUT_COUNT)):
         record = peek(d + INPUTS) + RECORD * other
-        begin = peek(table + 8 * peek(record))
-        if other != donor and begin < stop and start < begin + peek(record + 56):
+        begin = peek(table + 8 * peek(record + INPUT_SLOT))
+        if other != donor and begin < stop and start < begin + peek(record + INPUT_BYTES):
             return True
     return False
 
@@ -293,8 +321,8 @@ def meets_input(d: int, table: int, donor: int, start: int, stop: int) -> bool:
 def meets_constant(d: int, start: int, stop: int) -> bool:
     """Whether a constant has memory in a range."""
     for k in range(peek(d + CONSTANT_COUNT)):
-        place = peek(d + CONSTANT_RANGES) + 16 * k
-        if peek(place) < stop and start < peek(place + 8):
+        place = peek(d + CONSTANT_RANGES) + RANGE * k
+        if peek(place + RANGE_BEGIN) < stop and start < peek(place + RANGE_END):
             return True
     return False
 
@@ -303,13 +331,13 @@ def make_outputs(d: int, runtime: int, table: int, arguments: int, cells: int, m
     """Make the arrays of the results; whether there was memory."""
     record = peek(d + OUTPUTS)
     for k in range(peek(d + OUTPUT_COUNT)):
-        mode = peek(record + 8)
+        mode = peek(record + OUTPUT_MODE)
         array = 0
         if mode == SCALAR:
-            poke(table + 8 * peek(record), cells + 16 * k)
+            poke(table + 8 * peek(record + OUTPUT_SLOT), cells + CELL * k)
         else:
             if mode == DONATED:
-                array = peek(arguments + 8 * peek(record + 48))
+                array = peek(arguments + 8 * peek(record + OUTPUT_DONOR))
                 increment(array)
             else:
                 array = new_output(runtime, record)
@@ -317,7 +345,7 @@ def make_outputs(d: int, runtime: int, table: int, arguments: int, cells: int, m
                     for done in range(k):
                         decrement_if(peek(made + 8 * done))
                     return False
-            poke(table + 8 * peek(record), peek(array + ARRAY_DATA))
+            poke(table + 8 * peek(record + OUTPUT_SLOT), peek(array + ARRAY_DATA))
         poke(made + 8 * k, array)
         record += RECORD
     return True
@@ -331,13 +359,13 @@ def decrement_if(thing: int) -> None:
 
 def new_output(runtime: int, record: int) -> int:
     """A new array; a large one in memory from the pool."""
-    descr = peek(record + 16)
-    rank = peek(record + 24)
-    shape = peek(record + 32)
+    descr = peek(record + OUTPUT_DESCR)
+    rank = peek(record + OUTPUT_RANK)
+    shape = peek(record + OUTPUT_SHAPE)
     new = peek(runtime + RUNTIME_NEW_ARRAY)
     kind = peek(runtime + RUNTIME_ARRAY_TYPE)
     increment(descr)
-    if peek(record + 40) < LARGE or peek(runtime + RUNTIME_HANDLER) == 0:
+    if peek(record + OUTPUT_BYTES) < LARGE or peek(runtime + RUNTIME_HANDLER) == 0:
         return new_array(new, kind, descr, rank, shape, 0, 0, 0, 0)
     before = set_handler(peek(runtime + RUNTIME_SET_HANDLER), peek(runtime + RUNTIME_HANDLER))
     if before == 0:
@@ -366,7 +394,8 @@ def run_with(d: int, table: int, scratch: int) -> int:
     """Run the code, without Python's lock if that takes long; zero, or why it was left before its end."""
     entries = peek(d + SCRATCH)
     for k in range(peek(d + SCRATCH_COUNT)):
-        poke(table + 8 * peek(entries + 16 * k), scratch + peek(entries + 16 * k + 8))
+        part = entries + PART * k
+        poke(table + 8 * peek(part + PART_SLOT), scratch + peek(part + PART_OFFSET))
     if peek(d + IS_LONG) != 0:
         thread = save_thread()
         left = enter(d, table)
@@ -389,8 +418,10 @@ def results(d: int, runtime: int, made: int, cells: int) -> int:
     failed = False
     for k in range(count):
         record = peek(d + OUTPUTS) + RECORD * k
-        if peek(record + 8) == SCALAR:
-            scalar = new_scalar(peek(runtime + RUNTIME_NEW_SCALAR), cells + 16 * k, peek(record + 16), 0)
+        if peek(record + OUTPUT_MODE) == SCALAR:
+            scalar = new_scalar(
+                peek(runtime + RUNTIME_NEW_SCALAR), cells + CELL * k, peek(record + OUTPUT_DESCR), 0
+            )
             poke(made + 8 * k, scalar)
             failed = failed or scalar == 0
     if peek(d + IS_SINGLE) != 0:

@@ -1,20 +1,6 @@
-"""Where things lie in CPython's and NumPy's objects, and the words of the run time's own tables."""
+"""The words of the run time's own tables: where they lie, and what their numbers mean."""
 
 from __future__ import annotations
-
-import sys
-
-# Objects. All words are 64 bits; a build of CPython without its lock is laid out otherwise and not supported.
-OBJECT_TYPE = 8
-OBJECT_VALUE = 16  # of a float, a complex number, and a NumPy scalar
-TUPLE_ITEMS = tuple.__basicsize__
-
-# NumPy's PyArrayObject and PyArray_Descr, unchanged since 1.7.
-ARRAY_DATA, ARRAY_RANK, ARRAY_DIMENSIONS, ARRAY_DESCR, ARRAY_FLAGS = 16, 24, 32, 56, 64
-DESCR_ORDER, DESCR_NUMBER = 26, 28
-ARRAY_IS_PLAIN = 0x101  # C-contiguous and aligned
-ARRAY_IS_WRITEABLE = 0x400
-FOREIGN_ORDER = ord(">" if sys.byteorder == "little" else "<")
 
 # The kinds of input, as `layout.Accept` numbers them.
 ACCEPT_ARRAY, ACCEPT_NUMPY_SCALAR, ACCEPT_FLOAT, ACCEPT_INT, ACCEPT_BOOL, ACCEPT_COMPLEX = 1, 2, 4, 8, 16, 32
@@ -36,9 +22,17 @@ DESCRIPTOR = 152
 # Why a kernel was left, as `layout.Left` numbers it.
 LEFT_INTERRUPTED, LEFT_NO_MEMORY = 1, 2
 
-# A record describes an input (slot, accept, dtype number, rank, shape, scalar type, storage, bytes) or an
-# output (slot, mode, dtype, rank, shape, bytes, donor).
+# A record describes an input or an output.
 RECORD = 64
+INPUT_SLOT, INPUT_ACCEPT, INPUT_DTYPE_NUMBER, INPUT_RANK, INPUT_SHAPE = 0, 8, 16, 24, 32
+INPUT_SCALAR_TYPE, INPUT_STORAGE, INPUT_BYTES = 40, 48, 56
+OUTPUT_SLOT, OUTPUT_MODE, OUTPUT_DESCR, OUTPUT_RANK, OUTPUT_SHAPE = 0, 8, 16, 24, 32
+OUTPUT_BYTES, OUTPUT_DONOR = 40, 48
+
+# A part of scratch memory, and the memory of a constant; the number that a call makes room for.
+PART, PART_SLOT, PART_OFFSET = 16, 0, 8
+RANGE, RANGE_BEGIN, RANGE_END = 16, 0, 8
+CELL = 16
 
 # What all calls share.
 RUNTIME_ARRAY_TYPE, RUNTIME_FLOAT_TYPE, RUNTIME_INT_TYPE, RUNTIME_COMPLEX_TYPE = 0, 8, 16, 24

@@ -20,7 +20,7 @@ from funcgrad.compile.runtime.machine.words import (
 )
 
 KEPT, LIMIT, CLOCK, ADVISE, FIRST_BLOCK = 8, 16, 24, 32, 64
-BLOCKS, BLOCK_WORDS = 64, 24
+BLOCKS, BLOCK_WORDS, BLOCK_SIZE, BLOCK_TIME = 64, 24, 8, 16
 HUGE, PAGE, USE_HUGE_PAGES = 1 << 22, 4096, 14
 
 
@@ -41,7 +41,7 @@ def best_block(pool: int, size: int) -> int:
     most = size + size // 4 + 4096
     for k in range(BLOCKS):
         entry = pool + FIRST_BLOCK + k * BLOCK_WORDS
-        capacity = peek(entry + 8)
+        capacity = peek(entry + BLOCK_SIZE)
         if peek(entry) != 0 and capacity >= size and capacity < most:
             best = entry
             most = capacity
@@ -49,7 +49,7 @@ def best_block(pool: int, size: int) -> int:
         return 0
     block = peek(best)
     poke(best, 0)
-    poke(pool + KEPT, peek(pool + KEPT) - peek(best + 8))
+    poke(pool + KEPT, peek(pool + KEPT) - peek(best + BLOCK_SIZE))
     return block
 
 
@@ -90,8 +90,8 @@ def keep_block(pool: int, block: int) -> int:
     poke(pool + CLOCK, now)
     poke(pool + KEPT, peek(pool + KEPT) + size)
     poke(entry, block)
-    poke(entry + 8, size)
-    poke(entry + 16, now)
+    poke(entry + BLOCK_SIZE, size)
+    poke(entry + BLOCK_TIME, now)
     return 0
 
 
@@ -109,11 +109,11 @@ def forget_oldest(pool: int) -> int:
     oldest = 0
     for k in range(BLOCKS):
         entry = pool + FIRST_BLOCK + k * BLOCK_WORDS
-        if peek(entry) != 0 and (oldest == 0 or peek(entry + 16) < peek(oldest + 16)):
+        if peek(entry) != 0 and (oldest == 0 or peek(entry + BLOCK_TIME) < peek(oldest + BLOCK_TIME)):
             oldest = entry
     if oldest == 0:
         return pool + FIRST_BLOCK
-    poke(pool + KEPT, peek(pool + KEPT) - peek(oldest + 8))
+    poke(pool + KEPT, peek(pool + KEPT) - peek(oldest + BLOCK_SIZE))
     free(peek(peek(oldest) - 8))
     poke(oldest, 0)
     return oldest
