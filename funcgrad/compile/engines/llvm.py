@@ -17,6 +17,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from funcgrad.compile.differs import say
 from funcgrad.compile.engines.elf import is_elf, undefined_symbols
 
 __all__ = [
@@ -44,8 +45,28 @@ def keep_through_forks(lock: Any) -> None:
         os.register_at_fork(before=lock.__enter__, after_in_parent=release, after_in_child=release)
 
 
+def llvmlite_lock() -> Any | None:
+    """The lock that llvmlite's calls take, which it keeps to itself; None where it is not found.
+
+    >>> llvmlite_lock() is None
+    False
+    """
+    lock = getattr(llvm.ffi.lib, "_lock", None)
+    called = getattr(getattr(llvm.ffi.lib, "LLVMPY_GetVersionInfo", None), "_lock", None)
+    return lock if lock is called and hasattr(lock, "__enter__") and hasattr(lock, "__exit__") else None
+
+
+def say_without_lock() -> None:
+    """Tell the user what is not guarded where llvmlite's lock is not found."""
+    if llvmlite_lock() is None:
+        say(
+            "llvmlite has no lock where it was: a fork waits for compilations of funcgrad's own, "
+            "not for those of others that use llvmlite in other threads"
+        )
+
+
 # The last to be registered is the first to be taken, as where code is compiled: ours, then llvmlite's own.
-keep_through_forks(getattr(llvm.ffi.lib, "_lock", contextlib.nullcontext()))
+keep_through_forks(llvmlite_lock() or contextlib.nullcontext())
 keep_through_forks(_LOCK)
 
 
@@ -75,6 +96,7 @@ def host_cpu() -> tuple[str, str]:
 
 @functools.cache
 def _target() -> Any:
+    say_without_lock()
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return llvm.Target.from_triple(triple())

@@ -14,10 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.compile.differs import Differs
 from funcgrad.compile.engines.build import Binary, pack, unpack
-from funcgrad.compile.engines.llvm import CodeError, Loaded, address_of, compile_ir, keep_through_forks
+from funcgrad.compile.engines.llvm import Loaded, address_of, compile_ir, keep_through_forks
 from funcgrad.compile.runtime.cache import lookup, store
 from funcgrad.compile.runtime.machine import offsets
+from funcgrad.compile.runtime.numpy_functions import Handler, handler_capsule, numpy_functions
+from funcgrad.compile.runtime.object_probe import object_difference
 
 __all__ = [
     "Runtime",
@@ -26,33 +29,18 @@ __all__ = [
     "limit_memory",
     "machine_binary",
     "runtime",
+    "runtime_difference",
     "supported",
 ]
 
-_MODULES = ("pool", "call")
+_MODULES = ("pool", "call", "trial")
 _FUNCTIONS = (
-    *("call", "pool_take", "pool_give", "pool_drop"),
+    *("call", "trial", "pool_take", "pool_give", "pool_drop"),
     *("handler_malloc", "handler_calloc", "handler_realloc", "handler_free"),
 )
-# Positions in NumPy's table of C functions, which only ever grows.
-_NEW_FROM_DESCR, _SCALAR, _SET_HANDLER = 94, 60, 304
 _POOL_LIMIT = 256 << 20
 _LOCK = threading.RLock()
 keep_through_forks(_LOCK)
-
-
-class _Handler(ctypes.Structure):
-    """NumPy's PyDataMem_Handler (NEP 49)."""
-
-    _fields_ = (
-        ("name", ctypes.c_char * 127),
-        ("version", ctypes.c_uint8),
-        ("context", ctypes.c_void_p),
-        ("malloc", ctypes.c_void_p),
-        ("calloc", ctypes.c_void_p),
-        ("realloc", ctypes.c_void_p),
-        ("free", ctypes.c_void_p),
-    )
 
 
 class Runtime:
@@ -63,16 +51,16 @@ class Runtime:
         self.pool = np.zeros((64 + 64 * 24) // 8, np.int64)
         self.pool[2] = _POOL_LIMIT
         self.pool[4] = address_of("madvise") if sys.platform.startswith("linux") else 0
-        self._handler = _Handler(
+        self._handler = Handler(
             b"funcgrad", 1, self.pool.ctypes.data, *(loaded.addresses[f"handler_{name}"] for name in _MEMORY)
         )
-        self._capsule = _new_capsule(self._handler)
-        api = _numpy_functions()
+        self._capsule = handler_capsule(self._handler)
+        functions = numpy_functions()
         words = [
             *(id(kind) for kind in (np.ndarray, float, int, complex)),
             *(id(thing) for thing in (True, False, NotImplemented)),
-            *(api[index] for index in (_NEW_FROM_DESCR, _SCALAR, _SET_HANDLER)),
-            *(id(self._capsule), self.pool.ctypes.data),
+            *functions,
+            *(id(self._capsule) if functions.set_handler else 0, self.pool.ctypes.data),
         ]
         self.table = np.array(words, np.uint64).view(np.int64)
         assert len(self.table) == offsets.RUNTIME_WORDS
@@ -93,21 +81,6 @@ class Runtime:
 
 
 _MEMORY = ("malloc", "calloc", "realloc", "free")
-
-
-def _new_capsule(handler: _Handler) -> Any:
-    new = ctypes.pythonapi.PyCapsule_New
-    new.restype = ctypes.py_object
-    new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    return new(ctypes.addressof(handler), b"mem_handler", None)
-
-
-def _numpy_functions() -> Any:
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype = ctypes.c_void_p
-    pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
-    module = sys.modules["numpy._core._multiarray_umath"]
-    return ctypes.cast(pointer(module._ARRAY_API, None), ctypes.POINTER(ctypes.c_size_t))
 
 
 def compile_machine(modules: tuple[str, ...], functions: tuple[str, ...]) -> Binary:
@@ -140,14 +113,22 @@ def machine_source(modules: tuple[str, ...]) -> str:
 
 
 def supported() -> bool:
-    """Whether the layouts that the run time's source knows are those of this interpreter."""
-    return (
-        sys.implementation.name == "cpython"
-        and ctypes.sizeof(ctypes.c_void_p) == 8
-        and sys.byteorder == "little"
-        and not sysconfig.get_config_var("Py_GIL_DISABLED")
-        and not sysconfig.get_config_var("Py_TRACE_REFS")
-    )
+    """Whether the run time's source can be machine code of this interpreter."""
+    return build_difference() is None
+
+
+@functools.cache
+def build_difference() -> str | None:
+    """Why the run time's source is not for this interpreter; None where it is."""
+    if sys.implementation.name != "cpython":
+        return f"this is {sys.implementation.name}, not CPython"
+    if ctypes.sizeof(ctypes.c_void_p) != 8 or sys.byteorder != "little":
+        return "words of this machine are not of 64 bits with the lowest byte first"
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return "this CPython is built to run without its lock"
+    if sysconfig.get_config_var("Py_TRACE_REFS"):
+        return "this CPython is built to trace references"
+    return None
 
 
 def machine_binary(modules: tuple[str, ...], functions: tuple[str, ...]) -> Binary:
@@ -162,19 +143,33 @@ def machine_binary(modules: tuple[str, ...], functions: tuple[str, ...]) -> Bina
 
 
 def runtime() -> Runtime | None:
-    """The run time of this process, or None where it cannot be built."""
+    """The run time of this process, or None where it cannot be built or this process is not as it expects."""
     with _LOCK:
-        return _only_runtime()
+        found = _runtime_or_difference()
+    return found if isinstance(found, Runtime) else None
+
+
+def runtime_difference() -> str | None:
+    """Why this process has no run time; None where it has one."""
+    with _LOCK:
+        found = _runtime_or_difference()
+    return found if isinstance(found, str) else None
 
 
 @functools.cache
-def _only_runtime() -> Runtime | None:
-    if not supported():
-        return None
+def _runtime_or_difference() -> Runtime | str:
+    difference = build_difference()
+    if difference is not None:
+        return difference
     try:
+        difference = object_difference()
+        if difference is not None:
+            return difference
         made = Runtime(machine_binary(_MODULES, _FUNCTIONS).load())
-    except CodeError:  # a system without these functions of C
-        return None
+    except Differs as error:
+        return str(error)
+    except Exception as error:  # noqa: BLE001 - whatever it is, calls take another way, and the notice says why
+        return f"the native run time could not be set up ({type(error).__name__}: {error})"
     # Arrays may outlive the interpreter's modules, and give their memory back even then.
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))
     if hasattr(os, "register_at_fork"):

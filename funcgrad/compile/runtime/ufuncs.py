@@ -14,6 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from funcgrad.compile.differs import say
+from funcgrad.compile.runtime.readable_memory import Memory, Unreadable
+
 __all__ = ["Loop", "loop"]
 
 
@@ -25,8 +28,8 @@ class _Head(ctypes.Structure):
         ("nout", ctypes.c_int),
         ("nargs", ctypes.c_int),
         ("identity", ctypes.c_int),
-        ("functions", ctypes.POINTER(ctypes.c_void_p)),
-        ("data", ctypes.POINTER(ctypes.c_void_p)),
+        ("functions", ctypes.c_size_t),
+        ("data", ctypes.c_size_t),
         ("ntypes", ctypes.c_int),
     )
 
@@ -48,20 +51,29 @@ def loop(name: str, dtype: np.dtype[Any]) -> Loop | None:
     ufunc: Any = getattr(np, name)
     if dtype.char not in "fd" or not dtype.isnative:  # loops of objects need Python's lock
         return None
-    found = _in_table(ufunc, f"{dtype.char * ufunc.nin}->{dtype.char}")
-    return found if found is not None and _agrees(found, ufunc, dtype) else None
+    types = f"{dtype.char * ufunc.nin}->{dtype.char}"
+    if sys.implementation.name != "cpython" or types not in ufunc.types or ufunc.nout != 1:
+        return None
+    found = _in_table(ufunc, types)
+    if found is not None and _agrees(found, ufunc, dtype):
+        return found
+    say(f"the loops of NumPy's {name} are not where they were: it is not called from machine code")
+    return None
 
 
 def _in_table(ufunc: Any, types: str) -> Loop | None:
-    if sys.implementation.name != "cpython" or types not in ufunc.types or ufunc.nout != 1:
-        return None
-    head = _Head.from_address(id(ufunc) + object.__basicsize__)
-    counts = (head.nin, head.nout, head.nargs, head.ntypes)
-    if counts != (ufunc.nin, ufunc.nout, ufunc.nargs, len(ufunc.types)):
-        return None
     place = ufunc.types.index(types)
-    address = head.functions[place]
-    return None if not address else Loop(address, head.data[place] or 0)
+    with Memory() as memory:
+        try:
+            content = memory.content(id(ufunc) + object.__basicsize__, ctypes.sizeof(_Head))
+            head = _Head.from_buffer_copy(content)
+            counts = (head.nin, head.nout, head.nargs, head.ntypes)
+            if counts != (ufunc.nin, ufunc.nout, ufunc.nargs, len(ufunc.types)):
+                return None
+            address, data = [memory.word(table + 8 * place) for table in (head.functions, head.data)]
+        except Unreadable:
+            return None
+    return Loop(address, data) if address else None
 
 
 def _agrees(found: Loop, ufunc: Any, dtype: np.dtype[Any]) -> bool:
