@@ -1,0 +1,87 @@
+"""`regular`: a Jacobian that must be invertible for there to be a derivative."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad.errors import NotDifferentiableError
+from funcgrad.ir.avals import Aval
+from funcgrad.tracing.primitive import Flags, Primitive
+from funcgrad.tracing.samples import ErrorSample, Sample, fixed
+from funcgrad.transforms.call import with_batch_axis
+
+ROUNDING = 8.0
+"""Singular means a reciprocal condition number below this many units in the last place, times the size."""
+
+
+class Regular(Primitive):
+    """A stack of square matrices; raises where one is singular, or where what it belongs to is no solution."""
+
+    name = "regular"
+    parameters = ("what",)
+    aliases = True
+    what: str
+
+    def infer(self, *avals: Aval) -> Aval:
+        return avals[0]
+
+    def evaluate(self, *values: Any) -> Any:
+        matrix, solved = values
+        if not np.all(solved):
+            raise NotDifferentiableError(
+                f"{self.what} has not found a solution, and its derivative was asked for",
+                remedy="Look at its result without derivatives (success, status and message say what happened), "
+                "and give it another start, tolerance or number of iterations.",
+            )
+        if np.size(matrix) and is_singular(np.asarray(matrix)):
+            raise NotDifferentiableError(
+                f"the Jacobian of the equations behind {self.what} is singular at the solution, which has no "
+                "derivative there",
+                remedy="The solution is not isolated, or turns at a fold, or a constraint is one too many: "
+                "change the problem, or stop the gradient with fg.stop_gradient.",
+            )
+        return matrix
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        return self.bind(*primals), tangents[0]
+
+    def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
+        return self.bind(*with_batch_axis(size, inputs, batched)), True
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        matrix = fixed(np.array([[2.0, 0.5], [0.1, 1.0]]))
+        return (Sample(matrix, fixed(np.bool_(True)), params={"what": "root"}),)
+
+    @classmethod
+    def error_samples(cls) -> Sequence[Any]:
+        params = {"what": "root"}
+        singular = fixed(np.array([[1.0, 2.0], [2.0, 4.0]]))
+        yes, no = fixed(np.bool_(True)), fixed(np.bool_(False))
+        error = NotDifferentiableError
+        return (
+            ErrorSample(singular, yes, params=params, words="singular", error=error),
+            ErrorSample(fixed(np.eye(2)), no, params=params, words="not found a solution", error=error),
+        )
+
+
+def is_singular(matrix: Any) -> bool:
+    """Whether any matrix of the stack is singular to rounding, whatever the units of its rows and columns."""
+    if not np.all(np.isfinite(matrix)):
+        return True
+    rows = np.max(abs(matrix), axis=-1, keepdims=True)
+    if not np.all(rows):
+        return True
+    scaled = matrix / rows
+    columns = np.max(abs(scaled), axis=-2, keepdims=True)
+    if not np.all(columns):
+        return True
+    size = matrix.shape[-1]
+    if size == 1:
+        return False
+    singular_values = np.linalg.svd(scaled / columns, compute_uv=False)
+    least = ROUNDING * size * np.finfo(matrix.dtype).eps
+    return bool(np.any(singular_values[..., -1] <= least * singular_values[..., 0]))
