@@ -24,6 +24,7 @@ NAMESPACES = {
     "funcgrad.numpy.fft": fg.numpy.fft,
     "funcgrad.scipy.special": fg.scipy.special,
     "funcgrad.scipy.linalg": fg.scipy.linalg,
+    "funcgrad.scipy.optimize": fg.scipy.optimize,
     "funcgrad.random": fg.random,
     "funcgrad.nn": fg.nn,
     "funcgrad.lax": fg.lax,

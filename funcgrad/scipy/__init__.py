@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 if _TYPE_CHECKING:
     from funcgrad.scipy import linalg as linalg
+    from funcgrad.scipy import optimize as optimize
     from funcgrad.scipy import special as special
 
-__all__ = ["linalg", "special"]
+__all__ = ["linalg", "optimize", "special"]
 
 
 def __getattr__(name: str) -> object:

@@ -136,6 +136,7 @@ def refuse_inside_numpy(x: Tracer, frame: FrameType) -> None:
 COUNTERPARTS = {
     "scipy.special": ("funcgrad.scipy.special", "fg.scipy.special"),
     "scipy.linalg": ("funcgrad.scipy.linalg", "fg.scipy.linalg"),
+    "scipy.optimize": ("funcgrad.scipy.optimize", "fg.scipy.optimize"),
     "scipy.fft": ("funcgrad.numpy.fft", "fg.numpy.fft"),
 }
 """Packages of SciPy, the modules of ours with functions of the same names, and how users write them."""

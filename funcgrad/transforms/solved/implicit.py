@@ -1,7 +1,8 @@
 """The implicit function theorem: derivatives of whatever solves ``equations(unknowns, ...) = 0``.
 
-With ``J`` the Jacobian of the equations by the unknowns, ``J @ unknowns_dot = -equations_dot``. It is recorded
-with ordinary operations at the solution, which is an equation itself: so derivatives of every order follow.
+With ``J`` the Jacobian of the equations by the unknowns, ``J @ unknowns_dot = -equations_dot``. It is
+recorded with ordinary operations at the solution, which is an equation itself: so derivatives of every order
+follow.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from funcgrad.transforms.simplify import simplify_program
 from funcgrad.transforms.solved.method import Method, Programs
 from funcgrad.transforms.solved.regular import Regular
 
-REPORT = (Aval((), np.bool_), Aval((), np.int64), Aval((), np.int64), Aval((), np.int64))
-"""What follows the solution: whether it is one, SciPy's status, iterations, evaluations of the function."""
+REPORT = (Aval((), np.bool_), Aval((), np.bool_), Aval((), np.int64), Aval((), np.int64), Aval((), np.int64))
+"""What follows: whether it is a solution, whether SciPy says so, its status, iterations, evaluations."""
 
 
 @dataclass(frozen=True)
@@ -102,10 +103,8 @@ class Implicit(Method):
         avals = equations.in_avals[: self.n_unknowns]
         moved = self.moved_by_unknowns(equations)
         rows = np.split(np.eye(size), np.cumsum([a.size for a in avals])[:-1], axis=1)
-        directions = [
-            row.reshape(size, *a.shape).astype(a.dtype) for row, a in zip(rows, avals, strict=True)
-        ]
-        if size == 1:
+        directions = [row.reshape(size, *a.shape).astype(a.dtype) for row, a in zip(rows, avals, strict=True)]
+        if len(avals) == size == 1:
             (moves,) = inline(recorder, moved, [*point, *[d[0] for d in directions]])
             return reshape(moves, (1, 1))
         flags = (*[False] * len(point), *[True] * len(directions))
@@ -153,5 +152,5 @@ class NewtonRoot(Implicit):
             step = np.linalg.solve(np.stack(columns, 1), residual)
             x = x - step
             if np.all(abs(step) <= 4e-16 * abs(x)):
-                return x, True, 0, k, k
+                return x, True, True, 0, k, k
         raise NotDifferentiableError(f"{self.what} has not converged")

@@ -19,6 +19,9 @@ class Method:
     with the same functions is the same equation.
     """
 
+    differentiable = True
+    """Whether anything that is found has a derivative."""
+
     def results(self, programs: Programs, avals: tuple[Aval, ...]) -> tuple[Aval, ...]:
         """The avals of what is found for inputs of these avals."""
         raise NotImplementedError

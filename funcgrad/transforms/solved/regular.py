@@ -18,7 +18,7 @@ ROUNDING = 8.0
 
 
 class Regular(Primitive):
-    """A stack of square matrices; raises where one is singular, or where what it belongs to is no solution."""
+    """A stack of square matrices; raises where one is singular, or belongs to what is no solution."""
 
     name = "regular"
     parameters = ("what",)
@@ -33,8 +33,8 @@ class Regular(Primitive):
         if not np.all(solved):
             raise NotDifferentiableError(
                 f"{self.what} has not found a solution, and its derivative was asked for",
-                remedy="Look at its result without derivatives (success, status and message say what happened), "
-                "and give it another start, tolerance or number of iterations.",
+                remedy="Look at its result without derivatives, where success, status and message say what "
+                "happened, and give it another start, tolerance or number of iterations.",
             )
         if np.size(matrix) and is_singular(np.asarray(matrix)):
             raise NotDifferentiableError(

@@ -15,7 +15,7 @@ from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation, Program, Var
 from funcgrad.ops.arithmetic import mul, sub
 from funcgrad.tracing.primitive import Flags, Primitive
-from funcgrad.tracing.recorder import Recorder, recorder_of
+from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.samples import Sample, fixed, uniform
 from funcgrad.transforms.batching import batch_program
 from funcgrad.transforms.replay import as_tracer, inline, inputs_of, transforming
@@ -81,6 +81,8 @@ class Solved(Primitive):
         assert recorder is not None, "a jvp rule runs on tracers"
         inputs = [as_tracer(recorder, x) for x in primals]
         outs = recorder.record(self, inputs)
+        if not self.method.differentiable:
+            return outs, (None,) * len(outs)
         if not self.lanes:
             return outs, tuple(self.method.tangents(self.programs, inputs, outs, tangents))
         active = tuple([t is not None for t in tangents])
@@ -139,14 +141,6 @@ def of_aval(x: Any, a: Aval) -> Any:
     """A result of a solver in the shape and dtype it is said to have; numbers as NumPy scalars."""
     found = np.array(x, a.dtype).reshape(a.shape)
     return found if a.shape else found[()]
-
-
-def recorded_solution(
-    recorder: Recorder | None, method: Method, programs: tuple[Program, ...], inputs: Sequence[Any]
-) -> Sequence[Any]:
-    """The results of a new equation, or of the solver where nothing is traced."""
-    found: Sequence[Any] = Solved(method, programs, ()).bind(*inputs)
-    return found
 
 
 def _square_less() -> Program:

@@ -1,0 +1,43 @@
+"""The functions of ``scipy.optimize``, with SciPy's signatures and results, and derivatives.
+
+SciPy's solvers find the values. What they find depends on whatever the functions depend on, `args` and what
+they close over alike, and the implicit function theorem says how: in every order, forwards and backwards. The
+start of a search has no derivative. Inside the solvers derivatives are exact where SciPy would take
+differences.
+"""
+
+from funcgrad.scipy.optimize.assignment import linear_sum_assignment
+from funcgrad.scipy.optimize.fits import curve_fit, least_squares, lsq_linear, nnls
+from funcgrad.scipy.optimize.linear import linprog
+from funcgrad.scipy.optimize.minima import minimize, minimize_scalar
+from funcgrad.scipy.optimize.roots import fixed_point, fsolve, root
+from funcgrad.scipy.optimize.scalar_roots import (
+    bisect,
+    brenth,
+    brentq,
+    newton,
+    ridder,
+    root_scalar,
+    toms748,
+)
+
+__all__ = [
+    "bisect",
+    "brenth",
+    "brentq",
+    "curve_fit",
+    "fixed_point",
+    "fsolve",
+    "least_squares",
+    "linear_sum_assignment",
+    "linprog",
+    "lsq_linear",
+    "minimize",
+    "minimize_scalar",
+    "newton",
+    "nnls",
+    "ridder",
+    "root",
+    "root_scalar",
+    "toms748",
+]

@@ -1,0 +1,76 @@
+"""Options of solvers as parameters of an equation, and the results that solvers give inside a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from funcgrad.api.control import bound
+from funcgrad.ir.program import Program
+from funcgrad.transforms.solved.method import Method
+from funcgrad.transforms.solved.solving import Solved
+
+IN_A_TRACE = "found inside a trace; success and status say how the search ended"
+
+Options = tuple[tuple[str, Any], ...]
+
+
+class Held:
+    """An option that cannot be compared by value, such as a callback: equal to itself alone."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return f"Held({self.value!r})"
+
+
+def frozen(options: Mapping[str, Any] | None) -> Options:
+    """The options as a value that can be compared."""
+    return tuple([(key, hashable(value)) for key, value in sorted((options or {}).items())])
+
+
+def hashable(value: Any) -> Any:
+    """The option itself, or held where it has no hash."""
+    if isinstance(value, dict):
+        return Held(value)
+    try:
+        hash(value)
+    except TypeError:
+        return Held(value)
+    return value
+
+
+def thawed(options: Options) -> dict[str, Any]:
+    """The options as SciPy takes them."""
+    return {key: value.value if isinstance(value, Held) else value for key, value in options}
+
+
+def scipys(name: str) -> Any:
+    """SciPy's function of that name."""
+    return getattr(import_module("scipy.optimize"), name)
+
+
+def found(method: Method, programs: tuple[Program, ...], inputs: Sequence[Any]) -> Sequence[Any]:
+    """What the method finds, as an equation of the open trace, or at once where no input is traced."""
+    return bound(Solved(method, programs, ()), inputs)
+
+
+def result(**fields: Any) -> Any:
+    """SciPy's object for results."""
+    return scipys("OptimizeResult")(message=IN_A_TRACE, **fields)
+
+
+def report(
+    solved: Any, success: Any = True, status: Any = 0, nit: Any = 0, nfev: Any = 0
+) -> tuple[Any, Any, Any, Any, Any]:
+    """What the results of every implicit method end with.
+
+    What is solved has a derivative, also where SciPy is not content with the last digits.
+    """
+    return np.bool_(solved), np.bool_(success), np.int64(status), np.int64(nit), np.int64(nfev)

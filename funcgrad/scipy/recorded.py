@@ -1,0 +1,137 @@
+"""Functions that users hand to solvers, recorded: shared by `optimize` and `integrate`.
+
+A function is recorded without values; what it closes over, the values of outer traces among them, becomes
+further inputs, so derivatives by it are right. Where nothing is traced SciPy is handed the function itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from funcgrad import tree
+from funcgrad.api.arguments import here
+from funcgrad.api.calls import run
+from funcgrad.api.control_types import Recorded, recorded
+from funcgrad.errors import DtypeError, ShapeError
+from funcgrad.ir.avals import Aval
+from funcgrad.ir.program import Program
+from funcgrad.ops.families import aval as aval_of_any
+from funcgrad.ops.structure import cast, reshape
+from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.recorder import active_recorder, recorder_of
+from funcgrad.tracing.tracer import Tracer
+
+Function = Callable[..., Any]
+
+FLOAT = np.dtype(np.float64)
+
+
+class Closed(Protocol):
+    """A Program whose last inputs have values."""
+
+    @property
+    def program(self) -> Program:
+        """Of some arrays, and the constants."""
+
+    @property
+    def constants(self) -> list[Any]:
+        """The values of the last inputs."""
+
+
+class Known:
+    """A recorded function of arrays: its Program, and the values of what it closes over."""
+
+    __slots__ = ("constants", "program", "recorded")
+
+    def __init__(self, found: Recorded) -> None:
+        self.recorded = found
+        self.program: Program = found.transformed("known", _itself, found.out_avals)
+        self.constants: list[Any] = found.constants
+
+    def __call__(self, *args: Any) -> Any:
+        """The function of these arrays, traced or not: one result, or a tuple of several."""
+        outs = run(self.program, [*args, *self.constants])
+        return outs[0] if len(outs) == 1 else tuple(outs)
+
+
+def _itself(program: Program) -> Program:
+    return program
+
+
+def known(function: Function, avals: Sequence[Aval], what: str, role: str, args: Sequence[Any] = ()) -> Known:
+    """``function(*arrays of these avals, *args)``, recorded; `args` count among what it closes over."""
+    if not callable(function):
+        raise TypeError(f"{what} expects a function, got a {type(function).__name__}: {function!r}")
+
+    def call(*arrays: Any) -> Any:
+        return function(*arrays, *args)
+
+    call.__name__ = getattr(function, "__name__", role)
+    structure = tree.structure(tuple(avals))
+    return Known(recorded(call, structure, avals, what, role))
+
+
+def scalar_function(function: Function, avals: Sequence[Aval], what: str, args: Sequence[Any] = ()) -> Known:
+    """A function that returns one real number; SciPy's vector of one element counts as such."""
+
+    def number(*arrays: Any) -> Any:
+        value = asoperand(function(*arrays, *args))
+        seen = aval_of_any(value)
+        if seen.size != 1 or seen.dtype.kind == "c":
+            raise ShapeError(
+                f"the function given to {what} must return a real number, and returned {seen}", source=here()
+            )
+        return cast(reshape(value, ()) if seen.shape else value, FLOAT)
+
+    number.__name__ = getattr(function, "__name__", "objective")
+    return known(number, avals, what, "objective")
+
+
+def vector_function(function: Function, avals: Sequence[Aval], what: str, args: Sequence[Any] = ()) -> Known:
+    """A function that returns a vector; a number is a vector of one element."""
+
+    def vector(*arrays: Any) -> Any:
+        value = asoperand(function(*arrays, *args))
+        seen = aval_of_any(value)
+        if seen.dtype.kind == "c" or seen.ndim > 1:
+            raise ShapeError(
+                f"the function given to {what} must return a real vector, and returned {seen}", source=here()
+            )
+        value = value if isinstance(value, Tracer | np.ndarray) else np.asarray(value)
+        return cast(reshape(value, (seen.size,)), FLOAT)
+
+    vector.__name__ = getattr(function, "__name__", "residuals")
+    return known(vector, avals, what, "residuals")
+
+
+def as_args(args: Any) -> tuple[Any, ...]:
+    """SciPy's `args`: a tuple, or the one argument there is."""
+    return args if isinstance(args, tuple) else (args,)
+
+
+def is_plain(*values: Any) -> bool:
+    """Whether no trace is open, so that SciPy may be handed everything as it stands."""
+    return active_recorder() is None and recorder_of(tree.leaves(values)) is None
+
+
+def real_vector(x: Any, what: str) -> Any:
+    """A start as a vector of doubles, traced or not; raises DtypeError for complex numbers."""
+    value = asoperand(x)
+    seen = aval_of_any(value)
+    if seen.dtype.kind == "c":
+        raise DtypeError(f"{what} looks for real numbers, and the start is {seen}", source=here())
+    value = value if isinstance(value, Tracer) else np.asarray(value)
+    return cast(reshape(value, (seen.size,)), FLOAT)
+
+
+def real_scalar(x: Any, what: str) -> Any:
+    """A start, bracket or limit as a double, traced or not."""
+    value = asoperand(x)
+    seen = aval_of_any(value)
+    if seen.size != 1 or seen.dtype.kind == "c":
+        raise ShapeError(f"{what} takes a real number here, got {seen}", source=here())
+    value = value if isinstance(value, Tracer) else np.asarray(value)
+    return cast(reshape(value, ()), FLOAT)
