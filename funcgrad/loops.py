@@ -103,7 +103,7 @@ def _short(value: object) -> str:
     if isinstance(value, str):
         return value
     try:
-        return f"{float(value):.4g}"  # type: ignore[arg-type]
+        return f"{value:.4g}"
     except (TypeError, ValueError):
         return str(value)
 

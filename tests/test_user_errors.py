@@ -120,11 +120,12 @@ def test_float_of_a_tracer_without_a_value() -> None:
         return math.sin(x)
 
     assert text_of(errors.ConcretizationError, lambda: fg.vmap(sine)(np.ones(3))) == lines(
-        "float() needs the value of a traced f64[], and no value exists under vmap",
+        "math.sin() needs the value of a traced f64[], and no value exists under vmap",
         "  FILE:N in sine",
         "    return math.sin(x)",
         "           ^^^^^^^^^^^",
-        "  Use fg.numpy functions instead, or move the call out of the traced function.",
+        "  Use np.sin, which keeps the gradient.",
+        "  fg.stop_gradient(x) says that only the value is meant.",
     )
 
 
@@ -137,7 +138,8 @@ def test_asarray_of_a_tracer_without_a_value() -> None:
         "  FILE:N in rows",
         "    return np.asarray(x).sum()",
         "           ^^^^^^^^^^^^^",
-        "  Use fg.numpy functions instead, or move the call out of the traced function.",
+        "  It is an array already: leave it out, or use fg.numpy.asarray, which keeps the gradient.",
+        "  fg.stop_gradient(x) says that only the value is meant.",
     )
 
 
@@ -145,7 +147,8 @@ def test_the_transform_that_knows_no_value_is_named() -> None:
     def scaled(x: Any) -> Any:
         return float(x) * x
 
-    assert fg.grad(scaled)(2.0) == 2.0
+    with pytest.raises(errors.ConcretizationError, match="which would drop its gradient"):
+        fg.grad(scaled)(2.0)
     for transform, run in [("jit", fg.jit(fg.grad(scaled))), ("vmap", fg.vmap(fg.grad(scaled)))]:
         with pytest.raises(errors.ConcretizationError, match=f"no value exists under {transform}\n"):
             run(np.ones(3) if transform == "vmap" else 2.0)

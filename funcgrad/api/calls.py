@@ -23,6 +23,7 @@ from funcgrad.ir.program import Program
 from funcgrad.source import user_location_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import NO_VALUE, Recorder, located, recorder_of
+from funcgrad.tracing.swallowed import real_error
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.replay import inline
 from funcgrad.transforms.resume import resume_program
@@ -177,13 +178,16 @@ def trace(
         tracers = [recorder.input(aval, value) for aval, value in zip(avals, values, strict=True)]
         try:
             result = call(tracers)
+            if recorder.deferred and recorder.refused is not None:
+                raise recorder.refused
         except FuncgradError as error:
             located(error, user_location_of(error))
             raise
-        except ValueError as error:
-            # NumPy reports whatever goes wrong while it stores an element in words of its own.
-            if isinstance(error.__cause__, FuncgradError):
-                raise error.__cause__.with_traceback(error.__traceback__) from None
+        except Exception as error:
+            # NumPy and SciPy report in words of their own what goes wrong in the middle of their C code.
+            real = real_error(error, recorder)
+            if real is not None:
+                raise real.with_traceback(error.__traceback__) from None
             raise
         outputs = tuple([recorder.index_of(asoperand(x)) for x in collect(result)])
         return Traced(recorder, len(leaves), result, outputs)

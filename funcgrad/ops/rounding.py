@@ -19,6 +19,7 @@ class Rounding(Unary):
     """To a whole number."""
 
     kinds = "f"
+    severs = True
 
     def derivative(self, x: Any, out: Any) -> Any:
         return None
@@ -74,6 +75,7 @@ class FloorDivide(Binary):
     symbol = "//"
     keeps_weak = True
     kinds = "f"
+    severs = True
 
     def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
         return None

@@ -68,6 +68,61 @@ def called_method(frame: FrameType) -> str | None:
     return last.value if last is not None and last.name in ("LOAD_METHOD", "LOAD_ATTR") else None
 
 
+def called_name(frame: FrameType) -> str:
+    """What the frame calls, as the user spells it: ``stats.norm.pdf``; ``""`` where it is no dotted name."""
+    steps = [s for s in running_instruction(frame.f_code, frame.f_lasti).function if s.name != "PUSH_NULL"]
+    if not steps or not all(s.name.startswith("LOAD_") and isinstance(s.value, str) for s in steps):
+        return ""
+    return ".".join([s.value for s in steps])
+
+
+def formats(frame: FrameType) -> bool:
+    """Whether the frame runs a ``%``: what asks for a number there is ``"%.3f" % x``."""
+    instruction = running_instruction(frame.f_code, frame.f_lasti)
+    return instruction.name == "BINARY_OP" and instruction.operator in ("%", "%=")
+
+
+_SHOWS = frozenset({"FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC", "CONVERT_VALUE"})
+_DECIDES = frozenset({"COMPARE_OP", "CONTAINS_OP", "TO_BOOL", "UNARY_NOT"})
+_SIMPLE_LOADS = frozenset(
+    {"LOAD_CONST", "LOAD_SMALL_INT", "LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_GLOBAL", "LOAD_DEREF"}
+)
+
+
+def only_decides_or_shows(frame: FrameType) -> bool:
+    """Whether the result of the running call is compared, branched on, formatted or printed, and no more.
+
+    So it is in ``if float(x) < 1``, ``f"{float(x):.3f}"`` and ``print(x.item())``.
+    """
+    running = running_instruction(frame.f_code, frame.f_lasti)
+    return running.name in _CALLS and (
+        consumed_by_control(frame.f_code, running.offset) or printed(frame, running.offset)
+    )
+
+
+@lru_cache(maxsize=1024)
+def consumed_by_control(code: CodeType, offset: int) -> bool:
+    """Whether what comes behind the call at an offset compares its result, branches on it or shows it."""
+    first, second = (*steps_after(code, offset, 2), None, None)[:2]
+    if first is None:
+        return False
+    if first.name in _SHOWS or first.name in _DECIDES or ("JUMP" in first.name and "_IF_" in first.name):
+        return True
+    if second is None or first.name not in _SIMPLE_LOADS:
+        return False
+    return second.name == "COMPARE_OP" or (second.name in _SHOWS and first.name == "LOAD_CONST")
+
+
+def printed(frame: FrameType, offset: int) -> bool:
+    """Whether the result of the call at an offset is an argument of `print`."""
+    for step in steps_after(frame.f_code, offset, 64):
+        if step.name in _CALLS and step.name != "PRECALL":
+            outer = running_instruction(frame.f_code, step.offset)
+            if any(steps and steps[-1].offset == offset for steps in outer.arguments):
+                return bool(outer.function) and looked_up(outer.function, frame) is print
+    return False
+
+
 def compares_elements(frame: FrameType) -> bool:
     """Whether the frame calls a C function, such as ``max`` or ``sorted``, and is at no branch of its own."""
     running = running_instruction(frame.f_code, frame.f_lasti)
@@ -90,9 +145,9 @@ class Step:
 
 
 class Running:
-    """An instruction: its name and place, and for calls the steps that made function and arguments."""
+    """An instruction: its name, operator and place, and for calls what made function and arguments."""
 
-    __slots__ = ("arguments", "function", "name", "offset")
+    __slots__ = ("arguments", "function", "name", "offset", "operator")
 
     def __init__(
         self,
@@ -100,7 +155,9 @@ class Running:
         offset: int,
         function: Sequence[Step] = (),
         arguments: Sequence[Sequence[Step]] = (),
+        operator: Any = None,
     ) -> None:
+        self.operator = operator
         self.name = name
         self.offset = offset
         self.function = function
@@ -115,7 +172,7 @@ def running_instruction(code: CodeType, lasti: int) -> Running:
         return Running("", lasti)
     last = steps.pop()
     if last.name not in _CALLS:
-        return Running(last.name, last.offset)
+        return Running(last.name, last.offset, operator=last.value)
     while steps and steps[-1].name in ("PRECALL", "KW_NAMES"):
         steps.pop()
     count = last.value if isinstance(last.value, int) else 0
@@ -131,12 +188,21 @@ def running_instruction(code: CodeType, lasti: int) -> Running:
 
 def steps_until(code: CodeType, lasti: int) -> list[Step]:
     """The instructions up to and including the one at `lasti`, without those that do nothing."""
+    return [step for step in all_steps(code) if step.offset <= lasti]
+
+
+def steps_after(code: CodeType, offset: int, count: int) -> list[Step]:
+    """The instructions behind the one at an offset, at most so many."""
+    return [step for step in all_steps(code) if step.offset > offset][:count]
+
+
+@lru_cache(maxsize=64)
+def all_steps(code: CodeType) -> tuple[Step, ...]:
+    """The instructions of a function, without those that do nothing."""
     import dis  # noqa: PLC0415 - needed only when NumPy asks a tracer for its value
 
     steps = []
     for instruction in dis.get_instructions(code):
-        if instruction.offset > lasti:
-            break
         name = instruction.opname
         if name in ("CACHE", "NOP", "EXTENDED_ARG", "RESUME", "NOT_TAKEN"):
             continue
@@ -152,7 +218,7 @@ def steps_until(code: CodeType, lasti: int) -> list[Step]:
         if name == "BINARY_OP":
             value = instruction.argrepr
         steps.append(Step(name, value, instruction.offset, dis.stack_effect(instruction.opcode, argument)))
-    return steps
+    return tuple(steps)
 
 
 def take_value(steps: list[Step]) -> list[Step]:

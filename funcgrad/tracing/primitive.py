@@ -75,7 +75,7 @@ class Primitive:
     splits: ClassVar[bool] = False
     """Whether it gives eigenvectors, of which `funcgrad.transforms.spectra` takes care before derivatives."""
     severs: ClassVar[bool] = False
-    """Whether its result is there to have no gradient, so that nobody needs to be warned of losing it."""
+    """Whether no derivative flows through it, so that its value may be read as an ordinary number."""
     pure: ClassVar[bool] = True
     """Whether two applications to the same inputs may be merged."""
 

@@ -55,6 +55,7 @@ class Recorder:
         "_token",
         "avals",
         "closed",
+        "deferred",
         "derivatives",
         "level",
         "location",
@@ -62,11 +63,13 @@ class Recorder:
         "native",
         "operand_values",
         "operands",
+        "refused",
         "selected",
         "sources",
         "steps",
         "transform",
         "values",
+        "varying",
     )
 
     def __init__(self, name: str, transform: str = "", location: Any = None) -> None:
@@ -93,6 +96,12 @@ class Recorder:
         """The values of the inputs, literals and captured arrays: the inputs of the lifted Program."""
         self.selected: set[int] | None = None
         """Cotangents with zeros put there by a selection; kept by the transpose pass only."""
+        self.refused: FuncgradError | None = None
+        """The last refusal to give a value, which C code may have replaced by an error of its own."""
+        self.deferred = False
+        """Whether that refusal is to be raised when the function returns, as it could not be before."""
+        self.varying: dict[int, bool] = {}
+        """What `funcgrad.tracing.constants` has found out: whether a derivative flows through an index."""
         self._captured: dict[Any, int] = {}
         self._locked: list[Any] = []
 
@@ -261,6 +270,31 @@ class Recorder:
             return value._recorder.value_of(value._index)
         return value
 
+    def why_unknown(self, index: int) -> str:
+        """Why there is no value at `index`, in words; ``""`` where there is one. Evaluates nothing."""
+        visited: set[int] = set()
+        stack = [index]
+        while stack:
+            i = stack.pop()
+            value = self.values.get(i, NO_VALUE)
+            if type(value) is Tracer:
+                why = value._recorder.why_unknown(value._index)
+                if why:
+                    return why
+            if i in visited or value is not NO_VALUE:
+                continue
+            visited.add(i)
+            step = self.steps[i]
+            if type(step) is int:
+                step = self.steps[i - step]
+            if type(step) is Aval:
+                return self._has_no_values()
+            stack.extend(step[1:])
+        return ""
+
+    def _has_no_values(self) -> str:
+        return f"no value exists under {self.transform or 'this transform'}"
+
     def _unevaluated(self, index: int) -> list[int]:
         needed: set[int] = set()
         stack = [index]
@@ -274,7 +308,7 @@ class Recorder:
                 continue
             if type(step) is Aval:
                 # The words, and the transform that knows no value, go into the error that names the line.
-                raise ConcretizationError(f"no value exists under {self.transform or 'this transform'}")
+                raise ConcretizationError(self._has_no_values())
             needed.add(i)
             stack.extend(step[1:])
         return sorted(needed)

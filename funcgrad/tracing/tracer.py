@@ -15,7 +15,7 @@ from funcgrad.errors import ConcretizationError, TracedBranchError
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.callers import compares_elements
-from funcgrad.tracing.conversion import array_of, number_of
+from funcgrad.tracing.conversion import array_of, integer_of, number_of, python_value_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -136,11 +136,12 @@ class Tracer:
 
     def has_value(self) -> bool:
         """Whether the value exists, or can be computed from values that do."""
-        try:
-            self.concrete()
-        except ConcretizationError:
-            return False
-        return True
+        return not self.why_unknown()
+
+    def why_unknown(self) -> str:
+        """Why there is no value, in words; ``""`` where there is one, or one can be computed."""
+        x = self.frozen()
+        return x._recorder.why_unknown(x._index)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return array_of(self, dtype, copy, _getframe(1))
@@ -149,21 +150,27 @@ class Tracer:
         return float(number_of(self, "float()", _getframe(1)))
 
     def __int__(self) -> int:
-        return int(number_of(self, "int()", _getframe(1)))
+        return int(integer_of(self, _getframe(1)))
 
     def __complex__(self) -> complex:
         return complex(number_of(self, "complex()", _getframe(1)))
 
     def __index__(self) -> int:
+        if self.aval.shape or self.aval.dtype.kind not in "iub":
+            raise ConcretizationError(
+                f"a traced {self.aval} is no integer, and cannot be an index or a size",
+                source=Source(*user_location()),
+                remedy="Use int(x), which takes the value rounded towards zero.",
+            )
         return self._needed_by("an index", _STATIC).__index__()  # type: ignore[no-any-return]
 
     def item(self, *args: int) -> Any:
-        """The value of one element as a Python scalar."""
-        return self._needed_by("item()").item(*args)
+        """The value of one element as a Python scalar; refused where it has a derivative to lose."""
+        return python_value_of(self, "item()", _getframe(1)).item(*args)
 
     def tolist(self) -> Any:
-        """The values as nested lists of Python scalars."""
-        return self._needed_by("tolist()").tolist()
+        """The values as nested lists of Python scalars; refused where they have a derivative to lose."""
+        return python_value_of(self, "tolist()", _getframe(1)).tolist()
 
     def __iter__(self) -> Iterator[Any]:
         if not self.aval.shape:

@@ -1,0 +1,77 @@
+"""Whether a traced value has a derivative to lose, read from the record of what it was computed from.
+
+A value has none where nothing differentiable leads to it: constants of the trace, integers and booleans,
+whatever stands behind `stop_gradient` or a rounding. Knows no rule of any operation but that it severs.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Any
+
+from funcgrad.ir.avals import Aval
+
+if TYPE_CHECKING:
+    from funcgrad.tracing.recorder import Recorder
+    from funcgrad.tracing.tracer import Tracer
+
+__all__ = ["is_constant"]
+
+
+def is_constant(x: Tracer) -> bool:
+    """Whether no derivative by an input of any open trace flows through `x`.
+
+    >>> seen = []
+    >>> def f(x):
+    ...     seen.append((is_constant(x), is_constant(2.0 * fg.stop_gradient(x)), is_constant(np.floor(x))))
+    ...     return x
+    >>> _ = fg.grad(f)(1.5)
+    >>> seen
+    [(False, True, True)]
+    """
+    x = x.frozen()
+    return not varies(x._recorder, x._index)
+
+
+def varies(recorder: Recorder, index: int) -> bool:
+    """Whether the value at an index depends, differentiably, on an input of its trace or of an outer one.
+
+    What was found is remembered: numbers that are read one by one cost one look each.
+    """
+    known = recorder.varying
+    stack = [index]
+    while stack:
+        i = stack[-1]
+        operands = () if i in known else operands_of(recorder, i)
+        if operands is None:
+            known[i] = enters_varying(recorder, i)
+        missing = [j for j in operands or () if j not in known]
+        if missing:
+            stack += missing
+            continue
+        if i not in known:
+            known[i] = any(known[j] for j in operands or ())
+        stack.pop()
+    return known[index]
+
+
+def operands_of(recorder: Recorder, index: int) -> tuple[int, ...] | None:
+    """What a derivative of the value at an index would come from; None for a value that enters the trace."""
+    if not recorder.avals[index].inexact:
+        return ()
+    step = recorder.steps[index]
+    if type(step) is int:
+        step = recorder.steps[index - step]
+    if type(step) is Aval:
+        return None
+    return () if step[0].severs else step[1:]
+
+
+def enters_varying(recorder: Recorder, index: int) -> bool:
+    """Whether an input, or a captured tracer, brings a derivative into the trace."""
+    value: Any = recorder.values.get(index)
+    place = bisect_left(recorder.operands, (index, False))
+    is_operand = recorder.operands[place : place + 1] and recorder.operands[place][0] == index
+    if not is_operand:
+        return True
+    return hasattr(value, "_recorder") and varies(value._recorder, value._index)

@@ -1,0 +1,96 @@
+"""Errors of ours that C code has replaced by words of its own: "Error setting single item of array".
+
+A refusal is raised inside ``x.__float__`` or ``x.__array__``, which C code calls, and some of it gives
+another error, or goes on calling with the error set. What was refused last is noted in the recorder; the
+transforms raise it in place of an error that came from it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from funcgrad.errors import DtypeError, FuncgradError
+from funcgrad.source import Source, is_library_code, user_location_of
+from funcgrad.tracing.callers import looked_up, running_instruction
+from funcgrad.tracing.refusals import named_in_scipy
+
+if TYPE_CHECKING:
+    from funcgrad.tracing.recorder import Recorder
+
+__all__ = ["real_error"]
+
+
+def real_error(error: Exception, recorder: Recorder) -> FuncgradError | None:
+    """The error that should be seen instead of one that is none of ours; None where it is right as it is."""
+    refused = recorder.refused
+    if refused is not None and (
+        came_from(error, refused) or (same_place(error, refused) and not raised_by_user(error))
+    ):
+        return refused
+    cause = error.__cause__
+    if isinstance(error, ValueError) and isinstance(cause, FuncgradError):
+        return cause
+    if isinstance(error, TypeError | NotImplementedError) and speaks_of_objects(str(error)):
+        return about_objects(error)
+    return None
+
+
+def came_from(error: BaseException, refused: FuncgradError) -> bool:
+    """Whether a refusal stands among the causes and contexts of an error that the user did not raise."""
+    seen: set[int] = set()
+    waiting: list[BaseException | None] = [error.__cause__, error.__context__]
+    while waiting:
+        link = waiting.pop()
+        # C code that goes on calling meets further refusals before it gives up.
+        if link is refused or (isinstance(link, FuncgradError) and type(link) is type(refused)):
+            return not raised_by_user(error)
+        if link is not None and id(link) not in seen:
+            seen.add(id(link))
+            waiting += [link.__cause__, link.__context__]
+    return False
+
+
+def raised_by_user(error: BaseException) -> bool:
+    """Whether a ``raise`` of the user's own code made the error, as their handler of a refusal may."""
+    entry = error.__traceback__
+    while entry is not None and entry.tb_next is not None:
+        entry = entry.tb_next
+    if entry is None or is_library_code(entry.tb_frame.f_code):
+        return False
+    return running_instruction(entry.tb_frame.f_code, entry.tb_lasti).name == "RAISE_VARARGS"
+
+
+def same_place(error: Exception, refused: FuncgradError) -> bool:
+    """Whether both come from the same line of the user's: C code cleared the refusal and raised its own."""
+    location = user_location_of(error)
+    return location is not None and refused.source is not None and Source(*location) == refused.source
+
+
+def speaks_of_objects(words: str) -> bool:
+    """Whether NumPy complains of an array of objects."""
+    return "dtype('O')" in words or "'object' not supported" in words or "which has no callable" in words
+
+
+def about_objects(error: Exception) -> DtypeError:
+    """The error for a function of NumPy's or SciPy's that was given an array of traced numbers."""
+    location = user_location_of(error)
+    named = named_in_scipy(called_at(error))
+    who = "this function" if named is None else ".".join(named)
+    return DtypeError(
+        f"{who} was given an array of objects, which a list of traced values became: "
+        f"{str(error).splitlines()[0]}",
+        source=None if location is None else Source(*location),
+        remedy="Make it with fg.numpy.array, which joins traced values into one traced array.",
+    )
+
+
+def called_at(error: Exception) -> Any:
+    """The function that the innermost line of the user's called when the error came; None if it is none."""
+    found, entry = None, error.__traceback__
+    while entry is not None:
+        found = found if is_library_code(entry.tb_frame.f_code) else entry
+        entry = entry.tb_next
+    if found is None:
+        return None
+    function = running_instruction(found.tb_frame.f_code, found.tb_lasti).function
+    return looked_up(function, found.tb_frame) if function else None
