@@ -27,7 +27,6 @@ __all__ = [
     "StaticArgumentError",
     "TracedBranchError",
     "TracerAssignmentError",
-    "TracerValueWarning",
     "TreeError",
     "UnsupportedFunctionError",
     "did_you_mean",
@@ -87,7 +86,7 @@ class TracedBranchError(FuncgradError, TypeError):
 
 
 class ConcretizationError(FuncgradError, TypeError):
-    """Raised when ``np.asarray``, ``float`` or ``math.sin`` asks for a traced value where none exists."""
+    """Raised when ``float``, ``np.asarray`` or ``math.sin`` would take a traced value, or there is none."""
 
 
 class ShapeError(FuncgradError, ValueError, TypeError):
@@ -144,10 +143,6 @@ class IndexingError(FuncgradError, IndexError):
 
 class MissingExtraError(FuncgradError, ImportError):
     """Raised when a package is asked for that comes with an extra, and is not installed."""
-
-
-class TracerValueWarning(UserWarning):
-    """Given when ``np.asarray`` takes the value of a traced array, so that no gradient flows through it."""
 
 
 class LabelsDroppedWarning(UserWarning):

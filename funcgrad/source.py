@@ -297,7 +297,10 @@ _INSTALLED = (_STANDARD_LIBRARY + "site-packages", _STANDARD_LIBRARY + "dist-pac
 # The guided run of `python -m funcgrad` speaks as a user would, so its lines are shown like a user's.
 _USER_FOLDER = _PACKAGE + "command" + os.sep
 _GENERATED = ("<__array_function__", "<frozen ", "<funcgrad ")
-_ARRAY_LIBRARIES = ("numpy", "scipy", "pandas", "xarray", "einops", "opt_einsum")
+_ARRAY_LIBRARIES = (
+    *("numpy", "scipy", "pandas", "xarray", "einops", "opt_einsum"),
+    *("numba", "matplotlib", "seaborn", "sklearn", "statsmodels"),
+)
 _MOST_FILES = 4096
 
 

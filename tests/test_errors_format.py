@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from funcgrad import errors
-from funcgrad.errors import FuncgradError, TracedBranchError, TracerValueWarning, did_you_mean
+from funcgrad.errors import FuncgradError, TracedBranchError, did_you_mean
 from funcgrad.source import Source, user_location
 
 ERRORS = [getattr(errors, name) for name in errors.__all__ if name.endswith("Error")]
@@ -197,10 +197,6 @@ def test_its_docstring_is_a_sentence_that_says_when_it_is_raised(kind: type[Func
     assert kind.__doc__.startswith("Raised when ")
     assert kind.__doc__.endswith(".")
     assert "\n" not in kind.__doc__
-
-
-def test_the_warning_is_a_user_warning() -> None:
-    assert issubclass(TracerValueWarning, UserWarning)
 
 
 # -- misspelt names -------------------------------------------------------------------------------------

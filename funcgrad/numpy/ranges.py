@@ -44,7 +44,7 @@ def arange(
     step = 1 if step is None else step
     if recorder_of((start, stop, step)) is None:
         return entered(_np.arange(start, stop, step, dtype))
-    count = max(0, math.ceil((float(stop) - float(start)) / float(step)))
+    count = max(0, math.ceil(div(sub(stop, start), step)))
     numbers = add(start, mul(step, np.arange(count)))
     return numbers if dtype is None else cast(numbers, dtype)
 

@@ -12,7 +12,10 @@ from sys import modules
 
 __all__ = ["PENDING", "introduce"]
 
-PENDING = {"einops": "funcgrad.numpy.for_einops"}
+PENDING = {
+    "einops": "funcgrad.numpy.for_einops",
+    "numba.core.registry": "funcgrad.numpy.for_numba",
+}
 """Packages that are not told yet, and the modules that introduce us when they are imported."""
 
 

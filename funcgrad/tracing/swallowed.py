@@ -22,10 +22,10 @@ __all__ = ["real_error"]
 
 def real_error(error: Exception, recorder: Recorder) -> FuncgradError | None:
     """The error that should be seen instead of one that is none of ours; None where it is right as it is."""
+    if raised_by_user(error):
+        return None
     refused = recorder.refused
-    if refused is not None and (
-        came_from(error, refused) or (same_place(error, refused) and not raised_by_user(error))
-    ):
+    if refused is not None and (came_from(error, refused) or same_place(error, refused)):
         return refused
     cause = error.__cause__
     if isinstance(error, ValueError) and isinstance(cause, FuncgradError):
@@ -36,14 +36,14 @@ def real_error(error: Exception, recorder: Recorder) -> FuncgradError | None:
 
 
 def came_from(error: BaseException, refused: FuncgradError) -> bool:
-    """Whether a refusal stands among the causes and contexts of an error that the user did not raise."""
+    """Whether a refusal stands among the causes and contexts of an error."""
     seen: set[int] = set()
     waiting: list[BaseException | None] = [error.__cause__, error.__context__]
     while waiting:
         link = waiting.pop()
         # C code that goes on calling meets further refusals before it gives up.
         if link is refused or (isinstance(link, FuncgradError) and type(link) is type(refused)):
-            return not raised_by_user(error)
+            return True
         if link is not None and id(link) not in seen:
             seen.add(id(link))
             waiting += [link.__cause__, link.__context__]

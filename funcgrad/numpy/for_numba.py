@@ -1,0 +1,25 @@
+"""Tells Numba what a traced array is to it: nothing that its compiled functions take.
+
+Without this, calling an ``@njit`` function on a traced array ends in Numba's typing error.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.extending import typeof_impl  # type: ignore[import-untyped]
+
+from funcgrad.errors import UnsupportedFunctionError
+from funcgrad.source import Source, user_location
+from funcgrad.tracing.tracer import Tracer
+
+
+@typeof_impl.register(Tracer)  # type: ignore[untyped-decorator, unused-ignore]
+def refused(x: Tracer, context: Any) -> Any:
+    """Raise UnsupportedFunctionError at the user's line, where a traced array is given to compiled code."""
+    raise UnsupportedFunctionError(
+        f"a function compiled by Numba takes the value of a traced {x.aval}, which would drop its gradient",
+        source=Source(*user_location()),
+        remedy="Call the Python function instead, f.py_func for an @njit function f: funcgrad differentiates it, "
+        "and fg.jit compiles it.\nOr give the call a rule with fg.custom_vjp.",
+    )
