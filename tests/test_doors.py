@@ -10,7 +10,7 @@ import array
 import cmath
 import copy
 import ctypes
-import datetime
+import datetime as dt
 import decimal
 import fractions
 import functools
@@ -105,7 +105,7 @@ STORES: dict[str, Callable[[Any, Any], Any]] = {
     "z.fill": lambda z, y: z.fill(y[0]),
     "z.put": lambda z, y: z.put([0], y[0]),
     "np.put": lambda z, y: np.put(z, [0], y[0]),
-    "np.copyto": lambda z, y: np.copyto(z, y),
+    "np.copyto": np.copyto,
     "np.place": lambda z, y: np.place(z, [True, False, True], y[:2]),
     "np.putmask": lambda z, y: np.putmask(z, [True, False, True], y),
     "np.fill_diagonal": lambda z, y: np.fill_diagonal(np.outer(z, z), y),
@@ -172,7 +172,7 @@ CLOSED: dict[str, Door] = {
     "fractions.Fraction": lambda y: float(fractions.Fraction(y[0])) * y[1],
     "json.dumps": lambda y: json.loads(json.dumps(y[0])) * y[1],
     "pickle.dumps": lambda y: pickle.loads(pickle.dumps(y[0])) * y[1],
-    "datetime.timedelta": lambda y: datetime.timedelta(seconds=y[0]).total_seconds() * y[1],
+    "datetime.timedelta": lambda y: dt.timedelta(seconds=y[0]).total_seconds() * y[1],
     # NumPy's
     "np.float64": lambda y: np.float64(y[0]) * y[1],
     "np.float32": lambda y: np.float32(y[0]) * y[1],
@@ -195,8 +195,8 @@ CLOSED: dict[str, Door] = {
     "rng.choice": lambda y: generator().choice(y) * 1.0,
     "rng.choice(p=)": lambda y: generator().choice(3, p=y / y.sum()) * y[0],
     "rng.permutation": lambda y: (generator().permutation(y) ** 2).sum(),
-    "np.random.normal": lambda y: np.random.normal(y[0]) * y[1],
-    "np.random.poisson": lambda y: np.random.poisson(y[0]) * y[1],
+    "np.random.normal": lambda y: np.random.normal(y[0]) * y[1],  # noqa: NPY002 - a door, too
+    "np.random.poisson": lambda y: np.random.poisson(y[0]) * y[1],  # noqa: NPY002 - a door, too
     # SciPy's, with callbacks from C among them
     "quad: integrand": lambda y: quad(lambda s: s * y[0], 0, 1)[0],
     "quad: args": lambda y: quad(lambda s, a: s * a, 0, 1, args=(y[0],))[0],
@@ -362,9 +362,9 @@ STOPPED: dict[str, Callable[[Any], Any]] = {
     "np.asarray(dtype=float)": lambda c: np.asarray(c, dtype=float).sum(),
     "np.float64": lambda c: np.float64(c[0]),
     "math.exp": lambda c: math.exp(c[0]),
-    "statistics.fmean": lambda c: statistics.fmean(c),
-    "z[0] = t": lambda c: stored(by_index)(c),
-    "z[:2] = t": lambda c: stored(by_slice)(c),
+    "statistics.fmean": statistics.fmean,
+    "z[0] = t": stored(by_index),
+    "z[:2] = t": stored(by_slice),
     "quad": lambda c: quad(lambda s: s * c[0], 0, 1)[0],
     "brentq": lambda c: brentq(lambda s: s - c[0], 0, 2),
     "linalg.expm": lambda c: scipy.linalg.expm(np.asarray(c)[:1, None]).sum(),

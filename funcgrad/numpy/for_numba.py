@@ -20,6 +20,6 @@ def refused(x: Tracer, context: Any) -> Any:
     raise UnsupportedFunctionError(
         f"a function compiled by Numba takes the value of a traced {x.aval}, which would drop its gradient",
         source=Source(*user_location()),
-        remedy="Call the Python function instead, f.py_func for an @njit function f: funcgrad differentiates it, "
-        "and fg.jit compiles it.\nOr give the call a rule with fg.custom_vjp.",
+        remedy="Call the Python function instead, f.py_func of an @njit function f: funcgrad differentiates "
+        "it, and fg.jit compiles it.\nOr give the call a rule with fg.custom_vjp.",
     )

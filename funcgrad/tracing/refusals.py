@@ -179,12 +179,18 @@ def refuse_inside_numpy(x: Tracer, frame: FrameType) -> None:
         )
 
 
-COUNTERPARTS = {
-    "scipy.special": ("funcgrad.scipy.special", "fg.scipy.special"),
-    "scipy.linalg": ("funcgrad.scipy.linalg", "fg.scipy.linalg"),
-    "scipy.fft": ("funcgrad.numpy.fft", "fg.numpy.fft"),
-}
-"""Packages of SciPy, the modules of ours with functions of the same names, and how users write them."""
+ELSEWHERE = {"scipy.fft": "funcgrad.numpy.fft"}
+"""Packages of SciPy whose functions have their counterparts in another place than `funcgrad.scipy`."""
+
+
+def counterpart(package: str, name: str) -> str | None:
+    """How users write the function of ours that does what one of SciPy's does; None where there is none."""
+    module = ELSEWHERE.get(package, f"funcgrad.{package}")
+    try:
+        found = import_module(module)
+    except ModuleNotFoundError:
+        return None
+    return f"{module.replace('funcgrad', 'fg', 1)}.{name}" if hasattr(found, name) else None
 
 
 def refuse_inside_scipy(x: Tracer, is_listed: bool, frame: FrameType) -> None:
@@ -198,8 +204,7 @@ def refuse_inside_scipy(x: Tracer, is_listed: bool, frame: FrameType) -> None:
     if is_listed and not any(value is x for value in frame.f_locals.values()):
         return
     package, name = scipy_function(caller, folder)
-    module, prefix = COUNTERPARTS.get(package, ("", ""))
-    ours = f"{prefix}.{name}" if module and hasattr(import_module(module), name) else None
+    ours = counterpart(package, name)
     raise UnsupportedFunctionError(
         f"{package}.{name} takes the value of a traced {x.aval}, which would drop its gradient",
         source=Source(*user_location()),
@@ -217,7 +222,7 @@ def refuse_inside_pandas(x: Tracer, frame: FrameType) -> None:
             f"pandas takes the value of a traced {x.aval}, which would drop its gradient",
             source=Source(*user_location()),
             remedy="Compute with NumPy arrays: take the values of frames and series by .to_numpy() first. "
-            "Where no gradient is meant to flow, give pandas np.asarray() of the traced value.",
+            "Where no gradient is meant to flow, give pandas np.asarray(fg.stop_gradient(x)).",
         )
 
 
