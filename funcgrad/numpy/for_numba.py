@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba.extending import typeof_impl  # type: ignore[import-untyped]
+from numba.extending import typeof_impl
 
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.source import Source, user_location
