@@ -1,5 +1,6 @@
 """What takes long to compile says so once, in one line; what does not says nothing and starts no thread."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -10,6 +11,11 @@ import pytest
 
 import funcgrad as fg
 from funcgrad import config
+from funcgrad.compile.engines import object_code
+from funcgrad.compile.engines.build import NUMBERS
+from funcgrad.compile.engines.compiler_process import CompilerProcess, CompilerProcessError
+from funcgrad.compile.engines.direct.translate import translate
+from funcgrad.compile.engines.llvm import CodeError, compile_ir
 from funcgrad.compile.runtime import waiting_notices
 
 
@@ -107,28 +113,173 @@ def test_nothing_half_written_is_left_in_the_cache(monkeypatch, given):
     np.testing.assert_allclose(f(np.ones(7)), 7 * np.cos(1.0) * 3.5)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_ctrl_c_while_compiling_is_heard_at_once(given):
-    script = """
-import signal, time, numpy as np, funcgrad as fg
+INTERRUPTED = """
+import os, signal, threading, time, numpy as np, funcgrad as fg
+from funcgrad.compile.engines import compiler_process
+
 def f(x):
     for k in range(3000):
         x = np.sin(x) * (1.0 + k) + x * x
     return np.sum(x)
+
 f = fg.jit(f)
 f.program(np.ones(5))
-def handler(number, frame):
-    raise KeyboardInterrupt
-signal.signal(signal.SIGALRM, handler)
-signal.setitimer(signal.ITIMER_REAL, 2.0)
-start = time.perf_counter()
+began = threading.Event()
+work = compiler_process.CompilerProcess.compiled
+def noted(*args):
+    began.set()
+    return work(*args)
+compiler_process.CompilerProcess.compiled = noted
+
+def stop():
+    assert began.wait(60)
+    time.sleep(0.3)
+    ELSEWHERE
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=stop).start()
 try:
     f(np.ones(5))
 except KeyboardInterrupt:
-    print("interrupted", time.perf_counter() - start < 20.0)
+    start = time.perf_counter()
+    print("interrupted", fg.jit(lambda x: x * 2.5)(2.0))
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if fg.jit(lambda x: x * 3.5)(2.0) == 7.0 else 1)
+    print("forked", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    print("at once", time.perf_counter() - start < 3.0, [t.name for t in threading.enumerate()][1:])
+    try:
+        print(os.waitpid(-1, os.WNOHANG))
+    except ChildProcessError:
+        print("no process left")
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert (done.stdout, done.returncode) == ("interrupted True\n", 0), done.stderr
+ELSEWHERE = """assert fg.jit(lambda x: x * 4.5)(2.0) == 9.0
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if fg.jit(lambda x: x * 5.5)(2.0) == 11.0 else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="signals and processes of POSIX")
+@pytest.mark.parametrize("elsewhere", ["pass", ELSEWHERE], ids=["alone", "beside"])
+def test_ctrl_c_while_compiling_is_heard_at_once_and_leaves_nothing_behind(given, elsewhere):
+    script = INTERRUPTED.replace("ELSEWHERE", elsewhere)
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    lines = ["interrupted 5.0", "forked 0", "at once True []", "no process left"]
+    assert (done.stdout.splitlines(), done.returncode) == (lines, 0), done.stderr
     assert not list(given.glob("*.tmp"))
+
+
+def long_source(name):
+    """A kernel that takes long enough for a process of its own."""
+    lines = [f"    x[0] = x[0] * {k}.5 + math.sin(x[0])" for k in range(400)]
+    return f"def {name}(p, n):\n    x = as_f64(p[0])\n" + "\n".join(lines) + "\n"
+
+
+def test_a_process_makes_the_same_code(monkeypatch):
+    from funcgrad.compile.runtime import binaries
+
+    source = long_source("run")
+    assert len(source) > waiting_notices.LARGE_SOURCE
+    apart = binaries.built(source, ("run",), frozenset())
+    monkeypatch.setattr(binaries, "LARGE_SOURCE", 1 << 30)
+    assert binaries.built(source, ("run",), frozenset()) == apart
+
+
+def test_what_llvm_refuses_is_the_same_error_from_a_process():
+    with CompilerProcess() as process, pytest.raises(CodeError) as apart:
+        compile_ir(["define i64 @f() { ret i32 1 }"], ["f"], process=process)
+    with pytest.raises(CodeError) as here:
+        compile_ir(["define i64 @f() { ret i32 1 }"], ["f"])
+    assert str(apart.value) == str(here.value)
+
+
+@pytest.mark.parametrize("python", ["", "/no/such/python", "/usr/bin/application", sys.executable])
+def test_where_no_process_can_be_had_it_is_compiled_here(monkeypatch, python):
+    monkeypatch.setattr(sys, "executable", python)
+    if python == sys.executable:
+        monkeypatch.setattr(sys, "path", [])  # where llvmlite is not found
+    with CompilerProcess() as process:
+        code, needs = compile_ir(["define i64 @f() { ret i64 1 }"], ["f"], process=process)
+    assert code
+    assert needs == ()
+
+
+def test_a_process_that_is_killed_at_work_is_an_error():
+    text = translate(long_source("run"), ["run"], frozenset(), NUMBERS)
+    with CompilerProcess() as process:
+        inner = process._process
+        communicate = inner.communicate
+
+        def killed(given):
+            threading.Timer(1.0, inner.kill).start()
+            inner.stdin.write(given[: len(given) // 2])
+            inner.stdin.flush()
+            return communicate()
+
+        inner.communicate = killed
+        with pytest.raises(CompilerProcessError, match="ended with"):
+            compile_ir([text], ["run"], process=process)
+
+
+def test_a_process_ends_with_its_parent():
+    ended = []
+    object_code.leave_with(os.getppid() + 1, ended.append)
+    assert ended == [1]
+
+
+def test_threads_that_need_the_same_kernel_build_it_once(monkeypatch):
+    from funcgrad.compile.runtime import binaries
+
+    made = []
+    plain = binaries.built
+
+    def counted(*args):
+        made.append(args)
+        time.sleep(0.1)
+        return plain(*args)
+
+    monkeypatch.setattr(binaries, "built", counted)
+    found = []
+    source = "def run(p, n):\n    x = as_f64(p[0])\n    x[0] = 0.125\n"
+    several = [
+        threading.Thread(target=lambda: found.append(binaries.loaded_kernel(source, ("run",))))
+        for _ in range(4)
+    ]
+    for thread in several:
+        thread.start()
+    for thread in several:
+        thread.join()
+    assert len(made) == 1
+    assert len({id(loaded) for loaded in found}) == 1
+    del found[:]
+    assert source not in binaries._LOADED
+    assert not binaries._TURNS
+
+
+def test_another_kernel_does_not_wait_for_a_long_one(monkeypatch):
+    from funcgrad.compile.runtime import binaries
+
+    plain, go_on, began = binaries.built, threading.Event(), threading.Event()
+
+    def slowly(source, *rest):
+        if "def waits" in source:
+            began.set()
+            assert go_on.wait(30)
+        return plain(source, *rest)
+
+    def waits(x):
+        return x * 0.375
+
+    def goes_on(x):
+        return x - 0.375
+
+    monkeypatch.setattr(binaries, "built", slowly)
+    slow_one = threading.Thread(target=fg.jit(waits), args=(2.0,))
+    slow_one.start()
+    try:
+        assert began.wait(30)
+        assert fg.jit(goes_on)(2.0) == 1.625
+    finally:
+        go_on.set()
+        slow_one.join()

@@ -18,7 +18,10 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from funcgrad.compile.differs import say
+from funcgrad.compile.engines import object_code
+from funcgrad.compile.engines.compiler_process import CompilerProcess, CompilerProcessError
 from funcgrad.compile.engines.elf import is_elf, undefined_symbols
+from funcgrad.compile.engines.object_code import Work, compiled_object, host_cpu, target, triple
 
 __all__ = [
     "CodeError",
@@ -74,7 +77,7 @@ class CodeError(RuntimeError):
     """LLVM refused code, or object code needs a symbol that this process lacks."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Loaded:
     """Object code in memory. Its addresses are good for as long as this object is referenced."""
 
@@ -83,40 +86,13 @@ class Loaded:
 
 
 @functools.cache
-def triple() -> str:
-    """The target triple of this process."""
-    return str(llvm.get_process_triple())
-
-
-@functools.cache
-def host_cpu() -> tuple[str, str]:
-    """The name and the features of the processor this process runs on."""
-    return str(llvm.get_host_cpu_name()), str(llvm.get_host_cpu_features().flatten())
-
-
-@functools.cache
-def _target() -> Any:
-    say_without_lock()
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    return llvm.Target.from_triple(triple())
-
-
-@functools.cache
-def _machine() -> Any:
-    name, features = host_cpu()
-    return _target().create_target_machine(
-        cpu=name, features=features, opt=3, reloc="pic", codemodel="small", jit=False
-    )
-
-
-@functools.cache
 def _jit() -> Any:
     # Errors come back as exceptions; the text LLVM would also write to stderr adds nothing. JITLink lays an
     # object out in one piece. The older linker asks for memory section by section: in a process with large
     # arrays, code and its constants come to lie further apart than 32 bits reach, and LLVM ends the process.
+    say_without_lock()
     engine = llvm.create_lljit_compiler(
-        _target().create_target_machine(jit=True), use_jit_link=True, suppress_errors=True
+        target().create_target_machine(jit=True), use_jit_link=True, suppress_errors=True
     )
     _load_math_library()
     return engine
@@ -131,7 +107,7 @@ def _load_math_library() -> None:
 def data_layout() -> str:
     """The data layout of the host, as LLVM IR spells it."""
     with _LOCK:
-        return str(_machine().target_data)
+        return object_code.data_layout()
 
 
 def compile_ir(
@@ -140,57 +116,26 @@ def compile_ir(
     *,
     loops: bool = True,
     assembly: bool = False,
+    process: CompilerProcess | None = None,
 ) -> tuple[bytes, tuple[str, ...]]:
     """Optimise LLVM modules (text or bitcode) as one; return object code and the symbols it needs.
 
     Everything but the ``exported`` functions becomes private to the object. ``loops`` says that they are
-    what the time goes to. With ``assembly`` the first result is assembly text instead.
+    what the time goes to. With ``assembly`` the first result is assembly text instead. With a ``process``
+    it is compiled there, under no lock of this one.
     """
-    with _LOCK:
-        module = _linked(modules)
-        keep = frozenset(exported)
-        for value in (*module.functions, *module.global_variables):
-            if not (value.is_declaration or value.name in keep or value.name.startswith("llvm.")):
-                value.linkage = "internal"
-        _optimise(module, loops)
-        if assembly:
-            return _machine().emit_assembly(module).encode(), ()
-        code = bytes(_machine().emit_object(module))
-        values = (*module.functions, *module.global_variables)
-        declared = [value.name for value in values if value.is_declaration]
-    if is_elf(code):
-        return code, undefined_symbols(code)
-    return code, tuple(sorted(name for name in declared if not name.startswith("llvm.")))
-
-
-def _linked(modules: Sequence[str | bytes]) -> Any:
+    work = Work(tuple(modules), tuple(exported), loops, assembly)
     try:
-        first, *rest = [
-            llvm.parse_assembly(text) if isinstance(text, str) else llvm.parse_bitcode(text)
-            for text in modules
-        ]
-        first.triple = triple()
-        first.data_layout = str(_machine().target_data)
-        for module in rest:
-            module.triple, module.data_layout = first.triple, first.data_layout
-            first.link_in(module)
-        first.verify()
+        found = None if process is None else process.compiled(work)
+        if found is None:
+            with _LOCK:
+                found = compiled_object(work)
+    except CompilerProcessError:
+        raise
     except RuntimeError as error:
         raise CodeError(str(error)) from None
-    return first
-
-
-def _optimise(module: Any, loops: bool) -> None:
-    options = llvm.create_pipeline_tuning_options(speed_level=3 if loops else 1)
-    options.loop_vectorization = loops
-    # Packing straight-line code takes a quarter of the time and was not seen to pay.
-    options.slp_vectorization = False
-    options.loop_unrolling = loops
-    options.loop_interleaving = loops
-    if not loops:
-        options.inlining_threshold = 25  # what is called from one place is inlined all the same
-    builder = llvm.create_pass_builder(_machine(), options)
-    builder.getModulePassManager().run(module, builder)
+    code, needs = found
+    return code, undefined_symbols(code) if is_elf(code) else needs
 
 
 def link_object(code: bytes, exported: Iterable[str], imported: Mapping[str, int] | None = None) -> Loaded:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
-import functools
 import os
-import threading
-from collections.abc import Callable
+from contextlib import nullcontext
 from threading import RLock
-from typing import Any
+from weakref import WeakValueDictionary
 
 from funcgrad.compile.engines.build import NUMBERS, Binary, pack, unpack
-from funcgrad.compile.engines.llvm import keep_through_forks
+from funcgrad.compile.engines.llvm import Loaded, keep_through_forks
 from funcgrad.compile.runtime.cache import lookup, store
 from funcgrad.compile.runtime.waiting_notices import LARGE_SOURCE, watch_source
 
@@ -29,9 +26,13 @@ class Counts:
 
 
 COUNTS = Counts()
-_LOADED: dict[str, Any] = {}
+_LOADED: WeakValueDictionary[str, Loaded] = WeakValueDictionary()
+_TURNS: WeakValueDictionary[str, Turn] = WeakValueDictionary()
 _LOCK = RLock()
 keep_through_forks(_LOCK)
+if hasattr(os, "register_at_fork"):
+    # What other threads were compiling nobody compiles in the child.
+    os.register_at_fork(after_in_child=_TURNS.clear)
 
 
 def key_of(source: str, flags: frozenset[str]) -> bytes:
@@ -40,14 +41,17 @@ def key_of(source: str, flags: frozenset[str]) -> bytes:
 
 
 def built(source: str, functions: tuple[str, ...], flags: frozenset[str]) -> Binary:
-    """The machine code of a source, compiled now."""
+    """The machine code of a source, compiled now: in a process of its own if it takes long."""
     # A process that finds its kernels on disk needs no front end.
+    from funcgrad.compile.engines.compiler_process import CompilerProcess  # noqa: PLC0415
     from funcgrad.compile.engines.direct.translate import translate  # noqa: PLC0415
     from funcgrad.compile.engines.llvm import compile_ir  # noqa: PLC0415
     from funcgrad.compile.engines.words import namespace, vector_modules  # noqa: PLC0415
 
-    text = translate(source, functions, flags, {**NUMBERS, **namespace()})
-    code, needs = compile_ir([text, *vector_modules(text)], functions)
+    # The process begins while this one translates.
+    with CompilerProcess() if len(source) >= LARGE_SOURCE else nullcontext() as process:
+        text = translate(source, functions, flags, {**NUMBERS, **namespace()})
+        code, needs = compile_ir([text, *vector_modules(text)], functions, process=process)
     return Binary(code, functions, needs)
 
 
@@ -59,74 +63,33 @@ def binary_of(source: str, functions: tuple[str, ...], flags: frozenset[str] = F
         COUNTS.found += 1
         return unpack(payload)
     watch_source(source)
-
-    def build_and_store() -> Binary:
-        binary = built(source, functions, flags)
-        COUNTS.built += 1
-        store(key, pack(binary))
-        return binary
-
-    return interruptible(build_and_store) if len(source) >= LARGE_SOURCE else build_and_store()
+    binary = built(source, functions, flags)
+    COUNTS.built += 1
+    store(key, pack(binary))
+    return binary
 
 
-def interruptible(build: Callable[[], Binary]) -> Binary:
-    """What is built in another thread, while this one waits and can be interrupted: LLVM cannot.
+class Turn:
+    """Who has it compiles a source; others that need the same one wait for it, and for no other."""
 
-    After Ctrl-C the other thread goes on, and what it makes is found on disk the next time.
-    """
-    if threading.current_thread() is not threading.main_thread() or process_function("on_exit") is None:
-        return build()
-    made: list[Binary] = []
-    errors: list[BaseException] = []
-    ended = threading.Event()
+    __slots__ = ("__weakref__", "lock")
 
-    def run() -> None:
-        try:
-            made.append(build())
-        except BaseException as error:  # noqa: BLE001 - the waiting thread raises it
-            errors.append(error)
-        ended.set()
-
-    threading.Thread(target=run, name="funcgrad compiler", daemon=True).start()
-    try:
-        ended.wait()
-    except BaseException:
-        exit_at_once()
-        raise
-    if errors:
-        raise errors[0]
-    return made[0]
+    def __init__(self) -> None:
+        self.lock = RLock()
 
 
-@functools.cache
-def exit_at_once() -> None:
-    """Let the process end, when it does, without taking LLVM's tables from under the thread that uses them.
-
-    By then Python has flushed its files and run what it was asked to run at the end.
-    """
-    register, leave = process_function("on_exit"), process_function("_exit")
-    register.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
-    register(ctypes.cast(leave, ctypes.c_void_p), None)
+def turn_for(source: str) -> Turn:
+    """The turn of a source, which is kept for as long as somebody has it or waits for it."""
+    with _LOCK:
+        return _TURNS.setdefault(source, Turn())
 
 
-def process_function(name: str) -> Any:
-    """A function of the C library by its name; None where it has none.
-
-    LLVM knows the process's symbols only once it has loaded something.
-
-    >>> process_function("no_such_function") is None
-    True
-    """
-    if os.name != "posix":
-        return None
-    return getattr(ctypes.CDLL(None), name, None)
-
-
-def loaded_kernel(source: str, functions: tuple[str, ...]) -> Any:
-    """The machine code of a kernel's source, in this process."""
+def loaded_kernel(source: str, functions: tuple[str, ...]) -> Loaded:
+    """The machine code of a kernel's source, in this process; given up with the last that holds it."""
     found = _LOADED.get(source)
     if found is None:
-        with _LOCK:
+        turn = turn_for(source)
+        with turn.lock:
             found = _LOADED.get(source)
             if found is None:
                 found = _LOADED[source] = binary_of(source, functions).load()

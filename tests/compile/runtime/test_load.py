@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from funcgrad.compile.engines.build import build
+from funcgrad.compile.engines.direct import syntax
 from funcgrad.compile.engines.elf import undefined_symbols
 from funcgrad.compile.engines.llvm import CodeError, compile_ir, link_object
 
@@ -99,6 +100,22 @@ def test_several_threads_compile_at_once():
     for thread in several:
         thread.join()
     assert found == {k: k for k in range(8)}
+
+
+def test_a_tree_that_other_threads_have_disturbed_is_made_again(monkeypatch):
+    answers = [SystemError("AST constructor recursion depth mismatch (before=54, after=48)")] * 3
+    plain = syntax.ast.parse
+
+    def parse(source):
+        if answers:
+            raise answers.pop()
+        return plain(source)
+
+    monkeypatch.setattr(syntax.ast, "parse", parse)
+    assert len(syntax.parsed("a = 1\nb = 2").body) == 2
+    answers.append(SystemError("something else"))
+    with pytest.raises(SystemError, match="something else"):
+        syntax.parsed("a = 1")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")

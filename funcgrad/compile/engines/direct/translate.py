@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from funcgrad.compile.engines.direct import arithmetic
 from funcgrad.compile.engines.direct.expressions import Expressions
 from funcgrad.compile.engines.direct.scope import memory_type, result_type
+from funcgrad.compile.engines.direct.syntax import parsed
 from funcgrad.compile.engines.direct.values import (
     Type,
     Unsupported,
@@ -43,7 +44,7 @@ def translate(
     Other functions of the source that they call are copied into them, or with ``inline=False`` where LLVM
     thinks fit.
     """
-    definitions = {node.name: node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)}
+    definitions = {node.name: node for node in parsed(source).body if isinstance(node, ast.FunctionDef)}
     translation = _Translation(
         definitions,
         "".join(f"{flag} " for flag in sorted(fastmath)),

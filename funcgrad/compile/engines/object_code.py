@@ -1,0 +1,151 @@
+"""LLVM modules to object code for this machine. Knows llvmlite and nothing of this package.
+
+`compiler_process` runs this file as a program too, so that a compilation can be given up: see `serve`.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, BinaryIO, NamedTuple
+
+__all__ = ["READY", "Work", "compiled_object", "data_layout", "host_cpu", "target", "triple"]
+
+READY = b"object code of funcgrad\n"
+"""What the program says when it can compile."""
+
+
+class Work(NamedTuple):
+    """What is to be compiled, and how."""
+
+    modules: tuple[str | bytes, ...]
+    exported: tuple[str, ...]
+    loops: bool
+    assembly: bool
+
+
+@functools.cache
+def triple() -> str:
+    """The target triple of this process."""
+    return str(_llvm().get_process_triple())
+
+
+@functools.cache
+def host_cpu() -> tuple[str, str]:
+    """The name and the features of the processor this process runs on."""
+    return str(_llvm().get_host_cpu_name()), str(_llvm().get_host_cpu_features().flatten())
+
+
+def _llvm() -> Any:
+    import llvmlite.binding  # noqa: PLC0415 - as a program, found by the path that is read first
+
+    return llvmlite.binding
+
+
+@functools.cache
+def target() -> Any:
+    """LLVM's target of this machine."""
+    llvm = _llvm()
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.Target.from_triple(triple())
+
+
+@functools.cache
+def _machine() -> Any:
+    name, features = host_cpu()
+    return target().create_target_machine(
+        cpu=name, features=features, opt=3, reloc="pic", codemodel="small", jit=False
+    )
+
+
+def data_layout() -> str:
+    """The data layout of the host, as LLVM IR spells it."""
+    return str(_machine().target_data)
+
+
+def compiled_object(work: Work) -> tuple[bytes, tuple[str, ...]]:
+    """Object code (or assembly text) of modules linked and optimised as one, and what it leaves undefined.
+
+    Raises RuntimeError for what LLVM refuses.
+    """
+    # What LLVM remembers of types and of metadata goes with their context.
+    module = _linked(work.modules, _llvm().create_context())
+    keep = frozenset(work.exported)
+    for value in (*module.functions, *module.global_variables):
+        if not (value.is_declaration or value.name in keep or value.name.startswith("llvm.")):
+            value.linkage = "internal"
+    _optimise(module, work.loops)
+    if work.assembly:
+        return _machine().emit_assembly(module).encode(), ()
+    code = bytes(_machine().emit_object(module))
+    values = (*module.functions, *module.global_variables)
+    declared = sorted(value.name for value in values if value.is_declaration)
+    return code, tuple(name for name in declared if not name.startswith("llvm."))
+
+
+def _linked(modules: Sequence[str | bytes], context: Any) -> Any:
+    llvm = _llvm()
+    first, *rest = [
+        llvm.parse_assembly(text, context) if isinstance(text, str) else llvm.parse_bitcode(text, context)
+        for text in modules
+    ]
+    first.triple = triple()
+    first.data_layout = data_layout()
+    for module in rest:
+        module.triple, module.data_layout = first.triple, first.data_layout
+        first.link_in(module)
+    first.verify()
+    return first
+
+
+def _optimise(module: Any, loops: bool) -> None:
+    llvm = _llvm()
+    options = llvm.create_pipeline_tuning_options(speed_level=3 if loops else 1)
+    options.loop_vectorization = loops
+    # Packing straight-line code takes a quarter of the time and was not seen to pay.
+    options.slp_vectorization = False
+    options.loop_unrolling = loops
+    options.loop_interleaving = loops
+    if not loops:
+        options.inlining_threshold = 25  # what is called from one place is inlined all the same
+    builder = llvm.create_pass_builder(_machine(), options)
+    builder.getModulePassManager().run(module, builder)
+
+
+def serve(given: BinaryIO, out: BinaryIO) -> None:
+    """Read where modules are imported from and say `READY`; read one `Work`, write its result.
+
+    That is a pickled pair: of `compiled_object`, or of an error's text and None.
+    """
+    sys.path[:] = json.loads(given.readline())
+    _machine()
+    out.write(READY)
+    result: tuple[object, object]
+    try:
+        result = compiled_object(Work(*pickle.load(given)))
+    except RuntimeError as error:
+        result = str(error), None
+    pickle.dump(result, out)
+    out.flush()
+
+
+def leave_with(parent: int, ended: Callable[[int], None] = os._exit) -> None:
+    """End this process when its parent has ended: nobody would read what it makes."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    ended(1)
+
+
+if __name__ == "__main__":
+    # Ctrl-C goes to all processes of a terminal; whoever waits for this one decides.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=leave_with, args=(os.getppid(),), daemon=True).start()
+    serve(sys.stdin.buffer, sys.stdout.buffer)
