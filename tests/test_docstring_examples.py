@@ -25,6 +25,7 @@ NAMESPACES = {
     "funcgrad.scipy.special": fg.scipy.special,
     "funcgrad.scipy.linalg": fg.scipy.linalg,
     "funcgrad.scipy.optimize": fg.scipy.optimize,
+    "funcgrad.scipy.stats": fg.scipy.stats,
     "funcgrad.random": fg.random,
     "funcgrad.nn": fg.nn,
     "funcgrad.lax": fg.lax,

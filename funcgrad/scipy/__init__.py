@@ -7,8 +7,9 @@ if _TYPE_CHECKING:
     from funcgrad.scipy import linalg as linalg
     from funcgrad.scipy import optimize as optimize
     from funcgrad.scipy import special as special
+    from funcgrad.scipy import stats as stats
 
-__all__ = ["linalg", "optimize", "special"]
+__all__ = ["linalg", "optimize", "special", "stats"]
 
 
 def __getattr__(name: str) -> object:

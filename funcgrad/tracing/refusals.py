@@ -190,7 +190,8 @@ def counterpart(package: str, name: str) -> str | None:
         found = import_module(module)
     except ModuleNotFoundError:
         return None
-    return f"{module.replace('funcgrad', 'fg', 1)}.{name}" if hasattr(found, name) else None
+    offered = hasattr(found, name.partition(".")[0])
+    return f"{module.replace('funcgrad', 'fg', 1)}.{name}" if offered else None
 
 
 def refuse_inside_scipy(x: Tracer, is_listed: bool, frame: FrameType) -> None:
@@ -254,20 +255,33 @@ def scipy_function(frame: FrameType, folder: str) -> tuple[str, str]:
     if named is not None:
         return named
     package = ".".join(str(outermost.f_globals.get("__name__")).split(".")[:2])
+    owner = public_owner(outermost.f_locals.get("self"), sys.modules.get(package))
+    if owner is not None:
+        method = outermost.f_code.co_name
+        return package, owner if method.startswith("__") else f"{owner}.{method}"
     spelled = called_name(user)
     if spelled:
-        owner, _, name = spelled.rpartition(".")
-        return (package, name) if owner.endswith(package.rpartition(".")[2]) else (owner or package, name)
+        place, _, name = spelled.rpartition(".")
+        return (package, name) if place.endswith(package.rpartition(".")[2]) else (place or package, name)
     return package, public_name(outermost, sys.modules.get(package))
 
 
 def named_in_scipy(function: Any) -> tuple[str, str] | None:
     """The package of SciPy's that offers a function under its own name, and that name."""
     module, name = str(getattr(function, "__module__", "")), getattr(function, "__name__", "")
+    if not module.startswith("scipy."):
+        return None
     package = ".".join(module.split(".")[:2])
-    return (
-        (package, name) if module.startswith("scipy.") and hasattr(sys.modules.get(package), name) else None
-    )
+    offering = sys.modules.get(package)
+    return (package, name) if hasattr(offering, name) else None
+
+
+def public_owner(owner: Any, package: Any) -> str | None:
+    """The name under which a package offers an object, what it was frozen from, or its class."""
+    kind = type(owner).__name__
+    asked = (getattr(owner, "name", None), getattr(getattr(owner, "dist", None), "name", None), kind)
+    names = (*asked, kind.removesuffix("_gen"), kind.removesuffix("_frozen"))
+    return next((n for n in names if isinstance(n, str) and hasattr(package, n)), None)
 
 
 def public_name(frame: FrameType, package: Any) -> str:

@@ -1,0 +1,250 @@
+"""Distributions of whole numbers. By counts there is no derivative: formulas get them rounded down."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from funcgrad.numpy import exp, expm1, log, log1p, sinh, sqrt, tanh, where
+from funcgrad.scipy.special import (
+    beta,
+    betainc,
+    betaincc,
+    betaln,
+    entr,
+    gammaln,
+    ive,
+    pdtr,
+    pdtrc,
+    xlog1py,
+    xlogy,
+    zeta,
+)
+from funcgrad.scipy.stats.law import declare
+from funcgrad.scipy.stats.laws.beta_family import above
+from funcgrad.scipy.stats.laws.parts import INF
+
+FROM_0 = (0.0, INF)
+FROM_1 = (1.0, INF)
+
+
+def share(p: Any) -> Any:
+    """Whether p is a probability."""
+    return (p >= 0) & (p <= 1)
+
+
+declare(
+    "bernoulli",
+    "One trial that succeeds with probability p.",
+    (1.0, 0.3),
+    discrete=True,
+    ends=(0.0, 1.0),
+    valid=share,
+    logpdf=lambda k, p: xlogy(k, p) + xlog1py(1.0 - k, -p),
+    cdf=lambda k, p: where(k >= 1, 1.0, 1.0 - p + 0.0 * k),
+    sf=lambda k, p: where(k >= 1, 0.0, p + 0.0 * k),
+    entropy=lambda p: entr(p) + entr(1.0 - p),
+    mean=lambda p: p,
+    var=lambda p: p * (1.0 - p),
+)
+declare(
+    "binom",
+    "The number of successes in n trials.",
+    (2.0, 5.0, 0.3),
+    discrete=True,
+    counts=("n",),
+    ends=lambda n, p: (0.0, n),
+    valid=lambda n, p: (n >= 0) & share(p),
+    logpdf=lambda k, n, p: (
+        gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0) + xlogy(k, p) + xlog1py(n - k, -p)
+    ),
+    cdf=lambda k, n, p: betaincc(k + 1.0, n - k, p),
+    sf=lambda k, n, p: betainc(k + 1.0, n - k, p),
+    mean=lambda n, p: n * p,
+    var=lambda n, p: n * p * (1.0 - p),
+)
+declare(
+    "nbinom",
+    "The number of failures before n successes.",
+    (2.0, 3.5, 0.3),
+    discrete=True,
+    ends=FROM_0,
+    valid=lambda n, p: (n > 0) & (p > 0) & (p <= 1),
+    logpdf=lambda k, n, p: gammaln(n + k) - gammaln(k + 1.0) - gammaln(n) + n * log(p) + xlog1py(k, -p),
+    cdf=lambda k, n, p: betainc(n, k + 1.0, p),
+    sf=lambda k, n, p: betaincc(n, k + 1.0, p),
+    mean=lambda n, p: n * (1.0 - p) / p,
+    var=lambda n, p: n * (1.0 - p) / (p * p),
+)
+declare(
+    "poisson",
+    "The number of independent events of which mu are expected.",
+    (2.0, 3.5),
+    discrete=True,
+    ends=FROM_0,
+    valid=lambda mu: mu >= 0,
+    logpdf=lambda k, mu: xlogy(k, mu) - gammaln(k + 1.0) - mu,
+    cdf=pdtr,
+    sf=pdtrc,
+    mean=lambda mu: mu,
+    var=lambda mu: mu,
+)
+declare(
+    "geom",
+    "The number of trials up to the first success.",
+    (2.0, 0.3),
+    discrete=True,
+    ends=FROM_1,
+    valid=lambda p: (p > 0) & (p <= 1),
+    logpdf=lambda k, p: xlog1py(k - 1.0, -p) + log(p),
+    logsf=lambda k, p: k * log1p(-p),
+    entropy=lambda p: (entr(p) + entr(1.0 - p)) / p,
+    mean=lambda p: 1.0 / p,
+    var=lambda p: (1.0 - p) / (p * p),
+)
+declare(
+    "logser",
+    "The logarithmic series distribution.",
+    (2.0, 0.6),
+    discrete=True,
+    ends=FROM_1,
+    valid=lambda p: (p > 0) & (p < 1),
+    logpdf=lambda k, p: k * log(p) - log(k) - log(-log1p(-p)),
+    mean=lambda p: p / (p - 1.0) / log1p(-p),
+    var=lambda p: -p * (p + log1p(-p)) / ((1.0 - p) * log1p(-p)) ** 2,
+)
+declare(
+    "planck",
+    "The discrete exponential distribution.",
+    (2.0, 0.6),
+    discrete=True,
+    ends=FROM_0,
+    logpdf=lambda k, lambda_: log(-expm1(-lambda_)) - lambda_ * k,
+    logsf=lambda k, lambda_: -lambda_ * (k + 1.0),
+    entropy=lambda lambda_: lambda_ / expm1(lambda_) - log(-expm1(-lambda_)),
+    mean=lambda lambda_: 1.0 / expm1(lambda_),
+    var=lambda lambda_: exp(-lambda_) / expm1(-lambda_) ** 2,
+)
+declare(
+    "boltzmann",
+    "The discrete exponential distribution below N.",
+    (2.0, 0.6, 6.0),
+    discrete=True,
+    counts=("N",),
+    ends=lambda lambda_, N: (0.0, N - 1.0),
+    logpdf=lambda k, lambda_, N: log(expm1(-lambda_) / expm1(-lambda_ * N)) - lambda_ * k,
+    cdf=lambda k, lambda_, N: expm1(-lambda_ * (k + 1.0)) / expm1(-lambda_ * N),
+    mean=lambda lambda_, N: 1.0 / expm1(lambda_) - N / expm1(lambda_ * N),
+    var=lambda lambda_, N: (
+        exp(-lambda_) / expm1(-lambda_) ** 2 - N * N * exp(-lambda_ * N) / expm1(-lambda_ * N) ** 2
+    ),
+)
+declare(
+    "dlaplace",
+    "The discrete Laplace distribution.",
+    (2.0, 0.6),
+    discrete=True,
+    logpdf=lambda k, a: log(tanh(0.5 * a)) - a * abs(k),
+    cdf=lambda k, a: where(
+        k >= 0,
+        1.0 - exp(-a * where(k >= 0, k, 0.0)) / (exp(a) + 1.0),
+        exp(a * (where(k >= 0, 0.0, k) + 1.0)) / (exp(a) + 1.0),
+    ),
+    sf=lambda k, a: where(
+        k >= 0,
+        exp(-a * where(k >= 0, k, 0.0)) / (exp(a) + 1.0),
+        1.0 - exp(a * (where(k >= 0, 0.0, k) + 1.0)) / (exp(a) + 1.0),
+    ),
+    entropy=lambda a: a / sinh(a) - log(tanh(0.5 * a)),
+    mean=lambda a: 0.0 * a,
+    var=lambda a: 2.0 * exp(a) / expm1(a) ** 2,
+)
+declare(
+    "yulesimon",
+    "The Yule-Simon distribution.",
+    (2.0, 3.6),
+    discrete=True,
+    ends=FROM_1,
+    logpdf=lambda k, alpha: log(alpha) + betaln(k, alpha + 1.0),
+    cdf=lambda k, alpha: 1.0 - k * beta(k, alpha + 1.0),
+    sf=lambda k, alpha: k * beta(k, alpha + 1.0),
+    logsf=lambda k, alpha: log(k) + betaln(k, alpha + 1.0),
+    mean=lambda alpha: above(1.0, alpha, lambda a: a / (a - 1.0)),
+    var=lambda alpha: above(2.0, alpha, lambda a: a * a / ((a - 1.0) ** 2 * (a - 2.0))),
+)
+
+
+def zipf_moment(a: Any, order: float) -> Any:
+    """``zeta(a - order) / zeta(a)``."""
+    return zeta(a - order, 1.0) / zeta(a, 1.0)
+
+
+declare(
+    "zipf",
+    "Zipf's distribution of ranks.",
+    (2.0, 3.6),
+    discrete=True,
+    ends=FROM_1,
+    valid=lambda a: a > 1,
+    logpdf=lambda k, a: -a * log(k) - log(zeta(a, 1.0)),
+    sf=lambda k, a: zeta(a, k + 1.0) / zeta(a, 1.0),
+    mean=lambda a: above(2.0, a, lambda a: zipf_moment(a, 1.0)),
+    var=lambda a: above(3.0, a, lambda a: zipf_moment(a, 2.0) - zipf_moment(a, 1.0) ** 2),
+)
+declare(
+    "betabinom",
+    "A binomial number whose probability is a beta number.",
+    (2.0, 5.0, 1.5, 2.5),
+    discrete=True,
+    counts=("n",),
+    ends=lambda n, a, b: (0.0, n),
+    valid=lambda n, a, b: (n >= 0) & (a > 0) & (b > 0),
+    logpdf=lambda k, n, a, b: (
+        -log(n + 1.0) - betaln(n - k + 1.0, k + 1.0) + betaln(k + a, n - k + b) - betaln(a, b)
+    ),
+    mean=lambda n, a, b: n * a / (a + b),
+    var=lambda n, a, b: n * a * b * (a + b + n) / ((a + b) ** 2 * (a + b + 1.0)),
+)
+declare(
+    "betanbinom",
+    "A negative binomial number whose probability is a beta number.",
+    (2.0, 5.0, 4.5, 2.5),
+    discrete=True,
+    counts=("n",),
+    ends=FROM_0,
+    valid=lambda n, a, b: (n >= 0) & (a > 0) & (b > 0),
+    logpdf=lambda k, n, a, b: -log(n + k) - betaln(n, k + 1.0) + betaln(a + n, b + k) - betaln(a, b),
+    mean=lambda n, a, b: above(1.0, a, lambda a: n * b / (a - 1.0)),
+    var=lambda n, a, b: above(
+        2.0, a, lambda a: n * (n + a - 1.0) * b * (a + b - 1.0) / ((a - 2.0) * (a - 1.0) ** 2)
+    ),
+)
+declare(
+    "skellam",
+    "The difference of two Poisson numbers.",
+    (2.0, 3.5, 1.5),
+    discrete=True,
+    logpdf=lambda k, mu1, mu2: (
+        -((sqrt(mu1) - sqrt(mu2)) ** 2)
+        + 0.5 * k * (log(mu1) - log(mu2))
+        + log(ive(abs(k), 2.0 * sqrt(mu1 * mu2)))
+    ),
+    mean=lambda mu1, mu2: mu1 - mu2,
+    var=lambda mu1, mu2: mu1 + mu2,
+)
+declare(
+    "randint",
+    "The whole numbers from low up to, not including, high.",
+    (2.0, 0.0, 6.0),
+    discrete=True,
+    counts=(
+        "low",
+        "high",
+    ),
+    ends=lambda low, high: (low, high - 1.0),
+    valid=lambda low, high: high > low,
+    logpdf=lambda k, low, high: -log(high - low) + 0.0 * k,
+    cdf=lambda k, low, high: (k - low + 1.0) / (high - low),
+    entropy=lambda low, high: log(high - low),
+    mean=lambda low, high: 0.5 * (high + low - 1.0),
+    var=lambda low, high: ((high - low) ** 2 - 1.0) / 12.0,
+)

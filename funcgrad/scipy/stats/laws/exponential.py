@@ -1,0 +1,251 @@
+"""Exponential tails: logistic, Laplace, hyperbolic secant, and powers of their exponentials."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from funcgrad.numpy import arctan, exp, expm1, log, log1p, logaddexp, sin, tan, tanh, where
+from funcgrad.scipy.special import (
+    beta,
+    expit,
+    log_expit,
+    logit,
+    polygamma,
+    psi,
+    xlog1py,
+    xlogy,
+)
+from funcgrad.scipy.stats.law import declare
+from funcgrad.scipy.stats.laws.beta_family import above
+from funcgrad.scipy.stats.laws.parts import EULER, INF, LOG_2, LOG_PI
+
+POSITIVE = (0.0, INF)
+
+declare(
+    "logistic",
+    "The logistic distribution.",
+    (0.7,),
+    logpdf=lambda x: log_expit(x) + log_expit(-x),
+    cdf=expit,
+    sf=lambda x: expit(-x),
+    logcdf=log_expit,
+    logsf=lambda x: log_expit(-x),
+    ppf=logit,
+    isf=lambda q: -logit(q),
+    entropy=lambda: 2.0,
+    mean=lambda: 0.0,
+    var=lambda: math.pi**2 / 3.0,
+)
+declare(
+    "genlogistic",
+    "The power c of the logistic distribution function.",
+    (0.7, 1.8),
+    logpdf=lambda x, c: log(c) + c * log_expit(x) + log_expit(-x),
+    logcdf=lambda x, c: c * log_expit(x),
+    ppf=lambda q, c: -log(expm1(-log(q) / c)),
+    isf=lambda q, c: -log(expm1(-log1p(-q) / c)),
+    entropy=lambda c: -log(c) + psi(c + 1.0) + EULER + 1.0,
+    mean=lambda c: EULER + psi(c),
+    var=lambda c: math.pi**2 / 6.0 + polygamma(1, c),
+)
+declare(
+    "halflogistic",
+    "The magnitude of a logistic number.",
+    (0.7,),
+    ends=POSITIVE,
+    logpdf=lambda x: LOG_2 + log_expit(x) + log_expit(-x),
+    cdf=lambda x: tanh(0.5 * x),
+    sf=lambda x: 2.0 * expit(-x),
+    logsf=lambda x: LOG_2 + log_expit(-x),
+    ppf=lambda q: log1p(q) - log1p(-q),
+    isf=lambda q: -logit(0.5 * q),
+    entropy=lambda: 2.0 - LOG_2,
+    mean=lambda: 2.0 * LOG_2,
+    var=lambda: math.pi**2 / 3.0 - 4.0 * LOG_2**2,
+)
+
+
+def halflogistic_part(x: Any, c: Any) -> Any:
+    """``log(1 - c x) / c``."""
+    return log1p(-c * x) / c
+
+
+declare(
+    "genhalflogistic",
+    "The generalised half-logistic distribution.",
+    (0.7, 0.6),
+    ends=lambda c: (0.0, 1.0 / c),
+    logpdf=lambda x, c: (
+        LOG_2 + (1.0 - c) * halflogistic_part(x, c) - 2.0 * log1p(exp(halflogistic_part(x, c)))
+    ),
+    cdf=lambda x, c: tanh(-0.5 * halflogistic_part(x, c)),
+    sf=lambda x, c: 2.0 * expit(halflogistic_part(x, c)),
+    ppf=lambda q, c: -expm1(-c * (log1p(q) - log1p(-q))) / c,
+    isf=lambda q, c: -expm1(c * logit(0.5 * q)) / c,
+    entropy=lambda c: 2.0 - (2.0 * c + 1.0) * LOG_2,
+)
+declare(
+    "hypsecant",
+    "The hyperbolic secant distribution.",
+    (0.7,),
+    logpdf=lambda x: LOG_2 - LOG_PI - logaddexp(x, -x),
+    cdf=lambda x: arctan(exp(x)) * (2.0 / math.pi),
+    sf=lambda x: arctan(exp(-x)) * (2.0 / math.pi),
+    ppf=lambda q: log(tan(0.5 * math.pi * q)),
+    isf=lambda q: -log(tan(0.5 * math.pi * q)),
+    entropy=lambda: math.log(2.0 * math.pi),
+    mean=lambda: 0.0,
+    var=lambda: math.pi**2 / 4.0,
+)
+
+
+def half_exponential(x: Any) -> Any:
+    """The distribution function of Laplace's law."""
+    tail = 0.5 * exp(-abs(x))
+    return where(x > 0, 1.0 - tail, tail)
+
+
+def laplace_quantile(q: Any) -> Any:
+    """The inverse of `half_exponential`."""
+    high = q > 0.5
+    return where(high, -log(2.0 * (1.0 - where(high, q, 0.5))), log(2.0 * where(high, 0.5, q)))
+
+
+declare(
+    "laplace",
+    "Laplace's distribution, exponential to both sides.",
+    (0.7,),
+    logpdf=lambda x: -LOG_2 - abs(x),
+    cdf=half_exponential,
+    sf=lambda x: half_exponential(-x),
+    logcdf=lambda x: where(x > 0, log1p(-0.5 * exp(-abs(x))), x - LOG_2),
+    logsf=lambda x: where(x < 0, log1p(-0.5 * exp(-abs(x))), -x - LOG_2),
+    ppf=laplace_quantile,
+    isf=lambda q: -laplace_quantile(q),
+    entropy=lambda: LOG_2 + 1.0,
+    mean=lambda: 0.0,
+    var=lambda: 2.0,
+)
+declare(
+    "laplace_asymmetric",
+    "Exponential to both sides, with rates kappa and ``1 / kappa``.",
+    (0.7, 1.4),
+    logpdf=lambda x, kappa: x * where(x >= 0, -kappa, 1.0 / kappa) - log(kappa + 1.0 / kappa),
+    cdf=lambda x, kappa: where(
+        x >= 0,
+        1.0 - exp(-abs(x) * kappa) / (1.0 + kappa * kappa),
+        exp(-abs(x) / kappa) * kappa * kappa / (1.0 + kappa * kappa),
+    ),
+    sf=lambda x, kappa: where(
+        x >= 0,
+        exp(-abs(x) * kappa) / (1.0 + kappa * kappa),
+        1.0 - exp(-abs(x) / kappa) * kappa * kappa / (1.0 + kappa * kappa),
+    ),
+    entropy=lambda kappa: 1.0 + log(kappa + 1.0 / kappa),
+    mean=lambda kappa: 1.0 / kappa - kappa,
+    var=lambda kappa: 1.0 / (kappa * kappa) + kappa * kappa,
+)
+declare(
+    "loglaplace",
+    "The exponential of a Laplace number.",
+    (0.7, 2.6),
+    ends=POSITIVE,
+    logpdf=lambda x, c: (
+        log(0.5 * c) + where(x < 1, xlogy(c - 1.0, x), -(c + 1.0) * log(where(x < 1, 1.0, x)))
+    ),
+    cdf=lambda x, c: where(x < 1, 0.5 * where(x < 1, x, 1.0) ** c, 1.0 - 0.5 * where(x < 1, 1.0, x) ** (-c)),
+    sf=lambda x, c: where(x < 1, 1.0 - 0.5 * where(x < 1, x, 1.0) ** c, 0.5 * where(x < 1, 1.0, x) ** (-c)),
+    ppf=lambda q, c: exp(laplace_quantile(q) / c),
+    isf=lambda q, c: exp(-laplace_quantile(q) / c),
+    entropy=lambda c: log(2.0 / c) + 1.0,
+    mean=lambda c: above(1.0, c, lambda c: c * c / (c * c - 1.0)),
+    var=lambda c: above(2.0, c, lambda c: c * c / (c * c - 4.0) - (c * c / (c * c - 1.0)) ** 2),
+)
+
+
+def angle_ratio(c: Any, times: float) -> Any:
+    """``(t pi / c) / sin(t pi / c)``: the moment of order t of the log-logistic distribution."""
+    angle = times * math.pi / c
+    return angle / sin(angle)
+
+
+declare(
+    "fisk",
+    "The log-logistic distribution.",
+    (0.7, 2.6),
+    ends=POSITIVE,
+    logpdf=lambda x, c: log(c) + xlogy(c - 1.0, x) - 2.0 * log1p(x**c),
+    cdf=lambda x, c: expit(c * log(x)),
+    sf=lambda x, c: expit(-c * log(x)),
+    logcdf=lambda x, c: log_expit(c * log(x)),
+    logsf=lambda x, c: log_expit(-c * log(x)),
+    ppf=lambda q, c: exp(logit(q) / c),
+    isf=lambda q, c: exp(-logit(q) / c),
+    entropy=lambda c: 2.0 - log(c),
+    mean=lambda c: above(1.0, c, lambda c: angle_ratio(c, 1.0), math.nan),
+    var=lambda c: above(2.0, c, lambda c: angle_ratio(c, 2.0) - angle_ratio(c, 1.0) ** 2, math.nan),
+)
+
+
+def burr_moment(c: Any, d: Any, order: float) -> Any:
+    """``d B(d + k / c, 1 - k / c)``."""
+    return d * beta(d + order / c, 1.0 - order / c)
+
+
+declare(
+    "burr",
+    "Burr's distribution of type III.",
+    (0.7, 2.6, 1.4),
+    ends=POSITIVE,
+    open_ends=True,
+    logpdf=lambda x, c, d: log(c) + log(d) - log(x) + d * log_expit(c * log(x)) + log_expit(-c * log(x)),
+    logcdf=lambda x, c, d: d * log_expit(c * log(x)),
+    ppf=lambda q, c, d: expm1(-log(q) / d) ** (-1.0 / c),
+    isf=lambda q, c, d: expm1(-log1p(-q) / d) ** (-1.0 / c),
+    mean=lambda c, d: above(1.0, c, lambda c: burr_moment(c, d, 1.0), math.nan),
+    var=lambda c, d: above(2.0, c, lambda c: burr_moment(c, d, 2.0) - burr_moment(c, d, 1.0) ** 2, math.nan),
+)
+declare(
+    "burr12",
+    "Burr's distribution of type XII.",
+    (0.7, 2.6, 1.4),
+    ends=POSITIVE,
+    logpdf=lambda x, c, d: log(c) + log(d) + xlogy(c - 1.0, x) - xlog1py(d + 1.0, x**c),
+    logsf=lambda x, c, d: -xlog1py(d, x**c),
+    ppf=lambda q, c, d: expm1(-log1p(-q) / d) ** (1.0 / c),
+    isf=lambda q, c, d: expm1(-log(q) / d) ** (1.0 / c),
+)
+declare(
+    "mielke",
+    "Mielke's beta-kappa distribution.",
+    (0.7, 2.6, 1.4),
+    ends=POSITIVE,
+    open_ends=True,
+    logpdf=lambda x, k, s: log(k) + (k - 1.0) * log(x) - (1.0 + k / s) * log1p(x**s),
+    logcdf=lambda x, k, s: k / s * log_expit(s * log(x)),
+    ppf=lambda q, k, s: expm1(-log(q) * s / k) ** (-1.0 / s),
+)
+declare(
+    "kappa3",
+    "The three-parameter kappa distribution.",
+    (0.7, 1.7),
+    ends=POSITIVE,
+    logpdf=lambda x, a: log(a) - (1.0 + 1.0 / a) * log(a + x**a),
+    logcdf=lambda x, a: -log1p(a * x ** (-a)) / a,
+    ppf=lambda q, a: (a / expm1(-a * log(q))) ** (1.0 / a),
+)
+declare(
+    "truncexpon",
+    "The exponential distribution up to b.",
+    (0.7, 2.4),
+    ends=lambda b: (0.0, b),
+    logpdf=lambda x, b: -x - log(-expm1(-b)),
+    cdf=lambda x, b: expm1(-x) / expm1(-b),
+    sf=lambda x, b: exp(-b) * expm1(b - x) / -expm1(-b),
+    ppf=lambda q, b: -log1p(q * expm1(-b)),
+    isf=lambda q, b: -log(exp(-b) - q * expm1(-b)),
+    entropy=lambda b: log(expm1(b)) + (1.0 + exp(b) * (b - 1.0)) / -expm1(b),
+    mean=lambda b: 1.0 - b / expm1(b),
+    var=lambda b: 1.0 - b * b * exp(b) / expm1(b) ** 2,
+)

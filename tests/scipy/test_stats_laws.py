@@ -1,0 +1,192 @@
+"""The distributions of ``fg.scipy.stats``, all by one table: their declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import funcgrad as fg
+from funcgrad.errors import UnsupportedFunctionError
+from funcgrad.scipy.stats.law import LAWS
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+POINTS = ("cdf", "sf", "logcdf", "logsf")
+MOMENTS = ("mean", "var", "std", "entropy")
+LOC, SCALE = 0.3, 1.7
+NO_FORMULA = {
+    *("vonmises", "vonmises_line", "norminvgauss"),
+    *("logser", "betabinom", "betanbinom", "skellam"),
+}
+"""Distributions whose distribution function has no formula."""
+
+
+def methods_at_points(name: str) -> tuple[str, ...]:
+    density = ("pmf", "logpmf") if LAWS[name].discrete else ("pdf", "logpdf")
+    return density if name in NO_FORMULA else (*density, *POINTS)
+
+
+def placed(name: str) -> tuple[list[float], list[int]]:
+    """A point and all parameters, location and scale among them, and which of them are differentiated."""
+    law = LAWS[name]
+    x, *shapes = law.example
+    if law.discrete:
+        moving = [1 + i for i, s in enumerate(law.shapes) if s not in law.counts]
+        return [x + 1.0, *shapes, 1.0], moving
+    values = [LOC + SCALE * x, *shapes, LOC, SCALE]
+    return values, list(range(len(values)))
+
+
+def differences(f: Callable[..., Any], at: list[float], i: int, order: int) -> float:
+    """A derivative by the argument `i`, from five values."""
+    h = (2e-3 if order == 1 else 8e-3) * max(abs(at[i]), 0.3)
+    values = [float(f(*[v + k * h * (j == i) for j, v in enumerate(at)])) for k in (-2, -1, 0, 1, 2)]
+    weights = {1: (1 / 12, -2 / 3, 0, 2 / 3, -1 / 12), 2: (-1 / 12, 4 / 3, -5 / 2, 4 / 3, -1 / 12)}[order]
+    return float(np.dot(weights, values)) / h**order
+
+
+def close(got: Any, want: Any, rtol: float, scale: float = 1.0) -> None:
+    np.testing.assert_allclose(got, want, rtol=rtol, atol=rtol * max(scale, 1e-12))
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_values_are_scipys_into_the_tails(name: str) -> None:
+    law, ours, theirs = LAWS[name], getattr(fg.scipy.stats, name), getattr(scipy.stats, name)
+    _, *shapes = law.example
+    q = np.array([1e-9, 1e-3, 0.2, 0.6, 0.999])
+    x = np.unique(np.concatenate([theirs.ppf(q, *shapes), theirs.isf([1e-8], *shapes)]))
+    for method in methods_at_points(name):
+        got = fg.jvp(lambda x, m=method: getattr(ours, m)(x, *shapes), (x,), (np.ones_like(x),))[0]
+        # Where SciPy subtracts from 1, its digits beyond 1e-9 / 1e-16 are noise.
+        close(got, getattr(theirs, method)(x, *shapes), 5e-6, 0.0)
+    if name not in NO_FORMULA:
+        got = [fg.jvp(lambda q, m=m: getattr(ours, m)(q, *shapes), (q,), (q,))[0] for m in ("ppf", "isf")]
+        close(got, [theirs.ppf(q, *shapes), theirs.isf(q, *shapes)], 1e-6)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_moments_are_scipys(name: str) -> None:
+    law, ours, theirs = LAWS[name], getattr(fg.scipy.stats, name), getattr(scipy.stats, name)
+    _, *shapes = law.example
+    for method in MOMENTS:
+        kind = "var" if method == "std" else method
+        if law.formula(kind) is None:
+            with pytest.raises(UnsupportedFunctionError, match=f"fg.scipy.stats.{name}.{method}"):
+                fg.grad(lambda loc, m=method: getattr(ours, m)(*shapes, loc=loc))(1.0)
+            continue
+        got = fg.jvp(lambda loc, m=method: getattr(ours, m)(*shapes, loc=loc), (1.0,), (1.0,))[0]
+        np.testing.assert_allclose(float(got), float(getattr(theirs, method)(*shapes, loc=1.0)), rtol=1e-7)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_first_and_second_derivatives_by_every_parameter(name: str) -> None:
+    values, moving = placed(name)
+    ours, theirs = getattr(fg.scipy.stats, name), getattr(scipy.stats, name)
+    log_density, density = methods_at_points(name)[1], methods_at_points(name)[0]
+    for method in [m for m in (log_density, density, "cdf", "sf") if m in methods_at_points(name)]:
+        f, g = getattr(ours, method), getattr(theirs, method)
+        if not moving:
+            continue
+        first = fg.grad(f, argnums=tuple(moving))(*values)
+        second = fg.jacfwd(fg.grad(f, argnums=tuple(moving)), argnums=tuple(moving))(*values)
+        for n, i in enumerate(moving):
+            close(first[n], differences(g, values, i, 1), 2e-6)
+            close(second[n][n], differences(g, values, i, 2), 2e-5)
+
+
+@pytest.mark.parametrize("name", [n for n in LAWS if not LAWS[n].discrete and n not in NO_FORMULA])
+def test_quantiles_move_as_the_distribution_function_says(name: str) -> None:
+    values, moving = placed(name)
+    ours, theirs = getattr(fg.scipy.stats, name), getattr(scipy.stats, name)
+    for method in ("ppf", "isf"):
+        at = [0.3, *values[1:]]
+        first = fg.grad(getattr(ours, method), argnums=tuple(moving))(*at)
+        for n, i in enumerate(moving):
+            close(first[n], differences(getattr(theirs, method), at, i, 1), 3e-5)
+        twice = fg.grad(fg.grad(getattr(ours, method)))(*at)
+        close(twice, differences(getattr(theirs, method), at, 0, 2), 2e-3)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_every_way_gives_the_same(name: str) -> None:
+    """Forward as reverse, vmap as a loop, compiled as evaluated."""
+    values, moving = placed(name)
+    method = methods_at_points(name)[1]
+    f = getattr(getattr(fg.scipy.stats, name), method)
+    if moving:
+        reverse = fg.grad(f, argnums=tuple(moving))(*values)
+        close(fg.jacfwd(f, argnums=tuple(moving))(*values), reverse, 1e-10)
+        close(fg.jit(fg.grad(f, argnums=tuple(moving)))(*values), reverse, 1e-10)
+    x = np.array([values[0] - 6.0, values[0], values[0] + 1.0, np.nan])
+    for method in methods_at_points(name):
+        f, theirs = [getattr(getattr(package, name), method) for package in (fg.scipy.stats, scipy.stats)]
+        close(fg.vmap(lambda x, f=f: f(x, *values[1:]))(x), [f(xi, *values[1:]) for xi in x], 1e-8)
+        close(fg.jit(f)(x, *values[1:]), theirs(x, *values[1:]), 1e-8)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_outside_of_the_support(name: str) -> None:
+    """Minus infinity with gradients of zero, never NaN; and NaN for parameters that are not admissible."""
+    law, theirs = LAWS[name], getattr(scipy.stats, name)
+    ours = getattr(fg.scipy.stats, name)
+    _, *shapes = law.example
+    low, high = theirs.support(*shapes)
+    method = methods_at_points(name)[1]
+    for x in [e + d for e, d in ((low, -1.0), (high, 1.0)) if np.isfinite(e)]:
+        value, slopes = fg.value_and_grad(getattr(ours, method), argnums=tuple(range(1 + len(shapes))))(
+            x, *shapes
+        )
+        assert value == -np.inf
+        assert not np.any(slopes)
+    inside = law.example[0]
+    if not law.discrete:
+        assert np.isnan(fg.jit(getattr(ours, method))(inside, *shapes, scale=-1.0))
+    for i in range(len(shapes)):
+        bad = [np.nan if j == i else s for j, s in enumerate(shapes)]
+        for x in (inside, -1e9):
+            got = fg.jvp(lambda x, b=tuple(bad): getattr(ours, method)(x, *b), (x,), (1.0,))[0]
+            assert np.isnan(got), (x, i)
+
+
+def test_single_precision_becomes_double_as_in_scipy() -> None:
+    x = np.float32([0.3, 0.7])
+    got = fg.jit(fg.scipy.stats.norm.logpdf)(x)
+    assert got.dtype == scipy.stats.norm.logpdf(x).dtype == np.float64
+
+
+def test_frozen_distributions_hold_traced_parameters() -> None:
+    def likelihood(loc: Any, scale: Any) -> Any:
+        law = fg.scipy.stats.norm(loc, scale=scale)
+        return law.logpdf(np.array([0.1, 0.9])).sum() + law.mean() + law.std()
+
+    first = fg.grad(likelihood)(0.3, 1.2)
+    close(first, (0.1 + 0.9 - 0.6) / 1.2**2 + 1.0, 1e-12)
+
+
+def test_refusals_name_the_way() -> None:
+    with pytest.raises(UnsupportedFunctionError, match=r"fg\.scipy\.stats\.norm"):
+        fg.grad(scipy.stats.norm.logpdf)(0.3)
+    with pytest.raises(UnsupportedFunctionError, match=r"norm\.fit of traced values"):
+        fg.grad(lambda x: fg.scipy.stats.norm.fit(x)[0])(np.array([0.3, 0.5]))
+    with pytest.raises(TypeError, match="missing its shape parameters: a"):
+        fg.scipy.stats.gamma.pdf(0.3)
+    with pytest.raises(TypeError, match="unexpected parameter 'sigma'"):
+        fg.scipy.stats.norm.pdf(0.3, sigma=2.0)
+
+
+@pytest.mark.parametrize("name", [n for n in LAWS if n not in NO_FORMULA])
+def test_samples_follow_the_distribution(name: str) -> None:
+    law, ours, theirs = LAWS[name], getattr(fg.scipy.stats, name), getattr(scipy.stats, name)
+    _, *shapes = law.example
+    x = ours.rvs(*shapes, size=400, random_state=fg.random.key(1))
+    assert x.shape == (400,)
+    if law.discrete:
+        assert abs(np.mean(x <= law.example[0]) - theirs.cdf(law.example[0], *shapes)) < 0.1
+        return
+    assert scipy.stats.kstest(x, lambda x: theirs.cdf(x, *shapes)).pvalue > 1e-3
+    scale = fg.grad(lambda s: ours.rvs(*shapes, scale=s, size=3, random_state=fg.random.key(1)).sum())(2.0)
+    close(scale, ours.rvs(*shapes, size=3, random_state=fg.random.key(1)).sum(), 1e-9)
