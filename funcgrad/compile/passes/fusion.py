@@ -28,6 +28,9 @@ from funcgrad.compile.passes.views import Buffer, View
 WINDOW = 12
 """How many of the steps that follow a nest are looked at, for more to share its loop."""
 
+MANY_STREAMS = 14
+"""Blocks of memory that fill a loop by themselves."""
+
 SHORTEST_ROW = 48
 """Elements in the inner loops from which a shared outer loop is worth more than one merged loop."""
 
@@ -116,7 +119,7 @@ def rows_of(nest: Nest) -> list[Loop]:
 
 def can_join(run: Sequence[Nest], nest: Nest) -> bool:
     """Whether a nest may share the outermost loop of those before it."""
-    if not nest.shape or not run[0].shape:
+    if not nest.shape or not run[0].shape or any(len(set(n.buffers)) > MANY_STREAMS for n in (nest, run[-1])):
         return False
     loops = rows_of(nest)
     others = [rows_of(other) for other in run]

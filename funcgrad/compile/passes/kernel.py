@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from funcgrad.compile.emit.assembly_functions import EXTERNALS
 from funcgrad.compile.emit.interruptible_loops import POLL_EVERY, STOPPING
+from funcgrad.compile.emit.shared_functions import in_functions
 from funcgrad.compile.emit.statements import Writer, without_dead_statements
 from funcgrad.compile.emit.symbols import Locals
 from funcgrad.compile.lower import (
@@ -151,16 +152,21 @@ def make_kernel(program: Program, write: Callable[[Locals], Writer] = Writer) ->
     offsets, scratch_bytes = scratch_offsets(local.buffers, steps)
     buffers = used_buffers(local, offsets)
     stops = any(buffer.role == "signals" for buffer in buffers)
-    body = with_serial_blas(local, [*writer.lines, "    return 0"] if stops else writer.lines)
+    bodies, groups = in_functions(
+        [writer.lines, *[lines for _, lines in writer.functions]], lambda: local.fresh(f"{name}_group")
+    )
+    body = with_serial_blas(local, [*bodies[0], "    return 0"] if stops else bodies[0])
     symbols = {symbol: k for k, symbol in enumerate(local.symbols.values())}
     slots = {buffer: slot for slot, buffer in enumerate(buffers)}
     outlined = [
-        function_lines(step, lines, symbols, slots, numbers_in_memory) for step, lines in writer.functions
+        function_lines(step, lines, symbols, slots, numbers_in_memory)
+        for (step, _), lines in zip(writer.functions, bodies[1:], strict=True)
     ]
     head = heading(name, local, buffers, prologue, numbers_in_memory, body)
     return Kernel(
         name,
-        "\n\n\n".join(["\n".join(lines) for lines in (*outlined, [*head, *(body or ["    pass"])])]) + "\n",
+        "\n\n\n".join(["\n".join(lines) for lines in (*groups, *outlined, [*head, *(body or ["    pass"])])])
+        + "\n",
         (name, *[step.name for step, _ in writer.functions]),
         tuple(buffers),
         offsets,

@@ -66,6 +66,10 @@ FULL = 1500
 """Arithmetic operations from which a nest takes no more. Beyond, the time to compile grows faster than the
 text, and what is saved by not storing a value in between no longer matters."""
 
+MOST_STREAMS = 24
+"""Blocks of memory from which a nest takes no more: processors follow about as many at a time. Steps that
+were unrolled fill nests of equal structure then, and what is equal is compiled once."""
+
 
 @dataclass(eq=False)
 class Nest:
@@ -82,16 +86,14 @@ class Nest:
     """Whether the order of the turns matters, and several may write the same element."""
     _weighed: int = 0
     _weight: int = 0
+    _streams: set[Buffer] = field(default_factory=set)
 
     def views(self) -> Iterator[tuple[View, bool]]:
         """Every view that is read or written in the loops, and whether it is written."""
         for statement in self.body:
-            for operand in operands_of(statement):
-                if isinstance(operand, Load):
-                    yield operand.view, False
             target = target_of(statement)
-            if isinstance(target, View):
-                yield target, True
+            for view in views_of(statement):
+                yield view, view is target
 
     @property
     def buffers(self) -> Iterator[Buffer]:
@@ -111,9 +113,11 @@ class Nest:
         """Whether the loops' body is so long that further statements are better off in another nest."""
         if not self.shape:  # straight-line code stays what it is, in one nest or in many
             return False
-        self._weight += sum(s.weight for s in self.body[self._weighed :] if isinstance(s, Let))
+        recent = self.body[self._weighed :]
+        self._weight += sum(s.weight for s in recent if isinstance(s, Let))
+        self._streams.update([view.buffer for s in recent for view in views_of(s)])
         self._weighed = len(self.body)
-        return self._weight > FULL
+        return self._weight > FULL or len(self._streams) > MOST_STREAMS
 
     @property
     def flops(self) -> float:
@@ -164,6 +168,16 @@ def target_of(statement: Statement) -> View | str:
     if isinstance(statement, Let):
         return statement.name
     return statement.view if isinstance(statement, Store) else statement.target
+
+
+def views_of(statement: Statement) -> Iterator[View]:
+    """The views that a statement reads, and then the one that it writes."""
+    for operand in operands_of(statement):
+        if isinstance(operand, Load):
+            yield operand.view
+    target = target_of(statement)
+    if isinstance(target, View):
+        yield target
 
 
 def names_read(statement: Statement) -> Iterator[str]:

@@ -50,7 +50,7 @@ def built(source: str, functions: tuple[str, ...], flags: frozenset[str]) -> Bin
 
     # The process begins while this one translates.
     with CompilerProcess() if len(source) >= LARGE_SOURCE else nullcontext() as process:
-        text = translate(source, functions, flags, {**NUMBERS, **namespace()})
+        text = translate(source, functions, flags, {**NUMBERS, **namespace()}, inlining="noinline")
         code, needs = compile_ir([text, *vector_modules(text)], functions, process=process)
     return Binary(code, functions, needs)
 

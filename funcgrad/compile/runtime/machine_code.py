@@ -87,7 +87,7 @@ def compile_machine(modules: tuple[str, ...], functions: tuple[str, ...]) -> Bin
     """Compile functions of the run time's source."""
     from funcgrad.compile.engines.direct.translate import translate  # noqa: PLC0415 - not needed when cached
 
-    text = translate(machine_source(modules), functions, frozenset(), _names(modules), inline=False)
+    text = translate(machine_source(modules), functions, frozenset(), _names(modules), inlining="")
     code, needs = compile_ir([text], functions, loops=False)
     return Binary(code, functions, needs)
 

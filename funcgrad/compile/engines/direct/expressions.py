@@ -219,20 +219,28 @@ class Expressions(Scope):
         return self.writer.call("funcgrad_parallel", "none", [pool, address, *tables, *numbers])
 
     def _helper(self, name: str, arguments: list[Value]) -> Value:
-        kinds = tuple(value.type for value in arguments)
-        symbol, result = self.translation.helper(name, kinds)
+        values = self.helper_values(name, arguments)
+        if len(values) > 1:
+            raise Unsupported("several values where one is expected")
+        return values[0] if values else Value("none", "")
+
+    def helper_values(self, name: str, arguments: list[Value]) -> list[Value]:
+        """Call a function of the source; the values that it returns."""
+        symbol, result = self.translation.helper(name, tuple([value.type for value in arguments]))
         texts = []
         for value in arguments:
             texts += [f"{memory_type(value.type)} {half}" for half in (value.text, value.imaginary) if half]
         if result == "none":
             self.writer.do(f"call void @{symbol}({', '.join(texts)})")
-            return Value("none", "")
-        call = self.writer.emit(f"call {result_type(result)} @{symbol}({', '.join(texts)})")
-        if not is_complex(result):
-            return Value(result, call)
+            return []
         whole = result_type(result)
-        real, imaginary = (self.writer.emit(f"extractvalue {whole} {call}, {k}") for k in range(2))
-        return Value(result, real, imaginary)
+        call = self.writer.emit(f"call {whole} @{symbol}({', '.join(texts)})")
+        kinds = result if isinstance(result, tuple) else (result,)
+        count = sum(1 + is_complex(kind) for kind in kinds)
+        if count == 1:
+            return [Value(kinds[0], call)]
+        registers = iter([self.writer.emit(f"extractvalue {whole} {call}, {k}") for k in range(count)])
+        return [Value(kind, next(registers), next(registers) if is_complex(kind) else "") for kind in kinds]
 
     def condition(self, test: ast.expr, yes: str, no: str) -> None:
         """Branch on an expression, evaluating no more of it than Python would."""

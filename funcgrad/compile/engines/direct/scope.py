@@ -25,7 +25,10 @@ from funcgrad.compile.engines.direct.values import (
 )
 from funcgrad.compile.engines.direct.writer import Module, Writer, llvm_type
 
-__all__ = ["MISSING", "Scope", "Shared", "memory_type", "result_type"]
+__all__ = ["MISSING", "Result", "Scope", "Shared", "memory_type", "result_type"]
+
+Result = Type | tuple[Type, ...]
+"""The type of what a function returns: a value, or several."""
 
 _LITERALS: dict[type, str] = {complex: "c128"}
 MISSING = object()
@@ -40,7 +43,7 @@ class Shared(Protocol):
     flags: str
     module: Module
 
-    def helper(self, name: str, arguments: tuple[Type, ...]) -> tuple[str, Type]:
+    def helper(self, name: str, arguments: tuple[Type, ...]) -> tuple[str, Result]:
         """The symbol and the type of the result of a function of the source."""
 
 
@@ -51,9 +54,11 @@ def memory_type(kind: Type) -> str:
     return llvm_type(kind)
 
 
-def result_type(kind: Type) -> str:
-    """The LLVM type in which a function returns a value."""
-    return f"{{{memory_type(kind)}, {memory_type(kind)}}}" if is_complex(kind) else llvm_type(kind)
+def result_type(kind: Result) -> str:
+    """The LLVM type in which a function returns a value, or several."""
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    registers = [memory_type(k) for k in kinds for _ in range(1 + is_complex(k))]
+    return registers[0] if len(registers) == 1 else f"{{{', '.join(registers)}}}"
 
 
 class Scope:
@@ -68,7 +73,7 @@ class Scope:
         definition: ast.FunctionDef,
         arguments: tuple[Type, ...],
         kinds: dict[str, Type],
-        result: Type | None,
+        result: Result | None,
     ) -> None:
         self.translation = translation
         self.definition = definition

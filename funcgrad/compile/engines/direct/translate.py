@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from funcgrad.compile.engines.direct import arithmetic
 from funcgrad.compile.engines.direct.expressions import Expressions
-from funcgrad.compile.engines.direct.scope import memory_type, result_type
+from funcgrad.compile.engines.direct.scope import Result, memory_type, result_type
 from funcgrad.compile.engines.direct.syntax import parsed
 from funcgrad.compile.engines.direct.values import (
     Type,
@@ -37,12 +37,12 @@ def translate(
     fastmath: frozenset[str],
     namespace: Mapping[str, object],
     *,
-    inline: bool = True,
+    inlining: str = "alwaysinline",
 ) -> str:
     """The LLVM module of the named functions, or `Unsupported`.
 
-    Other functions of the source that they call are copied into them, or with ``inline=False`` where LLVM
-    thinks fit.
+    Other functions of the source that they call are copied into them; with ``inlining="noinline"`` they are
+    called, each compiled once for views in whatever memory, and with no attribute LLVM decides.
     """
     definitions = {node.name: node for node in parsed(source).body if isinstance(node, ast.FunctionDef)}
     translation = _Translation(
@@ -50,7 +50,7 @@ def translate(
         "".join(f"{flag} " for flag in sorted(fastmath)),
         namespace,
         frozenset(functions),
-        "alwaysinline " if inline else "",
+        inlining,
     )
     for name in functions:
         if name not in definitions:
@@ -86,7 +86,7 @@ class _Translation:
         self.entries = entries
         self.inlining = inlining
         self.module = Module()
-        self.helpers: dict[tuple[str, tuple[Type, ...]], tuple[str, Type]] = {}
+        self.helpers: dict[tuple[str, tuple[Type, ...]], tuple[str, Result]] = {}
         self.pending: set[tuple[str, tuple[Type, ...]]] = set()
 
     def entry(self, name: str, arguments: tuple[Type, ...]) -> None:
@@ -96,8 +96,10 @@ class _Translation:
         returned = "void" if body.result is None else result_type(body.result)
         self._define(f"define {returned} @{name}({parameters}) #0", name, body)
 
-    def helper(self, name: str, arguments: tuple[Type, ...]) -> tuple[str, Type]:
+    def helper(self, name: str, arguments: tuple[Type, ...]) -> tuple[str, Result]:
         """The symbol and the type of the result of a function of the source, for arguments of these types."""
+        if self.inlining == "noinline":
+            arguments = _with_scopes_of_its_own(arguments)
         key = (name, arguments)
         if key in self.pending:
             raise Unsupported("recursion")
@@ -109,7 +111,7 @@ class _Translation:
             kind = body.result
             returned = "void" if kind is None else result_type(kind)
             parameters = ", ".join(_parameters(arguments))
-            head = f'define internal {returned} @"{symbol}"({parameters}) {self.inlining}#0'
+            head = f'define internal {returned} @"{symbol}"({parameters}) {self.inlining} #0'
             self._define(head, symbol, body)
             self.helpers[key] = f'"{symbol}"', "none" if kind is None else kind
         return self.helpers[key]
@@ -122,7 +124,7 @@ class _Translation:
     def _body(self, name: str, arguments: tuple[Type, ...]) -> _Body:
         definition = self.definitions[name]
         kinds: dict[str, Type] = {}
-        result: Type | None = None
+        result: Result | None = None
         for _ in range(_MOST_ROUNDS):
             body = _Body(self, definition, arguments, dict(kinds), result)
             body.run()
@@ -130,6 +132,18 @@ class _Translation:
                 return body
             kinds, result = body.kinds, body.result
         raise Unsupported("the types of variables do not settle")
+
+
+def _with_scopes_of_its_own(arguments: tuple[Type, ...]) -> tuple[Type, ...]:
+    """The types with alias scopes by place: a function that is called serves whatever memory it is given."""
+    scopes: dict[int, int] = {}
+    found: list[Type] = []
+    for kind in arguments:
+        if isinstance(kind, View) and kind.scope is not None:
+            found.append(View(kind.storage, scopes.setdefault(kind.scope, -1 - len(scopes))))
+        else:
+            found.append(kind)
+    return tuple(found)
 
 
 def _parameters(arguments: Sequence[Type]) -> list[str]:
@@ -175,15 +189,23 @@ class _Body(Expressions):
             return
         (target,) = node.targets
         if isinstance(target, ast.Tuple):
-            if not isinstance(node.value, ast.Tuple) or len(node.value.elts) != len(target.elts):
+            several = self._several(node.value)
+            if len(several) != len(target.elts):
                 raise Unsupported("unpacking")
-            several = [self.expression(element) for element in node.value.elts]
             for element, value in zip(target.elts, several, strict=True):
                 self._set(element, value)
             return
         # A view that is made once is a register, so that its alias scope is seen wherever it is used.
         value = self.expression(node.value)
         self._set(target, value)
+
+    def _several(self, node: ast.expr) -> list[Value]:
+        """The values of a tuple, written out or returned by a function of the source."""
+        if isinstance(node, ast.Tuple):
+            return [self.expression(element) for element in node.elts]
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            return self.helper_values(node.func.id, [self.expression(argument) for argument in node.args])
+        raise Unsupported("unpacking")
 
     def _set(self, target: ast.expr, value: Value) -> None:
         if isinstance(target, ast.Name):
@@ -310,19 +332,37 @@ class _Body(Expressions):
             self.writer.do("ret void")
             self.writer.ended = True
             return
-        value = self.expression(node.value)
-        kind = value.type if self.result is None else unified(self.result, value.type)
+        if isinstance(node.value, ast.Tuple):
+            values = [self.expression(element) for element in node.value.elts]
+            kinds = tuple([value.type for value in values])
+            known = kinds if self.result is None else self.result
+            if not isinstance(known, tuple) or len(known) != len(kinds):
+                raise Unsupported("results of different numbers")
+            self._returned(tuple([unified(*pair) for pair in zip(known, kinds, strict=True)]), values)
+        else:
+            value = self.expression(node.value)
+            if isinstance(self.result, tuple):
+                raise Unsupported("results of different numbers")
+            self._returned(value.type if self.result is None else unified(self.result, value.type), [value])
+
+    def _returned(self, kind: Result, values: Sequence[Value]) -> None:
+        """Leave with values, as numbers of the types that all results share."""
         if self.result is not None and kind != self.result:
             self.widened = True
         self.result = kind
-        value = self.writer.cast(value, kind)
-        text = value.text
-        if is_complex(kind):
-            whole = result_type(kind)
-            first, second = (f"{memory_type(kind)} {half.text}" for half in halves(value))
-            text = self.writer.emit(f"insertvalue {whole} poison, {first}, 0")
-            text = self.writer.emit(f"insertvalue {whole} {text}, {second}, 1")
-        self.writer.do(f"ret {result_type(kind)} {text}")
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        registers: list[str] = []
+        for value, wanted in zip(values, kinds, strict=True):
+            cast = self.writer.cast(value, wanted)
+            parts = halves(cast) if is_complex(wanted) else (cast,)
+            registers += [f"{memory_type(wanted)} {half.text}" for half in parts]
+        whole = result_type(kind)
+        text = registers[0].split(" ", 1)[1]
+        if len(registers) > 1:
+            text = "poison"
+            for place, register in enumerate(registers):
+                text = self.writer.emit(f"insertvalue {whole} {text}, {register}, {place}")
+        self.writer.do(f"ret {whole} {text}")
         self.writer.ended = True
 
 

@@ -1,0 +1,232 @@
+"""Kernels as many functions of moderate size: what repeats in their text is written once, and called.
+
+Unrolled loops, layers and steps make the same loops again and again, of other memory and other sizes, and
+LLVM's time grows faster than the length of a function. Groups of statements that recur (`repeats`) become
+functions of the names they read, which return the numbers that are read after them. What does not repeat
+becomes functions of moderate size as well, where there is much of it. The same operations run in the same order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from funcgrad.compile.emit.repeats import LARGEST_GROUP, MOST_ARGUMENTS, Chain, Group
+from funcgrad.compile.emit.statement_tree import Roles, Statement, margin_of, names_in, parsed, text_of
+
+SHORTEST_TEXT = 160
+"""Lines up to which LLVM is quick enough with the text as it is."""
+
+SHORTEST_BODY = 24
+"""Lines of a loop's body whose inner loops may become functions."""
+
+SHORTEST_GROUP = 6
+"""Lines without a loop that are worth a call, where they run once."""
+
+MOST_RESULTS = 8
+"""Numbers that a function may return."""
+
+
+def in_functions(
+    bodies: Sequence[Sequence[str]], fresh: Callable[[], str]
+) -> tuple[list[list[str]], list[list[str]]]:
+    """The bodies of a kernel's functions with calls for what repeats, and the functions that are called.
+
+    >>> loop = "    for i in range(n0):\\n        {0}[i] = {1}[i] * 2.0\\n        {2}[i] = {0}[i]\\n"
+    >>> body = "".join(loop.format(f"a{k}", f"b{k}", f"c{k}") for k in range(60)).splitlines()
+    >>> names = iter(["double1", "double2"])
+    >>> (body,), functions = in_functions([body], lambda: next(names))
+    >>> len(body) < 60, functions[0][0].startswith("def double1(n0, ")
+    (True, True)
+    """
+    if sum(map(len, bodies)) <= SHORTEST_TEXT:
+        return [list(body) for body in bodies], []
+    division = Division([parsed(body) for body in bodies], fresh)
+    division.run()
+    return [text_of(body) for body in division.bodies], division.functions
+
+
+@dataclass(eq=False, slots=True)
+class Place:
+    """A block of statements: that of a function, or of a loop in it."""
+
+    body: int
+    """The function's number."""
+    statements: list[Statement]
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """What a function takes and returns, as places among the names of its group."""
+
+    taken: tuple[int, ...]
+    returned: tuple[int, ...]
+
+
+class Division:
+    """The functions of a kernel while others are taken out of them."""
+
+    def __init__(self, bodies: list[list[Statement]], fresh: Callable[[], str]) -> None:
+        self.bodies = bodies
+        self.fresh = fresh
+        self.functions: list[list[str]] = []
+
+    def run(self) -> None:
+        """Take out what repeats, in the innermost blocks first, and then divide what is left."""
+        places = [place for b, body in enumerate(self.bodies) for place in places_of(b, body)]
+        for depth in sorted({place.depth for place in places}, reverse=True):
+            self.share([place for place in places if place.depth == depth])
+        for b, body in enumerate(self.bodies):
+            if len(text_of(body)) > LARGEST_GROUP:
+                self.divide(Place(b, body, 0))
+
+    def share(self, places: Sequence[Place]) -> None:
+        """Replace what recurs in these blocks by calls."""
+        for place in places:
+            for statement in place.statements:
+                statement.read()
+        totals = [names_in(text_of(body)) for body in self.bodies]
+        chain = Chain([place.statements for place in places], [totals[place.body] for place in places])
+        chain.join()
+        calls: dict[int, dict[int, tuple[int, Statement]]] = {}
+        for same in chain.recurring():
+            model = same[0]
+            if not model.loops and (places[model.block].depth or model.lines < SHORTEST_GROUP):
+                continue
+            interface = self.interface(places, same, totals)
+            if interface is not None:
+                for group, call in zip(same, self.made(places, same, interface), strict=True):
+                    calls.setdefault(group.block, {})[group.first] = group.last, call
+        for number, found in calls.items():
+            places[number].statements[:] = with_calls(places[number].statements, found)
+
+    def divide(self, place: Place) -> None:
+        """Make functions of moderate size of a block."""
+        for statement in place.statements:
+            statement.read()
+        totals = [names_in(text_of(body)) for body in self.bodies]
+        calls: dict[int, tuple[int, Statement]] = {}
+        for run in runs_of(place.statements, totals[place.body]):
+            group = group_of(place.statements, run)
+            if group.lines <= LARGEST_GROUP // 4 or place.statements[run.start].stays:
+                continue
+            interface = self.interface([place], [group], totals)
+            if interface is not None:
+                (call,) = self.made([place], [group], interface)
+                calls[group.first] = group.last, call
+        place.statements[:] = with_calls(place.statements, calls)
+
+    def made(
+        self, places: Sequence[Place], same: Sequence[Group], interface: Interface
+    ) -> Iterator[Statement]:
+        """Write the function of a group; the call for each of those that are the same."""
+        name = self.fresh()
+        model = same[0]
+        lines = text_of(members(places, model))
+        margin = margin_of(lines[0])
+        taken = ", ".join([model.names[k] for k in interface.taken])
+        returned = ", ".join([model.names[k] for k in interface.returned])
+        ending = [f"    return {returned}"] if returned else []
+        self.functions.append([f"def {name}({taken}):", *["    " + line[margin:] for line in lines], *ending])
+        for group in same:
+            arguments = ", ".join([group.names[k] for k in interface.taken])
+            results = ", ".join([group.names[k] for k in interface.returned])
+            text = f"{results} = {name}({arguments})" if results else f"{name}({arguments})"
+            yield Statement(members(places, group)[0].comments, [" " * margin + text])
+
+    def interface(
+        self, places: Sequence[Place], same: Sequence[Group], totals: Sequence[Counter[str]]
+    ) -> Interface | None:
+        """What a function for these groups takes and returns; None where they cannot be one."""
+        model = same[0]
+        roles = Roles(text_of(members(places, model)))
+        numbers = {name: k for k, name in enumerate(model.names)}
+        settable = [numbers[name] for name in roles.assigned if name not in roles.turns]
+        returned: set[int] = set()
+        for group in same:
+            total, inside = totals[places[group.block].body], names_in(text_of(members(places, group)))
+            returned.update([k for k in settable if total[group.names[k]] > inside[group.names[k]]])
+        taken = {numbers[name] for name in roles.read_first}
+        for k in returned - taken:
+            if not roles.assigned[model.names[k]]:
+                # It may keep the value that it had, if it had one.
+                if not all(self.was_set(places[group.block], group.first, group.names[k]) for group in same):
+                    return None
+                taken.add(k)
+        if len(returned) > MOST_RESULTS or len(taken) > MOST_ARGUMENTS + MOST_RESULTS:
+            return None
+        return Interface(tuple(sorted(taken)), tuple(sorted(returned)))
+
+    def was_set(self, place: Place, first: int, name: str) -> bool:
+        """Whether a name is set in the text of the function before a statement of a block."""
+        return name in Roles(text_before(self.bodies[place.body], place.statements[first])).assigned
+
+
+def places_of(number: int, body: list[Statement], depth: int = 0) -> Iterator[Place]:
+    """The blocks of a function that may be divided: its own, and those of long loops."""
+    if depth == 0 or len(text_of(body)) >= SHORTEST_BODY:
+        yield Place(number, body, depth)
+    for statement in body:
+        if statement.body:
+            yield from places_of(number, statement.body, depth + 1)
+
+
+def members(places: Sequence[Place], group: Group) -> list[Statement]:
+    """The statements of a group."""
+    return places[group.block].statements[group.first : group.last + 1]
+
+
+def with_calls(statements: Sequence[Statement], calls: dict[int, tuple[int, Statement]]) -> list[Statement]:
+    """The statements, with calls in the place of groups."""
+    found = []
+    k = 0
+    while k < len(statements):
+        last, statement = calls.get(k, (k, statements[k]))
+        found.append(statement)
+        k = last + 1
+    return found
+
+
+def text_before(body: Sequence[Statement], end: Statement) -> list[str]:
+    """The lines of a function before a statement in it, wherever that stands."""
+    found: list[str] = ["    pass"]
+
+    def added(statements: Sequence[Statement]) -> bool:
+        for statement in statements:
+            if statement is end:
+                return True
+            found.extend(statement.lines)
+            if added(statement.body):
+                return True
+        return False
+
+    added(body)
+    return found
+
+
+def runs_of(statements: Sequence[Statement], total: Counter[str]) -> Iterator[range]:
+    """The statements in runs of moderate length; what must stay is a run of its own."""
+    first, lines = 0, 0
+    names: frozenset[str] = frozenset()
+    for k, statement in enumerate(statements):
+        public = statement.public(total)
+        wide = len(names | public) > MOST_ARGUMENTS
+        if first < k and (statement.stays or wide or lines + statement.length > LARGEST_GROUP):
+            yield range(first, k)
+            first, lines, names = k, 0, frozenset()
+        lines += statement.length
+        names |= public
+        if statement.stays:
+            yield range(first, k + 1)
+            first, lines, names = k + 1, 0, frozenset()
+    if first < len(statements):
+        yield range(first, len(statements))
+
+
+def group_of(statements: Sequence[Statement], run: range) -> Group:
+    """A run of statements as a group."""
+    names = tuple(dict.fromkeys([name for k in run for name in statements[k].names]))
+    lines = sum(statements[k].length for k in run)
+    return Group(-1, names, frozenset(), 0, run.start, run.stop - 1, lines, loops=False)

@@ -1,0 +1,159 @@
+"""The text of a kernel's function as a tree of statements: which names each has, and what it does with them.
+
+Knows the words of the kernel language as far as it takes to tell names from them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?!\w|\s*\()")
+_FIXED = frozenset(
+    [
+        *("and", "or", "not", "in", "is", "if", "else", "elif", "for", "while", "break", "continue"),
+        *("return", "pass", "True", "False", "NAN", "INF", "math", "np"),
+    ]
+)
+_ASSIGNMENT = re.compile(r"\s*([A-Za-z_]\w*(?:, [A-Za-z_]\w*)*) = (.*)")
+_LOOP = re.compile(r"\s*for ([A-Za-z_]\w*) in ")
+_STAYS = re.compile(
+    r"\b(?:return|parallel|break|continue|poll|malloc|realloc|free|(?:shifted|stack_\w+|as_\w+)(?=\())\b"
+    r"|(?<![\w.])[pn]\["
+)
+"""What must stay where it is: leaving the function, its tables, memory and views that are made."""
+
+
+@dataclass(eq=False, slots=True)
+class Statement:
+    """A line or a compound statement; comments belong to the statement that follows them.
+
+    A loop has its body as statements; a branch is kept as lines.
+    """
+
+    comments: list[str]
+    lines: list[str]
+    """The line, all lines of a branch, or the head of a loop."""
+    body: list[Statement] = field(default_factory=list)
+    template: str = ""
+    """The text without its names and its comments."""
+    names: tuple[str, ...] = ()
+    """Its names in order, each once."""
+    length: int = 0
+    """Lines, but comments."""
+
+    def text(self) -> Iterator[str]:
+        """All its lines."""
+        yield from self.comments
+        yield from self.lines
+        for statement in self.body:
+            yield from statement.text()
+
+    def read(self) -> None:
+        """Find its template, its names and its length."""
+        found: dict[str, int] = {}
+
+        def placed(match: re.Match[str]) -> str:
+            name = match.group()
+            return name if name in _FIXED else f"\0{found.setdefault(name, len(found))} "
+
+        code = code_of(self.text())
+        self.template = "\n".join([_NAME.sub(placed, line) for line in code])
+        self.names = tuple(found)
+        self.length = len(code)
+
+    def public(self, total: Counter[str]) -> frozenset[str]:
+        """The names that it may share with what is around it, where names stand `total` times in all."""
+        roles, inside = Roles(list(self.text())), names_in(self.text())
+        set_here = {*roles.assigned, *roles.turns} - roles.read_first
+        return frozenset([name for name in self.names if name not in set_here or total[name] > inside[name]])
+
+    @property
+    def loops(self) -> bool:
+        """Whether it is a loop, or holds one."""
+        return "for " in self.template or "while " in self.template
+
+    @property
+    def stays(self) -> bool:
+        """Whether it must stay where it is."""
+        return _STAYS.search(self.template) is not None
+
+
+def code_of(lines: Iterator[str] | Sequence[str]) -> list[str]:
+    """The lines without comments."""
+    code = [line.partition("  # ")[0] for line in lines]
+    return [line for line in code if not line.lstrip().startswith("#")]
+
+
+def margin_of(line: str) -> int:
+    """The indentation of a line."""
+    return len(line) - len(line.lstrip())
+
+
+def parsed(lines: Sequence[str]) -> list[Statement]:
+    """The statements of a block.
+
+    >>> loop, last = parsed(["    for i in range(n0):", "        # why", "        x[i] = y", "    z = 1"])
+    >>> loop.body[0].comments, last.lines
+    (['        # why'], ['    z = 1'])
+    """
+    found: list[Statement] = []
+    waiting: list[str] = []
+    k = 0
+    while k < len(lines):
+        line = lines[k]
+        margin, text = margin_of(line), line.lstrip()
+        if text.startswith("#"):
+            waiting.append(line)
+            k += 1
+            continue
+        stop = k + 1
+        while stop < len(lines) and margin_of(lines[stop]) > margin:
+            stop += 1
+        inner = list(lines[k + 1 : stop])
+        if text.startswith(("else:", "elif ")):
+            found[-1].lines += [*waiting, line, *inner]
+        elif text.startswith(("for ", "while ")):
+            found.append(Statement(waiting, [line], parsed(inner)))
+        else:
+            found.append(Statement(waiting, [line, *inner]))
+        waiting = []
+        k = stop
+    return found
+
+
+def text_of(statements: Sequence[Statement]) -> list[str]:
+    """All lines of statements."""
+    return [line for statement in statements for line in statement.text()]
+
+
+def names_in(lines: Iterator[str] | Sequence[str]) -> Counter[str]:
+    """How often each name stands in the text."""
+    return Counter([name for line in code_of(lines) for name in _NAME.findall(line)])
+
+
+class Roles:
+    """What lines do with each name."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.assigned: dict[str, bool] = {}
+        """The names that are set, and whether some setting of them is certain to happen."""
+        self.turns: set[str] = set()
+        """The variables of loops."""
+        self.read_first: set[str] = set()
+        """The names that are read before they are set, if ever they are."""
+        code = code_of(lines)
+        margin = min(margin_of(line) for line in code)
+        for line in code:
+            setting, loop = _ASSIGNMENT.match(line), _LOOP.match(line)
+            for name in _NAME.findall(setting.group(2) if setting else line):
+                known = name in _FIXED or name in self.assigned or name in self.turns
+                if not known and not (loop and name == loop.group(1)):
+                    self.read_first.add(name)
+            if setting:
+                for name in setting.group(1).split(", "):
+                    self.assigned[name] = self.assigned.get(name, False) or margin_of(line) == margin
+            if loop:
+                self.turns.add(loop.group(1))
