@@ -3,7 +3,7 @@
 Unrolled loops, layers and steps make the same loops again and again, of other memory and other sizes, and
 LLVM's time grows faster than the length of a function. Groups of statements that recur (`repeats`) become
 functions of the names they read, which return the numbers that are read after them. What does not repeat
-becomes functions of moderate size as well, where there is much of it. The same operations run in the same order.
+becomes functions of moderate size as well, where there is much of it. Operations and their order stay.
 """
 
 from __future__ import annotations

@@ -83,8 +83,7 @@ class Statement:
 
 def code_of(lines: Iterator[str] | Sequence[str]) -> list[str]:
     """The lines without comments."""
-    code = [line.partition("  # ")[0] for line in lines]
-    return [line for line in code if not line.lstrip().startswith("#")]
+    return [line.partition("  # ")[0] for line in lines if not line.lstrip().startswith("#")]
 
 
 def margin_of(line: str) -> int:
