@@ -6,7 +6,8 @@ same turn of that loop. Values in between that nothing else reads then need the 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from funcgrad.compile.emit.loop_order import Loop, loops_of
@@ -62,54 +63,72 @@ class Joined:
             yield from nest.buffers
 
 
+class Facts:
+    """What is asked again and again of a nest while it waits to be joined."""
+
+    def __init__(self, nest: Nest) -> None:
+        self.nest = nest
+        self.loops = rows_of(nest) if nest.shape else []
+        self.views = list(nest.views())
+        self.touched = {view.buffer for view, _ in self.views} | {view.buffer for view, _ in nest.fills}
+        self.written = {view.buffer for view, is_written in self.views if is_written}
+        self.written |= {view.buffer for view, _ in nest.fills}
+        self.made = {target for target in map(target_of, nest.body) if isinstance(target, str)}
+        self.sums = {s.target for s in nest.body if isinstance(s, Reduce) and isinstance(s.target, str)}
+        self.operands = {o for s in nest.body for o in operands_of(s) if isinstance(o, str)}
+        self.names = {name for s in nest.body for name in names_read(s)}
+
+
 def joined_steps(steps: Sequence[Nest | Special], own: Container[Buffer]) -> list[Nest | Special | Joined]:
     """The steps, with runs of nests that can share a loop as one; `own` is memory that only they touch."""
-    pending: list[Nest | Special] = [s for s in steps if isinstance(s, Special) or s.body]
+    users = Counter([buffer for step in steps for buffer in set(step.buffers)])
+    pending = [s if isinstance(s, Special) else Facts(s) for s in steps if isinstance(s, Special) or s.body]
+    pending.reverse()
     found: list[Nest | Special | Joined] = []
     while pending:
-        first, *pending = pending
-        if isinstance(first, Special) or not first.shape:
+        first = pending.pop()
+        if isinstance(first, Special):
             found.append(first)
             continue
         run = [first]
-        skipped: list[Nest | Special] = []
-        for step in pending[:WINDOW]:
-            if isinstance(step, Nest) and can_join(run, step) and may_pass(step, skipped):
-                run.append(step)
-            else:
-                skipped.append(step)
-        pending = [*skipped, *pending[WINDOW:]]
-        found.append(closed(run, steps, own))
+        skipped: list[Facts | Special] = []
+        if first.nest.shape:
+            for _ in range(min(WINDOW, len(pending))):
+                step = pending.pop()
+                if isinstance(step, Facts) and can_join(run, step) and may_pass(step, skipped):
+                    run.append(step)
+                else:
+                    skipped.append(step)
+        pending += reversed(skipped)
+        found.append(closed(run, users, own))
     return found
 
 
-def may_pass(nest: Nest, others: Sequence[Nest | Special]) -> bool:
+def may_pass(nest: Facts, others: Sequence[Facts | Special]) -> bool:
     """Whether a nest may run before steps that stand before it: none makes what the other needs."""
-    written = {view.buffer for view, is_written in nest.views() if is_written}
-    written |= {view.buffer for view, _ in nest.fills}
-    touched = set(nest.buffers)
-    names = {name for statement in nest.body for name in names_read(statement)}
     for other in others:
-        if isinstance(other, Special) and other.defines:
-            return False
-        theirs = {view.buffer for view, is_written in other.views() if is_written}
-        if isinstance(other, Nest):
-            theirs |= {view.buffer for view, _ in other.fills}
-            if any(target_of(s) in names for s in other.body if isinstance(target_of(s), str)):
+        if isinstance(other, Special):
+            theirs = {view.buffer for view, is_written in other.views() if is_written}
+            touched = set(other.buffers)
+            if other.defines:
                 return False
-        if not theirs.isdisjoint(touched) or not written.isdisjoint(other.buffers):
+        else:
+            theirs, touched = other.written, other.touched
+            if not other.made.isdisjoint(nest.names):
+                return False
+        if not theirs.isdisjoint(nest.touched) or not nest.written.isdisjoint(touched):
             return False
     return True
 
 
-def closed(run: list[Nest], steps: Sequence[Nest | Special], own: Container[Buffer]) -> Nest | Joined:
+def closed(run: Sequence[Facts], users: Mapping[Buffer, int], own: Container[Buffer]) -> Nest | Joined:
     """A run of nests as one step."""
     if len(run) == 1:
-        return run[0]
+        return run[0].nest
     # Before memory is taken away: the order of the loops depends on the strides.
-    loops = [rows_of(nest) for nest in run]
-    rows = shrink(run, loops, steps, own)
-    return Joined(run, loops, rows)
+    nests, loops = [member.nest for member in run], [member.loops for member in run]
+    rows = shrink(nests, loops, users, own)
+    return Joined(nests, loops, rows)
 
 
 def rows_of(nest: Nest) -> list[Loop]:
@@ -117,28 +136,23 @@ def rows_of(nest: Nest) -> list[Loop]:
     return loops_of(nest, separate=True)
 
 
-def can_join(run: Sequence[Nest], nest: Nest) -> bool:
+def can_join(run: Sequence[Facts], nest: Facts) -> bool:
     """Whether a nest may share the outermost loop of those before it."""
-    if not nest.shape or not run[0].shape or any(len(set(n.buffers)) > MANY_STREAMS for n in (nest, run[-1])):
+    if not nest.loops or max(len(nest.touched), len(run[-1].touched)) > MANY_STREAMS:
         return False
-    loops = rows_of(nest)
-    others = [rows_of(other) for other in run]
-    size = loops[0].size
-    if size < 2 or any(other[0].size != size for other in others):
+    size = nest.loops[0].size
+    if size < 2 or any(other.loops[0].size != size for other in run):
         return False
-    rows = [inner_size(x) for x in (loops, *others)]
-    if max(rows) < SHORTEST_ROW:
+    if max(inner_size(member.loops) for member in (nest, *run)) < SHORTEST_ROW:
         return False
-    names = {
-        s.target for other in run for s in other.body if isinstance(s, Reduce) and isinstance(s.target, str)
-    }
-    if any(operand in names for s in nest.body for operand in operands_of(s) if isinstance(operand, str)):
+    if any(not other.sums.isdisjoint(nest.operands) for other in run):
         return False
     return all(
-        rows_apart(a, mine[0], b, loops[0])
-        for other, mine in zip(run, others, strict=True)
-        for a, a_written in other.views()
-        for b, b_written in nest.views()
+        rows_apart(a, other.loops[0], b, nest.loops[0])
+        for other in run
+        if not other.touched.isdisjoint(nest.touched)
+        for a, a_written in other.views
+        for b, b_written in nest.views
         if a.buffer is b.buffer and (a_written or b_written)
     )
 
@@ -174,12 +188,15 @@ def extent(view: View, axes: Sequence[int]) -> int:
 def shrink(
     run: Sequence[Nest],
     loops: Sequence[Sequence[Loop]],
-    steps: Sequence[Nest | Special],
+    users: Mapping[Buffer, int],
     own: Container[Buffer],
 ) -> dict[Buffer, int]:
-    """Give values that only this run touches the memory of one row; returns the elements of each row."""
-    inside = {id(nest) for nest in run}
-    outside = {buffer for step in steps if id(step) not in inside for buffer in step.buffers}
+    """Give values that only this run touches the memory of one row; returns the elements of each row.
+
+    `users` says how many of all steps touch each block of memory.
+    """
+    inside = Counter([buffer for nest in run for buffer in set(nest.buffers)])
+    outside = {buffer for buffer, count in inside.items() if users[buffer] > count}
     outside |= {view.buffer for nest in run for view, _ in nest.fills}
     local: dict[Buffer, int] = {}
     axes = [turns[0].axes[-1] for turns in loops]

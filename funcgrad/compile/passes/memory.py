@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Sequence
 
 from funcgrad.compile.passes.dividing import Shared
@@ -27,19 +28,20 @@ def scratch_offsets(
                 buffer.first = position
             buffer.last = position
     placed: dict[Buffer, int] = {}
-    alive: list[Buffer] = []
+    alive: list[tuple[int, int, int]] = []
+    """Where those in use begin and end, in that order, and their last use."""
     total = 0
     scratch = [b for b in buffers if b.role == "scratch" and b.first >= 0]
     for buffer in sorted(scratch, key=lambda b: (b.first, -b.nbytes)):
-        alive = [other for other in alive if other.last >= buffer.first]
+        alive = [place for place in alive if place[2] >= buffer.first]
         size = aligned(buffer.nbytes)
         offset = 0
-        for other in sorted(alive, key=placed.__getitem__):
-            if offset + size <= placed[other]:
+        for begin, end, _ in alive:
+            if offset + size <= begin:
                 break
-            offset = max(offset, placed[other] + aligned(other.nbytes))
+            offset = max(offset, end)
         placed[buffer] = offset
-        alive.append(buffer)
+        insort(alive, (offset, offset + size, buffer.last))
         total = max(total, offset + size)
     return placed, total
 
