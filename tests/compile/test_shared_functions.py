@@ -1,4 +1,4 @@
-"""What repeats in a kernel is compiled once, long kernels are many functions, and results stay as they are."""
+"""What repeats in a kernel is compiled once, and long kernels are many functions; results stay the same."""
 
 from __future__ import annotations
 
