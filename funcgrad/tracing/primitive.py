@@ -72,6 +72,12 @@ class Primitive:
     For operations that read a part: adding a part to what is there costs as much as the part, and many
     reads of one array cost as much as the array.
     """
+    transpose_onto: ClassVar[Callable[..., Any] | None] = None
+    """``transpose_onto(totals, cotangent, *inputs)``: as `transpose`, with all that has reached an input added.
+
+    For operations that hold Programs, which add to a total where they would else begin with zeros. `totals` has
+    a value or None for each input.
+    """
     splits: ClassVar[bool] = False
     """Whether it gives eigenvectors, of which `funcgrad.transforms.spectra` takes care before derivatives."""
     severs: ClassVar[bool] = False

@@ -61,3 +61,18 @@ def parted(program: Program, flags: Sequence[bool]) -> Program:
         equations.append(Equation(primitive, inputs, rest, equation.source))
         dependent.update(rest)
     return Program(program.inputs, program.captured, tuple(equations), program.outputs, program.name)
+
+
+def computed_from(recorder: Recorder, entries: Sequence[int]) -> set[int]:
+    """Everything recorded so far that cannot be computed without `entries`.
+
+    Of a loop that counts its trips beside other things that is all results, the number of trips among them.
+    """
+    indices = set(entries)
+    for index, step in enumerate(recorder.steps):
+        if type(step) is int:
+            if index - step in indices:
+                indices.add(index)
+        elif type(step) is tuple and not indices.isdisjoint(step[1:]):
+            indices.add(index)
+    return indices

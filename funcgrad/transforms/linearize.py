@@ -112,10 +112,7 @@ def residuals_of(recorder: Recorder, entries: Sequence[int], exits: Sequence[int
     """
     steps = recorder.steps
     dependent = dependent_indices(recorder, entries).indices
-    literal = {index for index, is_literal in recorder.operands if is_literal}
-    for index, step in enumerate(steps):
-        if type(step) is tuple and index not in dependent and literal.issuperset(step[1:]):
-            literal.add(index)
+    literal = literal_indices(recorder) - dependent
     constant = literal.union(index for index, _ in recorder.operands)
     crossing: set[int] = set()
     seen: set[int] = set()
@@ -135,3 +132,12 @@ def residuals_of(recorder: Recorder, entries: Sequence[int], exits: Sequence[int
             if type(step) is tuple:
                 stack.extend(step[1:])
     return sorted(crossing)
+
+
+def literal_indices(recorder: Recorder) -> set[int]:
+    """The literals, and what follows from literals alone."""
+    literal = {index for index, is_literal in recorder.operands if is_literal}
+    for index, step in enumerate(recorder.steps):
+        if type(step) is tuple and literal.issuperset(step[1:]):
+            literal.add(index)
+    return literal

@@ -8,7 +8,8 @@ and the mark follows it: see `funcgrad.ops.arithmetic.StrongZeroMul`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from funcgrad.errors import NotDifferentiableError
@@ -26,15 +27,20 @@ Cotangents = dict[int, Tracer]
 
 
 def record_transpose(
-    recorder: Recorder, entries: Sequence[Tracer], exits: Sequence[Tracer], cotangents: Sequence[Any]
+    recorder: Recorder,
+    entries: Sequence[Tracer],
+    exits: Sequence[Tracer],
+    cotangents: Sequence[Any],
+    starts: Mapping[int, Tracer] = MappingProxyType({}),
 ) -> list[Tracer | None]:
     """Record the transpose of what leads from `entries` to `exits`.
 
-    `cotangents` has one value (or None) per exit, the result one per entry.
+    `cotangents` has one value (or None) per exit, the result one per entry. `starts` are sums, by the indices
+    of the entries whose cotangents are added to them.
     """
     dependent = dependent_indices(recorder, [t._index for t in entries])
     selected = recorder.selected = recorder.selected or set()
-    bars: Cotangents = {}
+    bars: Cotangents = dict(starts)
     for x, cotangent in zip(exits, cotangents, strict=True):
         if cotangent is not None:
             accumulate(bars, selected, x._index, as_tracer(recorder, cotangent))
@@ -83,14 +89,24 @@ def transpose_step(
             recorder, operands[0], primitive.transpose_into(bars[operands[0]], bar, *inputs), bars, selected
         )
         return
-    results = primitive.transpose(bar, *inputs)
     selects = primitive.selects or any(b._index in selected for b in marked)
-    for i, result in zip(operands, results, strict=True):
+    totals: list[Tracer | None] = [None] * len(operands)
+    if primitive.transpose_onto is not None:
+        totals = taken_totals(bars, operands, dependent)
+        results = primitive.transpose_onto(totals, bar, *inputs)
+    else:
+        results = primitive.transpose(bar, *inputs)
+    for i, total, result in zip(operands, totals, results, strict=True):
         if result is not None and i in dependent:
             part = as_tracer(recorder, result)
-            if selects:
+            if selects and (total is None or total._index in selected):
                 selected.add(part._index)
             accumulate(bars, selected, i, part)
+
+
+def taken_totals(bars: Cotangents, operands: Sequence[int], dependent: set[int]) -> list[Tracer | None]:
+    """For each operand what has reached it, taken out of `bars`; once for one that is given twice."""
+    return [bars.pop(i, None) if i in dependent else None for i in operands]
 
 
 def add_into(recorder: Recorder, index: int, total: Any, bars: Cotangents, selected: set[int]) -> None:

@@ -184,10 +184,21 @@ class NestWriter:
                 texts = [self.read(operand) for operand in statement.operands]
                 writer.line(f"{statement.name} = {filled(statement.template, texts)}")
             elif isinstance(statement, Store):
-                value = self.read(statement.operand)
-                writer.line(f"{self.element(statement.view)} = {value}")
+                self.store(statement)
             else:
                 sums[id(statement)].add(self.read(statement.operand))
+
+    def store(self, statement: Store) -> None:
+        """Write an element; what has been read of that memory may no longer be there."""
+        value = self.read(statement.operand)
+        text = f"{self.element(statement.view)} = {value}"
+        if statement.when:
+            with self.writer.block(f"if {statement.when}:"):
+                self.writer.line(text)
+        else:
+            self.writer.line(text)
+        changed = statement.view.buffer
+        self._loaded = {view: name for view, name in self._loaded.items() if view.buffer is not changed}
 
     def read(self, operand: Operand) -> str:
         """The text of an operand; an element that is read more than once becomes a local."""

@@ -14,7 +14,7 @@ import numpy as np
 from funcgrad.compile.passes.views import Buffer
 from funcgrad.compile.runtime.blas import thread_routines
 from funcgrad.ir.names import RESERVED
-from funcgrad.ir.program import Var
+from funcgrad.ir.program import Program, Var
 
 WRITTEN_OUT = 4
 """Numbers up to this are written as they are: small inner sizes are worth unrolling."""
@@ -31,6 +31,8 @@ class Locals:
         self.blas_threads: tuple[str, ...] = ()
         """The names of the addresses of what says and sets the number of BLAS's threads."""
         self.budget_name = ""
+        self.prepared: dict[int, tuple[Program, Program]] = {}
+        """Held Programs by identity, as they stand and as they are scheduled."""
         self.numbers: dict[tuple[np.dtype[Any], bytes], str] = {}
         self.symbols: dict[int, str] = {}
         """The symbol of each number that stands in the text."""

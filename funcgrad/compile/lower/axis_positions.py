@@ -79,8 +79,8 @@ def lower_add_along(scheduler: Scheduler, equation: Equation) -> None:
     dtype = out.aval.dtype
     if dtype.kind == "b":
         raise NotLowered("add_along_axis of booleans has no native form")
-    added, places_view = scheduler.stored(part), scheduler.stored(index)
     memory, _ = own_memory(scheduler, total, out, equation.source)
+    added, places_view = scheduler.stored(part), scheduler.stored(index)
     along = Along(scheduler, memory, equation.primitive.axis, places_view)
 
     def emit(writer: Writer) -> None:

@@ -94,9 +94,7 @@ class Positions:
             axes = tuple(range(len(nest.shape)))
             nest.body.append(Reduce(total, "any", wrong, np.dtype(np.bool_), axes, source))
         after = scheduler.nest_for((), nest.position + (1 if nest.shape else 0))
-        raised = local.fresh("raised")
-        after.body.append(Let(raised, "select({0}, 1, {1})", (total, Load(flag)), flag.buffer.dtype, 1, None))
-        after.body.append(Store(flag, raised, None))
+        after.body.append(Store(flag, "1", source, total))
 
 
 @lowers(Gather)
@@ -125,14 +123,15 @@ def lower_scatter(scheduler: Scheduler, equation: Equation) -> None:
         raise NotLowered(f"scatter {mode} of booleans has no native form")
     at = Positions(scheduler, out.aval.shape, equation.primitive.axes, indices)
     shape = squeezed(at.shape)
-    given = max(scheduler.bound(updates, shape), at.bound())
     number = scheduler.number_everywhere(x)
     if number is not None:
         memory = scheduler.buffer_like(out.aval, scheduler.local.named(out))
+        given = max(scheduler.bound(updates, shape), at.bound())
         nest = scheduler.nest_for(shape, given) if mode == "add" else scheduler.new_nest(shape)
         nest.fills.append((squeezed_view(memory), scheduler.literal(number)))
     else:
         memory, written = own_memory(scheduler, x, out, equation.source)
+        given = max(scheduler.bound(updates, shape), at.bound())
         nest = scheduler.nest_for(shape, max(given, written + 1))
     moves = () if updates.aval.shape == at.shape or not updates.aval.shape else (Broadcast(at.shape, ()),)
     value = scheduler.operand(updates, nest, moves)

@@ -10,6 +10,7 @@ from typing import Any
 from funcgrad.compile.lower.elementwise import cast_name, wrapped
 from funcgrad.compile.passes.nests import Let, Load, Store, squeezed_view
 from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.passes.taking_over import note_copy, taken_over
 from funcgrad.compile.passes.views import View
 from funcgrad.ir.program import Atom, Equation, Var
 from funcgrad.ops.movement import Concatenate, Stack
@@ -71,13 +72,14 @@ def around(view: View, index: Any) -> list[View]:
 
 
 def own_memory(scheduler: Scheduler, x: Atom, out: Var, source: Any) -> tuple[View, int]:
-    """Memory that holds the elements of `x` and may be changed, and the last step that writes it."""
-    if isinstance(x, Var) and scheduler.uses.get(x, 0) == 1:
-        node = scheduler.nodes[x]
-        if node.source is None and not (node.nest is None and node.view is None):
-            view = scheduler.stored_node(node)
-            if view.is_whole and view.buffer.role == "scratch" and view.buffer not in scheduler.held:
-                return view, max(node.ready, scheduler.last_reader(view))
+    """Memory that holds the elements of `x` and may be changed, and the last step that touches it.
+
+    It comes before the places of other operands are asked for: those that are made of `x` may be stored now.
+    """
+    view = taken_over(scheduler, x)
+    if view is not None:
+        return view, scheduler.last_reader(view)
+    note_copy(scheduler, x, source)
     view = scheduler.buffer_like(out.aval, scheduler.local.named(out))
     return view, store_part(scheduler, view, x, -1, source)
 

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from funcgrad.compile.emit.interruptible_loops import Turns, flops_of, write_leaving, write_trip
 from funcgrad.compile.emit.statements import Writer
-from funcgrad.compile.lower.control import Carry, Held, given_atoms, special_of
+from funcgrad.compile.lower.carries import Carry, define_given
+from funcgrad.compile.lower.held_programs import Given, Held, given_atoms, prepared, special_of
 from funcgrad.compile.passes.schedule import Scheduler, lowers
 from funcgrad.compile.passes.views import View
 from funcgrad.compile.runtime.call_layout import Left
@@ -75,19 +76,20 @@ class Pass:
         scheduler: Scheduler,
         sweep: Sweep,
         carry: Carry,
-        consts: Sequence[object],
+        consts: Sequence[Given],
         tapes: Sequence[Tape],
         row: str,
     ) -> None:
         step = sweep.step
         rows = [tapes[k].view.at(row) for k in sweep.reads]
         self.sweep, self.carry, self.row = sweep, carry, row
-        self.held = Held(scheduler, sweep.program, [*carry.given, *rows, *consts], len(carry.given))  # type: ignore[list-item]
+        body = prepared(scheduler.local, sweep.program)
+        self.held = Held(scheduler, body, [*carry.given, *rows, *consts], range(len(carry.given)))
         carried, written = step.results(self.held.program.outputs)
         self.tapes = [Tape(scheduler, atom.aval) for atom in written]
         for atom, tape in zip(written, self.tapes, strict=True):
             self.held.store(atom, tape.view.at(row))
-        carry.results(self.held, carried)
+        carry.results(scheduler, self.held, carried)
         self.held.finish()
 
 
@@ -98,10 +100,17 @@ def lower_sweeps(scheduler: Scheduler, equation: Equation) -> None:
     inputs = loop.inputs(equation.inputs)
     count, capacity, turn, row = (local.fresh(stem) for stem in ("trips", "capacity", "t", "row"))
     carries = [
-        Carry(scheduler, initial, sweep.step.carry_avals)
+        Carry(
+            scheduler,
+            prepared(local, sweep.program),
+            initial,
+            sweep.step.carry_avals,
+            equation.source,
+        )
         for sweep, initial in zip(loop.sweeps, inputs.carries, strict=True)
     ]
-    decides = Held(scheduler, loop.cond, [*carries[0].given, *given_atoms(scheduler, inputs.cond)])
+    deciding = prepared(local, loop.cond)
+    decides = Held(scheduler, deciding, [*carries[0].given, *given_atoms(scheduler, inputs.cond)])
     condition = decides.value(decides.program.outputs[0])
     decides.finish()
     passes: list[Pass] = []
@@ -119,6 +128,8 @@ def lower_sweeps(scheduler: Scheduler, equation: Equation) -> None:
         write_loop(writer, first, decides, condition, count, capacity)
         for each in others:
             write_sweep(writer, each, count, turn)
+        for carry in carries:
+            carry.end(writer)
         for tape in tapes:
             tape.end(writer)
 
@@ -126,13 +137,8 @@ def lower_sweeps(scheduler: Scheduler, equation: Equation) -> None:
     names = [name for carry in carries for name in carry.names()]
     held = [decides, *[each.held for each in passes]]
     position = special_of(scheduler, "while_sweeps", emit, held, views, names)
-    finals = [given for carry in carries for given in carry.given]
-    for v, r in zip(equation.outputs, loop.results, strict=True):
-        given = finals[r]
-        if isinstance(given, str):
-            scheduler.define_local(v, given, position)
-        else:
-            scheduler.define_view(v, given, position)
+    finals = [given for carry in carries for given in carry.finals]
+    define_given(scheduler, equation.outputs, [finals[r] for r in loop.results], position)
 
 
 def write_loop(writer: Writer, first: Pass, decides: Held, condition: str, count: str, capacity: str) -> None:

@@ -39,11 +39,12 @@ class Let(NamedTuple):
 
 
 class Store(NamedTuple):
-    """``view[...] = operand``."""
+    """``view[...] = operand``, where the local `when` says so if one is named."""
 
     view: View
     operand: Operand
     source: Any
+    when: str = ""
 
 
 class Reduce(NamedTuple):
@@ -143,6 +144,8 @@ class Special:
     """Whether it leaves locals that others read."""
     source: Any = None
     """The user's line."""
+    copies: tuple[tuple[Any, Any], ...] = ()
+    """The types of arrays that are copied in it again and again, with the user's lines."""
 
     @property
     def buffers(self) -> Iterator[Buffer]:
@@ -183,6 +186,8 @@ def views_of(statement: Statement) -> Iterator[View]:
 def names_read(statement: Statement) -> Iterator[str]:
     """The locals that a statement reads, those in the indices of what it loads and stores among them."""
     views = [target_of(statement)]
+    if isinstance(statement, Store) and statement.when:
+        yield statement.when
     for operand in operands_of(statement):
         if isinstance(operand, str):
             yield operand

@@ -80,6 +80,12 @@ class Scheduler:
         self.nodes: dict[Var, Node] = {}
         self.uses = uses
         """How many equations and outputs read each variable."""
+        self.remaining = dict(uses)
+        """How many of them are still to come, the equation that is being lowered among them."""
+        self.alive: dict[Var, None] = {}
+        """What may be computed from memory when it is read, which it yet will be."""
+        self.copies: list[tuple[Aval, Any]] = []
+        """Arrays that had to be copied before they could be changed, and the user's lines."""
         self.held: set[Buffer] = set()
         """Memory that a loop around carries: it is not changed in the middle of a trip."""
         self.created: set[Buffer] = set()
@@ -104,8 +110,25 @@ class Scheduler:
 
     def run(self, program: Program) -> None:
         """Schedule all equations."""
+        for v in (*program.inputs, *[v for v, _ in program.captured]):
+            self._appears(v)
         for equation in program.equations:
             self.lower(equation)
+            for v in equation.outputs:
+                self._appears(v)
+            for atom in equation.inputs:
+                if isinstance(atom, Var):
+                    self._is_read(atom)
+
+    def _appears(self, v: Var) -> None:
+        if v in self.remaining and (v.aval.shape or self.nodes[v].source is not None):
+            self.alive[v] = None
+
+    def _is_read(self, v: Var) -> None:
+        self.remaining[v] -= 1
+        if not self.remaining[v]:
+            del self.remaining[v]
+            self.alive.pop(v, None)
 
     def lower(self, equation: Equation) -> None:
         """Schedule one equation; raises NotLowered."""
@@ -316,13 +339,13 @@ class Scheduler:
     def stored(self, atom: Atom) -> View:
         """The elements in memory, in whatever order; readable from the next step on."""
         if isinstance(atom, Literal):
-            return self._copied(atom, atom.aval)
+            return self.copied_atom(atom)
         node = self.nodes[atom]
         moves: tuple[Any, ...] = ()
         while node.source is not None:
             moves = (node.move, *moves)
             if isinstance(node.source, Literal):
-                return self._copied(atom, atom.aval)
+                return self.copied_atom(atom)
             node = self.nodes[node.source]
         view = moved(self.stored_node(node), moves)
         assert view is not None, "a reshape that needs a copy was left for later"
@@ -331,11 +354,12 @@ class Scheduler:
     def contiguous(self, atom: Atom) -> View:
         """The elements in memory, in row-major order."""
         view = self.stored(atom)
-        return view if view.contiguous else self._copied(atom, atom.aval)
+        return view if view.contiguous else self.copied_atom(atom)
 
-    def _copied(self, atom: Atom, aval: Aval) -> View:
-        view = self.buffer_like(aval)
-        shape = squeezed(aval.shape)
+    def copied_atom(self, atom: Atom) -> View:
+        """The elements in memory of their own, in row-major order."""
+        view = self.buffer_like(atom.aval)
+        shape = squeezed(atom.aval.shape)
         nest = self.nest_for(shape, self.bound(atom, shape))
         nest.body.append(Store(squeezed_view(view), self.operand(atom, nest), None))
         return view
@@ -394,7 +418,7 @@ class Scheduler:
         self.nodes[out] = node
         if isinstance(equation.primitive, Reshape) and not self._reshapes(out):
             del self.nodes[out]
-            view = self._copied(x, x.aval)
+            view = self.copied_atom(x)
             self.define_view(out, View.whole(view.buffer, out.aval.shape), len(self.steps) - 1)
 
     def _reshapes(self, out: Var) -> bool:

@@ -12,13 +12,12 @@ from typing import Any, NamedTuple, TypeVar
 
 from funcgrad.ir.program import Program
 from funcgrad.ops.arithmetic import is_selected
-from funcgrad.ops.families import added
 from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.control.forward import indices
 from funcgrad.transforms.control.step import Parts, Step, chosen, dependent_parts, positions
-from funcgrad.transforms.dependence import dependent_indices, parted
-from funcgrad.transforms.linearize import zeros_like
+from funcgrad.transforms.dependence import computed_from, parted
+from funcgrad.transforms.linearize import literal_indices, zeros_like
 from funcgrad.transforms.replay import inline, inputs_of, transforming
 from funcgrad.transforms.simplify import simplify_program
 from funcgrad.transforms.transpose import record_transpose
@@ -76,7 +75,10 @@ def transposed_step(step: Step, linear: Parts[bool], bars: Bars) -> TransposedSt
 class StepTranspose:
     """One step recorded with its transpose."""
 
-    __slots__ = ("bars", "found", "given", "inputs", "linear", "n_forward", "outs", "recorder", "step")
+    __slots__ = (
+        *("bars", "found", "given", "inputs", "linear", "n_forward", "outs", "recorder", "step"),
+        "sums",
+    )
 
     def __init__(self, recorder: Recorder, step: Step, linear: Parts[bool], bars: Bars) -> None:
         self.recorder = recorder
@@ -92,9 +94,23 @@ class StepTranspose:
         exits += [y for y, marks in zip(ys, bars.ys, strict=True) for _ in marks]
         marks = [mark for mark in bars.carry if mark is not None] + [m for group in bars.ys for m in group]
         self.given = [recorder.input(x.aval.strong) for x in exits]
+        self.sums = {
+            t._index: recorder.input(t.aval.strong)
+            for t, flag in zip(self.inputs.consts, linear.consts, strict=True)
+            if flag
+        }
+        """What the cotangents of consts are added to, trip after trip."""
         recorder.selected = {t._index for t, mark in zip(self.given, marks, strict=True) if mark}
-        found = iter(record_transpose(recorder, chosen(inputs, linear.flat), exits, self.given))
-        self.found: Parts[Any] = step.parts([next(found) if flag else None for flag in linear.flat])
+        # A sum begins with zeros, which are as good as selected.
+        recorder.selected |= {t._index for t in self.sums.values()}
+        entries = chosen(inputs, linear.flat)
+        found = iter(record_transpose(recorder, entries, exits, self.given, self.sums))
+        bars = step.parts([next(found) if flag else None for flag in linear.flat])
+        reached = [
+            None if bar is None or bar._index == self.sums[t._index]._index else bar
+            for t, bar in zip(self.inputs.consts, bars.consts, strict=True)
+        ]
+        self.found: Parts[Any] = bars._replace(consts=tuple(reached))
 
     @property
     def carry_marks(self) -> tuple[Mark, ...]:
@@ -149,11 +165,9 @@ class StepTranspose:
             for t, bar, mark in zip(self.inputs.carry, self.found.carry, self.bars.carry, strict=True)
             if mark is not None
         ]
-        sums: list[Tracer] = []
-        for bar in self.found.consts:
-            if bar is not None:
-                sums.append(recorder.input(bar.aval.strong))
-                found.append(added(sums[-1], bar))
+        pairs = zip(self.inputs.consts, self.found.consts, strict=True)
+        sums = [self.sums[t._index] for t, bar in pairs if bar is not None]
+        found += [bar for bar in self.found.consts if bar is not None]
         found += [bar for bar in self.found.xs if bar is not None]
         return [recorder.index_of(x) for x in found], sums
 
@@ -179,9 +193,10 @@ class Crossing:
     ) -> None:
         consts = {t._index for t in fixed.consts}
         operands = {index for index, _ in recorder.operands}
+        literal = literal_indices(recorder)
         heads = [k for k in range(len(recorder.steps)) if is_head(recorder, k) and k not in operands]
-        varying = dependent_indices(recorder, [k for k in heads if k not in consts]).indices
-        carried = dependent_indices(recorder, indices(fixed.carry)).indices
+        varying = computed_from(recorder, [k for k in heads if k not in consts])
+        carried = computed_from(recorder, indices(fixed.carry))
         saved: set[int] = set()
         invariant: set[int] = set()
         seen: set[int] = set()
@@ -195,7 +210,7 @@ class Crossing:
                 saved.add(index)
             elif is_head(recorder, index):
                 continue
-            elif index not in varying:
+            elif index not in varying and index not in literal:
                 invariant.add(index)
             else:
                 step = recorder.steps[index]

@@ -13,7 +13,7 @@ from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.control.step import Parts, Step, chosen, either
-from funcgrad.transforms.dependence import dependent_indices
+from funcgrad.transforms.dependence import computed_from
 from funcgrad.transforms.linearize import record_jvp, residuals_of, zeros_like
 from funcgrad.transforms.replay import inputs_of, transforming
 from funcgrad.transforms.simplify import simplify_program
@@ -137,7 +137,7 @@ def _linearized(tangents: StepTangents, active: Parts[bool]) -> LinearStep:
     entries: Parts[int] = Parts(*[tuple(indices(given(dots))) for dots in tangents.dots])
     exits = tangents.dots_of_outputs(active)
     residuals = residuals_of(recorder, entries.flat, exits)
-    varying = dependent_indices(recorder, indices([*inputs.carry, *inputs.xs])).indices
+    varying = computed_from(recorder, indices([*inputs.carry, *inputs.xs]))
     xs = indices(inputs.xs)
     used_xs = [index for index in residuals if index in xs]
     outs = [recorder.index_of(x) for x in tangents.outs]

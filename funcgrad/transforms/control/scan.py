@@ -13,7 +13,7 @@ from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation, Program, Var
 from funcgrad.ops.arithmetic import add, is_selected, mul
 from funcgrad.ops.elementary import sin
-from funcgrad.ops.families import listed
+from funcgrad.ops.families import added, listed
 from funcgrad.ops.structure import move_axis
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.recorder import Recorder, recorder_of
@@ -138,6 +138,9 @@ class Scan(Primitive):
         return depends[: self.n_carry] == flags[: self.n_carry] and is_linear(self.body, flags, depends)
 
     def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+        return self.transpose_onto([None] * len(inputs), cotangent, *inputs)
+
+    def transpose_onto(self, totals: Sequence[Any], cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
         recorder = recorder_of(given(cotangent))
         assert recorder is not None, "a transpose rule runs on tracers"
         parts = self.step.parts(inputs)
@@ -151,12 +154,18 @@ class Scan(Primitive):
         reads += [fixed.xs[k] for k in made.used_xs]
         constant = [fixed.consts[k] for k in made.used_consts]
         constant += inline(recorder, made.invariants, fixed.consts)
-        starts = self._starts(recorder, made, carry_bars)
+        reached = self.step.parts(totals)
+        starts = self._starts(recorder, made, carry_bars, reached.consts)
         backward = Scan.of(made.backward, self.length, reverse=not self.reverse)
         outs = iter(recorder.record(backward, [*starts, *reads, *constant]))
         carry = [None if bar is None else next(outs) for bar in made.bars.carry]
-        consts = [None if bar is None else next(outs) for bar in made.bars.consts]
+        consts = [
+            total if bar is None else next(outs)
+            for bar, total in zip(made.bars.consts, reached.consts, strict=True)
+        ]
         xs = [None if bar is None else next(outs) for bar in made.bars.xs]
+        carry = [added(a, b) for a, b in zip(reached.carry, carry, strict=True)]
+        xs = [added(a, b) for a, b in zip(reached.xs, xs, strict=True)]
         found = [*carry, *xs, *consts]
         return tuple([bar if isinstance(x, Linear) else None for x, bar in zip(inputs, found, strict=True)])
 
@@ -171,13 +180,19 @@ class Scan(Primitive):
         outs = recorder.record(part, live.inputs(fixed).flat)
         return list(outs[live.step.n_carry :])
 
-    def _starts(self, recorder: Recorder, made: TransposedStep, carry_bars: Sequence[Any]) -> list[Any]:
-        """The cotangents of the final carry, and zeros for the sums over trips."""
+    def _starts(
+        self, recorder: Recorder, made: TransposedStep, carry_bars: Sequence[Any], totals: Sequence[Any]
+    ) -> list[Any]:
+        """The cotangents of the final carry, and what the sums over trips begin with."""
         there = tuple([m is not None for m in made.bars.carry])
         starts = present(recorder, self.step.carry_avals, carry_bars, there)
         avals = self.step.parts(self.body.in_avals).consts
-        summed = [a for a, m in zip(avals, made.bars.consts, strict=True) if m is not None]
-        return starts + [zeros_like(recorder, a.strong) for a in summed]
+        summed = zip(avals, totals, made.bars.consts, strict=True)
+        return starts + [
+            zeros_like(recorder, a.strong) if total is None else total
+            for a, total, mark in summed
+            if mark is not None
+        ]
 
     # -- batching ----------------------------------------------------------------------------------------
 

@@ -1,0 +1,127 @@
+"""Programs inside others, scheduled with the names and the memory of the kernel around them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from funcgrad.compile.emit.statements import Writer, without_dead_statements
+from funcgrad.compile.emit.symbols import Locals
+from funcgrad.compile.passes.expand import expand
+from funcgrad.compile.passes.fusion import joined_steps
+from funcgrad.compile.passes.in_place import reads_first
+from funcgrad.compile.passes.nests import Nest, Special, Store, squeezed_view
+from funcgrad.compile.passes.schedule import Scheduler
+from funcgrad.compile.passes.uses import count_uses
+from funcgrad.compile.passes.views import View
+from funcgrad.ir.program import Atom, Program, Var
+from funcgrad.transforms.simplify import simplify_program
+
+Given = str | View
+"""An input of a held Program: a local for one element, or a view."""
+
+
+def prepared(local: Locals, program: Program) -> Program:
+    """A held Program as it is scheduled: simple equations, in an order that spares copies."""
+    found = local.prepared.get(id(program))
+    if found is None:
+        made = reads_first(simplify_program(expand(simplify_program(program))))
+        # The first is kept, too, for its identity to stay its own.
+        found = local.prepared[id(program)] = (program, made)
+    return found[1]
+
+
+class Held:
+    """A Program inside another, scheduled."""
+
+    def __init__(
+        self, outer: Scheduler, program: Program, inputs: Sequence[Given], changeable: Sequence[int] = ()
+    ) -> None:
+        """Schedule a prepared Program; some of its inputs are memory that it may change."""
+        self.program = program
+        self.scheduler = Scheduler(outer.local, count_uses(self.program))
+        self.scheduler.held.update(
+            [x.buffer for k, x in enumerate(inputs) if isinstance(x, View) and k not in changeable]
+        )
+        self.read: set[str] = set()
+        """Locals that whoever emits it reads at its end."""
+        for v, given in zip(self.program.inputs, inputs, strict=True):
+            self.define(v, given)
+        for v, array in self.program.captured:
+            block = outer.local.block(outer.local.named(v), v.aval.dtype, v.aval.size, "captured", array)
+            self.define(v, View.whole(block, v.aval.shape))
+        self.scheduler.run(self.program)
+
+    def define(self, v: Var, given: Given) -> None:
+        """Say what an input is."""
+        if isinstance(given, str):
+            self.scheduler.define_local(v, given)
+        else:
+            self.scheduler.define_view(v, given)
+
+    def value(self, atom: Atom) -> str:
+        """The text of a result that is one number."""
+        name = self.scheduler.scalar(atom)
+        self.read.add(name)
+        return name
+
+    def store(self, atom: Atom, view: View) -> None:
+        """Put a result into memory."""
+        scheduler = self.scheduler
+        target = squeezed_view(view)
+        nest = scheduler.nest_for(target.shape, scheduler.bound(atom, target.shape))
+        value = scheduler.operand(atom, nest)
+        nest.body.append(Store(target, value, None))
+
+    def where(self, atom: Atom) -> View | None:
+        """Where a result lies already."""
+        node = self.scheduler.nodes.get(atom) if isinstance(atom, Var) else None
+        return None if node is None else node.view
+
+    def finish(self) -> None:
+        """Remove what nothing reads."""
+        self.used = without_dead_statements(self.scheduler.steps, self.read)
+        self.steps = joined_steps(self.scheduler.steps, self.scheduler.created)
+
+    def emit(self, writer: Writer) -> None:
+        """Write the steps."""
+        writer.steps(self.steps)
+
+    def views(self) -> list[tuple[View, bool]]:
+        """What it reads and writes."""
+        fills = [view for step in self.scheduler.steps if isinstance(step, Nest) for view, _ in step.fills]
+        return [*[pair for step in self.steps for pair in step.views()], *[(view, True) for view in fills]]
+
+    @property
+    def copies(self) -> list[tuple[Any, Any]]:
+        """The arrays that are copied on every trip, with the user's lines."""
+        inner = [c for step in self.scheduler.steps if isinstance(step, Special) for c in step.copies]
+        return [*self.scheduler.copies, *inner]
+
+
+def given_atoms(scheduler: Scheduler, atoms: Sequence[Atom]) -> list[Given]:
+    """Inputs of a held Program that do not change while it runs."""
+    return [scheduler.stored(a) if a.aval.shape else scheduler.scalar(a) for a in atoms]
+
+
+def special_of(
+    scheduler: Scheduler,
+    kind: str,
+    emit: Any,
+    held: Sequence[Held],
+    views: Sequence[View],
+    names: Sequence[str],
+) -> int:
+    """A step that emits held Programs, with all that they use."""
+    pairs = [pair for h in held for pair in h.views()]
+    used = {name for h in held for name in h.used} | set(names)
+    reads = [view for view, written in pairs if not written]
+    writes = [view for view, written in pairs if written]
+    flops = sum(step.flops for h in held for step in h.scheduler.steps)
+    position = scheduler.special(
+        kind, emit, reads, [*writes, *views], names=sorted(used), flops=flops, defines=True
+    )
+    last = scheduler.steps[position]
+    assert isinstance(last, Special)
+    last.copies = tuple([copy for h in held for copy in h.copies])
+    return position

@@ -1,0 +1,101 @@
+"""Updates in place, read off a Program: whose memory its results can lie in, and reads that come before writes.
+
+Knows nothing of schedules; whether memory may be changed is decided in `taking_over`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from funcgrad.ir.program import Atom, Equation, Program, Var
+from funcgrad.ops.indexing import Scatter
+from funcgrad.ops.slicing import AddToSlice, UpdateSlice
+from funcgrad.ops.sorting import AddAlongAxis
+from funcgrad.transforms.control.conditional import Cond
+from funcgrad.transforms.control.scan import Scan
+from funcgrad.transforms.control.while_loop import WhileLoop, WhileSweeps
+
+UPDATES = (Scatter, UpdateSlice, AddToSlice, AddAlongAxis)
+"""What changes a part of its first input."""
+
+
+def changed_inputs(program: Program) -> tuple[int | None, ...]:
+    """For each output the input that it is, or is made of by changing parts of it; None where there is none."""
+    origin: dict[Atom, int] = {v: k for k, v in enumerate(program.inputs) if v.aval.shape}
+    for equation in program.equations:
+        for out, base in zip(equation.outputs, bases(equation), strict=True):
+            if base is not None and base in origin:
+                origin[out] = origin[base]
+    return tuple([origin.get(atom) for atom in program.outputs])
+
+
+def bases(equation: Equation) -> Sequence[Atom | None]:
+    """For each result of an equation the input that it is made of by changing parts of it."""
+    primitive, inputs = equation.primitive, equation.inputs
+    if isinstance(primitive, UPDATES):
+        return inputs[:1]
+    if isinstance(primitive, Scan):
+        kept = unchanged_places(primitive.body, primitive.n_carry)
+        return [inputs[k] if k in kept else None for k in range(len(equation.outputs))]
+    if isinstance(primitive, WhileLoop | WhileSweeps):
+        loop = primitive.loop
+        places: list[Atom | None] = []
+        for sweep in loop.sweeps:
+            kept, start = unchanged_places(sweep.program, sweep.n_carry), len(places)
+            places += [inputs[start + k] if k in kept else None for k in range(sweep.n_carry)]
+        return [places[r] for r in loop.results]
+    if isinstance(primitive, Cond):
+        return [None if k is None else inputs[1 + k] for k in changed_operands(primitive.branches)]
+    return [None] * len(equation.outputs)
+
+
+def unchanged_places(body: Program, n_carry: int) -> set[int]:
+    """The parts of a carry that stay where they are."""
+    origins = changed_inputs(body)[:n_carry]
+    return {k for k, origin in enumerate(origins) if origin == k}
+
+
+def changed_operands(branches: Sequence[Program]) -> list[int | None]:
+    """For each result of a conditional the operand of which every branch makes it."""
+    columns = zip(*[changed_inputs(branch) for branch in branches], strict=True)
+    found = [column[0] if len(set(column)) == 1 else None for column in columns]
+    return [k if k is not None and found.count(k) == 1 else None for k in found]
+
+
+def reads_first(program: Program) -> Program:
+    """The Program, in which what reads an array stands before what changes it, where that can be."""
+    equations = list(program.equations)
+    position = 0
+    while position < len(equations):
+        changed = [base for base in bases(equations[position]) if isinstance(base, Var)]
+        later = moved_before(equations, position, changed) if changed else []
+        if later:
+            chosen = set(later)
+            rest = [e for k, e in enumerate(equations[position:], position) if k not in chosen]
+            equations[position:] = [*[equations[k] for k in later], *rest]
+        position += len(later) + 1
+    return Program(program.inputs, program.captured, tuple(equations), program.outputs, program.name)
+
+
+def moved_before(equations: Sequence[Equation], position: int, changed: Sequence[Var]) -> list[int]:
+    """The equations after a position that read what is changed there, with all that they need."""
+    readers = [
+        k for k in range(position + 1, len(equations)) if not set(changed).isdisjoint(equations[k].inputs)
+    ]
+    if not readers:
+        return []
+    makers = {v: k for k in range(position, len(equations)) for v in equations[k].outputs}
+    found: set[int] = set()
+    for reader in readers:
+        needed = {reader}
+        stack = [reader]
+        while stack:
+            for atom in equations[stack.pop()].inputs:
+                maker = makers.get(atom) if isinstance(atom, Var) else None
+                if maker is not None and maker not in needed:
+                    needed.add(maker)
+                    stack.append(maker)
+        # A second change of the same array cannot come before the first without a copy.
+        if position not in needed and not any(set(changed) & set(bases(equations[k])) for k in needed):
+            found |= needed
+    return sorted(found)

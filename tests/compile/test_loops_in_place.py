@@ -1,0 +1,260 @@
+"""Arrays that loops change where they are: the numbers are those of Python's own loop, and nothing is copied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import funcgrad as fg
+from funcgrad.ir.evaluate import evaluate_by_numpy
+
+X = np.array([0.3, -0.8, 1.4, 0.5, -0.2, 0.9])
+GRID = np.sin(np.arange(20.0)).reshape(4, 5)
+
+Body = Callable[[Any, Any], Any]
+
+
+def recurrence(i: Any, y: Any, x: Any) -> Any:
+    y = y.copy()
+    y[i] = np.sin(x[i]) + 0.5 * y[i - 1] * y[i - 1]
+    return y
+
+
+def old_element_is_read_after_the_write(i: Any, y: Any, x: Any) -> Any:
+    new = y.copy()
+    new[i] = x[i] * y[i - 1]
+    new[i - 1] = y[i] * y[i - 1]
+    return new
+
+
+def read_depends_on_the_write(i: Any, y: Any, x: Any) -> Any:
+    new = y.copy()
+    new[i] = x[i] * y[i - 1]
+    k = (new[i] > 0).astype(int)
+    return new + y[k]
+
+
+def elements_exchanged(i: Any, y: Any, x: Any) -> Any:
+    new = y.copy()
+    new[i], new[i - 1] = y[i - 1] * x[i], y[i]
+    return new
+
+
+def accumulated(i: Any, y: Any, x: Any) -> Any:
+    return y.at[i].add(x[i] * y[0]).at[i - 1].multiply(1.5).at[i].min(2.0).at[0].max(-0.5)
+
+
+def spans(i: Any, y: Any, x: Any) -> Any:
+    new = y.copy()
+    new[1:4] = 0.5 * y[0:3] + x[1:4]
+    new[0] += new[3] * y[3]
+    return new
+
+
+def span_over_itself(i: Any, y: Any, x: Any) -> Any:
+    new = y.copy()
+    new[1:] = new[:-1] * x[1:]
+    new[:-1] = new[1:] + y[1:]
+    return new
+
+
+def branch(i: Any, y: Any, x: Any) -> Any:
+    def changed(y: Any) -> Any:
+        return y.at[i].set(x[i] * y[i - 1])
+
+    return fg.cond(x[i] > 0, changed, lambda y: y.at[0].add(x[i]), y)
+
+
+def branch_that_returns_what_it_was_given(i: Any, y: Any, x: Any) -> Any:
+    return fg.cond(x[i] > 0, lambda y: y.at[i].set(x[i] * y[i - 1]), lambda y: y, y)
+
+
+def inner_loop(i: Any, y: Any, x: Any) -> Any:
+    return fg.fori_loop(1, 6, lambda j, z: z.at[j].set(0.5 * z[j - 1] + x[j] * z[i]), y)
+
+
+def inner_loop_reads_the_old(i: Any, y: Any, x: Any) -> Any:
+    z = fg.fori_loop(1, 6, lambda j, z: z.at[j].set(0.5 * z[j - 1] + y[j] * y[i]), y)
+    return z * x + y
+
+
+def inner_while(i: Any, y: Any, x: Any) -> Any:
+    def body(state: Any) -> Any:
+        j, z = state
+        return j + 1, z.at[j].set(0.5 * z[j - 1] + x[j])
+
+    return fg.while_loop(lambda state: state[0] < i, body, (1, y))[1]
+
+
+BODIES = [
+    recurrence,
+    old_element_is_read_after_the_write,
+    read_depends_on_the_write,
+    elements_exchanged,
+    accumulated,
+    spans,
+    span_over_itself,
+    branch,
+    branch_that_returns_what_it_was_given,
+    inner_loop,
+    inner_loop_reads_the_old,
+    inner_while,
+]
+
+
+def looped(body: Any) -> Callable[[Any], Any]:
+    def f(x: Any) -> Any:
+        y = fg.fori_loop(1, len(X), lambda i, y: body(i, y, x), 0.7 * x)
+        return fg.numpy.sum(y * np.arange(1.0, 7.0))
+
+    return f
+
+
+def unrolled(body: Any) -> Callable[[Any], Any]:
+    def f(x: Any) -> Any:
+        y = 0.7 * x
+        for i in range(1, len(X)):
+            y = body(i, y, x)
+        return fg.numpy.sum(y * np.arange(1.0, 7.0))
+
+    return f
+
+
+def evaluated(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The recorded function, by NumPy."""
+    return lambda x: evaluate_by_numpy(fg.make_program(f)(x), (x,))[0]
+
+
+def turned(body: Any) -> Callable[[Any], Any]:
+    """The same by a loop that does not know how often."""
+
+    def f(x: Any) -> Any:
+        def step(state: Any) -> Any:
+            i, y = state
+            return i + 1, body(i, y, x)
+
+        _, y = fg.while_loop(lambda state: state[0] < len(X), step, (1, 0.7 * x))
+        return fg.numpy.sum(y * np.arange(1.0, 7.0))
+
+    return f
+
+
+@pytest.mark.parametrize("body", BODIES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("loop", [looped, turned], ids=lambda f: f.__name__)
+def test_values_and_derivatives_are_those_of_pythons_loop(loop: Any, body: Any) -> None:
+    f, g = loop(body), unrolled(body)
+    x, direction = X.copy(), np.cos(X)
+    expected = fg.grad(g)(x)
+    np.testing.assert_allclose(fg.jit(f)(x), evaluated(g)(x), rtol=1e-12)
+    np.testing.assert_allclose(evaluated(f)(x), evaluated(g)(x), rtol=1e-12)
+    np.testing.assert_allclose(fg.jit(fg.grad(f))(x), expected, rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(fg.grad(f)(x), expected, rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(fg.jit(lambda x: fg.jvp(f, (x,), (direction,))[1])(x), expected @ direction)
+    np.testing.assert_array_equal(x, X)
+
+
+@pytest.mark.parametrize("body", BODIES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("loop", [looped, turned], ids=lambda f: f.__name__)
+def test_second_derivatives_and_batches(loop: Any, body: Any) -> None:
+    f, g = loop(body), unrolled(body)
+    np.testing.assert_allclose(fg.jit(fg.hessian(f))(X), fg.hessian(g)(X), rtol=1e-9, atol=1e-11)
+    batch = np.stack([X, -X, 0.5 * X])
+    expected = np.stack([fg.grad(g)(x) for x in batch])
+    np.testing.assert_allclose(fg.jit(fg.vmap(fg.grad(f)))(batch), expected, rtol=1e-11, atol=1e-13)
+
+
+def test_two_arrays_change_places() -> None:
+    def f(x: Any) -> Any:
+        def body(i: Any, pair: Any) -> Any:
+            a, b = pair
+            return b, a.at[i].set(np.sin(b[i - 1]) + x[i])
+
+        a, b = fg.fori_loop(1, 6, body, (x, 2 * x))
+        return fg.numpy.sum(a * X) + fg.numpy.sum(b)
+
+    def g(x: Any) -> Any:
+        a, b = x, 2 * x
+        for i in range(1, 6):
+            a, b = b, a.at[i].set(np.sin(b[i - 1]) + x[i])
+        return fg.numpy.sum(a * X) + fg.numpy.sum(b)
+
+    np.testing.assert_allclose(fg.jit(f)(X), evaluated(g)(X))
+    np.testing.assert_allclose(fg.jit(fg.grad(f))(X), fg.grad(g)(X))
+    np.testing.assert_allclose(evaluated(f)(X), evaluated(g)(X))
+    np.testing.assert_allclose(evaluated(fg.grad(f))(X), fg.grad(g)(X))
+
+
+def test_three_arrays_go_round() -> None:
+    def f(x: Any) -> Any:
+        def body(i: Any, three: Any) -> Any:
+            a, b, c = three
+            return b, c, a * x + b
+
+        return fg.numpy.stack(fg.fori_loop(0, 5, body, (x, 2 * x, x * x)))
+
+    def g(x: Any) -> Any:
+        a, b, c = x, 2 * x, x * x
+        for _ in range(5):
+            a, b, c = b, c, a * x + b
+        return np.stack([a, b, c])
+
+    np.testing.assert_allclose(fg.jit(f)(X), evaluated(g)(X))
+    np.testing.assert_allclose(fg.jit(fg.jacrev(f))(X), fg.jacfwd(f)(X))
+
+
+def test_a_loop_in_a_loop_makes_an_array_anew() -> None:
+    def f(x: Any) -> Any:
+        def outer(i: Any, y: Any) -> Any:
+            return fg.fori_loop(0, 3, lambda j, z: np.sin(z) + x * i, y)
+
+        return fg.numpy.sum(fg.fori_loop(0, 5, outer, x))
+
+    def g(x: Any) -> Any:
+        for i in range(5):
+            for _ in range(3):
+                y = np.sin(y if i or _ else x) + x * i
+        return np.sum(y)
+
+    np.testing.assert_allclose(fg.jit(f)(X), evaluated(g)(X))
+    fg.testing.check_grads(fg.jit(f), (X,))
+
+
+def sweep(u: Any) -> Any:
+    """Gauss-Seidel on a grid."""
+
+    def row(i: Any, u: Any) -> Any:
+        def cell(j: Any, u: Any) -> Any:
+            u = u.copy()
+            u[i, j] = 0.25 * (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1]) + 0.1 * u[i, j] ** 2
+            return u
+
+        return fg.fori_loop(1, u.shape[1] - 1, cell, u)
+
+    u = fg.fori_loop(0, 3, lambda _, u: fg.fori_loop(1, u.shape[0] - 1, row, u), u)
+    return fg.numpy.sum(u * u)
+
+
+def test_a_sweep_over_a_grid() -> None:
+    def plain(u: Any) -> Any:
+        u = u.copy()
+        for _ in range(3):
+            for i in range(1, u.shape[0] - 1):
+                for j in range(1, u.shape[1] - 1):
+                    total = u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1]
+                    u[i, j] = 0.25 * total + 0.1 * u[i, j] ** 2
+        return np.sum(u * u)
+
+    np.testing.assert_allclose(fg.jit(sweep)(GRID), plain(GRID))
+    np.testing.assert_allclose(fg.jit(fg.grad(sweep))(GRID), fg.grad(plain)(GRID))
+    np.testing.assert_allclose(fg.jit(fg.vmap(fg.grad(sweep)))(GRID[None]), fg.grad(plain)(GRID)[None])
+
+
+def test_an_index_out_of_bounds_is_not_forgotten_for_the_next() -> None:
+    pair = fg.jit(lambda x, i, j: x[i] + x[j])
+    assert pair(X, 0, 1) == X[0] + X[1]
+    for i, j in ((7, 0), (0, 7), (-7, 2)):
+        with pytest.raises(IndexError):
+            pair(X, i, j)
