@@ -73,10 +73,10 @@ class Primitive:
     reads of one array cost as much as the array.
     """
     transpose_onto: ClassVar[Callable[..., Any] | None] = None
-    """``transpose_onto(totals, cotangent, *inputs)``: as `transpose`, with all that has reached an input added.
+    """``transpose_onto(totals, cotangent, *inputs)``: the transpose, added to what has reached the inputs.
 
-    For operations that hold Programs, which add to a total where they would else begin with zeros. `totals` has
-    a value or None for each input.
+    For operations that hold Programs, which add to a total where they would else begin with zeros.
+    `totals` has a value or None for each input.
     """
     splits: ClassVar[bool] = False
     """Whether it gives eigenvectors, of which `funcgrad.transforms.spectra` takes care before derivatives."""

@@ -1,4 +1,4 @@
-"""Arrays that loops change where they are: the numbers are those of Python's own loop, and nothing is copied."""
+"""Arrays that loops change where they are: the numbers are those of Python's loop, and nothing is copied."""
 
 from __future__ import annotations
 
@@ -213,9 +213,10 @@ def test_a_loop_in_a_loop_makes_an_array_anew() -> None:
         return fg.numpy.sum(fg.fori_loop(0, 5, outer, x))
 
     def g(x: Any) -> Any:
+        y = x
         for i in range(5):
             for _ in range(3):
-                y = np.sin(y if i or _ else x) + x * i
+                y = np.sin(y) + x * i
         return np.sum(y)
 
     np.testing.assert_allclose(fg.jit(f)(X), evaluated(g)(X))

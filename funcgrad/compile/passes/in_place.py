@@ -1,4 +1,4 @@
-"""Updates in place, read off a Program: whose memory its results can lie in, and reads that come before writes.
+"""Updates in place, read off a Program: whose memory its results can lie in, and which reads come first.
 
 Knows nothing of schedules; whether memory may be changed is decided in `taking_over`.
 """
@@ -20,7 +20,7 @@ UPDATES = (Scatter, UpdateSlice, AddToSlice, AddAlongAxis)
 
 
 def changed_inputs(program: Program) -> tuple[int | None, ...]:
-    """For each output the input that it is, or is made of by changing parts of it; None where there is none."""
+    """For each output the input that it is, or is made of by changing parts of it, if there is one."""
     origin: dict[Atom, int] = {v: k for k, v in enumerate(program.inputs) if v.aval.shape}
     for equation in program.equations:
         for out, base in zip(equation.outputs, bases(equation), strict=True):

@@ -1,7 +1,7 @@
 """Changing arrays where they are: whose memory an equation may write into, and what must be kept of it first.
 
-An array that nothing reads any more gives its memory to what is made of it. What has been said of its elements
-but not computed yet (a slice of it, a cheap expression) is stored before they change.
+An array that nothing reads any more gives its memory to what is made of it. What has been said of its
+elements but not computed yet (a slice of it, a cheap expression) is stored before they change.
 """
 
 from __future__ import annotations

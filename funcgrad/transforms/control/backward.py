@@ -105,12 +105,12 @@ class StepTranspose:
         recorder.selected |= {t._index for t in self.sums.values()}
         entries = chosen(inputs, linear.flat)
         found = iter(record_transpose(recorder, entries, exits, self.given, self.sums))
-        bars = step.parts([next(found) if flag else None for flag in linear.flat])
+        after: Parts[Any] = step.parts([next(found) if flag else None for flag in linear.flat])
         reached = [
             None if bar is None or bar._index == self.sums[t._index]._index else bar
-            for t, bar in zip(self.inputs.consts, bars.consts, strict=True)
+            for t, bar in zip(self.inputs.consts, after.consts, strict=True)
         ]
-        self.found: Parts[Any] = bars._replace(consts=tuple(reached))
+        self.found = after._replace(consts=tuple(reached))
 
     @property
     def carry_marks(self) -> tuple[Mark, ...]:
