@@ -24,6 +24,7 @@ NAMESPACES = {
     "funcgrad.numpy.fft": fg.numpy.fft,
     "funcgrad.scipy.special": fg.scipy.special,
     "funcgrad.scipy.linalg": fg.scipy.linalg,
+    "funcgrad.scipy.integrate": fg.scipy.integrate,
     "funcgrad.scipy.optimize": fg.scipy.optimize,
     "funcgrad.scipy.stats": fg.scipy.stats,
     "funcgrad.random": fg.random,

@@ -4,12 +4,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 if _TYPE_CHECKING:
+    from funcgrad.scipy import integrate as integrate
     from funcgrad.scipy import linalg as linalg
     from funcgrad.scipy import optimize as optimize
     from funcgrad.scipy import special as special
     from funcgrad.scipy import stats as stats
 
-__all__ = ["linalg", "optimize", "special", "stats"]
+__all__ = ["integrate", "linalg", "optimize", "special", "stats"]
 
 
 def __getattr__(name: str) -> object:

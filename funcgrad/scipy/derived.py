@@ -10,12 +10,11 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from funcgrad.api.calls import trace
+from funcgrad.api.calls import run, trace
 from funcgrad.api.jacobians import hessian, jacfwd, jacrev
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
 from funcgrad.transforms.linearize import jvp_program
-from funcgrad.transforms.replay import inline
 from funcgrad.transforms.simplify import simplify_program
 from funcgrad.transforms.transpose import gradient_program
 
@@ -35,9 +34,8 @@ def composed(function: Callable[..., Any], avals: Sequence[Aval], name: str) -> 
 
 
 def applied(program: Program, inputs: Sequence[Any]) -> list[Any]:
-    """The outputs of the Program on tracers of an open trace."""
-    recorder = next(x for x in inputs if hasattr(x, "_recorder"))._recorder
-    return inline(recorder, program, inputs)
+    """The outputs of the Program on tracers, in the innermost trace that one of them belongs to."""
+    return list(run(program, inputs))
 
 
 @lru_cache(KEPT)

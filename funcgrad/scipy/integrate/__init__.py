@@ -1,0 +1,34 @@
+"""The functions of ``scipy.integrate``, with SciPy's signatures and results, and derivatives.
+
+SciPy's routines compute the values. Integrals are differentiated by Leibniz' rule, in their limits and in
+all that the integrand depends on; trajectories by the sensitivity equations, or backwards by the adjoint
+equation; in every order. `solve_ivp` with ``native=True`` is a solver of our own, which `fg.jit` compiles
+whole.
+"""
+
+from funcgrad.scipy.integrate.quadrature import dblquad, nquad, quad, quad_vec, tplquad
+from funcgrad.scipy.integrate.sampled import (
+    cumulative_simpson,
+    cumulative_trapezoid,
+    fixed_quad,
+    romb,
+    simpson,
+    trapezoid,
+)
+from funcgrad.scipy.integrate.trajectories import odeint, solve_ivp
+
+__all__ = [
+    "cumulative_simpson",
+    "cumulative_trapezoid",
+    "dblquad",
+    "fixed_quad",
+    "nquad",
+    "odeint",
+    "quad",
+    "quad_vec",
+    "romb",
+    "simpson",
+    "solve_ivp",
+    "tplquad",
+    "trapezoid",
+]

@@ -1,0 +1,203 @@
+"""Integrals of samples, and by fixed nodes: composed of sums, so that nothing here has a rule of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from funcgrad.errors import ShapeError
+from funcgrad.numpy.cumulative import cumsum, diff
+from funcgrad.numpy.joining import concatenate
+from funcgrad.numpy.selection import where
+from funcgrad.ops.families import aval as aval_of
+from funcgrad.scipy.recorded import as_args, is_plain
+from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.tracer import Tracer
+
+__all__ = ["cumulative_simpson", "cumulative_trapezoid", "fixed_quad", "romb", "simpson", "trapezoid"]
+
+
+def scipys(name: str) -> Any:
+    """SciPy's function of that name."""
+    return getattr(import_module("scipy.integrate"), name)
+
+
+def along(y: Any, axis: int) -> Any:
+    """An array with the axis in question last."""
+    value: Any = asoperand(y)
+    value = value if isinstance(value, Tracer) else np.asarray(value)
+    if not aval_of(value).shape:
+        raise ShapeError("samples to integrate need an axis")
+    return np.moveaxis(value, axis, -1)
+
+
+def spacings(x: Any, dx: Any, y: Any, axis: int) -> Any:
+    """The distances between samples along the last axis; `dx` for all of them where there is no `x`."""
+    if x is None:
+        return dx
+    points = asoperand(x)
+    points = points if isinstance(points, Tracer) else np.asarray(points)
+    return diff(points if aval_of(points).ndim == 1 else along(points, axis), axis=-1)
+
+
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+    """The integral of samples by the trapezoidal rule.
+
+    >>> print(fg.grad(fg.scipy.integrate.trapezoid)(np.array([1.0, 2.0, 4.0])))
+    [0.5 1.  0.5]
+    """
+    if is_plain(y, x, dx):
+        return scipys("trapezoid")(y, x, dx, axis)
+    values = along(y, axis)
+    return (spacings(x, dx, y, axis) * (values[..., 1:] + values[..., :-1]) / 2.0).sum(-1)
+
+
+def cumulative_trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1, initial: Any = None) -> Any:
+    """The integral up to every sample by the trapezoidal rule; with ``initial=0`` from the first on.
+
+    >>> print(fg.scipy.integrate.cumulative_trapezoid(np.array([1.0, 2.0, 4.0]), initial=0))
+    [0.  1.5 4.5]
+    """
+    if is_plain(y, x, dx, initial):
+        return scipys("cumulative_trapezoid")(y, x, dx, axis, initial)
+    if initial not in (0, None):
+        raise ValueError("`initial` must be `None` or `0`.")
+    values = along(y, axis)
+    steps = spacings(x, dx, y, axis) * (values[..., 1:] + values[..., :-1]) / 2.0
+    return np.moveaxis(started(cumsum(steps, axis=-1), initial), -1, axis)
+
+
+def started(total: Any, initial: Any) -> Any:
+    """The sums with `initial` before them, where it is given."""
+    if initial is None:
+        return total
+    shape = aval_of(total).shape
+    return concatenate([np.broadcast_to(np.asarray(initial, float), (*shape[:-1], 1)), total], axis=-1)
+
+
+def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Any:
+    """The integral of samples by Simpson's rule, also for an even number of them and at any distances.
+
+    For an even number the last interval is Cartwright's (2017), as in SciPy.
+
+    >>> print(fg.grad(fg.scipy.integrate.simpson)(np.array([1.0, 2.0, 4.0])) * 3)
+    [1. 4. 1.]
+    """
+    if is_plain(y, x, dx):
+        return scipys("simpson")(y, x, dx=dx, axis=axis)
+    values = along(y, axis)
+    count = aval_of(values).shape[-1]
+    h = spacings(x, dx, y, axis)
+    if x is None:
+        h = np.ones(count - 1) * dx
+    if count < 3:
+        return (h * (values[..., 1:] + values[..., :-1]) / 2.0).sum(-1)
+    odd = count if count % 2 else count - 1
+    total = simpson_odd(values[..., :odd], h[..., : odd - 1])
+    if count % 2:
+        return total
+    return total + last_interval(values[..., -3:], h[..., -2], h[..., -1])
+
+
+def ratio(a: Any, b: Any) -> Any:
+    """``a / b``, and 0 where b is 0, as SciPy has it for samples at one place."""
+    zero = b == 0.0
+    return where(zero, 0.0, a / where(zero, 1.0, b))
+
+
+def simpson_odd(y: Any, h: Any) -> Any:
+    """Simpson's rule over pairs of intervals."""
+    h0, h1 = h[..., 0::2], h[..., 1::2]
+    both, product, quotient = h0 + h1, h0 * h1, ratio(h0, h1)
+    first, middle, last = y[..., 0:-2:2], y[..., 1:-1:2], y[..., 2::2]
+    parts = (
+        first * (2.0 - ratio(1.0, quotient))
+        + middle * (both * ratio(both, product))
+        + last * (2.0 - quotient)
+    )
+    return (both / 6.0 * parts).sum(-1)
+
+
+def last_interval(y: Any, h0: Any, h1: Any) -> Any:
+    """The integral over the last of two intervals of the parabola through three samples."""
+    alpha = ratio(2.0 * h1**2 + 3.0 * h0 * h1, 6.0 * (h1 + h0))
+    beta = ratio(h1**2 + 3.0 * h0 * h1, 6.0 * h0)
+    eta = ratio(h1**3, 6.0 * h0 * (h0 + h1))
+    return alpha * y[..., -1] + beta * y[..., -2] - eta * y[..., -3]
+
+
+def cumulative_simpson(y: Any, *, x: Any = None, dx: Any = 1.0, axis: int = -1, initial: Any = None) -> Any:
+    """The integral up to every sample, each interval by the parabola through three samples.
+
+    >>> print(fg.scipy.integrate.cumulative_simpson(np.array([0.0, 1.0, 4.0, 9.0]), initial=0).round(6))
+    [0.       0.333333 2.666667 9.      ]
+    """
+    if is_plain(y, x, dx, initial):
+        return scipys("cumulative_simpson")(y, x=x, dx=dx, axis=axis, initial=initial)
+    values = along(y, axis)
+    count = aval_of(values).shape[-1]
+    if count < 3:
+        return cumulative_trapezoid(y, x, dx, axis, initial)
+    h = spacings(x, dx, y, axis) if x is not None else np.ones(count - 1) * dx
+    forwards = first_intervals(values, h)
+    backwards = first_intervals(values[..., ::-1], h[..., ::-1])[..., ::-1]
+    even = np.arange(count - 1) % 2 == 0
+    full = concatenate([forwards, backwards[..., -1:]], axis=-1)
+    other = concatenate([forwards[..., :1], backwards], axis=-1)
+    steps = where(even, full, other)
+    total = cumsum(steps, axis=-1)
+    if initial is not None:
+        total = concatenate([np.zeros((*aval_of(total).shape[:-1], 1)), total], axis=-1) + initial
+    return np.moveaxis(total, -1, axis)
+
+
+def first_intervals(y: Any, h: Any) -> Any:
+    """The integral over the first of every two intervals of the parabola through three samples."""
+    h0, h1 = h[..., :-1], h[..., 1:]
+    both = h0 + h1
+    a = 3.0 - h0 / both
+    b = 3.0 + h0**2 / (h1 * both) + h0 / both
+    c = -(h0**2) / (h1 * both)
+    return h0 / 6.0 * (a * y[..., :-2] + b * y[..., 1:-1] + c * y[..., 2:])
+
+
+def romb(y: Any, dx: Any = 1.0, axis: int = -1, show: bool = False) -> Any:
+    """The integral of ``2**k + 1`` samples by Romberg's rule.
+
+    >>> print(fg.scipy.integrate.romb(np.arange(5.0) ** 3))
+    64.0
+    """
+    if is_plain(y, dx):
+        return scipys("romb")(y, dx, axis, show)
+    values = along(y, axis)
+    intervals = aval_of(values).shape[-1] - 1
+    levels = intervals.bit_length() - 1
+    if intervals < 1 or 2**levels != intervals:
+        raise ValueError("Number of samples must be one plus a non-negative power of 2.")
+    rows = [
+        (values[..., :: 2**k].sum(-1) - (values[..., 0] + values[..., -1]) / 2.0) * (dx * 2**k)
+        for k in range(levels, -1, -1)
+    ]
+    for order in range(1, levels + 1):
+        rows = [fine + (fine - coarse) / (4.0**order - 1.0) for coarse, fine in pairwise(rows)]
+    return rows[0]
+
+
+def fixed_quad(func: Callable[..., Any], a: Any, b: Any, args: Any = (), n: int = 5) -> Any:
+    """The integral of a function of arrays by Gauss' rule with `n` nodes; returns it and None.
+
+    >>> def area(s):
+    ...     return fg.scipy.integrate.fixed_quad(lambda x: np.exp(-s * x), 0.0, 1.0, n=8)[0]
+    >>> print(round(fg.grad(area)(0.0), 6))
+    -0.5
+    """
+    if is_plain(a, b, args):
+        return scipys("fixed_quad")(func, a, b, as_args(args), n)
+    nodes, weights = np.polynomial.legendre.leggauss(n)
+    half = (b - a) / 2.0
+    values = func(half * (nodes + 1.0) + a, *as_args(args))
+    return half * (weights * values).sum(-1), None

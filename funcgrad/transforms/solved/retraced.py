@@ -1,0 +1,54 @@
+"""`retraced`: a check of adjoints, which go back along a trajectory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad.errors import NotDifferentiableError
+from funcgrad.ir.avals import Aval
+from funcgrad.tracing.primitive import Flags, Primitive
+from funcgrad.tracing.samples import ErrorSample, Sample, fixed
+from funcgrad.transforms.call import with_batch_axis
+
+ASTRAY = 1e-3
+"""How far from where it was, relative to its size, a retraced state may end."""
+
+
+class Retraced(Primitive):
+    """Its first input, the adjoint; raises where a retraced state is not where it was."""
+
+    name = "retraced"
+    aliases = True
+
+    def infer(self, *avals: Aval) -> Aval:
+        return avals[0]
+
+    def evaluate(self, *values: Any) -> Any:
+        adjoint, now, before = values
+        scale = np.max(abs(before), axis=-1, keepdims=True, initial=1e-12)
+        if not np.all(abs(now - before) <= ASTRAY * scale):
+            raise NotDifferentiableError(
+                "the adjoint of solve_ivp cannot retrace the trajectory: backwards, the system is unstable",
+                remedy="Use adjoint=False, which integrates sensitivities forwards, or more times in t_eval, "
+                "or smaller tolerances.",
+            )
+        return adjoint
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        return self.bind(*primals), tangents[0]
+
+    def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
+        return self.bind(*with_batch_axis(size, inputs, batched)), True
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        vector = fixed(np.array([1.0, 2.0]))
+        return (Sample(vector, vector, vector),)
+
+    @classmethod
+    def error_samples(cls) -> Sequence[Any]:
+        vector, other = fixed(np.array([1.0, 2.0])), fixed(np.array([1.0, 3.0]))
+        return (ErrorSample(vector, vector, other, words="retrace", error=NotDifferentiableError),)
