@@ -34,14 +34,18 @@ _ARRAYS = (np.ndarray, np.generic)
 CACHE_STEPS = 4_000_000
 """Recorded steps whose transformed Programs are kept: about a gigabyte if all were different."""
 
+CACHE_PROGRAMS = 1000
+"""Programs that are kept: some ten kilobytes each where they are small."""
+
 Built = TypeVar("Built")
 
 
 class TransformCache:
-    """Transformed Programs by fingerprint; the oldest leave when together they are too large."""
+    """Transformed Programs by fingerprint; the oldest leave when they are too many or together too large."""
 
-    def __init__(self, most_steps: int) -> None:
+    def __init__(self, most_steps: int, most_programs: int) -> None:
         self._most_steps = most_steps
+        self._most_programs = most_programs
         self._steps = 0
         self._entries: dict[Hashable, tuple[Any, int]] = {}
         self._lock = lock = Lock()
@@ -69,7 +73,9 @@ class TransformCache:
         return kept  # type: ignore[no-any-return]
 
     def _shrink(self) -> None:
-        while self._steps > self._most_steps and len(self._entries) > 1:
+        while len(self._entries) > 1 and (
+            self._steps > self._most_steps or len(self._entries) > self._most_programs
+        ):
             _, n_steps = self._entries.pop(next(iter(self._entries)))
             self._steps -= n_steps
 
@@ -80,7 +86,7 @@ class TransformCache:
             self._steps = 0
 
 
-CACHE = TransformCache(CACHE_STEPS)
+CACHE = TransformCache(CACHE_STEPS, CACHE_PROGRAMS)
 
 PAUSES_FROM = 2000
 

@@ -11,6 +11,7 @@ from funcgrad import tree
 from funcgrad.api.arguments import here
 from funcgrad.api.calls import trace
 from funcgrad.api.inspect import name_inputs
+from funcgrad.api.recent import Recent
 from funcgrad.api.static_arguments import static_arguments
 from funcgrad.api.transformed import TransformedFunction, function_expected
 from funcgrad.compile.runtime.tiering import register
@@ -25,6 +26,9 @@ from funcgrad.transforms.replay import inline
 from funcgrad.transforms.simplify import simplify_program
 
 register()
+
+MOST_KINDS = 1000
+"""Kinds of arguments that one function is kept for, of some ten kilobytes each; the oldest are made again."""
 
 Function = Callable[..., Any]
 Numbers = int | Sequence[int]
@@ -134,7 +138,7 @@ class JittedFunction(TransformedFunction[P, R]):
         )
         donated = options.get("donate_argnums", ())
         self._donated = (donated,) if isinstance(donated, int) else tuple(donated)
-        self._kinds: dict[Any, Specialization] = {}
+        self._kinds = Recent[Specialization](MOST_KINDS)
         self._direct: Callable[..., Any] | None = None
         """The native code of the last kind whose arguments and results are plain."""
         self._latest: dict[Any, Specialization] = {}
@@ -167,6 +171,8 @@ class JittedFunction(TransformedFunction[P, R]):
         if recorder is not None:
             recorder.native = True
             return tree.unflatten(found.out_tree, inline(recorder, found.program, leaves))
+        if len(self._latest) >= MOST_KINDS:
+            self._latest.clear()
         self._latest[static, treedef] = found
         if not static and not kwargs:
             self._remember(found, treedef, len(args))
@@ -210,7 +216,7 @@ class JittedFunction(TransformedFunction[P, R]):
             # Under no lock: recording runs the user's code, and a child forked meanwhile would wait forever.
             found = self._traced(static, treedef, avals, args, kwargs)
             if not any(type(x) is Tracer for _, x in found.program.captured):
-                found = self._kinds.setdefault(key, found)
+                found = self._kinds.keep(key, found)
         return found
 
     def _aval(self, leaf: Any) -> Aval:
