@@ -1,8 +1,9 @@
-"""The disk cache: payloads by key, each in a file of its own, in a directory that belongs to the user alone.
+"""The disk cache: payloads by key, each in a file of its own, in a directory that only the user writes to.
 
 Nothing here fails: a payload that cannot be read is absent, one that cannot be written is not kept, and the
 user is told once why. Keys are mixed with everything that makes machine code differ, so a payload is never
-stale.
+stale; an entry carries its key, so one under another's name is absent. Other files in the directory are not
+touched, whatever their names end in, and links of other people's are not followed.
 
 ``FUNCGRAD_CACHE_DIR`` moves the directory, ``FUNCGRAD_CACHE=0`` disables the cache and
 ``FUNCGRAD_CACHE_SIZE`` sets the most bytes it keeps.
@@ -13,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import re
 import stat
 import struct
 import sys
@@ -34,14 +36,17 @@ from funcgrad.ir.presenters import presenter
 
 __all__ = ["Cache", "CacheInfo", "CacheWarning", "cache_info", "clear_cache", "current", "lookup", "store"]
 
-_MAGIC = b"fgcache1"
-_HEADER = struct.Struct("<8s16sQ")  # magic, checksum, length of the payload
+_MAGIC = b"fgcache2"
+_HEADER = struct.Struct("<8s20s16sQ")  # magic, digest of the key, checksum, length of the payload
 _SUFFIX = ".fgc"
-_TEMPORARY = ".tmp"
+_TEMPORARY = ".fgctmp"
+_ENTRY = re.compile(r"[0-9a-f]{40}\.fgc")
+_LEFT_BEHIND = re.compile(r"[0-9a-f]{40}-\d+-\d+\.fgctmp")
 _DEFAULT_LIMIT = 1 << 29
 _STALE_SECONDS = 3600.0
 _DAY = 86400.0
-_STORES_BETWEEN_CHECKS = 64
+_PARTS_BETWEEN_COUNTS = 16
+"""The directory is counted anew when a process has stored such a part of the limit: others store, too."""
 
 
 class CacheWarning(UserWarning):
@@ -103,13 +108,17 @@ class Cache:
         self.limit = limit
         self.hits = self.misses = self.stores = 0
         self._usable: bool | None = None
-        self._writable = True
         self._warned = False
+        self._counted: int | None = None
+        """The bytes that were there when they were last counted; None before."""
+        self._added = 0
+        """The bytes that were stored since."""
 
     def lookup(self, key: bytes) -> bytes | None:
         """The payload stored under a key, or None."""
-        path = self._path(key)
-        payload = None if path is None else self._read(path)
+        digest = _digest(key)
+        path = self._path(digest)
+        payload = None if path is None else self._read(path, digest)
         if payload is None:
             self.misses += 1
         else:
@@ -118,33 +127,40 @@ class Cache:
 
     def store(self, key: bytes, payload: bytes) -> None:
         """Keep a payload under a key, if possible."""
-        path = self._path(key)
-        if path is None or not self._writable:
+        digest = _digest(key)
+        path = self._path(digest)
+        content = _HEADER.pack(_MAGIC, digest, _checksum(digest, payload), len(payload)) + payload
+        if path is None or len(content) > self.limit:
             return
-        header = _HEADER.pack(_MAGIC, _checksum(payload), len(payload))
-        # The name tells processes and threads apart; a collision after a fork only loses an entry.
-        temporary = path.with_name(f"{path.stem}-{os.getpid()}-{time.monotonic_ns()}{_TEMPORARY}")
         try:
             try:
-                _write(temporary, header + payload)
-                os.replace(temporary, path)
-            except BaseException:  # Ctrl-C among them: what is half written goes
-                with contextlib.suppress(OSError):
-                    temporary.unlink()
-                raise
+                _put(path, content)
+            except FileNotFoundError:
+                # Somebody has removed the directory: it is looked at anew, as at first.
+                self._usable = None
+                if self._path(digest) is None:
+                    return
+                _put(path, content)
         except OSError as error:
-            self._writable = False
-            self._warn(f"cannot write to it ({error.strerror})")
+            self._warn(f"cannot keep all that is compiled ({error.strerror})")
             return
-        if self.stores % _STORES_BETWEEN_CHECKS == 0:
-            self._evict()
         self.stores += 1
+        self._hold_limit(len(content))
+
+    def _hold_limit(self, size: int) -> None:
+        """Note what was stored, and remove old entries if there are too many bytes now."""
+        self._added += size
+        known = self._counted
+        often = self._added * _PARTS_BETWEEN_COUNTS > self.limit
+        if known is None or often or known + self._added > self.limit:
+            self._evict()
 
     def clear(self) -> None:
         """Remove every entry."""
         for path, _ in self._files():
             with contextlib.suppress(OSError):
                 path.unlink()
+        self._counted = None
 
     def info(self) -> CacheInfo:
         """Count the entries and their bytes."""
@@ -160,11 +176,10 @@ class Cache:
             stores=self.stores,
         )
 
-    def _path(self, key: bytes) -> Path | None:
+    def _path(self, digest: bytes) -> Path | None:
         if self.directory is None or not self._is_usable(self.directory):
             return None
-        name = blake2b(key, digest_size=20, key=_environment()).hexdigest()
-        return self.directory / (name + _SUFFIX)
+        return self.directory / (digest.hex() + _SUFFIX)
 
     def _is_usable(self, directory: Path) -> bool:
         if self._usable is None:
@@ -173,6 +188,10 @@ class Cache:
 
     def _inspect(self, directory: Path) -> bool:
         try:
+            link = _foreign_link(directory)
+            if link is not None:
+                self._warn(f"is reached by {link}, a link of somebody else's")
+                return False
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             status = os.stat(directory)
         except OSError as error:
@@ -186,18 +205,20 @@ class Cache:
             return False
         return True
 
-    def _read(self, path: Path) -> bytes | None:
+    def _read(self, path: Path, digest: bytes) -> bytes | None:
         try:
-            with open(path, "rb") as file:
+            with open(os.open(path, os.O_RDONLY | _AS_IT_IS), "rb") as file:
                 status = os.fstat(file.fileno())
                 content = b"" if _is_foreign(status) else file.read()
         except OSError:
             return None
         if len(content) < _HEADER.size:
             return None
-        magic, checksum, length = _HEADER.unpack_from(content)
+        magic, of_key, checksum, length = _HEADER.unpack_from(content)
         payload = content[_HEADER.size :]
-        if magic != _MAGIC or len(payload) != length or _checksum(payload) != checksum:
+        if (magic, of_key, length) != (_MAGIC, digest, len(payload)) or checksum != _checksum(
+            digest, payload
+        ):
             return None
         if time.time() - status.st_mtime > _DAY:
             # The time of change says when an entry was last of use; a day's precision is enough.
@@ -206,18 +227,22 @@ class Cache:
         return payload
 
     def _files(self) -> Iterator[tuple[Path, os.stat_result]]:
-        if self.directory is None:
+        """Our own files, by their names and kind."""
+        if self.directory is None or not self._is_usable(self.directory):
             return
         try:
-            paths = [path for path in self.directory.iterdir() if path.suffix in (_SUFFIX, _TEMPORARY)]
+            names = [name for name in os.listdir(self.directory) if _is_ours(name)]
         except OSError:
             return
-        for path in paths:
+        for name in names:
+            path = self.directory / name
             with contextlib.suppress(OSError):
-                yield path, path.stat()
+                status = os.lstat(path)
+                if stat.S_ISREG(status.st_mode):
+                    yield path, status
 
     def _evict(self) -> None:
-        """Remove what was left behind, and the entries that were not of use for longest."""
+        """Remove what was left behind, and beyond the limit the entries that were not of use for longest."""
         now = time.time()
         entries = []
         for path, status in self._files():
@@ -226,23 +251,24 @@ class Cache:
             elif now - status.st_mtime > _STALE_SECONDS:
                 with contextlib.suppress(OSError):
                     path.unlink()
-        excess = sum(size for _, size, _ in entries) - self.limit
-        if excess <= 0:
-            return
-        excess += self.limit // 10  # so that the next store does not have to
-        for _, size, path in sorted(entries):
-            if excess <= 0:
-                break
-            with contextlib.suppress(OSError):
-                path.unlink()
-            excess -= size
+        total = sum(size for _, size, _ in entries)
+        if total > self.limit:
+            # A little more, so that the next store does not have to.
+            goal = self.limit - self.limit // 10
+            for _, size, path in sorted(entries):
+                if total <= goal:
+                    break
+                with contextlib.suppress(OSError):
+                    path.unlink()
+                    total -= size
+        self._counted, self._added = total, 0
 
     def _warn(self, reason: str) -> None:
         if self._warned:
             return
         self._warned = True
         warnings.warn(
-            f"the cache directory {self.directory} {reason}: compiled code is not kept. "
+            f"the cache directory {self.directory} {reason}: what is not kept is compiled anew. "
             "Set FUNCGRAD_CACHE_DIR to another directory, or FUNCGRAD_CACHE=0.",
             CacheWarning,
             stacklevel=2,
@@ -256,14 +282,64 @@ def _is_foreign(status: os.stat_result) -> bool:
     return status.st_uid != os.geteuid() or bool(status.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
 
 
+_MOST_LINKS = 40
+
+
+def _foreign_link(directory: Path, links: int = 0) -> Path | None:
+    """A link on the way to a directory that belongs to neither the user nor the system's administrator."""
+    if not hasattr(os, "geteuid"):
+        return None
+    absolute = Path(os.path.abspath(directory))
+    for path in (*reversed(absolute.parents), absolute):
+        try:
+            status = os.lstat(path)
+        except FileNotFoundError:
+            return None
+        if not stat.S_ISLNK(status.st_mode):
+            continue
+        if links == _MOST_LINKS or status.st_uid not in (0, os.geteuid()):
+            return path
+        found = _foreign_link(path.parent / os.readlink(path), links + 1)
+        if found is not None:
+            return found
+    return None
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a file has a name that only this cache gives."""
+    return bool(_ENTRY.fullmatch(name) or _LEFT_BEHIND.fullmatch(name))
+
+
+# Links are not followed, and nothing waits for whoever opens the other end of a pipe.
+_AS_IT_IS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+def _put(path: Path, content: bytes) -> None:
+    """Write a file under another name and move it into its place."""
+    # The name tells processes and threads apart; a collision after a fork only loses an entry.
+    temporary = path.with_name(f"{path.stem}-{os.getpid()}-{time.monotonic_ns()}{_TEMPORARY}")
+    try:
+        _write(temporary, content)
+        os.replace(temporary, path)
+    except BaseException:  # Ctrl-C among them: what is half written goes
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+
+
 def _write(path: Path, content: bytes) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     with open(os.open(path, flags, 0o600), "wb") as file:
         file.write(content)
 
 
-def _checksum(payload: bytes) -> bytes:
-    return blake2b(payload, digest_size=16).digest()
+def _digest(key: bytes) -> bytes:
+    """What stands for a key here, in its environment."""
+    return blake2b(key, digest_size=20, key=_environment()).digest()
+
+
+def _checksum(digest: bytes, payload: bytes) -> bytes:
+    return blake2b(payload, digest_size=16, key=digest).digest()
 
 
 @functools.cache

@@ -2,7 +2,9 @@
 
 import ctypes
 import errno
+import itertools
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -72,6 +74,11 @@ def run_script(directory, **environment) -> subprocess.Popen:
 @pytest.fixture
 def cache(tmp_path):
     return Cache(tmp_path / "kept")
+
+
+def place(cache, key: bytes) -> Path:
+    """The file of an entry."""
+    return cache._path(cache_module._digest(key))
 
 
 def test_what_is_stored_is_found(cache):
@@ -194,7 +201,7 @@ def failing(number: int):
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EDQUOT])
 def test_a_disk_that_cannot_be_written_is_one_warning(cache, monkeypatch, number):
     monkeypatch.setattr(cache_module, "_write", failing(number))
-    with pytest.warns(CacheWarning, match="cannot write"):
+    with pytest.warns(CacheWarning, match="cannot keep all"):
         cache.store(b"key", b"payload")
     cache.store(b"another", b"payload")  # a second warning would be an error
     assert cache.lookup(b"key") is None
@@ -254,12 +261,14 @@ def test_without_a_setting_the_cache_follows_the_platforms_customs(monkeypatch, 
 
 
 def test_the_least_recently_used_entries_go_first(tmp_path):
-    cache = Cache(tmp_path / "kept", limit=10_000)
+    cache = Cache(tmp_path / "kept")
     for k in range(20):
         cache.store(b"%d" % k, bytes(900))
-        (path,) = [path for path, _ in cache._files() if path == cache._path(b"%d" % k)]
+        path = place(cache, b"%d" % k)
+        assert path.exists()
         os.utime(path, (k + 1e6, k + 1e6))
     assert cache.lookup(b"0") is not None  # of use now, whatever its age
+    cache.limit = 10_000
     cache._evict()
     assert cache.info().bytes <= 10_000
     assert cache.lookup(b"0") is not None
@@ -269,14 +278,200 @@ def test_the_least_recently_used_entries_go_first(tmp_path):
 
 def test_files_left_behind_are_removed(cache):
     cache.store(b"key", b"payload")
-    left = cache.directory / "left-1-2.tmp"
+    left = cache.directory / f"{'ab' * 20}-1-2.fgctmp"
     left.write_text("")
-    recent = cache.directory / "left-1-3.tmp"
+    recent = cache.directory / f"{'ab' * 20}-1-3.fgctmp"
     recent.write_text("")
     os.utime(left, (1e6, 1e6))
     cache._evict()
     assert not left.exists()
     assert recent.exists()
+
+
+def test_other_peoples_files_stay(cache):
+    cache.store(b"key", b"payload" * 50)
+    others = ["work.tmp", "notes.fgc", "left-1-2.tmp", f"{'AB' * 20}.fgc", f"{'ab' * 20}.fgc.bak", "a.fgctmp"]
+    for name in others:
+        (cache.directory / name).write_text("mine")
+        os.utime(cache.directory / name, (1e6, 1e6))
+    folder = cache.directory / f"{'cd' * 20}.fgc"
+    folder.mkdir()
+    elsewhere = cache.directory.parent / "elsewhere"
+    elsewhere.write_text("mine")
+    link = cache.directory / f"{'ef' * 20}.fgc"
+    link.symlink_to(elsewhere)
+    assert cache.info().entries == 1
+    cache.limit = 10
+    cache._evict()
+    cache.clear()
+    left = {path.name for path in cache.directory.iterdir()}
+    assert left == {*others, folder.name, link.name}
+    assert elsewhere.read_text() == "mine"
+
+
+def test_an_entry_that_is_a_link_is_absent(cache, tmp_path):
+    cache.store(b"key", b"payload")
+    entry = place(cache, b"key")
+    entry.rename(tmp_path / "elsewhere")
+    entry.symlink_to(tmp_path / "elsewhere")
+    assert cache.lookup(b"key") is None
+    cache.store(b"key", b"another")
+    assert cache.lookup(b"key") == b"another"
+    assert not entry.is_symlink()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+def test_an_entry_that_is_a_pipe_is_absent_and_nobody_waits_for_it(cache):
+    cache.store(b"key", b"payload")
+    entry = place(cache, b"key")
+    entry.unlink()
+    os.mkfifo(entry, 0o600)
+    assert cache.lookup(b"key") is None
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no owners")
+@pytest.mark.parametrize("whose", ["mine", "the system's", "somebody's"])
+@pytest.mark.parametrize("where", ["itself", "above", "behind another"])
+def test_links_of_somebody_else_are_not_followed(tmp_path, monkeypatch, whose, where):
+    real = tmp_path / "real"
+    real.mkdir(mode=0o700)
+    link = tmp_path / "link"
+    link.symlink_to(real if where != "above" else tmp_path)
+    asked = {"itself": link, "above": link / "real", "behind another": tmp_path / "mine"}[where]
+    if where == "behind another":
+        asked.symlink_to(link)
+    owner = {"mine": os.geteuid(), "the system's": 0, "somebody's": os.geteuid() + 4321}[whose]
+    original = os.lstat
+
+    def lstat(path, *rest, **named):
+        status = original(path, *rest, **named)
+        if os.fspath(path) != str(link):
+            return status
+        return os.stat_result([owner if k == 4 else field for k, field in enumerate(status)])
+
+    monkeypatch.setattr(os, "lstat", lstat)
+    cache = Cache(asked)
+    if whose == "somebody's":
+        with pytest.warns(CacheWarning, match="link of somebody else's"):
+            cache.store(b"key", b"payload")
+        assert list(real.iterdir()) == []
+    else:
+        cache.store(b"key", b"payload")
+        assert cache.lookup(b"key") == b"payload"
+
+
+def test_links_in_a_circle_are_refused(tmp_path):
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    with pytest.warns(CacheWarning, match="link of somebody else's"):
+        assert Cache(tmp_path / "a").lookup(b"key") is None
+
+
+def test_entries_in_each_others_places_are_absent(cache):
+    keys = [b"key %d" % k for k in range(4)]
+    for key in keys:
+        cache.store(key, b"payload of " + key)
+    contents = [place(cache, key).read_bytes() for key in keys]
+    for order in itertools.permutations(range(4)):
+        for key, k in zip(keys, order, strict=True):
+            place(cache, key).write_bytes(contents[k])
+        found = [cache.lookup(key) for key in keys]
+        assert found == [b"payload of " + keys[k] if k == at else None for at, k in enumerate(order)]
+
+
+SWAPPED = """
+import numpy as np, funcgrad as fg
+x = np.linspace(0.1, 1.0, 5)
+cases = [(lambda x: x * 2, x * 2), (lambda x: np.sum(x) + x[0], x.sum() + x[0]), (np.cumsum, np.cumsum(x))]
+print(all(np.allclose(fg.jit(f)(x), wanted) for f, wanted in cases), fg.cache_info().misses)
+"""
+
+
+def test_a_process_whose_entries_were_permuted_computes_what_is_right(tmp_path):
+    directory = tmp_path / "cache"
+    environment = {**os.environ, "FUNCGRAD_CACHE_DIR": str(directory)}
+    environment["PYTHONPATH"] = str(Path(cache_module.__file__).parents[3])
+
+    def run() -> str:
+        command = [sys.executable, "-c", SWAPPED]
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    first = run()
+    entries = sorted(directory.iterdir())
+    assert first == f"True {len(entries)}\n"
+    assert run() == "True 0\n"
+    for shift in range(1, len(entries)):
+        contents = [entry.read_bytes() for entry in entries]
+        for entry, content in zip(entries, contents[shift:] + contents[:shift], strict=True):
+            entry.write_bytes(content)
+        assert run() == f"True {len(entries)}\n"
+
+
+def test_a_directory_in_an_entrys_place_costs_that_entry_only(cache):
+    place(cache, b"key").mkdir(parents=True)
+    assert cache.lookup(b"key") is None
+    with pytest.warns(CacheWarning, match="Is a directory"):
+        cache.store(b"key", b"payload")
+    cache.store(b"another", b"payload")
+    assert cache.lookup(b"another") == b"payload"
+    assert cache.lookup(b"key") is None
+    assert len(list(cache.directory.iterdir())) == 2
+
+
+def test_a_directory_that_is_removed_at_that_moment_is_made_again(cache, monkeypatch):
+    cache.store(b"key", b"payload")
+    original = os.replace
+
+    def removed(source, target):
+        monkeypatch.setattr(os, "replace", original)
+        shutil.rmtree(cache.directory)
+        original(source, target)
+
+    monkeypatch.setattr(os, "replace", removed)
+    cache.store(b"another", b"payload")
+    assert cache.lookup(b"another") == b"payload"
+    shutil.rmtree(cache.directory)
+    cache.store(b"third", b"payload")
+    assert cache.lookup(b"third") == b"payload"
+    assert stat.S_IMODE(cache.directory.stat().st_mode) == 0o700
+
+
+def test_a_disk_that_is_full_for_a_while_costs_what_was_stored_meanwhile(cache, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(cache_module, "_write", failing(errno.ENOSPC))
+        with pytest.warns(CacheWarning, match="No space left"):
+            cache.store(b"key", b"payload")
+    cache.store(b"another", b"payload")
+    assert cache.lookup(b"another") == b"payload"
+
+
+def test_the_limit_holds_after_every_store(tmp_path):
+    cache = Cache(tmp_path / "kept", limit=10_000)
+    for k in range(100):
+        cache.store(b"%d" % k, bytes(37 * (k % 50)))
+        assert sum(path.stat().st_size for path in cache.directory.iterdir()) <= 10_000
+        assert cache.lookup(b"%d" % k) is not None
+    cache.store(b"too large", bytes(10_000))
+    assert cache.lookup(b"too large") is None
+    assert Cache(tmp_path / "none", limit=0).store(b"key", b"payload") is None
+
+
+def test_the_limit_holds_between_processes_but_for_a_part(tmp_path):
+    caches = [Cache(tmp_path / "kept", limit=32_000) for _ in range(3)]
+    for k in range(300):
+        caches[k % 3].store(b"%d" % k, bytes(500))
+        assert caches[0].info().bytes <= 32_000 + 3 * 32_000 // 16
+
+
+def test_a_limit_from_the_environment_holds(monkeypatch):
+    monkeypatch.setenv("FUNCGRAD_CACHE_SIZE", "5000")
+    for k in range(20):
+        store(b"%d" % k, bytes(900))
+        assert cache_info().bytes <= cache_info().limit == 5000
 
 
 def test_clearing_removes_every_entry():
