@@ -12,6 +12,8 @@ from funcgrad.api.arguments import here
 from funcgrad.api.calls import trace
 from funcgrad.api.inspect import name_inputs
 from funcgrad.api.recent import Recent
+from funcgrad.api.python.functions import recordable
+from funcgrad.api.python.hooks import Hooks
 from funcgrad.api.static_arguments import static_arguments
 from funcgrad.api.transformed import TransformedFunction, function_expected
 from funcgrad.compile.runtime.tiering import register
@@ -248,7 +250,9 @@ class JittedFunction(TransformedFunction[P, R]):
             given, named = tree.unflatten(treedef, tracers)
             given = [positions.get(n, x) for n, x in enumerate(given)]
             named = {**named, **{k: v for k, v in positions.items() if isinstance(k, str)}}
-            return self._fun(*given, **named)
+            return function(*given, **named)
+
+        function = recordable(self._fun, Hooks(root=self._fun))
 
         def collect(result: Any) -> list[Any]:
             outs, out_tree = tree.flatten(result)

@@ -80,6 +80,7 @@ def assign(x: Tracer, value: Tracer) -> None:
     A value of an inner trace takes the name with it: `x` belongs to that trace from now on.
     """
     if x._alias is None:
+        note_move(x, value)
         x._recorder, x._index, x.aval = value._recorder, value._index, value.aval
         return
     changed: list[tuple[Tracer, Tracer]] = [(x, value)]
@@ -88,6 +89,7 @@ def assign(x: Tracer, value: Tracer) -> None:
         changed.append((alias.base, alias.lens.put(alias.base, changed[-1][1])))
     part: Tracer | None = None
     for y, new in changed:
+        note_move(y, new)
         y._recorder, y._index, y.aval = new._recorder, new._index, new.aval
         alias = y._alias
         if y._view is not None:
@@ -97,6 +99,25 @@ def assign(x: Tracer, value: Tracer) -> None:
         if alias is not None:
             mark_views(alias, part)
         part = y
+
+
+def note_move(x: Tracer, value: Tracer) -> None:
+    """Have the trace of the value remember what `x` stood for, if that belongs to another trace."""
+    if x._recorder is not value._recorder:
+        value._recorder.moved.append((x, x._recorder, x._index, x.aval))
+
+
+def moved_back(moved: list[tuple[Tracer, Any, int, Any]]) -> list[Tracer]:
+    """Give tracers that an inner trace has written what they stood for before; returns those that are no views."""
+    for x, recorder, index, aval in reversed(moved):
+        x._recorder, x._index, x.aval = recorder, index, aval
+    roots: dict[int, Tracer] = {}
+    for x, *_ in moved:
+        if x._alias is not None:
+            mark_views(x._alias, None)
+        if not is_view(x):
+            roots[id(x)] = x
+    return list(roots.values())
 
 
 def mark_views(alias: Alias, current: Tracer | None) -> None:

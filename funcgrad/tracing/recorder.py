@@ -59,6 +59,7 @@ class Recorder:
         "derivatives",
         "level",
         "location",
+        "moved",
         "name",
         "native",
         "operand_values",
@@ -102,6 +103,8 @@ class Recorder:
         """Whether that refusal is to be raised when the function returns, as it could not be before."""
         self.varying: dict[int, bool] = {}
         """What `funcgrad.tracing.constants` has found out: whether a derivative flows through an index."""
+        self.moved: list[tuple[Tracer, Recorder, int, Aval]] = []
+        """Tracers of outer traces that were written here, each with what it stood for before."""
         self._captured: dict[Any, int] = {}
         self._locked: list[Any] = []
 

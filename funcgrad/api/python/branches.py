@@ -1,0 +1,340 @@
+"""``if`` and the conditional expression on a traced condition: both blocks recorded, one of them run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from funcgrad.api.arguments import here
+from funcgrad.api.calls import Traced
+from funcgrad.api.control import boolean, bound, shared_constants
+from funcgrad.api.control_types import joined
+from funcgrad.api.python.cells import (
+    UNBOUND,
+    State,
+    Value,
+    aval_of_leaf,
+    is_numeric,
+    is_same,
+    shown,
+    taken_apart,
+)
+from funcgrad.api.python.recording import recorded_block, with_places
+from funcgrad.errors import FuncgradError, ShapeError, TracedBranchError, TreeError
+from funcgrad.ir.avals import Aval
+from funcgrad.ir.program import Program
+from funcgrad.ops.structure import cast
+from funcgrad.ops.structure import reshape as reshaped
+from funcgrad.tracing.aliasing import assign
+from funcgrad.tracing.python.escapes import PREFIX
+from funcgrad.tracing.tracer import Tracer
+from funcgrad.transforms.control.conditional import Cond
+from funcgrad.transforms.control.step import with_inputs
+from funcgrad.transforms.linearize import zeros_like
+from funcgrad.transforms.replay import inline, inputs_of, transforming
+from funcgrad.transforms.simplify import simplify_program
+
+Function = Callable[..., Any]
+
+
+class Outcome(NamedTuple):
+    """What a block leaves in the names, and the Program of its numeric leaves; None for what is fixed."""
+
+    values: dict[str, Value]
+    numbers: dict[str, tuple[int | None, ...]]
+    """For each name the numbers of its leaves among the outputs."""
+    traced: Traced
+    n_leaves: int
+
+    @property
+    def constants(self) -> list[Any]:
+        """What the block reads."""
+        return self.traced.operands[self.traced.n_inputs :]
+
+    def aval(self, number: int) -> Aval:
+        """The aval of an output."""
+        return self.traced.recorder.avals[self.traced.outputs[number]]
+
+
+class Merged(NamedTuple):
+    """One leaf after an ``if``: fixed, or an output of each block."""
+
+    fixed: Any
+    numbers: tuple[int | None, int | None] | None = None
+    aval: Aval | None = None
+
+
+def recorded_branch(
+    test: Any, blocks: Sequence[Function], state: State, after: Sequence[str], what: str, line: int
+) -> None:
+    """Run the blocks for their outcomes, and bind the names `after` to what the condition chooses."""
+    entry = state.values()
+
+    def attempt(places: list[Tracer]) -> None:
+        outcomes = [outcome(block, state, entry, after, places, (what, line)) for block in blocks]
+        values, leaves = merged_values(outcomes, after, what, line)
+        results = chosen(test, outcomes, leaves, places)
+        state.bind(dict.fromkeys(state.names, UNBOUND))
+        state.bind(rebuilt_values(values, leaves, results))
+        for place, value in zip(places, results[len(results) - len(places) :], strict=True):
+            assign(place, value)
+
+    with_places(attempt)
+
+
+def outcome(
+    block: Function,
+    state: State,
+    entry: dict[str, Any],
+    after: Sequence[str],
+    places: list[Tracer],
+    where: tuple[str, int],
+) -> Outcome:
+    """Record one block, from the names as they are before it."""
+    values: dict[str, Value] = {}
+    numbers: dict[str, tuple[int | None, ...]] = {}
+    count = 0
+
+    def run(_: list[Tracer]) -> list[Any]:
+        nonlocal count
+        state.bind(entry)
+        try:
+            block()
+            left = state.values()
+        finally:
+            state.bind(entry)
+        leaves: list[Any] = []
+        for name in after:
+            value = values[name] = taken_apart(left[name])
+            places_of = []
+            for leaf, numeric in zip(value.leaves, value.numeric, strict=True):
+                places_of.append(len(leaves) if numeric else None)
+                leaves += [leaf] if numeric else []
+            numbers[name] = tuple(places_of)
+        count = len(leaves)
+        return leaves
+
+    name = f"{block.__code__.co_name.strip('<>')}_line_{where[1]}"
+    traced = recorded_block(run, (), places, name, *where)
+    return Outcome(values, numbers, traced, count)
+
+
+# -- what the names are afterwards ----------------------------------------------------------------------------
+
+
+def merged_values(
+    outcomes: Sequence[Outcome], after: Sequence[str], what: str, line: int
+) -> tuple[dict[str, Value], dict[str, list[Merged]]]:
+    """For each name a value of its structure, and its leaves; raises where the blocks do not agree."""
+    values: dict[str, Value] = {}
+    leaves: dict[str, list[Merged]] = {}
+    first, second = outcomes
+    for name in after:
+        one, other = first.values[name], second.values[name]
+        if one.treedef is None or other.treedef is None:
+            values[name], leaves[name] = half_bound(name, first, second, what, line)
+            continue
+        if one.treedef != other.treedef:
+            raise differing(name, one, other, what, line, TreeError)
+        values[name] = one
+        leaves[name] = [
+            merged(k, name, first, second, what, line) for k in range(len(one.leaves))
+        ]
+    return values, leaves
+
+
+def half_bound(
+    name: str, first: Outcome, second: Outcome, what: str, line: int
+) -> tuple[Value, list[Merged]]:
+    """A name that one block at most has bound: not bound, or one of ours, whose flag guards it."""
+    one, other = first.values[name], second.values[name]
+    there = first if one.treedef is not None else second
+    value = there.values[name]
+    if value.treedef is None:
+        return value, []
+    if not name.startswith(PREFIX):
+        which = "first" if there is first else "second"
+        poison = HalfBound(name, which, what, line)
+        return taken_apart(poison), [Merged(poison)]
+    leaves = []
+    for leaf, number in zip(value.leaves, there.numbers[name], strict=True):
+        if number is None:
+            leaves.append(Merged(leaf))
+            continue
+        numbers = (number, None) if there is first else (None, number)
+        leaves.append(Merged(None, numbers, there.aval(number)))
+    return value, leaves
+
+
+def merged(k: int, name: str, first: Outcome, second: Outcome, what: str, line: int) -> Merged:
+    """The k-th leaf of a name that both blocks leave with one structure."""
+    one, other = first.values[name].leaves[k], second.values[name].leaves[k]
+    if is_same(one, other):
+        return Merged(one)
+    if not (is_numeric(one) and is_numeric(other)):
+        raise differing(name, first.values[name], second.values[name], what, line, TreeError)
+    numbers = first.numbers[name][k], second.numbers[name][k]
+    avals = [outcome.aval(number) for outcome, number in zip((first, second), numbers, strict=True) if number is not None]
+    aval = joined(*avals) or promoted(*avals)
+    if aval is None:
+        raise differing(name, first.values[name], second.values[name], what, line, ShapeError)
+    return Merged(None, numbers, aval)
+
+
+def promoted(one: Aval, other: Aval) -> Aval | None:
+    """The aval that holds the values of both, where only the dtypes differ and none loses anything."""
+    if one.shape != other.shape or one.dtype.kind not in "fciu" or other.dtype.kind not in "fciu":
+        return None
+    weak, strong = (one, other) if one.weak else (other, one)
+    dtype = np.result_type(one.dtype, other.dtype)
+    if weak.weak and weak.dtype.kind == "i" and strong.dtype.kind in "fc":
+        return strong
+    return Aval(one.shape, dtype) if one.dtype.kind == other.dtype.kind or weak.weak else None
+
+
+def differing(
+    name: str, one: Value, other: Value, what: str, line: int, kind: type[FuncgradError]
+) -> FuncgradError:
+    """The error for a name that is of two types after an ``if``."""
+    spoken = "what is returned" if name.startswith(PREFIX) else f"`{name}`"
+    seen = [shown(value.rebuilt(value.leaves)) for value in (one, other)]
+    return kind(
+        f"{spoken} is {seen[0]} after the first branch of line {line} and {seen[1]} after the second, "
+        "which a traced condition cannot choose between",
+        source=here(),
+        remedy="Make both of one structure, shape and dtype, or pass what decides as a static argument.",
+    )
+
+
+class HalfBound:
+    """What a name is bound to that only one branch of a traced condition binds: an error when it is used."""
+
+    def __init__(self, name: str, which: str, what: str, line: int) -> None:
+        object.__setattr__(self, "_text", (name, which, what, line))
+
+    def _refused(self, *_: Any, **__: Any) -> Any:
+        name, which, _what, line = object.__getattribute__(self, "_text")
+        raise TracedBranchError(
+            f"`{name}` is bound by the {which} branch of line {line} only, and its condition is traced",
+            source=here(),
+            remedy=f"Bind `{name}` before line {line}, or in both branches.",
+        )
+
+    def __repr__(self) -> str:
+        return "<bound in one branch only>"
+
+    __getattr__ = __call__ = __iter__ = __len__ = __getitem__ = __setitem__ = __bool__ = _refused
+    __float__ = __int__ = __index__ = __array__ = __neg__ = __abs__ = __pos__ = __invert__ = _refused
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refused
+    __pow__ = __rpow__ = __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = __matmul__ = _refused
+    __rmatmul__ = __lt__ = __le__ = __gt__ = __ge__ = __and__ = __or__ = __xor__ = _refused
+
+
+# -- the equation -------------------------------------------------------------------------------------------
+
+
+def chosen(
+    test: Any, outcomes: Sequence[Outcome], leaves: dict[str, list[Merged]], places: list[Tracer]
+) -> list[Any]:
+    """The outputs of the block that the condition chooses: of the leaves that are not fixed, then the places."""
+    wanted = [leaf for row in leaves.values() for leaf in row if leaf.numbers is not None]
+    avals = tuple([*[leaf.aval for leaf in wanted], *[place.aval.strong for place in places]])
+    if not avals:
+        return []
+    first, second = outcomes
+    ordered = (second, first)  # a condition is the number of its block: 1 where it is true
+    picks = []
+    for k, block in ((1, second), (0, first)):
+        numbers = [leaf.numbers[k] for leaf in wanted if leaf.numbers is not None]
+        picks.append((*numbers, *range(block.n_leaves, block.n_leaves + len(places))))
+    constants, spots = shared_constants(ordered)  # type: ignore[arg-type]
+    spare = tuple([aval_of_leaf(x).strong for x in constants])
+    n = len(places)
+
+    def block_program(program: Program, k: int) -> Program:
+        held = simplify_program(picked(program, picks[k], avals))
+        mine = {spot: n + i for i, spot in enumerate(spots[k])}
+        return with_inputs(held, [*range(n), *[mine.get(spot, a) for spot, a in enumerate(spare)]])
+
+    def build(program: Program) -> Cond:
+        other = second.traced.transformed(("else", *key), lambda held: block_program(held, 0))
+        choice: Cond = Cond((other, block_program(program, 1)))
+        return choice
+
+    key = (tuple(picks), avals, spots, spare)
+    names = first.traced.recorder.name, second.traced.recorder.name
+    other = second.traced.recorder.fingerprint(second.traced.outputs)
+    primitive = first.traced.transformed(("if", other, names, *key), build)
+    return list(bound(primitive, [condition(test), *[place.frozen() for place in places], *constants]))
+
+
+def condition(test: Any) -> Any:
+    """What is asked as a scalar boolean; an array of one element counts as that element."""
+    if isinstance(test, Tracer) and test.aval.shape and test.aval.size == 1:
+        test = reshaped(test, ())
+    return boolean(test, "an if")
+
+
+def picked(program: Program, picks: Sequence[int | None], avals: Sequence[Aval]) -> Program:
+    """The Program with only these outputs, cast to avals; None stands for zeros, which nobody will read."""
+    with transforming(program, "cast") as recorder:
+        inputs = inputs_of(recorder, program.inputs)
+        outs = inline(recorder, program, inputs)
+        results = []
+        for number, aval in zip(picks, avals, strict=True):
+            if number is None:
+                results.append(zeros_like(recorder, aval.strong))
+                continue
+            x = outs[number]
+            results.append(x if x.aval.dtype == aval.dtype else cast(x, aval.dtype))
+        return recorder.program([t._index for t in inputs], [recorder.index_of(x) for x in results])
+
+
+def rebuilt_values(
+    values: dict[str, Value], leaves: dict[str, list[Merged]], results: Sequence[Any]
+) -> dict[str, Any]:
+    """The values of the names, with the chosen leaves in their places."""
+    found = iter(results)
+    out = {}
+    for name, value in values.items():
+        row = [leaf.fixed if leaf.numbers is None else next(found) for leaf in leaves[name]]
+        out[name] = value.rebuilt(row)
+    return out
+
+
+# -- expressions -------------------------------------------------------------------------------------------
+
+
+def recorded_choice(test: Any, body: Function, orelse: Function, line: int) -> Any:
+    """``body() if test else orelse()`` where `test` is traced."""
+    cell: list[Any] = []
+    name = "the conditional expression"
+
+    def outcome_of(block: Function, places: list[Tracer]) -> Outcome:
+        held: list[Value] = []
+
+        def run(_: list[Tracer]) -> list[Any]:
+            value = taken_apart(block())
+            held.append(value)
+            return [x for x, numeric in zip(value.leaves, value.numeric, strict=True) if numeric]
+
+        title = f"{block.__code__.co_name.strip('<>')}_line_{line}"
+        traced = recorded_block(run, (), places, title, name, line)
+        value = held[-1]
+        counts = np.cumsum(value.numeric) - 1
+        numbers = tuple([int(k) if numeric else None for k, numeric in zip(counts, value.numeric, strict=True)])
+        return Outcome({name: value}, {name: numbers}, traced, sum(value.numeric))
+
+    def attempt(places: list[Tracer]) -> None:
+        outcomes = [outcome_of(block, places) for block in (body, orelse)]
+        values, leaves = merged_values(outcomes, [name], name, line)
+        results = chosen(test, outcomes, leaves, places)
+        cell.append(rebuilt_values(values, leaves, results)[name])
+        for place, value in zip(places, results[len(results) - len(places) :], strict=True):
+            assign(place, value)
+
+    with_places(attempt)
+    return cell[-1]
+

@@ -1,0 +1,302 @@
+"""Builtin functions and operators of Python's where a traced value meets them."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable, Iterator
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from funcgrad.api.arguments import here
+from funcgrad.api.python import items
+from funcgrad.api.python.branches import condition, recorded_choice
+from funcgrad.api.python.cells import is_undecided
+from funcgrad.api.python.recording import refuse_change
+from funcgrad.errors import IndexingError, TracedBranchError
+from funcgrad.ir.catalog import CATALOG
+from funcgrad.ops.families import aval as aval_of_any
+from funcgrad.ops.selection import where
+from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.recorder import active_recorder
+from funcgrad.tracing.tracer import Tracer
+
+CONTAINERS = (list, dict, set)
+_CHANGING = frozenset(
+    {
+        "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse",
+        "update", "setdefault", "popitem", "add", "discard",
+    }
+)  # fmt: skip
+_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "is_": operator.is_,
+    "is_not": operator.is_not,
+}
+
+
+def check_method(owner: Any, name: str) -> None:
+    """Raise where a block that is recorded would change a container made outside of it."""
+    if name in _CHANGING:
+        refuse_change(owner, f"a {type(owner).__name__} from outside is changed ({name})")
+
+
+# -- truth -------------------------------------------------------------------------------------------------
+
+
+def negated(x: Any) -> Any:
+    """``not x``, traced."""
+    return CATALOG["logical_not"]().bind(condition(x))
+
+
+def both(first: Any, other: Callable[[], Any]) -> Any:
+    """``first and other()``, where the first is traced."""
+    if is_truth(first) and is_plain(other):
+        second = other()
+        if is_truth(second):
+            return CATALOG["logical_and"]().bind(condition(first), condition(second))
+        return recorded_choice(first, other, constant(first), line_of(other))
+    return recorded_choice(first, other, constant(first), line_of(other))
+
+
+def either(first: Any, other: Callable[[], Any]) -> Any:
+    """``first or other()``, where the first is traced."""
+    if is_truth(first) and is_plain(other):
+        second = other()
+        if is_truth(second):
+            return CATALOG["logical_or"]().bind(condition(first), condition(second))
+    return recorded_choice(first, constant(first), other, line_of(other))
+
+
+def constant(x: Any) -> Callable[[], Any]:
+    """A function that returns `x`."""
+
+    def value() -> Any:
+        return x
+
+    return value
+
+
+def is_truth(x: Any) -> bool:
+    """Whether `x` is a boolean scalar."""
+    return isinstance(x, bool | np.bool_) or (
+        type(x) is Tracer and not x.aval.shape and x.aval.dtype.kind == "b"
+    )
+
+
+def is_plain(function: Callable[[], Any]) -> bool:
+    """Whether an operand of ``and`` only compares numbers, so that it may be computed in any case."""
+    cells = [x.cell_contents for x in function.__closure__ or () if callable(x.cell_contents)]
+    cells += [f for x in function.__closure__ or () if isinstance(x.cell_contents, tuple) for f in x.cell_contents]
+    codes = [x.__code__ for x in cells if hasattr(x, "__code__")]
+    return not any(asks_for_more(code) for code in (function.__code__, *codes))
+
+
+def asks_for_more(code: CodeType) -> bool:
+    """Whether code of the user's calls something or reads an element."""
+    names = {"function", "item"} & set(code.co_names)
+    return bool(names) or any(asks_for_more(x) for x in code.co_consts if isinstance(x, CodeType))
+
+
+def line_of(function: Callable[..., Any]) -> int:
+    """The line that a function of ours stands for."""
+    return function.__code__.co_firstlineno
+
+
+def compared(name: str, first: Any, second: Any) -> Any:
+    """``first < second`` and its kin; ``in`` where something is traced."""
+    if name in _COMPARISONS:
+        return _COMPARISONS[name](first, second)
+    found = contained(first, second)
+    return found if name == "in_" else negated(found) if is_undecided(found) else not found
+
+
+def contained(x: Any, container: Any) -> Any:
+    """``x in container``"""
+    if isinstance(container, list | tuple) and any(is_undecided(y) for y in (x, *container)):
+        found: Any = False
+        for y in container:
+            found = CATALOG["logical_or"]().bind(condition(x == y), found)
+        return found
+    if isinstance(container, Tracer) or (isinstance(container, np.ndarray) and is_undecided(x)):
+        return np.any(x == container if isinstance(x, Tracer) else container == x)
+    return x in container
+
+
+def refuse_assert(test: Any) -> None:
+    """Raise for an assertion about a traced value."""
+    raise TracedBranchError(
+        f"this assertion depends on a traced {test.aval}",
+        source=here(),
+        remedy="Check arguments outside of the compiled function.",
+    )
+
+
+def refuse_half_return() -> None:
+    """Raise for a function that returns a value on some traced paths, and comes to its end on others."""
+    raise TracedBranchError(
+        "this function returns a value on one path and None on another, and what decides is traced",
+        source=here(),
+        remedy="End it with a return of the same type.",
+    )
+
+
+# -- elements ------------------------------------------------------------------------------------------------
+
+
+def is_traced_index(index: Any) -> bool:
+    """Whether a traced value without a value of its own stands in an index."""
+    if isinstance(index, tuple):
+        return any(is_traced_index(x) for x in index)
+    if isinstance(index, slice):
+        return False
+    return is_undecided(index)
+
+
+def item_of(x: Any, index: Any) -> Any:
+    """``x[index]`` with a traced index: of an array, or of a list of numbers or arrays of one type."""
+    if isinstance(x, list | tuple):
+        return item_of(joined_list(x), index)
+    if isinstance(x, builtins.range):
+        return items.spaced(x.start, x.step, index)
+    if isinstance(x, np.ndarray):
+        recorder = active_recorder()
+        assert recorder is not None, "a traced index belongs to a trace"
+        number = recorder.index_of(asoperand(x))
+        return Tracer(recorder, number, recorder.avals[number])[index]  # type: ignore[index]
+    return x[index]
+
+
+def joined_list(x: Any) -> Any:
+    """A list of numbers or arrays as one array."""
+    try:
+        return asoperand(x)
+    except Exception as error:
+        raise IndexingError(
+            f"a {type(x).__name__} whose elements are of different types cannot be read at a traced index",
+            source=here(),
+            remedy="Make an array of it, or loop over it with a for statement.",
+        ) from error
+
+
+# -- functions -----------------------------------------------------------------------------------------------
+
+
+def shortest(*args: Any, **kwargs: Any) -> Any:
+    """``min``"""
+    return extreme(builtins.min, "lt", args, kwargs)
+
+
+def longest(*args: Any, **kwargs: Any) -> Any:
+    """``max``"""
+    return extreme(builtins.max, "gt", args, kwargs)
+
+
+def extreme(function: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``min`` and ``max``: the first of the extreme values, as in Python."""
+    values = args
+    if len(args) == 1:
+        values = tuple(args[0]) if not isinstance(args[0], Iterator) else tuple(args[0])
+        args = (values,)
+    key = kwargs.get("key")
+    if not any(is_undecided(x) for x in values) and key is None:
+        return function(*args, **kwargs)
+    if not values:
+        return function(*args, **kwargs)
+    best = values[0]
+    asked = best if key is None else key(best)
+    for x in values[1:]:
+        other = x if key is None else key(x)
+        better = _COMPARISONS[name](other, asked)
+        if is_undecided(better):
+            better = condition(better)
+            best, asked = where(better, x, best), where(better, other, asked)
+        elif better:
+            best, asked = x, other
+    return best
+
+
+def total(iterable: Any, start: Any = 0) -> Any:
+    """``sum``; of a traced array it is NumPy's, along the first axis."""
+    if type(iterable) is Tracer and iterable.aval.shape:
+        summed = np.sum(iterable, axis=0)
+        return summed if isinstance(start, int) and start == 0 else summed + start
+    return builtins.sum(iterable, start)
+
+
+def rounded_down(x: Any = 0, *args: Any) -> Any:
+    """``int``, towards zero."""
+    if not is_undecided(x) or args:
+        return builtins.int(x, *args)
+    if x.aval.dtype.kind == "i":
+        return x
+    return x.astype(np.int64) if x.aval.dtype.kind == "b" else np.trunc(x).astype(np.int64)
+
+
+def as_float(x: Any = 0.0) -> Any:
+    """``float``, which keeps what is traced."""
+    if not is_undecided(x):
+        return builtins.float(x)
+    return x if x.aval.dtype == np.float64 else x.astype(np.float64)
+
+
+def truth(x: Any = False) -> Any:
+    """``bool``"""
+    return condition(x) if is_undecided(x) else builtins.bool(x)
+
+
+def every(iterable: Any) -> Any:
+    """``all``"""
+    if type(iterable) is Tracer:
+        return np.all(iterable)
+    found: Any = True
+    for x in iterable:
+        if is_undecided(x) or is_undecided(found):
+            found = CATALOG["logical_and"]().bind(condition(x) if isinstance(x, Tracer) else bool(x), found)
+        elif not x:
+            return False
+    return found
+
+
+def some(iterable: Any) -> Any:
+    """``any``"""
+    if type(iterable) is Tracer:
+        return np.any(iterable)
+    found: Any = False
+    for x in iterable:
+        if is_undecided(x) or is_undecided(found):
+            found = CATALOG["logical_or"]().bind(condition(x) if isinstance(x, Tracer) else bool(x), found)
+        elif x:
+            return True
+    return found
+
+
+def length_of(x: Any) -> Any:
+    """``len``, of a range that may be traced too."""
+    return x.length() if isinstance(x, items.TracedRange) else builtins.len(x)
+
+
+BUILTINS: dict[Any, Any] = {
+    builtins.min: shortest,
+    builtins.max: longest,
+    builtins.sum: total,
+    builtins.len: length_of,
+    builtins.int: rounded_down,
+    builtins.float: as_float,
+    builtins.bool: truth,
+    builtins.all: every,
+    builtins.any: some,
+    builtins.range: items.traced_range,
+    builtins.zip: items.zipped,
+    builtins.enumerate: items.enumerated,
+    builtins.reversed: items.backwards,
+}
+"""What is called instead of a builtin."""
+_ = aval_of_any

@@ -1,0 +1,266 @@
+"""The hooks that rewritten functions ask at every statement that control flow could become."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable, Sequence
+from sys import _getframe
+from types import BuiltinMethodType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from funcgrad.api.python import builtin_functions, items
+from funcgrad.api.python.branches import recorded_branch, recorded_choice
+from funcgrad.api.python.cells import UNBOUND, State, is_undecided
+from funcgrad.api.python.functions import is_users, recordable
+from funcgrad.api.python.loops import FirstTripDiffers, Loop, counted, repeated
+from funcgrad.api.python.recording import current_block, note_made, refuse_change
+from funcgrad.api.transformed import TransformedFunction
+from funcgrad.source import is_library_code
+from funcgrad.tracing.recorder import active_recorder
+from funcgrad.tracing.tracer import Tracer
+
+Block = Callable[..., Any]
+UNROLLED_OPERATIONS = 256
+"""A loop over a known range is unrolled while its trips together have no more operations than this."""
+
+
+class Hooks:
+    """What rewritten functions ask; `unroll` is the number of operations up to which loops are unrolled."""
+
+    def __init__(self, unroll: int = UNROLLED_OPERATIONS, root: Any = None) -> None:
+        self.unroll = unroll
+        self._root = getattr(root, "__module__", "").partition(".")[0] if root is not None else ""
+        self.notes: dict[tuple[str, int], str] = {}
+
+    # -- functions ---------------------------------------------------------------------------------------
+
+    def is_users(self, function: FunctionType) -> bool:
+        """Whether the function is the user's own: in no installed package, or in the one being compiled."""
+        code = function.__code__
+        if is_users(code):
+            return True
+        package = (function.__module__ or "").partition(".")[0]
+        return bool(self._root) and package == self._root and not is_library_code(code)
+
+    def note_without_source(self, function: FunctionType, reason: str) -> None:
+        """Remember a function that stays as it is."""
+        code = function.__code__
+        self.notes[code.co_filename, code.co_firstlineno] = f"{code.co_name}: {reason}"
+
+    def function(self, function: Any) -> Any:
+        """What is called instead of `function`."""
+        kind = type(function)
+        if kind is FunctionType:
+            if function.__module__ is not None and function.__module__.startswith("funcgrad"):
+                return self._taking_functions(function)
+            return recordable(function, self)
+        if kind is BuiltinMethodType:
+            found = builtin_functions.BUILTINS.get(function)
+            if found is not None:
+                return found
+            owner = function.__self__
+            if type(owner) in builtin_functions.CONTAINERS:
+                builtin_functions.check_method(owner, function.__name__)
+            return function
+        if kind is type:
+            return self._class(function)
+        if isinstance(function, TransformedFunction):
+            return recordable(function, self)
+        return recordable(function, self)
+
+    def _taking_functions(self, function: FunctionType) -> Any:
+        """A function of ours, which is handed the user's functions rewritten."""
+
+        def calling(*args: Any, **kwargs: Any) -> Any:
+            given = [recordable(x, self) if callable(x) else x for x in args]
+            named = {key: recordable(x, self) if callable(x) else x for key, x in kwargs.items()}
+            return function(*given, **named)
+
+        return calling
+
+    def _class(self, function: type) -> Any:
+        found = builtin_functions.BUILTINS.get(function)
+        if found is not None:
+            return found
+        if current_block() is None:
+            return function
+
+        def made(*args: Any, **kwargs: Any) -> Any:
+            return note_made(function(*args, **kwargs))
+
+        return made
+
+    # -- branches ----------------------------------------------------------------------------------------
+
+    def branch(
+        self, test: Any, first: Block, second: Block, bound: Sequence[str], after: Sequence[str]
+    ) -> None:
+        """``if test: first() else: second()``"""
+        if is_undecided(test):
+            line = _getframe(1).f_lineno
+            recorded_branch(test, (first, second), State.of((first, second), bound), after, "an if", line)
+        elif test:
+            first()
+        else:
+            second()
+
+    def choose(self, test: Any, body: Block, orelse: Block) -> Any:
+        """``body() if test else orelse()``"""
+        if is_undecided(test):
+            return recorded_choice(test, body, orelse, _getframe(1).f_lineno)
+        return body() if test else orelse()
+
+    def and_(self, first: Any, *others: Block) -> Any:
+        """``first and others[0]() and ...``"""
+        value = first
+        for k, other in enumerate(others):
+            if is_undecided(value):
+                return builtin_functions.both(value, lambda k=k: self.and_(others[k](), *others[k + 1 :]))
+            if not value:
+                return value
+            value = other()
+        return value
+
+    def or_(self, first: Any, *others: Block) -> Any:
+        """``first or others[0]() or ...``"""
+        value = first
+        for k, other in enumerate(others):
+            if is_undecided(value):
+                return builtin_functions.either(value, lambda k=k: self.or_(others[k](), *others[k + 1 :]))
+            if value:
+                return value
+            value = other()
+        return value
+
+    def not_(self, x: Any) -> Any:
+        """``not x``"""
+        return builtin_functions.negated(x) if is_undecided(x) else not x
+
+    def compare(self, names: str, first: Any, second: Any, *others: Block) -> Any:
+        """A chain of comparisons, or ``in``."""
+        name, _, rest = names.partition(",")
+        found = builtin_functions.compared(name, first, second)
+        if not rest:
+            return found
+
+        def further() -> Any:
+            return self.compare(rest, second, others[0](), *others[1:])
+
+        return self.and_(found, further)
+
+    def assert_(self, test: Any, message: Block | None) -> None:
+        """``assert test, message()``"""
+        if is_undecided(test):
+            builtin_functions.refuse_assert(test)
+        if not test:
+            raise AssertionError(*([message()] if message is not None else []))
+
+    def returned(self, done: Any, value: Block) -> Any:
+        """What a function returns that may also come to its end."""
+        if is_undecided(done):
+            builtin_functions.refuse_half_return()
+        return value() if done else None
+
+    # -- loops -------------------------------------------------------------------------------------------
+
+    def while_(
+        self, test: Block, body: Block, bound: Sequence[str], carried: Sequence[str], after: Sequence[str]
+    ) -> None:
+        """``while test(): body()``"""
+        line = _getframe(1).f_lineno
+        while True:
+            goes_on = test()
+            if is_undecided(goes_on):
+                state = State.of((body, test), bound)
+                loop = Loop(body, state, tuple(carried), tuple(after), "the while loop", line)
+                self._repeat(loop, [], lambda _: (body(), ())[1], lambda _: test())
+                return
+            if not goes_on:
+                return
+            body()
+
+    def for_(
+        self,
+        iterable: Any,
+        body: Block,
+        goes_on: Block | None,
+        bound: Sequence[str],
+        carried: Sequence[str],
+        after: Sequence[str],
+    ) -> None:
+        """``for item in iterable: body(item)``, while ``goes_on()``"""
+        if not items.recordable_items(iterable):
+            for item in iterable:
+                body(item)
+                if goes_on is not None and not self._still(goes_on):
+                    break
+            return
+        state = State.of((body, goes_on), bound)
+        loop = Loop(body, state, tuple(carried), tuple(after), "the for loop", _getframe(1).f_lineno)
+        length = items.known_length(iterable)
+        if length is None:
+            self._count_up_to_traced(loop, items.items_of(iterable), goes_on)
+        else:
+            self._count_up_to(loop, iterable, length, goes_on)
+
+    def _still(self, goes_on: Block) -> bool:
+        return bool(goes_on())
+
+    def _repeat(self, loop: Loop, lead: Any, run: Any, test: Any) -> None:
+        entry = loop.state.values()
+        try:
+            repeated(loop, entry, lead, run, test)[1]()
+        except FirstTripDiffers as reason:
+            raise reason.error from None
+
+    def _count_up_to_traced(self, loop: Loop, found: items.Items, goes_on: Block | None) -> None:
+        length, rows = found.length, found.rows
+
+        def run(lead: Sequence[Any]) -> list[Any]:
+            loop.block(found.item(lead[0], [row_of(x, lead[0]) for x in rows]))
+            return [lead[0] + 1]
+
+        def test(lead: Sequence[Any]) -> Any:
+            inside = lead[0] < length
+            return inside if goes_on is None else self.and_(inside, goes_on)
+
+        from funcgrad.api.python.loops import INDEX  # noqa: PLC0415
+
+        self._repeat(loop, [(0, INDEX)], run, test)
+
+    def _count_up_to(self, loop: Loop, iterable: Any, length: int, goes_on: Block | None) -> None:
+        """A loop over a known number of items: unrolled where that is short, or where it must be."""
+        from funcgrad.api.python.known import known_loop  # noqa: PLC0415
+
+        known_loop(self, loop, iterable, length, goes_on)
+
+    # -- elements ----------------------------------------------------------------------------------------
+
+    slice = staticmethod(builtins.slice)
+
+    def item(self, x: Any, index: Any) -> Any:
+        """``x[index]``"""
+        if type(x) is Tracer or not builtin_functions.is_traced_index(index):
+            return x[index]
+        return builtin_functions.item_of(x, index)
+
+    def store(self, value: Any, x: Any, index: Any) -> None:
+        """``x[index] = value``"""
+        if current_block() is not None and isinstance(x, list | dict | np.ndarray):
+            refuse_change(x, f"an element of a {type(x).__name__} is set")
+        x[index] = value
+
+    def augment(self, name: str, x: Any, index: Any, value: Any) -> None:
+        """``x[index] += value`` and its kin"""
+        self.store(getattr(operator, name)(self.item(x, index), value), x, index)
+
+
+def row_of(x: Any, k: Any) -> Any:
+    """The k-th row of an array, where k is traced."""
+    return x[k] if type(x) is Tracer else builtin_functions.item_of(x, k)
+
+
+__all__ = ["UNBOUND", "Hooks", "active_recorder"]

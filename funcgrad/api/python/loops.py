@@ -1,0 +1,422 @@
+"""Loops of Python's as loops of ours: what a trip binds is carried from one to the next.
+
+The types of what is carried are found by recording: Python's numbers give way to what they meet, and where
+the first trip changes a type for good, as ``total = 0`` before ``total = total + row`` does, that trip is
+done before the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from funcgrad.api.arguments import here
+from funcgrad.api.calls import Traced
+from funcgrad.api.control import bound
+from funcgrad.api.control_types import joined, typed, with_output_dtypes
+from funcgrad.api.python.branches import condition
+from funcgrad.api.python.cells import (
+    UNBOUND,
+    State,
+    Value,
+    aval_of_leaf,
+    is_numeric,
+    is_same,
+    shown,
+    taken_apart,
+)
+from funcgrad.api.python.recording import recorded_block, with_places
+from funcgrad.errors import FuncgradError, ShapeError, TreeError
+from funcgrad.ir.avals import Aval
+from funcgrad.ir.program import Program
+from funcgrad.tracing.aliasing import assign
+from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.python.escapes import PREFIX
+from funcgrad.tracing.tracer import Tracer
+from funcgrad.transforms.control.scan import Scan
+from funcgrad.transforms.control.while_loop import WhileLoop
+from funcgrad.transforms.simplify import simplify_program
+
+Function = Callable[..., Any]
+
+
+class FirstTripDiffers(Exception):
+    """Raised when the first trip changes a type for good; holds the error for when it cannot be done apart."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class Loop(NamedTuple):
+    """What a loop is made of."""
+
+    block: Function
+    state: State
+    """All names that a trip binds."""
+    carried: tuple[str, ...]
+    """Those that a trip, or what follows the loop, may read from the trip before."""
+    after: tuple[str, ...]
+    """Those that may be read once the loop has ended."""
+    what: str
+    line: int
+
+    @property
+    def name(self) -> str:
+        """What the Program of a trip is called."""
+        return f"{self.block.__code__.co_name.strip('<>')}_line_{self.line}"
+
+
+class Slot(NamedTuple):
+    """One leaf of a carried name: a number or array, or something fixed."""
+
+    name: str
+    start: Any
+    aval: Aval | None
+    """None for what is fixed."""
+    only_out: bool = False
+    """Whether it is bound by the trips alone: what it starts as, no trip may read."""
+
+
+class Carried:
+    """The names that a loop carries, as slots."""
+
+    def __init__(self, loop: Loop, entry: dict[str, Any]) -> None:
+        self.loop = loop
+        self.values = {name: taken_apart(entry[name]) for name in loop.carried}
+        self.slots: list[Slot] = []
+        for name, value in self.values.items():
+            for leaf in value.leaves:
+                self.slots.append(Slot(name, leaf, aval_of_leaf(leaf) if is_numeric(leaf) else None))
+        self.late: dict[str, Value] = {}
+        """Names that only a trip binds, with values of the structure that it binds them to."""
+
+    @property
+    def avals(self) -> list[Aval]:
+        """The avals of what is carried."""
+        return [slot.aval for slot in self.slots if slot.aval is not None]
+
+    @property
+    def starts(self) -> list[Any]:
+        """What the loop starts from."""
+        return [
+            typed(asoperand(slot.start), slot.aval) for slot in self.slots if slot.aval is not None
+        ]
+
+    def bound_to(self, leaves: Sequence[Any], *, late: bool) -> dict[str, Any]:
+        """The names, with these leaves in the slots; names that only trips bind where asked for."""
+        found = iter(leaves)
+        row: dict[str, list[Any]] = {name: [] for name in (*self.values, *self.late)}
+        for slot in self.slots:
+            row[slot.name].append(slot.start if slot.aval is None else next(found))
+        values = {name: value.rebuilt(row[name]) for name, value in self.values.items()}
+        for name, value in self.late.items():
+            values[name] = value.rebuilt(row[name]) if late else UNBOUND
+        return values
+
+    def after_trip(self, values: dict[str, Any], given: dict[str, Any]) -> list[Any]:
+        """The leaves that a trip leaves in the slots, or Retyped where the slots must be others."""
+        slots: list[Slot] = []
+        leaves: list[Any] = []
+        changed = False
+        for name in self.loop.carried:
+            value = taken_apart(values[name])
+            mine = [slot for slot in self.slots if slot.name == name]
+            if self.values[name].treedef is None:
+                if value.treedef is None:
+                    continue
+                if name not in self.late:
+                    changed = True
+                    self.late[name] = value
+                    mine = [late_slot(name, leaf) for leaf in value.leaves]
+            expected = self.late.get(name, self.values[name])
+            if value.treedef != expected.treedef:
+                raise self._differs(name, given[name], values[name], TreeError)
+            for slot, leaf in zip(mine, value.leaves, strict=True):
+                slots.append(self._kept(slot, leaf, given, values))
+                leaves += [leaf] if slot.aval is not None else []
+                changed = changed or slots[-1] is not slot
+        if changed:
+            self.slots = slots
+            raise Retyped
+        return leaves
+
+    def _kept(self, slot: Slot, leaf: Any, given: dict[str, Any], values: dict[str, Any]) -> Slot:
+        """The slot, or one of the type that it must have."""
+        if slot.aval is None:
+            if is_same(slot.start, leaf):
+                return slot
+            raise self._differs(slot.name, given[slot.name], values[slot.name], TreeError)
+        if not is_numeric(leaf):
+            raise self._differs(slot.name, given[slot.name], values[slot.name], TreeError)
+        got = aval_of_leaf(leaf)
+        common = joined(slot.aval, got)
+        if common is None:
+            raise self._differs(slot.name, given[slot.name], values[slot.name], ShapeError)
+        if common == slot.aval:
+            return slot
+        if slot.only_out:
+            return slot._replace(aval=common, start=np.zeros(common.shape, common.dtype)[()])
+        return slot._replace(aval=common)
+
+    def _differs(self, name: str, before: Any, after: Any, kind: type[FuncgradError]) -> FirstTripDiffers:
+        spoken = "what is returned" if name.startswith(PREFIX) else f"`{name}`"
+        return FirstTripDiffers(
+            kind(
+                f"{spoken} is {shown(before)} before {self.loop.what} of line {self.loop.line} and "
+                f"{shown(after)} after a trip, and a loop must keep what it carries of one type",
+                source=here(),
+                remedy="Start with a value of the type it has later.",
+            )
+        )
+
+
+class Retyped(Exception):
+    """Raised when a trip has shown that slots must be of other types: it is recorded again."""
+
+
+def late_slot(name: str, leaf: Any) -> Slot:
+    """The slot for a leaf that only trips bind."""
+    if not is_numeric(leaf):
+        return Slot(name, leaf, None, True)
+    aval = aval_of_leaf(leaf)
+    return Slot(name, np.zeros(aval.shape, aval.dtype)[()], aval, True)
+
+
+class Trip(NamedTuple):
+    """A recorded trip: leading inputs (an index), the carry, the places, then rows; results in this order."""
+
+    traced: Traced
+    carried: Carried
+    n_lead: int
+    invariant: frozenset[str]
+    """Names that a trip leaves as they are."""
+    written: frozenset[str]
+    """Names of arrays that a trip writes, and binds to nothing else."""
+    places: tuple[Tracer, ...]
+    """Arrays of outer traces that a trip writes."""
+
+    @property
+    def constants(self) -> list[Any]:
+        """What a trip reads beside its inputs."""
+        return self.traced.operands[self.traced.n_inputs :]
+
+
+def recorded_trip(
+    loop: Loop,
+    entry: dict[str, Any],
+    places: list[Tracer],
+    lead: Sequence[Aval],
+    rows: Sequence[Aval],
+    run: Callable[[list[Tracer], list[Tracer]], Sequence[Any]],
+) -> Trip:
+    """Record one trip: ``run(lead, rows)`` does it and returns what the leading inputs become.
+
+    Inputs of the trace are lead, carry, rows and places; its results are lead, carry and places.
+    """
+    carried = Carried(loop, entry)
+    n = len(lead)
+    while True:
+        kept: set[str] = set()
+        invariant: set[str] = set()
+
+        def trip(
+            tracers: list[Tracer], kept: set[str] = kept, invariant: set[str] = invariant
+        ) -> list[Any]:
+            count = len(carried.avals)
+            given = carried.bound_to(tracers[n : n + count], late=False)
+            loop.state.bind(dict.fromkeys(loop.state.names, UNBOUND))
+            loop.state.bind(given)
+            try:
+                before = {name: fingerprint_of(value) for name, value in given.items()}
+                heads = run(tracers[:n], tracers[n + count :])
+                values = {name: value for name, value in loop.state.values().items() if name in given}
+                kept |= {name for name, value in values.items() if value is given[name]}
+                invariant |= {name for name in kept if fingerprint_of(values[name]) == before[name]}
+            finally:
+                loop.state.bind(entry)
+            return [*heads, *carried.after_trip(values, given)]
+
+        avals = [*lead, *carried.avals, *rows]
+        try:
+            traced = recorded_block(trip, avals, places, loop.name, loop.what, loop.line)
+        except Retyped:
+            continue
+        return Trip(traced, carried, n, frozenset(invariant), frozenset(kept - invariant), tuple(places))
+
+
+def fingerprint_of(value: Any) -> Any:
+    """Something that differs once an array among the leaves has been written."""
+    return [(id(x._recorder), x._index) for x in taken_apart(value).leaves if type(x) is Tracer]
+
+
+# -- a known number of trips ----------------------------------------------------------------------------------
+
+
+class Items(NamedTuple):
+    """What a loop goes over, as control flow sees it: an index, or rows of arrays, or both."""
+
+    length: Any
+    """An int, or a traced number."""
+    rows: tuple[Any, ...]
+    """Arrays, of which each trip takes a row."""
+    item: Callable[[Any, Sequence[Any]], Any]
+    """``item(k, rows)``: what the target of the loop is bound to in trip k."""
+
+
+def counted(loop: Loop, entry: dict[str, Any], items: Items, first: int, trips: int) -> tuple[Trip, Callable[[], None]]:
+    """Record a loop over a known number of items, from `first` on; returns what puts it into the trace."""
+    prepared: list[tuple[Trip, Callable[[], None]]] = []
+
+    def attempt(places: list[Tracer]) -> None:
+        arrays = [asoperand(x) for x in items.rows]
+        row_avals = [aval_of_leaf(x) for x in arrays]
+        rows = [a.with_shape(a.shape[1:]) for a in row_avals]
+
+        def run(lead: list[Tracer], row: list[Tracer]) -> list[Any]:
+            loop.block(items.item(lead[0], row))
+            return [lead[0] + 1]  # type: ignore[operator]
+
+        trip = recorded_trip(loop, entry, places, [INDEX], rows, run)
+        prepared[:] = [(trip, lambda: finish_counted(loop, entry, trip, places, arrays, first, trips))]
+
+    with_places(attempt)
+    return prepared[0]
+
+
+INDEX = Aval((), np.dtype(np.int64), True)
+
+
+def finish_counted(
+    loop: Loop,
+    entry: dict[str, Any],
+    trip: Trip,
+    places: list[Tracer],
+    arrays: Sequence[Any],
+    first: int,
+    trips: int,
+) -> None:
+    """Record the equation of a counted loop, and bind what it leaves."""
+    carried = trip.carried
+    n_carry, n_rows, n_places = 1 + len(carried.avals), len(arrays), len(places)
+    targets = (INDEX, *carried.avals, *[place.aval.strong for place in places])
+
+    def build(program: Program) -> Scan:
+        inputs = program.inputs
+        # A scan takes its carry first, and the places are part of it.
+        place_inputs = inputs[n_carry + n_rows : n_carry + n_rows + n_places]
+        heads = (*inputs[:n_carry], *place_inputs, *inputs[n_carry : n_carry + n_rows])
+        ordered = (*heads, *inputs[n_carry + n_rows + n_places :])
+        held = Program(ordered, program.captured, program.equations, program.outputs, program.name)
+        body = simplify_program(with_output_dtypes(held, targets))
+        primitive: Scan = Scan(body, n_carry + n_places, n_rows, trips, False)
+        return primitive
+
+    key = ("for", n_carry, n_rows, n_places, trips, targets)
+    primitive = trip.traced.transformed(key, build)
+    starts = [*carried.starts, *[typed(place.frozen(), place.aval) for place in places]]
+    rest = arrays if not first else [x[first:] for x in arrays]
+    outs = bound(primitive, [INDEX.dtype.type(first), *starts, *rest, *trip.constants])
+    bind_results(loop, entry, trip, outs[1:n_carry], places, outs[n_carry : n_carry + n_places])
+
+
+def bind_results(
+    loop: Loop,
+    entry: dict[str, Any],
+    trip: Trip,
+    outs: Sequence[Any],
+    places: Sequence[Tracer],
+    place_outs: Sequence[Any],
+) -> None:
+    """Bind the names, and write the places, as the last trip has left them."""
+    values = trip.carried.bound_to(outs, late=True)
+    for name in trip.invariant:
+        values[name] = entry[name]
+    for name in trip.written:
+        # Other names of the array see what was written, too.
+        if type(entry[name]) is Tracer and type(values[name]) is Tracer:
+            assign(entry[name], values[name])
+            values[name] = entry[name]
+    loop.state.bind(dict.fromkeys(loop.state.names, UNBOUND))
+    loop.state.bind(values)
+    for place, value in zip(places, place_outs, strict=True):
+        assign(place, value)
+
+
+# -- until something -----------------------------------------------------------------------------------------
+
+
+def repeated(
+    loop: Loop,
+    entry: dict[str, Any],
+    lead: Sequence[tuple[Any, Aval]],
+    run: Callable[[list[Tracer]], Sequence[Any]],
+    test: Callable[[list[Tracer]], Any],
+) -> tuple[Trip, Callable[[], None]]:
+    """Record a loop while a condition holds; `lead` are numbers of ours (an index) and their avals.
+
+    ``run(lead)`` does a trip and returns what they become; ``test(lead)`` is the condition.
+    """
+    prepared: list[tuple[Trip, Callable[[], None]]] = []
+
+    def attempt(places: list[Tracer]) -> None:
+        lead_avals = [a for _, a in lead]
+
+        def do(heads: list[Tracer], _: list[Tracer]) -> Sequence[Any]:
+            return run(heads)
+
+        trip = recorded_trip(loop, entry, places, lead_avals, (), do)
+        n = len(lead)
+
+        def deciding(tracers: list[Tracer]) -> list[Any]:
+            loop.state.bind(dict.fromkeys(loop.state.names, UNBOUND))
+            loop.state.bind(trip.carried.bound_to(tracers[n:], late=False))
+            try:
+                return [condition(test(tracers[:n]))]
+            finally:
+                loop.state.bind(entry)
+
+        avals = [*lead_avals, *trip.carried.avals]
+        decided = recorded_block(deciding, avals, places, loop.name, loop.what, loop.line)
+        starts = [x for x, _ in lead]
+        prepared[:] = [(trip, lambda: finish_repeated(loop, entry, trip, decided, places, starts))]
+
+    with_places(attempt)
+    return prepared[0]
+
+
+def finish_repeated(
+    loop: Loop,
+    entry: dict[str, Any],
+    trip: Trip,
+    decided: Traced,
+    places: list[Tracer],
+    lead: Sequence[Any],
+) -> None:
+    """Record the equation of a loop that goes on while a condition holds, and bind what it leaves."""
+    carried, n_lead, n_places = trip.carried, trip.n_lead, len(places)
+    n = n_lead + len(carried.avals)
+    lead_avals = trip.traced.recorder.avals[:n_lead]
+    targets = (*lead_avals, *carried.avals, *[place.aval.strong for place in places])
+    spare_count = len(decided.operands) - decided.n_inputs
+    test = decided.transformed(("while", n, n_places), lambda program: simplify_program(only_first(program)))
+
+    def build(program: Program) -> WhileLoop:
+        body = simplify_program(with_output_dtypes(program, targets))
+        made: WhileLoop = WhileLoop(test, body)
+        return made
+
+    primitive = trip.traced.transformed(("while", test, n, n_places, targets), build)
+    starts = [typed(asoperand(x), a) for x, a in zip(lead, lead_avals, strict=True)]
+    starts += [*carried.starts, *[typed(place.frozen(), place.aval) for place in places]]
+    constants = decided.operands[decided.n_inputs :]
+    assert len(constants) == spare_count, "the constants of the condition stand after its inputs"
+    outs = bound(primitive, [*starts, *constants, *trip.constants])
+    bind_results(loop, entry, trip, outs[n_lead:n], places, outs[n:])
+
+
+def only_first(program: Program) -> Program:
+    """The Program with its first output only: a condition hands the places on, which nobody needs."""
+    return Program(program.inputs, program.captured, program.equations, program.outputs[:1], program.name)

@@ -1,0 +1,157 @@
+"""Recording a block: a trace of its own, the arrays it writes, and what may not happen in it.
+
+An array that belongs to a trace around it and is written inside becomes a *place*: its value goes in and
+comes out, and the block is recorded again. Containers and objects made outside must stay as they are,
+since a block runs once while it is recorded, whatever becomes of it later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+from funcgrad.api.arguments import here
+from funcgrad.api.calls import Traced, trace
+from funcgrad.errors import TracedBranchError
+from funcgrad.ir.avals import Aval
+from funcgrad.tracing.aliasing import assign, moved_back
+from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.recorder import active_recorder
+from funcgrad.tracing.tracer import Tracer
+
+T = TypeVar("T")
+
+
+class Block:
+    """A block being recorded: what it has made itself, and may therefore change."""
+
+    __slots__ = ("line", "made", "outer", "what")
+
+    def __init__(self, what: str, line: int, outer: Block | None) -> None:
+        self.what = what
+        self.line = line
+        self.outer = outer
+        self.made: dict[int, Any] = {}
+
+    def made_here(self, x: Any) -> bool:
+        """Whether `x` was made while this block is recorded."""
+        return id(x) in self.made
+
+
+_BLOCK: ContextVar[Block | None] = ContextVar("funcgrad_block", default=None)
+
+
+def current_block() -> Block | None:
+    """The innermost block that is being recorded, or None."""
+    return _BLOCK.get()
+
+
+def note_made(x: T) -> T:
+    """Remember that `x` was made by the block that is being recorded."""
+    block = _BLOCK.get()
+    while block is not None:
+        block.made[id(x)] = x
+        block = block.outer
+    return x
+
+
+def refuse_change(x: Any, how: str) -> None:
+    """Raise where a block that is being recorded would change an object that was made outside of it."""
+    block = _BLOCK.get()
+    if block is not None and not block.made_here(x):
+        raise TracedBranchError(
+            f"{block.what} of line {block.line} is recorded once, and {how} here",
+            source=here(),
+            remedy="Let the block bind names or write arrays, which are carried; or loop over a known range.",
+        )
+
+
+class OuterWrite(Exception):
+    """Raised when a block has written arrays of an outer trace that it was not known to write."""
+
+    def __init__(self, roots: Sequence[Tracer]) -> None:
+        super().__init__()
+        self.roots = list(roots)
+
+
+@contextmanager
+def recording(what: str, line: int) -> Iterator[None]:
+    """Within: a block of this kind is being recorded."""
+    token = _BLOCK.set(Block(what, line, _BLOCK.get()))
+    try:
+        yield
+    finally:
+        _BLOCK.reset(token)
+
+
+def with_places(attempt: Callable[[list[Tracer]], T]) -> T:
+    """What `attempt` returns, given all arrays of outer traces that it writes."""
+    places: list[Tracer] = []
+    while True:
+        try:
+            return attempt(places)
+        except OuterWrite as found:
+            places = [*places, *found.roots]
+
+
+def recorded_block(
+    run: Callable[[list[Tracer]], Sequence[Any]],
+    avals: Sequence[Aval],
+    places: Sequence[Tracer],
+    name: str,
+    what: str,
+    line: int,
+) -> Traced:
+    """Record ``run(tracers)``, which returns leaves; the places go in and come out last.
+
+    Whatever was bound or written is as before when this returns. Raises OuterWrite for further places.
+    """
+
+    def named() -> None:
+        """Lends its name."""
+
+    named.__name__ = name
+    n = len(avals)
+
+    def call(tracers: list[Tracer]) -> list[Any]:
+        for place, tracer in zip(places, tracers[n:], strict=True):
+            assign(place, tracer.frozen())
+        return list(run(tracers[:n]))
+
+    def collect(leaves: list[Any]) -> list[Any]:
+        return [*[asoperand(x) for x in leaves], *[place.frozen() for place in places]]
+
+    every = [*avals, *[place.aval.strong for place in places]]
+    with recording(what, line):
+        traced, roots = traced_and_restored(named, call, every, collect)
+    known = {id(place) for place in places}
+    unknown = [x for x in roots if id(x) not in known]
+    if unknown:
+        raise OuterWrite(unknown)
+    return traced
+
+
+def traced_and_restored(
+    named: Callable[..., Any],
+    call: Callable[[list[Tracer]], Any],
+    avals: Sequence[Aval],
+    collect: Callable[[Any], list[Any]],
+) -> tuple[Traced, list[Tracer]]:
+    """Trace, and give written arrays of outer traces back what they were; returns these too."""
+    opened: list[Any] = []
+
+    def calling(tracers: list[Tracer]) -> Any:
+        recorder = active_recorder()
+        assert recorder is not None, "a trace is open"
+        opened.append(recorder)
+        return call(tracers)
+
+    roots: list[Tracer] = []
+    try:
+        found = trace(named, calling, avals, "jit", collect, with_values=False, avals=avals)
+    finally:
+        for recorder in opened:
+            roots = moved_back(recorder.moved)
+    return found, roots

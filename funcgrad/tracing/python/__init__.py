@@ -1,0 +1,1 @@
+"""Python's own statements, rewritten to ask at run time whether what decides them is traced."""

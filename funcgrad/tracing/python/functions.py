@@ -1,0 +1,255 @@
+"""Functions whose code has been rewritten: from a code object to its source, and to the new code.
+
+The new function shares everything with the old one: globals, cells, defaults. Only what it does at a
+statement differs, and asks the hooks, which it sees through a cell of its own. Code is rewritten once.
+"""
+
+from __future__ import annotations
+
+import __future__
+import ast
+import linecache
+from functools import reduce
+from threading import Lock
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+from funcgrad.source import is_library_code
+from funcgrad.tracing.python.escapes import HOOKS, PREFIX
+from funcgrad.tracing.python.statements import (
+    BLOCK,
+    can_be_rewritten,
+    rewritten_body,
+    rewritten_expression,
+    suspends,
+)
+
+_FUTURES = reduce(
+    int.__or__, [getattr(__future__, feature).compiler_flag for feature in __future__.all_feature_names]
+)
+_FACTORY = PREFIX + "factory"
+_LOOKS_AT_FRAMES = frozenset({"locals", "vars", "eval", "exec", "dir"})
+
+
+class NoSource(Exception):
+    """Says why the code of a function cannot be rewritten."""
+
+
+class CodeCache:
+    """Rewritten code by code object, and the trees of source files."""
+
+    def __init__(self) -> None:
+        self._codes: dict[int, tuple[CodeType, CodeType | NoSource]] = {}
+        self._made: set[int] = set()
+        """The ids of code that is rewritten already; `_codes` and `_kept` keep it alive."""
+        self._kept: list[CodeType] = []
+        self._trees: dict[str, tuple[str, ast.Module]] = {}
+        self._lock = Lock()
+
+    def is_rewritten(self, code: CodeType) -> bool:
+        """Whether the code was made here."""
+        return id(code) in self._made
+
+    def rewritten(self, code: CodeType) -> CodeType:
+        """The rewritten code; raises NoSource, saying why there is none."""
+        found = self._codes.get(id(code))
+        if found is None:
+            try:
+                made: CodeType | NoSource = self._rewrite(code)
+            except NoSource as reason:
+                made = reason
+            # Two threads may both make it; both are right.
+            self._codes[id(code)] = found = (code, made)
+            if isinstance(made, CodeType):
+                self._note(made)
+        if isinstance(found[1], NoSource):
+            raise found[1]
+        return found[1]
+
+    def _note(self, code: CodeType) -> None:
+        self._made.add(id(code))
+        self._kept.append(code)
+        for inner in code.co_consts:
+            if isinstance(inner, CodeType):
+                self._note(inner)
+
+    def _rewrite(self, code: CodeType) -> CodeType:
+        node, owner = self._definition(code)
+        if isinstance(node, ast.Lambda):
+            body: list[ast.stmt] = [ast.copy_location(ast.Return(rewritten_expression(node)), node.body)]
+        else:
+            body = rewritten_body(node)
+        made = ast.FunctionDef(
+            name=_plain_name(code.co_name), args=bare(node.args), body=body, decorator_list=[], returns=None
+        )
+        made.type_params = []  # type: ignore[attr-defined]
+        free = [x for x in code.co_freevars if x != HOOKS]
+        parameters = [ast.arg(x) for x in (HOOKS, *free)]
+        factory = ast.FunctionDef(
+            name=_FACTORY,
+            args=ast.arguments([], parameters, None, [], [], None, []),
+            body=[made],
+            decorator_list=[],
+            returns=None,
+        )
+        factory.type_params = []  # type: ignore[attr-defined]
+        outer: ast.stmt = factory
+        if owner is not None:
+            # Inside of a class, names with two underscores in front are the class's own.
+            outer = ast.ClassDef(name=owner, bases=[], keywords=[], body=[factory], decorator_list=[])
+            outer.type_params = []  # type: ignore[attr-defined]
+        module = ast.Module([outer], [])
+        for x in ast.walk(module):
+            if "lineno" in x._attributes and getattr(x, "lineno", None) is None:
+                ast.copy_location(x, node)
+        flags = code.co_flags & _FUTURES
+        compiled = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
+        inner = compiled
+        for wanted in [*([owner] if owner is not None else []), _FACTORY, made.name]:
+            inner = next(x for x in inner.co_consts if isinstance(x, CodeType) and x.co_name == wanted)
+        return renamed(inner, code.co_name, code.co_qualname)
+
+    # -- finding the source --------------------------------------------------------------------------------
+
+    def _definition(self, code: CodeType) -> tuple[ast.FunctionDef | ast.Lambda, str | None]:
+        """A fresh copy of the definition behind the code, and the class around it."""
+        text, tree = self._tree(code.co_filename)
+        found = list(definitions(tree, code))
+        if len(found) > 1:
+            found = [x for x in found if covers(x[0], code)]
+        if len(found) != 1:
+            raise NoSource(f"its definition is not found in {code.co_filename}")
+        node, owner = found[0]
+        if isinstance(node, ast.AsyncFunctionDef):
+            raise NoSource("it is asynchronous")
+        if [x.arg for x in every_parameter(node.args)] != list(code.co_varnames[: count_parameters(code)]):
+            raise NoSource("its file has changed since it was loaded")
+        if isinstance(node, ast.FunctionDef) and suspends(node):
+            raise NoSource("it is a generator")
+        if isinstance(node, ast.Lambda) and not can_be_rewritten(node.body):
+            raise NoSource("it is a generator")
+        called = {x.func.id for x in ast.walk(node) if isinstance(x, ast.Call) and isinstance(x.func, ast.Name)}
+        if called & _LOOKS_AT_FRAMES:
+            raise NoSource(f"it calls {min(called & _LOOKS_AT_FRAMES)}()")
+        # Rewriting changes nodes in place, and the tree may be asked for again.
+        return fresh(text, node), owner
+
+    def _tree(self, file: str) -> tuple[str, ast.Module]:
+        text = "".join(linecache.getlines(file))
+        known = self._trees.get(file)
+        if known is None or known[0] != text:
+            if not text:
+                raise NoSource("its source is not to be had")
+            try:
+                known = text, ast.parse(text, file)
+            except SyntaxError:
+                raise NoSource("its source is not a module of Python") from None
+            self._trees[file] = known
+        return known
+
+
+def fresh(text: str, node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.Lambda:
+    """A copy of the node."""
+    import copy  # noqa: PLC0415 - once for each function that is rewritten
+
+    return copy.deepcopy(node)
+
+
+def _plain_name(text: str) -> str:
+    return text if text.isidentifier() else PREFIX + "function"
+
+
+def definitions(tree: ast.Module, code: CodeType) -> Any:
+    """The definitions that start at the code's first line and have its name, each with the class around it."""
+    is_lambda = code.co_name == "<lambda>"
+    stack: list[tuple[ast.AST, str | None]] = [(tree, None)]
+    while stack:
+        node, owner = stack.pop()
+        if isinstance(node, ast.Lambda):
+            if is_lambda and node.lineno == code.co_firstlineno:
+                yield node, owner
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not is_lambda:
+            first = min([node.lineno, *[x.lineno for x in node.decorator_list]])
+            if node.name == code.co_name and first == code.co_firstlineno:
+                yield node, owner
+        inner = node.name if isinstance(node, ast.ClassDef) else owner
+        stack += [(x, inner) for x in ast.iter_child_nodes(node)]
+
+
+def covers(node: ast.AST, code: CodeType) -> bool:
+    """Whether the instructions of the code, and no others, are those of the node."""
+    seen = {
+        (line, column)
+        for line, _, column, end in code.co_positions()
+        if line is not None and column is not None and end is not None and (column, end) != (0, 0)
+    }
+    body = node.body if isinstance(node, ast.Lambda) else node
+    starts = {
+        (x.lineno, x.col_offset)
+        for x in ast.walk(body)  # type: ignore[arg-type]
+        if "lineno" in x._attributes and hasattr(x, "lineno")
+    }
+    return bool(seen) and seen <= starts | {(node.lineno, node.col_offset)}  # type: ignore[attr-defined]
+
+
+def every_parameter(arguments: ast.arguments) -> list[ast.arg]:
+    """The parameters in the order of a code object's variables."""
+    last = [x for x in (arguments.vararg, arguments.kwarg) if x is not None]
+    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *last]
+
+
+def count_parameters(code: CodeType) -> int:
+    """How many of the code's variables are parameters."""
+    stars = bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
+    return code.co_argcount + code.co_kwonlyargcount + stars
+
+
+def bare(arguments: ast.arguments) -> ast.arguments:
+    """The parameters without defaults and annotations, which the function keeps as values."""
+    for x in every_parameter(arguments):
+        x.annotation = None
+    arguments.defaults = []
+    arguments.kw_defaults = [None] * len(arguments.kwonlyargs)
+    return arguments
+
+
+def renamed(code: CodeType, name: str, qualname: str) -> CodeType:
+    """The code under the user's names: blocks, and functions of ours, go by the name of what they are in."""
+    consts = []
+    for x in code.co_consts:
+        if isinstance(x, CodeType):
+            ours = x.co_name.startswith(BLOCK) or PREFIX + "later" in x.co_varnames[: x.co_argcount]
+            inner = name if ours else x.co_name
+            x = renamed(x, inner, qualname if ours else f"{qualname}.<locals>.{inner}")
+        consts.append(x)
+    return code.replace(co_consts=tuple(consts), co_name=name, co_qualname=qualname)
+
+
+CODES = CodeCache()
+
+
+def rewritten_function(function: FunctionType, hooks: Any) -> FunctionType:
+    """The function with rewritten code, which asks `hooks`; raises NoSource, saying why there is none.
+
+    It shares globals, cells, defaults and attributes with `function`.
+    """
+    code = function.__code__
+    if CODES.is_rewritten(code):
+        return function
+    made = CODES.rewritten(code)
+    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+    cells[HOOKS] = CellType(hooks)
+    closure = tuple([cells[x] for x in made.co_freevars])
+    twin = FunctionType(made, function.__globals__, function.__name__, function.__defaults__, closure)
+    twin.__kwdefaults__ = function.__kwdefaults__
+    twin.__qualname__ = function.__qualname__
+    twin.__module__ = function.__module__
+    twin.__doc__ = function.__doc__
+    twin.__dict__.update(function.__dict__)
+    return twin
+
+
+def is_users(code: CodeType) -> bool:
+    """Whether the code is the user's own, or of a package that is not installed."""
+    file = code.co_filename
+    return not is_library_code(code) and "site-packages" not in file and "dist-packages" not in file

@@ -1,0 +1,285 @@
+"""Statements as calls of hooks: ``if``, ``while`` and ``for`` become functions of their blocks.
+
+A block is a function without arguments that shares the names it binds with the function around it, by
+``nonlocal``. Whoever is asked at run time may call it, or record it; the names are cells of the block.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from funcgrad.tracing.python.escapes import PREFIX, Lowering, at, no_arguments
+from funcgrad.tracing.python.expressions import ExpressionRewriter, operator_name
+from funcgrad.tracing.python.names import (
+    Liveness,
+    Names,
+    bound_names,
+    calls_anything,
+    declared,
+    names_changed_by_calls,
+    parameter_names,
+)
+
+BLOCK = PREFIX + "block"
+"""The names of blocks start with this."""
+
+
+class StatementRewriter(ExpressionRewriter):
+    """Rewrites the body of one function."""
+
+    def __init__(self, body: Sequence[ast.stmt], arguments: ast.arguments, first_parameter: str | None) -> None:
+        self._arguments = arguments
+        self._first_parameter = first_parameter
+        self._globals = declared(body, ast.Global)
+        self._nonlocals = declared(body, ast.Nonlocal)
+        self._changed = names_changed_by_calls(body)
+        self._live = Liveness(body)
+        self._bound = bound_names(body)
+        self._count = 0
+
+    def function_body(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
+        """The whole body, in which every name that a block binds is a name of the function."""
+        made = self.block(body)
+        local = self._bound - self._globals - self._nonlocals - parameter_names(self._arguments)
+        start: list[ast.stmt] = []
+        if self._nonlocals:
+            start.append(at(body[0], ast.Nonlocal(sorted(self._nonlocals))))
+        if self._globals:
+            start.append(at(body[0], ast.Global(sorted(self._globals))))
+        if local:
+            # Never run: it says whose the names are, and leaves them unbound.
+            targets: list[ast.expr] = [ast.Name(x, ast.Store()) for x in sorted(local)]
+            never = ast.If(ast.Constant(0), [ast.Assign(targets, ast.Constant(None))], [])
+            start.append(at(body[0], never))
+        return [*start, *made]
+
+    def block(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
+        """The statements, rewritten."""
+        out: list[ast.stmt] = []
+        for node in body:
+            made = self.visit(node)
+            out += made if isinstance(made, list) else [] if made is None else [made]
+        return out
+
+    # -- blocks ------------------------------------------------------------------------------------------
+
+    def _block_function(self, place: ast.stmt, role: str, body: list[ast.stmt], bound: Names) -> ast.FunctionDef:
+        shared = bound - self._globals
+        start: list[ast.stmt] = [ast.Nonlocal(sorted(shared))] if shared else []
+        if bound & self._globals:
+            start.append(ast.Global(sorted(bound & self._globals)))
+        made = ast.FunctionDef(
+            name=BLOCK + role,
+            args=no_arguments(),
+            body=[*start, *body] or [ast.Pass()],
+            decorator_list=[],
+            returns=None,
+        )
+        made.type_params = []  # type: ignore[attr-defined]
+        return at(place, made)
+
+    def _bound_in(self, body: Sequence[ast.stmt]) -> Names:
+        bound = bound_names(body)
+        return bound | self._changed if calls_anything(body) else bound
+
+    def _names(self, place: ast.AST, names: Names) -> ast.expr:
+        shown = sorted(names - self._globals)
+        return at(place, ast.Tuple([ast.Constant(x) for x in shown], ast.Load()))
+
+    def _globals_bound(self, place: ast.AST, bound: Names) -> ast.expr:
+        return at(place, ast.Tuple([ast.Constant(x) for x in sorted(bound & self._globals)], ast.Load()))
+
+    def visit_If(self, node: ast.If) -> list[ast.stmt]:
+        bodies = node.body, node.orelse
+        after = self._live.after.get(id(node), self._bound)
+        bound = [self._bound_in(x) for x in bodies]
+        every = bound[0] | bound[1]
+        test = self.visit(node.test)
+        first = self._block_function(node, "_if", self.block(node.body), every)
+        second = self._block_function(node, "_else", self.block(node.orelse), every)
+        call = self.hooked(
+            node.test,
+            "branch",
+            test,
+            at(node, ast.Name(first.name, ast.Load())),
+            at(node, ast.Name(second.name, ast.Load())),
+            self._names(node, every),
+            self._names(node, every & after),
+        )
+        return [first, second, at(node, ast.Expr(call))]
+
+    def visit_While(self, node: ast.While) -> list[ast.stmt]:
+        bound = self._bound_in([*node.body, at(node, ast.Expr(node.test))])
+        after, head = self._needed(node, bound)
+        test = self.later(node.test, self.visit(node.test))
+        body = self._block_function(node, "_while", self.block(node.body), bound)
+        call = self.hooked(
+            node.test,
+            "while_",
+            test,
+            at(node, ast.Name(body.name, ast.Load())),
+            self._names(node, bound),
+            self._names(node, head),
+            self._names(node, after),
+        )
+        return [body, at(node, ast.Expr(call))]
+
+    def visit_For(self, node: ast.For) -> list[ast.stmt]:
+        item = PREFIX + "item"
+        target = at(node.target, ast.Assign([node.target], ast.Name(item, ast.Load())))
+        bound = self._bound_in([target, *node.body])
+        after, head = self._needed(node, bound)
+        iterable = self.visit(node.iter)
+        goes_on = [self.visit(x) for x in getattr(node, "goes_on", [])]
+        body = self._block_function(node, "_for", self.block([target, *node.body]), bound)
+        body.args.args = [at(node, ast.arg(item))]
+        test: ast.expr = at(node, ast.Constant(None))
+        if goes_on:
+            first, *others = goes_on
+            later = [self.later(node, x) for x in others]
+            test = self.later(node, self.hooked(node, "and_", first, *later) if later else first)
+        call = self.hooked(
+            node.iter,
+            "for_",
+            iterable,
+            at(node, ast.Name(body.name, ast.Load())),
+            test,
+            self._names(node, bound),
+            self._names(node, head),
+            self._names(node, after),
+        )
+        return [body, at(node, ast.Expr(call))]
+
+    def _needed(self, node: ast.stmt, bound: Names) -> tuple[Names, Names]:
+        after = self._live.after.get(id(node), self._bound)
+        head = self._live.head.get(id(node), self._bound)
+        return bound & after, bound & head
+
+    def visit_Assert(self, node: ast.Assert) -> ast.stmt:
+        self.generic_visit(node)
+        message = self.later(node, node.msg) if node.msg is not None else at(node, ast.Constant(None))
+        return at(node, ast.Expr(self.hooked(node.test, "assert_", node.test, message)))
+
+    # -- writing -----------------------------------------------------------------------------------------
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt | list[ast.stmt]:
+        if not any(stores_items(target) for target in node.targets):
+            self.generic_visit(node)
+            return node
+        value = self.visit(node.value)
+        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
+            return self._stored(node, node.targets[0], value)
+        writes: list[ast.stmt] = []
+        targets = [self._plain_target(node, target, writes) for target in node.targets]
+        return [at(node, ast.copy_location(ast.Assign(targets, value), node)), *writes]
+
+    def _plain_target(self, node: ast.stmt, target: ast.expr, writes: list[ast.stmt]) -> ast.expr:
+        """The target with names of ours in place of subscripts, which are written afterwards, in order."""
+        if isinstance(target, ast.Subscript):
+            self._count += 1
+            held = f"{PREFIX}value_{self._count}"
+            writes.append(self._stored(node, target, at(target, ast.Name(held, ast.Load()))))
+            return at(target, ast.Name(held, ast.Store()))
+        if isinstance(target, ast.Tuple | ast.List):
+            target.elts = [self._plain_target(node, x, writes) for x in target.elts]
+        elif isinstance(target, ast.Starred):
+            target.value = self._plain_target(node, target.value, writes)
+        return target
+
+    def _stored(self, node: ast.stmt, target: ast.Subscript, value: ast.expr) -> ast.stmt:
+        array, index = self.visit(target.value), self.index(self.visit(target.slice))
+        return at(node, ast.Expr(self.hooked(node, "store", value, array, index)))
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+        if not isinstance(node.target, ast.Subscript):
+            self.generic_visit(node)
+            return node
+        operator = at(node, ast.Constant(operator_name(node.op)))
+        array, index = self.visit(node.target.value), self.index(self.visit(node.target.slice))
+        return at(node, ast.Expr(self.hooked(node, "augment", operator, array, index, self.visit(node.value))))
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt | list[ast.stmt] | None:
+        if node.value is None:
+            return at(node, ast.Pass())
+        return self.visit_Assign(ast.copy_location(ast.Assign([node.target], node.value), node))
+
+    def visit_Global(self, node: ast.Global) -> None:
+        """Said once, at the start of the function."""
+
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> None:
+        """Said once, at the start of the function."""
+
+    # -- scopes ------------------------------------------------------------------------------------------
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
+        node.decorator_list = [self.visit(x) for x in node.decorator_list]
+        self._visit_defaults(node.args)
+        if not suspends(node):
+            node.body = rewritten_body(node)
+        return node
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt:
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+        self._visit_defaults(node.args)
+        if can_be_rewritten(node.body):
+            node.body = self.visit(node.body)
+        return node
+
+    def _visit_defaults(self, arguments: ast.arguments) -> None:
+        arguments.defaults = [self.visit(x) for x in arguments.defaults]
+        arguments.kw_defaults = [None if x is None else self.visit(x) for x in arguments.kw_defaults]
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
+        node.body = [self.visit(x) if isinstance(x, ast.FunctionDef) else x for x in node.body]
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
+            # Without arguments it looks at the frame that calls it, which may be a block.
+            if self._first_parameter is not None:
+                names = ("__class__", self._first_parameter)
+                node.args = [at(node, ast.Name(x, ast.Load())) for x in names]
+            return node
+        return super().visit_Call(node)
+
+
+def rewritten_body(node: ast.FunctionDef) -> list[ast.stmt]:
+    """The body of a function, rewritten."""
+    lowered = Lowering().function(node.body)
+    every = [*node.args.posonlyargs, *node.args.args]
+    rewriter = StatementRewriter(lowered, node.args, every[0].arg if every else None)
+    return rewriter.function_body(lowered)
+
+
+def rewritten_expression(node: ast.Lambda) -> ast.expr:
+    """The body of a lambda, rewritten."""
+    rewriter = StatementRewriter([], node.args, None)
+    made: ast.expr = rewriter.visit(node.body)
+    return made
+
+
+def stores_items(target: ast.expr) -> bool:
+    """Whether the target of an assignment has a subscript that is written."""
+    return any(isinstance(x, ast.Subscript) and isinstance(x.ctx, ast.Store) for x in ast.walk(target))
+
+
+def can_be_rewritten(node: ast.AST) -> bool:
+    """Whether nothing inside suspends the function."""
+    return not any(isinstance(x, ast.Yield | ast.YieldFrom | ast.Await) for x in ast.walk(node))
+
+
+def suspends(node: ast.FunctionDef) -> bool:
+    """Whether the function is a generator."""
+    stack: list[ast.AST] = list(node.body)
+    while stack:
+        x = stack.pop()
+        if isinstance(x, ast.Yield | ast.YieldFrom | ast.Await):
+            return True
+        if not isinstance(x, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            stack += ast.iter_child_nodes(x)
+    return False
+
+
