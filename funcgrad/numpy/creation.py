@@ -17,6 +17,7 @@ from funcgrad.numpy.views import broadcast_to
 from funcgrad.ops.structure import Broadcast, Reshape, aval, cast, reshape, shape_of
 from funcgrad.tracing.aliasing import view
 from funcgrad.tracing.lists import asoperand, holds_tracer
+from funcgrad.tracing.python.standins import stands_in
 from funcgrad.tracing.recorder import Recorder, active_recorder
 from funcgrad.tracing.tracer import Tracer, install
 
@@ -358,3 +359,36 @@ def _fill(self: Tracer, value: Any) -> None:
 
 
 install({"astype": _astype, "copy": _copy, "fill": _fill})
+
+
+# -- in functions that are compiled -----------------------------------------------------------------------
+
+
+def numeric_dtype(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether no dtype is asked for that a traced array cannot have."""
+    wanted = [*args[1:3], kwargs.get("dtype")]
+    names = [x for x in wanted if isinstance(x, type | np.dtype | str) and x not in ("C", "F", "K", "A")]
+    return all(np.dtype(x).kind in "fciub" for x in names) and "like" not in kwargs
+
+
+def given_traced(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether the first argument is traced, or a list with something traced in it."""
+    first = args[0] if args else kwargs.get("object", kwargs.get("a"))
+    return type(first) is Tracer or (isinstance(first, list | tuple) and holds_tracer(first))
+
+
+for _theirs, _ours in {
+    np.zeros: zeros,
+    np.ones: ones,
+    np.empty: empty,
+    np.full: full,
+    np.zeros_like: zeros_like,
+    np.ones_like: ones_like,
+    np.empty_like: empty_like,
+    np.full_like: full_like,
+    np.eye: eye,
+    np.identity: identity,
+}.items():
+    stands_in(_theirs, _ours, numeric_dtype)
+for _theirs, _ours in {np.array: array, np.asarray: asarray, np.asanyarray: asanyarray}.items():
+    stands_in(_theirs, _ours, given_traced)

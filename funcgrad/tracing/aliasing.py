@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 from weakref import ref
 
+from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
 
 
@@ -79,6 +80,7 @@ def assign(x: Tracer, value: Tracer) -> None:
 
     A value of an inner trace takes the name with it: `x` belongs to that trace from now on.
     """
+    value = written_inside(value)
     if x._alias is None:
         note_move(x, value)
         x._recorder, x._index, x.aval = value._recorder, value._index, value.aval
@@ -99,6 +101,14 @@ def assign(x: Tracer, value: Tracer) -> None:
         if alias is not None:
             mark_views(alias, part)
         part = y
+
+
+def written_inside(value: Tracer) -> Tracer:
+    """The value as one of the block that is being recorded, if one is: there it is written, and nowhere else."""
+    recorder = active_recorder()
+    if recorder is None or not recorder.block or value._recorder is recorder or recorder.closed:
+        return value
+    return Tracer(recorder, recorder.index_of(value), value.aval)
 
 
 def note_move(x: Tracer, value: Tracer) -> None:

@@ -54,6 +54,7 @@ class Recorder:
         "_locked",
         "_token",
         "avals",
+        "block",
         "closed",
         "deferred",
         "derivatives",
@@ -103,6 +104,8 @@ class Recorder:
         """Whether that refusal is to be raised when the function returns, as it could not be before."""
         self.varying: dict[int, bool] = {}
         """What `funcgrad.tracing.constants` has found out: whether a derivative flows through an index."""
+        self.block = False
+        """Whether this is a part of a function around it, run any number of times: what it writes is its own."""
         self.moved: list[tuple[Tracer, Recorder, int, Aval]] = []
         """Tracers of outer traces that were written here, each with what it stood for before."""
         self._captured: dict[Any, int] = {}

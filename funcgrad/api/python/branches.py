@@ -16,10 +16,12 @@ from funcgrad.api.python.cells import (
     State,
     Value,
     aval_of_leaf,
+    cells_of,
     is_numeric,
     is_same,
     shown,
     taken_apart,
+    tracers_within,
 )
 from funcgrad.api.python.recording import recorded_block, with_places
 from funcgrad.errors import FuncgradError, ShapeError, TracedBranchError, TreeError
@@ -31,7 +33,8 @@ from funcgrad.tracing.aliasing import assign
 from funcgrad.tracing.python.escapes import PREFIX
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.control.conditional import Cond
-from funcgrad.transforms.control.step import with_inputs
+from funcgrad.transforms.control.branches import union
+from funcgrad.transforms.control.step import needed_inputs, positions, with_inputs
 from funcgrad.transforms.linearize import zeros_like
 from funcgrad.transforms.replay import inline, inputs_of, transforming
 from funcgrad.transforms.simplify import simplify_program
@@ -117,7 +120,8 @@ def outcome(
         return leaves
 
     name = f"{block.__code__.co_name.strip('<>')}_line_{where[1]}"
-    traced = recorded_block(run, (), places, name, *where)
+    reads = tracers_within(cells_of(block))
+    traced = recorded_block(run, (), places, name, *where, reads=reads)
     return Outcome(values, numbers, traced, count)
 
 
@@ -136,6 +140,10 @@ def merged_values(
         if one.treedef is None or other.treedef is None:
             values[name], leaves[name] = half_bound(name, first, second, what, line)
             continue
+        if is_half_bound(one) or is_half_bound(other):
+            poison = one if is_half_bound(one) else other
+            values[name], leaves[name] = poison, [Merged(poison.leaves[0])]
+            continue
         if one.treedef != other.treedef:
             raise differing(name, one, other, what, line, TreeError)
         values[name] = one
@@ -145,18 +153,26 @@ def merged_values(
     return values, leaves
 
 
+def is_half_bound(value: Value) -> bool:
+    """Whether an earlier branch has left the name unusable."""
+    return len(value.leaves) == 1 and isinstance(value.leaves[0], HalfBound)
+
+
 def half_bound(
     name: str, first: Outcome, second: Outcome, what: str, line: int
 ) -> tuple[Value, list[Merged]]:
-    """A name that one block at most has bound: not bound, or one of ours, whose flag guards it."""
+    """A name that one block at most has bound.
+
+    A program that is right never reads it where it is not bound, so anything may stand for it there: NaN,
+    or 0 for integers and for names of ours, which a flag guards. What is no number cannot be had so.
+    """
     one, other = first.values[name], second.values[name]
     there = first if one.treedef is not None else second
     value = there.values[name]
     if value.treedef is None:
         return value, []
-    if not name.startswith(PREFIX):
-        which = "first" if there is first else "second"
-        poison = HalfBound(name, which, what, line)
+    if not all(value.numeric) and not name.startswith(PREFIX):
+        poison = HalfBound(name, "first" if there is first else "second", what, line)
         return taken_apart(poison), [Merged(poison)]
     leaves = []
     for leaf, number in zip(value.leaves, there.numbers[name], strict=True):
@@ -258,16 +274,18 @@ def chosen(
         mine = {spot: n + i for i, spot in enumerate(spots[k])}
         return with_inputs(held, [*range(n), *[mine.get(spot, a) for spot, a in enumerate(spare)]])
 
-    def build(program: Program) -> Cond:
+    def build(program: Program) -> tuple[Cond, tuple[int, ...]]:
         other = second.traced.transformed(("else", *key), lambda held: block_program(held, 0))
-        choice: Cond = Cond((other, block_program(program, 1)))
-        return choice
+        both = other, block_program(program, 1)
+        used = positions(union([needed_inputs(held, (True,) * len(avals)) for held in both]))
+        return Cond(tuple([with_inputs(held, used) for held in both])), used
 
     key = (tuple(picks), avals, spots, spare)
     names = first.traced.recorder.name, second.traced.recorder.name
     other = second.traced.recorder.fingerprint(second.traced.outputs)
-    primitive = first.traced.transformed(("if", other, names, *key), build)
-    return list(bound(primitive, [condition(test), *[place.frozen() for place in places], *constants]))
+    primitive, used = first.traced.transformed(("if", other, names, *key), build)
+    operands = [*[place.frozen() for place in places], *constants]
+    return list(bound(primitive, [condition(test), *[operands[k] for k in used]]))
 
 
 def condition(test: Any) -> Any:
@@ -321,7 +339,8 @@ def recorded_choice(test: Any, body: Function, orelse: Function, line: int) -> A
             return [x for x, numeric in zip(value.leaves, value.numeric, strict=True) if numeric]
 
         title = f"{block.__code__.co_name.strip('<>')}_line_{line}"
-        traced = recorded_block(run, (), places, title, name, line)
+        reads = tracers_within(cells_of(block))
+        traced = recorded_block(run, (), places, title, name, line, reads=reads)
         value = held[-1]
         counts = np.cumsum(value.numeric) - 1
         numbers = tuple([int(k) if numeric else None for k, numeric in zip(counts, value.numeric, strict=True)])

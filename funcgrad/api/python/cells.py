@@ -7,7 +7,7 @@ control flow cannot change it, and says so.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import CellType
+from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -150,3 +150,38 @@ def shown(value: Any) -> str:
 def is_undecided(x: Any) -> bool:
     """Whether `x` is traced, and no value of it exists yet."""
     return type(x) is Tracer and not x.has_value()
+
+
+def tracers_within(cells: Mapping[str, CellType]) -> list[Tracer]:
+    """The tracers that the names hold, in containers, objects and closures too."""
+    found: dict[int, Tracer] = {}
+    seen: set[int] = set()
+    stack: list[Any] = [value_in(cell) for cell in cells.values()]
+    while stack and len(seen) < MOST_OBJECTS:
+        x = stack.pop()
+        if type(x) is Tracer:
+            found[id(x)] = x
+        elif id(x) not in seen:
+            seen.add(id(x))
+            stack += parts_of(x)
+    return list(found.values())
+
+
+MOST_OBJECTS = 2000
+"""How many objects are looked into for tracers."""
+
+
+def parts_of(x: Any) -> list[Any]:
+    """What a container, an instance of a user's class or a closure holds."""
+    if isinstance(x, list | tuple):
+        return list(x)
+    if isinstance(x, dict):
+        return list(x.values())
+    if isinstance(x, FunctionType):
+        return [value_in(cell) for cell in x.__closure__ or ()]
+    if isinstance(x, MethodType):
+        return [x.__self__, x.__func__]
+    if isinstance(x, np.ndarray | np.generic | ModuleType | type | str | float | int):
+        return []
+    held = getattr(x, "__dict__", None)
+    return list(held.values()) if type(held) is dict and not type(x).__module__.startswith("funcgrad") else []

@@ -19,11 +19,14 @@ from funcgrad.api.python.loops import FirstTripDiffers, Loop, counted, repeated
 from funcgrad.api.python.recording import current_block, note_made, refuse_change
 from funcgrad.api.transformed import TransformedFunction
 from funcgrad.source import is_library_code
+from funcgrad.tracing.python.standins import stand_in_for
 from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
 
 Block = Callable[..., Any]
-UNROLLED_OPERATIONS = 256
+_THEIRS = frozenset({FunctionType, BuiltinMethodType, type(np.sum)})
+"""The types of functions that something may stand in for."""
+UNROLLED_OPERATIONS = 128
 """A loop over a known range is unrolled while its trips together have no more operations than this."""
 
 
@@ -53,6 +56,8 @@ class Hooks:
     def function(self, function: Any) -> Any:
         """What is called instead of `function`."""
         kind = type(function)
+        if kind in _THEIRS and (found := stand_in_for(function)) is not None:
+            return found
         if kind is FunctionType:
             if function.__module__ is not None and function.__module__.startswith("funcgrad"):
                 return self._taking_functions(function)

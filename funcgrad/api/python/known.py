@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from funcgrad.api.python import items
 from funcgrad.api.python.cells import is_numeric, is_undecided, taken_apart
 from funcgrad.api.python.loops import INDEX, FirstTripDiffers, Loop, Trip, counted, repeated
+from funcgrad.ir.program import Program
 from funcgrad.tracing.tracer import Tracer
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def prepare(
         trip, ready = prepare_while_with_trip(hooks, loop, entry, found, length, goes_on, first)
     else:
         trip, ready = counted(loop, entry, found, first, length - first)
-    operations = len(trip.traced.recorder.steps) * (length - first)
+    operations = operations_of(trip) * (length - first)
     if operations <= hooks.unroll:
         note(hooks, loop, f"unrolled, {length} trips of {operations // max(length - first, 1)} operations")
         return None
@@ -126,6 +127,23 @@ def prepare(
         return None
     note(hooks, loop, f"a loop of {length} trips that carries {', '.join(loop.carried) or 'nothing'}")
     return ready
+
+
+def operations_of(trip: Trip) -> int:
+    """The operations of a trip, with those of the control flow in it."""
+    primitives = [step[0] for step in trip.traced.recorder.steps if type(step) is tuple]
+    return sum([1 + operations_inside(primitive) for primitive in primitives])
+
+
+def operations_inside(primitive: Any) -> int:
+    """The operations of the Programs that a primitive holds."""
+    held = [x for value in primitive.params.values() for x in (value if type(value) is tuple else (value,))]
+    programs = [x for x in held if isinstance(x, Program)]
+    return sum([CONTROL + sum(1 + operations_inside(e.primitive) for e in x.equations) for x in programs])
+
+
+CONTROL = 4
+"""What entering a block costs, in operations."""
 
 
 def is_traced(trip: Trip, entry: dict[str, Any], found: items.Items) -> bool:

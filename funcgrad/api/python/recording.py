@@ -103,10 +103,12 @@ def recorded_block(
     name: str,
     what: str,
     line: int,
+    reads: Sequence[Tracer] = (),
 ) -> Traced:
     """Record ``run(tracers)``, which returns leaves; the places go in and come out last.
 
-    Whatever was bound or written is as before when this returns. Raises OuterWrite for further places.
+    What is computed from `reads` alone is computed by the block as well, and not before it. Whatever was
+    bound or written is as before when this returns. Raises OuterWrite for further places.
     """
 
     def named() -> None:
@@ -114,11 +116,16 @@ def recorded_block(
 
     named.__name__ = name
     n = len(avals)
+    known = {id(place) for place in places}
+    untouched: set[int] = set()
 
     def call(tracers: list[Tracer]) -> list[Any]:
         for place, tracer in zip(places, tracers[n:], strict=True):
             assign(place, tracer.frozen())
-        return list(run(tracers[:n]))
+        lifted = [(x, lift(x)) for x in reads if id(x) not in known]
+        leaves = list(run(tracers[:n]))
+        untouched.update([id(x) for x, index in lifted if x._index == index])
+        return leaves
 
     def collect(leaves: list[Any]) -> list[Any]:
         return [*[asoperand(x) for x in leaves], *[place.frozen() for place in places]]
@@ -126,11 +133,22 @@ def recorded_block(
     every = [*avals, *[place.aval.strong for place in places]]
     with recording(what, line):
         traced, roots = traced_and_restored(named, call, every, collect)
-    known = {id(place) for place in places}
-    unknown = [x for x in roots if id(x) not in known]
+    unknown = [x for x in roots if id(x) not in known and id(x) not in untouched]
     if unknown:
         raise OuterWrite(unknown)
     return traced
+
+
+def lift(x: Tracer) -> int:
+    """Have `x` stand for itself in the block that is being recorded; returns its index there."""
+    recorder = active_recorder()
+    assert recorder is not None, "a block is being recorded"
+    if x._recorder.closed or x._recorder is recorder:
+        return x._index
+    index = recorder.index_of(x)
+    recorder.moved.append((x, x._recorder, x._index, x.aval))
+    x._recorder, x._index = recorder, index
+    return index
 
 
 def traced_and_restored(
@@ -145,6 +163,7 @@ def traced_and_restored(
     def calling(tracers: list[Tracer]) -> Any:
         recorder = active_recorder()
         assert recorder is not None, "a trace is open"
+        recorder.block = True
         opened.append(recorder)
         return call(tracers)
 

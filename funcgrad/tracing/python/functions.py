@@ -27,7 +27,7 @@ from funcgrad.tracing.python.statements import (
 _FUTURES = reduce(
     int.__or__, [getattr(__future__, feature).compiler_flag for feature in __future__.all_feature_names]
 )
-_FACTORY = PREFIX + "factory"
+_FACTORY, _FUNCTION = PREFIX + "factory", PREFIX + "function"
 _LOOKS_AT_FRAMES = frozenset({"locals", "vars", "eval", "exec", "dir"})
 
 
@@ -80,7 +80,7 @@ class CodeCache:
         else:
             body = rewritten_body(node)
         made = ast.FunctionDef(
-            name=_plain_name(code.co_name), args=bare(node.args), body=body, decorator_list=[], returns=None
+            name=_FUNCTION, args=bare(node.args), body=body, decorator_list=[], returns=None
         )
         made.type_params = []  # type: ignore[attr-defined]
         free = [x for x in code.co_freevars if x != HOOKS]
@@ -153,10 +153,6 @@ def fresh(text: str, node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | as
     import copy  # noqa: PLC0415 - once for each function that is rewritten
 
     return copy.deepcopy(node)
-
-
-def _plain_name(text: str) -> str:
-    return text if text.isidentifier() else PREFIX + "function"
 
 
 def definitions(tree: ast.Module, code: CodeType) -> Any:
