@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
@@ -13,7 +14,7 @@ from funcgrad.api.calls import trace
 from funcgrad.api.inspect import name_inputs
 from funcgrad.api.recent import Recent
 from funcgrad.api.python.functions import recordable
-from funcgrad.api.python.hooks import Hooks
+from funcgrad.api.python.hooks import UNROLLED_OPERATIONS, Hooks
 from funcgrad.api.static_arguments import static_arguments
 from funcgrad.api.transformed import TransformedFunction, function_expected
 from funcgrad.compile.runtime.tiering import register
@@ -48,6 +49,8 @@ def jit(
     static_argnums: Numbers = (),
     static_argnames: str | Sequence[str] = (),
     donate_argnums: Numbers = (),
+    control_flow: bool = True,
+    unroll: int = UNROLLED_OPERATIONS,
 ) -> JittedFunction[P, R]: ...
 @overload
 def jit(
@@ -56,6 +59,8 @@ def jit(
     static_argnums: Numbers = (),
     static_argnames: str | Sequence[str] = (),
     donate_argnums: Numbers = (),
+    control_flow: bool = True,
+    unroll: int = UNROLLED_OPERATIONS,
 ) -> Callable[[Callable[P, R]], JittedFunction[P, R]]: ...
 def jit(
     fun: Function | None = None,
@@ -63,16 +68,23 @@ def jit(
     static_argnums: Numbers = (),
     static_argnames: str | Sequence[str] = (),
     donate_argnums: Numbers = (),
+    control_flow: bool = True,
+    unroll: int = UNROLLED_OPERATIONS,
 ) -> Any:
     """`fun` compiled: recorded once for each kind of arguments, then run as native code.
 
     Arguments may be pytrees of arrays and numbers; results too. A kind of arguments is their structure,
     shapes and dtypes. Arguments named by `static_argnums` or `static_argnames` may be anything hashable, and
     every value of theirs is a kind of its own. Arrays of `donate_argnums` may be overwritten with results,
-    and must not be used by the caller afterwards. Values of arrays are not known while `fun` is recorded, so
-    Python cannot branch on them: use `where`, `cond`, or a loop of `funcgrad.lax`.
+    and must not be used by the caller afterwards.
 
-    Raises TracedBranchError for such a branch, StaticArgumentError for a static argument that has no hash.
+    Values of arrays are not known while `fun` is recorded. Python's own ``if``, ``while``, ``for``, ``and``
+    and so on become branches and loops of the native code where such a value decides, in `fun` and in the
+    functions of yours that it calls; so do loops over a known range whose trips have more than `unroll`
+    operations together. With ``control_flow=False`` statements are Python's alone.
+
+    Raises TracedBranchError for a branch that cannot be recorded, StaticArgumentError for a static argument
+    that has no hash.
 
     >>> import numpy as np
     >>> @jit
@@ -89,6 +101,8 @@ def jit(
                 static_argnums=static_argnums,
                 static_argnames=static_argnames,
                 donate_argnums=donate_argnums,
+                control_flow=control_flow,
+                unroll=unroll,
             )
 
         return decorate
@@ -98,7 +112,12 @@ def jit(
         "static_argnames": static_argnames,
         "donate_argnums": donate_argnums,
     }
-    return JittedFunction(fun, {key: value for key, value in options.items() if value != ()})
+    given = {key: value for key, value in options.items() if value != ()}
+    if not control_flow:
+        given["control_flow"] = False
+    if unroll != UNROLLED_OPERATIONS:
+        given["unroll"] = operator.index(unroll)
+    return JittedFunction(fun, given)
 
 
 class Specialization:
@@ -252,7 +271,7 @@ class JittedFunction(TransformedFunction[P, R]):
             named = {**named, **{k: v for k, v in positions.items() if isinstance(k, str)}}
             return function(*given, **named)
 
-        function = recordable(self._fun, Hooks(root=self._fun))
+        function = self._rewritten()
 
         def collect(result: Any) -> list[Any]:
             outs, out_tree = tree.flatten(result)
@@ -267,6 +286,14 @@ class JittedFunction(TransformedFunction[P, R]):
         others = {k: v for k, v in kwargs.items() if k not in positions}
         name_inputs(program, self._fun, args, others, numbers)
         return Specialization(program, avals, structure[0], self._donated_leaves(args, positions))
+
+    def _rewritten(self) -> Function:
+        """The function, with statements that ask whether what decides them is traced."""
+        if not self._options.get("control_flow", True):
+            return self._fun
+        unroll = self._options.get("unroll", UNROLLED_OPERATIONS)
+        found: Function = recordable(self._fun, Hooks(unroll, self._fun))
+        return found
 
     def _donated_leaves(self, args: tuple[Any, ...], static: Mapping[Any, Any]) -> frozenset[int]:
         """The numbers of the leaves of donated arguments."""

@@ -104,7 +104,7 @@ def assign(x: Tracer, value: Tracer) -> None:
 
 
 def written_inside(value: Tracer) -> Tracer:
-    """The value as one of the block that is being recorded, if one is: there it is written, and nowhere else."""
+    """The value as one of the block that is being recorded, if one is: it is written there, nowhere else."""
     recorder = active_recorder()
     if recorder is None or not recorder.block or value._recorder is recorder or recorder.closed:
         return value
@@ -118,7 +118,7 @@ def note_move(x: Tracer, value: Tracer) -> None:
 
 
 def moved_back(moved: list[tuple[Tracer, Any, int, Any]]) -> list[Tracer]:
-    """Give tracers that an inner trace has written what they stood for before; returns those that are no views."""
+    """Give tracers that an inner trace has written what they stood for; returns those that are no views."""
     for x, recorder, index, aval in reversed(moved):
         x._recorder, x._index, x.aval = recorder, index, aval
     roots: dict[int, Tracer] = {}

@@ -105,7 +105,7 @@ class Recorder:
         self.varying: dict[int, bool] = {}
         """What `funcgrad.tracing.constants` has found out: whether a derivative flows through an index."""
         self.block = False
-        """Whether this is a part of a function around it, run any number of times: what it writes is its own."""
+        """Whether this is a part of a function around it, which runs any number of times."""
         self.moved: list[tuple[Tracer, Recorder, int, Aval]] = []
         """Tracers of outer traces that were written here, each with what it stood for before."""
         self._captured: dict[Any, int] = {}

@@ -32,14 +32,17 @@ from funcgrad.ops.structure import reshape as reshaped
 from funcgrad.tracing.aliasing import assign
 from funcgrad.tracing.python.escapes import PREFIX
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.transforms.control.conditional import Cond
 from funcgrad.transforms.control.branches import union
+from funcgrad.transforms.control.conditional import Cond
 from funcgrad.transforms.control.step import needed_inputs, positions, with_inputs
 from funcgrad.transforms.linearize import zeros_like
 from funcgrad.transforms.replay import inline, inputs_of, transforming
 from funcgrad.transforms.simplify import simplify_program
 
 Function = Callable[..., Any]
+
+
+SCALAR = Aval((), np.dtype(np.float64))
 
 
 class Outcome(NamedTuple):
@@ -66,7 +69,7 @@ class Merged(NamedTuple):
 
     fixed: Any
     numbers: tuple[int | None, int | None] | None = None
-    aval: Aval | None = None
+    aval: Aval = SCALAR
 
 
 def recorded_branch(
@@ -125,7 +128,7 @@ def outcome(
     return Outcome(values, numbers, traced, count)
 
 
-# -- what the names are afterwards ----------------------------------------------------------------------------
+# -- what the names are afterwards
 
 
 def merged_values(
@@ -147,9 +150,7 @@ def merged_values(
         if one.treedef != other.treedef:
             raise differing(name, one, other, what, line, TreeError)
         values[name] = one
-        leaves[name] = [
-            merged(k, name, first, second, what, line) for k in range(len(one.leaves))
-        ]
+        leaves[name] = [merged(k, name, first, second, what, line) for k in range(len(one.leaves))]
     return values, leaves
 
 
@@ -166,8 +167,7 @@ def half_bound(
     A program that is right never reads it where it is not bound, so anything may stand for it there: NaN,
     or 0 for integers and for names of ours, which a flag guards. What is no number cannot be had so.
     """
-    one, other = first.values[name], second.values[name]
-    there = first if one.treedef is not None else second
+    there = first if first.values[name].treedef is not None else second
     value = there.values[name]
     if value.treedef is None:
         return value, []
@@ -192,7 +192,11 @@ def merged(k: int, name: str, first: Outcome, second: Outcome, what: str, line: 
     if not (is_numeric(one) and is_numeric(other)):
         raise differing(name, first.values[name], second.values[name], what, line, TreeError)
     numbers = first.numbers[name][k], second.numbers[name][k]
-    avals = [outcome.aval(number) for outcome, number in zip((first, second), numbers, strict=True) if number is not None]
+    avals = [
+        outcome.aval(number)
+        for outcome, number in zip((first, second), numbers, strict=True)
+        if number is not None
+    ]
     aval = joined(*avals) or promoted(*avals)
     if aval is None:
         raise differing(name, first.values[name], second.values[name], what, line, ShapeError)
@@ -254,9 +258,9 @@ class HalfBound:
 def chosen(
     test: Any, outcomes: Sequence[Outcome], leaves: dict[str, list[Merged]], places: list[Tracer]
 ) -> list[Any]:
-    """The outputs of the block that the condition chooses: of the leaves that are not fixed, then the places."""
+    """The outputs of the block that the condition chooses: the leaves that are not fixed, then the places."""
     wanted = [leaf for row in leaves.values() for leaf in row if leaf.numbers is not None]
-    avals = tuple([*[leaf.aval for leaf in wanted], *[place.aval.strong for place in places]])
+    avals = (*[leaf.aval for leaf in wanted], *[place.aval.strong for place in places])
     if not avals:
         return []
     first, second = outcomes
@@ -343,7 +347,9 @@ def recorded_choice(test: Any, body: Function, orelse: Function, line: int) -> A
         traced = recorded_block(run, (), places, title, name, line, reads=reads)
         value = held[-1]
         counts = np.cumsum(value.numeric) - 1
-        numbers = tuple([int(k) if numeric else None for k, numeric in zip(counts, value.numeric, strict=True)])
+        numbers = tuple(
+            [int(k) if numeric else None for k, numeric in zip(counts, value.numeric, strict=True)]
+        )
         return Outcome({name: value}, {name: numbers}, traced, sum(value.numeric))
 
     def attempt(places: list[Tracer]) -> None:
@@ -356,4 +362,3 @@ def recorded_choice(test: Any, body: Function, orelse: Function, line: int) -> A
 
     with_places(attempt)
     return cell[-1]
-

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
@@ -17,7 +17,6 @@ from funcgrad.api.python.cells import is_undecided
 from funcgrad.api.python.recording import refuse_change
 from funcgrad.errors import IndexingError, TracedBranchError
 from funcgrad.ir.catalog import CATALOG
-from funcgrad.ops.families import aval as aval_of_any
 from funcgrad.ops.selection import where
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import active_recorder
@@ -94,7 +93,9 @@ def is_truth(x: Any) -> bool:
 def is_plain(function: Callable[[], Any]) -> bool:
     """Whether an operand of ``and`` only compares numbers, so that it may be computed in any case."""
     cells = [x.cell_contents for x in function.__closure__ or () if callable(x.cell_contents)]
-    cells += [f for x in function.__closure__ or () if isinstance(x.cell_contents, tuple) for f in x.cell_contents]
+    cells += [
+        f for x in function.__closure__ or () if isinstance(x.cell_contents, tuple) for f in x.cell_contents
+    ]
     codes = [x.__code__ for x in cells if hasattr(x, "__code__")]
     return not any(asks_for_more(code) for code in (function.__code__, *codes))
 
@@ -170,7 +171,8 @@ def item_of(x: Any, index: Any) -> Any:
         recorder = active_recorder()
         assert recorder is not None, "a traced index belongs to a trace"
         number = recorder.index_of(asoperand(x))
-        return Tracer(recorder, number, recorder.avals[number])[index]  # type: ignore[index]
+        traced: Any = Tracer(recorder, number, recorder.avals[number])
+        return traced[index]
     return x[index]
 
 
@@ -203,7 +205,7 @@ def extreme(function: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, A
     """``min`` and ``max``: the first of the extreme values, as in Python."""
     values = args
     if len(args) == 1:
-        values = tuple(args[0]) if not isinstance(args[0], Iterator) else tuple(args[0])
+        values = tuple(args[0])
         args = (values,)
     key = kwargs.get("key")
     if not any(is_undecided(x) for x in values) and key is None:
@@ -299,4 +301,3 @@ BUILTINS: dict[Any, Any] = {
     builtins.reversed: items.backwards,
 }
 """What is called instead of a builtin."""
-_ = aval_of_any

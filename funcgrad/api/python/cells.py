@@ -113,7 +113,9 @@ def is_numeric(x: Any) -> bool:
     """Whether control flow can carry the leaf."""
     if isinstance(x, Tracer | float | int | complex | np.generic):
         return not isinstance(x, np.generic) or x.dtype.kind in "fciub"
-    return isinstance(x, np.ndarray) and (x.dtype.kind in "fciub" or (x.dtype == object and holds_tracer([x])))
+    return isinstance(x, np.ndarray) and (
+        x.dtype.kind in "fciub" or (x.dtype == object and holds_tracer([x]))
+    )
 
 
 def is_same(one: Any, other: Any) -> bool:
@@ -138,7 +140,9 @@ def shown(value: Any) -> str:
     if value is UNBOUND:
         return "not bound"
     if is_numeric(value):
-        return str(aval_of_leaf(value)) if not isinstance(value, bool | int | float | complex) else repr(value)
+        return (
+            str(aval_of_leaf(value)) if not isinstance(value, bool | int | float | complex) else repr(value)
+        )
     taken = taken_apart(value)
     if taken.treedef == LEAF or isinstance(value, str):
         text = repr(value)

@@ -3,36 +3,38 @@
 from __future__ import annotations
 
 import functools
-from contextvars import ContextVar
+from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
+from funcgrad.api.transformed import TransformedFunction
 from funcgrad.tracing.python.functions import NoSource, is_users, rewritten_function
-
-ACTIVE: ContextVar[Any] = ContextVar("funcgrad_python", default=None)
-"""The hooks of the function that is being recorded, or None where Python's statements are its own."""
 
 
 def recordable(function: Any, hooks: Any) -> Any:
     """The function, rewritten where it is the user's own and its source is to be had; else itself."""
-    from funcgrad.api.transformed import TransformedFunction  # noqa: PLC0415
-
     if isinstance(function, FunctionType):
         return rewritten_or_same(function, hooks)
-    if isinstance(function, MethodType):
-        inner = recordable(function.__func__, hooks)
-        return function if inner is function.__func__ else MethodType(inner, function.__self__)
-    if type(function) is functools.partial:
-        inner = recordable(function.func, hooks)
-        if inner is function.func:
-            return function
-        return functools.partial(inner, *function.args, **function.keywords)
-    if type(function) is TransformedFunction:
-        return transformed_again(function, hooks)
-    call = getattr(type(function), "__call__", None)
-    if isinstance(call, FunctionType) and not isinstance(function, type) and is_users(call.__code__):
+    kind = type(function)
+    again = _AGAIN.get(kind)
+    if again is not None:
+        return again(function, hooks)
+    call = kind.__dict__.get("__call__")
+    if isinstance(call, FunctionType) and is_users(call.__code__):
         return MethodType(rewritten_or_same(call, hooks), function)
     return function
+
+
+def method_again(method: MethodType, hooks: Any) -> Any:
+    """The method of the same instance, rewritten."""
+    inner = recordable(method.__func__, hooks)
+    return method if inner is method.__func__ else MethodType(inner, method.__self__)
+
+
+def partial_again(partial: functools.partial[Any], hooks: Any) -> Any:
+    """The same arguments, and the function rewritten."""
+    inner = recordable(partial.func, hooks)
+    return partial if inner is partial.func else functools.partial(inner, *partial.args, **partial.keywords)
 
 
 def rewritten_or_same(function: FunctionType, hooks: Any) -> Any:
@@ -53,4 +55,8 @@ def transformed_again(function: Any, hooks: Any) -> Any:
     return function if inner is args[0] else transform(inner, *args[1:], **kwargs)
 
 
-__all__ = ["ACTIVE", "is_users", "recordable"]
+_AGAIN: dict[type, Callable[[Any, Any], Any]] = {
+    MethodType: method_again,
+    functools.partial: partial_again,
+    TransformedFunction: transformed_again,
+}

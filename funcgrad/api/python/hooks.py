@@ -13,20 +13,20 @@ import numpy as np
 
 from funcgrad.api.python import builtin_functions, items
 from funcgrad.api.python.branches import recorded_branch, recorded_choice
-from funcgrad.api.python.cells import UNBOUND, State, is_undecided
-from funcgrad.api.python.functions import is_users, recordable
-from funcgrad.api.python.loops import FirstTripDiffers, Loop, counted, repeated
+from funcgrad.api.python.cells import State, is_undecided
+from funcgrad.api.python.functions import recordable
+from funcgrad.api.python.known import known_loop
+from funcgrad.api.python.loops import INDEX, FirstTripDiffers, Items, Loop, repeated
 from funcgrad.api.python.recording import current_block, note_made, refuse_change
-from funcgrad.api.transformed import TransformedFunction
 from funcgrad.source import is_library_code
+from funcgrad.tracing.python.functions import is_users
 from funcgrad.tracing.python.standins import stand_in_for
-from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
 
 Block = Callable[..., Any]
 _THEIRS = frozenset({FunctionType, BuiltinMethodType, type(np.sum)})
 """The types of functions that something may stand in for."""
-UNROLLED_OPERATIONS = 128
+UNROLLED_OPERATIONS = 40
 """A loop over a known range is unrolled while its trips together have no more operations than this."""
 
 
@@ -56,25 +56,22 @@ class Hooks:
     def function(self, function: Any) -> Any:
         """What is called instead of `function`."""
         kind = type(function)
-        if kind in _THEIRS and (found := stand_in_for(function)) is not None:
-            return found
-        if kind is FunctionType:
-            if function.__module__ is not None and function.__module__.startswith("funcgrad"):
-                return self._taking_functions(function)
-            return recordable(function, self)
-        if kind is BuiltinMethodType:
-            found = builtin_functions.BUILTINS.get(function)
+        if kind in _THEIRS:
+            found = stand_in_for(function)
             if found is not None:
                 return found
-            owner = function.__self__
-            if type(owner) in builtin_functions.CONTAINERS:
-                builtin_functions.check_method(owner, function.__name__)
-            return function
-        if kind is type:
-            return self._class(function)
-        if isinstance(function, TransformedFunction):
-            return recordable(function, self)
-        return recordable(function, self)
+        if kind is FunctionType and (function.__module__ or "").startswith("funcgrad."):
+            return self._taking_functions(function)
+        if kind is BuiltinMethodType:
+            return self._builtin(function)
+        return self._class(function) if kind is type else recordable(function, self)
+
+    def _builtin(self, function: Any) -> Any:
+        found = builtin_functions.BUILTINS.get(function)
+        owner = function.__self__
+        if found is None and type(owner) in builtin_functions.CONTAINERS:
+            builtin_functions.check_method(owner, function.__name__)
+        return found or function
 
     def _taking_functions(self, function: FunctionType) -> Any:
         """A function of ours, which is handed the user's functions rewritten."""
@@ -123,7 +120,7 @@ class Hooks:
         value = first
         for k, other in enumerate(others):
             if is_undecided(value):
-                return builtin_functions.both(value, lambda k=k: self.and_(others[k](), *others[k + 1 :]))
+                return builtin_functions.both(value, self._rest(self.and_, others[k:]))
             if not value:
                 return value
             value = other()
@@ -134,11 +131,20 @@ class Hooks:
         value = first
         for k, other in enumerate(others):
             if is_undecided(value):
-                return builtin_functions.either(value, lambda k=k: self.or_(others[k](), *others[k + 1 :]))
+                return builtin_functions.either(value, self._rest(self.or_, others[k:]))
             if value:
                 return value
             value = other()
         return value
+
+    def _rest(self, together: Callable[..., Any], others: Sequence[Block]) -> Block:
+        """The operands that are left, as one."""
+        first, *further = others
+
+        def rest() -> Any:
+            return together(first(), *further)
+
+        return rest if further else first
 
     def not_(self, x: Any) -> Any:
         """``not x``"""
@@ -221,25 +227,21 @@ class Hooks:
         except FirstTripDiffers as reason:
             raise reason.error from None
 
-    def _count_up_to_traced(self, loop: Loop, found: items.Items, goes_on: Block | None) -> None:
+    def _count_up_to_traced(self, loop: Loop, found: Items, goes_on: Block | None) -> None:
         length, rows = found.length, found.rows
 
         def run(lead: Sequence[Any]) -> list[Any]:
-            loop.block(found.item(lead[0], [row_of(x, lead[0]) for x in rows]))
+            loop.block(found.item(lead[0], [builtin_functions.item_of(x, lead[0]) for x in rows]))
             return [lead[0] + 1]
 
         def test(lead: Sequence[Any]) -> Any:
             inside = lead[0] < length
             return inside if goes_on is None else self.and_(inside, goes_on)
 
-        from funcgrad.api.python.loops import INDEX  # noqa: PLC0415
-
         self._repeat(loop, [(0, INDEX)], run, test)
 
     def _count_up_to(self, loop: Loop, iterable: Any, length: int, goes_on: Block | None) -> None:
         """A loop over a known number of items: unrolled where that is short, or where it must be."""
-        from funcgrad.api.python.known import known_loop  # noqa: PLC0415
-
         known_loop(self, loop, iterable, length, goes_on)
 
     # -- elements ----------------------------------------------------------------------------------------
@@ -261,11 +263,3 @@ class Hooks:
     def augment(self, name: str, x: Any, index: Any, value: Any) -> None:
         """``x[index] += value`` and its kin"""
         self.store(getattr(operator, name)(self.item(x, index), value), x, index)
-
-
-def row_of(x: Any, k: Any) -> Any:
-    """The k-th row of an array, where k is traced."""
-    return x[k] if type(x) is Tracer else builtin_functions.item_of(x, k)
-
-
-__all__ = ["UNBOUND", "Hooks", "active_recorder"]

@@ -7,7 +7,6 @@ own containers and generators do not, and are gone through by Python.
 from __future__ import annotations
 
 import builtins
-import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -36,19 +35,15 @@ class TracedRange:
 
     def length(self) -> Any:
         """The number of items, traced."""
+        step: Any = self.step
         if isinstance(self.step, Tracer):
-            up = (self.stop - self.start + self.step - 1) // self.step
-            down = (self.start - self.stop - self.step - 1) // -self.step
-            return maximum(np_where(self.step > 0, up, down), 0)
-        distance = self.stop - self.start if self.step > 0 else self.start - self.stop
-        size = abs(self.step)
+            up = (self.stop - self.start + step - 1) // step
+            down = (self.start - self.stop - step - 1) // -step
+            return maximum(np.where(step > 0, up, down), 0)
+        distance = self.stop - self.start if step > 0 else self.start - self.stop
+        size = abs(step)
         trips = distance if size == 1 else (distance + (size - 1)) // size
         return maximum(trips, 0)
-
-
-def np_where(test: Any, one: Any, other: Any) -> Any:
-    """`np.where`, on tracers."""
-    return np.where(test, one, other)
 
 
 class Zipped:
@@ -71,7 +66,7 @@ class Reversed:
         self.whole = whole
 
     def __iter__(self) -> Iterator[Any]:
-        return builtins.reversed(self.whole)
+        yield from builtins.reversed(self.whole)
 
 
 def traced_range(*bounds: Any) -> Any:
@@ -139,7 +134,7 @@ def spaced(start: Any, step: Any, k: Any) -> Any:
 
 def reversed_items(x: Any) -> Items:
     """The items from the last to the first."""
-    if isinstance(x, Tracer | np.ndarray):
+    if not isinstance(x, TracedRange):
         return Items(x.shape[0], (x[::-1],), lambda k, rows: rows[0])
     length = x.length()
     return Items(length, (), lambda k, rows: spaced(x.start, x.step, length - 1 - k))
@@ -178,8 +173,3 @@ def known_length(x: Any) -> int | None:
         lengths = [known_length(part) for part in x.parts]
         return None if None in lengths else min([n for n in lengths if n is not None])
     return None
-
-
-def as_index(x: Any) -> Any:
-    """An integer as Python's own, or a traced one."""
-    return x if isinstance(x, Tracer) else operator.index(x)

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from funcgrad.api.python import items
+from funcgrad.api.python.builtin_functions import item_of
 from funcgrad.api.python.cells import is_numeric, is_undecided, taken_apart
-from funcgrad.api.python.loops import INDEX, FirstTripDiffers, Loop, Trip, counted, repeated
+from funcgrad.api.python.loops import INDEX, FirstTripDiffers, Items, Loop, Trip, counted, repeated
 from funcgrad.ir.program import Program
 from funcgrad.tracing.tracer import Tracer
 
@@ -59,9 +60,7 @@ def unrolled(hooks: Hooks, loop: Loop, iterable: Any, goes_on: Callable[[], Any]
         loop.block(item)
 
 
-def rest_traced(
-    hooks: Hooks, loop: Loop, found: items.Items, first: int, goes_on: Callable[[], Any]
-) -> None:
+def rest_traced(hooks: Hooks, loop: Loop, found: Items, first: int, goes_on: Callable[[], Any]) -> None:
     """The trips from the `first` on, once it is traced whether there are any."""
     prepare_while(hooks, loop, loop.state.values(), found, found.length, goes_on, first)()
 
@@ -120,7 +119,7 @@ def prepare(
         trip, ready = counted(loop, entry, found, first, length - first)
     operations = operations_of(trip) * (length - first)
     if operations <= hooks.unroll:
-        note(hooks, loop, f"unrolled, {length} trips of {operations // max(length - first, 1)} operations")
+        note(hooks, loop, f"unrolled, {length} trips of {operations / max(length - first, 1):.0f} operations")
         return None
     if not is_traced(trip, entry, found):
         note(hooks, loop, f"done by Python, {length} trips: nothing in it is traced")
@@ -129,10 +128,22 @@ def prepare(
     return ready
 
 
-def operations_of(trip: Trip) -> int:
-    """The operations of a trip, with those of the control flow in it."""
-    primitives = [step[0] for step in trip.traced.recorder.steps if type(step) is tuple]
-    return sum([1 + operations_inside(primitive) for primitive in primitives])
+def operations_of(trip: Trip) -> float:
+    """The operations of a trip, with those of the control flow in it.
+
+    One on arrays counts an eighth: unrolled they are fused with their neighbours, which saves more.
+    """
+    recorder = trip.traced.recorder
+    total = 0.0
+    for index, step in enumerate(recorder.steps):
+        if type(step) is tuple:
+            weight = 1.0 if recorder.avals[index].size < LONG else 0.125
+            total += weight + operations_inside(step[0])
+    return total
+
+
+LONG = 32
+"""The number of elements from which an array is worth fusing."""
 
 
 def operations_inside(primitive: Any) -> int:
@@ -146,7 +157,7 @@ CONTROL = 4
 """What entering a block costs, in operations."""
 
 
-def is_traced(trip: Trip, entry: dict[str, Any], found: items.Items) -> bool:
+def is_traced(trip: Trip, entry: dict[str, Any], found: Items) -> bool:
     """Whether anything that goes into the loop has no value yet."""
     reads = [*trip.constants, *found.rows]
     for name in loop_names(trip):
@@ -163,7 +174,7 @@ def prepare_while_with_trip(
     hooks: Hooks,
     loop: Loop,
     entry: dict[str, Any],
-    found: items.Items,
+    found: Items,
     length: int,
     goes_on: Callable[[], Any],
     first: int,
@@ -171,9 +182,7 @@ def prepare_while_with_trip(
     """A loop over items that may end before them."""
 
     def run(lead: Any) -> list[Any]:
-        from funcgrad.api.python.hooks import row_of  # noqa: PLC0415
-
-        loop.block(found.item(lead[0], [row_of(x, lead[0]) for x in found.rows]))
+        loop.block(found.item(lead[0], [item_of(x, lead[0]) for x in found.rows]))
         return [lead[0] + 1]
 
     def test(lead: Any) -> Any:

@@ -43,7 +43,7 @@ Function = Callable[..., Any]
 
 
 class FirstTripDiffers(Exception):
-    """Raised when the first trip changes a type for good; holds the error for when it cannot be done apart."""
+    """Raised when the first trip changes a type for good; has the error for when it cannot be done apart."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(str(error))
@@ -101,9 +101,7 @@ class Carried:
     @property
     def starts(self) -> list[Any]:
         """What the loop starts from."""
-        return [
-            typed(asoperand(slot.start), slot.aval) for slot in self.slots if slot.aval is not None
-        ]
+        return [typed(asoperand(slot.start), slot.aval) for slot in self.slots if slot.aval is not None]
 
     def bound_to(self, leaves: Sequence[Any], *, late: bool) -> dict[str, Any]:
         """The names, with these leaves in the slots; names that only trips bind where asked for."""
@@ -222,9 +220,7 @@ def recorded_trip(
         kept: set[str] = set()
         invariant: set[str] = set()
 
-        def trip(
-            tracers: list[Tracer], kept: set[str] = kept, invariant: set[str] = invariant
-        ) -> list[Any]:
+        def trip(tracers: list[Tracer], kept: set[str] = kept, invariant: set[str] = invariant) -> list[Any]:
             count = len(carried.avals)
             given = carried.bound_to(tracers[n : n + count], late=False)
             loop.state.bind(dict.fromkeys(loop.state.names, UNBOUND))
@@ -252,7 +248,7 @@ def fingerprint_of(value: Any) -> Any:
     return [(id(x._recorder), x._index) for x in taken_apart(value).leaves if type(x) is Tracer]
 
 
-# -- a known number of trips ----------------------------------------------------------------------------------
+# -- a known number of trips
 
 
 class Items(NamedTuple):
@@ -266,7 +262,9 @@ class Items(NamedTuple):
     """``item(k, rows)``: what the target of the loop is bound to in trip k."""
 
 
-def counted(loop: Loop, entry: dict[str, Any], items: Items, first: int, trips: int) -> tuple[Trip, Callable[[], None]]:
+def counted(
+    loop: Loop, entry: dict[str, Any], items: Items, first: int, trips: int
+) -> tuple[Trip, Callable[[], None]]:
     """Record a loop over a known number of items, from `first` on; returns what puts it into the trace."""
     prepared: list[tuple[Trip, Callable[[], None]]] = []
 

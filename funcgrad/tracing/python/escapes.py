@@ -78,9 +78,7 @@ class Lowering:
         if always_leaves(body):
             end = at(last, ast.Return(name(RESULT)))
         else:
-            call = ast.Call(
-                attribute("returned"), [name(DONE), ast.Lambda(no_arguments(), name(RESULT))], []
-            )
+            call = ast.Call(attribute("returned"), [name(DONE), ast.Lambda(no_arguments(), name(RESULT))], [])
             end = at(last, ast.Return(call))
         return [start, *lowered, end]
 
@@ -138,7 +136,7 @@ class Lowering:
         return [*out, *self._guarded(node, rest, flags, returns, kinds)]
 
     def _inside(self, node: ast.stmt, flags: Flags | None, returns: bool) -> ast.stmt:
-        """A statement with blocks, which are lowered in place; nothing is changed in functions and classes."""
+        """A statement with blocks, which are lowered in place; functions and classes stay as they are."""
         if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
             return node
         for field in ("body", "orelse", "finalbody"):
@@ -209,7 +207,7 @@ def guard(node: ast.stmt, stops: Sequence[str], body: list[ast.stmt]) -> ast.If:
     return at(node, ast.If(at(node, test), body, []))
 
 
-# -- small pieces of syntax -----------------------------------------------------------------------------------
+# -- small pieces of syntax
 
 
 def name(text: str, context: type[ast.expr_context] = ast.Load) -> ast.Name:

@@ -115,7 +115,9 @@ class ExpressionRewriter(ast.NodeTransformer):
 
 def can_wait(node: ast.expr) -> bool:
     """Whether the expression means the same inside of a function: it binds no name and suspends nothing."""
-    return not any(isinstance(x, ast.NamedExpr | ast.Yield | ast.YieldFrom | ast.Await) for x in ast.walk(node))
+    return not any(
+        isinstance(x, ast.NamedExpr | ast.Yield | ast.YieldFrom | ast.Await) for x in ast.walk(node)
+    )
 
 
 def operator_name(node: ast.operator) -> str:

@@ -5,9 +5,10 @@ statement differs, and asks the hooks, which it sees through a cell of its own. 
 """
 
 from __future__ import annotations
-
 import __future__
+
 import ast
+import copy
 import linecache
 from functools import reduce
 from threading import Lock
@@ -113,7 +114,7 @@ class CodeCache:
 
     def _definition(self, code: CodeType) -> tuple[ast.FunctionDef | ast.Lambda, str | None]:
         """A fresh copy of the definition behind the code, and the class around it."""
-        text, tree = self._tree(code.co_filename)
+        tree = self._tree(code.co_filename)
         found = list(definitions(tree, code))
         if len(found) > 1:
             found = [x for x in found if covers(x[0], code)]
@@ -128,13 +129,15 @@ class CodeCache:
             raise NoSource("it is a generator")
         if isinstance(node, ast.Lambda) and not can_be_rewritten(node.body):
             raise NoSource("it is a generator")
-        called = {x.func.id for x in ast.walk(node) if isinstance(x, ast.Call) and isinstance(x.func, ast.Name)}
+        called = {
+            x.func.id for x in ast.walk(node) if isinstance(x, ast.Call) and isinstance(x.func, ast.Name)
+        }
         if called & _LOOKS_AT_FRAMES:
             raise NoSource(f"it calls {min(called & _LOOKS_AT_FRAMES)}()")
         # Rewriting changes nodes in place, and the tree may be asked for again.
-        return fresh(text, node), owner
+        return copy.deepcopy(node), owner
 
-    def _tree(self, file: str) -> tuple[str, ast.Module]:
+    def _tree(self, file: str) -> ast.Module:
         text = "".join(linecache.getlines(file))
         known = self._trees.get(file)
         if known is None or known[0] != text:
@@ -145,18 +148,11 @@ class CodeCache:
             except SyntaxError:
                 raise NoSource("its source is not a module of Python") from None
             self._trees[file] = known
-        return known
-
-
-def fresh(text: str, node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.Lambda:
-    """A copy of the node."""
-    import copy  # noqa: PLC0415 - once for each function that is rewritten
-
-    return copy.deepcopy(node)
+        return known[1]
 
 
 def definitions(tree: ast.Module, code: CodeType) -> Any:
-    """The definitions that start at the code's first line and have its name, each with the class around it."""
+    """The definitions at the code's first line that have its name, each with the class around it."""
     is_lambda = code.co_name == "<lambda>"
     stack: list[tuple[ast.AST, str | None]] = [(tree, None)]
     while stack:
@@ -172,7 +168,7 @@ def definitions(tree: ast.Module, code: CodeType) -> Any:
         stack += [(x, inner) for x in ast.iter_child_nodes(node)]
 
 
-def covers(node: ast.AST, code: CodeType) -> bool:
+def covers(node: ast.FunctionDef | ast.Lambda, code: CodeType) -> bool:
     """Whether the instructions of the code, and no others, are those of the node."""
     seen = {
         (line, column)
@@ -180,12 +176,8 @@ def covers(node: ast.AST, code: CodeType) -> bool:
         if line is not None and column is not None and end is not None and (column, end) != (0, 0)
     }
     body = node.body if isinstance(node, ast.Lambda) else node
-    starts = {
-        (x.lineno, x.col_offset)
-        for x in ast.walk(body)  # type: ignore[arg-type]
-        if "lineno" in x._attributes and hasattr(x, "lineno")
-    }
-    return bool(seen) and seen <= starts | {(node.lineno, node.col_offset)}  # type: ignore[attr-defined]
+    starts = {(x.lineno, x.col_offset) for x in ast.walk(body) if isinstance(x, ast.expr | ast.stmt)}
+    return bool(seen) and seen <= starts | {(node.lineno, node.col_offset)}
 
 
 def every_parameter(arguments: ast.arguments) -> list[ast.arg]:
@@ -213,11 +205,12 @@ def renamed(code: CodeType, name: str, qualname: str) -> CodeType:
     """The code under the user's names: blocks, and functions of ours, go by the name of what they are in."""
     consts = []
     for x in code.co_consts:
-        if isinstance(x, CodeType):
-            ours = x.co_name.startswith(BLOCK) or PREFIX + "later" in x.co_varnames[: x.co_argcount]
-            inner = name if ours else x.co_name
-            x = renamed(x, inner, qualname if ours else f"{qualname}.<locals>.{inner}")
-        consts.append(x)
+        if not isinstance(x, CodeType):
+            consts.append(x)
+            continue
+        ours = x.co_name.startswith(BLOCK) or PREFIX + "later" in x.co_varnames[: x.co_argcount]
+        inner = name if ours else x.co_name
+        consts.append(renamed(x, inner, qualname if ours else f"{qualname}.<locals>.{inner}"))
     return code.replace(co_consts=tuple(consts), co_name=name, co_qualname=qualname)
 
 

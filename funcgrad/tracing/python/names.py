@@ -53,9 +53,7 @@ def names_bound_by(node: ast.AST) -> list[str]:
 def walrus_names(node: ast.AST) -> list[str]:
     """The names that ``:=`` binds anywhere inside."""
     return [
-        x.target.id
-        for x in ast.walk(node)
-        if isinstance(x, ast.NamedExpr) and isinstance(x.target, ast.Name)
+        x.target.id for x in ast.walk(node) if isinstance(x, ast.NamedExpr) and isinstance(x.target, ast.Name)
     ]
 
 

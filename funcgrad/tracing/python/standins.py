@@ -20,7 +20,7 @@ def always(_args: tuple[Any, ...], _kwargs: dict[str, Any]) -> bool:
     return True
 
 
-def stands_in(theirs: Any, ours: Function, condition: Condition = always) -> None:
+def stands_in(theirs: Any, ours: Any, condition: Condition = always) -> None:
     """Enter a function that stands in for a library's under a condition on its arguments."""
     _STAND_INS[theirs] = ours, condition
 

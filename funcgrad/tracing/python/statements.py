@@ -28,7 +28,9 @@ BLOCK = PREFIX + "block"
 class StatementRewriter(ExpressionRewriter):
     """Rewrites the body of one function."""
 
-    def __init__(self, body: Sequence[ast.stmt], arguments: ast.arguments, first_parameter: str | None) -> None:
+    def __init__(
+        self, body: Sequence[ast.stmt], arguments: ast.arguments, first_parameter: str | None
+    ) -> None:
         self._arguments = arguments
         self._first_parameter = first_parameter
         self._globals = declared(body, ast.Global)
@@ -64,7 +66,9 @@ class StatementRewriter(ExpressionRewriter):
 
     # -- blocks ------------------------------------------------------------------------------------------
 
-    def _block_function(self, place: ast.stmt, role: str, body: list[ast.stmt], bound: Names) -> ast.FunctionDef:
+    def _block_function(
+        self, place: ast.stmt, role: str, body: list[ast.stmt], bound: Names
+    ) -> ast.FunctionDef:
         shared = bound - self._globals
         start: list[ast.stmt] = [ast.Nonlocal(sorted(shared))] if shared else []
         if bound & self._globals:
@@ -197,7 +201,9 @@ class StatementRewriter(ExpressionRewriter):
             return node
         operator = at(node, ast.Constant(operator_name(node.op)))
         array, index = self.visit(node.target.value), self.index(self.visit(node.target.slice))
-        return at(node, ast.Expr(self.hooked(node, "augment", operator, array, index, self.visit(node.value))))
+        return at(
+            node, ast.Expr(self.hooked(node, "augment", operator, array, index, self.visit(node.value)))
+        )
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt | list[ast.stmt] | None:
         if node.value is None:
@@ -281,5 +287,3 @@ def suspends(node: ast.FunctionDef) -> bool:
         if not isinstance(x, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
             stack += ast.iter_child_nodes(x)
     return False
-
-

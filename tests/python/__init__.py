@@ -1,0 +1,1 @@
+"""Plain Python under a compiled function."""

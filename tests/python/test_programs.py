@@ -1,0 +1,39 @@
+"""Plain Python under `jit`: the values and gradients of Python itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import funcgrad as fg
+
+from .programs import CASES
+
+Case = tuple[Callable[..., Any], tuple[Any, ...], int | None]
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case[0].__name__ for case in CASES])
+def test_values_are_pythons(case: Case) -> None:
+    function, args, _ = case
+    np.testing.assert_allclose(fg.jit(function)(*args), function(*args), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "case", [x for x in CASES if x[2] is not None], ids=[x[0].__name__ for x in CASES if x[2] is not None]
+)
+def test_gradients_are_those_of_finite_differences(case: Case) -> None:
+    function, args, argnum = case
+    assert argnum is not None
+    found = fg.jit(fg.grad(function, argnum))(*args)
+    np.testing.assert_allclose(fg.grad(fg.jit(function), argnum)(*args), found, rtol=1e-9, atol=1e-12)
+    direction = np.random.default_rng(1).normal(size=np.shape(args[argnum]))
+
+    def along(step: float) -> Any:
+        moved = [x + step * direction if k == argnum else x for k, x in enumerate(args)]
+        return function(*moved)
+
+    difference = (along(1e-6) - along(-1e-6)) / 2e-6
+    np.testing.assert_allclose(np.sum(found * direction), difference, rtol=1e-4, atol=1e-6)
