@@ -12,9 +12,9 @@ from funcgrad import tree
 from funcgrad.api.arguments import here
 from funcgrad.api.calls import trace
 from funcgrad.api.inspect import name_inputs
-from funcgrad.api.recent import Recent
 from funcgrad.api.python.functions import recordable
 from funcgrad.api.python.hooks import UNROLLED_OPERATIONS, Hooks
+from funcgrad.api.recent import Recent
 from funcgrad.api.static_arguments import static_arguments
 from funcgrad.api.transformed import TransformedFunction, function_expected
 from funcgrad.compile.runtime.tiering import register
