@@ -27,6 +27,7 @@ from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.replay import inline
 from funcgrad.transforms.simplify import simplify_program
+from funcgrad.tree.straight import straight_call
 
 register()
 
@@ -123,7 +124,7 @@ def jit(
 class Specialization:
     """What was made for one kind of arguments."""
 
-    __slots__ = ("_executable", "avals", "donated", "out_tree", "program")
+    __slots__ = ("_executable", "_straight", "avals", "donated", "out_tree", "program")
 
     def __init__(
         self, program: Program, avals: tuple[Aval, ...], out_tree: Any, donated: frozenset[int]
@@ -134,6 +135,7 @@ class Specialization:
         self.avals = avals
         self.out_tree = out_tree
         self._executable: Any = None
+        self._straight: Callable[..., Any] | None = None
 
     @property
     def executable(self) -> Any:
@@ -144,6 +146,12 @@ class Specialization:
             # Two threads may both make it; the machine code is built once, and both forms are right.
             self._executable = compiled(self.program, strict=True, donated=self.donated)
         return self._executable
+
+    def straight(self, arguments: Any) -> Callable[..., Any] | None:
+        """The native code as a function of arguments and keyword arguments of this structure."""
+        if self._straight is None:
+            self._straight = straight_call(self.executable.call, arguments, self.out_tree)
+        return self._straight
 
 
 class JittedFunction(TransformedFunction[P, R]):
@@ -162,6 +170,8 @@ class JittedFunction(TransformedFunction[P, R]):
         self._kinds = Recent[Specialization](MOST_KINDS)
         self._direct: Callable[..., Any] | None = None
         """The native code of the last kind whose arguments and results are plain."""
+        self._straight: Callable[..., Any] | None = None
+        """The native code of the last kind that has been seen twice, for arguments of its structure."""
         self._latest: dict[Any, Specialization] = {}
         """The last kind seen of each structure of arguments."""
 
@@ -169,6 +179,10 @@ class JittedFunction(TransformedFunction[P, R]):
         direct = self._direct
         if direct is not None and not kwargs:
             out: R = direct(*args)
+            if out is not NotImplemented:
+                return out
+        elif self._straight is not None:
+            out = self._straight(args, kwargs)
             if out is not NotImplemented:
                 return out
         try:
@@ -185,6 +199,8 @@ class JittedFunction(TransformedFunction[P, R]):
         if latest is not None:
             out = latest.executable.call(*leaves)
             if out is not NotImplemented:
+                if not static:
+                    self._straight = latest.straight(treedef)
                 return tree.unflatten(latest.out_tree, out)
         leaves = plain_leaves(leaves)
         found = self._specialization(static, treedef, leaves, args, kwargs)

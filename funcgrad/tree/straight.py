@@ -1,0 +1,164 @@
+"""Taking trees of one known structure apart, and making them, by straight-line code written for it.
+
+Walking a structure costs some 100 ns a node; a line of Python that knows where the leaves are costs 20. What
+is written here takes a tree only when it has exactly the structure that it was written for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from funcgrad.tree.nodes import (
+    DICT,
+    LIST,
+    TUPLE,
+    DataclassNode,
+    NamedTupleNode,
+    NodeType,
+    NoneNode,
+)
+from funcgrad.tree.treedef import LEAF, TreeDef
+
+MOST_LEAVES = 2000
+"""Leaves beyond which nobody waits for a microsecond."""
+
+_PLAIN_KEYS = (str, int, bytes)
+
+
+def straight_call(call: Callable[..., Any], arguments: TreeDef, result: TreeDef) -> Callable[..., Any] | None:
+    """A function of positional and keyword arguments that hands their leaves to `call`, if it can be written.
+
+    `arguments` is the structure of ``(args, kwargs)``, `result` that of what is made of the tuple that `call`
+    returns. For arguments of another structure the function returns NotImplemented, as `call` may.
+
+    >>> arguments = fg.tree.structure((({"w": 0, "b": 0},), {}))
+    >>> swapped = straight_call(lambda b, w: (w, b), arguments, fg.tree.structure((0, [0])))
+    >>> swapped(({"w": 1.0, "b": 2.0},), {}), swapped((3.0,), {})
+    ((1.0, [2.0]), NotImplemented)
+    """
+    if max(arguments.num_leaves, result.num_leaves) > MOST_LEAVES:
+        return None
+    writer = _Writer(call)
+    positional, keywords = arguments.children()
+    if not (writer.take(positional, "args") and writer.take(keywords, "kwargs")):
+        return None
+    return writer.function(result)
+
+
+class _Writer:
+    """Collects the lines of one function, the names of its leaves, and the objects that it uses."""
+
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self.lines: list[str] = []
+        self.leaves: list[str] = []
+        self.names = 0
+        self.objects: dict[str, Any] = {"call": call}
+
+    def named(self, thing: Any) -> str:
+        """A name for an object that the code uses."""
+        name = f"o{len(self.objects)}"
+        self.objects[name] = thing
+        return name
+
+    def take(self, treedef: TreeDef, name: str) -> bool:
+        """Write what takes apart the tree that is called `name`; whether it can be written."""
+        if not name.isidentifier():
+            self.names += 1
+            self.lines.append(f"t{self.names} = {name}")
+            name = f"t{self.names}"
+        if treedef is LEAF:
+            self.leaves.append(name)
+            return True
+        node_type = treedef.node_type
+        children = treedef.children()
+        if isinstance(node_type, NoneNode):
+            self.refuse(f"{name} is not None")
+            return True
+        assert node_type is not None
+        takes = _TAKES.get(type(node_type))
+        return takes is not None and takes(self, node_type, treedef.aux, children, name)
+
+    def refuse(self, condition: str) -> None:
+        """Write that trees for which this holds have another structure."""
+        self.lines += [f"if {condition}:", "    return NotImplemented"]
+
+    def sequence(
+        self, node_type: NodeType, aux: Any, children: list[TreeDef], name: str, *, counted: bool = True
+    ) -> bool:
+        """A tuple or a list."""
+        length = f" or len({name}) != {len(children)}" if counted else ""
+        self.refuse(f"type({name}) is not {self.named(node_type.cls)}{length}")
+        if not children:
+            return True
+        parts = [f"{name}_{k}" for k in range(len(children))]
+        self.lines.append(f"{', '.join(parts)}, = {name}")
+        return self.all_taken(children, parts)
+
+    def named_tuple(self, node_type: NodeType, aux: Any, children: list[TreeDef], name: str) -> bool:
+        """A named tuple: its class says how long it is."""
+        return self.sequence(node_type, aux, children, name, counted=False)
+
+    def mapping(self, node_type: NodeType, aux: Any, children: list[TreeDef], name: str) -> bool:
+        """A dictionary with keys whose equality is beyond doubt."""
+        if any(type(key) not in _PLAIN_KEYS for key in aux):
+            return False
+        self.refuse(f"type({name}) is not dict or len({name}) != {len(children)}")
+        return self.all_taken(children, [f"{name}[{key!r}]" for key in aux])
+
+    def record(self, node_type: NodeType, aux: Any, children: list[TreeDef], name: str) -> bool:
+        """A dataclass without static fields."""
+        assert isinstance(node_type, DataclassNode)
+        if node_type.static_fields:
+            return False
+        self.refuse(f"type({name}) is not {self.named(node_type.cls)}")
+        return self.all_taken(children, [f"{name}.{field}" for field in node_type.data_fields])
+
+    def all_taken(self, children: list[TreeDef], names: list[str]) -> bool:
+        """Take children apart; whether all of it can be written."""
+        return all(self.take(child, name) for child, name in zip(children, names, strict=True))
+
+    def made(self, treedef: TreeDef, leaves: list[str]) -> str:
+        """The expression of a tree; takes its leaves from the front of `leaves`."""
+        if treedef is LEAF:
+            return leaves.pop(0)
+        node_type = treedef.node_type
+        assert node_type is not None
+        parts = [self.made(child, leaves) for child in treedef.children()]
+        if node_type is TUPLE:
+            return f"({''.join(part + ', ' for part in parts)})"
+        if node_type is LIST:
+            return f"[{', '.join(parts)}]"
+        if node_type is DICT:
+            keys = [repr(key) if type(key) in _PLAIN_KEYS else self.named(key) for key in treedef.aux]
+            items = [f"{key}: {part}" for key, part in zip(keys, parts, strict=True)]
+            return f"{{{', '.join(items)}}}"
+        inside = f"({''.join(part + ', ' for part in parts)})"
+        return f"{self.named(node_type.unflatten)}({self.named(treedef.aux)}, {inside})"
+
+    def function(self, result: TreeDef) -> Callable[..., Any]:
+        """The function of all that was taken, which makes a tree of what `call` returns."""
+        names = [f"r{k}" for k in range(result.num_leaves)]
+        expression = self.made(result, list(names))
+        lines = ["def straight(args, kwargs):", "    try:", *[f"        {line}" for line in self.lines]]
+        lines += ["    except (KeyError, AttributeError):", "        return NotImplemented"]
+        lines += [
+            f"    out = call({', '.join(self.leaves)})",
+            "    if out is NotImplemented:",
+            "        return out",
+        ]
+        lines += [f"    {', '.join(names)}, = out"] if names else []
+        lines.append(f"    return {expression}")
+        namespace: dict[str, Any] = {**self.objects}
+        exec("\n".join(lines), namespace)
+        found: Callable[..., Any] = namespace["straight"]
+        return found
+
+
+_TAKES: Mapping[type[NodeType], Callable[..., bool]] = {
+    type(TUPLE): _Writer.sequence,
+    type(LIST): _Writer.sequence,
+    type(DICT): _Writer.mapping,
+    NamedTupleNode: _Writer.named_tuple,
+    DataclassNode: _Writer.record,
+}

@@ -1,0 +1,131 @@
+"""Calls of compiled functions with nested arguments and results: straight-line code for one structure."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, namedtuple
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import funcgrad as fg
+from funcgrad.tree.straight import straight_call
+
+Point = namedtuple("Point", "x y")
+
+
+@dataclass
+class Model:
+    w: Any
+    b: Any
+
+
+TREES = [
+    ((1.0, 2.0), {}),
+    (({"w": 1.0, "b": (2.0, [3.0])},), {}),
+    ((Point(1.0, {"a": 2.0}),), {"scale": 3.0}),
+    ((Model(1.0, (2.0,)), None, []), {}),
+    (({1: 1.0, 2: 2.0},), {"z": {}, "a": [1.0]}),
+    (((),), {}),
+]
+
+
+@pytest.mark.parametrize("given", TREES, ids=repr)
+def test_leaves_go_in_the_order_of_flatten(given: Any) -> None:
+    leaves, structure = fg.tree.flatten(given)
+    found: list[Any] = []
+    call = straight_call(lambda *x: found.extend(x) or tuple(x), structure, structure)
+    assert call is not None
+    assert call(*given) == given
+    assert found == leaves
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ((1.0,), {}),
+        (({"w": 1.0},), {}),
+        (({"w": 1.0, "c": 2.0},), {}),
+        ((OrderedDict(w=1.0, b=2.0),), {}),
+        (({"w": 1.0, "b": 2.0},), {"k": 1.0}),
+        (({"w": 1.0, "b": 2.0}, 1.0), {}),
+    ],
+    ids=repr,
+)
+def test_another_structure_is_left_to_others(other: Any) -> None:
+    structure = fg.tree.structure((({"w": 0, "b": 0},), {}))
+    call = straight_call(lambda b, w: (b, w), structure, fg.tree.structure((0, 0)))
+    assert call is not None
+    assert call(*other) is NotImplemented
+
+
+def test_what_is_not_known_by_sight_is_walked() -> None:
+    for given in ((OrderedDict(a=1.0),), ({(1, 2): 1.0},), (fg.tree.Partial(np.add, 1.0),)):
+        structure = fg.tree.structure((given, {}))
+        assert straight_call(lambda x: (x,), structure, fg.tree.structure(0)) is None
+
+
+def test_results_of_any_kind_are_made() -> None:
+    result = fg.tree.structure((OrderedDict(b=0, a=0), Model(0, None)))
+    call = straight_call(lambda x: (x, x, x), fg.tree.structure(((0,), {})), result)
+    assert call is not None
+    assert call((1.0,), {}) == (OrderedDict(b=1.0, a=1.0), Model(1.0, None))
+
+
+def test_errors_of_the_call_are_raised_once() -> None:
+    calls: list[float] = []
+
+    def failing(x: float) -> Any:
+        calls.append(x)
+        raise KeyError("of the user")
+
+    call = straight_call(failing, fg.tree.structure((({"a": 0},), {})), fg.tree.structure(0))
+    assert call is not None
+    with pytest.raises(KeyError, match="of the user"):
+        call(({"a": 1.0},), {})
+    assert calls == [1.0]
+
+
+@pytest.mark.parametrize("wrap", [dict, lambda d: Point(d["w"], d["b"]), lambda d: Model(d["w"], d["b"])])
+def test_jitted_functions_take_and_give_trees(wrap: Any) -> None:
+    def loss(p: Any) -> Any:
+        w, b = (
+            (p["w"], p["b"])
+            if isinstance(p, dict)
+            else tuple(vars(p).values())
+            if isinstance(p, Model)
+            else p
+        )
+        return np.sum(w**2) * b
+
+    step = fg.jit(fg.value_and_grad(loss))
+    for k in range(5):
+        given = wrap({"w": np.arange(3.0) + k, "b": 2.0 + k})
+        value, grad = step(given)
+        expected, expected_grad = fg.value_and_grad(loss)(given)
+        np.testing.assert_allclose(value, expected)
+        assert fg.tree.structure(grad) == fg.tree.structure(expected_grad)
+        for a, b in zip(fg.tree.leaves(grad), fg.tree.leaves(expected_grad), strict=True):
+            np.testing.assert_allclose(a, b)
+
+
+def test_another_shape_dtype_or_structure_after_many_calls() -> None:
+    double = fg.jit(lambda p, *, scale=2.0: {k: v * scale for k, v in p.items()})
+    for given in ({"a": np.ones(3)}, {"a": np.ones(4)}, {"a": np.ones(3, np.float32)}, {"b": 1.0}, {}):
+        for _ in range(3):
+            out = double(given)
+            assert list(out) == list(given)
+            for key, value in out.items():
+                np.testing.assert_array_equal(value, given[key] * 2.0)
+                assert np.result_type(value) == np.result_type(
+                    given[key], 1.0 if np.ndim(value) == 0 else value
+                )
+        assert double(given, scale=3.0).keys() == given.keys()
+
+
+def test_traced_arguments_are_traced() -> None:
+    square = fg.jit(lambda p: {"y": p["x"] ** 2})
+    for _ in range(3):
+        square({"x": 3.0})
+    assert fg.grad(lambda x: square({"x": x})["y"])(3.0) == 6.0
