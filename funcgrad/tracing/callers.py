@@ -217,6 +217,8 @@ def all_steps(code: CodeType) -> tuple[Step, ...]:
             continue
         if name == "BINARY_OP":
             value = instruction.argrepr
+        elif name == "KW_NAMES":
+            value = code.co_consts[instruction.arg or 0]
         steps.append(Step(name, value, instruction.offset, dis.stack_effect(instruction.opcode, argument)))
     return tuple(steps)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextvars import ContextVar
+from sys import _getframe
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,14 @@ from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.adapters import introduce
+from funcgrad.tracing.overwriting import may_be_overwritten
 from funcgrad.tracing.tracer import Tracer
 
 COPY_BELOW = 1 << 14
-"""Captured arrays up to this many bytes are copied, so that a buffer the user reuses stays right."""
+"""Captured arrays up to this many bytes are copied, so that a buffer the user reuses stays right.
+
+Larger ones are copied where the code that runs may write into them (see `funcgrad.tracing.overwriting`).
+"""
 
 _active: ContextVar[Recorder | None] = ContextVar("funcgrad_recorder", default=None)
 
@@ -51,13 +56,14 @@ class Recorder:
 
     __slots__ = (
         "_captured",
-        "_locked",
+        "_held",
         "_token",
         "avals",
         "block",
         "closed",
         "deferred",
         "derivatives",
+        "keeps_arrays",
         "level",
         "location",
         "moved",
@@ -102,6 +108,8 @@ class Recorder:
         """The last refusal to give a value, which C code may have replaced by an error of its own."""
         self.deferred = False
         """Whether that refusal is to be raised when the function returns, as it could not be before."""
+        self.keeps_arrays = transform == "jit"
+        """Whether small arrays are captured, and no copies of them: compiled code reads them at every call."""
         self.varying: dict[int, bool] = {}
         """What `funcgrad.tracing.constants` has found out: whether a derivative flows through an index."""
         self.block = False
@@ -109,7 +117,7 @@ class Recorder:
         self.moved: list[tuple[Tracer, Recorder, int, Aval]] = []
         """Tracers of outer traces that were written here, each with what it stood for before."""
         self._captured: dict[Any, int] = {}
-        self._locked: list[Any] = []
+        self._held: list[Any] = []
 
     def __enter__(self) -> Recorder:
         self._token = _active.set(self)
@@ -123,11 +131,8 @@ class Recorder:
         self.close()
 
     def close(self) -> None:
-        """End the trace: its tracers are refused from now on, and borrowed arrays are given back."""
+        """End the trace: its tracers are refused from now on."""
         self.closed = True
-        for array in reversed(self._locked):
-            unlock(array)
-        self._locked = []
 
     def require_open(self, x: Tracer) -> None:
         """Raise EscapedTracerError if the trace has ended."""
@@ -199,14 +204,17 @@ class Recorder:
         if index is not None:
             return index
         aval = aval_of(x)
-        writeable = writeable_memory(x) if isinstance(x, np.ndarray) else None
-        if writeable is not None:
-            if x.nbytes <= COPY_BELOW:
+        given = x
+        if isinstance(x, np.ndarray):
+            x = plain_array(x)
+            small = x.nbytes <= COPY_BELOW and not self.keeps_arrays
+            if writeable_memory(x) and (small or may_be_overwritten(x, _getframe(1), "trace")):
                 # A copy, and no key: the next use may find other numbers in the same buffer.
                 return self._operand(aval, x.copy(), False)
-            writeable.flags.writeable = False
-            self._locked.append(writeable)
         index = self._captured[key] = self._operand(aval, x, False)
+        if x is not given:
+            # The key is the identity of what was given, which must not become another array's meanwhile.
+            self._held.append(given)
         return index
 
     # -- operations ------------------------------------------------------------------------------------
@@ -410,27 +418,20 @@ class Recorder:
         return tuple(equations)
 
 
-def writeable_memory(x: Any) -> Any:
-    """The array through which the elements of `x` can be written: itself, or what a read-only view shows."""
+def plain_array(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The array itself, as NumPy's own class sees it, with its bytes in this machine's order."""
+    if type(x) is not np.ndarray:
+        x = np.asarray(x)
+    return x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
+
+
+def writeable_memory(x: Any) -> bool:
+    """Whether the elements of `x` can be written: through itself, or through what a read-only view shows."""
     while not x.flags.writeable:
         x = x.base
         if not isinstance(x, np.ndarray):
-            return None
-    return x
-
-
-def unlock(array: Any) -> None:
-    """Make an array writeable again that was before it was captured.
-
-    NumPy refuses this for a view whose base is read-only, as it is while an outer trace holds it.
-    """
-    base = array.base
-    held = isinstance(base, np.ndarray) and not base.flags.writeable
-    if held:
-        base.flags.writeable = True
-    array.flags.writeable = True
-    if held:
-        base.flags.writeable = False
+            return False
+    return True
 
 
 def recorder_of(inputs: Sequence[Any]) -> Recorder | None:
