@@ -151,12 +151,18 @@ def test_kinds_of_arguments_do_not_mix() -> None:
         np.testing.assert_array_equal(double(x), want)
 
 
-def test_closures_are_read_once() -> None:
+def test_names_are_read_once_and_arrays_at_every_call() -> None:
     data = np.arange(3.0)
-    total = fg.jit(lambda x: np.sum(x * data))
+
+    def function(x: Any) -> Any:
+        return np.sum(x * data)
+
+    total = fg.jit(function)
     assert total(np.ones(3)) == 3.0
-    data[:] = 0
-    assert total(np.ones(3)) == 3.0, "a compiled function keeps the arrays it was recorded with"
+    data[:] = 5.0
+    assert total(np.ones(3)) == 15.0, "the array that was closed over, as it is now"
+    data = np.zeros(3)
+    assert total(np.ones(3)) == 15.0, "the array that the name stood for when the function was recorded"
 
 
 def test_branch_on_a_value_is_refused_with_the_remedy() -> None:

@@ -17,7 +17,7 @@ from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
 from funcgrad.ops.structure import move_axis
 from funcgrad.tracing.labelled import plain_leaves
-from funcgrad.tracing.recorder import active_recorder
+from funcgrad.tracing.recorder import active_recorder, captured
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.batching import batch_program, mapped_outputs
 
@@ -184,21 +184,16 @@ class Mapping:
         """
         fresh = iter(examples)
         leaves = [
-            next(fresh) if axis is not None else captured(x) if isinstance(x, np.ndarray) else x
+            next(fresh)
+            if axis is not None
+            else captured(x, active_recorder())
+            if isinstance(x, np.ndarray)
+            else x
             for x, axis in zip(self._leaves, self._axes, strict=True)
         ]
         args_tree, named_tree = self._treedef
         count = args_tree.num_leaves
         return tree.unflatten(args_tree, leaves[:count]), tree.unflatten(named_tree, leaves[count:])
-
-
-def captured(array: Any) -> Any:
-    """The array as a tracer of the open trace; as it is where it is not numeric."""
-    recorder = active_recorder()
-    if recorder is None or array.dtype.kind not in "fciub":
-        return array
-    index = recorder.index_of(array)
-    return Tracer(recorder, index, recorder.avals[index])
 
 
 def as_array(leaf: Any) -> Any:

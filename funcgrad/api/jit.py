@@ -11,6 +11,7 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.api.arguments import here
 from funcgrad.api.calls import trace
+from funcgrad.api.closed_over import Copies, reading_in_place
 from funcgrad.api.inspect import name_inputs
 from funcgrad.api.python.functions import recordable
 from funcgrad.api.python.hooks import UNROLLED_OPERATIONS, Hooks
@@ -124,14 +125,21 @@ def jit(
 class Specialization:
     """What was made for one kind of arguments."""
 
-    __slots__ = ("_executable", "_straight", "avals", "donated", "out_tree", "program")
+    __slots__ = ("_executable", "_straight", "avals", "copies", "donated", "out_tree", "program")
 
     def __init__(
-        self, program: Program, avals: tuple[Aval, ...], out_tree: Any, donated: frozenset[int]
+        self,
+        program: Program,
+        avals: tuple[Aval, ...],
+        out_tree: Any,
+        donated: frozenset[int],
+        copies: Copies,
     ) -> None:
         self.program = program
         self.donated = donated
         """The leaves whose memory may become a result's."""
+        self.copies = copies
+        """Copies of arrays that the function closes over, to be brought up to date before it is called."""
         self.avals = avals
         self.out_tree = out_tree
         self._executable: Any = None
@@ -197,13 +205,15 @@ class JittedFunction(TransformedFunction[P, R]):
         leaves, treedef = tree.flatten(dynamic)
         latest = self._latest.get((static, treedef))
         if latest is not None:
+            latest.copies.refresh()
             out = latest.executable.call(*leaves)
             if out is not NotImplemented:
-                if not static:
+                if not static and not len(latest.copies):
                     self._straight = latest.straight(treedef)
                 return tree.unflatten(latest.out_tree, out)
         leaves = plain_leaves(leaves)
         found = self._specialization(static, treedef, leaves, args, kwargs)
+        found.copies.refresh()
         recorder = recorder_of([*leaves, *[x for _, x in found.program.captured]])
         if recorder is not None:
             recorder.native = True
@@ -217,6 +227,8 @@ class JittedFunction(TransformedFunction[P, R]):
 
     def _remember(self, found: Specialization, treedef: Any, n_args: int) -> None:
         """Let the next call with the same kind of plain arguments go straight to the native code."""
+        if len(found.copies):
+            return
         plain = treedef == tree.structure(((0,) * n_args, {}))
         if plain and found.out_tree == tree.structure((0,) * len(found.program.outputs)):
             self._direct = found.executable.call
@@ -297,11 +309,12 @@ class JittedFunction(TransformedFunction[P, R]):
         traced = trace(self._fun, call, avals, "jit", collect, with_values=False, avals=avals)
         recorder = traced.recorder
         program = simplify_program(recorder.program(range(len(avals)), traced.outputs))
-        program = with_arrays_of_its_own(program)
+        program, copies = reading_in_place(program)
         numbers = {n for n in positions if isinstance(n, int)}
         others = {k: v for k, v in kwargs.items() if k not in positions}
         name_inputs(program, self._fun, args, others, numbers)
-        return Specialization(program, avals, structure[0], self._donated_leaves(args, positions))
+        donated = self._donated_leaves(args, positions)
+        return Specialization(program, avals, structure[0], donated, copies)
 
     def _rewritten(self) -> Function:
         """The function, with statements that ask whether what decides them is traced."""
@@ -350,11 +363,3 @@ class JittedFunction(TransformedFunction[P, R]):
 
         kernels = self.specialized(*args, **kwargs).executable.kernels
         return SourceText("\n\n".join([kernel.source for kernel in kernels]))
-
-
-def with_arrays_of_its_own(program: Program) -> Program:
-    """The Program with copies of the arrays that it captured: their owners may change them."""
-    captured = tuple(
-        [(v, np.array(x, order="C") if isinstance(x, np.ndarray) else x) for v, x in program.captured]
-    )
-    return Program(program.inputs, captured, program.equations, program.outputs, program.name)

@@ -20,7 +20,7 @@ from funcgrad.ops.structure import aval, cast
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.conversion import assigned_into_array
 from funcgrad.tracing.lists import asoperand
-from funcgrad.tracing.recorder import located
+from funcgrad.tracing.recorder import Recorder, captured, located
 from funcgrad.tracing.tracer import Tracer
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -94,6 +94,8 @@ def array_ufunc(self: Tracer, ufunc: Any, method: str, *inputs: Any, **kwargs: A
     """NumPy's protocol for ufuncs: ``np.sin(t)``, ``array + t``, ``np.add.reduce(t)``."""
     if any(type(x) is np.ndarray and x.dtype.hasobject for x in inputs):
         inputs = tuple([asoperand(x) for x in inputs])
+    if self._recorder.keeps_arrays:
+        inputs = tuple([combined(x, self._recorder) for x in inputs])
     if method == "__call__":
         ours = FUNCTIONS.get(ufunc) or deferred(ufunc)
         if ours is not None:
@@ -194,7 +196,36 @@ def array_function(self: Tracer, function: Any, types: Any, args: Any, kwargs: A
     if ours is None:
         module = getattr(function, "__module__", "numpy") or "numpy"
         raise unsupported(f"{module}.{function.__name__}".replace("numpy.", "np.", 1))
+    if self._recorder.keeps_arrays and function in COMBINING:
+        args = [combined(x, self._recorder) for x in args]
     return ours(*args, **kwargs)
+
+
+COMBINING = frozenset(
+    [
+        *(
+            np.concatenate,
+            np.convolve,
+            np.correlate,
+            np.cross,
+            np.dot,
+            np.einsum,
+            np.hstack,
+            np.inner,
+            np.kron,
+        ),
+        *(np.matmul, np.outer, np.stack, np.tensordot, np.vdot, np.vstack, np.where, np.column_stack),
+    ]
+)
+"""Functions that combine arrays by their elements. Under `jit` all of these are recorded as they are, before
+anything is made of them: an array that is changed afterwards is read anew at every call."""
+
+
+def combined(x: Any, recorder: Recorder) -> Any:
+    """An operand as a tracer where it is an array of NumPy's, also in a list."""
+    if type(x) is np.ndarray:
+        return captured(x, recorder)
+    return [combined(item, recorder) for item in x] if type(x) in (list, tuple) else x
 
 
 def unsupported(name: str) -> UnsupportedFunctionError:

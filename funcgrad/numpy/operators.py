@@ -16,26 +16,33 @@ from funcgrad.numpy.arithmetic import divmod, positive, power_of  # noqa: A004
 from funcgrad.numpy.rounding import round as rounded
 from funcgrad.ops import arithmetic, comparison, logic, magnitude, rounding
 from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.recorder import captured
 from funcgrad.tracing.tracer import Tracer, install
 
 Operation = Callable[..., Any]
 
-KNOWN = frozenset({Tracer, float, int, complex, bool, np.ndarray, np.float64, list, tuple})
+KNOWN = frozenset({Tracer, float, int, complex, bool, np.float64, list, tuple})
 """Types that every operator takes without asking further."""
 
 
 def defers_to(other: Any) -> bool:
     """Whether the other operand wants its own reflected operator: ``__array_ufunc__ = None`` (NEP 13)."""
-    return getattr(type(other), "__array_ufunc__", KNOWN) is None
+    return type(other) is not np.ndarray and getattr(type(other), "__array_ufunc__", KNOWN) is None
+
+
+def as_captured(self: Tracer, other: Any) -> Any:
+    """An array of NumPy's as it is; as a tracer where compiled code is to read it anew at every call."""
+    recorder = self._recorder
+    return captured(other, recorder) if recorder.keeps_arrays and type(other) is np.ndarray else other
 
 
 def forward(operation: Operation, name: str) -> Operation:
     """``x + y`` with the tracer on the left."""
 
     def operate(self: Tracer, other: Any) -> Any:
-        if type(other) in KNOWN or not defers_to(other):
+        if type(other) in KNOWN:
             return operation(self, other)
-        return NotImplemented
+        return NotImplemented if defers_to(other) else operation(self, as_captured(self, other))
 
     return named(operate, name)
 
@@ -44,9 +51,9 @@ def reflected(operation: Operation, name: str) -> Operation:
     """``x + y`` with the tracer on the right, and on the left what does not know it."""
 
     def operate(self: Tracer, other: Any) -> Any:
-        if type(other) in KNOWN or not defers_to(other):
+        if type(other) in KNOWN:
             return operation(other, self)
-        return NotImplemented
+        return NotImplemented if defers_to(other) else operation(as_captured(self, other), self)
 
     return named(operate, name)
 

@@ -70,7 +70,8 @@ def reaches(target: Target, x: Any, frame: FrameType) -> bool:
     """Whether a target, as it is now, is memory of `x`; True where it cannot be told."""
     if target.is_call:
         value = called_value(target.steps, frame)
-        return value is None or called_writes(value, frame.f_globals).anything
+        found = ANYTHING if value is None else called_writes(value, frame.f_globals)
+        return found.anything or any(reaches(inner, x, frame) for inner in found.targets)
     if target.names is not None:
         value = static_value(target.steps, target.names)
     else:

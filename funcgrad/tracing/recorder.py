@@ -108,8 +108,8 @@ class Recorder:
         """The last refusal to give a value, which C code may have replaced by an error of its own."""
         self.deferred = False
         """Whether that refusal is to be raised when the function returns, as it could not be before."""
-        self.keeps_arrays = transform == "jit"
-        """Whether small arrays are captured, and no copies of them: compiled code reads them at every call."""
+        self.keeps_arrays: bool = transform == "jit" or (outer is not None and outer.keeps_arrays)
+        """Whether small arrays are captured as they are, too: compiled code reads them at every call."""
         self.varying: dict[int, bool] = {}
         """What `funcgrad.tracing.constants` has found out: whether a derivative flows through an index."""
         self.block = False
@@ -206,7 +206,7 @@ class Recorder:
         aval = aval_of(x)
         given = x
         if isinstance(x, np.ndarray):
-            x = plain_array(x)
+            x = x if self.keeps_arrays else plain_array(x)
             small = x.nbytes <= COPY_BELOW and not self.keeps_arrays
             if writeable_memory(x) and (small or may_be_overwritten(x, _getframe(1), "trace")):
                 # A copy, and no key: the next use may find other numbers in the same buffer.
@@ -460,6 +460,14 @@ def differentiates(recorder: Recorder | None) -> bool:
 def outlived(recorder: Recorder | None) -> bool:
     """Whether a trace around this one will differentiate what is recorded here, after this one has ended."""
     return recorder is not None and recorder.derivatives > differentiates(recorder)
+
+
+def captured(array: Any, recorder: Recorder | None) -> Any:
+    """The array as a tracer of the trace; as it is where there is none, and where it is not numeric."""
+    if recorder is None or array.dtype.kind not in "fciub":
+        return array
+    index = recorder.index_of(array)
+    return Tracer(recorder, index, recorder.avals[index])
 
 
 def as_source(location: Any) -> Source | None:
