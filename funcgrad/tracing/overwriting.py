@@ -18,6 +18,7 @@ import numpy as np
 
 from funcgrad.source import is_library_code
 from funcgrad.tracing.callers import Step, all_steps, looked_up, running_instruction, take_value
+from funcgrad.tracing.python.functions import CODES
 
 __all__ = ["may_be_overwritten"]
 
@@ -34,12 +35,13 @@ def may_be_overwritten(x: Any, frame: FrameType | None, last: str) -> bool:
     (True, False)
     """
     while frame is not None:
-        code = frame.f_code
-        if not is_library_code(code):
+        # What was rewritten reads as the user wrote it; a block runs inside of the function it is part of.
+        code = CODES.original(frame.f_code)
+        if code is not None and not is_library_code(code):
             found = writes_of(code, frame.f_globals)
             if found.anything or any(reaches(target, x, frame) for target in found.targets):
                 return True
-        elif code.co_qualname == last:
+        elif frame.f_code.co_qualname == last:
             return False
         frame = frame.f_back
     return False
@@ -301,7 +303,9 @@ def called_writes(function: Any, names: Mapping[str, Any]) -> Writes:
     if isinstance(function, FunctionType):
         if is_library_code(function.__code__):
             return ANYTHING if function.__name__ in _WRITERS else NOTHING
-        return by_globals(writes_of(function.__code__, function.__globals__), function.__globals__)
+        code = CODES.original(function.__code__)
+        found = ANYTHING if code is None else writes_of(code, function.__globals__)
+        return by_globals(found, function.__globals__)
     if isinstance(function, type):
         made = inspect.getattr_static(function, "__init__", None)
         return called_writes(made, names) if isinstance(made, FunctionType) else NOTHING

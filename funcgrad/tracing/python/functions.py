@@ -44,6 +44,8 @@ class CodeCache:
         self._made: set[int] = set()
         """The ids of code that is rewritten already; `_codes` and `_kept` keep it alive."""
         self._kept: list[CodeType] = []
+        self._originals: dict[int, CodeType | None] = {}
+        """By the id of rewritten code, what it was made from; None for blocks."""
         self._trees: dict[str, tuple[str, ast.Module]] = {}
         self._lock = Lock()
 
@@ -62,17 +64,28 @@ class CodeCache:
             # Two threads may both make it; both are right.
             self._codes[id(code)] = found = (code, made)
             if isinstance(made, CodeType):
-                self._note(made)
+                self._note(made, code, code)
         if isinstance(found[1], NoSource):
             raise found[1]
         return found[1]
 
-    def _note(self, code: CodeType) -> None:
+    def original(self, code: CodeType) -> CodeType | None:
+        """The code that was rewritten into this; None for blocks, which are part of another function."""
+        return self._originals.get(id(code), code)
+
+    def _note(self, code: CodeType, around: CodeType, original: CodeType | None) -> None:
         self._made.add(id(code))
         self._kept.append(code)
+        self._originals[id(code)] = original
+        inside = {
+            (x.co_name, x.co_firstlineno): x
+            for x in (original or around).co_consts
+            if isinstance(x, CodeType)
+        }
         for inner in code.co_consts:
             if isinstance(inner, CodeType):
-                self._note(inner)
+                theirs = inside.get((inner.co_name, inner.co_firstlineno))
+                self._note(inner, original or around, theirs)
 
     def _rewrite(self, code: CodeType) -> CodeType:
         node, owner = self._definition(code)
