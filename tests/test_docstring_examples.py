@@ -26,6 +26,8 @@ NAMESPACES = {
     "funcgrad.scipy.linalg": fg.scipy.linalg,
     "funcgrad.scipy.integrate": fg.scipy.integrate,
     "funcgrad.scipy.optimize": fg.scipy.optimize,
+    "funcgrad.scipy.sparse": fg.scipy.sparse,
+    "funcgrad.scipy.sparse.linalg": fg.scipy.sparse.linalg,
     "funcgrad.scipy.stats": fg.scipy.stats,
     "funcgrad.random": fg.random,
     "funcgrad.nn": fg.nn,

@@ -6,6 +6,7 @@ The matrix product stands with the contractions, and the in-place operators with
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -36,13 +37,28 @@ def as_captured(self: Tracer, other: Any) -> Any:
     return captured(other, recorder) if recorder.keeps_arrays and type(other) is np.ndarray else other
 
 
+def answered_for_sparse(name: str, self: Tracer, other: Any) -> Any:
+    """The operation of a tracer and a sparse array of SciPy's."""
+    return import_module("funcgrad.scipy.sparse.operators").operate(name, self, other)
+
+
+def is_sparse(other: Any) -> bool:
+    """Whether the other operand is a sparse array of SciPy's."""
+    kind = type(other)
+    return kind is not np.ndarray and kind.__module__.startswith("scipy.sparse.") and hasattr(kind, "tocsr")
+
+
 def forward(operation: Operation, name: str) -> Operation:
     """``x + y`` with the tracer on the left."""
 
     def operate(self: Tracer, other: Any) -> Any:
         if type(other) in KNOWN:
             return operation(self, other)
-        return NotImplemented if defers_to(other) else operation(self, as_captured(self, other))
+        if not defers_to(other):
+            if is_sparse(other):
+                return answered_for_sparse(name, self, other)
+            return operation(self, as_captured(self, other))
+        return NotImplemented
 
     return named(operate, name)
 
@@ -53,7 +69,11 @@ def reflected(operation: Operation, name: str) -> Operation:
     def operate(self: Tracer, other: Any) -> Any:
         if type(other) in KNOWN:
             return operation(other, self)
-        return NotImplemented if defers_to(other) else operation(as_captured(self, other), self)
+        if not defers_to(other):
+            if is_sparse(other):
+                return answered_for_sparse(name, self, other)
+            return operation(as_captured(self, other), self)
+        return NotImplemented
 
     return named(operate, name)
 

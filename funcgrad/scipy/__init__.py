@@ -7,10 +7,18 @@ if _TYPE_CHECKING:
     from funcgrad.scipy import integrate as integrate
     from funcgrad.scipy import linalg as linalg
     from funcgrad.scipy import optimize as optimize
+    from funcgrad.scipy import sparse as sparse
     from funcgrad.scipy import special as special
     from funcgrad.scipy import stats as stats
 
-__all__ = ["integrate", "linalg", "optimize", "special", "stats"]
+__all__ = [
+    "integrate",
+    "linalg",
+    "optimize",
+    "sparse",
+    "special",
+    "stats",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -70,6 +70,8 @@ def array_of(x: Tracer, dtype: Any, copy: bool | None, frame: FrameType) -> Any:
     wanted = None if dtype is None else np.dtype(dtype)
     if wanted is not None and wanted.kind == "O":
         return elements_of(x)
+    if asked_by_sparse_product(frame):
+        return itself_as_object(x)
     use = use_in(frame, x)
     if is_constant(x):
         if use is Use.PASSED or wanted is not None or x.has_value():
@@ -85,6 +87,26 @@ def array_of(x: Tracer, dtype: Any, copy: bool | None, frame: FrameType) -> Any:
     if wanted is not None:
         refuse_list(x, wanted, frame)
     return elements_of(x)
+
+
+def asked_by_sparse_product(frame: FrameType) -> bool:
+    """Whether a sparse array of SciPy's wants to know if its product with `x` is its own affair."""
+    if not str(frame.f_globals.get("__name__")).startswith("scipy.sparse."):
+        return False
+    if frame.f_code.co_name == "_matmul_dispatch":
+        return True
+    # The method `multiply` would return NotImplemented to its caller; the operator asks the other operand.
+    called: FrameType | None = frame
+    while called is not None and called.f_code.co_name in ("multiply", "_multiply_2d_with_broadcasting"):
+        called = called.f_back
+    return called is not None and called is not frame and called.f_code.co_name in ("__mul__", "__rmul__")
+
+
+def itself_as_object(x: Tracer) -> Any:
+    """What is no array to SciPy, which then leaves the operation to the other operand."""
+    found = np.empty((), dtype=object)
+    found[()] = x
+    return found
 
 
 @noted

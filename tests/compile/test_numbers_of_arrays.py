@@ -26,3 +26,15 @@ def test_one_number_of_an_array_beside_an_array(f: Any, x: Any) -> None:
 
     np.testing.assert_allclose(fg.jit(f)(x), f(x), rtol=1e-14)
     np.testing.assert_allclose(fg.jit(fg.grad(total))(x), fg.grad(total)(x), rtol=1e-13)
+
+
+def test_a_number_spread_over_an_array_is_there_before_it_is_read() -> None:
+    """A loop over the positions stands before the copy of the array that they are read from."""
+    places = np.array([2, 0, 1, 1])
+
+    def read(x: Any) -> Any:
+        shifted = np.cumsum(fg.numpy.take(x, places))
+        return shifted[:3].sum() + (fg.numpy.full(3, 2.0 + 0.0 * x.size)[places] * shifted).sum()
+
+    x = np.array([1.0, 2.0, 3.0])
+    np.testing.assert_allclose(fg.jit(read)(x), read(x))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.compile.passes.hoisting import rewrite_scan
+from funcgrad.compile.passes.sparse import rewrite_sparse_outer, rewrite_sparse_product
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ops.arithmetic import add, div, mul, strong_zero_mul, sub
@@ -25,6 +26,7 @@ from funcgrad.ops.reductions import ProductOfOthers, ReduceMax
 from funcgrad.ops.selection import where
 from funcgrad.ops.slicing import AddToSlice, Pad
 from funcgrad.ops.softmax import LogSoftmax, LogSumExp, Softmax
+from funcgrad.ops.sparse.products import SparseOuter, SparseProduct
 from funcgrad.ops.structure import Broadcast, Permute, ReduceSum, Reshape
 from funcgrad.transforms.call import Call
 from funcgrad.transforms.checkpoint import CheckpointTangents
@@ -343,4 +345,6 @@ REWRITES: dict[type, Rewrite] = {
     DotGeneral: rewrite_contraction,
     StrongZeroDot: rewrite_contraction,
     Scan: rewrite_scan,
+    SparseProduct: rewrite_sparse_product,
+    SparseOuter: rewrite_sparse_outer,
 }

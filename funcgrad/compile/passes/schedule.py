@@ -91,6 +91,8 @@ class Scheduler:
         self.created: set[Buffer] = set()
         """Memory for values that no one outside of the steps touches."""
         self._by_shape: dict[Shape, list[int]] = {}
+        self._copied_at: dict[Atom, int] = {}
+        """The step that copies what has no memory of its own, such as a number spread over a shape."""
         self._source: Any = None
         """The user's line of the equation that is being lowered."""
 
@@ -362,6 +364,7 @@ class Scheduler:
         shape = squeezed(atom.aval.shape)
         nest = self.nest_for(shape, self.bound(atom, shape))
         nest.body.append(Store(squeezed_view(view), self.operand(atom, nest), None))
+        self._copied_at[atom] = nest.position
         return view
 
     def copied(self, view: View, move: Any, atom: Atom) -> View:
@@ -401,12 +404,13 @@ class Scheduler:
 
     def ready_of(self, atom: Atom) -> int:
         """The step after which the atom's memory can be read."""
+        copied = self._copied_at.get(atom, -1)
         if isinstance(atom, Literal):
-            return -1
+            return copied
         node = self.nodes[atom]
         while node.source is not None and not isinstance(node.source, Literal):
             node = self.nodes[node.source]
-        return node.ready
+        return max(node.ready, copied)
 
     # -- movement ----------------------------------------------------------------------------------------
 

@@ -1,0 +1,4 @@
+"""Operations on sparse matrices in compressed rows: products, and solutions of systems."""
+
+from funcgrad.ops.sparse import products as products
+from funcgrad.ops.sparse import systems as systems

@@ -1,0 +1,23 @@
+"""Sparse arrays with traced elements, and the functions of ``scipy.sparse.linalg`` with derivatives.
+
+A plain sparse array of SciPy's and a traced dense array need none of this: ``A @ x``, ``x @ A``, ``A.T @ x``
+and ``A.dot(x)`` work as they stand.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from funcgrad.scipy.sparse.arrays import SparseArray, Structure
+from funcgrad.scipy.sparse.constructors import coo_array, csc_array, csr_array, issparse
+
+if _TYPE_CHECKING:
+    from funcgrad.scipy.sparse import linalg as linalg
+
+__all__ = ["SparseArray", "Structure", "coo_array", "csc_array", "csr_array", "issparse"]
+
+
+def __getattr__(name: str) -> object:
+    """Import `linalg` when it is first asked for."""
+    if name == "linalg":
+        return import_module("funcgrad.scipy.sparse.linalg")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,335 @@
+"""Sparse arrays whose elements are traced: SciPy's constructors, products, sums, rows and conversions.
+
+A `SparseArray` is the elements, which are differentiated, and a `Structure`, which is not: where they stand,
+in compressed rows. Products with dense arrays are operations of `funcgrad.ops.sparse`; what changes the
+structure is computed once by SciPy on structures whose elements are their own positions.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from hashlib import blake2b
+from importlib import import_module
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from funcgrad import numpy as fnp
+from funcgrad import tree
+from funcgrad.errors import UnsupportedFunctionError
+from funcgrad.ops.indexing import Scatter
+from funcgrad.ops.sparse.products import SparseProduct
+from funcgrad.ops.structure import aval, cast, reshape, shape_of
+from funcgrad.source import Source, user_location
+from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.tracer import Tracer
+
+
+class Structure:
+    """Where the elements of a matrix stand: their columns and the beginnings of rows. Immutable.
+
+    >>> fg.scipy.sparse.Structure([1, 0], [0, 1, 2], (2, 2)).count
+    2
+    """
+
+    def __init__(self, indices: Any, indptr: Any, shape: tuple[int, int]) -> None:
+        self.indices = np.asarray(indices)
+        self.indptr = np.asarray(indptr)
+        self.shape = (int(shape[0]), int(shape[1]))
+
+    @cached_property
+    def digest(self) -> bytes:
+        """Of the contents."""
+        found = blake2b(digest_size=16)
+        for array in (self.indices, self.indptr):
+            found.update(array.astype(np.int64).tobytes())
+        return found.digest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Structure) and (self.shape, self.digest) == (other.shape, other.digest)
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.digest))
+
+    @property
+    def count(self) -> int:
+        """How many elements there are."""
+        return int(self.indices.shape[0])
+
+    @cached_property
+    def rows(self) -> Any:
+        """The row of each element."""
+        return np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
+
+    @cached_property
+    def numbered(self) -> Any:
+        """SciPy's array with this structure, whose elements are their positions, counted from 1."""
+        sparse: Any = import_module("scipy.sparse")
+        return sparse.csr_array((np.arange(1, self.count + 1), self.indices, self.indptr), shape=self.shape)
+
+
+class SparseArray:
+    """A sparse matrix with traced elements.
+
+    >>> a = fg.scipy.sparse.SparseArray(
+    ...     np.array([2.0, 3.0]), fg.scipy.sparse.Structure([1, 0], [0, 1, 2], (2, 2))
+    ... )
+    >>> print(a @ np.array([1.0, 10.0]))
+    [20.  3.]
+
+    ``data`` are the elements in the order of compressed rows; ``indices`` and ``indptr`` say where they are.
+    """
+
+    __array_ufunc__ = None
+    """So that NumPy's arrays and tracers leave operators to this class."""
+    __array_priority__ = 2000.0
+    ndim = 2
+
+    def __init__(self, data: Any, structure: Structure) -> None:
+        self.data = data
+        self.structure = structure
+
+    def __repr__(self) -> str:
+        kind = aval(self.data) if isinstance(self.data, Tracer | np.ndarray) else self.data
+        return f"SparseArray({kind}, shape={self.shape})"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.structure.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of the elements."""
+        return aval(self.data).dtype
+
+    @property
+    def nnz(self) -> int:
+        """How many elements are stored."""
+        return self.structure.count
+
+    @property
+    def indices(self) -> Any:
+        """The column of each element."""
+        return self.structure.indices
+
+    @property
+    def indptr(self) -> Any:
+        """Where each row begins."""
+        return self.structure.indptr
+
+    @property
+    def T(self) -> SparseArray:
+        """The transposed matrix."""
+        return self.transpose()
+
+    # -- structure -----------------------------------------------------------------------------------------
+
+    def rearranged(self, numbered: Any) -> SparseArray:
+        """The elements that SciPy has left of `numbered`, where it has put them."""
+        rows = numbered.tocsr()
+        return SparseArray(self.data[rows.data - 1], Structure(rows.indices, rows.indptr, rows.shape))
+
+    def transpose(self) -> SparseArray:
+        """Rows for columns."""
+        return self.rearranged(self.structure.numbered.T)
+
+    def __getitem__(self, index: Any) -> Any:
+        found = self.structure.numbered[index]
+        if not hasattr(found, "tocsr"):
+            return self.data[int(found) - 1] if found else fnp.zeros((), self.dtype)
+        if found.ndim == 1:
+            found = found.tocoo()
+            return scattered(found.shape, found.coords, self.data[found.data - 1])
+        return self.rearranged(found)
+
+    def toarray(self) -> Any:
+        """The dense array."""
+        return scattered(self.shape, (self.structure.rows, self.indices), self.data)
+
+    todense = toarray
+
+    def diagonal(self) -> Any:
+        """The diagonal, zeros included."""
+        on = np.flatnonzero(self.structure.rows == self.indices)
+        return scattered((min(self.shape),), (self.indices[on],), self.data[on])
+
+    def tocsr(self) -> SparseArray:
+        """The same: compressed rows are how elements are kept."""
+        return self
+
+    tocsc = tocoo = asformat = copy = tocsr
+
+    def astype(self, dtype: Any) -> SparseArray:
+        """With elements of another dtype."""
+        return SparseArray(cast(self.data, np.dtype(dtype)), self.structure)
+
+    # -- products ------------------------------------------------------------------------------------------
+
+    def __matmul__(self, other: Any) -> Any:
+        if is_sparse(other):
+            return sparse_times_sparse(self, sparse(other))
+        return dense_product(self, asoperand(other), False)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        if is_sparse(other):
+            return sparse_times_sparse(sparse(other), self)
+        x = asoperand(other)
+        if len(shape_of(x)) == 1:
+            return dense_product(self, x, True)
+        return dense_product(self, x.T, True).T
+
+    dot = __matmul__
+
+    def __mul__(self, other: Any) -> SparseArray:
+        return self.multiply(other)
+
+    __rmul__ = __mul__
+
+    def multiply(self, other: Any) -> SparseArray:
+        """The elements times those of a dense or sparse array in their places, or times a number."""
+        if is_sparse(other):
+            return shared_elements(self, sparse(other))
+        x = asoperand(other)
+        if shape_of(x):
+            x = fnp.broadcast_to(x, self.shape)[self.structure.rows, self.indices]
+        return SparseArray(self.data * x, self.structure)
+
+    def __truediv__(self, other: Any) -> SparseArray:
+        return self.multiply(1.0 / asoperand(other))
+
+    def __neg__(self) -> SparseArray:
+        return SparseArray(-self.data, self.structure)
+
+    # -- sums ----------------------------------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Any:
+        if is_sparse(other):
+            return sum_of(self, sparse(other))
+        x = asoperand(other)
+        if not shape_of(x) and not isinstance(x, Tracer) and x == 0:
+            return self
+        if not shape_of(x):
+            raise NotImplementedError("adding a nonzero scalar to a sparse array is not supported")
+        return self.toarray() + x
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self + (-sparse(other) if is_sparse(other) else -asoperand(other))
+
+    def __rsub__(self, other: Any) -> Any:
+        return (-self) + other
+
+    def sum(self, axis: int | None = None) -> Any:
+        """The sum of the elements, or of those of each column (axis 0) or row (axis 1)."""
+        if axis is None:
+            return self.data.sum()
+        axis = axis % 2
+        ones = np.ones(self.shape[axis], self.dtype)
+        return dense_product(self, ones, axis == 0)
+
+    def mean(self, axis: int | None = None) -> Any:
+        """The mean, zeros included."""
+        count = self.shape[0] * self.shape[1] if axis is None else self.shape[axis % 2]
+        return self.sum(axis) / count
+
+    def __getattr__(self, name: str) -> Any:
+        scipys: Any = import_module("scipy.sparse").csr_array
+        if name.startswith("_") or not hasattr(scipys, name):
+            raise AttributeError(f"a sparse array with traced elements has no attribute {name!r}")
+        raise UnsupportedFunctionError(
+            f"csr_array.{name} is not supported for traced elements",
+            source=Source(*user_location()),
+            remedy="It has products, sums, rows, diagonal and multiply; others follow from toarray().",
+        )
+
+
+def flattened(x: SparseArray) -> tuple[tuple[Any], Structure]:
+    """The elements, and the structure beside them."""
+    return (x.data,), x.structure
+
+
+def unflattened(structure: Structure, children: tuple[Any, ...]) -> SparseArray:
+    """The inverse of `flattened`."""
+    return SparseArray(children[0], structure)
+
+
+tree.register_node(SparseArray, flattened, unflattened)
+
+
+def scattered(shape: tuple[int, ...], positions: tuple[Any, ...], values: Any) -> Any:
+    """A dense array with these values added up at positions, and zeros elsewhere."""
+    flat = np.ravel_multi_index(positions, shape) if len(positions) > 1 else positions[0]
+    zeros = np.zeros(prod(shape), aval(values).dtype)
+    return reshape(Scatter("add", (0,), False).bind(zeros, values, flat), shape)
+
+
+def is_sparse(x: Any) -> bool:
+    """Whether it is a sparse array of SciPy's or of ours."""
+    return isinstance(x, SparseArray) or (
+        type(x).__module__.startswith("scipy.sparse") and bool(import_module("scipy.sparse").issparse(x))
+    )
+
+
+def sparse(x: Any) -> SparseArray:
+    """A sparse array of SciPy's as ours."""
+    if isinstance(x, SparseArray):
+        return x
+    rows = x.tocsr()
+    return SparseArray(rows.data, Structure(rows.indices, rows.indptr, rows.shape))
+
+
+def dense_product(a: SparseArray, x: Any, transposed: bool) -> Any:
+    """``a @ x``, or ``a.T @ x``."""
+    n = a.shape[0] if transposed else a.shape[1]
+    shape = shape_of(x)
+    if not shape or len(shape) > 2 or shape[0] != n:
+        raise ValueError(f"matmul: dimension mismatch with signature (n,k={n}),(k={shape or '?'})->(n,1?)")
+    dtype = np.result_type(aval(a.data).dtype, aval(x).dtype)
+    dtype = dtype if dtype.kind in "fc" else np.dtype(np.float64)
+    return SparseProduct(a.shape, transposed).bind(cast(a.data, dtype), a.indices, a.indptr, cast(x, dtype))
+
+
+def sum_of(a: SparseArray, b: SparseArray) -> SparseArray:
+    """The sum, with elements where either has some."""
+    if a.shape != b.shape:
+        raise ValueError("inconsistent shapes")
+    if a.structure == b.structure:
+        return SparseArray(a.data + b.data, a.structure)
+    rows = np.concatenate([a.structure.rows, b.structure.rows])
+    columns = np.concatenate([a.indices, b.indices])
+    return gathered(a.shape, rows, columns, fnp.concatenate([a.data, b.data]))
+
+
+def gathered(shape: tuple[int, int], rows: Any, columns: Any, values: Any) -> SparseArray:
+    """A sparse array of elements given by their places, of which equal ones are added."""
+    flat = np.asarray(rows, np.int64) * shape[1] + np.asarray(columns, np.int64)
+    places, which = np.unique(flat, return_inverse=True)
+    counts = np.bincount(places // max(shape[1], 1), minlength=shape[0])
+    structure = Structure(places % max(shape[1], 1), np.concatenate([[0], np.cumsum(counts)]), shape)
+    return SparseArray(scattered((len(places),), (which,), values), structure)
+
+
+def shared_elements(a: SparseArray, b: SparseArray) -> SparseArray:
+    """The products of the elements that both have."""
+    if a.shape != b.shape:
+        raise ValueError("inconsistent shapes")
+    first = a.structure.rows * a.shape[1] + a.indices
+    second = b.structure.rows * b.shape[1] + b.indices
+    _, i, j = np.intersect1d(first, second, return_indices=True)
+    return gathered(a.shape, a.structure.rows[i], a.indices[i], a.data[i] * b.data[j])
+
+
+def sparse_times_sparse(a: SparseArray, b: SparseArray) -> SparseArray:
+    """The product: for every element of `a`, the row of `b` that it meets."""
+    if a.shape[1] != b.shape[0]:
+        raise ValueError(
+            f"matmul: dimension mismatch with signature (n,k={a.shape[1]}),(k={b.shape[0]},m)->(n,m)"
+        )
+    lengths = np.diff(b.indptr)[a.indices]
+    i = np.repeat(np.arange(a.nnz), lengths)
+    begins = np.repeat(b.indptr[a.indices], lengths)
+    j = begins + np.arange(len(i)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return gathered((a.shape[0], b.shape[1]), a.structure.rows[i], b.indices[j], a.data[i] * b.data[j])

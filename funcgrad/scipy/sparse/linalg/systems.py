@@ -1,0 +1,213 @@
+"""Systems of linear equations: by factors, which value and derivatives share, and by iterations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from funcgrad.errors import UnsupportedFunctionError
+from funcgrad.ops.sparse.systems import SparseSolve
+from funcgrad.ops.structure import aval, cast, shape_of
+from funcgrad.scipy.sparse.arrays import SparseArray, is_sparse, sparse
+from funcgrad.scipy.sparse.constructors import coo_array
+from funcgrad.source import Source, user_location
+from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.recorder import recorder_of
+from funcgrad.tracing.tracer import Tracer
+
+
+def scipys(name: str) -> Any:
+    """SciPy's function of that name."""
+    return getattr(import_module("scipy.sparse.linalg"), name)
+
+
+def elements(a: Any) -> Any:
+    """What may be traced of a matrix."""
+    return a.data if isinstance(a, SparseArray) else a if isinstance(a, Tracer) else 0.0
+
+
+def compressed(a: Any) -> SparseArray:
+    """A matrix, sparse or dense, as ours."""
+    if is_sparse(a):
+        return sparse(a)
+    if isinstance(a, Tracer):
+        return coo_array(a)  # type: ignore[no-any-return]
+    return sparse(import_module("scipy.sparse").csr_array(np.asarray(a)))
+
+
+def solved(a: SparseArray, b: Any, transposed: bool, method: str, options: dict[str, Any]) -> Any:
+    """The solution as one operation, in the dtype that SciPy solves in."""
+    b = asoperand(b)
+    dtype = np.result_type(a.dtype, aval(b).dtype, np.float32)
+    solve = SparseSolve(a.shape, transposed, method, tuple(sorted(options.items())))
+    return solve.bind(cast(a.data, dtype), a.indices, a.indptr, cast(b, dtype))
+
+
+def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: bool = True) -> Any:
+    """``x`` with ``A @ x == b`` for a sparse `A`; value and derivatives share its factors.
+
+    >>> A = fg.scipy.sparse.csr_array(np.diag([2.0, 4.0]))
+    >>> print(fg.grad(lambda b: fg.scipy.sparse.linalg.spsolve(A, b).sum())(np.ones(2)))
+    [0.5  0.25]
+    """
+    if recorder_of([elements(A), asoperand(b)]) is None:
+        return scipys("spsolve")(A, b, permc_spec, use_umfpack)
+    a, y = compressed(A), asoperand(b)
+    return solved(a, y[:, 0] if is_column(y) else y, False, "spsolve", {})
+
+
+def is_column(b: Any) -> bool:
+    """Whether SciPy takes a matrix of one column for a vector."""
+    shape = shape_of(b)
+    return len(shape) == 2 and shape[1] == 1
+
+
+class Factors:
+    """What `splu` returns for traced elements: a matrix whose factors are kept, and `solve`."""
+
+    def __init__(self, a: SparseArray) -> None:
+        self.shape = a.shape
+        self.nnz = a.nnz
+        self._matrix = a
+
+    def solve(self, rhs: Any, trans: str = "N") -> Any:
+        """The solution of a system with the matrix, or its transpose (``trans="T"``)."""
+        if trans not in ("N", "T"):
+            raise UnsupportedFunctionError(
+                f"splu(A).solve with trans={trans!r} of traced elements is not supported",
+                source=Source(*user_location()),
+                remedy='Use trans="N" or trans="T".',
+            )
+        return solved(self._matrix, rhs, trans == "T", "spsolve", {})
+
+
+def splu(A: Any, **options: Any) -> Any:
+    """The factors of a sparse matrix, whose ``solve`` is differentiable by matrix and right-hand side.
+
+    >>> b = np.ones(2)
+    >>> def total(data):
+    ...     A = fg.scipy.sparse.csc_array((data, np.arange(2), np.arange(3)))
+    ...     return fg.scipy.sparse.linalg.splu(A).solve(b).sum()
+    >>> print(fg.grad(total)(np.array([2.0, 4.0])))
+    [-0.25   -0.0625]
+    """
+    if isinstance(elements(A), Tracer):
+        return Factors(compressed(A))
+    return PlainFactors(A, scipys("splu")(A, **options))
+
+
+class PlainFactors(Factors):
+    """SciPy's factors of a plain matrix, whose solutions are differentiable by a traced right-hand side."""
+
+    def __init__(self, a: Any, factors: Any) -> None:
+        super().__init__(compressed(a))
+        self._factors = factors
+
+    def solve(self, rhs: Any, trans: str = "N") -> Any:
+        """The solution of a system with the matrix, its transpose or its adjoint."""
+        if not isinstance(asoperand(rhs), Tracer):
+            return self._factors.solve(rhs, trans)
+        return super().solve(rhs, trans)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["_factors"], name)
+
+
+def factorized(A: Any) -> Callable[[Any], Any]:
+    """The function that solves systems with a sparse matrix.
+
+    >>> solve = fg.scipy.sparse.linalg.factorized(fg.scipy.sparse.csc_array(np.diag([2.0, 4.0])))
+    >>> print(fg.grad(lambda b: solve(b).sum())(np.ones(2)))
+    [0.5  0.25]
+    """
+    solve: Callable[[Any], Any] = splu(A).solve
+    return solve
+
+
+def by_iteration(method: str, A: Any, b: Any, options: dict[str, Any]) -> tuple[Any, Any]:
+    """A solution and SciPy's account of it: 0, or why it stopped before."""
+    plain = {name: value for name, value in options.items() if value is not None}
+    if (
+        recorder_of([elements(A), asoperand(b), *[v for v in plain.values() if isinstance(v, Tracer)]])
+        is None
+    ):
+        found: tuple[Any, Any] = scipys(method)(A, b, **plain)
+        return found
+    refused = [name for name in ("x0", "M", "callback") if plain.get(name) is not None]
+    if refused or (not is_sparse(A) and not hasattr(A, "dtype")):
+        raise UnsupportedFunctionError(
+            f"scipy.sparse.linalg.{method} with {', '.join(refused) or 'an operator'} is not supported "
+            "on traced values",
+            source=Source(*user_location()),
+            remedy="Leave out the starting point and the preconditioner, and give the matrix itself.",
+        )
+    b = asoperand(b)
+    return solved(compressed(A), b[:, 0] if is_column(b) else b, False, method, plain), 0
+
+
+def cg(
+    A: Any,
+    b: Any,
+    x0: Any = None,
+    *,
+    rtol: float = 1e-5,
+    atol: float = 0.0,
+    maxiter: Any = None,
+    M: Any = None,
+    callback: Any = None,
+) -> tuple[Any, Any]:
+    """The solution of a positive definite system by conjugate gradients; derivatives likewise.
+
+    >>> A = fg.scipy.sparse.csr_array(np.diag([2.0, 4.0]))
+    >>> print(fg.grad(lambda b: fg.scipy.sparse.linalg.cg(A, b)[0].sum())(np.ones(2)).round(6))
+    [0.5  0.25]
+    """
+    options = {"rtol": rtol, "atol": atol, "maxiter": maxiter, "M": M, "callback": callback, "x0": x0}
+    return by_iteration("cg", A, b, options)
+
+
+def bicgstab(
+    A: Any,
+    b: Any,
+    x0: Any = None,
+    *,
+    rtol: float = 1e-5,
+    atol: float = 0.0,
+    maxiter: Any = None,
+    M: Any = None,
+    callback: Any = None,
+) -> tuple[Any, Any]:
+    """The solution of a system by stabilised biconjugate gradients; derivatives likewise.
+
+    >>> A = fg.scipy.sparse.csr_array(np.diag([2.0, 4.0]))
+    >>> print(fg.grad(lambda b: fg.scipy.sparse.linalg.bicgstab(A, b)[0].sum())(np.ones(2)).round(6))
+    [0.5  0.25]
+    """
+    options = {"rtol": rtol, "atol": atol, "maxiter": maxiter, "M": M, "callback": callback, "x0": x0}
+    return by_iteration("bicgstab", A, b, options)
+
+
+def gmres(
+    A: Any,
+    b: Any,
+    x0: Any = None,
+    *,
+    rtol: float = 1e-5,
+    atol: float = 0.0,
+    restart: Any = None,
+    maxiter: Any = None,
+    M: Any = None,
+    callback: Any = None,
+    callback_type: Any = None,
+) -> tuple[Any, Any]:
+    """The solution of a system by minimal residuals; derivatives likewise.
+
+    >>> A = fg.scipy.sparse.csr_array(np.diag([2.0, 4.0]))
+    >>> print(fg.grad(lambda b: fg.scipy.sparse.linalg.gmres(A, b)[0].sum())(np.ones(2)).round(6))
+    [0.5  0.25]
+    """
+    options = {"rtol": rtol, "atol": atol, "restart": restart, "maxiter": maxiter}
+    return by_iteration("gmres", A, b, options | {"M": M, "callback": callback, "x0": x0})
