@@ -1,0 +1,41 @@
+"""Short trials of `endurance`: memory stays bounded, and threads that meet compute what is right."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(__file__).parent / "endurance.py"
+
+
+def tried(*arguments: object) -> str:
+    command = [sys.executable, str(PROGRAM), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def megabytes(said: str) -> float:
+    return float(said.split(": ")[1].removesuffix(" MB\n"))
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="nobody says how much memory there is")
+def test_functions_that_are_dropped_are_released():
+    # 2,000 of them stay within 50 MB; most of what a few take are Programs, of which the last 1,000 are kept.
+    assert megabytes(tried("functions", 300)) < 12.0
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="nobody says how much memory there is")
+def test_old_shapes_of_a_live_function_go():
+    # Of those that are kept each takes some ten kilobytes.
+    assert megabytes(tried("shapes", 1500)) < 5.0
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_threads_that_trace_compile_call_drop_and_collect(seed):
+    assert "steps of 8 threads" in tried("threads", 5, seed)
+
+
+def test_ranges_are_handed_to_any_number_of_threads():
+    assert "1 to 16 threads" in tried("pool", 5, 0)
