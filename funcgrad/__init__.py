@@ -37,6 +37,7 @@ if _typing.TYPE_CHECKING:
     from funcgrad.api.interop import low_level_callable, njit_callable
     from funcgrad.api.profile import profile
     from funcgrad.compile.runtime.cache import cache_info, clear_cache
+    from funcgrad.distributed.step import distribute
     from funcgrad.ir.parsing import parse
     from funcgrad.lax import map  # noqa: A004 - as JAX calls it
 
@@ -55,6 +56,7 @@ __all__ = [
     "config",
     "custom_jvp",
     "custom_vjp",
+    "distribute",
     "eval_shape",
     "explain",
     "extend",
@@ -101,6 +103,7 @@ _LAZY_FUNCTIONS = {
     "cache_info": "funcgrad.compile.runtime.cache",
     "clear_cache": "funcgrad.compile.runtime.cache",
     "cond": "funcgrad.api.control",
+    "distribute": "funcgrad.distributed",
     "explain": "funcgrad.api.explain",
     "fori_loop": "funcgrad.api.control",
     "low_level_callable": "funcgrad.api.interop",

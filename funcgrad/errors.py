@@ -14,21 +14,25 @@ __all__ = [
     "ArgnumsError",
     "ConcretizationError",
     "CustomRuleError",
+    "DistributedError",
     "DtypeError",
     "EscapedTracerError",
     "FuncgradError",
     "IndexingError",
     "LabelsDroppedWarning",
+    "LostDataError",
     "MissingExtraError",
     "NonScalarGradError",
     "NotDifferentiableError",
     "ProgramError",
     "ShapeError",
+    "ShardError",
     "StaticArgumentError",
     "TracedBranchError",
     "TracerAssignmentError",
     "TreeError",
     "UnsupportedFunctionError",
+    "WorkerVersionError",
     "did_you_mean",
 ]
 
@@ -143,6 +147,42 @@ class IndexingError(FuncgradError, IndexError):
 
 class MissingExtraError(FuncgradError, ImportError):
     """Raised when a package is asked for that comes with an extra, and is not installed."""
+
+
+class DistributedError(FuncgradError, RuntimeError):
+    """Raised when work that `distribute` gave to an engine cannot be done: the engine is closed, say."""
+
+
+class ShardError(DistributedError):
+    """Raised when the function raises on a shard; the function's own error is the cause.
+
+    ``shard`` is the shard's number, ``rows`` its first row and the one after its last, where they are known.
+    """
+
+    shard: int
+    rows: tuple[int, int] | None
+
+    def __init__(
+        self,
+        seen: str,
+        *,
+        source: Source | None = None,
+        remedy: str | None = None,
+        notes: Sequence[tuple[str, Source]] = (),
+        shard: int = 0,
+        rows: tuple[int, int] | None = None,
+    ) -> None:
+        super().__init__(seen, source=source, remedy=remedy, notes=notes)
+        self.shard = shard
+        self.rows = rows
+
+
+class LostDataError(DistributedError):
+    """Raised when scattered data is gone with the worker that held it."""
+
+
+class WorkerVersionError(DistributedError):
+    """Raised when a worker has another version of funcgrad than the process that sends it work."""
 
 
 class LabelsDroppedWarning(UserWarning):

@@ -1,0 +1,1 @@
+"""Engines that carry shards: threads, processes of this machine, other executors, Dask, MPI."""

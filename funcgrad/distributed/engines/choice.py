@@ -1,0 +1,61 @@
+"""Which engine an object is, told by its classes: nothing is imported to find out."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import weakref
+from typing import Any
+
+from funcgrad.api.arguments import here
+from funcgrad.distributed.engines.engine import Engine
+from funcgrad.errors import UnsupportedFunctionError
+
+__all__ = ["engine_of"]
+
+_ENGINES: weakref.WeakValueDictionary[int, Engine] = weakref.WeakValueDictionary()
+"""By the identity of what they wrap, which they keep alive: so that steps share data."""
+
+
+def engine_of(x: Any) -> Engine:
+    """The engine that carries shards by `x`. Raises UnsupportedFunctionError where it is none."""
+    found = _ENGINES.get(id(x))
+    if found is None:
+        found = _ENGINES[id(x)] = made_for(x)
+    return found
+
+
+def made_for(x: Any) -> Engine:
+    """An engine for a client, communicator or executor."""
+    names = {f"{kind.__module__}.{kind.__qualname__}" for kind in type(x).__mro__}
+    if "distributed.client.Client" in names:
+        from funcgrad.distributed.engines.dask import DaskEngine  # noqa: PLC0415 - an extra
+
+        return DaskEngine(x)
+    if "mpi4py.MPI.Intracomm" in names:
+        from funcgrad.distributed.engines.mpi import MPIEngine  # noqa: PLC0415 - an extra
+
+        return MPIEngine(x)
+    if "concurrent.futures.interpreter.InterpreterPoolExecutor" in names:
+        raise UnsupportedFunctionError(
+            "InterpreterPoolExecutor runs tasks in interpreters that cannot import NumPy",
+            source=here(),
+            remedy="Use a ThreadPoolExecutor, or a ProcessPoolExecutor.",
+        )
+    if isinstance(x, concurrent.futures.ThreadPoolExecutor):
+        from funcgrad.distributed.engines.futures import ThreadsEngine  # noqa: PLC0415 - one of several
+
+        return ThreadsEngine(x)
+    if any("ProcessPoolExecutor" in name for name in names) and not any("mpi4py" in name for name in names):
+        from funcgrad.distributed.engines.processes import ProcessesEngine  # noqa: PLC0415 - one of several
+
+        return ProcessesEngine(x)
+    if callable(getattr(x, "submit", None)):
+        from funcgrad.distributed.engines.executors import ExecutorEngine  # noqa: PLC0415 - one of several
+
+        return ExecutorEngine(x)
+    raise UnsupportedFunctionError(
+        f"distribute cannot run on a {type(x).__name__}",
+        source=here(),
+        remedy="Give it a dask.distributed.Client, a communicator of mpi4py, or an executor as in "
+        "concurrent.futures.",
+    )

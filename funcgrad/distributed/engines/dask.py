@@ -1,0 +1,320 @@
+"""Dask: shards are data or tasks of a cluster, and sums of many shards are made on the workers, in a tree.
+
+A step is one graph. Parameters are scattered to every worker before it, so that they are not part of it; the recipe
+is a task of its own, so that a worker that replaces another gets it again. What can be made again, by a loader or by
+the graph of a collection, is made again by the scheduler; what was scattered and is lost is named.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import time
+import uuid
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import distributed
+import numpy as np
+
+from funcgrad.api.arguments import here
+from funcgrad.distributed.engines.dask_collections import Blocks, blocks_of
+from funcgrad.distributed.engines.engine import Call, Engine
+from funcgrad.distributed.failures import Rows, name_of_shard
+from funcgrad.distributed.packing import Flat, pack, unpack
+from funcgrad.distributed.recipes import Recipe, dumps, version
+from funcgrad.distributed.shards import Shards
+from funcgrad.distributed.sums import FAN, Part, Reduce, groups, merged
+from funcgrad.distributed.worker import Content, Loaded, Place, computed, prepared
+from funcgrad.errors import DistributedError, LostDataError, ShardError, UnsupportedFunctionError
+
+__all__ = ["DaskEngine"]
+
+_ATTEMPTS = 10
+"""How often a step is sent again whose parameters were lost with a worker."""
+_PATIENCE, _SLOWEST = 3.0, 10e6
+"""Seconds, and bytes a second beyond them, after which parameters are no longer waited for."""
+_GONE = ("lost", "cancelled")
+
+
+class DaskEngine(Engine):
+    """A client of a Dask cluster."""
+
+    name = "Dask"
+
+    def __init__(self, client: distributed.Client) -> None:
+        if client.asynchronous:
+            raise UnsupportedFunctionError(
+                "distribute waits for its results, and this client is asynchronous",
+                source=here(),
+                remedy="Give it a Client that was made without asynchronous=True.",
+            )
+        self.client = client
+        self._recipes: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        self._previous: Any = None
+        """The futures of the last step: given back while the next one runs, not before it is sent."""
+
+    def workers(self) -> int:
+        """The threads of all workers."""
+        return max(sum(self.client.nthreads().values()), 1)
+
+    def scatter(self, contents: Sequence[Content], rows: Sequence[Rows]) -> Shards:
+        """Shards as data of the workers, each on one of them."""
+        self._refuse_closed()
+        futures = self.client.scatter([pack(content) for content in contents], hash=False)
+        return Shards(self, futures, rows)
+
+    def load(self, loader: Callable[[Any], Any], items: Sequence[Any], keep: bool) -> Shards:
+        """Shards as tasks, which the scheduler runs again where their worker is lost."""
+        self._refuse_closed()
+        data = dumps(Recipe(loader, "loader", "sum", "", False, None), "the loader")
+        made = [MadeThere(data, item) for item in items]
+        if not keep:
+            return Shards(self, made, [None] * len(made))
+        name = f"load-{uuid.uuid4().hex}"
+        futures = [
+            self.client.submit(made_there, one, key=(name, k), pure=False) for k, one in enumerate(made)
+        ]
+        return Shards(self, futures, [None] * len(made))
+
+    def collected(self, arguments: Sequence[Any]) -> list[Shards] | None:
+        """The partitions of Dask's collections; None where there are none."""
+        found = blocks_of(arguments)
+        if found is None:
+            return None
+        return [Shards(self, blocks, rows) for blocks, rows in found]
+
+    def run(self, call: Call) -> Part:
+        """One graph, sent again if a worker dies with the parameters."""
+        for _ in range(_ATTEMPTS):
+            self._refuse_closed()
+            found = self._attempt(call)
+            if found is not None:
+                return found
+        raise DistributedError(
+            f"the parameters of a step were lost {_ATTEMPTS} times with the workers that had them",
+            remedy="Workers die as fast as they are replaced: see their logs.",
+        )
+
+    def _attempt(self, call: Call) -> Part | None:
+        """The whole result; None where the parameters were lost."""
+        futures: list[Any] = []
+        parameters = None
+        try:
+            parameters = self.client.scatter(call.parameters, hash=False)
+            self._spread(parameters, call.parameters.nbytes)
+            graph, tops, shards = self._graph(call, parameters)
+            futures += self.client.get(graph, [*tops, *(shards if call.watched else [])], sync=False)
+            call.all_sent()
+            self._previous = None
+            for future in futures[len(tops) :]:
+                future.add_done_callback(lambda _: call.moved(1))
+            return self._finished(call, futures[: len(tops)])
+        except (concurrent.futures.CancelledError, TimeoutError, OSError) as error:
+            if isinstance(error, DistributedError):
+                raise
+            self._refuse_lost(call, error)
+            return None
+        except distributed.scheduler.KilledWorker as error:
+            raise DistributedError(
+                f"workers died again and again in one task of a step: {error}",
+                remedy="A shard may need more memory than a worker has: make more and smaller ones.",
+            ) from error
+        except BaseException:
+            self._withdraw(futures)
+            raise
+        finally:
+            self._previous = parameters, futures
+
+    def _spread(self, parameters: Any, nbytes: int) -> None:
+        """Have the workers hand the parameters on to each other, before the tasks go where parameters are.
+
+        Where one of them dies meanwhile the scheduler waits for it as long as the parameters exist, or trips over
+        it. A worker that has none asks another for them, so this may as well be given up.
+        """
+        patience = _PATIENCE + nbytes / _SLOWEST
+        with contextlib.suppress(TimeoutError, OSError, ValueError, AssertionError):
+            self.client.replicate([parameters], callback_timeout=patience)
+
+    def _withdraw(self, futures: Sequence[Any]) -> None:
+        """Leave no task behind."""
+        if futures and self.client.status == "running":
+            self.client.cancel(futures, force=True)
+
+    def _graph(self, call: Call, parameters: Any) -> tuple[dict[Any, Any], list[Any], list[Any]]:
+        """The graph of a step, the keys whose values this process puts together, and those of the shards."""
+        name = f"{call.sent.recipe.name}-{uuid.uuid4().hex}"
+        recipe = self._recipe(call)
+        graph: dict[Any, Any] = {}
+        for k in range(call.count):
+            handles = []
+            for handle in call.handles(k):
+                if isinstance(handle, Blocks):
+                    graph.update(handle.graph) if k == 0 else None
+                    handles.append(handle.task())
+                else:
+                    handles.append(handle)
+            graph[name, k] = (
+                one_shard,
+                version(),
+                recipe,
+                call.sent.digest,
+                parameters,
+                handles,
+                list(call.keywords),
+                tuple_of(call.place(k)),
+            )
+        shards = keys = [(name, k) for k in range(call.count)]
+        level = 0
+        reduce = call.reduce if isinstance(call.reduce, str) else dumps(call.reduce, "reduce")
+        while len(keys) > FAN:
+            level += 1
+            sums = f"sum-of-{call.sent.recipe.name}-{uuid.uuid4().hex}"
+            above = []
+            for n, group in enumerate(groups(len(keys))):
+                graph[sums, level, n] = (summed, reduce, [keys[k] for k in group])
+                above.append((sums, level, n))
+            keys = above
+        return graph, keys, shards
+
+    def _finished(self, call: Call, futures: Sequence[Any]) -> Part:
+        try:
+            parts: list[Part] = self.client.gather(futures)
+        except (concurrent.futures.CancelledError, TimeoutError, OSError):
+            if not any(future.status == "error" for future in futures):
+                raise
+            parts = []
+        except Exception:  # noqa: BLE001 - whatever the tasks that make the data raise
+            parts = []
+        if not parts:
+            self._raise_of_data(call, futures)
+        began = time.perf_counter()
+        whole = merged(parts, call.reduce)
+        call.summing += time.perf_counter() - began
+        call.bytes_back += sum([part.nbytes for part in parts])
+        if whole.failure is not None:
+            raise whole.failure.error()
+        return whole
+
+    def _raise_of_data(self, call: Call, futures: Sequence[Any]) -> None:
+        """Raise what a task raised that makes the data of a shard."""
+        for n, future in enumerate(futures):
+            if future.status != "error":
+                continue
+            error = future.exception()
+            if isinstance(error, distributed.scheduler.KilledWorker):
+                raise error
+            size = -(-call.count // len(futures)) if len(futures) < call.count else 1
+            name = (
+                name_of_shard(n, call.count, call.rows[n])
+                if size == 1
+                else f"one of the shards {n * size} to {min((n + 1) * size, call.count) - 1}"
+            )
+            raise ShardError(
+                f"the data of {name} could not be made: {type(error).__name__}: {error}",
+                shard=n * size,
+                rows=call.rows[n] if size == 1 else None,
+            ) from error
+
+    def _recipe(self, call: Call) -> Any:
+        found = self._recipes.get(call.sent)
+        if found is None or found.status in _GONE:
+            key = f"recipe-{call.sent.digest}-{uuid.uuid4().hex}"
+            found = self._recipes[call.sent] = self.client.submit(handed_on, call.sent.data, key=key)
+        return found
+
+    def _refuse_closed(self) -> None:
+        if self.client.status != "running":
+            raise DistributedError(
+                f"the client of the Dask cluster is {self.client.status}",
+                remedy="Make a Client of a cluster that runs, and distribute and scatter on it.",
+            )
+
+    def _refuse_lost(self, call: Call, error: BaseException) -> None:
+        """Raise LostDataError where scattered shards are gone, or what else was not the parameters."""
+        self._refuse_closed()
+        lost = [k for k in range(call.count) if any(_is_gone(handle) for handle in call.handles(k))]
+        if lost:
+            names = ", ".join([name_of_shard(k, call.count, call.rows[k]) for k in lost[:4]])
+            more = f" and {len(lost) - 4} more" if len(lost) > 4 else ""
+            raise LostDataError(
+                f"scattered data is lost with the worker that had it: {names}{more}",
+                remedy="Scatter it again. Data of a loader, scatter(loader=..., shards=...), and of Dask's "
+                "collections is made again when a worker is lost.",
+            ) from error
+        if isinstance(error, TimeoutError | OSError):
+            raise DistributedError(f"the Dask cluster does not answer: {error}") from error
+
+
+def _is_gone(handle: Any) -> bool:
+    return isinstance(handle, distributed.Future) and handle.status in _GONE
+
+
+def tuple_of(place: Place) -> list[Any]:
+    """A place as a list: Dask takes a tuple that begins with a callable for a task, and none for anything else."""
+    return [place.shard, place.count, None if place.rows is None else list(place.rows)]
+
+
+class MadeThere:
+    """A shard that the worker makes."""
+
+    def __init__(self, loader: bytes, item: Any) -> None:
+        self.loader = loader
+        self.item = item
+
+    def content(self) -> Content:
+        """The shard."""
+        return Loaded(prepared(self.loader).recipe.function, self.item).content()
+
+
+# -- tasks ---------------------------------------------------------------------------------------------------
+
+
+def handed_on(data: bytes) -> bytes:
+    """A task whose result is its argument, and can be had again."""
+    return data
+
+
+def made_there(made: MadeThere) -> Flat:
+    """A task that makes a shard."""
+    return pack(made.content())
+
+
+def one_shard(
+    sender: str,
+    recipe: bytes,
+    digest: str,
+    parameters: Flat,
+    handles: Sequence[Any],
+    keywords: Sequence[str | None],
+    place: Sequence[Any],
+) -> Part:
+    """A task that computes a shard."""
+
+    def contents() -> list[Content]:
+        return [
+            unpack(handle) if isinstance(handle, np.ndarray) else handle.content() for handle in handles
+        ]
+
+    shard, count, rows = place
+    which = Place(shard, count, None if rows is None else (rows[0], rows[1]))
+    return computed(sender, lambda: prepared(recipe, digest), parameters, contents, keywords, which)
+
+
+def summed(reduce: Reduce | bytes, parts: Sequence[Part]) -> Part:
+    """A task that puts neighbours together."""
+    began = time.perf_counter()
+    if isinstance(reduce, bytes):
+        reduce = _reducer(reduce)
+    whole = merged(parts, reduce)
+    return whole.later(time.perf_counter() - began)
+
+
+def _reducer(data: bytes) -> Callable[..., Any]:
+    import pickle  # noqa: PLC0415 - only where there is a function of the user's
+
+    function: Callable[..., Any] = pickle.loads(data)
+    return function
+
+

@@ -1,0 +1,194 @@
+"""Executors of `concurrent.futures`: what they have in common, and threads, which share this process's memory."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import threading
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from funcgrad.distributed.engines.engine import Call, Engine
+from funcgrad.distributed.failures import Rows
+from funcgrad.distributed.recipes import version
+from funcgrad.distributed.shards import Shards
+from funcgrad.distributed.sums import Part, Sums
+from funcgrad.distributed.worker import Content, Loaded, computed
+from funcgrad.errors import DistributedError
+
+__all__ = ["FuturesEngine", "ThreadsEngine"]
+
+
+class FuturesEngine(Engine):
+    """An executor: something with ``submit``, which returns a future."""
+
+    def __init__(self, executor: Any) -> None:
+        self.executor = executor
+        self.name = type(executor).__name__
+
+    def workers(self) -> int:
+        """As the executor says, in one of the ways in which executors say it."""
+        for word in ("_max_workers", "num_workers"):
+            count = getattr(self.executor, word, None)
+            if isinstance(count, int) and count > 0:
+                return count
+        return 1
+
+    def run(self, call: Call) -> Part:
+        """Submit every shard, and sum as results arrive."""
+        futures: list[Any] = []
+        try:
+            return self.finished(call, futures)
+        except BaseException:
+            self.abandon(call)
+            withdraw([future for future in futures if future is not None])
+            raise
+        finally:
+            self.release(call)
+
+    def abandon(self, call: Call) -> None:  # noqa: B027 - most have nothing to do
+        """Tell tasks of the call that have not begun that nobody waits for them."""
+
+    def release(self, call: Call) -> None:  # noqa: B027 - most have nothing to do
+        """Take back what the call was given: no task of it is left."""
+
+    def finished(self, call: Call, futures: list[Any]) -> Part:
+        """The whole result. What has been submitted, and has not been used yet, is in `futures`."""
+        sums = Sums(call.count, call.reduce)
+        for task in self.tasks(call):
+            futures.append(self.submit(*task))
+            futures[-1].add_done_callback(_mover(call))
+        call.all_sent()
+        shard = 0
+        for n in range(len(futures)):
+            parts = self.answer(call, n, futures)
+            futures[n] = None
+            for part in parts:
+                if part.failure is not None:
+                    raise part.failure.error()
+                call.bytes_back += part.nbytes
+                began = time.perf_counter()
+                sums.add(shard, part)
+                call.summing += time.perf_counter() - began
+                shard += 1
+        whole = sums.whole
+        if whole is None:
+            raise DistributedError(f"{self.name} returned results of {shard} of {call.count} shards")
+        return whole
+
+    @abstractmethod
+    def tasks(self, call: Call) -> Sequence[tuple[Any, ...]]:
+        """A function and its arguments for each task, in the order of the shards."""
+
+    def answer(self, call: Call, n: int, futures: list[Any]) -> Sequence[Part]:
+        """The parts that a task returned."""
+        parts: Sequence[Part] = self.result(futures[n])
+        return parts
+
+    def submit(self, function: Callable[..., Any], *args: Any) -> Any:
+        """The future of a task."""
+        try:
+            return self.executor.submit(function, *args)
+        except concurrent.futures.BrokenExecutor as error:
+            raise self.broken(error) from error
+        except RuntimeError as error:  # concurrent.futures says so of an executor that was shut down
+            raise DistributedError(
+                f"{self.name} takes no work: {error}",
+                remedy="An executor that was shut down cannot be used again: make one, and distribute on it.",
+            ) from error
+
+    def result(self, future: Any) -> Any:
+        """What a task returned."""
+        try:
+            return future.result()
+        except concurrent.futures.BrokenExecutor as error:
+            raise self.broken(error) from error
+        except concurrent.futures.CancelledError as error:
+            raise DistributedError(
+                f"{self.name} cancelled a task of a step",
+                remedy="It may have been shut down meanwhile: make a new one, and distribute on it.",
+            ) from error
+
+    def broken(self, error: BaseException) -> DistributedError:
+        """A pool one of whose workers has died."""
+        return DistributedError(
+            f"a worker of {self.name} has died, and the pool with it: {error}",
+            remedy="It may have been killed for want of memory. Make a new pool and distribute on it; Dask "
+            "replaces workers that die.",
+        )
+
+
+def _mover(call: Call) -> Callable[[Any], None]:
+    def moved(future: Any) -> None:
+        call.moved(1)
+
+    return moved
+
+
+def withdraw(futures: Sequence[Any]) -> None:
+    """Leave no task behind: cancel what has not begun, and wait for what has."""
+    for future in futures:
+        future.cancel()
+    concurrent.futures.wait([future for future in futures if not future.cancelled()])
+
+
+class ThreadsEngine(FuturesEngine):
+    """A `ThreadPoolExecutor`: nothing is sent, shards are views."""
+
+    def scatter(self, contents: Sequence[Content], rows: Sequence[Rows]) -> Shards:
+        """The shards as they are."""
+        return Shards(self, [Held(content) for content in contents], rows)
+
+    def load(self, loader: Callable[[Any], Any], items: Sequence[Any], keep: bool) -> Shards:
+        """Shards that are made in the thread that needs them first, or each time."""
+        made = [Made(Loaded(loader, item), keep) for item in items]
+        return Shards(self, made, [None] * len(made))
+
+    def tasks(self, call: Call) -> list[tuple[Any, ...]]:
+        """A task for each shard."""
+        return [(one_shard, call, k) for k in range(call.count)]
+
+
+class Held:
+    """A shard in this process."""
+
+    __slots__ = ("_content",)
+
+    def __init__(self, content: Content) -> None:
+        self._content = content
+
+    def content(self) -> Content:
+        """The shard."""
+        return self._content
+
+
+class Made:
+    """A shard that is made in this process, once or each time."""
+
+    def __init__(self, loaded: Loaded, keep: bool) -> None:
+        self._loaded = loaded
+        self._keep = keep
+        self._lock = threading.Lock()
+        self._content: Content | None = None
+
+    def content(self) -> Content:
+        """The shard."""
+        if not self._keep:
+            return self._loaded.content()
+        with self._lock:
+            if self._content is None:
+                self._content = self._loaded.content()
+            return self._content
+
+
+def one_shard(call: Call, k: int) -> tuple[Part]:
+    """A task of a thread."""
+
+    def contents() -> list[Content]:
+        return [handle.content() for handle in call.handles(k)]
+
+    part = computed(
+        version(), lambda: call.sent.prepared, call.parameters, contents, call.keywords, call.place(k)
+    )
+    return (part,)

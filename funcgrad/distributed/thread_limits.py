@@ -1,0 +1,77 @@
+"""How many threads compiled code and BLAS use while shards are computed: workers are the parallelism."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from funcgrad.compile.runtime.blas import blas_threads, set_blas_threads
+from funcgrad.compile.runtime.threads import set_threads, threads
+
+__all__ = ["limited_threads"]
+
+
+class _Limits:
+    """The limits of this process: the first shard that is computed sets them, the last one takes them back."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._active = 0
+        self._before: tuple[int, int | None] = (1, None)
+
+    def forget(self) -> None:
+        """Start anew in a child process, where nobody computes a shard."""
+        self._lock = threading.Lock()
+        if self._active:
+            self._active = 0
+            self._restore()
+
+    def _restore(self) -> None:
+        kernels, blas = self._before
+        set_threads(kernels)
+        if blas is not None:
+            set_blas_threads(blas)
+
+    def enter(self, count: int) -> None:
+        """A shard begins."""
+        with self._lock:
+            if not self._active:
+                self._before = threads(), blas_threads()
+                set_threads(count)
+                set_blas_threads(count)
+            self._active += 1
+
+    def leave(self) -> None:
+        """A shard is done."""
+        with self._lock:
+            self._active -= 1
+            if not self._active:
+                self._restore()
+
+
+_LIMITS = _Limits()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_LIMITS.forget)
+
+
+@contextmanager
+def limited_threads(count: int | None) -> Iterator[None]:
+    """Kernels and BLAS of this process use at most `count` threads; None leaves them alone.
+
+    Shards that are computed at the same time by threads of one process share the limit of the first.
+
+    >>> from funcgrad.compile.runtime.threads import threads
+    >>> with limited_threads(1):
+    ...     threads()
+    1
+    """
+    if count is None:
+        yield
+        return
+    _LIMITS.enter(count)
+    try:
+        yield
+    finally:
+        _LIMITS.leave()
