@@ -1,8 +1,8 @@
 """Data on many machines: a function over data in shards, summed, on engines that exist.
 
-`distribute` makes a step of a function: its leading arguments go to every worker, its data lies there in shards,
-and the results are summed. Dask, MPI and executors carry what is sent; nothing here schedules, and nothing here
-opens a connection. Engines are imported when one is given.
+`distribute` makes a step of a function: its leading arguments go to every worker, its data lies there in
+shards, and the results are summed. Dask, MPI and executors carry what is sent; nothing here schedules, and
+nothing here opens a connection. Engines are imported when one is given.
 """
 
 from __future__ import annotations

@@ -75,9 +75,7 @@ def failure_of(error: BaseException, shard: int, count: int, rows: Rows, where: 
         message, remedy, source = error.seen, error.remedy, error.source or source
     name = name_of_shard(shard, count, rows)
     said = f"{name} raised {type(error).__name__}: {message}" if message else f"{name} raised {error!r}"
-    return Failure(
-        "shard", shard, where, said, remedy, source, rows, pickled(error), "".join(text_of(error))
-    )
+    return Failure("shard", shard, where, said, remedy, source, rows, pickled(error), "".join(text_of(error)))
 
 
 def text_of(error: BaseException) -> list[str]:

@@ -1,7 +1,8 @@
-"""Files by which processes of one machine share memory: in ``/dev/shm`` where there is room, else temporary ones."""
+"""Files by which processes of one machine share memory: in ``/dev/shm`` where there is room."""
 
 from __future__ import annotations
 
+import itertools
 import mmap
 import os
 import shutil
@@ -63,7 +64,7 @@ class Folder:
         for tree in trees:
             stops.append(stops[-1] + packed_size(tree))
         file = self.file(stops[-1])
-        places = list(zip(stops[:-1], stops[1:], strict=True))
+        places = list(itertools.pairwise(stops))
         for tree, (start, stop) in zip(trees, places, strict=True):
             pack_into(file.flat[start:stop], tree)
         return file, places

@@ -1,7 +1,7 @@
 """Pytrees of arrays as one flat buffer, and back without copies: what goes to workers and what comes back.
 
-A buffer is a header, which says the structure, then the elements of all leaves, those of one dtype together, so
-that two buffers with equal headers are added with one addition for each dtype. Knows no engine.
+A buffer is a header, which says the structure, then the elements of all leaves, those of one dtype together,
+so that two buffers with equal headers are added with one addition for each dtype. Knows no engine.
 """
 
 from __future__ import annotations

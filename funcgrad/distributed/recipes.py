@@ -1,7 +1,7 @@
 """What workers are told once: the function, how its results are put together, and who sent it.
 
-A recipe travels as bytes that cloudpickle made, so lambdas, closures and functions of notebooks and scripts go
-along; where cloudpickle is not installed pickle does what it can.
+A recipe travels as bytes that cloudpickle made, so lambdas, closures and functions of notebooks and scripts
+go along; where cloudpickle is not installed pickle does what it can.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import pickle
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -40,9 +41,7 @@ class Recipe:
 
 def version() -> str:
     """The version of funcgrad that runs here."""
-    import funcgrad  # noqa: PLC0415 - its front imports all the others
-
-    return funcgrad.__version__
+    return str(vars(sys.modules["funcgrad"])["__version__"])
 
 
 def dumps(value: Any, what: str) -> bytes:

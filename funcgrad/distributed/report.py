@@ -10,6 +10,10 @@ from funcgrad.distributed.sums import ShardTime
 
 __all__ = ["SMALL", "CallTimes", "Report"]
 
+HEADINGS = (
+    f"{'':>12}{'step':>10}{'sending':>10}{'computing':>11}{'summing':>10}{'overhead':>10}"
+    f"{'shard (min, median, max)':>32}{'out':>10}{'back':>10}"
+)
 SMALL = 0.1
 """Seconds of work below which a shard is too small to pay for being sent."""
 
@@ -20,7 +24,7 @@ class CallTimes:
 
     total: float
     sending: float
-    """Until all was handed to the engine: packing the parameters, scattering data given as it is, submitting."""
+    """Until all was handed to the engine: packing the parameters, sending, submitting."""
     summing: float
     """Putting results together: on this side, and on workers where sums are made there."""
     shards: tuple[ShardTime, ...]
@@ -68,8 +72,7 @@ class Report:
         last = self.calls[-1]
         lines = [
             f"{self.name} on {self.engine}: {len(last.shards)} shards on {last.workers} workers",
-            f"{'':>12}{'step':>10}{'sending':>10}{'computing':>11}{'summing':>10}{'overhead':>10}"
-            f"{'shard (min, median, max)':>32}{'out':>10}{'back':>10}",
+            HEADINGS,
         ]
         rows = [(f"call {n - len(self.calls)}", call) for n, call in enumerate(self.calls)][-5:]
         for name, call in rows:

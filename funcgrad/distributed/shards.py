@@ -1,11 +1,13 @@
-"""Data in shards: arrays split by rows, and what stands for the data of a step wherever the workers have it."""
+"""Data in shards: arrays split by rows, and what stands for them wherever the workers have them."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from funcgrad import tree
 from funcgrad.api.arguments import here
@@ -69,17 +71,22 @@ def bounds_of(rows: int, count: int) -> list[tuple[int, int]]:
     >>> bounds_of(10, 3)
     [(0, 4), (4, 7), (7, 10)]
     """
-    if not 1 <= count:
+    if not count >= 1:
         raise ValueError(f"data is split into at least one shard, not {count}")
     size, longer = divmod(rows, count)
     stops = [0]
     for k in range(count):
         stops.append(stops[-1] + size + (k < longer))
-    return list(zip(stops[:-1], stops[1:], strict=True))
+    return list(itertools.pairwise(stops))
 
 
 def split(arguments: tuple[Any, ...], bounds: Sequence[tuple[int, int]]) -> list[tuple[Any, ...]]:
     """The arguments of each shard: views of the rows between its bounds."""
     leaves, treedef = tree.flatten(arguments)
-    arrays = [np.asarray(leaf) for leaf in plain_leaves(leaves)]
+    arrays = [in_native_order(np.asarray(leaf)) for leaf in plain_leaves(leaves)]
     return [tree.unflatten(treedef, [a[start:stop] for a in arrays]) for start, stop in bounds]
+
+
+def in_native_order(array: NDArray[Any]) -> NDArray[Any]:
+    """The array in the byte order of this machine."""
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))

@@ -53,11 +53,11 @@ def distribute(
     communicator of mpi4py, or an executor of `concurrent.futures` or with its interface.
 
     `reduce` says what becomes of the results: their ``"sum"`` (as it is for most functions), their ``"mean"``
-    weighted by rows, all of them joined along the first axis (``"gather"``, as it is for `fg.vmap` of a function),
-    or a function that makes one result of two; a ufunc goes leaf by leaf. With `has_aux`, and for transforms
-    that were given it, what `f` returns beside is a list with an item for each shard. Shards are computed by
-    compiled code unless `jit` is False, with so many `threads` each (None: as many as the worker is set to).
-    `progress` names a bar that shows the shards of each call.
+    weighted by rows, all of them joined along the first axis (``"gather"``, as it is for `fg.vmap` of a
+    function), or a function that makes one result of two; a ufunc goes leaf by leaf. With `has_aux`, and for
+    transforms that were given it, what `f` returns beside is a list with an item for each shard. Shards are
+    computed by compiled code unless `jit` is False, with so many `threads` each (None: as many as the worker
+    is set to). `progress` names a bar that shows the shards of each call.
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> def loss(w, X, y):
@@ -132,10 +132,11 @@ class Distributed(Generic[R]):
         """Data in shards, which the workers keep for all calls.
 
         Arrays, and pytrees of arrays, are split by rows into so many `shards`: as many as there are workers
-        unless told otherwise. With a `loader` the workers make the data themselves: ``loader(item)`` returns the
-        arrays of one shard, a tuple if they are several arguments, for each item of `shards`, file names for
-        example, or for each number below it. It is called again where a worker is lost, and for each call if `keep` is
-        False. On a communicator, the arrays of rank 0 are split, or with `local` each rank's own are its shard.
+        unless told otherwise. With a `loader` the workers make the data themselves: ``loader(item)`` returns
+        the arrays of one shard, a tuple if they are several arguments, for each item of `shards`, file names
+        for example, or for each number below it. It is called again where a worker is lost, and for each call
+        if `keep` is False. On a communicator, the arrays of rank 0 are split, or with `local` each rank's own
+        are its shard.
 
         >>> from concurrent.futures import ThreadPoolExecutor
         >>> with ThreadPoolExecutor(2) as pool:
@@ -162,8 +163,9 @@ class Distributed(Generic[R]):
     def __call__(self, *args: Any, **kwargs: Any) -> R:
         """What `f` gives for the shared arguments and all shards together.
 
-        Each argument that is data is what `scatter` returned, a collection of the engine's (Dask's arrays, dataframes,
-        bags and delayed values, whose partitions are the shards), or arrays, which are then split and sent with this call.
+        Each argument that is data is what `scatter` returned, a collection of the engine's (Dask's arrays,
+        dataframes, bags and delayed values, whose partitions are the shards), or arrays, which are then split
+        and sent with this call.
         """
         try:
             result: R = self._called(args, kwargs)
@@ -183,8 +185,8 @@ class Distributed(Generic[R]):
         refuse_traced(args, kwargs)
         if len(args) < self._shared:
             raise ArgnumsError(
-                f"{self._sent.recipe.name} is distributed with {self._shared} shared arguments, and was called "
-                f"with {len(args)}",
+                f"{self._sent.recipe.name} is distributed with {self._shared} shared arguments, and was "
+                f"called with {len(args)}",
                 source=here(),
             )
         shared, data = args[: self._shared], args[self._shared :]
@@ -257,13 +259,13 @@ class Distributed(Generic[R]):
                 return bounds_of(rows, self._engine.workers())
             if len(known) != len(given[0]) or known[-1][1] != rows:
                 raise ArgnumsError(
-                    f"an array of {rows} rows came with data in {len(given[0])} shards of other or unknown rows",
+                    f"an array of {rows} rows came with data in {len(given[0])} shards, of other rows",
                     source=here(),
                     remedy="Scatter them together.",
                 )
             return known
 
-        return [self._engine.split((x,), bounds, False) for x in arrays]
+        return [self._engine.split((x,), bounds, None) for x in arrays]
 
     def _note(self, call: Call, part: Part) -> None:
         times = CallTimes(
@@ -293,7 +295,7 @@ def refuse_traced(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
 
 
 def common_rows(shards: Sequence[Shards]) -> tuple[Any, ...]:
-    """The rows of each shard; raises ArgnumsError where arguments have other numbers of shards, or of rows."""
+    """The rows of each shard; raises ArgnumsError where arguments are split in different ways."""
     counts = {len(x) for x in shards}
     if len(counts) > 1:
         raise ArgnumsError(
@@ -344,5 +346,3 @@ def _mean(rows: int) -> Callable[[Any], Any]:
             return leaf / dtype.type(rows)
 
     return mean
-
-

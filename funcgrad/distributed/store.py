@@ -1,7 +1,7 @@
 """What a worker process keeps between tasks: recipes, files it has mapped, shards it was sent or has made.
 
-Each message names what its sender still has; the rest of the sender's is forgotten. Where something is missing, the
-worker says so and the sender sends it.
+Each message names what its sender still has; the rest of the sender's is forgotten. Where something is
+missing, the worker says so and the sender sends it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Results of shards put together: in a fixed order, whatever arrives first, so that the bits are the same.
 
-Shards are summed in groups of eight neighbours, from left to right, then the sums in groups of eight, and so on.
-All engines keep to this order but MPI, whose own ``Allreduce`` joins what the ranks have summed.
+Shards are summed in groups of eight neighbours, from left to right, then the sums in groups of eight, and so
+on. All engines keep to this order but MPI, whose own ``Allreduce`` joins what the ranks have summed.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ __all__ = ["limited_threads"]
 
 
 class _Limits:
-    """The limits of this process: the first shard that is computed sets them, the last one takes them back."""
+    """The limits of this process: the first shard that begins sets them, the last one takes them back."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -1,4 +1,4 @@
-"""What runs on a worker: one shard's share of a step, from the buffer of parameters to a buffer of results."""
+"""What runs on a worker: one shard's share of a step, from a buffer of parameters to one of results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Place(NamedTuple):
     """Which shard it is."""
 
     shard: int
-    count: int
+    of: int
     rows: Rows
 
 
@@ -107,8 +107,8 @@ def computed(
 ) -> Part:
     """One shard's share of a step; whatever goes wrong is part of the answer.
 
-    `sender` is the version of funcgrad that asks. `contents` are the shard's parts, one for each argument that is
-    data; `keywords` say which of them are given by name.
+    `sender` is the version of funcgrad that asks. `contents` are the shard's parts, one for each argument
+    that is data; `keywords` say which of them are given by name.
     """
     if sender != version():
         return Part(failure=version_failure(sender, version(), place.shard, where()))
@@ -172,7 +172,7 @@ def divided(result: Any, aux: str) -> tuple[Any, Any]:
 
 
 def to_be_summed(result: Any, reduce: Any, rows: int) -> Any:
-    """A shard's result as what is added: of the dtypes that `np.sum` would give, times the rows for a mean."""
+    """A shard's result as what is added: of the dtypes of `np.sum`, times the rows for a mean."""
     if not isinstance(reduce, str):
         return result
     return tree.map(_weighted(rows) if reduce == "mean" else _widened, result)

@@ -1,8 +1,9 @@
 """Dask: shards are data or tasks of a cluster, and sums of many shards are made on the workers, in a tree.
 
-A step is one graph. Parameters are scattered to every worker before it, so that they are not part of it; the recipe
-is a task of its own, so that a worker that replaces another gets it again. What can be made again, by a loader or by
-the graph of a collection, is made again by the scheduler; what was scattered and is lost is named.
+A step is one graph. Parameters are scattered to every worker before it, so that they are not part of it; the
+recipe is a task of its own, so that a worker that replaces another gets it again. What can be made again, by
+a loader or by the graph of a collection, is made again by the scheduler; what was scattered and is lost is
+named.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class DaskEngine(Engine):
 
     def workers(self) -> int:
         """The threads of all workers."""
-        return max(sum(self.client.nthreads().values()), 1)
+        return max(int(sum(self.client.nthreads().values())), 1)
 
     def scatter(self, contents: Sequence[Content], rows: Sequence[Rows]) -> Shards:
         """Shards as data of the workers, each on one of them."""
@@ -130,8 +131,8 @@ class DaskEngine(Engine):
     def _spread(self, parameters: Any, nbytes: int) -> None:
         """Have the workers hand the parameters on to each other, before the tasks go where parameters are.
 
-        Where one of them dies meanwhile the scheduler waits for it as long as the parameters exist, or trips over
-        it. A worker that has none asks another for them, so this may as well be given up.
+        Where one of them dies meanwhile the scheduler waits for it as long as the parameters exist, or trips
+        over it. A worker that has none asks another for them, so this may as well be given up.
         """
         patience = _PATIENCE + nbytes / _SLOWEST
         with contextlib.suppress(TimeoutError, OSError, ValueError, AssertionError):
@@ -165,7 +166,8 @@ class DaskEngine(Engine):
                 list(call.keywords),
                 tuple_of(call.place(k)),
             )
-        shards = keys = [(name, k) for k in range(call.count)]
+        shards: list[Any] = [(name, k) for k in range(call.count)]
+        keys = shards
         level = 0
         reduce = call.reduce if isinstance(call.reduce, str) else dumps(call.reduce, "reduce")
         while len(keys) > FAN:
@@ -252,8 +254,8 @@ def _is_gone(handle: Any) -> bool:
 
 
 def tuple_of(place: Place) -> list[Any]:
-    """A place as a list: Dask takes a tuple that begins with a callable for a task, and none for anything else."""
-    return [place.shard, place.count, None if place.rows is None else list(place.rows)]
+    """A place as a list, which Dask takes for what it is."""
+    return [place.shard, place.of, None if place.rows is None else list(place.rows)]
 
 
 class MadeThere:
@@ -293,9 +295,7 @@ def one_shard(
     """A task that computes a shard."""
 
     def contents() -> list[Content]:
-        return [
-            unpack(handle) if isinstance(handle, np.ndarray) else handle.content() for handle in handles
-        ]
+        return [unpack(handle) if isinstance(handle, np.ndarray) else handle.content() for handle in handles]
 
     shard, count, rows = place
     which = Place(shard, count, None if rows is None else (rows[0], rows[1]))
@@ -316,5 +316,3 @@ def _reducer(data: bytes) -> Callable[..., Any]:
 
     function: Callable[..., Any] = pickle.loads(data)
     return function
-
-

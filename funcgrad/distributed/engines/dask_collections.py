@@ -1,7 +1,8 @@
-"""Dask's collections as data: arrays, dataframes, bags and delayed values, whose partitions are the shards."""
+"""Dask's collections as data: arrays, dataframes, bags, delayed values; their partitions are the shards."""
 
 from __future__ import annotations
 
+import itertools
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -200,8 +201,7 @@ def in_same_chunks(leaves: list[Any]) -> list[Any]:
                 f"the Dask arrays of a step have as many rows, not {sum(first)} and {sum(x.chunks[0])}",
                 source=here(),
             )
-    same = [x.rechunk({0: first}) if is_array(x) and known_rows(x) else x for x in leaves]
-    return same
+    return [x.rechunk({0: first}) if is_array(x) and known_rows(x) else x for x in leaves]
 
 
 def known_rows(x: Any) -> bool:
@@ -214,7 +214,7 @@ def rows_of(x: Any) -> list[Rows] | None:
     if not is_array(x) or not known_rows(x):
         return None
     stops = [0, *np.cumsum(x.chunks[0]).tolist()]
-    return list(zip(stops[:-1], stops[1:], strict=True))
+    return list(itertools.pairwise(stops))
 
 
 def flat_keys(keys: Any) -> list[Any]:

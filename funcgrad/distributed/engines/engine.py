@@ -8,12 +8,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from funcgrad.api.arguments import here
 from funcgrad.distributed.failures import Rows
 from funcgrad.distributed.packing import Flat
 from funcgrad.distributed.recipes import Recipe, digest_of, dumps
-from funcgrad.distributed.shards import Shards
+from funcgrad.distributed.shards import Shards, length_of, split
 from funcgrad.distributed.sums import Part, Reduce
 from funcgrad.distributed.worker import Content, Place, Prepared
+from funcgrad.errors import ArgnumsError
 
 __all__ = ["Call", "Engine", "Sent"]
 
@@ -109,11 +111,20 @@ class Engine(ABC):
         return None
 
     def split(
-        self, arguments: tuple[Any, ...], bounds: Callable[[int], Sequence[tuple[int, int]]], local: bool
+        self,
+        arguments: tuple[Any, ...],
+        bounds: Callable[[int], Sequence[tuple[int, int]]],
+        local: bool | None,
     ) -> Shards:
-        """Split arrays by rows, between the bounds for so many rows, and scatter them."""
-        from funcgrad.distributed.shards import length_of, split  # noqa: PLC0415
+        """Split arrays by rows, between the bounds for so many rows, and scatter them.
 
+        `local` is for engines on which every process has arrays of its own; None where nobody has said.
+        """
+        if local:
+            raise ArgnumsError(
+                f"local=True is for communicators: {self.name} splits the arrays of this process",
+                source=here(),
+            )
         found = bounds(length_of(arguments))
         return self.scatter(split(arguments, found), found)
 

@@ -1,7 +1,7 @@
 """Executors of any kind: workers may be anywhere, so all that they need is in the messages.
 
-A recipe or a shard is sent to a worker once, when it says that it misses it. There is one task for each worker, with
-a run of neighbouring shards, so that parameters are sent once to each.
+A recipe or a shard is sent to a worker once, when it says that it misses it. There is one task for each
+worker, with a run of neighbouring shards, so that parameters are sent once to each.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Executors of `concurrent.futures`: what they have in common, and threads, which share this process's memory."""
+"""Executors of `concurrent.futures`: what they have in common, and threads, which share one memory."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from funcgrad import tree
 from funcgrad.distributed.engines.engine import Call, Engine
 from funcgrad.distributed.failures import Rows
 from funcgrad.distributed.recipes import version
@@ -47,10 +50,10 @@ class FuturesEngine(Engine):
         finally:
             self.release(call)
 
-    def abandon(self, call: Call) -> None:  # noqa: B027 - most have nothing to do
+    def abandon(self, call: Call) -> None:
         """Tell tasks of the call that have not begun that nobody waits for them."""
 
-    def release(self, call: Call) -> None:  # noqa: B027 - most have nothing to do
+    def release(self, call: Call) -> None:
         """Take back what the call was given: no task of it is left."""
 
     def finished(self, call: Call, futures: list[Any]) -> Part:
@@ -137,8 +140,9 @@ class ThreadsEngine(FuturesEngine):
     """A `ThreadPoolExecutor`: nothing is sent, shards are views."""
 
     def scatter(self, contents: Sequence[Content], rows: Sequence[Rows]) -> Shards:
-        """The shards as they are."""
-        return Shards(self, [Held(content) for content in contents], rows)
+        """The shards as they are, but where their elements do not lie next to each other."""
+        plain = [tree.map(lambda x: np.require(x, requirements=("C", "A")), content) for content in contents]
+        return Shards(self, [Held(content) for content in plain], rows)
 
     def load(self, loader: Callable[[Any], Any], items: Sequence[Any], keep: bool) -> Shards:
         """Shards that are made in the thread that needs them first, or each time."""
