@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 
 import funcgrad as fg
+
+# Engines that are extras cannot be imported, and looked through for examples, where they are not installed.
+collect_ignore = [
+    f"funcgrad/distributed/engines/{module}.py"
+    for module, package in (("dask", "distributed"), ("dask_collections", "dask"), ("mpi", "mpi4py"))
+    if find_spec(package) is None
+]
 
 # The plugin that runs pytest inside a test; only the outermost conftest may ask for it.
 pytest_plugins = ["pytester"]

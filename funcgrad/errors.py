@@ -154,13 +154,12 @@ class DistributedError(FuncgradError, RuntimeError):
 
 
 class ShardError(DistributedError):
-    """Raised when the function raises on a shard; the function's own error is the cause.
-
-    ``shard`` is the shard's number, ``rows`` its first row and the one after its last, where they are known.
-    """
+    """Raised when the function raises on a shard of the data; the function's own error is the cause."""
 
     shard: int
+    """The number of the shard."""
     rows: tuple[int, int] | None
+    """Its first row and the one after its last, where they are known."""
 
     def __init__(
         self,

@@ -1,49 +1,14 @@
-"""Engines of every kind, the real ones, each made once for a module; a package that is missing skips by name."""
+"""Engines of every kind, the real ones, made once for a module; a missing package skips by name."""
 
 from __future__ import annotations
 
 import concurrent.futures
-import multiprocessing
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pytest
-
-import funcgrad as fg
-from funcgrad.tree import Tree
-
-
-class Elsewhere:
-    """An executor of nobody's class, whose workers share nothing with this process but messages."""
-
-    def __init__(self, pool: concurrent.futures.Executor) -> None:
-        self._pool = pool
-        self.num_workers = 2
-
-    def submit(self, function: Callable[..., Any], *args: Any) -> Any:
-        return self._pool.submit(function, *args)
-
-
-def spawning(workers: int = 2) -> concurrent.futures.ProcessPoolExecutor:
-    return concurrent.futures.ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
-
-
-@contextmanager
-def dask_client(**options: Any) -> Iterator[Any]:
-    """A client of a cluster of two processes of its own, on loopback."""
-    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
-    cluster = distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        dashboard_address=None,
-        host="127.0.0.1",
-        silence_logs=50,
-        **options,
-    )
-    with cluster, distributed.Client(cluster) as client:
-        yield client
+from engines_for_tests import Elsewhere, dask_client, spawning
 
 
 @pytest.fixture(scope="module")
@@ -91,10 +56,3 @@ def loss() -> Callable[..., Any]:
         return np.sum(np.logaddexp(0.0, -y * (X @ w)))
 
     return logistic
-
-
-def close(found: Tree, expected: Tree) -> None:
-    """Assert that trees hold equal numbers, up to the order of summation."""
-    assert fg.tree.structure(found) == fg.tree.structure(expected)
-    for one, other in zip(fg.tree.leaves(found), fg.tree.leaves(expected), strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-11)

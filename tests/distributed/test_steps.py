@@ -280,7 +280,7 @@ def test_an_optimiser_takes_a_step(engine: Any, rows: Any, loss: Any) -> None:
     np.testing.assert_allclose(found.x, expected.x, rtol=1e-5)
 
 
-# -- what is refused ------------------------------------------------------------------------------------------
+# -- what is refused -----------------------------------------------------------------------------------
 
 
 def test_what_is_refused(rows: Any, loss: Any) -> None:

@@ -34,6 +34,8 @@ __all__ = ["DaskEngine"]
 
 _ATTEMPTS = 10
 """How often a step is sent again whose parameters were lost with a worker."""
+_PAUSE = 0.05
+"""Seconds before the second time, twice as many before the third, and so on."""
 _PATIENCE, _SLOWEST = 3.0, 10e6
 """Seconds, and bytes a second beyond them, after which parameters are no longer waited for."""
 _GONE = ("lost", "cancelled")
@@ -58,6 +60,7 @@ class DaskEngine(Engine):
 
     def workers(self) -> int:
         """The threads of all workers."""
+        self._refuse_closed()
         return max(int(sum(self.client.nthreads().values())), 1)
 
     def scatter(self, contents: Sequence[Content], rows: Sequence[Rows]) -> Shards:
@@ -88,18 +91,20 @@ class DaskEngine(Engine):
 
     def run(self, call: Call) -> Part:
         """One graph, sent again if a worker dies with the parameters."""
-        for _ in range(_ATTEMPTS):
+        found: Part | BaseException | None = None
+        for attempt in range(_ATTEMPTS):
             self._refuse_closed()
             found = self._attempt(call)
-            if found is not None:
+            if isinstance(found, Part):
                 return found
+            time.sleep(_PAUSE * attempt)  # until the scheduler knows who has died
         raise DistributedError(
-            f"the parameters of a step were lost {_ATTEMPTS} times with the workers that had them",
-            remedy="Workers die as fast as they are replaced: see their logs.",
-        )
+            f"a step was sent {_ATTEMPTS} times, and each time its parameters were lost: {found}",
+            remedy="Workers die as fast as they are replaced, or none is left: see their logs.",
+        ) from (None if isinstance(found, Part) else found)
 
-    def _attempt(self, call: Call) -> Part | None:
-        """The whole result; None where the parameters were lost."""
+    def _attempt(self, call: Call) -> Part | BaseException:
+        """The whole result, or by what error the parameters were lost."""
         futures: list[Any] = []
         parameters = None
         try:
@@ -116,7 +121,7 @@ class DaskEngine(Engine):
             if isinstance(error, DistributedError):
                 raise
             self._refuse_lost(call, error)
-            return None
+            return error
         except distributed.scheduler.KilledWorker as error:
             raise DistributedError(
                 f"workers died again and again in one task of a step: {error}",
@@ -234,7 +239,7 @@ class DaskEngine(Engine):
             )
 
     def _refuse_lost(self, call: Call, error: BaseException) -> None:
-        """Raise LostDataError where scattered shards are gone, or what else was not the parameters."""
+        """Raise LostDataError where scattered shards are gone, and DistributedError where the cluster is."""
         self._refuse_closed()
         lost = [k for k in range(call.count) if any(_is_gone(handle) for handle in call.handles(k))]
         if lost:
@@ -245,8 +250,6 @@ class DaskEngine(Engine):
                 remedy="Scatter it again. Data of a loader, scatter(loader=..., shards=...), and of Dask's "
                 "collections is made again when a worker is lost.",
             ) from error
-        if isinstance(error, TimeoutError | OSError):
-            raise DistributedError(f"the Dask cluster does not answer: {error}") from error
 
 
 def _is_gone(handle: Any) -> bool:

@@ -99,7 +99,7 @@ _REMEMBERED = _Remembered()
 
 def names_of(leaves: Sequence[Any]) -> list[Any]:
     """What tells a collection from what it becomes when it is written into."""
-    return [getattr(x, "name", None) for x in leaves]
+    return [x.key if isinstance(x, Delayed) else getattr(x, "_name", None) or x.name for x in leaves]
 
 
 def is_collection(x: Any) -> bool:
@@ -148,14 +148,18 @@ def partitions(leaves: Sequence[Any]) -> tuple[dict[Any, Any], list[list[Any]], 
     """The graph of all collections, the keys of the partitions of each, and the rows where they are known."""
     aligned = in_same_chunks([as_rows(x) for x in leaves])
     listed = [list(x) if is_listed(x) else [x] for x in aligned]
-    optimized = iter(optimized_of([x for part in listed for x in part]))
-    listed = [[next(optimized) for _ in part] for part in listed]
+    given = [x for part in listed for x in part]
+    optimized = optimized_of(given)
     graph: dict[Any, Any] = {}
-    keys = []
-    for part in listed:
-        for x in part:
-            graph.update(dict(x.__dask_graph__()))
-        keys.append([key for x in part for key in flat_keys(x.__dask_keys__())])
+    for x in optimized:
+        graph.update(dict(x.__dask_graph__()))
+    columns = iter(
+        [
+            [key if key in graph else held(x, key) for key in flat_keys(short.__dask_keys__())]
+            for x, short in zip(given, optimized, strict=True)
+        ]
+    )
+    keys = [[key for _ in part for key in next(columns)] for part in listed]
     counts = sorted({len(column) for column in keys})
     if len(counts) > 1:
         raise ArgnumsError(
@@ -167,6 +171,11 @@ def partitions(leaves: Sequence[Any]) -> tuple[dict[Any, Any], list[list[Any]], 
     return graph, keys, rows or [None] * counts[0]
 
 
+def held(x: Any, key: Any) -> Any:
+    """The future of a partition that the cluster holds: optimised graphs leave it out."""
+    return dict(x.__dask_graph__())[key]
+
+
 def optimized_of(collections: Sequence[Any]) -> list[Any]:
     """The collections with shorter graphs. A dataframe makes its own: together, their keys are mixed up."""
     by_itself = [hasattr(type(x), "optimize") for x in collections]
@@ -176,7 +185,7 @@ def optimized_of(collections: Sequence[Any]) -> list[Any]:
 
 def is_array(x: Any) -> bool:
     """Whether it is a Dask array."""
-    return hasattr(x, "rechunk") and hasattr(x, "chunks")
+    return hasattr(type(x), "rechunk")
 
 
 def as_rows(x: Any) -> Any:
