@@ -204,6 +204,7 @@ def as_value(leaf: Any) -> Any:
     if isinstance(leaf, _ARRAYS):
         return leaf
     if type(leaf) is Tracer:
+        leaf._recorder.require_open(leaf)
         return leaf.frozen()
     return aval_of(leaf).dtype.type(leaf)
 

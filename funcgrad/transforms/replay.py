@@ -84,6 +84,9 @@ def replay(recorder: Recorder, equations: Sequence[Equation], env: Env) -> None:
 
 def inline(recorder: Recorder, program: Program, inputs: Sequence[Any]) -> list[Any]:
     """Record the Program's equations in an open trace; returns its outputs there."""
+    for x in inputs if recorder.closed else ():
+        if isinstance(x, Tracer):
+            x._recorder.require_open(x)
     env = start(program, inputs)
     replay(recorder, program.equations, env)
     return [as_tracer(recorder, read(env, atom)) for atom in program.outputs]

@@ -331,6 +331,23 @@ def test_math_functions_are_refused_by_name() -> None:
         fg.vmap(lambda x: math.sin(x) * x)(X)
 
 
+@pytest.mark.parametrize(
+    "transform",
+    [
+        *(fg.jit, fg.grad, fg.jacfwd, fg.jacrev, fg.value_and_grad, fg.checkpoint),
+        lambda f: lambda x: fg.vjp(f, x)[0],
+        lambda f: lambda x: fg.linearize(f, x)[0],
+        lambda f: lambda x: fg.jvp(f, (x,), (1.0,)),
+        lambda f: lambda x: fg.jit(lambda y: f(x) + y)(1.0),
+    ],
+)
+def test_an_escaped_tracer_does_not_come_back_without_a_word(transform: Any) -> None:
+    kept: list[Any] = []
+    fg.grad(lambda x: kept.append(x * 2.0) or x)(1.0)  # type: ignore[func-returns-value]
+    with pytest.raises(EscapedTracerError, match="after its trace ended"):
+        transform(lambda x: x)(kept[0])
+
+
 def test_an_escaped_tracer_gives_no_value() -> None:
     kept: list[Any] = []
     fg.grad(lambda x: kept.append(x * 2.0) or x)(1.0)  # type: ignore[func-returns-value]

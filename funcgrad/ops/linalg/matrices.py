@@ -18,6 +18,7 @@ from funcgrad.ops import contraction
 from funcgrad.ops.arithmetic import add, mul, sub
 from funcgrad.ops.complexes import conj
 from funcgrad.ops.structure import LinearUnary, aval, broadcast, permute, reshape, shape_of
+from funcgrad.tracing.guarded import evaluated_if_guarded
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, normal
 
@@ -29,6 +30,10 @@ class OnStacks(Primitive):
 
     kinds: ClassVar[str] = "fc"
 
+    def bind(self, *inputs: Any) -> Any:
+        """As of every primitive; where the user waits for a LinAlgError, it is raised now."""
+        return evaluated_if_guarded(super().bind(*inputs))
+
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
         stacked = [
             x if flag else broadcast(x, (size, *shape_of(x)), tuple(range(1, len(shape_of(x)) + 1)))
@@ -38,7 +43,11 @@ class OnStacks(Primitive):
 
 
 class LinearOnMatrices(OnStacks, LinearUnary):
-    """A linear operation on the last axes."""
+    """A linear operation on the last axes; none of them fails."""
+
+    def bind(self, *inputs: Any) -> Any:
+        """As of every primitive."""
+        return Primitive.bind(self, *inputs)
 
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
         return self.bind(*inputs), True
