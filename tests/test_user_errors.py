@@ -344,3 +344,53 @@ def test_the_traceback_shows_the_user_only() -> None:
         fg.grad(failing)(1.0)
     files = {entry.path.name for entry in caught.traceback if hasattr(entry.path, "name")}
     assert files == {"test_user_errors.py"}
+
+
+# -- remedies ---------------------------------------------------------------------------------------------
+
+
+def test_a_long_condition_is_not_repeated() -> None:
+    def long(x: Any) -> Any:
+        if np.abs(x - 1.0) < 1e-3 * np.abs(x) + 1e-6 and x > 0.0:
+            return x
+        return -x
+
+    text = text_of(errors.TracedBranchError, lambda: fg.make_program(long)(1.0))
+    assert "Use fg.numpy.where(condition, a, b)" in text
+
+
+def test_a_while_is_told_of_loops() -> None:
+    def halved(x: Any) -> Any:
+        while x > 1.0:
+            x = x / 2.0
+        return x
+
+    text = text_of(errors.TracedBranchError, lambda: fg.make_program(halved)(5.0))
+    assert "Use fg.while_loop(condition, body, start)" in text
+    assert "fg.numpy.where" not in text
+
+
+@pytest.mark.parametrize(
+    ("use", "words"),
+    [
+        (lambda x: x.sum(dim=0), "NumPy calls it 'axis'"),
+        (lambda x: x.mean(keepdim=True), "NumPy calls it 'keepdims'"),
+        (lambda x: np.sum(x, dim=0), "NumPy calls it 'axis'"),
+        (lambda x: x.argsrt(), "Did you mean 'argsort'"),
+        (lambda x: x.sinn(), "Did you mean 'sin'"),
+        (lambda x: x.quux, "It has those of NumPy's arrays"),
+        (lambda x: x.detach(), r"Use fg\.stop_gradient\(x\)"),
+        (lambda x: x.clamp(0, 1), r"Use x\.clip"),
+    ],
+)
+def test_other_names_are_told_numpys(use: Any, words: str) -> None:
+    with pytest.raises((TypeError, AttributeError), match=words):
+        fg.grad(lambda x: np.sum(use(x)))(np.ones(3))
+
+
+def test_what_scipy_offers_is_listed() -> None:
+    assert {"linalg", "special"} <= set(dir(fg.scipy))
+    assert "expm" in dir(fg.scipy.linalg)
+    assert "logsumexp" in dir(fg.scipy.special)
+    with pytest.raises(AttributeError, match="Did you mean 'linalg'"):
+        fg.scipy.lnalg  # noqa: B018 - reading it is the test

@@ -23,6 +23,18 @@ from funcgrad.tracing.aliasing import assign
 from funcgrad.tracing.conversion import assigned_into_array
 from funcgrad.tracing.tracer import Tracer, install
 
+NAMES_OF_TENSORS = {
+    "backward": "fg.grad of the function, or the tensors of funcgrad.torch",
+    "clamp": "x.clip(low, high)",
+    "cpu": "x, which is in this machine's memory",
+    "detach": "fg.stop_gradient(x)",
+    "numpy": "x, which is an array",
+    "permute": "x.transpose(axes)",
+    "requires_grad": "fg.grad of the function, or the tensors of funcgrad.torch",
+    "unsqueeze": "np.expand_dims(x, axis)",
+}
+"""Names of PyTorch's, and what to write instead."""
+
 
 def _getattr(self: Tracer, name: str) -> Any:
     """The ufunc of that name as a method; raises AttributeError for anything else."""
@@ -32,10 +44,15 @@ def _getattr(self: Tracer, name: str) -> Any:
             return partial(FUNCTIONS[ufunc], self)
         if hasattr(np.ndarray, name):
             raise AttributeError(f"ndarray.{name} is not supported on traced arrays")
+        if name in NAMES_OF_TENSORS:
+            raise AttributeError(
+                f"a traced array has no attribute {name!r}, as PyTorch's tensors have. "
+                f"Use {NAMES_OF_TENSORS[name]}."
+            )
         names = [other for other in dir(Tracer) if not other.startswith("_")]
-        raise AttributeError(
-            f"a traced array has no attribute {name!r}. {did_you_mean(name, names)}".rstrip()
-        )
+        names += [ufunc.__name__ for ufunc in FUNCTIONS if isinstance(ufunc, np.ufunc)]
+        hint = did_you_mean(name, names) or "It has those of NumPy's arrays, and NumPy's ufuncs as methods."
+        raise AttributeError(f"a traced array has no attribute {name!r}. {hint}")
     raise AttributeError(name)
 
 

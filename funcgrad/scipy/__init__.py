@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
+from funcgrad.errors import did_you_mean
+
 if _TYPE_CHECKING:
     from funcgrad.scipy import integrate as integrate
     from funcgrad.scipy import linalg as linalg
@@ -25,4 +27,10 @@ def __getattr__(name: str) -> object:
     """Import a module of this package when it is first asked for."""
     if name in __all__:
         return import_module(f"funcgrad.scipy.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    hint = did_you_mean(name, __all__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}. {hint}".rstrip())
+
+
+def __dir__() -> list[str]:
+    """The modules of this package, whether they have been imported or not."""
+    return sorted(__all__)

@@ -1,7 +1,7 @@
 """Whether the user's code waits for an exception, and operations that raise theirs where it does.
 
-A trace is evaluated when the traced function has returned, so what fails would raise after the ``try``
-has been left. Inside of one, an operation that may fail is evaluated when it is recorded, if its value is known.
+A trace is evaluated when the traced function has returned, so what fails would raise after the ``try`` has
+been left. Inside of one, an operation that may fail is evaluated at once, if its value is known.
 """
 
 from __future__ import annotations

@@ -7,9 +7,10 @@ transforms raise it in place of an error that came from it.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
-from funcgrad.errors import DtypeError, FuncgradError
+from funcgrad.errors import DtypeError, FuncgradError, UnsupportedFunctionError
 from funcgrad.source import Source, is_library_code, user_location_of
 from funcgrad.tracing.callers import looked_up, running_instruction
 from funcgrad.tracing.refusals import named_in_scipy
@@ -32,7 +33,32 @@ def real_error(error: Exception, recorder: Recorder) -> FuncgradError | None:
         return cause
     if isinstance(error, TypeError | NotImplementedError) and speaks_of_objects(str(error)):
         return about_objects(error)
-    return None
+    return about_keyword(error) if isinstance(error, TypeError) else None
+
+
+KEYWORDS = {
+    "dim": "axis",
+    "dims": "axes",
+    "keepdim": "keepdims",
+    "dim0": "axis1",
+    "dim1": "axis2",
+    "axes": "axis",
+}
+"""What PyTorch calls an option, and what NumPy does."""
+_UNEXPECTED = re.compile(r"(\w+)\(\) got an unexpected keyword argument '(\w+)'")
+
+
+def about_keyword(error: TypeError) -> UnsupportedFunctionError | None:
+    """The error for an option that a method of traced arrays knows under another name."""
+    found = _UNEXPECTED.search(str(error))
+    if found is None or found[2] not in KEYWORDS:
+        return None
+    location = user_location_of(error)
+    return UnsupportedFunctionError(
+        f"{found[1]}() has no option {found[2]!r}",
+        source=None if location is None else Source(*location),
+        remedy=f"NumPy calls it {KEYWORDS[found[2]]!r}.",
+    )
 
 
 def came_from(error: BaseException, refused: FuncgradError) -> bool:

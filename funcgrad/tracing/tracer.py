@@ -28,6 +28,8 @@ _STATIC = (
     "Pass sizes, and positions in lists, as static arguments (static_argnums of fg.jit).\n"
     "fg.fori_loop loops without range, and x[i + np.arange(3)] is x[i : i + 3]."
 )
+_LONG_CONDITION = 40
+"""Characters from which on a condition is called that, and not repeated."""
 _JOINED = (
     "Use max, min, sort, any or all of fg.numpy on one array; fg.numpy.array joins lists of traced values."
 )
@@ -126,12 +128,10 @@ class Tracer:
             return bool(self.concrete())
         except ConcretizationError:
             source = Source(*user_location())
-            condition = source.expression or "condition"
-            remedy = f"Use fg.numpy.where({condition}, a, b), or fg.cond for code that must not run."
             raise TracedBranchError(
                 f"this branch depends on a traced {self.aval}",
                 source=source,
-                remedy=_JOINED if compares_elements(_getframe(1)) else remedy,
+                remedy=_JOINED if compares_elements(_getframe(1)) else branch_remedy(source),
             ) from None
 
     def has_value(self) -> bool:
@@ -206,6 +206,18 @@ class Tracer:
 
     def __copy__(self) -> Tracer:
         return self.frozen()
+
+
+def branch_remedy(source: Source) -> str:
+    """What to write instead of a branch, or of a loop, whose condition has no value."""
+    if source.text.lstrip().startswith("while "):
+        return (
+            "Use fg.while_loop(condition, body, start), or fg.fori_loop where the number of trips is known."
+        )
+    condition = source.expression
+    if not condition or len(condition) > _LONG_CONDITION:
+        condition = "condition"
+    return f"Use fg.numpy.where({condition}, a, b), or fg.cond for code that must not run."
 
 
 def install(members: dict[str, Callable[..., Any] | property]) -> None:
