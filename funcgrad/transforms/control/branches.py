@@ -171,7 +171,7 @@ def linear_branches(branches: Branches, active: Flags) -> LinearBranches:
 
 
 class TransposedBranches(NamedTuple):
-    """``used operands, cotangents -> cotangents of the linear operands``"""
+    """``used operands, sums, cotangents -> cotangents of the linear operands, those with a sum added to it``"""
 
     branches: Branches
     used: tuple[int, ...]
@@ -179,10 +179,17 @@ class TransposedBranches(NamedTuple):
     """Which operands get a cotangent in any branch."""
 
 
-def transposed_branches(branches: Branches, linear: Flags, marks: Sequence[Mark]) -> TransposedBranches:
-    """The transposes of the branches by the flagged operands."""
-    bars = union([transposed_branch(branch, linear, marks, None)[1] for branch in branches])
-    made = [transposed_branch(branch, linear, marks, bars)[0] for branch in branches]
+def transposed_branches(
+    branches: Branches, linear: Flags, marks: Sequence[Mark], summed: Flags
+) -> TransposedBranches:
+    """The transposes of the branches by the flagged operands.
+
+    Of the operands that get a cotangent, those `summed` begin with a sum that is given.
+    """
+    none = (False,) * len(linear)
+    bars = union([transposed_branch(branch, linear, marks, None, none)[1] for branch in branches])
+    sums = tuple([a and b for a, b in zip(bars, summed, strict=True)])
+    made = [transposed_branch(branch, linear, marks, bars, sums)[0] for branch in branches]
     n_fixed = sum(not flag for flag in linear)
     needed = union([needed_inputs(program, (True,) * len(program.outputs))[:n_fixed] for program in made])
     heads = [*positions(needed), *range(n_fixed, len(made[0].inputs))]
@@ -193,22 +200,24 @@ def transposed_branches(branches: Branches, linear: Flags, marks: Sequence[Mark]
 
 
 def transposed_branch(
-    branch: Program, linear: Flags, marks: Sequence[Mark], wanted: Flags | None
+    branch: Program, linear: Flags, marks: Sequence[Mark], wanted: Flags | None, summed: Flags
 ) -> tuple[Program, Flags]:
-    """``fixed operands, cotangents -> wanted cotangents``, and which operands get one."""
+    """``fixed operands, sums, cotangents -> wanted cotangents``, and which operands get one."""
     with transforming(branch, "transpose") as recorder:
         inputs = inputs_of(recorder, branch.inputs)
         outs = inline(recorder, parted(branch, linear), inputs)
+        sums = {t._index: recorder.input(t.aval.strong) for t in chosen(inputs, summed)}
         exits = [x for x, mark in zip(outs, marks, strict=True) if mark is not None]
         cotangents = [recorder.input(x.aval.strong) for x in exits]
         there = [mark for mark in marks if mark is not None]
         recorder.selected = {t._index for t, mark in zip(cotangents, there, strict=True) if mark}
-        found = iter(record_transpose(recorder, chosen(inputs, linear), exits, cotangents))
+        recorder.selected |= {t._index for t in sums.values()}
+        found = iter(record_transpose(recorder, chosen(inputs, linear), exits, cotangents, sums))
         bars = [next(found) if flag else None for flag in linear]
         flags = tuple([bar is not None for bar in bars])
         results = full(recorder, branch.in_avals, bars, flags if wanted is None else wanted)
         fixed = chosen(inputs, [not flag for flag in linear])
-        program = recorder.program(indices([*fixed, *cotangents]), results)
+        program = recorder.program(indices([*fixed, *sums.values(), *cotangents]), results)
         return simplify_program(program), flags
 
 

@@ -116,14 +116,20 @@ class Cond(Primitive):
         return not flags[0] and all(is_linear(branch, flags[1:], depends) for branch in self.branches)
 
     def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+        return self.transpose_onto([None] * len(inputs), cotangent, *inputs)
+
+    def transpose_onto(self, totals: Sequence[Any], cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
         recorder = recorder_of(given(cotangent))
         assert recorder is not None, "a transpose rule runs on tracers"
         index, *operands = inputs
+        reached = totals[1:]
         linear = tuple([isinstance(x, Linear) for x in operands])
-        made = transposed_branches(self.branches, linear, [mark_of(bar) for bar in cotangent])
+        summed = tuple([total is not None for total in reached])
+        made = transposed_branches(self.branches, linear, [mark_of(bar) for bar in cotangent], summed)
         reads = [operands[k] for k in made.used]
+        reads += [total for total, bar in zip(reached, made.bars, strict=True) if bar and total is not None]
         found = iter(recorder.record(Cond(made.branches), [index, *reads, *given(cotangent)]))
-        return (None, *[next(found) if flag else None for flag in made.bars])
+        return (None, *[next(found) if bar else total for bar, total in zip(made.bars, reached, strict=True)])
 
     # -- batching ----------------------------------------------------------------------------------------
 

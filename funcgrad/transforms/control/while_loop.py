@@ -14,7 +14,7 @@ from funcgrad.ir.program import Equation, Literal, Program, Var
 from funcgrad.ops.arithmetic import add, mul
 from funcgrad.ops.comparison import less
 from funcgrad.ops.elementary import sin
-from funcgrad.ops.families import listed
+from funcgrad.ops.families import added, listed
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.recorder import Recorder, recorder_of
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed
@@ -130,6 +130,9 @@ class Loop(Primitive):
         return True
 
     def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+        return self.transpose_onto([None] * len(inputs), cotangent, *inputs)
+
+    def transpose_onto(self, totals: Sequence[Any], cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
         recorder = recorder_of(given(cotangent))
         assert recorder is not None, "a transpose rule runs on tracers"
         loop = self.loop
@@ -138,26 +141,40 @@ class Loop(Primitive):
         fixed = fixed_inputs(made, loop.inputs(inputs))
         bars: dict[int, Any] = dict(zip(loop.results, cotangent, strict=True))
         carries, consts = list(fixed.carries), list(fixed.consts)
+        reached = loop.inputs(totals)
         stop = len(loop.carry_avals)
-        for sweep, step, const in reversed(list(zip(loop.sweeps, made.steps, fixed.consts, strict=True))):
+        rows = zip(loop.sweeps, made.steps, fixed.consts, reached.consts, strict=True)
+        for sweep, step, const, sums in reversed(list(rows)):
             start = stop - sweep.n_carry
             there = [m is not None for m in step.bars.carry]
             final = present(
                 recorder, sweep.step.carry_avals, [bars.get(r) for r in range(start, stop)], there
             )
             avals = sweep.step.parts(sweep.program.in_avals).consts
-            summed = [a for a, m in zip(avals, step.bars.consts, strict=True) if m is not None]
-            carries.append((*final, *[zeros_like(recorder, a.strong) for a in summed]))
+            starts = [
+                zeros_like(recorder, a.strong) if total is None else total
+                for a, total, mark in zip(avals, sums, step.bars.consts, strict=True)
+                if mark is not None
+            ]
+            carries.append((*final, *starts))
             invariants = inline(recorder, step.invariants, const)
             consts.append((*[const[k] for k in step.used_consts], *invariants))
             stop = start
         flat = Inputs(tuple(carries), fixed.cond, tuple(consts)).flat
-        return self._cotangents(recorder, made, inputs, flat)
+        return self._cotangents(recorder, made, inputs, flat, reached)
 
     def _cotangents(
-        self, recorder: Recorder, made: TransposedSweeps, inputs: Sequence[Any], flat: Sequence[Any]
+        self,
+        recorder: Recorder,
+        made: TransposedSweeps,
+        inputs: Sequence[Any],
+        flat: Sequence[Any],
+        reached: Inputs[Any],
     ) -> tuple[Any, ...]:
-        """Record the transposed sweeps; returns a cotangent for every linear input that has one."""
+        """Record the transposed sweeps; returns a cotangent for every linear input that has one.
+
+        What has `reached` the consts is in the sums already, and is added for the carries.
+        """
         parts = self.loop.inputs(inputs)
         n_fixed = sum(sweep.n_carry for sweep in made.loop.sweeps[: len(made.steps)])
         count = len(made.loop.results)
@@ -171,6 +188,10 @@ class Loop(Primitive):
         for step in reversed(made.steps):
             carries[:0] = [None if m is None else next(found) for m in step.bars.carry]
             consts[:0] = [None if m is None else next(found) for m in step.bars.consts]
+        totals = [total for part in reached.carries for total in part]
+        carries = [added(total, bar) for total, bar in zip(totals, carries, strict=True)]
+        sums = [total for part in reached.consts for total in part]
+        consts = [total if bar is None else bar for total, bar in zip(sums, consts, strict=True)]
         bars = [*carries, *[None] * len(parts.cond), *consts]
         return tuple([bar if isinstance(x, Linear) else None for x, bar in zip(inputs, bars, strict=True)])
 
