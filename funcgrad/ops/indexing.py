@@ -196,6 +196,8 @@ class Scatter(Indexed):
                 x_dot = broadcast_to(zero, out.aval.shape)
             return out, self.bind(x_dot, zero if updates_dot is None else updates_dot, *indices)
         gather = Gather(self.axes)
+        if self.unique:
+            return out, self._tangent_of_elements(x, updates, indices, x_dot, updates_dot)
         if aval(updates).ndim == 0:
             selected = self.selected_shape(out.aval, [aval(index) for index in indices])
             updates = broadcast_to(updates, selected)
@@ -211,6 +213,30 @@ class Scatter(Indexed):
         x_part = broadcast_to(zero, out.aval.shape) if x_dot is None else mul(chosen, x_dot)
         updates_part = zero if updates_dot is None else mul(winners, updates_dot)
         return out, primitive_called("div")(add.bind(x_part, updates_part, *indices), count)
+
+    def _tangent_of_elements(
+        self, x: Any, updates: Any, indices: Sequence[Any], x_dot: Any, updates_dot: Any
+    ) -> Any:
+        """The tangent where every position occurs once: only the elements there are touched."""
+        mul, where, equal = (primitive_called(name) for name in ("mul", "where", "equal"))
+        gather, dtype = Gather(self.axes), aval(x).dtype
+        old = gather.bind(x, *indices)
+        updates = broadcast_to(updates, shape_of(old))
+        if self.mode == "mul":
+            x_share, updates_share = updates, old
+        else:
+            chosen = primitive_called("maximum" if self.mode == "max" else "minimum")(old, updates)
+            tie = where(equal(old, updates), dtype.type(0.5), dtype.type(1))
+            x_share = where(equal(chosen, old), tie, dtype.type(0))
+            updates_share = where(equal(chosen, updates), tie, dtype.type(0))
+        parts = []
+        if x_dot is not None:
+            parts.append(mul(gather.bind(x_dot, *indices), x_share))
+        if updates_dot is not None:
+            parts.append(mul(broadcast_to(updates_dot, shape_of(old)), updates_share))
+        moved = parts[0] if len(parts) == 1 else primitive_called("add")(*parts)
+        base = broadcast_to(dtype.type(0), shape_of(x)) if x_dot is None else x_dot
+        return Scatter("set", self.axes, unique=True).bind(base, moved, *indices)
 
     def _product_tangent(
         self, x: Any, updates: Any, indices: Sequence[Any], x_dot: Any, updates_dot: Any
@@ -302,6 +328,9 @@ class Scatter(Indexed):
             Sample(distinct(4), positive(4), repeated, params=params("max", 0), differentiable=False),
             Sample(positive(4), positive(4), repeated, params=params("max", 0)),
             Sample(positive(4), positive(4), repeated, params=params("min", 0)),
+            Sample(normal(5), normal(2), fixed(np.array([1, 3])), params=params("mul", 0, unique=True)),
+            Sample(distinct(5), normal(2), fixed(np.array([1, 3])), params=params("max", 0, unique=True)),
+            Sample(distinct(5, 3), normal(3), integers(0, 3), params=params("min", 0, unique=True)),
             Sample(normal(3, 4), normal(4, 3), repeated, params=params("add", 1)),
             Sample(
                 normal(4, 3, 2),

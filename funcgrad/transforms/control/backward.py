@@ -14,7 +14,8 @@ from funcgrad.ir.program import Program
 from funcgrad.ops.arithmetic import is_selected
 from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.transforms.control.forward import indices
+from funcgrad.transforms.control.forward import indices, values_before
+from funcgrad.transforms.control.keeping import kept_values
 from funcgrad.transforms.control.step import Parts, Step, chosen, dependent_parts, positions
 from funcgrad.transforms.dependence import computed_from, parted
 from funcgrad.transforms.linearize import literal_indices, zeros_like
@@ -182,8 +183,8 @@ class StepTranspose:
 class Crossing:
     """What the backward step takes from the forward step, and how each of it gets there.
 
-    What depends on the carry must be saved on the way forward. What only depends on consts is computed once.
-    What depends on xs is computed again, from the xs.
+    Of what depends on the carry that much is saved on the way forward from which the rest can be computed
+    again at least cost. What only depends on consts is computed once. What depends on xs is computed again.
     """
 
     __slots__ = ("_seen", "invariant", "saved")
@@ -197,7 +198,10 @@ class Crossing:
         heads = [k for k in range(len(recorder.steps)) if is_head(recorder, k) and k not in operands]
         varying = computed_from(recorder, [k for k in heads if k not in consts])
         carried = computed_from(recorder, indices(fixed.carry))
-        saved: set[int] = set()
+        forward = {index for index in carried if index < n_forward}
+        needed = values_before(recorder, outputs, forward)
+        free = {k for k in range(len(recorder.steps)) if k not in carried}
+        saved = kept_values(recorder, needed, free, indices(fixed.carry))
         invariant: set[int] = set()
         seen: set[int] = set()
         stack = list(outputs)
@@ -206,16 +210,14 @@ class Crossing:
             if index in seen:
                 continue
             seen.add(index)
-            if index < n_forward and index in carried:
-                saved.add(index)
-            elif is_head(recorder, index):
+            if index in saved or is_head(recorder, index):
                 continue
-            elif index not in varying and index not in literal:
+            if index not in varying and index not in literal:
                 invariant.add(index)
             else:
                 step = recorder.steps[index]
                 stack.extend((recorder.steps[index - step] if type(step) is int else step)[1:])
-        self.saved = sorted(saved)
+        self.saved = sorted(saved & seen)
         self.invariant = sorted(invariant)
         self._seen = seen
 

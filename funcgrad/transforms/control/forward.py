@@ -5,17 +5,23 @@ Knows nothing about how often a step is taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from funcgrad.ir.program import Program
+import numpy as np
+
+from funcgrad.ir.avals import Aval
+from funcgrad.ir.program import Literal, Program, Var
+from funcgrad.ops.arithmetic import add, mul
+from funcgrad.ops.structure import cast
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.transforms.control.keeping import kept_values
 from funcgrad.transforms.control.step import Parts, Step, chosen, either
 from funcgrad.transforms.dependence import computed_from
-from funcgrad.transforms.linearize import record_jvp, residuals_of, zeros_like
-from funcgrad.transforms.replay import inputs_of, transforming
+from funcgrad.transforms.linearize import literal_indices, record_jvp, residuals_of, zeros_like
+from funcgrad.transforms.replay import inline, inputs_of, transforming
 from funcgrad.transforms.simplify import simplify_program
 
 Made = TypeVar("Made")
@@ -50,6 +56,9 @@ class LinearStep(NamedTuple):
     used_xs: tuple[int, ...]
     used_ys: tuple[int, ...]
     """Positions among what the primal step reads and writes."""
+    counters: tuple[int, ...]
+    """Parts of the carry that count trips. If there are any, the linear step's last x is the number of the trip,
+    and its last consts are what they start from."""
     active: Parts[bool]
     active_ys: Flags
 
@@ -136,28 +145,116 @@ def _linearized(tangents: StepTangents, active: Parts[bool]) -> LinearStep:
     recorder, step, inputs = tangents.recorder, tangents.step, tangents.inputs
     entries: Parts[int] = Parts(*[tuple(indices(given(dots))) for dots in tangents.dots])
     exits = tangents.dots_of_outputs(active)
-    residuals = residuals_of(recorder, entries.flat, exits)
-    varying = computed_from(recorder, indices([*inputs.carry, *inputs.xs]))
-    xs = indices(inputs.xs)
-    used_xs = [index for index in residuals if index in xs]
     outs = [recorder.index_of(x) for x in tangents.outs]
     ys = outs[step.n_carry :]
-    stacked = [index for index in residuals if index in varying and index not in xs]
+    crossing = Crossing(tangents, entries.flat, exits, ys)
+    xs = indices(inputs.xs)
+    used_xs, stacked, invariant = crossing.xs, crossing.kept, crossing.invariant
     ys += [index for index in stacked if index not in ys]
-    invariant = [index for index in residuals if index not in varying]
     heads = indices([*inputs.flat])
     primal = recorder.program(heads, outs[: step.n_carry] + ys)
-    reads = [*entries.xs, *used_xs, *stacked]
+    counted = [inputs.carry[k]._index for k in crossing.counters]
+    reads = [*entries.xs, *used_xs, *stacked, *counted]
     linear = recorder.program([*entries.carry, *reads, *entries.consts, *invariant], exits)
+    n_carry = len(entries.carry)
+    made = Step(simplify_program(linear), n_carry, len(reads))
     return LinearStep(
         Step(simplify_program(primal), step.n_carry, step.n_xs),
-        Step(simplify_program(linear), len(entries.carry), len(reads)),
+        with_counters(made, [crossing.strides[k] for k in crossing.counters]),
         recorder.program(indices(inputs.consts), invariant),
         tuple([xs.index(index) for index in used_xs]),
         tuple([ys.index(index) for index in stacked]),
+        tuple(crossing.counters),
         active,
         tangents.active_outputs[1],
     )
+
+
+class Crossing:
+    """What the linear part of a step takes from the step, and how each of it gets there.
+
+    What differs from trip to trip is kept, or computed again from what is kept, from xs, and from the number
+    of the trip; what does not is computed once.
+    """
+
+    __slots__ = ("counters", "invariant", "kept", "strides", "xs")
+
+    def __init__(
+        self, tangents: StepTangents, entries: Sequence[int], exits: Sequence[int], ys: Sequence[int]
+    ) -> None:
+        recorder, inputs = tangents.recorder, tangents.inputs
+        residuals = residuals_of(recorder, entries, exits)
+        carry, xs = indices(inputs.carry), indices(inputs.xs)
+        varying = computed_from(recorder, [*carry, *xs, *entries])
+        self.strides = counters_of(tangents.step)
+        counting = {carry[k]: k for k in self.strides}
+        free = {k for k in range(len(recorder.steps)) if k not in varying} | {*xs, *counting}
+        given = [index for index in carry if index not in counting]
+        kept = kept_values(recorder, [k for k in residuals if k not in free], free, given, ys)
+        constant = literal_indices(recorder).union(index for index, _ in recorder.operands)
+        met = values_before(recorder, exits, {*kept, *free, *entries})
+        self.kept = sorted(kept & met)
+        self.xs = [index for index in xs if index in met]
+        self.counters = sorted([counting[index] for index in counting if index in met])
+        others = met - kept - {*xs, *counting, *entries} - constant
+        self.invariant = sorted([index for index in others if index not in varying])
+
+
+def values_before(recorder: Recorder, outputs: Sequence[int], given: Collection[int]) -> set[int]:
+    """Those of the given values from which the outputs are computed."""
+    found: set[int] = set()
+    seen: set[int] = set()
+    stack = list(outputs)
+    while stack:
+        index = stack.pop()
+        if index in seen:
+            continue
+        seen.add(index)
+        if index in given:
+            found.add(index)
+            continue
+        step = recorder.steps[index]
+        if type(step) is int:
+            step = recorder.steps[index - step]
+        if type(step) is tuple:
+            stack.extend(step[1:])
+    return found
+
+
+def counters_of(step: Step) -> dict[int, int]:
+    """The parts of the carry to which every trip adds the same number, and that number."""
+    makers = {v: e for e in step.program.equations for v in e.outputs}
+    found: dict[int, int] = {}
+    for k, (v, atom) in enumerate(zip(step.program.inputs[: step.n_carry], step.program.outputs, strict=False)):
+        maker = makers.get(atom) if isinstance(atom, Var) else None
+        if maker is None or maker.primitive is not add or v.aval.shape or v.aval.dtype.kind not in "iu":
+            continue
+        others = [x for x in maker.inputs if x is not v]
+        if len(others) == 1 and isinstance(others[0], Literal):
+            found[k] = int(others[0].value)
+    return found
+
+
+def with_counters(step: Step, strides: Sequence[int]) -> Step:
+    """The step, whose last xs count trips: it computes them from the number of the trip and where they start."""
+    if not strides:
+        return step
+    with transforming(step.program, "linearize") as recorder:
+        parts = step.parts(step.program.inputs)
+        first = step.n_xs - len(strides)
+        carry, xs, consts = (
+            inputs_of(recorder, part) for part in (parts.carry, parts.xs[:first], parts.consts)
+        )
+        turn = recorder.input(Aval((), np.dtype(np.int64)))
+        starts = inputs_of(recorder, parts.xs[first:])
+        counted = [
+            add(start, cast(mul(turn, stride) if stride != 1 else turn, start.aval.dtype))
+            for start, stride in zip(starts, strides, strict=True)
+        ]
+        outs = inline(recorder, step.program, [*carry, *xs, *counted, *consts])
+        heads = indices([*carry, *xs, turn, *consts, *starts])
+        program = simplify_program(recorder.program(heads, [recorder.index_of(x) for x in outs]))
+    return Step(program, step.n_carry, first + 1)
 
 
 def present(

@@ -111,6 +111,10 @@ class Scan(Primitive):
         carry, ys = self.step.results(outs)
         reads = [*[primals.xs[k] for k in made.used_xs], *[ys[k] for k in made.used_ys]]
         constant = [*given(tangents.consts), *inline(recorder, made.invariants, primals.consts)]
+        if made.counters:
+            trips = np.arange(self.length)
+            reads.append(trips[::-1].copy() if self.reverse else trips)
+            constant += [primals.carry[k] for k in made.counters]
         carry_dots = self._carry_dots(recorder, tangents, made.active.carry)
         linear = Scan.of(made.linear, self.length, reverse=self.reverse)
         dots = iter(recorder.record(linear, [*carry_dots, *given(tangents.xs), *reads, *constant]))

@@ -1,0 +1,200 @@
+"""What of a trip is kept for the way back, and what is computed again from that: a minimum cut.
+
+Every value that the linear part needs must be kept, or computed again from values of which the same is true.
+Keeping costs memory that is written and read, computing costs operations. The cheapest choice is a minimum
+cut of a network: a value and the equation that makes it are two nodes, the edge between them is what keeping
+costs, the edge from the equation to the sink is what computing costs, and the equation needs its inputs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from funcgrad.ir.avals import Aval
+from funcgrad.ir.program import Program
+from funcgrad.ops.contraction import DotGeneral
+from funcgrad.ops.families import Pointwise
+from funcgrad.ops.indexing import Gather
+from funcgrad.tracing.primitive import Primitive
+from funcgrad.tracing.recorder import Recorder
+
+KEEPING = 5
+"""Operations that keeping eight bytes is worth: they are written, and read when they are out of the cache."""
+
+FUNCTION = 15
+"""Operations of an elementary function."""
+
+WEIGHTS = {
+    **dict.fromkeys(
+        (
+            *("add", "sub", "mul", "neg", "abs", "square", "integer_pow", "strong_zero_mul", "sign", "cast"),
+            *("where", "maximum", "minimum", "equal", "not_equal", "less", "less_equal", "greater"),
+            *("greater_equal", "logical_and", "logical_or", "logical_not", "floor", "ceil"),
+        ),
+        1,
+    ),
+    **dict.fromkeys(("div", "reciprocal", "sqrt"), 4),
+}
+"""Operations of one element; other functions of elements are elementary functions or worse."""
+
+MOVEMENTS = ("broadcast", "reshape", "permute", "slice", "flip", "squeeze", "matrix_diagonal")
+
+LARGEST = 3000
+"""Values beyond which all is kept that crosses: the cut takes time that grows faster than the body."""
+
+FOREVER = 1 << 60
+
+
+def operations_of(primitive: Primitive, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> int:
+    """Roughly how many operations an equation takes; `FOREVER` where nobody knows."""
+    size = sum(a.size for a in outputs)
+    if isinstance(primitive, Pointwise):
+        return WEIGHTS.get(primitive.name, FUNCTION) * size
+    if primitive.name in MOVEMENTS:
+        return 0
+    if isinstance(primitive, Gather):
+        return 2 * size
+    if isinstance(primitive, DotGeneral):
+        return 2 * max(math.isqrt(math.prod([max(a.size, 1) for a in (*inputs, *outputs)])), size)
+    if not primitive.pure or primitive.name.startswith("while"):
+        return FOREVER
+    held = held_programs(primitive)
+    if held:
+        trips = primitive.params.get("length", 1)
+        return min(FOREVER, trips * sum(operations_of_program(program) for program in held))
+    return FUNCTION * (size + sum(a.size for a in inputs))
+
+
+def held_programs(primitive: Primitive) -> list[Program]:
+    """The Programs among the parameters of a primitive."""
+    found: list[Program] = []
+    for value in primitive.params.values():
+        found += [x for x in (value if isinstance(value, tuple) else (value,)) if isinstance(x, Program)]
+    return found
+
+
+def operations_of_program(program: Program) -> int:
+    """The operations of all equations together."""
+    total = 0
+    for e in program.equations:
+        total += operations_of(e.primitive, [a.aval for a in e.inputs], [v.aval for v in e.outputs])
+    return min(total, FOREVER)
+
+
+def kept_values(
+    recorder: Recorder,
+    needed: Collection[int],
+    free: Collection[int],
+    given: Collection[int],
+    stored: Collection[int] = (),
+) -> set[int]:
+    """The values to keep, so that `needed` can be had from them and from what is `free` at least cost.
+
+    `given` cannot be computed again, only kept; what is `stored` in any case costs nothing to keep.
+    """
+    network = Network()
+    seen: set[int] = set()
+    stack = [index for index in needed if index not in free]
+    for index in dict.fromkeys(stack):
+        network.edge("source", (index, "value"), FOREVER)
+    while stack:
+        index = stack.pop()
+        if index in seen:
+            continue
+        seen.add(index)
+        if len(seen) > LARGEST:
+            return {index for index in needed if index not in free}
+        keeping = 0 if index in stored else keeping_cost(recorder.avals[index])
+        if index in given or type(recorder.steps[index]) not in (tuple, int):
+            network.edge((index, "value"), "sink", keeping)
+            continue
+        step: Any = recorder.steps[index]
+        first = index - step if type(step) is int else index
+        maker = (first, "maker")
+        network.edge((index, "value"), maker, keeping)
+        primitive, *operands = recorder.steps[first]  # type: ignore[misc]
+        if not network.has(maker, "sink"):
+            inputs = [recorder.avals[i] for i in operands]
+            outputs = primitive.inferred(tuple(inputs))
+            results = outputs if primitive.multiple else (outputs,)
+            network.edge(maker, "sink", operations_of(primitive, inputs, results))
+            for i in operands:
+                if i not in free:
+                    network.edge(maker, (i, "value"), FOREVER)
+        stack += [i for i in operands if i not in free]
+    reached = network.source_side()
+    return {
+        index
+        for index in seen
+        if (index, "value") in reached and not is_computed(recorder, index, reached, given)
+    }
+
+
+def is_computed(recorder: Recorder, index: int, reached: set[Any], given: Collection[int]) -> bool:
+    """Whether a value that is there on the way back is computed again."""
+    step = recorder.steps[index]
+    if index in given or type(step) not in (tuple, int):
+        return False
+    first = index - step if type(step) is int else index
+    return (first, "maker") in reached
+
+
+def keeping_cost(a: Aval) -> int:
+    """What it costs to keep a value, in operations."""
+    return max(KEEPING * a.nbytes // 8, 1)
+
+
+class Network:
+    """Capacities between nodes, and the cut that separates source and sink at least cost."""
+
+    def __init__(self) -> None:
+        self._left: dict[Any, dict[Any, int]] = {"source": {}, "sink": {}}
+
+    def edge(self, start: Any, end: Any, capacity: int) -> None:
+        """Let something flow from one node to another."""
+        forward = self._left.setdefault(start, {})
+        forward[end] = forward.get(end, 0) + capacity
+        self._left.setdefault(end, {}).setdefault(start, 0)
+
+    def has(self, start: Any, end: Any) -> bool:
+        """Whether there is such an edge."""
+        return end in self._left.get(start, ())
+
+    def source_side(self) -> set[Any]:
+        """The nodes on the source's side of a minimum cut: the smallest such set."""
+        while path := self._path():
+            flow = min(self._left[a][b] for a, b in path)
+            if flow >= FOREVER:
+                break  # there is no finite cut
+            for a, b in path:
+                self._left[a][b] -= flow
+                self._left[b][a] += flow
+        return self._reached()[0]
+
+    def _reached(self) -> tuple[set[Any], dict[Any, Any]]:
+        """What can be reached from the source, and from where."""
+        came: dict[Any, Any] = {}
+        seen = {"source"}
+        waiting = deque(["source"])
+        while waiting:
+            node = waiting.popleft()
+            for other, capacity in self._left[node].items():
+                if capacity > 0 and other not in seen:
+                    seen.add(other)
+                    came[other] = node
+                    waiting.append(other)
+        return seen, came
+
+    def _path(self) -> list[tuple[Any, Any]]:
+        """A shortest path from source to sink with something left on all its edges."""
+        seen, came = self._reached()
+        if "sink" not in seen:
+            return []
+        path, node = [], "sink"
+        while node != "source":
+            path.append((came[node], node))
+            node = came[node]
+        return path
