@@ -31,7 +31,7 @@ class Locals:
         self.blas_threads: tuple[str, ...] = ()
         """The names of the addresses of what says and sets the number of BLAS's threads."""
         self.budget_name = ""
-        self.prepared: dict[int, tuple[Program, Program]] = {}
+        self.prepared: dict[tuple[Any, ...], tuple[Program, Program]] = {}
         """Held Programs by identity, as they stand and as they are scheduled."""
         self.numbers: dict[tuple[np.dtype[Any], bytes], str] = {}
         self.symbols: dict[int, str] = {}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from funcgrad.compile.emit.interruptible_loops import counted_loop, flops_of, write_trip
 from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.lower.carries import Carry, define_given, write_copy
@@ -11,13 +13,15 @@ from funcgrad.compile.lower.elementwise import cast_name
 from funcgrad.compile.lower.held_programs import Given, Held, given_atoms, prepared, special_of
 from funcgrad.compile.passes.in_place import changed_operands
 from funcgrad.compile.passes.nests import Special
+from funcgrad.compile.passes.ranges import Range, bound_by, growth_of, range_of_counter, stays_as_it_is
 from funcgrad.compile.passes.schedule import Scheduler, lowers
 from funcgrad.compile.passes.taking_over import taken_over
-from funcgrad.compile.passes.views import View
+from funcgrad.compile.passes.views import Buffer, View
 from funcgrad.ir.avals import Aval
-from funcgrad.ir.program import Equation, Program
+from funcgrad.ir.program import Atom, Equation, Program
 from funcgrad.transforms.control.conditional import Cond
 from funcgrad.transforms.control.scan import Scan
+from funcgrad.transforms.control.sweeps import Inputs
 from funcgrad.transforms.control.while_loop import WhileLoop
 
 
@@ -30,12 +34,17 @@ def lower_scan(scheduler: Scheduler, equation: Equation) -> None:
     carry_outs, y_outs = step.results(equation.outputs)
     turn, t = local.fresh("t"), ""
     t = local.fresh("row") if scan.reverse else turn
-    body = prepared(local, step.program)
+    body = prepared(local, step.program, [None] * (step.n_carry + step.n_xs) + list(parts.consts))
     carry = Carry(scheduler, body, parts.carry, step.carry_avals, equation.source)
     consts = given_atoms(scheduler, parts.consts)
-    rows = [scheduler.stored(x).at(t) for x in parts.xs]
+    rows = [row_at(scheduler, x, t) for x in parts.xs]
     stacks = [scheduler.buffer_like(v.aval, local.named(v)) for v in y_outs]
-    held = Held(scheduler, body, [*carry.given, *rows, *consts], range(len(carry.given)))
+    ranges = [
+        range_of_counter(scheduler.ranges.of(x), growth_of(body, k), scan.length)
+        for k, x in enumerate(parts.carry)
+    ]
+    ranges += [scheduler.ranges.of(x) for x in (*parts.xs, *parts.consts)]
+    held = Held(scheduler, body, [*carry.given, *rows, *consts], ranges, range(len(carry.given)))
     carry_results, y_results = step.results(held.program.outputs)
     for atom, stack in zip(y_results, stacks, strict=True):
         held.store(atom, stack.at(t))
@@ -63,20 +72,49 @@ def lower_scan(scheduler: Scheduler, equation: Equation) -> None:
         scheduler.define_view(v, stack, position)
 
 
+def row_at(scheduler: Scheduler, x: Atom, t: str) -> View:
+    """The row of a stack at a trip; of the numbers from 0 on that is the number of the trip."""
+    view = scheduler.stored(x)
+    buffer = view.buffer
+    numbers = (
+        buffer.role == "captured" and buffer.dtype == np.int64 and len(view.shape) == 1 and view.is_whole
+    )
+    if numbers and stays_as_it_is(buffer.source):
+        if np.array_equal(buffer.source, np.arange(buffer.size)):
+            return View(Buffer("", buffer.dtype, 0, "index"), (), (), 0, ((t, 1),))
+    return view.at(t)
+
+
+def counted_ranges(
+    scheduler: Scheduler, body: Program, deciding: Program, inputs: Inputs[Atom]
+) -> list[Range | None]:
+    """What is known of the inputs of a body whose loop goes on while a counter is below a bound."""
+    (carry,) = inputs.carries
+    given = [*[None] * len(carry), *[scheduler.ranges.of(x) for x in inputs.cond]]
+    found: list[Range | None] = []
+    for k, x in enumerate(carry):
+        start, growth = scheduler.ranges.of(x), growth_of(body, k)
+        stop = bound_by(deciding, k, given.__getitem__) if growth is not None and growth > 0 else None
+        found.append(None if start is None or stop is None else (start[0], max(stop, start[0])))
+    return [*found, *[scheduler.ranges.of(x) for x in inputs.consts[0]]]
+
+
 @lowers(WhileLoop)
 def lower_while(scheduler: Scheduler, equation: Equation) -> None:
     """A loop that goes on while a condition holds."""
     loop = equation.primitive.loop
     (sweep,) = loop.sweeps
     inputs = loop.inputs(equation.inputs)
-    body = prepared(scheduler.local, sweep.program)
+    body = prepared(scheduler.local, sweep.program, [*[None] * sweep.n_carry, *inputs.consts[0]])
     carry = Carry(scheduler, body, inputs.carries[0], sweep.step.carry_avals, equation.source)
-    deciding = prepared(scheduler.local, loop.cond)
-    decides = Held(scheduler, deciding, [*carry.given, *given_atoms(scheduler, inputs.cond)])
+    deciding = prepared(scheduler.local, loop.cond, [*[None] * sweep.n_carry, *inputs.cond])
+    ranges = counted_ranges(scheduler, body, deciding, inputs)
+    unknown: list[Range | None] = [None] * len(deciding.inputs)
+    decides = Held(scheduler, deciding, [*carry.given, *given_atoms(scheduler, inputs.cond)], unknown)
     condition = decides.value(decides.program.outputs[0])
     decides.finish()
     consts = given_atoms(scheduler, inputs.consts[0])
-    held = Held(scheduler, body, [*carry.given, *consts], range(len(carry.given)))
+    held = Held(scheduler, body, [*carry.given, *consts], ranges, range(len(carry.given)))
     carry.results(scheduler, held, held.program.outputs[: sweep.n_carry])
     held.finish()
 
@@ -101,7 +139,7 @@ def lower_cond(scheduler: Scheduler, equation: Equation) -> None:
     """One of several Programs; an array that each of them changes in parts stays where it is."""
     index, *operands = equation.inputs
     local = scheduler.local
-    bodies = [prepared(local, branch) for branch in equation.primitive.branches]
+    bodies = [prepared(local, branch, operands) for branch in equation.primitive.branches]
     chosen = scheduler.scalar(index)
     memory: dict[int, View] = {}
     kept: dict[int, View] = {}
@@ -120,7 +158,8 @@ def lower_cond(scheduler: Scheduler, equation: Equation) -> None:
         else local.named(v)
         for place, v in enumerate(equation.outputs)
     ]
-    branches = [Branch(scheduler, body, given, sorted(memory), results, set(kept)) for body in bodies]
+    ranges = [scheduler.ranges.of(x) for x in operands]
+    branches = [Branch(scheduler, body, given, ranges, sorted(memory), results, set(kept)) for body in bodies]
 
     def emit(writer: Writer) -> None:
         writer.comment(equation.source)
@@ -142,11 +181,12 @@ class Branch:
         scheduler: Scheduler,
         body: Program,
         given: Sequence[Given],
+        ranges: Sequence[Range | None],
         changeable: Sequence[int],
         results: Sequence[Given],
         in_place: set[int],
     ) -> None:
-        self.held = held = Held(scheduler, body, given, changeable)
+        self.held = held = Held(scheduler, body, given, ranges, changeable)
         self.numbers: list[tuple[str, str, Aval]] = []
         self.copies: list[tuple[View, View]] = []
         for place, (result, atom) in enumerate(zip(results, held.program.outputs, strict=True)):

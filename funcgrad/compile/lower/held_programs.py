@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from funcgrad.compile.emit.statements import Writer, without_dead_statements
@@ -11,31 +11,58 @@ from funcgrad.compile.passes.expand import expand
 from funcgrad.compile.passes.fusion import joined_steps
 from funcgrad.compile.passes.in_place import reads_first
 from funcgrad.compile.passes.nests import Nest, Special, Store, squeezed_view
+from funcgrad.compile.passes.ranges import Range
 from funcgrad.compile.passes.schedule import Scheduler
 from funcgrad.compile.passes.uses import count_uses
 from funcgrad.compile.passes.views import View
-from funcgrad.ir.program import Atom, Program, Var
+from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.transforms.simplify import simplify_program
 
 Given = str | View
 """An input of a held Program: a local for one element, or a view."""
 
 
-def prepared(local: Locals, program: Program) -> Program:
-    """A held Program as it is scheduled: simple equations, in an order that spares copies."""
-    found = local.prepared.get(id(program))
+def prepared(local: Locals, program: Program, inputs: Sequence[Atom | None]) -> Program:
+    """A held Program as it is scheduled: simple equations, in an order that spares copies.
+
+    Its inputs stay, but the numbers that are known among them are written out.
+    """
+    numbers = {k: x for k, x in enumerate(inputs) if isinstance(x, Literal)}
+    key = (id(program), *[(k, x.aval, x.value.tobytes()) for k, x in numbers.items()])
+    found = local.prepared.get(key)
     if found is None:
-        made = reads_first(simplify_program(expand(simplify_program(program))))
+        known = with_numbers(program, numbers)
+        made = reads_first(simplify_program(expand(simplify_program(known))))
         # The first is kept, too, for its identity to stay its own.
-        found = local.prepared[id(program)] = (program, made)
+        found = local.prepared[key] = (program, made)
     return found[1]
+
+
+def with_numbers(program: Program, numbers: Mapping[int, Literal]) -> Program:
+    """The Program with numbers in place of some of its inputs, which are left unread."""
+    known: dict[Atom, Atom] = {program.inputs[k]: number for k, number in numbers.items()}
+    if not known:
+        return program
+    equations = tuple(
+        [
+            Equation(e.primitive, tuple([known.get(a, a) for a in e.inputs]), e.outputs, e.source)
+            for e in program.equations
+        ]
+    )
+    outputs = tuple([known.get(a, a) for a in program.outputs])
+    return Program(program.inputs, program.captured, equations, outputs, program.name)
 
 
 class Held:
     """A Program inside another, scheduled."""
 
     def __init__(
-        self, outer: Scheduler, program: Program, inputs: Sequence[Given], changeable: Sequence[int] = ()
+        self,
+        outer: Scheduler,
+        program: Program,
+        inputs: Sequence[Given],
+        ranges: Sequence[Range | None],
+        changeable: Sequence[int] = (),
     ) -> None:
         """Schedule a prepared Program; some of its inputs are memory that it may change."""
         self.program = program
@@ -45,8 +72,9 @@ class Held:
         )
         self.read: set[str] = set()
         """Locals that whoever emits it reads at its end."""
-        for v, given in zip(self.program.inputs, inputs, strict=True):
+        for v, given, known in zip(self.program.inputs, inputs, ranges, strict=True):
             self.define(v, given)
+            self.scheduler.ranges.note(v, known)
         for v, array in self.program.captured:
             block = outer.local.block(outer.local.named(v), v.aval.dtype, v.aval.size, "captured", array)
             self.define(v, View.whole(block, v.aval.shape))

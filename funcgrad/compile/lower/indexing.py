@@ -71,16 +71,19 @@ class Positions:
         size = local.symbol(n)
         atom, moves = self.spread(index)
         operand: Operand = scheduler.operand(atom, nest, moves)
-        raw, turned, place, wrong = (local.fresh(stem) for stem in ("index", "index", "place", "outside"))
+        low, high = scheduler.ranges.of(index) or (-n - 1, n)
         i64 = np.dtype(np.int64)
-        outside = f"({{0}} < 0) | ({{0}} >= {size})"
-        nest.body += [
-            Let(raw, "i64({0})", (operand,), i64, 1, source),
-            Let(turned, f"select({{0}} < 0, {{0}} + {size}, {{0}})", (raw,), i64, 1, source),
-            Let(wrong, outside, (turned,), np.dtype(np.bool_), 1, source),
-            Let(place, "select({0}, 0, {1})", (wrong, turned), i64, 1, source),
-        ]
-        self.note(nest, wrong, source)
+        place = local.fresh("index")
+        nest.body.append(Let(place, "i64({0})", (operand,), i64, 1, source))
+        if low < 0:
+            raw, place = place, local.fresh("index")
+            nest.body.append(Let(place, f"select({{0}} < 0, {{0}} + {size}, {{0}})", (raw,), i64, 1, source))
+        if low < -n or high >= n:
+            turned, wrong, place = place, local.fresh("outside"), local.fresh("place")
+            outside = f"({{0}} < 0) | ({{0}} >= {size})"
+            nest.body.append(Let(wrong, outside, (turned,), np.dtype(np.bool_), 1, source))
+            nest.body.append(Let(place, "select({0}, 0, {1})", (wrong, turned), i64, 1, source))
+            self.note(nest, wrong, source)
         nest.memo[key] = place
         return place
 

@@ -13,11 +13,12 @@ from funcgrad.compile.emit.interruptible_loops import Turns, flops_of, write_lea
 from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.lower.carries import Carry, define_given
 from funcgrad.compile.lower.held_programs import Given, Held, given_atoms, prepared, special_of
+from funcgrad.compile.passes.ranges import Range
 from funcgrad.compile.passes.schedule import Scheduler, lowers
 from funcgrad.compile.passes.views import View
 from funcgrad.compile.runtime.call_layout import Left
 from funcgrad.ir.avals import Aval, dtype_name
-from funcgrad.ir.program import Equation
+from funcgrad.ir.program import Equation, Program
 from funcgrad.transforms.control.sweeps import Sweep
 from funcgrad.transforms.control.while_loop import WhileSweeps
 
@@ -75,6 +76,8 @@ class Pass:
         self,
         scheduler: Scheduler,
         sweep: Sweep,
+        body: Program,
+        ranges: Sequence[Range | None],
         carry: Carry,
         consts: Sequence[Given],
         tapes: Sequence[Tape],
@@ -83,8 +86,8 @@ class Pass:
         step = sweep.step
         rows = [tapes[k].view.at(row) for k in sweep.reads]
         self.sweep, self.carry, self.row = sweep, carry, row
-        body = prepared(scheduler.local, sweep.program)
-        self.held = Held(scheduler, body, [*carry.given, *rows, *consts], range(len(carry.given)))
+        given = [*carry.given, *rows, *consts]
+        self.held = Held(scheduler, body, given, ranges, range(len(carry.given)))
         carried, written = step.results(self.held.program.outputs)
         self.tapes = [Tape(scheduler, atom.aval) for atom in written]
         for atom, tape in zip(written, self.tapes, strict=True):
@@ -99,25 +102,26 @@ def lower_sweeps(scheduler: Scheduler, equation: Equation) -> None:
     loop, local = equation.primitive.loop, scheduler.local
     inputs = loop.inputs(equation.inputs)
     count, capacity, turn, row = (local.fresh(stem) for stem in ("trips", "capacity", "t", "row"))
-    carries = [
-        Carry(
-            scheduler,
-            prepared(local, sweep.program),
-            initial,
-            sweep.step.carry_avals,
-            equation.source,
-        )
-        for sweep, initial in zip(loop.sweeps, inputs.carries, strict=True)
+    bodies = [
+        prepared(local, sweep.program, [*[None] * (sweep.n_carry + len(sweep.reads)), *consts])
+        for sweep, consts in zip(loop.sweeps, inputs.consts, strict=True)
     ]
-    deciding = prepared(local, loop.cond)
-    decides = Held(scheduler, deciding, [*carries[0].given, *given_atoms(scheduler, inputs.cond)])
+    carries = [
+        Carry(scheduler, body, initial, sweep.step.carry_avals, equation.source)
+        for sweep, body, initial in zip(loop.sweeps, bodies, inputs.carries, strict=True)
+    ]
+    deciding = prepared(local, loop.cond, [*[None] * loop.sweeps[0].n_carry, *inputs.cond])
+    unknown: list[Range | None] = [None] * len(deciding.inputs)
+    decides = Held(scheduler, deciding, [*carries[0].given, *given_atoms(scheduler, inputs.cond)], unknown)
     condition = decides.value(decides.program.outputs[0])
     decides.finish()
     passes: list[Pass] = []
     tapes: list[Tape] = []
     for k, (sweep, carry) in enumerate(zip(loop.sweeps, carries, strict=True)):
         consts = given_atoms(scheduler, inputs.consts[k])
-        passes.append(Pass(scheduler, sweep, carry, consts, tapes, row if k else count))
+        ranges: list[Range | None] = [None] * (sweep.n_carry + len(sweep.reads))
+        ranges += [scheduler.ranges.of(x) for x in inputs.consts[k]]
+        passes.append(Pass(scheduler, sweep, bodies[k], ranges, carry, consts, tapes, row if k else count))
         tapes += passes[-1].tapes
     first, *others = passes
 

@@ -24,6 +24,7 @@ from funcgrad.compile.passes.nests import (
     squeezed,
     squeezed_view,
 )
+from funcgrad.compile.passes.ranges import Ranges
 from funcgrad.compile.passes.views import MOVES, Buffer, View, moved
 from funcgrad.errors import FuncgradError
 from funcgrad.ir.avals import Aval, Shape
@@ -90,6 +91,7 @@ class Scheduler:
         """Memory that a loop around carries: it is not changed in the middle of a trip."""
         self.created: set[Buffer] = set()
         """Memory for values that no one outside of the steps touches."""
+        self.ranges = Ranges()
         self._by_shape: dict[Shape, list[int]] = {}
         self._copied_at: dict[Atom, int] = {}
         """The step that copies what has no memory of its own, such as a number spread over a shape."""
@@ -112,9 +114,13 @@ class Scheduler:
 
     def run(self, program: Program) -> None:
         """Schedule all equations."""
-        for v in (*program.inputs, *[v for v, _ in program.captured]):
+        for v in program.inputs:
             self._appears(v)
+        for v, array in program.captured:
+            self._appears(v)
+            self.ranges.note(v, self.ranges.of_array(array))
         for equation in program.equations:
+            self.ranges.follow(equation)
             self.lower(equation)
             for v in equation.outputs:
                 self._appears(v)

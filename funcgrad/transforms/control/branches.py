@@ -171,7 +171,7 @@ def linear_branches(branches: Branches, active: Flags) -> LinearBranches:
 
 
 class TransposedBranches(NamedTuple):
-    """``used operands, sums, cotangents -> cotangents of the linear operands, those with a sum added to it``"""
+    """``used operands, sums, cotangents -> cotangents of the linear operands``, some added to the sums"""
 
     branches: Branches
     used: tuple[int, ...]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from funcgrad.ir.avals import Aval
-from funcgrad.ir.program import Literal, Program, Var
+from funcgrad.ir.program import Program, Var
 from funcgrad.ops.arithmetic import add, mul
 from funcgrad.ops.structure import cast
 from funcgrad.tracing.primitive import Flags
@@ -57,8 +57,10 @@ class LinearStep(NamedTuple):
     used_ys: tuple[int, ...]
     """Positions among what the primal step reads and writes."""
     counters: tuple[int, ...]
-    """Parts of the carry that count trips. If there are any, the linear step's last x is the number of the trip,
-    and its last consts are what they start from."""
+    """Parts of the carry that count trips. If there are any, the linear step's last x is the number of the
+    trip, and its last consts are what they start from and the consts that they grow by."""
+    strides: tuple[int, ...]
+    """The positions of those consts."""
     active: Parts[bool]
     active_ys: Flags
 
@@ -160,11 +162,12 @@ def _linearized(tangents: StepTangents, active: Parts[bool]) -> LinearStep:
     made = Step(simplify_program(linear), n_carry, len(reads))
     return LinearStep(
         Step(simplify_program(primal), step.n_carry, step.n_xs),
-        with_counters(made, [crossing.strides[k] for k in crossing.counters]),
+        with_counters(made, [inputs.consts[crossing.strides[k]].aval for k in crossing.counters]),
         recorder.program(indices(inputs.consts), invariant),
         tuple([xs.index(index) for index in used_xs]),
         tuple([ys.index(index) for index in stacked]),
         tuple(crossing.counters),
+        tuple([crossing.strides[k] for k in crossing.counters]),
         active,
         tangents.active_outputs[1],
     )
@@ -222,21 +225,27 @@ def values_before(recorder: Recorder, outputs: Sequence[int], given: Collection[
 
 
 def counters_of(step: Step) -> dict[int, int]:
-    """The parts of the carry to which every trip adds the same number, and that number."""
+    """The parts of the carry to which every trip adds one of the consts, and the position of that const."""
     makers = {v: e for e in step.program.equations for v in e.outputs}
+    consts = step.parts(step.program.inputs).consts
     found: dict[int, int] = {}
-    for k, (v, atom) in enumerate(zip(step.program.inputs[: step.n_carry], step.program.outputs, strict=False)):
+    for k, (v, atom) in enumerate(
+        zip(step.program.inputs[: step.n_carry], step.program.outputs, strict=False)
+    ):
         maker = makers.get(atom) if isinstance(atom, Var) else None
         if maker is None or maker.primitive is not add or v.aval.shape or v.aval.dtype.kind not in "iu":
             continue
         others = [x for x in maker.inputs if x is not v]
-        if len(others) == 1 and isinstance(others[0], Literal):
-            found[k] = int(others[0].value)
+        if len(others) == 1 and others[0] in consts and not others[0].aval.shape:
+            found[k] = consts.index(others[0])  # type: ignore[arg-type]
     return found
 
 
-def with_counters(step: Step, strides: Sequence[int]) -> Step:
-    """The step, whose last xs count trips: it computes them from the number of the trip and where they start."""
+def with_counters(step: Step, strides: Sequence[Aval]) -> Step:
+    """The step, whose last xs count trips: it computes them from the number of the trip.
+
+    What they start from and what they grow by are its last consts.
+    """
     if not strides:
         return step
     with transforming(step.program, "linearize") as recorder:
@@ -247,12 +256,13 @@ def with_counters(step: Step, strides: Sequence[int]) -> Step:
         )
         turn = recorder.input(Aval((), np.dtype(np.int64)))
         starts = inputs_of(recorder, parts.xs[first:])
+        growths = [recorder.input(a) for a in strides]
         counted = [
-            add(start, cast(mul(turn, stride) if stride != 1 else turn, start.aval.dtype))
-            for start, stride in zip(starts, strides, strict=True)
+            add(start, mul(cast(turn, start.aval.dtype), cast(growth, start.aval.dtype)))
+            for start, growth in zip(starts, growths, strict=True)
         ]
         outs = inline(recorder, step.program, [*carry, *xs, *counted, *consts])
-        heads = indices([*carry, *xs, turn, *consts, *starts])
+        heads = indices([*carry, *xs, turn, *consts, *starts, *growths])
         program = simplify_program(recorder.program(heads, [recorder.index_of(x) for x in outs]))
     return Step(program, step.n_carry, first + 1)
 

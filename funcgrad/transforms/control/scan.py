@@ -112,9 +112,9 @@ class Scan(Primitive):
         reads = [*[primals.xs[k] for k in made.used_xs], *[ys[k] for k in made.used_ys]]
         constant = [*given(tangents.consts), *inline(recorder, made.invariants, primals.consts)]
         if made.counters:
-            trips = np.arange(self.length)
-            reads.append(trips[::-1].copy() if self.reverse else trips)
+            reads.append(numbers_of_trips(self.length, reverse=self.reverse))
             constant += [primals.carry[k] for k in made.counters]
+            constant += [primals.consts[k] for k in made.strides]
         carry_dots = self._carry_dots(recorder, tangents, made.active.carry)
         linear = Scan.of(made.linear, self.length, reverse=self.reverse)
         dots = iter(recorder.record(linear, [*carry_dots, *given(tangents.xs), *reads, *constant]))
@@ -251,6 +251,14 @@ class Scan(Primitive):
                 error=ShapeError,
             ),
         )
+
+
+def numbers_of_trips(length: int, *, reverse: bool) -> np.ndarray[Any, Any]:
+    """For each row the number of the trip that it belongs to; it cannot be changed."""
+    rows = np.arange(length)
+    rows = rows[::-1].copy() if reverse else rows
+    rows.setflags(write=False)
+    return rows
 
 
 def is_there(x: Any) -> bool:
