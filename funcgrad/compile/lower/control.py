@@ -75,14 +75,19 @@ def lower_scan(scheduler: Scheduler, equation: Equation) -> None:
 def row_at(scheduler: Scheduler, x: Atom, t: str) -> View:
     """The row of a stack at a trip; of the numbers from 0 on that is the number of the trip."""
     view = scheduler.stored(x)
+    return View(NUMBERS, (), (), 0, ((t, 1),)) if is_numbers(view) else view.at(t)
+
+
+NUMBERS = Buffer("", np.dtype(np.int64), 0, "index")
+"""No memory: what stands at a position is the position."""
+
+
+def is_numbers(view: View) -> bool:
+    """Whether a stack holds the numbers from 0 on, and always will."""
     buffer = view.buffer
-    numbers = (
-        buffer.role == "captured" and buffer.dtype == np.int64 and len(view.shape) == 1 and view.is_whole
-    )
-    if numbers and stays_as_it_is(buffer.source):
-        if np.array_equal(buffer.source, np.arange(buffer.size)):
-            return View(Buffer("", buffer.dtype, 0, "index"), (), (), 0, ((t, 1),))
-    return view.at(t)
+    if buffer.role != "captured" or buffer.dtype != np.int64 or len(view.shape) != 1 or not view.is_whole:
+        return False
+    return stays_as_it_is(buffer.source) and np.array_equal(buffer.source, np.arange(buffer.size))
 
 
 def counted_ranges(

@@ -152,7 +152,7 @@ def range_of_counter(start: Range | None, growth: int | None, trips: int) -> Ran
 
 
 def bound_by(cond: Program, place: int, ranges: Callable[[int], Range | None]) -> int | None:
-    """The greatest value of a part of the carry for which a loop goes on; `ranges` are those of its consts."""
+    """The greatest value of a part of the carry for which a loop goes on; `ranges`: of its consts."""
     v, decides = cond.inputs[place], cond.outputs[0]
     for equation in cond.equations:
         if equation.outputs[0] is decides and equation.primitive.name in ("less", "less_equal"):

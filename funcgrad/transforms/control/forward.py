@@ -237,7 +237,7 @@ def counters_of(step: Step) -> dict[int, int]:
             continue
         others = [x for x in maker.inputs if x is not v]
         if len(others) == 1 and others[0] in consts and not others[0].aval.shape:
-            found[k] = consts.index(others[0])  # type: ignore[arg-type]
+            found[k] = consts.index(others[0])
     return found
 
 

@@ -51,20 +51,18 @@ FOREVER = 1 << 60
 def operations_of(primitive: Primitive, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> int:
     """Roughly how many operations an equation takes; `FOREVER` where nobody knows."""
     size = sum(a.size for a in outputs)
-    if isinstance(primitive, Pointwise):
-        return WEIGHTS.get(primitive.name, FUNCTION) * size
-    if primitive.name in MOVEMENTS:
-        return 0
-    if isinstance(primitive, Gather):
-        return 2 * size
-    if isinstance(primitive, DotGeneral):
-        return 2 * max(math.isqrt(math.prod([max(a.size, 1) for a in (*inputs, *outputs)])), size)
+    held = held_programs(primitive)
     if not primitive.pure or primitive.name.startswith("while"):
         return FOREVER
-    held = held_programs(primitive)
     if held:
-        trips = primitive.params.get("length", 1)
+        trips = int(primitive.params.get("length", 1))
         return min(FOREVER, trips * sum(operations_of_program(program) for program in held))
+    if isinstance(primitive, Pointwise):
+        return WEIGHTS.get(primitive.name, FUNCTION) * size
+    if isinstance(primitive, DotGeneral):
+        return 2 * max(math.isqrt(math.prod([max(a.size, 1) for a in (*inputs, *outputs)])), size)
+    if primitive.name in MOVEMENTS or isinstance(primitive, Gather):
+        return size
     return FUNCTION * (size + sum(a.size for a in inputs))
 
 
@@ -115,7 +113,7 @@ def kept_values(
         first = index - step if type(step) is int else index
         maker = (first, "maker")
         network.edge((index, "value"), maker, keeping)
-        primitive, *operands = recorder.steps[first]  # type: ignore[misc]
+        primitive, *operands = recorder.steps[first]
         if not network.has(maker, "sink"):
             inputs = [recorder.avals[i] for i in operands]
             outputs = primitive.inferred(tuple(inputs))
