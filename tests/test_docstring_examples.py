@@ -25,6 +25,7 @@ NAMESPACES = {
     "funcgrad.scipy.special": fg.scipy.special,
     "funcgrad.scipy.linalg": fg.scipy.linalg,
     "funcgrad.scipy.integrate": fg.scipy.integrate,
+    "funcgrad.scipy.interpolate": fg.scipy.interpolate,
     "funcgrad.scipy.optimize": fg.scipy.optimize,
     "funcgrad.scipy.sparse": fg.scipy.sparse,
     "funcgrad.scipy.sparse.linalg": fg.scipy.sparse.linalg,

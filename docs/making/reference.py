@@ -39,6 +39,7 @@ PAGES = (
     Page("funcgrad.scipy.special", "fg.scipy.special"),
     Page("funcgrad.scipy.optimize", "fg.scipy.optimize"),
     Page("funcgrad.scipy.integrate", "fg.scipy.integrate"),
+    Page("funcgrad.scipy.interpolate", "fg.scipy.interpolate"),
     Page("funcgrad.scipy.linalg", "fg.scipy.linalg"),
     Page("funcgrad.random", "fg.random"),
     Page("funcgrad.nn", "fg.nn"),

@@ -7,6 +7,7 @@ from funcgrad.errors import did_you_mean
 
 if _TYPE_CHECKING:
     from funcgrad.scipy import integrate as integrate
+    from funcgrad.scipy import interpolate as interpolate
     from funcgrad.scipy import linalg as linalg
     from funcgrad.scipy import optimize as optimize
     from funcgrad.scipy import sparse as sparse
@@ -15,6 +16,7 @@ if _TYPE_CHECKING:
 
 __all__ = [
     "integrate",
+    "interpolate",
     "linalg",
     "optimize",
     "sparse",

@@ -4,6 +4,15 @@ On arrays alone SciPy answers, and is imported then. ``overwrite_a``, ``check_fi
 LAPACK driver say how SciPy computes; on traced arrays they are accepted and mean nothing.
 """
 
+from funcgrad.scipy.linalg.banded import (
+    cho_solve_banded,
+    cholesky_banded,
+    fractional_matrix_power,
+    solve_banded,
+    solve_circulant,
+    solve_toeplitz,
+    solveh_banded,
+)
 from funcgrad.scipy.linalg.decompositions import (
     cho_factor,
     cholesky,
@@ -36,12 +45,15 @@ __all__ = [
     "block_diag",
     "cho_factor",
     "cho_solve",
+    "cho_solve_banded",
     "cholesky",
+    "cholesky_banded",
     "det",
     "eigh",
     "eigvals",
     "eigvalsh",
     "expm",
+    "fractional_matrix_power",
     "inv",
     "logm",
     "lu",
@@ -53,8 +65,12 @@ __all__ = [
     "qr",
     "schur",
     "solve",
+    "solve_banded",
+    "solve_circulant",
     "solve_sylvester",
+    "solve_toeplitz",
     "solve_triangular",
+    "solveh_banded",
     "sqrtm",
     "svd",
     "svdvals",

@@ -1,0 +1,52 @@
+"""The interpolators of ``scipy.interpolate``, with SciPy's signatures, and derivatives of every order.
+
+By positions, by values, and by the knots. Made of plain arrays they are SciPy's; at traced positions, or of
+traced values, they are composed of array operations, which compile into a search and a loop.
+"""
+
+from funcgrad.scipy.interpolate.bsplines import (
+    BSpline,
+    InterpolatedUnivariateSpline,
+    LSQUnivariateSpline,
+    UnivariateSpline,
+    make_interp_spline,
+    make_lsq_spline,
+    make_smoothing_spline,
+)
+from funcgrad.scipy.interpolate.grids import RegularGridInterpolator, interpn
+from funcgrad.scipy.interpolate.lines import interp1d
+from funcgrad.scipy.interpolate.piecewise import (
+    Akima1DInterpolator,
+    CubicHermiteSpline,
+    CubicSpline,
+    PchipInterpolator,
+    PPoly,
+)
+from funcgrad.scipy.interpolate.scattered import (
+    LinearNDInterpolator,
+    NearestNDInterpolator,
+    RBFInterpolator,
+    griddata,
+)
+
+__all__ = [
+    "Akima1DInterpolator",
+    "BSpline",
+    "CubicHermiteSpline",
+    "CubicSpline",
+    "InterpolatedUnivariateSpline",
+    "LSQUnivariateSpline",
+    "LinearNDInterpolator",
+    "NearestNDInterpolator",
+    "PPoly",
+    "PchipInterpolator",
+    "RBFInterpolator",
+    "RegularGridInterpolator",
+    "UnivariateSpline",
+    "griddata",
+    "interp1d",
+    "interpn",
+    "make_interp_spline",
+    "make_lsq_spline",
+    "make_smoothing_spline",
+]

@@ -1,0 +1,62 @@
+"""What interpolators share: operands as arrays, whether anything is traced, axes."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from funcgrad.numpy.positions import take
+from funcgrad.ops.families import aval as aval_of
+from funcgrad.ops.structure import cast
+from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.recorder import recorder_of
+from funcgrad.tracing.tracer import Tracer
+
+
+def scipys(name: str) -> Any:
+    """SciPy's class or function of that name."""
+    return getattr(import_module("scipy.interpolate"), name)
+
+
+def array(x: Any) -> Any:
+    """An operand as an array, traced or not."""
+    value = asoperand(x)
+    return value if isinstance(value, Tracer) else np.asarray(value)
+
+
+def inexact(x: Any) -> Any:
+    """An operand as an array of floating-point numbers, doubles where it has others."""
+    value = array(x)
+    return value if aval_of(value).dtype.kind == "c" else cast(value, np.float64)
+
+
+def is_traced(*values: Any) -> bool:
+    """Whether any of the values is traced, as it stands or in a list."""
+    found = [asoperand(x) if isinstance(x, list | tuple) and x else x for x in values]
+    return recorder_of(found) is not None
+
+
+def dims(x: Any) -> tuple[int, ...]:
+    """The shape of an array, traced or not."""
+    return aval_of(x).shape
+
+
+def beside(x: Any, like: Any) -> Any:
+    """A vector with as many further axes as the values have, so that both broadcast along the first axis."""
+    return x.reshape(dims(x) + (1,) * (len(dims(like)) - 1))
+
+
+def rows(x: Any, index: Any) -> Any:
+    """The rows at positions, of which either may be traced."""
+    return take(x, index, axis=0)
+
+
+def elements(x: Any, indices: Any) -> Any:
+    """``x[indices]``, of which either may be traced; an index for each of the first axes."""
+    shape = dims(x)
+    flat: Any = 0
+    for size, index in zip(shape, indices, strict=False):
+        flat = flat * size + index
+    return rows(x.reshape((-1, *shape[len(indices) :])), flat)

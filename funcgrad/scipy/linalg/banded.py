@@ -1,0 +1,206 @@
+"""Systems of linear equations by a band, by Toeplitz' or a circulant pattern; powers of matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad.numpy.axes import refused
+from funcgrad.numpy.linear_systems import traced_matrices
+from funcgrad.numpy.operands import traced
+from funcgrad.ops.linalg.banded import SolveBanded
+from funcgrad.ops.structure import aval, reshape, shape_of
+from funcgrad.scipy.linalg.arguments import scipys
+from funcgrad.scipy.linalg.functions import expm, logm
+from funcgrad.scipy.linalg.patterns import toeplitz
+
+__all__ = [
+    "cho_solve_banded",
+    "cholesky_banded",
+    "fractional_matrix_power",
+    "solve_banded",
+    "solve_circulant",
+    "solve_toeplitz",
+    "solveh_banded",
+]
+
+
+def solve_banded(
+    l_and_u: Any,
+    ab: Any,
+    b: Any,
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+) -> Any:
+    """``x`` with ``a @ x == b``, where ``ab[u + i - j, j] == a[i, j]`` holds the diagonals of `a`.
+
+    >>> ab = np.array([[0.0, 1.0, 1.0], [4.0, 4.0, 4.0], [1.0, 1.0, 0.0]])
+    >>> print(fg.scipy.linalg.solve_banded((1, 1), ab, np.array([5.0, 6.0, 5.0])))
+    [1. 1. 1.]
+    """
+    operands = traced_matrices("solve_banded", ab, b)
+    if operands is None:
+        return scipys("solve_banded")(l_and_u, ab, b, check_finite=check_finite)
+    lower, upper = (int(k) for k in l_and_u)
+    bands, right = operands
+    shape = shape_of(right)
+    if len(shape) > 2 or aval(bands).ndim != 2:
+        raise refused(f"solve_banded of {aval(bands)} and {aval(right)}: needs one matrix; see fg.vmap")
+    columns = reshape(right, (shape[0], 1)) if len(shape) == 1 else right
+    return reshape(SolveBanded(lower, upper).bind(bands, columns), shape)
+
+
+def both_sides(ab: Any, lower: bool) -> tuple[int, Any]:
+    """All diagonals of a Hermitian matrix of which `ab` holds one side."""
+    rows, n = shape_of(ab)
+    width = rows - 1
+    kept = ab[::-1] if lower else ab
+    above = [np.concatenate([np.zeros(k), kept[width - k, : n - k]]) for k in range(width, 0, -1)]
+    if not lower:
+        above = [np.concatenate([np.zeros(k), kept[width - k, k:]]) for k in range(width, 0, -1)]
+    below = [np.concatenate([np.conj(above[width - k][k:]), np.zeros(k)]) for k in range(1, width + 1)]
+    return width, np.stack([*above, kept[width], *below])
+
+
+def solveh_banded(
+    ab: Any,
+    b: Any,
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    lower: bool = False,
+    check_finite: bool = True,
+) -> Any:
+    """``x`` with ``a @ x == b`` for a Hermitian positive definite band, of which `ab` holds one side.
+
+    >>> ab = np.array([[0.0, 1.0, 1.0], [4.0, 4.0, 4.0]])
+    >>> print(fg.scipy.linalg.solveh_banded(ab, np.array([5.0, 6.0, 5.0])))
+    [1. 1. 1.]
+    """
+    operands = traced_matrices("solveh_banded", ab, b)
+    if operands is None:
+        return scipys("solveh_banded")(ab, b, lower=lower, check_finite=check_finite)
+    width, bands = both_sides(operands[0], bool(lower))
+    return solve_banded((width, width), bands, operands[1])
+
+
+def cholesky_banded(
+    ab: Any, overwrite_ab: bool = False, lower: bool = False, check_finite: bool = True
+) -> Any:
+    """Cholesky's factor of a Hermitian positive definite band, in the storage of `ab`.
+
+    >>> print(fg.scipy.linalg.cholesky_banded(np.array([[0.0, 2.0], [4.0, 5.0]])))
+    [[0. 1.]
+     [2. 2.]]
+    """
+    operands = traced_matrices("cholesky_banded", ab)
+    if operands is None:
+        return scipys("cholesky_banded")(ab, lower=lower, check_finite=check_finite)
+    width, bands = both_sides(operands[0], bool(lower))
+    n = shape_of(bands)[1]
+    rows, columns = np.indices((n, n))
+    near = abs(rows - columns) <= width
+    place = np.where(near, width + rows - columns, 0)
+    dense = np.where(near, bands[place, columns], 0.0)
+    factor = np.linalg.cholesky(dense)
+    under = np.arange(width + 1)[:, None] + np.arange(n)[None, :]
+    stored = np.where(under < n, factor[np.minimum(under, n - 1), np.arange(n)], 0.0)
+    if lower:
+        return stored
+    over = np.arange(n)[None, :] - np.arange(width, -1, -1)[:, None]
+    upper = np.conj(factor[np.arange(n), np.maximum(over, 0)])
+    return np.where(over >= 0, upper, 0.0)
+
+
+def cho_solve_banded(cb_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Any:
+    """``x`` with ``a @ x == b``, from what `cholesky_banded` made of `a`.
+
+    >>> factor = fg.scipy.linalg.cholesky_banded(np.array([[0.0, 2.0], [4.0, 5.0]]))
+    >>> print(fg.scipy.linalg.cho_solve_banded((factor, False), np.array([6.0, 7.0])))
+    [1. 1.]
+    """
+    cb, lower = cb_and_lower
+    operands = traced_matrices("cho_solve_banded", cb, b)
+    if operands is None:
+        return scipys("cho_solve_banded")((cb, lower), b, check_finite=check_finite)
+    factor, right = operands
+    width = shape_of(factor)[0] - 1
+    n = shape_of(factor)[1]
+    if lower:
+        below = factor
+        above = turned(factor, n)
+        half = solve_banded((width, 0), below, right)
+        return solve_banded((0, width), above, half)
+    half = solve_banded((width, 0), turned_up(factor, n), right)
+    return solve_banded((0, width), factor, half)
+
+
+def turned(below: Any, n: int) -> Any:
+    """The adjoint of a lower band, as an upper one."""
+    rows = [
+        np.concatenate([np.zeros(k), np.conj(below[k, : n - k])])
+        for k in range(shape_of(below)[0] - 1, -1, -1)
+    ]
+    return np.stack(rows)
+
+
+def turned_up(above: Any, n: int) -> Any:
+    """The adjoint of an upper band, as a lower one."""
+    width = shape_of(above)[0] - 1
+    return np.stack([np.concatenate([np.conj(above[width - k, k:]), np.zeros(k)]) for k in range(width + 1)])
+
+
+def solve_toeplitz(c_or_cr: Any, b: Any, check_finite: bool = True) -> Any:
+    """``x`` with ``toeplitz(c, r) @ x == b``; `r` is the conjugate of `c` where it is not given.
+
+    >>> print(fg.scipy.linalg.solve_toeplitz(np.array([2.0, 1.0]), np.array([3.0, 3.0])))
+    [1. 1.]
+    """
+    c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, None)
+    operands = traced(*[x for x in (c, r, b) if x is not None])
+    if operands is None:
+        return scipys("solve_toeplitz")(c_or_cr, b, check_finite=check_finite)
+    matrix = toeplitz(*operands[:-1])
+    return np.linalg.solve(matrix, operands[-1])
+
+
+def solve_circulant(
+    c: Any,
+    b: Any,
+    singular: str = "raise",
+    tol: Any = None,
+    caxis: int = -1,
+    baxis: int = 0,
+    outaxis: int = 0,
+) -> Any:
+    """``x`` with ``circulant(c) @ x == b``, by Fourier transforms.
+
+    >>> print(fg.scipy.linalg.solve_circulant(np.array([2.0, 1.0, 0.0]), np.array([3.0, 3.0, 3.0])).round(12))
+    [1. 1. 1.]
+    """
+    operands = traced(c, b)
+    if operands is None:
+        return scipys("solve_circulant")(c, b, singular, tol, caxis, baxis, outaxis)
+    column, right = operands
+    if aval(column).ndim != 1 or aval(right).ndim > 2 or singular != "raise":
+        raise refused("solve_circulant inside a trace takes one column and singular='raise'; see fg.vmap")
+    right = np.moveaxis(right, baxis, 0)
+    factors = np.fft.fft(column)
+    factors = factors if aval(right).ndim == 1 else factors[:, None]
+    found: Any = np.fft.ifft(np.fft.fft(right, axis=0) / factors, axis=0)
+    if aval(column).dtype.kind != "c" and aval(right).dtype.kind != "c":
+        found = found.real
+    return np.moveaxis(found, 0, outaxis)
+
+
+def fractional_matrix_power(A: Any, t: Any) -> Any:
+    """A matrix to a real power, ``expm(t * logm(A))``, differentiable in both.
+
+    >>> print(fg.scipy.linalg.fractional_matrix_power(np.diag([4.0, 9.0]), 0.5))
+    [[2. 0.]
+     [0. 3.]]
+    """
+    if traced(A, t) is None:
+        return scipys("fractional_matrix_power")(A, t)
+    return expm(t * logm(A))
