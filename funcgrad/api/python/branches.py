@@ -23,7 +23,7 @@ from funcgrad.api.python.cells import (
     taken_apart,
     tracers_within,
 )
-from funcgrad.api.python.recording import recorded_block, with_places
+from funcgrad.api.python.recording import Place, recorded_block, with_places
 from funcgrad.errors import FuncgradError, ShapeError, TracedBranchError, TreeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
@@ -76,14 +76,15 @@ def recorded_branch(
     test: Any, blocks: Sequence[Function], state: State, after: Sequence[str], what: str, line: int
 ) -> None:
     """Run the blocks for their outcomes, and bind the names `after` to what the condition chooses."""
-    entry = state.values()
 
-    def attempt(places: list[Tracer]) -> None:
-        outcomes = [outcome(block, state, entry, after, places, (what, line)) for block in blocks]
-        values, leaves = merged_values(outcomes, after, what, line)
+    def attempt(places: list[Tracer], objects: list[Place]) -> None:
+        every = state.with_objects(objects)
+        wanted = [*after, *[place.name for place in objects]]
+        entry = every.values()
+        outcomes = [outcome(block, every, entry, wanted, places, (what, line)) for block in blocks]
+        values, leaves = merged_values(outcomes, wanted, what, line)
         results = chosen(test, outcomes, leaves, places)
-        state.bind(dict.fromkeys(state.names, UNBOUND))
-        state.bind(rebuilt_values(values, leaves, results))
+        every.leave(rebuilt_values(values, leaves, results))
         for place, value in zip(places, results[len(results) - len(places) :], strict=True):
             assign(place, value)
 
@@ -124,7 +125,7 @@ def outcome(
 
     name = f"{block.__code__.co_name.strip('<>')}_line_{where[1]}"
     reads = tracers_within(cells_of(block))
-    traced = recorded_block(run, (), places, name, *where, reads=reads)
+    traced = recorded_block(run, (), places, name, *where, reads=reads, known=state.names)
     return Outcome(values, numbers, traced, count)
 
 
@@ -326,6 +327,15 @@ def rebuilt_values(
     return out
 
 
+def refuse_change_in_expression(place: Place) -> None:
+    """Raise for a conditional expression that changes an object."""
+    raise TracedBranchError(
+        f"{place.name} is changed in a part of an expression that a traced condition chooses",
+        source=here(),
+        remedy="Write it as an if statement.",
+    )
+
+
 # -- expressions -------------------------------------------------------------------------------------------
 
 
@@ -352,7 +362,9 @@ def recorded_choice(test: Any, body: Function, orelse: Function, line: int) -> A
         )
         return Outcome({name: value}, {name: numbers}, traced, sum(value.numeric))
 
-    def attempt(places: list[Tracer]) -> None:
+    def attempt(places: list[Tracer], objects: list[Place]) -> None:
+        if objects:
+            refuse_change_in_expression(objects[0])
         outcomes = [outcome_of(block, places) for block in (body, orelse)]
         values, leaves = merged_values(outcomes, [name], name, line)
         results = chosen(test, outcomes, leaves, places)

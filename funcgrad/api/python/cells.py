@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad import tree
+from funcgrad.api.python.recording import Place
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.families import aval as aval_of_any
 from funcgrad.tracing.lists import asoperand, holds_tracer
@@ -40,7 +41,7 @@ def cells_of(*functions: Any) -> dict[str, CellType]:
     return found
 
 
-def value_in(cell: CellType) -> Any:
+def value_in(cell: CellType | Place) -> Any:
     """What the cell holds, or UNBOUND."""
     try:
         return cell.cell_contents
@@ -48,7 +49,7 @@ def value_in(cell: CellType) -> Any:
         return UNBOUND
 
 
-def put(cell: CellType, value: Any) -> None:
+def put(cell: CellType | Place, value: Any) -> None:
     """Bind the name, or unbind it."""
     if value is not UNBOUND:
         cell.cell_contents = value
@@ -59,7 +60,7 @@ def put(cell: CellType, value: Any) -> None:
 class State(NamedTuple):
     """Some names of a function."""
 
-    cells: Mapping[str, CellType]
+    cells: Mapping[str, CellType | Place]
     names: tuple[str, ...]
 
     @classmethod
@@ -75,6 +76,19 @@ class State(NamedTuple):
         """Bind the names to other values."""
         for name, value in values.items():
             put(self.cells[name], value)
+
+    def with_objects(self, objects: Sequence[Place]) -> State:
+        """These names and places in objects, which have names too."""
+        extra = {place.name: place for place in objects}
+        return State({**self.cells, **extra}, (*self.names, *extra))
+
+    def leave(self, values: Mapping[str, Any]) -> None:
+        """Bind the names to what a block leaves, which is a change by the block around it."""
+        for name in self.names:
+            cell = self.cells[name]
+            if isinstance(cell, Place):
+                cell.check()
+            put(cell, values.get(name, UNBOUND))
 
 
 class Value(NamedTuple):

@@ -17,7 +17,7 @@ from funcgrad.api.python.cells import State, is_undecided
 from funcgrad.api.python.functions import recordable
 from funcgrad.api.python.known import known_loop
 from funcgrad.api.python.loops import INDEX, FirstTripDiffers, Items, Loop, repeated
-from funcgrad.api.python.recording import current_block, note_made, refuse_change
+from funcgrad.api.python.recording import Place, current_block, note_made, refuse_change
 from funcgrad.source import is_library_code
 from funcgrad.tracing.python.functions import is_users
 from funcgrad.tracing.python.standins import stand_in_for
@@ -246,6 +246,8 @@ class Hooks:
 
     # -- elements ----------------------------------------------------------------------------------------
 
+    made = staticmethod(note_made)
+    """Called with every list, dict and set that a rewritten function makes."""
     slice = staticmethod(builtins.slice)
 
     def item(self, x: Any, index: Any) -> Any:
@@ -256,9 +258,22 @@ class Hooks:
 
     def store(self, value: Any, x: Any, index: Any) -> None:
         """``x[index] = value``"""
-        if current_block() is not None and isinstance(x, list | dict | np.ndarray):
-            refuse_change(x, f"an element of a {type(x).__name__} is set")
+        if current_block() is not None:
+            if type(x) in (list, dict):
+                Place("element", x, index).check()
+            elif isinstance(x, np.ndarray):
+                refuse_change(x, "an element of an array that is not traced is set")
         x[index] = value
+
+    def set_attribute(self, value: Any, x: Any, name: str) -> None:
+        """``x.name = value``"""
+        if current_block() is not None and type(x) is not Tracer:
+            Place("attribute", x, name).check()
+        setattr(x, name, value)
+
+    def augment_attribute(self, operation: str, x: Any, name: str, value: Any) -> None:
+        """``x.name += value`` and its kin"""
+        self.set_attribute(getattr(operator, operation)(getattr(x, name), value), x, name)
 
     def augment(self, name: str, x: Any, index: Any, value: Any) -> None:
         """``x[index] += value`` and its kin"""

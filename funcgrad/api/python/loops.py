@@ -27,7 +27,7 @@ from funcgrad.api.python.cells import (
     shown,
     taken_apart,
 )
-from funcgrad.api.python.recording import recorded_block, with_places
+from funcgrad.api.python.recording import Place, recorded_block, with_places
 from funcgrad.errors import FuncgradError, ShapeError, TreeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
@@ -67,6 +67,16 @@ class Loop(NamedTuple):
     def name(self) -> str:
         """What the Program of a trip is called."""
         return f"{self.block.__code__.co_name.strip('<>')}_line_{self.line}"
+
+
+def with_objects(
+    loop: Loop, entry: dict[str, Any], objects: Sequence[Place]
+) -> tuple[Loop, dict[str, Any]]:
+    """The loop that carries these places in objects as well, and what all it carries is before it."""
+    extra = [place.name for place in objects]
+    state = loop.state.with_objects(objects)
+    wider = loop._replace(state=state, carried=(*loop.carried, *extra), after=(*loop.after, *extra))
+    return wider, {**state.values(), **entry}
 
 
 class Slot(NamedTuple):
@@ -237,7 +247,9 @@ def recorded_trip(
 
         avals = [*lead, *carried.avals, *rows]
         try:
-            traced = recorded_block(trip, avals, places, loop.name, loop.what, loop.line)
+            traced = recorded_block(
+                trip, avals, places, loop.name, loop.what, loop.line, known=loop.state.names
+            )
         except Retyped:
             continue
         return Trip(traced, carried, n, frozenset(invariant), frozenset(kept - invariant), tuple(places))
@@ -267,8 +279,10 @@ def counted(
 ) -> tuple[Trip, Callable[[], None]]:
     """Record a loop over a known number of items, from `first` on; returns what puts it into the trace."""
     prepared: list[tuple[Trip, Callable[[], None]]] = []
+    given, before = loop, entry
 
-    def attempt(places: list[Tracer]) -> None:
+    def attempt(places: list[Tracer], objects: list[Place]) -> None:
+        loop, entry = with_objects(given, before, objects)
         arrays = [asoperand(x) for x in items.rows]
         row_avals = [aval_of_leaf(x) for x in arrays]
         rows = [a.with_shape(a.shape[1:]) for a in row_avals]
@@ -337,8 +351,7 @@ def bind_results(
         if type(entry[name]) is Tracer and type(values[name]) is Tracer:
             assign(entry[name], values[name])
             values[name] = entry[name]
-    loop.state.bind(dict.fromkeys(loop.state.names, UNBOUND))
-    loop.state.bind(values)
+    loop.state.leave(values)
     for place, value in zip(places, place_outs, strict=True):
         assign(place, value)
 
@@ -358,8 +371,10 @@ def repeated(
     ``run(lead)`` does a trip and returns what they become; ``test(lead)`` is the condition.
     """
     prepared: list[tuple[Trip, Callable[[], None]]] = []
+    given, before = loop, entry
 
-    def attempt(places: list[Tracer]) -> None:
+    def attempt(places: list[Tracer], objects: list[Place]) -> None:
+        loop, entry = with_objects(given, before, objects)
         lead_avals = [a for _, a in lead]
 
         def do(heads: list[Tracer], _: list[Tracer]) -> Sequence[Any]:
@@ -377,7 +392,9 @@ def repeated(
                 loop.state.bind(entry)
 
         avals = [*lead_avals, *trip.carried.avals]
-        decided = recorded_block(deciding, avals, places, loop.name, loop.what, loop.line)
+        decided = recorded_block(
+            deciding, avals, places, loop.name, loop.what, loop.line, known=loop.state.names
+        )
         starts = [x for x, _ in lead]
         prepared[:] = [(trip, lambda: finish_repeated(loop, entry, trip, decided, places, starts))]
 

@@ -1,13 +1,13 @@
 """Recording a block: a trace of its own, the arrays it writes, and what may not happen in it.
 
-An array that belongs to a trace around it and is written inside becomes a *place*: its value goes in and
-comes out, and the block is recorded again. Containers and objects made outside must stay as they are,
-since a block runs once while it is recorded, whatever becomes of it later.
+A block runs once while it is recorded, whatever becomes of it later, so what it changes outside of itself
+has to go in and come out: a *place*. An array of a trace around it is one, and so are attributes of objects
+and elements of containers that were made outside. When a block is found to change one, it is recorded again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
@@ -27,13 +27,15 @@ T = TypeVar("T")
 class Block:
     """A block being recorded: what it has made itself, and may therefore change."""
 
-    __slots__ = ("line", "made", "outer", "what")
+    __slots__ = ("known", "line", "made", "outer", "what")
 
-    def __init__(self, what: str, line: int, outer: Block | None) -> None:
+    def __init__(self, what: str, line: int, outer: Block | None, known: Iterable[str]) -> None:
         self.what = what
         self.line = line
         self.outer = outer
         self.made: dict[int, Any] = {}
+        self.known = frozenset(known)
+        """The places in objects and containers that go in and come out, by name."""
 
     def made_here(self, x: Any) -> bool:
         """Whether `x` was made while this block is recorded."""
@@ -68,32 +70,82 @@ def refuse_change(x: Any, how: str) -> None:
         )
 
 
-class OuterWrite(Exception):
-    """Raised when a block has written arrays of an outer trace that it was not known to write."""
+class OuterWrite(BaseException):
+    """Raised when a block changes what it was not known to change; no handler of the user's may catch it."""
 
-    def __init__(self, roots: Sequence[Tracer]) -> None:
+    def __init__(self, roots: Sequence[Tracer], objects: Sequence[Place] = ()) -> None:
         super().__init__()
         self.roots = list(roots)
+        self.objects = list(objects)
+
+
+class Place:
+    """An attribute of an object, or an element of a list or dict; seen as the cell of a name."""
+
+    __slots__ = ("_key", "_kind", "_owner")
+
+    def __init__(self, kind: str, owner: Any, key: Any) -> None:
+        self._kind = kind
+        self._owner = owner
+        self._key = key
+
+    @property
+    def name(self) -> str:
+        """A name that no other place has, and that messages show."""
+        shown = f".{self._key}" if self._kind == "attribute" else f"[{self._key!r}]"
+        return f"{type(self._owner).__name__}{shown} at {id(self._owner):x}"
+
+    @property
+    def cell_contents(self) -> Any:
+        """What is there; ValueError where nothing is, as from an empty cell."""
+        try:
+            if self._kind == "attribute":
+                return getattr(self._owner, self._key)
+            return self._owner[self._key]
+        except (AttributeError, LookupError):
+            raise ValueError("nothing is there") from None
+
+    @cell_contents.setter
+    def cell_contents(self, value: Any) -> None:
+        if self._kind == "attribute":
+            setattr(self._owner, self._key, value)
+        else:
+            self._owner[self._key] = value
+
+    @cell_contents.deleter
+    def cell_contents(self) -> None:
+        if self._kind == "attribute":
+            delattr(self._owner, self._key)
+        elif type(self._owner) is dict:
+            del self._owner[self._key]
+
+    def check(self) -> None:
+        """Raise OuterWrite where the block that is being recorded is not known to change this place."""
+        block = _BLOCK.get()
+        if block is not None and not block.made_here(self._owner) and self.name not in block.known:
+            raise OuterWrite((), [self])
 
 
 @contextmanager
-def recording(what: str, line: int) -> Iterator[None]:
+def recording(what: str, line: int, known: Iterable[str]) -> Iterator[None]:
     """Within: a block of this kind is being recorded."""
-    token = _BLOCK.set(Block(what, line, _BLOCK.get()))
+    token = _BLOCK.set(Block(what, line, _BLOCK.get(), known))
     try:
         yield
     finally:
         _BLOCK.reset(token)
 
 
-def with_places(attempt: Callable[[list[Tracer]], T]) -> T:
-    """What `attempt` returns, given all arrays of outer traces that it writes."""
+def with_places(attempt: Callable[[list[Tracer], list[Place]], T]) -> T:
+    """What `attempt` returns, given all arrays of outer traces, and all places in objects, that it changes."""
     places: list[Tracer] = []
+    objects: dict[str, Place] = {}
     while True:
         try:
-            return attempt(places)
+            return attempt(places, list(objects.values()))
         except OuterWrite as found:
             places = [*places, *found.roots]
+            objects.update({place.name: place for place in found.objects})
 
 
 def recorded_block(
@@ -104,6 +156,7 @@ def recorded_block(
     what: str,
     line: int,
     reads: Sequence[Tracer] = (),
+    known: Iterable[str] = (),
 ) -> Traced:
     """Record ``run(tracers)``, which returns leaves; the places go in and come out last.
 
@@ -116,13 +169,13 @@ def recorded_block(
 
     named.__name__ = name
     n = len(avals)
-    known = {id(place) for place in places}
+    roots_known = {id(place) for place in places}
     untouched: set[int] = set()
 
     def call(tracers: list[Tracer]) -> list[Any]:
         for place, tracer in zip(places, tracers[n:], strict=True):
             assign(place, tracer.frozen())
-        lifted = [(x, lift(x)) for x in reads if id(x) not in known]
+        lifted = [(x, lift(x)) for x in reads if id(x) not in roots_known]
         leaves = list(run(tracers[:n]))
         untouched.update([id(x) for x, index in lifted if x._index == index])
         return leaves
@@ -131,9 +184,9 @@ def recorded_block(
         return [*[asoperand(x) for x in leaves], *[place.frozen() for place in places]]
 
     every = [*avals, *[place.aval.strong for place in places]]
-    with recording(what, line):
+    with recording(what, line, known):
         traced, roots = traced_and_restored(named, call, every, collect)
-    unknown = [x for x in roots if id(x) not in known and id(x) not in untouched]
+    unknown = [x for x in roots if id(x) not in roots_known and id(x) not in untouched]
     if unknown:
         raise OuterWrite(unknown)
     return traced

@@ -78,6 +78,14 @@ class ExpressionRewriter(ast.NodeTransformer):
             node.elts = [self.index(x) for x in node.elts]
         return node
 
+    def _visit_display(self, node: ast.List | ast.Dict | ast.Set | ast.expr) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
+            return node
+        return self.hooked(node, "made", node)
+
+    visit_List = visit_Dict = visit_Set = visit_ListComp = visit_DictComp = visit_SetComp = _visit_display
+
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         deferred = can_wait(node.body) and can_wait(node.orelse)
         self.generic_visit(node)

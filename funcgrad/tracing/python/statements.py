@@ -29,10 +29,15 @@ class StatementRewriter(ExpressionRewriter):
     """Rewrites the body of one function."""
 
     def __init__(
-        self, body: Sequence[ast.stmt], arguments: ast.arguments, first_parameter: str | None
+        self,
+        body: Sequence[ast.stmt],
+        arguments: ast.arguments,
+        first_parameter: str | None,
+        owner: str | None,
     ) -> None:
         self._arguments = arguments
         self._first_parameter = first_parameter
+        self._owner = owner
         self._globals = declared(body, ast.Global)
         self._nonlocals = declared(body, ast.Nonlocal)
         self._changed = names_changed_by_calls(body)
@@ -172,15 +177,15 @@ class StatementRewriter(ExpressionRewriter):
             self.generic_visit(node)
             return node
         value = self.visit(node.value)
-        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
+        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript | ast.Attribute):
             return self._stored(node, node.targets[0], value)
         writes: list[ast.stmt] = []
         targets = [self._plain_target(node, target, writes) for target in node.targets]
         return [at(node, ast.copy_location(ast.Assign(targets, value), node)), *writes]
 
     def _plain_target(self, node: ast.stmt, target: ast.expr, writes: list[ast.stmt]) -> ast.expr:
-        """The target with names of ours in place of subscripts, which are written afterwards, in order."""
-        if isinstance(target, ast.Subscript):
+        """The target with names of ours in place of elements, which are written afterwards, in order."""
+        if isinstance(target, ast.Subscript | ast.Attribute):
             self._count += 1
             held = f"{PREFIX}value_{self._count}"
             writes.append(self._stored(node, target, at(target, ast.Name(held, ast.Load()))))
@@ -191,19 +196,33 @@ class StatementRewriter(ExpressionRewriter):
             target.value = self._plain_target(node, target.value, writes)
         return target
 
-    def _stored(self, node: ast.stmt, target: ast.Subscript, value: ast.expr) -> ast.stmt:
+    def _stored(self, node: ast.stmt, target: ast.Subscript | ast.Attribute, value: ast.expr) -> ast.stmt:
+        if isinstance(target, ast.Attribute):
+            owner, attribute = self.visit(target.value), at(node, ast.Constant(self._mangled(target.attr)))
+            return at(node, ast.Expr(self.hooked(node, "set_attribute", value, owner, attribute)))
         array, index = self.visit(target.value), self.index(self.visit(target.slice))
         return at(node, ast.Expr(self.hooked(node, "store", value, array, index)))
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
-        if not isinstance(node.target, ast.Subscript):
+        if isinstance(node.target, ast.Name):
             self.generic_visit(node)
             return node
         operator = at(node, ast.Constant(operator_name(node.op)))
+        if isinstance(node.target, ast.Attribute):
+            name = at(node, ast.Constant(self._mangled(node.target.attr)))
+            owner = self.visit(node.target.value)
+            call = self.hooked(node, "augment_attribute", operator, owner, name, self.visit(node.value))
+            return at(node, ast.Expr(call))
         array, index = self.visit(node.target.value), self.index(self.visit(node.target.slice))
         return at(
             node, ast.Expr(self.hooked(node, "augment", operator, array, index, self.visit(node.value)))
         )
+
+    def _mangled(self, attribute: str) -> str:
+        """What Python makes of an attribute with two underscores in front, inside of a class."""
+        private = attribute.startswith("__") and not attribute.endswith("__")
+        owner = (self._owner or "").lstrip("_")
+        return f"_{owner}{attribute}" if private and owner else attribute
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt | list[ast.stmt] | None:
         if node.value is None:
@@ -222,7 +241,7 @@ class StatementRewriter(ExpressionRewriter):
         node.decorator_list = [self.visit(x) for x in node.decorator_list]
         self._visit_defaults(node.args)
         if not suspends(node):
-            node.body = rewritten_body(node)
+            node.body = rewritten_body(node, self._owner)
         return node
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt:
@@ -239,7 +258,9 @@ class StatementRewriter(ExpressionRewriter):
         arguments.kw_defaults = [None if x is None else self.visit(x) for x in arguments.kw_defaults]
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
+        owner, self._owner = self._owner, node.name
         node.body = [self.visit(x) if isinstance(x, ast.FunctionDef) else x for x in node.body]
+        self._owner = owner
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -252,24 +273,25 @@ class StatementRewriter(ExpressionRewriter):
         return super().visit_Call(node)
 
 
-def rewritten_body(node: ast.FunctionDef) -> list[ast.stmt]:
-    """The body of a function, rewritten."""
+def rewritten_body(node: ast.FunctionDef, owner: str | None) -> list[ast.stmt]:
+    """The body of a function, rewritten; `owner` is the class around it."""
     lowered = Lowering().function(node.body)
     every = [*node.args.posonlyargs, *node.args.args]
-    rewriter = StatementRewriter(lowered, node.args, every[0].arg if every else None)
+    rewriter = StatementRewriter(lowered, node.args, every[0].arg if every else None, owner)
     return rewriter.function_body(lowered)
 
 
-def rewritten_expression(node: ast.Lambda) -> ast.expr:
+def rewritten_expression(node: ast.Lambda, owner: str | None) -> ast.expr:
     """The body of a lambda, rewritten."""
-    rewriter = StatementRewriter([], node.args, None)
+    rewriter = StatementRewriter([], node.args, None, owner)
     made: ast.expr = rewriter.visit(node.body)
     return made
 
 
 def stores_items(target: ast.expr) -> bool:
-    """Whether the target of an assignment has a subscript that is written."""
-    return any(isinstance(x, ast.Subscript) and isinstance(x.ctx, ast.Store) for x in ast.walk(target))
+    """Whether the target of an assignment has an element or attribute that is written."""
+    parts = [x for x in ast.walk(target) if isinstance(x, ast.Subscript | ast.Attribute)]
+    return any(isinstance(x.ctx, ast.Store) for x in parts)
 
 
 def can_be_rewritten(node: ast.AST) -> bool:
