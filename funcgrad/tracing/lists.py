@@ -70,7 +70,56 @@ def _joined(items: Sequence[Any]) -> Any:
         found = ", ".join(str(shape) for shape in sorted(shapes))
         raise ShapeError(f"a list whose elements have different shapes cannot be an array: {found}")
     dtype = np.result_type(*[x.dtype for x in avals])
+    if len(operands) > FEW:
+        rows = rows_of_one(operands)
+        if rows is not None:
+            return rows if rows.aval.dtype == dtype else CATALOG["cast"](dtype).bind(rows)
     return CATALOG["stack"](0).bind(*[_cast(x, aval, dtype) for x, aval in zip(operands, avals, strict=True)])
+
+
+FEW = 16
+"""Up to so many elements nobody asks whether they are rows of one array."""
+
+
+def rows_of_one(items: Sequence[Any]) -> Any:
+    """The array whose rows end the list, with what stands before them; None where there is no such array."""
+    first = len(items)
+    base: tuple[Any, int] | None = None
+    expected = -1
+    while first and type(items[first - 1]) is Tracer:
+        place = row_place(items[first - 1])
+        if place is None or (base is not None and place != (*base, expected)):
+            break
+        base, expected = place[:2], place[2] - 1
+        first -= 1
+    if base is None or len(items) - first <= FEW:
+        return None
+    recorder, index = base
+    array = Tracer(recorder, index, recorder.avals[index])
+    shape = array.aval.shape
+    start = expected + 1
+    count = len(items) - first
+    rest = [(0, n, 1) for n in shape[1:]]
+    rows = array if count == shape[0] else CATALOG["slice"](((start, count, 1), *rest)).bind(array)
+    if not first:
+        return rows
+    head = _joined(items[:first])
+    dtype = np.result_type(_aval(head).dtype, rows.aval.dtype)
+    parts = [_cast(head, _aval(head), dtype), _cast(rows, rows.aval, dtype)]
+    return CATALOG["concatenate"](0).bind(*parts)
+
+
+def row_place(x: Tracer) -> tuple[Any, int, int] | None:
+    """The recorder and the index of the array that `x` is a row of, and which; None where it is none."""
+    if x._view is not None:
+        return None
+    step = x._recorder.steps[x._index]
+    if type(step) is not tuple or step[0].name != "slice":
+        return None
+    row, *rest = step[0].index
+    shape = x._recorder.avals[step[1]].shape
+    whole = all(entry == (0, n, 1) for entry, n in zip(rest, shape[1:], strict=True))
+    return (x._recorder, step[1], row) if type(row) is int and whole else None
 
 
 def _stacked(array: Any) -> Any:

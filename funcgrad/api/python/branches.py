@@ -11,8 +11,8 @@ from funcgrad.api.arguments import here
 from funcgrad.api.calls import Traced
 from funcgrad.api.control import boolean, bound, shared_constants
 from funcgrad.api.control_types import joined
+from funcgrad.api.python.appending import refuse_appending
 from funcgrad.api.python.cells import (
-    UNBOUND,
     State,
     Value,
     aval_of_leaf,
@@ -78,6 +78,7 @@ def recorded_branch(
     """Run the blocks for their outcomes, and bind the names `after` to what the condition chooses."""
 
     def attempt(places: list[Tracer], objects: list[Place]) -> None:
+        refuse_appending(objects, what, line)
         every = state.with_objects(objects)
         wanted = [*after, *[place.name for place in objects]]
         entry = every.values()

@@ -18,7 +18,7 @@ from funcgrad.api.python.recording import refuse_change
 from funcgrad.errors import IndexingError, TracedBranchError
 from funcgrad.ir.catalog import CATALOG
 from funcgrad.ops.selection import where
-from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.lists import FEW, asoperand, rows_of_one
 from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
 
@@ -230,7 +230,16 @@ def total(iterable: Any, start: Any = 0) -> Any:
     if type(iterable) is Tracer and iterable.aval.shape:
         summed = np.sum(iterable, axis=0)
         return summed if isinstance(start, int) and start == 0 else summed + start
+    if type(iterable) is list and len(iterable) > FEW:
+        rows = rows_of_one(iterable)
+        if rows is not None:
+            return np.sum(rows, axis=0) + start
     return builtins.sum(iterable, start)
+
+
+def summed(function: Any, add_up: Callable[[Any], Any], iterable: Any, otherwise: Callable[[], Any]) -> Any:
+    """``sum(x for ... in iterable)``: by a loop, unless `sum` is somebody else's."""
+    return add_up(iterable) if function is builtins.sum else otherwise()
 
 
 def rounded_down(x: Any = 0, *args: Any) -> Any:

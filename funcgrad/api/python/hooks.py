@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.api.python import builtin_functions, items
+from funcgrad.api.python.appending import check_append
 from funcgrad.api.python.branches import recorded_branch, recorded_choice
 from funcgrad.api.python.cells import State, is_undecided
 from funcgrad.api.python.functions import recordable
@@ -69,7 +70,9 @@ class Hooks:
     def _builtin(self, function: Any) -> Any:
         found = builtin_functions.BUILTINS.get(function)
         owner = function.__self__
-        if found is None and type(owner) in builtin_functions.CONTAINERS:
+        if found is None and type(owner) is list and function.__name__ == "append":
+            check_append(owner)
+        elif found is None and type(owner) in builtin_functions.CONTAINERS:
             builtin_functions.check_method(owner, function.__name__)
         return found or function
 
@@ -248,6 +251,7 @@ class Hooks:
 
     made = staticmethod(note_made)
     """Called with every list, dict and set that a rewritten function makes."""
+    summed = staticmethod(builtin_functions.summed)
     slice = staticmethod(builtins.slice)
 
     def item(self, x: Any, index: Any) -> Any:

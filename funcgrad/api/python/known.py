@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from funcgrad.api.python import items
 from funcgrad.api.python.builtin_functions import item_of
-from funcgrad.api.python.cells import is_numeric, is_undecided, taken_apart
+from funcgrad.api.python.cells import is_numeric, is_undecided
 from funcgrad.api.python.loops import INDEX, FirstTripDiffers, Items, Loop, Trip, counted, repeated
 from funcgrad.ir.program import Program
 from funcgrad.tracing.tracer import Tracer
@@ -121,7 +121,7 @@ def prepare(
     if operations <= hooks.unroll:
         note(hooks, loop, f"unrolled, {length} trips of {operations / max(length - first, 1):.0f} operations")
         return None
-    if not is_traced(trip, entry, found):
+    if not is_traced(trip, found):
         note(hooks, loop, f"done by Python, {length} trips: nothing in it is traced")
         return None
     note(hooks, loop, f"a loop of {length} trips that carries {', '.join(loop.carried) or 'nothing'}")
@@ -157,17 +157,12 @@ CONTROL = 4
 """What entering a block costs, in operations."""
 
 
-def is_traced(trip: Trip, entry: dict[str, Any], found: Items) -> bool:
+def is_traced(trip: Trip, found: Items) -> bool:
     """Whether anything that goes into the loop has no value yet."""
     reads = [*trip.constants, *found.rows]
-    for name in loop_names(trip):
-        reads += [x for x in taken_apart(entry[name]).leaves if is_numeric(x)]
+    for value in trip.carried.values.values():
+        reads += [x for x in value.leaves if is_numeric(x)]
     return any(is_undecided(x) for x in reads if isinstance(x, Tracer)) or bool(trip.places)
-
-
-def loop_names(trip: Trip) -> list[str]:
-    """The names whose values before the loop go into it."""
-    return [name for name in trip.carried.values if name not in trip.carried.late]
 
 
 def prepare_while_with_trip(

@@ -16,12 +16,14 @@ from funcgrad.api.arguments import here
 from funcgrad.api.calls import Traced
 from funcgrad.api.control import bound
 from funcgrad.api.control_types import joined, typed, with_output_dtypes
+from funcgrad.api.python.appending import Appended, refuse_appending
 from funcgrad.api.python.branches import condition
 from funcgrad.api.python.cells import (
     UNBOUND,
     State,
     Value,
     aval_of_leaf,
+    cells_of,
     is_numeric,
     is_same,
     shown,
@@ -69,9 +71,7 @@ class Loop(NamedTuple):
         return f"{self.block.__code__.co_name.strip('<>')}_line_{self.line}"
 
 
-def with_objects(
-    loop: Loop, entry: dict[str, Any], objects: Sequence[Place]
-) -> tuple[Loop, dict[str, Any]]:
+def with_objects(loop: Loop, entry: dict[str, Any], objects: Sequence[Place]) -> tuple[Loop, dict[str, Any]]:
     """The loop that carries these places in objects as well, and what all it carries is before it."""
     extra = [place.name for place in objects]
     state = loop.state.with_objects(objects)
@@ -219,13 +219,16 @@ def recorded_trip(
     lead: Sequence[Aval],
     rows: Sequence[Aval],
     run: Callable[[list[Tracer], list[Tracer]], Sequence[Any]],
+    appended: Appended,
 ) -> Trip:
     """Record one trip: ``run(lead, rows)`` does it and returns what the leading inputs become.
 
-    Inputs of the trace are lead, carry, rows and places; its results are lead, carry and places.
+    Inputs of the trace are lead, carry, rows and places; its results are lead, carry, what is appended to
+    lists, and places.
     """
     carried = Carried(loop, entry)
     n = len(lead)
+    known = [*loop.state.names, *appended.names]
     while True:
         kept: set[str] = set()
         invariant: set[str] = set()
@@ -243,13 +246,11 @@ def recorded_trip(
                 invariant |= {name for name in kept if fingerprint_of(values[name]) == before[name]}
             finally:
                 loop.state.bind(entry)
-            return [*heads, *carried.after_trip(values, given)]
+            return [*heads, *carried.after_trip(values, given), *appended.leaves()]
 
         avals = [*lead, *carried.avals, *rows]
         try:
-            traced = recorded_block(
-                trip, avals, places, loop.name, loop.what, loop.line, known=loop.state.names
-            )
+            traced = recorded_block(trip, avals, places, loop.name, loop.what, loop.line, known=known)
         except Retyped:
             continue
         return Trip(traced, carried, n, frozenset(invariant), frozenset(kept - invariant), tuple(places))
@@ -282,17 +283,23 @@ def counted(
     given, before = loop, entry
 
     def attempt(places: list[Tracer], objects: list[Place]) -> None:
-        loop, entry = with_objects(given, before, objects)
+        appended = Appended(objects)
+        loop, entry = with_objects(given, before, [*appended.others, *appended.last])
         arrays = [asoperand(x) for x in items.rows]
         row_avals = [aval_of_leaf(x) for x in arrays]
         rows = [a.with_shape(a.shape[1:]) for a in row_avals]
 
         def run(lead: list[Tracer], row: list[Tracer]) -> list[Any]:
-            loop.block(items.item(lead[0], row))
+            with appended.taken(cells_of(loop.block)):
+                loop.block(items.item(lead[0], row))
             return [lead[0] + 1]  # type: ignore[operator]
 
-        trip = recorded_trip(loop, entry, places, [INDEX], rows, run)
-        prepared[:] = [(trip, lambda: finish_counted(loop, entry, trip, places, arrays, first, trips))]
+        trip = recorded_trip(loop, entry, places, [INDEX], rows, run, appended)
+
+        def finish() -> None:
+            finish_counted(loop, entry, trip, places, arrays, first, trips, appended)
+
+        prepared[:] = [(trip, finish)]
 
     with_places(attempt)
     return prepared[0]
@@ -309,19 +316,24 @@ def finish_counted(
     arrays: Sequence[Any],
     first: int,
     trips: int,
+    appended: Appended,
 ) -> None:
     """Record the equation of a counted loop, and bind what it leaves."""
     carried = trip.carried
     n_carry, n_rows, n_places = 1 + len(carried.avals), len(arrays), len(places)
-    targets = (INDEX, *carried.avals, *[place.aval.strong for place in places])
+    outputs = trip.traced.outputs
+    n_last = len(outputs) - n_places
+    written = tuple([trip.traced.recorder.avals[k].strong for k in outputs[n_carry:n_last]])
+    targets = (INDEX, *carried.avals, *[place.aval.strong for place in places], *written)
 
     def build(program: Program) -> Scan:
-        inputs = program.inputs
+        inputs, outs = program.inputs, program.outputs
         # A scan takes its carry first, and the places are part of it.
         place_inputs = inputs[n_carry + n_rows : n_carry + n_rows + n_places]
         heads = (*inputs[:n_carry], *place_inputs, *inputs[n_carry : n_carry + n_rows])
         ordered = (*heads, *inputs[n_carry + n_rows + n_places :])
-        held = Program(ordered, program.captured, program.equations, program.outputs, program.name)
+        results = (*outs[:n_carry], *outs[n_last:], *outs[n_carry:n_last])
+        held = Program(ordered, program.captured, program.equations, results, program.name)
         body = simplify_program(with_output_dtypes(held, targets))
         primitive: Scan = Scan(body, n_carry + n_places, n_rows, trips, False)
         return primitive
@@ -332,6 +344,7 @@ def finish_counted(
     rest = arrays if not first else [x[first:] for x in arrays]
     outs = bound(primitive, [INDEX.dtype.type(first), *starts, *rest, *trip.constants])
     bind_results(loop, entry, trip, outs[1:n_carry], places, outs[n_carry : n_carry + n_places])
+    appended.give(outs[n_carry + n_places :], trips)
 
 
 def bind_results(
@@ -374,13 +387,14 @@ def repeated(
     given, before = loop, entry
 
     def attempt(places: list[Tracer], objects: list[Place]) -> None:
+        refuse_appending(objects, given.what, given.line)
         loop, entry = with_objects(given, before, objects)
         lead_avals = [a for _, a in lead]
 
         def do(heads: list[Tracer], _: list[Tracer]) -> Sequence[Any]:
             return run(heads)
 
-        trip = recorded_trip(loop, entry, places, lead_avals, (), do)
+        trip = recorded_trip(loop, entry, places, lead_avals, (), do, Appended(()))
         n = len(lead)
 
         def deciding(tracers: list[Tracer]) -> list[Any]:

@@ -137,7 +137,7 @@ def recording(what: str, line: int, known: Iterable[str]) -> Iterator[None]:
 
 
 def with_places(attempt: Callable[[list[Tracer], list[Place]], T]) -> T:
-    """What `attempt` returns, given all arrays of outer traces, and all places in objects, that it changes."""
+    """What `attempt` returns, given all arrays of outer traces and places in objects that it changes."""
     places: list[Tracer] = []
     objects: dict[str, Place] = {}
     while True:

@@ -84,7 +84,7 @@ class ExpressionRewriter(ast.NodeTransformer):
             return node
         return self.hooked(node, "made", node)
 
-    visit_List = visit_Dict = visit_Set = visit_ListComp = visit_DictComp = visit_SetComp = _visit_display
+    visit_List = visit_Dict = visit_Set = _visit_display
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         deferred = can_wait(node.body) and can_wait(node.orelse)

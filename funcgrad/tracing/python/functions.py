@@ -90,7 +90,9 @@ class CodeCache:
     def _rewrite(self, code: CodeType) -> CodeType:
         node, owner = self._definition(code)
         if isinstance(node, ast.Lambda):
-            body: list[ast.stmt] = [ast.copy_location(ast.Return(rewritten_expression(node, owner)), node.body)]
+            body: list[ast.stmt] = [
+                ast.copy_location(ast.Return(rewritten_expression(node, owner)), node.body)
+            ]
         else:
             body = rewritten_body(node, owner)
         made = ast.FunctionDef(

@@ -7,6 +7,7 @@ A block is a function without arguments that shares the names it binds with the 
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Sequence
 
 from funcgrad.tracing.python.escapes import PREFIX, Lowering, at, no_arguments
@@ -44,6 +45,8 @@ class StatementRewriter(ExpressionRewriter):
         self._live = Liveness(body)
         self._bound = bound_names(body)
         self._count = 0
+        self._before: list[ast.stmt] | None = None
+        """Functions to be defined before the statement that is being rewritten; None inside of a lambda."""
 
     def function_body(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
         """The whole body, in which every name that a block binds is a name of the function."""
@@ -64,9 +67,13 @@ class StatementRewriter(ExpressionRewriter):
     def block(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
         """The statements, rewritten."""
         out: list[ast.stmt] = []
+        around = self._before
         for node in body:
+            self._before = []
             made = self.visit(node)
+            out += self._before
             out += made if isinstance(made, list) else [] if made is None else [made]
+        self._before = around
         return out
 
     # -- blocks ------------------------------------------------------------------------------------------
@@ -250,8 +257,39 @@ class StatementRewriter(ExpressionRewriter):
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         self._visit_defaults(node.args)
         if can_be_rewritten(node.body):
+            around, self._before = self._before, None
             node.body = self.visit(node.body)
+            self._before = around
         return node
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
+        made = self._as_loop(node, "list")
+        return self._inside_of(node) if made is None else made
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
+        return self._inside_of(node)
+
+    visit_SetComp = visit_DictComp = visit_GeneratorExp  # type: ignore[assignment]
+
+    def _inside_of(self, node: ast.expr) -> ast.expr:
+        """A comprehension that stays one: what is in it has a scope of its own."""
+        around, self._before = self._before, None
+        self.generic_visit(node)
+        self._before = around
+        return node
+
+    def _as_loop(self, node: ast.ListComp | ast.GeneratorExp, kind: str) -> ast.expr | None:
+        """The call of a function that does what the comprehension does with ``for``; None where it cannot."""
+        suspended = any(isinstance(x, ast.NamedExpr | ast.Await | ast.Yield) for x in ast.walk(node))
+        if self._before is None or suspended or any(x.is_async for x in node.generators):
+            return None
+        self._count += 1
+        function = loop_function(node, f"{BLOCK}_{kind}_{self._count}", kind)
+        first = self.visit(node.generators[0].iter)
+        function.body = rewritten_body(function, self._owner)
+        self._before.append(function)
+        called = at(node, ast.Name(function.name, ast.Load()))
+        return at(node, ast.Call(called, [first], []))
 
     def _visit_defaults(self, arguments: ast.arguments) -> None:
         arguments.defaults = [self.visit(x) for x in arguments.defaults]
@@ -270,7 +308,63 @@ class StatementRewriter(ExpressionRewriter):
                 names = ("__class__", self._first_parameter)
                 node.args = [at(node, ast.Name(x, ast.Load())) for x in names]
             return node
+        if is_sum_of_generator(node):
+            return self._visit_sum(node)
+        if is_call_of_generator(node):
+            generator = node.args[0]
+            assert isinstance(generator, ast.GeneratorExp), "the only argument is a generator"
+            node.args = [ast.copy_location(ast.ListComp(generator.elt, generator.generators), generator)]
         return super().visit_Call(node)
+
+    def _visit_sum(self, node: ast.Call) -> ast.expr:
+        generator = node.args[0]
+        assert isinstance(generator, ast.GeneratorExp), "the only argument is a generator"
+        plain = copy.deepcopy(node)
+        made = self._as_loop(generator, "sum")
+        if made is None:
+            return super().visit_Call(node)
+        assert isinstance(made, ast.Call), "a function is called with what is gone through"
+        return self.hooked(node, "summed", node.func, made.func, made.args[0], self.later(node, plain))
+
+
+def is_call_of_generator(node: ast.Call) -> bool:
+    """Whether a function that needs all elements at once is called with a generator expression."""
+    named = isinstance(node.func, ast.Name) and node.func.id in ("min", "max", "list", "tuple", "sorted")
+    return named and len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp)
+
+
+def is_sum_of_generator(node: ast.Call) -> bool:
+    """Whether the call is ``sum(x for ...)``."""
+    named = isinstance(node.func, ast.Name) and node.func.id == "sum" and not node.keywords
+    return named and len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp)
+
+
+def loop_function(node: ast.ListComp | ast.GeneratorExp, name: str, kind: str) -> ast.FunctionDef:
+    """A function of the first iterable that does with ``for`` and ``if`` what the comprehension does."""
+    result, items = PREFIX + "found", PREFIX + "items"
+    inner: ast.stmt
+    if kind == "sum":
+        added = ast.BinOp(ast.Name(result, ast.Load()), ast.Add(), copy.deepcopy(node.elt))
+        inner = ast.Assign([ast.Name(result, ast.Store())], added)
+    else:
+        append = ast.Attribute(ast.Name(result, ast.Load()), "append", ast.Load())
+        inner = ast.Expr(ast.Call(append, [copy.deepcopy(node.elt)], []))
+    inner = at(node.elt, inner)
+    for k, part in reversed(list(enumerate(copy.deepcopy(node.generators)))):
+        for test in reversed(part.ifs):
+            inner = at(test, ast.If(test, [inner], []))
+        iterable = part.iter if k else at(part.iter, ast.Name(items, ast.Load()))
+        inner = at(part.iter, ast.For(part.target, iterable, [inner], []))
+    start: ast.expr = ast.Constant(0) if kind == "sum" else ast.List([], ast.Load())
+    body: list[ast.stmt] = [
+        at(node, ast.Assign([ast.Name(result, ast.Store())], start)),
+        inner,
+        at(node, ast.Return(ast.Name(result, ast.Load()))),
+    ]
+    arguments = ast.arguments([], [ast.arg(items)], None, [], [], None, [])
+    made = ast.FunctionDef(name=name, args=arguments, body=body, decorator_list=[], returns=None)
+    made.type_params = []  # type: ignore[attr-defined]
+    return at(node, made)
 
 
 def rewritten_body(node: ast.FunctionDef, owner: str | None) -> list[ast.stmt]:
