@@ -1,3 +1,4 @@
+# ruff: noqa: E731, PLC3002
 # ruff: noqa: B007
 """Everyday programs with objects, closures, lists and comprehensions in them.
 
