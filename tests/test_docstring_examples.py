@@ -27,6 +27,7 @@ NAMESPACES = {
     "funcgrad.scipy.integrate": fg.scipy.integrate,
     "funcgrad.scipy.interpolate": fg.scipy.interpolate,
     "funcgrad.scipy.optimize": fg.scipy.optimize,
+    "funcgrad.scipy.signal": fg.scipy.signal,
     "funcgrad.scipy.sparse": fg.scipy.sparse,
     "funcgrad.scipy.sparse.linalg": fg.scipy.sparse.linalg,
     "funcgrad.scipy.stats": fg.scipy.stats,

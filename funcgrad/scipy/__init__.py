@@ -10,6 +10,7 @@ if _TYPE_CHECKING:
     from funcgrad.scipy import interpolate as interpolate
     from funcgrad.scipy import linalg as linalg
     from funcgrad.scipy import optimize as optimize
+    from funcgrad.scipy import signal as signal
     from funcgrad.scipy import sparse as sparse
     from funcgrad.scipy import special as special
     from funcgrad.scipy import stats as stats
@@ -19,6 +20,7 @@ __all__ = [
     "interpolate",
     "linalg",
     "optimize",
+    "signal",
     "sparse",
     "special",
     "stats",

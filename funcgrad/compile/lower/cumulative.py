@@ -10,9 +10,13 @@ from funcgrad.compile.lower.slice_updates import check_dtype
 from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
 from funcgrad.compile.passes.views import View
 from funcgrad.ir.program import Equation
+from funcgrad.ops.all_pole import AllPole
 from funcgrad.ops.cumulative import CumMax, CumMin, CumProd, CumSum, LinearRecurrence
 from funcgrad.ops.reductions import ArgMax, ArgMin, ProductOfOthers
 from funcgrad.ops.sampled import SampledCumSum
+
+MOST_DELAYS = 32
+"""Coefficients of a recursion up to which what was before is kept in locals."""
 
 RUNS = {CumSum: "sum", SampledCumSum: "sum", CumProd: "prod", CumMax: "max", CumMin: "min"}
 
@@ -105,6 +109,46 @@ def lower_recurrence(scheduler: Scheduler, equation: Equation) -> None:
     position = scheduler.special(
         "linear_recurrence", emit, [factors, terms], [target], flops=2 * out.aval.size
     )
+    scheduler.define_view(out, target, position)
+
+
+@lowers(AllPole)
+def lower_all_pole(scheduler: Scheduler, equation: Equation) -> None:
+    """``y[t] = x[t] - a[0] y[t-1] - a[1] y[t-2] - ...``, with what was before in locals."""
+    check_dtype(equation)
+    coefficients, x = [scheduler.stored(a) for a in equation.inputs]
+    (out,) = equation.outputs
+    order, shape = equation.inputs[0].aval.shape[0], out.aval.shape
+    if order > MOST_DELAYS:
+        raise NotLowered(f"all_pole with {order} coefficients has no native form")
+    target = scheduler.buffer_like(out.aval, scheduler.local.named(out))
+    axis, zero = len(shape) - 1, start_of("sum", out.aval.dtype)
+
+    def emit(writer: Writer) -> None:
+        if 0 in shape:
+            return
+        writer.comment(equation.source)
+        state = writer.local.fresh("state")
+        factors = [writer.local.fresh("factor") for _ in range(order)]
+        before = [writer.local.fresh("before") for _ in range(order)]
+        for k, factor in enumerate(factors):
+            writer.line(f"{factor} = {writer.element(coefficients, [str(k)])}")
+        with ExitStack() as stack:
+            variables = lines_along(writer, stack, shape, axis)
+            for name in before:
+                writer.line(f"{name} = {zero}")
+            turn(writer, variables[axis], shape[axis], equation.primitive.reverse, stack)
+            # What was just found comes last, so that the products before it do not wait for it.
+            terms = [f" - {f} * {b}" for f, b in zip(factors, before, strict=True)]
+            writer.line(f"{state} = {writer.element(x, variables)}{''.join(reversed(terms))}")
+            for newer, older in zip(reversed(before[:-1]), reversed(before[1:]), strict=True):
+                writer.line(f"{older} = {newer}")
+            if before:
+                writer.line(f"{before[0]} = {state}")
+            writer.line(f"{writer.element(target, variables)} = {state}")
+
+    flops = 2 * order * out.aval.size
+    position = scheduler.special("all_pole", emit, [coefficients, x], [target], flops=flops)
     scheduler.define_view(out, target, position)
 
 

@@ -1,0 +1,44 @@
+"""What functions of signals share: who answers, dtypes, axes, and what SciPy says of shapes."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from funcgrad.numpy.axes import normalized_axis
+from funcgrad.ops.structure import aval, cast, shape_of
+from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.recorder import recorder_of
+
+
+def scipys(name: str) -> Any:
+    """SciPy's function of that name."""
+    return getattr(import_module("scipy.signal"), name)
+
+
+def traced_signals(*arrays: Any) -> list[Any] | None:
+    """The arrays as floating-point operands of one dtype, None kept; None where nothing is traced."""
+    operands = [None if x is None else asoperand(x) for x in arrays]
+    if recorder_of([x for x in operands if x is not None]) is None:
+        return None
+    dtype = np.result_type(*[aval(x).dtype for x in operands if x is not None])
+    dtype = dtype if dtype.kind in "fc" and dtype.itemsize >= 4 else np.dtype(np.float64)
+    return [None if x is None else cast(array(x), dtype) for x in operands]
+
+
+def array(x: Any) -> Any:
+    """A Python number as an array; anything else as it is."""
+    return np.asarray(x) if isinstance(x, int | float | complex) else x
+
+
+def last(x: Any, axis: int) -> Any:
+    """The array with this axis moved to the end."""
+    axis = normalized_axis(axis, len(shape_of(x)))
+    return x if axis == len(shape_of(x)) - 1 else np.moveaxis(x, axis, -1)
+
+
+def back(x: Any, axis: int) -> Any:
+    """The array with its last axis moved to where it was."""
+    return np.moveaxis(x, -1, axis)
