@@ -259,3 +259,40 @@ def test_an_index_out_of_bounds_is_not_forgotten_for_the_next() -> None:
     for i, j in ((7, 0), (0, 7), (-7, 2)):
         with pytest.raises(IndexError):
             pair(X, i, j)
+
+
+def copies(f: Callable[[Any], Any], x: Any) -> list[str]:
+    """What `explain` says of copies."""
+    return [line.strip() for line in str(fg.explain(f)(x)).splitlines() if "copies" in line]
+
+
+@pytest.mark.parametrize("body", [b for b in BODIES if b not in (read_depends_on_the_write,)])
+def test_nothing_is_copied_that_need_not_be(body: Any) -> None:
+    needed = {inner_loop_reads_the_old: 1}
+    for f in (looped(body), turned(body)):
+        assert len(copies(f, X)) == needed.get(body, 0)
+
+
+def test_gradients_copy_nothing() -> None:
+    for body in (recurrence, elements_exchanged, accumulated, branch, inner_loop, inner_while):
+        assert copies(fg.grad(looped(body)), X) == []
+    assert copies(sweep, GRID) == copies(fg.grad(sweep), GRID) == []
+
+
+def test_a_copy_is_named_with_its_line() -> None:
+    (line,) = copies(looped(read_depends_on_the_write), X)
+    assert line.startswith("copies f64[6] on every trip, before it is changed (")
+    assert "test_loops_in_place.py:" in line
+    assert line.endswith("in read_depends_on_the_write)")
+
+
+def test_reverse_mode_keeps_elements_and_not_arrays() -> None:
+    def scratch(n: int) -> int:
+        f = looped_over(n)
+        return sum(kernel.scratch_bytes for kernel in fg.explain(fg.grad(f))(np.ones(n)).kernels)
+
+    def looped_over(n: int) -> Callable[[Any], Any]:
+        return lambda x: fg.numpy.sum(fg.fori_loop(1, n, lambda i, y: recurrence(i, y, x), 0.7 * x))
+
+    assert scratch(4000) < 4.5 * scratch(1000)
+    assert scratch(4000) < 8 * 4000 * 8

@@ -54,6 +54,8 @@ class Part:
     flops: float
     sources: tuple[Any, ...] = ()
     """The user's places that it serves, each once."""
+    copies: tuple[tuple[Any, Any], ...] = ()
+    """The types of arrays that a loop in it copies before it changes them, with the user's lines."""
 
     @property
     def estimated_seconds(self) -> float:
@@ -171,7 +173,7 @@ def parts_of(step: Nest | Special | Joined | Shared) -> list[Part]:
         return [part for nest in step.nests for part in parts_of(nest)]
     if isinstance(step, Special):
         moved = sum(math.prod(v.shape) * v.buffer.dtype.itemsize for v in {view for view, _ in step.views()})
-        return [Part(step.kind, (), 0, moved, step.flops, distinct([step.source]))]
+        return [Part(step.kind, (), 0, moved, step.flops, distinct([step.source]), step.copies)]
     if not step.body:
         return []
     shape = tuple([loop.size for loop in loops_of(step)])
@@ -206,6 +208,7 @@ def report_lines(found: Explanation) -> list[str]:
             lines.append(
                 f"  {part.kind}{over}{inside}: {size(part.bytes_moved)}, {count(part.flops)} operations"
             )
+            lines += copy_lines(part)
     if found.reasons:
         lines += ["", "left to NumPy"]
         lines += [f"  {line}" for line in left_lines(found)]
@@ -213,6 +216,15 @@ def report_lines(found: Explanation) -> list[str]:
     estimated, measured, evaluated = [milliseconds(t) for t in times]
     words = f"estimated {estimated}, measured {measured}, evaluated by NumPy {evaluated}"
     return [*lines, "", f"time of a call: {words}"]
+
+
+def copy_lines(part: Part) -> list[str]:
+    """Which arrays the loops of a part copy on every trip: something reads the old one after the change."""
+    lines = []
+    for aval, source in dict.fromkeys(part.copies):
+        where = "" if source is None else f", before it is changed ({source})"
+        lines.append(f"    copies {aval} on every trip{where}")
+    return lines
 
 
 def origin_words(found: Explanation) -> str:

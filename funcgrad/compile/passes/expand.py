@@ -16,7 +16,7 @@ from funcgrad.compile.passes.hoisting import rewrite_scan
 from funcgrad.compile.passes.sparse import rewrite_sparse_outer, rewrite_sparse_product
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
-from funcgrad.ops.arithmetic import add, div, mul, strong_zero_mul, sub
+from funcgrad.ops.arithmetic import StrongZeroMul, add, div, mul, strong_zero_mul, sub
 from funcgrad.ops.comparison import equal, isfinite
 from funcgrad.ops.contraction import DotGeneral, StrongZeroDot
 from funcgrad.ops.elementary import exp, log, log1p
@@ -337,7 +337,16 @@ def rewrite_product_of_others(rewriter: Rewriter, equation: Equation) -> Sequenc
     return [r(Permute(back), r(Reshape(moved), others))]
 
 
+def rewrite_strong_zero(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
+    """A product with a finite number keeps zeros by itself."""
+    _, factor = equation.inputs
+    if not isinstance(factor, Literal) or not np.isfinite(factor.value):
+        return None
+    return [rewriter(mul, *equation.inputs)]
+
+
 REWRITES: dict[type, Rewrite] = {
+    StrongZeroMul: rewrite_strong_zero,
     ProductOfOthers: rewrite_product_of_others,
     Softmax: rewrite_softmax,
     LogSoftmax: rewrite_log_softmax,
