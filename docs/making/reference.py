@@ -38,6 +38,8 @@ PAGES = (
     Page("funcgrad.numpy.fft", "fg.numpy.fft"),
     Page("funcgrad.scipy.special", "fg.scipy.special"),
     Page("funcgrad.scipy.optimize", "fg.scipy.optimize"),
+    Page("funcgrad.scipy.fft", "fg.scipy.fft"),
+    Page("funcgrad.scipy.spatial.distance", "fg.scipy.spatial.distance"),
     Page("funcgrad.scipy.integrate", "fg.scipy.integrate"),
     Page("funcgrad.scipy.interpolate", "fg.scipy.interpolate"),
     Page("funcgrad.scipy.linalg", "fg.scipy.linalg"),

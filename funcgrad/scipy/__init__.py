@@ -6,22 +6,26 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from funcgrad.errors import did_you_mean
 
 if _TYPE_CHECKING:
+    from funcgrad.scipy import fft as fft
     from funcgrad.scipy import integrate as integrate
     from funcgrad.scipy import interpolate as interpolate
     from funcgrad.scipy import linalg as linalg
     from funcgrad.scipy import optimize as optimize
     from funcgrad.scipy import signal as signal
     from funcgrad.scipy import sparse as sparse
+    from funcgrad.scipy import spatial as spatial
     from funcgrad.scipy import special as special
     from funcgrad.scipy import stats as stats
 
 __all__ = [
+    "fft",
     "integrate",
     "interpolate",
     "linalg",
     "optimize",
     "signal",
     "sparse",
+    "spatial",
     "special",
     "stats",
 ]

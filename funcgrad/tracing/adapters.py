@@ -15,6 +15,7 @@ __all__ = ["PENDING", "introduce"]
 PENDING = {
     "einops": "funcgrad.numpy.for_einops",
     "numba.core.registry": "funcgrad.numpy.for_numba",
+    "scipy.fft": "funcgrad.scipy.for_uarray",
 }
 """Packages that are not told yet, and the modules that introduce us when they are imported."""
 

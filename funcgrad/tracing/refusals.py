@@ -179,7 +179,7 @@ def refuse_inside_numpy(x: Tracer, frame: FrameType) -> None:
         )
 
 
-ELSEWHERE = {"scipy.fft": "funcgrad.numpy.fft"}
+ELSEWHERE: dict[str, str] = {}
 """Packages of SciPy whose functions have their counterparts in another place than `funcgrad.scipy`."""
 
 

@@ -1,0 +1,28 @@
+"""Introduces tracers to ``scipy.fft``: its functions ask other libraries first, by `uarray`'s protocol.
+
+Imported when a trace begins and ``scipy.fft`` has been imported (see `funcgrad.tracing.adapters`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from funcgrad.tracing.recorder import recorder_of
+
+
+class TracedTransforms:
+    """The backend: it answers for traced arrays, and leaves all others to SciPy."""
+
+    __ua_domain__ = "numpy.scipy.fft"
+
+    @staticmethod
+    def __ua_function__(method: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        if recorder_of([*args[:1], *kwargs.values()]) is None:
+            return NotImplemented
+        ours = getattr(import_module("funcgrad.scipy.fft"), method.__name__, None)
+        return NotImplemented if ours is None else ours(*args, **kwargs)
+
+
+import_module("scipy.fft").register_backend(TracedTransforms)
