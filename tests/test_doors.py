@@ -228,7 +228,6 @@ CLOSED: dict[str, Door] = {
     "linalg.expm": lambda y: scipy.linalg.expm(np.array([[0, y[0]], [-y[1], -0.1]])).sum(),
     "linalg.cholesky": lambda y: scipy.linalg.cholesky(np.array([[y[0] + 3, 0], [0, 2.0]])).sum(),
     "linalg.solve": lambda y: scipy.linalg.solve(np.eye(3), y).sum(),
-    "fft.rfft": lambda y: np.abs(scipy.fft.rfft(np.array([y[0], 1.0, y[1]]))).sum(),
     "CubicSpline": lambda y: scipy.interpolate.CubicSpline(np.arange(3.0), [y[0], y[1], 2.0])(0.5),
     "CubicSpline(y)": lambda y: scipy.interpolate.CubicSpline(np.arange(3.0), y)(0.5) * 1.0,
     "interp1d": lambda y: scipy.interpolate.interp1d(np.arange(3.0), y)(0.5) * 1.0,
@@ -317,6 +316,7 @@ def shaped(y: Any) -> Any:
 
 
 OPEN: dict[str, Door] = {
+    "fft.rfft": lambda y: np.abs(scipy.fft.rfft(np.array([y[0], 1.0, y[1]]))).sum(),
     "bool": lambda y: y[0] if y[0] > 0.1 else y[1],
     "if y.any()": lambda y: y[0] if (y > 1.0).any() else y[1],
     "int": lambda y: int(y[1]) * y[0],
