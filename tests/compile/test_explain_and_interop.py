@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 from time import sleep
 from typing import Any
 
@@ -14,6 +15,7 @@ from scipy import LowLevelCallable, integrate, special
 import funcgrad as fg
 from funcgrad import lax
 from funcgrad.compile.measure.part_times import seconds_of
+from funcgrad.compile.runtime.binaries import _LOADED
 from funcgrad.errors import UnsupportedFunctionError
 
 X = np.linspace(0.1, 1.0, 7)
@@ -121,6 +123,25 @@ def test_a_gradient_inside_compiled_code_of_numbas() -> None:
         x = x - 0.1 * fg.grad(wave)(x)
     np.testing.assert_allclose(descended(X, 5), x, rtol=1e-13)
     np.testing.assert_allclose(slope(X), fg.grad(wave)(X), rtol=1e-13)
+
+
+def test_code_that_numba_knows_the_address_of_stays() -> None:
+    def known_to_numba(x: Any) -> Any:
+        return np.sum(np.cos(x) * x)
+
+    def compiled_in() -> None:
+        once = fg.njit_callable(known_to_numba, X)
+
+        @numba.njit
+        def twice(x: Any) -> Any:
+            return once(x) * 2.0
+
+        assert twice(X) == 2.0 * once(X)
+
+    compiled_in()
+    gc.collect()
+    # Whatever else Numba has compiled may call the address, and holds nothing.
+    assert any("def known_to_numba" in source for source in _LOADED)
 
 
 def test_several_results_are_a_tuple() -> None:

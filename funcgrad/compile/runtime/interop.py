@@ -53,7 +53,8 @@ def numba_function(made: Executable, name: str) -> Any:
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     exec(compile(source, filename, "exec"), names)
     function = names[name]
-    function.__funcgrad__ = held  # what it points at lives as long as it does
+    # Numba copies addresses into whatever calls this, and nobody knows how long that is used: for ever, then.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(held))
     return numba.njit(function)
 
 
