@@ -63,16 +63,16 @@ def loop(name: str, dtype: np.dtype[Any]) -> Loop | None:
 
 def _in_table(ufunc: Any, types: str) -> Loop | None:
     place = ufunc.types.index(types)
-    with Memory() as memory:
-        try:
+    try:
+        with Memory() as memory:
             content = memory.content(id(ufunc) + object.__basicsize__, ctypes.sizeof(_Head))
             head = _Head.from_buffer_copy(content)
             counts = (head.nin, head.nout, head.nargs, head.ntypes)
             if counts != (ufunc.nin, ufunc.nout, ufunc.nargs, len(ufunc.types)):
                 return None
             address, data = [memory.word(table + 8 * place) for table in (head.functions, head.data)]
-        except Unreadable:
-            return None
+    except (Unreadable, OSError):
+        return None
     return Loop(address, data) if address else None
 
 
