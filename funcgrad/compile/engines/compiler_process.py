@@ -42,9 +42,8 @@ class CompilerProcess:
                 stderr=subprocess.DEVNULL,
                 creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
             )
-            self._stdin.write(
-                json.dumps([path for path in sys.path if isinstance(path, str)]).encode() + b"\n"
-            )
+            # What is no text the import system passes over, here and there.
+            self._stdin.write(json.dumps(sys.path, default=str).encode() + b"\n")
             self._stdin.flush()
         except OSError:
             self._end()
