@@ -132,7 +132,7 @@ def power_of(x: Any, y: Any) -> Any:
     """``x ** y``, with a rule of its own for exponents that are fixed."""
     if not isinstance(x, Tracer) or not is_fixed_exponent(y):
         return bivariate.pow(x, y)
-    if type(y) is float and not x.aval.inexact:
+    if (type(y) is float and not x.aval.inexact) or x.aval.dtype.kind == "b":
         return power_of(cast(x, loop_dtypes(np.power, x, y)[0]), y)
     return elementary.sqrt(x) if y == 0.5 else arithmetic.integer_pow(x, int(y))
 

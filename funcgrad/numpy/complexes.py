@@ -141,7 +141,7 @@ conj = conjugate
 
 
 def _conjugate_method(self: Tracer) -> Any:
-    return conjugate(self)
+    return conjugate(self) if self.aval.dtype.kind == "c" else own(self)
 
 
 install({"conj": _conjugate_method, "conjugate": _conjugate_method})

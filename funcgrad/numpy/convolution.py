@@ -20,7 +20,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     >>> print(fg.numpy.convolve([1.0, 2.0, 3.0], [0.0, 1.0, 0.5]))
     [0.  1.  2.5 4.  1.5]
     """
-    x, y = vectors(a, v)
+    x, y = vectors(a, v, may_be_numbers=True)
     n, m = shape_of(x)[0], shape_of(y)[0]
     if m > n:
         x, y, n, m = y, x, m, n
@@ -36,8 +36,8 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     >>> print(fg.numpy.correlate([1.0, 2.0, 3.0], [0.0, 1.0, 0.5]))
     [3.5]
     """
-    x, y = vectors(a, v)
-    y = np.conjugate(y)
+    x, y = vectors(a, v, may_be_numbers=False)
+    y = np.conjugate(y) if aval(y).dtype.kind == "c" else y
     n, m = shape_of(x)[0], shape_of(y)[0]
     if m > n:
         # The shorter one slides: the same sums in the opposite order.
@@ -52,9 +52,13 @@ def sliding(x: Any, y: Any, n: int, m: int, mode: str) -> Any:
     return part_of(Convolve().bind(x, y[::-1]), n, m, mode)
 
 
-def vectors(a: Any, v: Any) -> list[Any]:
+def vectors(a: Any, v: Any, *, may_be_numbers: bool) -> list[Any]:
     """Both operands as vectors of one dtype."""
     x, y = promoted([as_array(a), as_array(v)])
+    for operand in (x, y):
+        if aval(operand).ndim > 1 or (aval(operand).ndim < 1 and not may_be_numbers):
+            depth = "too deep" if aval(operand).ndim else "of too small depth"
+            raise ValueError(f"object {depth} for desired array: vectors are convolved, not {aval(operand)}")
     if not aval(x).size or not aval(y).size:
         raise ValueError("a and v cannot be empty")
     return [np.ravel(x), np.ravel(y)]

@@ -28,6 +28,10 @@ def accumulated(primitive: Any, x: Any, axis: Any, dtype: Any) -> Any:
     seen = aval(x)
     if dtype is None and primitive in (ops.CumSum, ops.CumProd):
         dtype = WIDE.get(seen.dtype.kind)
+    if dtype is not None and np.dtype(dtype) == np.bool_:
+        # The sum of booleans is "any", their product "all".
+        extreme = ops.CumMax if primitive is ops.CumSum else ops.CumMin
+        return cast(accumulated(extreme, cast(cast(x, np.bool_), np.int8), axis, None), np.bool_)
     if dtype is not None:
         x = cast(x, dtype)
     if axis is None or not seen.ndim:
@@ -184,7 +188,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     if heights is None:
         return np.trapezoid(y, x, dx, axis)
     ndim = len(shape_of(heights))
-    axis = normalized_axis(axis, ndim)
+    own_axis, axis = axis, normalized_axis(axis, ndim)
     widths = asoperand(dx)
     if x is not None:
         points = asoperand(x)
@@ -192,7 +196,8 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
             widths = diff(points)
             widths = reshape(widths, (*[1] * axis, shape_of(widths)[0], *[1] * (ndim - axis - 1)))
         else:
-            widths = diff(points, axis=axis)
+            # As NumPy: points of fewer axes count theirs for themselves, and broadcast from the right.
+            widths = diff(points, axis=own_axis)
     size = max(shape_of(heights)[axis] - 1, 0)
     pairs = add(take_span(heights, axis, 1, size), take_span(heights, axis, 0, size))
     return reduce_sum(div(mul(widths, pairs), 2.0), (axis,))

@@ -9,6 +9,7 @@ import numpy as np
 from funcgrad.numpy.dispatch import implements
 from funcgrad.numpy.ufuncs import Operand, elementwise, untraced
 from funcgrad.ops import bivariate, elementary, magnitude, special
+from funcgrad.ops.structure import aval, cast
 from funcgrad.tracing.lists import asoperand
 
 
@@ -287,7 +288,9 @@ def sinc(x: Operand) -> Any:
     -0.3333333333333333
     """
     value = asoperand(x)
-    return np.sinc(value) if untraced(value) else special.Sinc(0)(value)
+    if untraced(value):
+        return np.sinc(value)
+    return special.Sinc(0)(value if aval(value).inexact else cast(value, np.float64))
 
 
 acos = arccos

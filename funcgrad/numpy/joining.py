@@ -42,8 +42,11 @@ def promoted(operands: Sequence[Any]) -> list[Any]:
     return [cast(x, dtype) for x in operands]
 
 
-def joined_into(name: str, out: Any, dtype: Any, joined: Any) -> Any:
+def joined_into(name: str, out: Any, dtype: Any, joined: Any, casting: Any = "same_kind") -> Any:
     """The joined array in the dtype asked for, written to `out` where that is given."""
+    if dtype is not None and not np.can_cast(aval(joined).dtype, dtype, casting):
+        seen = aval(joined).dtype
+        raise TypeError(f"{name}: cannot cast {seen} to {np.dtype(dtype)} according to the rule {casting!r}")
     return stored(joined if dtype is None else cast(joined, dtype), out, name)
 
 
@@ -62,7 +65,9 @@ def concatenate(
     if not shape_of(operands[0]):
         raise refused("zero-dimensional arrays cannot be concatenated")
     joined = concatenated(operands, normalized_axis(axis, len(shape_of(operands[0]))))
-    return joined_into("np.concatenate", out, dtype, joined.copy() if joined is operands[0] else joined)
+    return joined_into(
+        "np.concatenate", out, dtype, joined.copy() if joined is operands[0] else joined, casting
+    )
 
 
 concat = concatenate
@@ -81,7 +86,7 @@ def stack(
     if len({shape_of(x) for x in operands}) != 1:
         raise refused("all input arrays must have the same shape")
     joined = stacked(operands, normalized_axis(axis, len(shape_of(operands[0])) + 1))
-    return joined_into("np.stack", out, dtype, joined)
+    return joined_into("np.stack", out, dtype, joined, casting)
 
 
 @implements(np.vstack)

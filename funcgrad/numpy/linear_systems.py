@@ -245,7 +245,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     cut = max(static_float("np.linalg.lstsq", rcond), 0.0)
     found = products.matmul(singular.Pinv(cut).bind(x), y)
     s = singular.svdvals.bind(x)
-    return found, residuals_of(x, y, found), rank_of(s, cut), s
+    return found, residuals_of(x, y, found), cast(rank_of(s, cut), np.int32), s
 
 
 def residuals_of(a: Any, b: Any, x: Any) -> Any:

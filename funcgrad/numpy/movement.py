@@ -13,7 +13,7 @@ import numpy as np
 
 from funcgrad.numpy.axes import normalized_axis, refused
 from funcgrad.numpy.dispatch import implements
-from funcgrad.numpy.shapes import as_array, ravel
+from funcgrad.numpy.shapes import as_array, atleast_1d, ravel
 from funcgrad.numpy.views import diagonal
 from funcgrad.ops.indexing import Gather
 from funcgrad.ops.movement import concatenate as concatenated
@@ -36,6 +36,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     x = as_array(a)
     if axis is None:
         x, axis = reshape(x, (aval(x).size,)), 0
+    x = atleast_1d(x)
     axis = normalized_axis(axis, len(shape_of(x)))
     shape = shape_of(x)
     counts = np.asarray(repeats)

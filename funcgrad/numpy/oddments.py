@@ -123,7 +123,8 @@ def i0(x: Any) -> Any:
     if aval(at).dtype.kind == "c":
         raise TypeError("i0 not supported for complex values")
     special: Any = import_module("funcgrad.scipy.special")
-    return special.i0(at if aval(at).inexact else cast(at, np.float64))
+    wide = cast(at, np.float64) if aval(at).dtype.kind != "f" or aval(at).dtype.itemsize < 4 else at
+    return cast(special.i0(wide), aval(at).dtype) if aval(at).inexact else special.i0(wide)
 
 
 @implements(np.kaiser)

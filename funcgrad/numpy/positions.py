@@ -17,7 +17,7 @@ from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.indexing import check_bounds, getitem, known_mask
 from funcgrad.numpy.joining import concatenate
 from funcgrad.numpy.movement import take_along
-from funcgrad.numpy.shapes import as_array, reshaped
+from funcgrad.numpy.shapes import as_array, atleast_1d, reshaped
 from funcgrad.numpy.views import broadcast_to, moveaxis
 from funcgrad.ops.arithmetic import add, mul
 from funcgrad.ops.comparison import not_equal
@@ -46,6 +46,7 @@ def take(a: Any, indices: Any, axis: int | None = None, out: None = None, mode: 
     x = as_array(a)
     if axis is None:
         x, axis = reshape(x, (aval(x).size,)), 0
+    x = atleast_1d(x)
     axis = normalized_axis(axis, len(shape_of(x)))
     positions = as_array(indices) if not isinstance(indices, list) or indices else np.zeros(0, np.intp)
     if aval(positions).dtype.kind == "b":

@@ -342,7 +342,13 @@ def nanmedian(
     x = traced(a, out)
     if x is None:
         return np.nanmedian(a, axis, out, overwrite_input, keepdims)
-    return stored(quantile_of(x, 0.5, axis, "linear", keepdims, skip_nan=True), out, "np.nanmedian")
+    seen = aval(x)
+    axes = existing_axes(axis, seen.ndim)
+    if not seen.inexact or 0 in [seen.shape[k] for k in axes]:
+        return median(x, axis, out, overwrite_input, keepdims)
+    # The mean of the two in the middle, as NumPy: between equal infinities there is nothing to interpolate.
+    around = [quantile_of(x, 0.5, axis, method, keepdims, skip_nan=True) for method in ("lower", "higher")]
+    return stored(div(add(*around), 2.0), out, "np.nanmedian")
 
 
 @implements(np.nanquantile)

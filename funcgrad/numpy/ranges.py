@@ -17,10 +17,12 @@ from funcgrad.numpy.axes import refused
 from funcgrad.numpy.creation import check_device, copied, entered, filled
 from funcgrad.numpy.dispatch import implements
 from funcgrad.numpy.joining import concatenate, stack
-from funcgrad.numpy.shapes import as_array
+from funcgrad.numpy.shapes import as_array, expand_dims
+from funcgrad.numpy.ufuncs import loop_dtypes
 from funcgrad.numpy.views import moveaxis
 from funcgrad.ops.arithmetic import add, div, integer_pow, mul, sub
 from funcgrad.ops.structure import aval, broadcast, cast, reshape, shape_of
+from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 
 _np: Any = np
@@ -68,26 +70,29 @@ def linspace(
     """
     check_device(device)
     count = operator.index(num)
-    start, stop = as_array(start), as_array(stop)
+    start, stop = asoperand(start), asoperand(stop)
     if recorder_of((start, stop)) is None:
         numbers, step = _np.linspace(start, stop, count, endpoint, True, dtype, axis)
         return (entered(numbers), step) if retstep else entered(numbers)
     if count < 0:
         raise ValueError(f"Number of samples, {count}, must be non-negative.")
     sections = count - 1 if endpoint else count
-    delta = sub(mul(stop, 1.0), start)
+    wide = loop_dtypes(np.true_divide, start, stop)[-1]
+    start, stop = cast(start, wide), cast(stop, wide)
+    delta = sub(stop, start)
     step = div(delta, float(sections)) if sections > 0 else mul(delta, np.nan)
     rank = len(shape_of(delta))
     places = _np.arange(count, dtype=aval(delta).dtype).reshape((count,) + (1,) * rank)
     # As NumPy: the step is formed first, and the last number is exactly `stop`.
     numbers = add(start, mul(places, step)) if sections > 0 else add(start, mul(places, delta))
     if endpoint and count > 1:
-        last = broadcast(mul(stop, 1.0), (1, *shape_of(delta)), tuple(range(1, rank + 1)))
+        own = len(shape_of(stop))
+        last = broadcast(stop, (1, *shape_of(delta)), tuple(range(1 + rank - own, rank + 1)))
         numbers = concatenate([numbers[:-1], cast(last, aval(numbers).dtype)])
     if axis:
         numbers = _first_axis_to(numbers, axis)
     if dtype is not None:
-        numbers = cast(numbers, dtype)
+        numbers = cast(np.floor(numbers) if np.issubdtype(dtype, np.integer) else numbers, dtype)
     return (numbers, step) if retstep else numbers
 
 
@@ -112,6 +117,12 @@ def logspace(
     """
     if recorder_of((start, stop, base)) is None:
         return entered(_np.logspace(start, stop, num, endpoint, base, dtype, axis))
+    if shape_of(as_array(base)):
+        # As NumPy: an array of bases has a say in how many axes the result has, and so in what `axis` means.
+        operands = [as_array(x) for x in (start, stop, base)]
+        rank = max([len(shape_of(x)) for x in operands])
+        start, stop, base = [reshape(x, (1,) * (rank - len(shape_of(x))) + shape_of(x)) for x in operands]
+        base = expand_dims(base, axis)
     numbers = np.power(base, linspace(start, stop, num, endpoint, axis=axis))
     return numbers if dtype is None else cast(numbers, dtype)
 
@@ -201,6 +212,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     if len(shape_of(vector)) != 1:
         raise refused("x must be a one-dimensional array or sequence.")
     count = shape_of(vector)[0] if N is None else operator.index(N)
+    vector = cast(vector, np.promote_types(aval(vector).dtype, int))
     powers = [integer_pow(vector, k) for k in range(count)]
     if not powers:
         return filled((shape_of(vector)[0], 0), 0, aval(vector).dtype)

@@ -111,6 +111,9 @@ def reduced_with_options(
     if dtype is not None:
         x = cast(x, dtype)
         rule = rule._replace(dtypes={})
+        if aval(x).dtype.kind == "b" and rule.name in ("sum", "prod"):
+            # The sum of booleans is "any", their product "all".
+            rule = ANY if rule.name == "sum" else ALL
     elif aval(x).dtype.kind in rule.dtypes:
         x = cast(x, rule.dtypes[aval(x).dtype.kind])
     seen = aval(x)

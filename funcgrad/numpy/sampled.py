@@ -46,9 +46,13 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     operand = traced(x, xp, fp, left, right, period)
     if operand is None:
         return np.interp(x, xp, fp, left, right, period)
-    points, heights = cast(asoperand(xp), FLOAT), asoperand(fp)
+    points, heights = asoperand(xp), asoperand(fp)
     heights = cast(heights, COMPLEX if aval(heights).dtype.kind == "c" else FLOAT)
-    at = cast(operand, FLOAT)
+    if aval(operand).dtype.kind == "c" or aval(points).dtype.kind == "c":
+        raise DtypeError(
+            "interp: positions must be real, and there are complex ones", source=as_source(user_location())
+        )
+    points, at = cast(points, FLOAT), cast(operand, FLOAT)
     if len(shape_of(points)) != 1 or shape_of(points) != shape_of(heights):
         raise refused(
             f"interp: fp and xp must be vectors of one length, got {aval(heights)} and {aval(points)}"
@@ -155,7 +159,8 @@ def slopes_along(x: Any, spacing: Any, axis: int, edge_order: int) -> Any:
         shares = div(widths[:-1], add(widths[:-1], widths[1:]))
         middle = add(slopes[:-1], mul(shares, sub(slopes[1:], slopes[:-1])))
     else:
-        shares, middle = 0.5, div(add(slopes[:-1], slopes[1:]), 2.0)
+        # Of the two neighbours alone: what is not finite in the middle is none of its slope.
+        shares, middle = 0.5, div(sub(moved[2:], moved[:-2]), mul(widths, 2.0))
     first, last = slopes[:1], slopes[-1:]
     if edge_order == 2:
         share, rest = (shares[:1], sub(1.0, shares[-1:])) if shape_of(shares) else (shares, shares)
@@ -216,8 +221,8 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.
     if not shape_of(x)[axis]:
         return x
     dtype = np.result_type(aval(x).dtype, type(period)(period)) if not aval(x).inexact else aval(x).dtype
-    x = cast(x, dtype)
-    steps = diff(x, axis=axis)
+    # As NumPy: the differences are taken in the dtype of the phases, where small integers wrap.
+    steps, x = cast(diff(x, axis=axis), dtype), cast(x, dtype)
     half, is_odd = divmod(period, 2) if dtype.kind in "iu" else (period / 2, 0)
     short = add(remainder(add(steps, half), period), -half)
     if not is_odd:

@@ -130,7 +130,12 @@ def squeeze(a: Any, axis: Any = None) -> Any:
     """
     x = as_array(a)
     shape = shape_of(x)
-    axes = [k for k, n in enumerate(shape) if n == 1] if axis is None else ordered_axes(axis, len(shape))
+    if axis is None:
+        axes = [k for k, n in enumerate(shape) if n == 1]
+    elif not shape and axis in (0, -1):
+        axes = []  # as NumPy: the only axis, which a number does not have
+    else:
+        axes = list(ordered_axes(axis, len(shape)))
     if any(shape[k] != 1 for k in axes):
         raise refused("cannot select an axis to squeeze out which has size not equal to one")
     return reshaped(x, tuple([n for k, n in enumerate(shape) if k not in axes]))
@@ -144,6 +149,7 @@ def expand_dims(a: Any, axis: Any) -> Any:
     (1, 3, 1)
     """
     x = as_array(a)
+    axis = axis if isinstance(axis, tuple | list) else operator.index(axis)
     count = len(axis) if isinstance(axis, tuple | list) else 1
     axes = ordered_axes(axis, len(shape_of(x)) + count)
     sizes = iter(shape_of(x))

@@ -152,7 +152,7 @@ def sort_complex(a: Any) -> Any:
     if x is None:
         return np.sort_complex(a)
     kind, size = aval(x).dtype.kind, aval(x).dtype.itemsize
-    is_narrow = kind in "iuf" and size <= (4 if kind == "f" else 2)
+    is_narrow = kind in "iu" and size <= 2
     dtype = aval(x).dtype if kind == "c" else np.dtype(np.complex64 if is_narrow else np.complex128)
     return ordered(ops.Sort, cast(x, dtype), -1)
 

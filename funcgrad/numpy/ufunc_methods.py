@@ -12,7 +12,7 @@ from funcgrad.numpy.axes import normalized_axis, refused, stored
 from funcgrad.numpy.dispatch import FUNCTIONS, UFUNC_METHODS, deferred, unsupported
 from funcgrad.numpy.shapes import as_array
 from funcgrad.numpy.sorting import needed_value
-from funcgrad.ops.movement import stack, take_axis, take_span
+from funcgrad.ops.movement import stack, take_span
 from funcgrad.ops.structure import reshape, shape_of
 
 
@@ -46,11 +46,8 @@ def reduceat(ufunc: Any, array: Any, indices: Any, axis: int = 0, dtype: Any = N
     reduce = UFUNC_METHODS[ufunc, "reduce"]
     parts = []
     for first, end in pairwise([*starts, count]):
-        if first >= end:
-            part = take_axis(x, axis, first)
-            parts.append(part if dtype is None else part.astype(dtype))
-        else:
-            parts.append(reduce(take_span(x, axis, first, end - first), axis, dtype))
+        # One element is reduced as well: its dtype becomes that of the others.
+        parts.append(reduce(take_span(x, axis, first, max(end - first, 1)), axis, dtype))
     if not parts:
         return take_span(x, axis, 0, 0)
     return stored(stack(parts, axis), out, f"np.{ufunc.__name__}.reduceat")

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy.axes import normalized_axis, refused
+from funcgrad.numpy.axes import no_such_axis, normalized_axis, refused
 from funcgrad.numpy.dispatch import implements
 from funcgrad.numpy.shapes import as_array, ordered_axes, seen_through
 from funcgrad.ops.complexes import imag, make_complex, real
@@ -107,7 +107,11 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     x = as_array(a)
     ndim = len(shape_of(x))
     origin = normalized_axis(axis, ndim)
-    target = normalized_axis(start, ndim + 1)
+    # Counted from the end, `start` is an axis of the array, and not a place between axes.
+    place = operator.index(start)
+    target = place + ndim if place < 0 else place
+    if not 0 <= target <= ndim:
+        raise no_such_axis(place, ndim)
     return moveaxis(x, origin, target - (origin < target))
 
 

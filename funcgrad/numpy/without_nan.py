@@ -216,8 +216,15 @@ def nanmean(
         return np.nanmean(a, axis, dtype, out, keepdims, where=where)
     if not aval(x).inexact:
         return stored(mean_of(x, axis, dtype, keepdims, where), out, "np.nanmean")
+    check_inexact(dtype)
     axes = normalized_axes(axis, aval(x).ndim)
     return stored(mean_of_counted(x, axes, dtype, keepdims, counted(x, where)), out, "np.nanmean")
+
+
+def check_inexact(dtype: Any) -> None:
+    """Raise TypeError for a dtype that cannot hold what is made of floating-point numbers."""
+    if dtype is not None and not np.issubdtype(dtype, np.inexact):
+        raise TypeError("If a is inexact, then dtype must be inexact")
 
 
 def mean_of_counted(x: Any, axes: tuple[int, ...], dtype: Any, keepdims: bool, counts: Any) -> Any:

@@ -209,7 +209,8 @@ class NestWriter:
         if name is not None:
             return name
         text = self.element(view)
-        if self._counts[view] > 1:
+        # The flag is set by several statements, each of which must see what those before it have set.
+        if self._counts[view] > 1 and view.buffer.role != "failure":
             name = self._loaded[view] = self.writer.local.fresh(f"{view.buffer.name}_")
             self.writer.line(f"{name} = {text}")
             return name

@@ -37,7 +37,8 @@ class Along:
         """The loops over all positions; `statement` says what is done at each."""
         wrong, shape = self.local.fresh("wrong"), self.index.shape
         if self.x.shape[self.axis] == 0:
-            writer.line(f"{self.flag.name}[0] = {int(0 not in shape)}")
+            if 0 not in shape:
+                writer.line(f"{self.flag.name}[0] = 1")
             return
         writer.line(f"{wrong} = False")
         with ExitStack() as stack:
