@@ -117,7 +117,12 @@ def negative(primitive: Any, dtype: np.dtype[Any], out: np.dtype[Any]) -> Templa
 
 def reciprocal(primitive: Any, dtype: np.dtype[Any], out: np.dtype[Any]) -> Template:
     """One over x."""
-    return f"{cast_name(dtype)}(1.0) / {{0}}" if dtype.kind in "fc" else None
+    if dtype.kind == "c":
+        # The signs of zeros are NumPy's: those of the parts of 1 / x, and not of a quotient of 1 + 0j.
+        name = cast_name(dtype)
+        over = f"-({name}(complex(-1.0, -0.0)) / {{0}})"
+        return f"select({{0}} == {name}(0.0), {name}(complex(NAN, NAN)), {over})"
+    return f"{cast_name(dtype)}(1.0) / {{0}}" if dtype.kind == "f" else None
 
 
 def integer_power(primitive: Any, dtype: np.dtype[Any], out: np.dtype[Any]) -> Template:

@@ -36,7 +36,7 @@ from funcgrad.compile.passes.dividing import Shared, function_lines, number_line
 from funcgrad.compile.passes.fusion import Joined, joined_steps
 from funcgrad.compile.passes.memory import scratch_offsets
 from funcgrad.compile.passes.nests import Nest, Special, Store, squeezed_view
-from funcgrad.compile.passes.schedule import Scheduler
+from funcgrad.compile.passes.schedule import NotLowered, Scheduler
 from funcgrad.compile.passes.uses import count_uses
 from funcgrad.compile.passes.views import Buffer, View
 from funcgrad.compile.vecmath.registry import FUNCTIONS, INTERNAL
@@ -124,11 +124,20 @@ class Kernel:
         return sum(step.flops for step in self.steps)
 
 
+def check_dtypes(program: Program) -> None:
+    """Raise NotLowered for elements that no kernel can hold, not even to move them."""
+    made = [v for equation in program.equations for v in equation.outputs]
+    for v in (*program.inputs, *[v for v, _ in program.captured], *made, *program.outputs):
+        if v.aval.dtype.char in "gG":
+            raise NotLowered(f"{v.aval.dtype} has no native form")
+
+
 def make_kernel(program: Program, write: Callable[[Locals], Writer] = Writer) -> Kernel:
     """Emit a Program; raises NotLowered for an equation that has no native form.
 
     `write` makes what the steps are written with: one that writes more than they need can measure them.
     """
+    check_dtypes(program)
     local = Locals(NAMES_OF_KERNELS)
     local.name_all(variable_names(program, NAMES_OF_KERNELS))
     uses = count_uses(program)

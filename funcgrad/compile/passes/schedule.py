@@ -263,6 +263,8 @@ class Scheduler:
 
     def literal(self, atom: Literal) -> str:
         """The text of a number: the simplest as they are, others as locals, whatever their value."""
+        if atom.aval.dtype.char in "egG":
+            raise NotLowered(f"a number of {atom.aval.dtype} has no native form")
         if is_simple(atom):
             return literal_text(atom)
         return self.local.number(atom.value, atom.aval.dtype)

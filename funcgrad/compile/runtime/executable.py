@@ -78,6 +78,7 @@ def executable_of(program: Program, strict: bool, donated: frozenset[int]) -> Ex
     """The Program as native code, made now."""
     expanded = simplify_program(expand(program))
     made = Executable(program)
+    kernel = None
     try:
         kernel = make_kernel(expanded)
     except NotLowered:
@@ -86,11 +87,10 @@ def executable_of(program: Program, strict: bool, donated: frozenset[int]) -> Ex
         made.kernels.append(kernel)
         made.call = native_call(kernel, expanded, strict=strict, donated=donated)
     if len(program.outputs) == 1:
-        whole = not made.reasons
         made.single = (
-            native_call(kernel, expanded, strict=strict, single=True, donated=donated)
-            if whole
-            else first_of(made.call)
+            first_of(made.call)
+            if kernel is None
+            else native_call(kernel, expanded, strict=strict, single=True, donated=donated)
         )
     return made
 

@@ -18,12 +18,23 @@ from funcgrad.compile.vecmath.trigonometry import cos, sin, tan
 
 def real_exp(x: Value, y: Value) -> Value:
     """The real part of the exponential."""
-    return exponential_times(x, cos(y))
+    found = exponential_times(x, cos(y))
+    # C99, G.6.3.1: far to the right an angle that is no number still leaves the size.
+    found = select(x.equals(math.inf) & is_not_finite(y), math.inf, found)
+    sign = select(is_not_finite(y), 1.0, cos(y))
+    return select(x.equals(-math.inf), with_sign_of(x.body.real(0.0), sign), found)
 
 
 def imag_exp(x: Value, y: Value) -> Value:
-    """The imaginary part of the exponential."""
-    return exponential_times(x, sin(y))
+    """The imaginary part of the exponential; 0 on the real axis, whatever `x` is."""
+    found = select(y.equals(0.0), y, exponential_times(x, sin(y)))
+    sign = select(is_not_finite(y), y, sin(y))
+    return select(x.equals(-math.inf), with_sign_of(x.body.real(0.0), sign), found)
+
+
+def is_not_finite(x: Value) -> Value:
+    """Whether a number is NaN or infinite."""
+    return x.is_nan() | absolute(x).equals(math.inf)
 
 
 def exponential_times(x: Value, factor: Value) -> Value:
@@ -85,30 +96,35 @@ def root_parts(x: Value, y: Value) -> tuple[Value, Value]:
     unscale = select(huge, 4.0, select(tiny, 2.0 ** -(up // 2), one))
     p, q = a * scale, b * scale
     root = square_root((p + hypot(p, q)) * 0.5)
-    other = select(root > 0.0, q * 0.5 / root, q)
+    other = select(root.equals(0.0), q, q * 0.5 / root)
     infinite = b.equals(math.inf)
     larger = select(infinite, math.inf, root * unscale)
     return larger, select(infinite, math.inf, select(a.equals(math.inf), b * 0.0, other * unscale))
 
 
 def real_sin(x: Value, y: Value) -> Value:
-    """The real part of the sine."""
-    return sin(x) * cosh(y)
+    """The real part of the sine; 0 on the imaginary axis, whatever `y` is."""
+    return select(x.equals(0.0), x, sin(x) * cosh(y))
 
 
 def imag_sin(x: Value, y: Value) -> Value:
     """The imaginary part of the sine."""
-    return cos(x) * sinh(y)
+    beyond = is_not_finite(x)
+    found = select(y.equals(0.0) & beyond, y, cos(x) * sinh(y))
+    return select(beyond & absolute(y).equals(math.inf), math.inf, found)
 
 
 def real_cos(x: Value, y: Value) -> Value:
     """The real part of the cosine."""
-    return cos(x) * cosh(y)
+    boundless = is_not_finite(x) & absolute(y).equals(math.inf)
+    return select(boundless, math.inf, cos(x) * cosh(y))
 
 
 def imag_cos(x: Value, y: Value) -> Value:
-    """The imaginary part of the cosine."""
-    return -(sin(x) * sinh(y))
+    """The imaginary part of the cosine; 0 on both axes, whatever the other part is."""
+    found = -(sin(x) * sinh(y))
+    found = select(x.equals(0.0), select(y.is_nan(), x, -(x * with_sign_of(x.body.real(1.0), y))), found)
+    return select(y.equals(0.0) & is_not_finite(x), 0.0, found)
 
 
 def real_sinh(x: Value, y: Value) -> Value:
@@ -135,14 +151,22 @@ def real_tanh(x: Value, y: Value) -> Value:
     """The real part of the hyperbolic tangent."""
     s, _, beta = tangent_parts(x, y)
     slope = beta * square_root(fma(s, s, 1.0)) * s / fma(beta * s, s, 1.0)
-    return select(absolute(x) > far(x), with_sign_of(x.body.real(1.0), x), slope)
+    size, beyond = absolute(x), is_not_finite(y)
+    one = (size > far(x)) & (size.equals(math.inf) | (absolute(y) < math.inf))
+    return select(x.equals(0.0) & beyond, x, select(one, with_sign_of(x.body.real(1.0), x), slope))
 
 
 def imag_tanh(x: Value, y: Value) -> Value:
-    """The imaginary part of the hyperbolic tangent."""
+    """The imaginary part of the hyperbolic tangent; 0 on the real axis, whatever `x` is."""
     s, t, beta = tangent_parts(x, y)
-    beyond = exponential_times(-2.0 * absolute(x), sin(y) * cos(y)) * 4.0
-    return select(absolute(x) > far(x), beyond, t / fma(beta * s, s, 1.0))
+    turn = sin(y) * cos(y)
+    size = absolute(x)
+    beyond = exponential_times(-2.0 * size, turn) * 4.0
+    found = select(size > far(x), beyond, t / fma(beta * s, s, 1.0))
+    found = select(y.equals(0.0), y, found)
+    # C99, G.6.2.6: at infinity it is 0, with the sign of the sine of 2y where there is one.
+    sign = select(is_not_finite(y), y, turn)
+    return select(size.equals(math.inf), with_sign_of(x.body.real(0.0), sign), found)
 
 
 def tangent_parts(x: Value, y: Value) -> tuple[Value, Value, Value]:

@@ -102,14 +102,20 @@ def _complex_quotient(writer: Writer, left: Value, right: Value) -> Value:
     # R. L. Smith, "Algorithm 116: Complex division" (1962): scale by the larger part of the divisor.
     (a, b), (c, d) = halves(left), halves(right)
     kind = part(left.type)
-    wide = writer.compare("fcmp oge", *(writer.call(f"llvm.fabs.{kind}", kind, [half]) for half in (c, d)))
+    sizes = [writer.call(f"llvm.fabs.{kind}", kind, [half]) for half in (c, d)]
+    wide = writer.compare("fcmp oge", *sizes)
     big, small = writer.select(wide, c, d), writer.select(wide, d, c)
     first, second = writer.select(wide, a, b), writer.select(wide, b, a)
     ratio = writer.binary("fdiv", small, big)
     scale = writer.binary("fadd", big, writer.binary("fmul", small, ratio))
-    real = writer.binary("fdiv", writer.binary("fadd", first, writer.binary("fmul", second, ratio)), scale)
-    cross = writer.binary("fsub", second, writer.binary("fmul", first, ratio))
-    turned = writer.select(wide, cross, writer.negative(cross))
+    # By zero each part is divided by itself, as NumPy does it: there is no ratio.
+    zero = constant(kind, 0.0)
+    void = writer.compare("fcmp oeq", writer.select(wide, *sizes), zero)
+    scale = writer.select(void, sizes[0], scale)
+    turns = [writer.select(void, zero, writer.binary("fmul", x, ratio)) for x in (second, first)]
+    real = writer.binary("fdiv", writer.binary("fadd", first, turns[0]), scale)
+    minuend, rest = writer.select(wide, second, turns[1]), writer.select(wide, turns[1], second)
+    turned = writer.binary("fsub", minuend, rest)
     return paired(left.type, real, writer.binary("fdiv", turned, scale))
 
 
