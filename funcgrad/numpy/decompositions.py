@@ -22,10 +22,10 @@ from funcgrad.numpy.linear_systems import (
     traced_matrices,
 )
 from funcgrad.numpy.norms import norm
-from funcgrad.ops.arithmetic import div
+from funcgrad.ops.arithmetic import div, mul
 from funcgrad.ops.comparison import greater, not_equal
 from funcgrad.ops.linalg import general, singular, spectra, triangular
-from funcgrad.ops.linalg.matrices import adjoint
+from funcgrad.ops.linalg.matrices import adjoint, from_triangle
 from funcgrad.ops.linalg.orthogonal import Qr
 from funcgrad.ops.movement import take_axis
 from funcgrad.ops.reductions import ReduceAny
@@ -95,28 +95,27 @@ def qr(a: Any, mode: str = "reduced") -> Any:
 # -- eigenvalues ---------------------------------------------------------------------------------------------
 
 
-def lower_of(name: str, a: Any, UPLO: str) -> Any:
-    """The matrices with the triangle that is read below; None where nothing is traced."""
-    operands = traced_matrices(name, a)
-    if operands is None:
-        return None
+def is_upper(name: str, UPLO: str) -> bool:
+    """Whether the upper triangle is the one to read."""
     if UPLO.upper() not in ("L", "U"):
         raise refused(f"{name}: UPLO={UPLO!r} is neither 'L' nor 'U'")
-    return adjoint(operands[0]) if UPLO.upper() == "U" else operands[0]
+    return UPLO.upper() == "U"
 
 
 @implements(np.linalg.eigh)
 def eigh(a: Any, UPLO: str = "L") -> Any:
     """Ascending eigenvalues and orthonormal eigenvectors of a Hermitian matrix; one triangle is read.
 
-    Gradients are Hermitian, and finite where eigenvalues are repeated.
+    Gradients are that triangle too, and finite where eigenvalues are repeated.
 
     >>> w, v = fg.numpy.linalg.eigh(np.array([[2.0, 0.0], [0.0, 1.0]]))
     >>> print(w)
     [1. 2.]
     """
-    x = lower_of("eigh", a, UPLO)
-    return numpys.eigh(a, UPLO) if x is None else EighResult(*spectra.eigh.bind(x))
+    operands = traced_matrices("eigh", a)
+    if operands is None:
+        return numpys.eigh(a, UPLO)
+    return EighResult(*spectra.Eigh(is_upper("eigh", UPLO)).bind(operands[0]))
 
 
 @implements(np.linalg.eigvalsh)
@@ -127,8 +126,10 @@ def eigvalsh(a: Any, UPLO: str = "L") -> Any:
     [[2. 0.]
      [0. 2.]]
     """
-    x = lower_of("eigvalsh", a, UPLO)
-    return numpys.eigvalsh(a, UPLO) if x is None else spectra.eigvalsh.bind(x)
+    operands = traced_matrices("eigvalsh", a)
+    if operands is None:
+        return numpys.eigvalsh(a, UPLO)
+    return spectra.Eigvalsh(is_upper("eigvalsh", UPLO)).bind(operands[0])
 
 
 @implements(np.linalg.eig)
@@ -176,10 +177,24 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
     operands = traced_matrices("svd", a)
     if operands is None:
         return numpys.svd(a, full_matrices, compute_uv, hermitian)
+    if hermitian:
+        return hermitian_svd(operands[0], compute_uv)
     if not compute_uv:
         return singular.svdvals.bind(operands[0])
     m, n = shape_of(operands[0])[-2:]
     return SVDResult(*singular.Svd(bool(full_matrices) and m != n).bind(operands[0]))
+
+
+def hermitian_svd(a: Any, compute_uv: bool) -> Any:
+    """The singular values of a Hermitian matrix, of which one triangle is read, by its eigenvalues."""
+    if not compute_uv:
+        return np.flip(np.sort(np.abs(spectra.eigvalsh.bind(a)), axis=-1), -1)
+    w, v = spectra.eigh.bind(a)
+    order = np.argsort(np.abs(w), axis=-1)[..., ::-1]
+    w = np.take_along_axis(w, order, -1)
+    u = np.take_along_axis(v, order[..., None, :], -1)
+    signs = cast(np.sign(w), aval(u).dtype)
+    return SVDResult(u, np.abs(w), adjoint(mul(u, signs[..., None, :])))
 
 
 @implements(np.linalg.svdvals)
@@ -207,6 +222,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     if x.aval.ndim < 2:
         return cast(ReduceAny(tuple(range(x.aval.ndim))).bind(not_equal(x, 0)), np.intp)
     (x,) = traced_matrices("matrix_rank", x) or []
+    x = from_triangle(x) if hermitian else x
     s = singular.svdvals.bind(x)
     if tol is not None:
         bound = asoperand(tol)

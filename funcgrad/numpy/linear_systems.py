@@ -19,6 +19,7 @@ from funcgrad.numpy.operands import traced
 from funcgrad.ops.comparison import greater
 from funcgrad.ops.complexes import real_dtype
 from funcgrad.ops.linalg import determinants, singular, systems
+from funcgrad.ops.linalg.matrices import from_triangle
 from funcgrad.ops.reductions import ReduceMax
 from funcgrad.ops.structure import aval, broadcast_to, cast, permute, reduce_sum, reshape, shape_of
 from funcgrad.tracing.tracer import Tracer
@@ -213,7 +214,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._
     operands = traced_matrices("pinv", a)
     if operands is None:
         return np.linalg.pinv(a, rcond, hermitian, rtol=rtol)
-    (x,) = operands
+    x = from_triangle(operands[0]) if hermitian else operands[0]
     if rcond is None:
         rcond = 1e-15 if rtol is np._NoValue else rtol
     if rcond is None:

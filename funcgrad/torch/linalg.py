@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.api.custom import custom_jvp
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.errors import dims_of
 from funcgrad.torch.core.history import Op
@@ -193,7 +194,23 @@ def slogdet(A: Tensor) -> Any:
     return named("linalg_slogdet", "sign logabsdet")(*apply(_SLOGDET, (A,)))
 
 
-_CHOLESKY = Op("LinalgCholeskyExBackward0", np.linalg.cholesky, keeps_result=True, output_names=("L",))
+@custom_jvp
+def _as_hermitian(a: Any) -> Any:
+    """A matrix that counts as Hermitian, as its gradient does; NumPy's functions read one triangle."""
+    return a
+
+
+@_as_hermitian.defjvp
+def _hermitian_tangent(primals: Any, tangents: Any) -> Any:
+    (tangent,) = tangents
+    return primals[0], 0.5 * (tangent + np.conj(np.swapaxes(tangent, -1, -2)))
+
+
+def _cholesky(a: Any) -> Any:
+    return np.linalg.cholesky(_as_hermitian(a))
+
+
+_CHOLESKY = Op("LinalgCholeskyExBackward0", _cholesky, keeps_result=True, output_names=("L",))
 
 
 def cholesky(A: Tensor, *, upper: bool = False) -> Any:
@@ -247,7 +264,7 @@ def svdvals(A: Tensor, *, driver: Any = None) -> Any:
 
 
 def _eigh(a: Any, uplo: Any) -> Any:
-    values, vectors = np.linalg.eigh(a, uplo)
+    values, vectors = np.linalg.eigh(_as_hermitian(a), uplo)
     return values, vectors
 
 
@@ -261,7 +278,7 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
 
 
 def _eigvalsh(a: Any, uplo: Any) -> Any:
-    return np.linalg.eigvalsh(a, uplo)
+    return np.linalg.eigvalsh(_as_hermitian(a), uplo)
 
 
 _EIGVALSH = Op("LinalgEighBackward0", _eigvalsh, input_names=("A",))

@@ -97,7 +97,9 @@ class Lifter:
     def decompose(self, equation: Equation, values: Sequence[Any]) -> None:
         """A decomposition: the values are a function of themselves, the vectors carry them."""
         is_svd = isinstance(equation.primitive, Svd)
-        coupled = SvdWithCoupling(equation.primitive.full) if is_svd else EighWithCoupling()
+        coupled = (
+            SvdWithCoupling(equation.primitive.full) if is_svd else EighWithCoupling(equation.primitive.upper)
+        )
         found = coupled.bind(*values)
         self.env.update(zip(equation.outputs, found, strict=False))
         w, coupling = found[1 if is_svd else 0], found[-1]

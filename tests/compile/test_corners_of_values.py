@@ -121,8 +121,8 @@ def test_constants_of_every_dtype(dtype: str) -> None:
     functions: list[Callable[[Any], Any]] = [
         lambda x: number(2),
         lambda x: (number(2), x),
-        lambda x: np.imag(x),
-        lambda x: np.zeros_like(x),
+        np.imag,
+        np.zeros_like,
         lambda x: (np.full_like(x, 3), x[::-1]),
         lambda x: np.where(x == 0, number(1), number(2)),
         lambda x: fnp.asarray([3, 1, 2], dtype) * number(2),
@@ -130,7 +130,7 @@ def test_constants_of_every_dtype(dtype: str) -> None:
         lambda x: np.roll(np.repeat(x, 2), 1),
         lambda x: fg.fori_loop(0, 3, lambda i, total: total + number(1), number(0)),
         lambda x: fg.scan(lambda c, y: (c, np.zeros_like(y)), number(0), x),
-        lambda x: fg.vmap(lambda y: number(3))(x),
+        fg.vmap(lambda y: number(3)),
         written(dtype),
     ]
     x = np.array([1, 0, 3]).astype(dtype)

@@ -116,7 +116,7 @@ def test_symmetric_functions_of_repeated_eigenvalues(name: str, dtype: Any, rng:
     a = with_spectrum(rng, SPECTRA[name], dtype)
     expected = 3.0 * a @ a
     for values in (np.linalg.eigvalsh, lambda a: np.linalg.eigh(a)[0]):
-        found = fg.grad(lambda a, f=values: np.sum(f(a) ** 3))(a)
+        found = fg.grad(lambda a, f=values: np.sum(f(hermitian(a)) ** 3))(a)
         np.testing.assert_allclose(found, np.conj(expected), atol=1e-12)
 
 
@@ -213,10 +213,56 @@ HERMITIAN: list[Callable[..., Any]] = [
 
 @pytest.mark.parametrize("f", HERMITIAN)
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
-def test_gradients_by_hermitian_matrices_are_hermitian(f: Any, dtype: Any, rng: np.random.Generator) -> None:
+def test_derivatives_are_by_the_triangle_that_is_read(f: Any, dtype: Any, rng: np.random.Generator) -> None:
+    """Along directions that are not Hermitian too, and at matrices of which one triangle is filled."""
     a = with_spectrum(rng, [1.0, 2.0, 4.0], dtype)
-    found = fg.grad(f)(a)
-    np.testing.assert_allclose(found, found.conj().T, atol=1e-13)
+    upper = f is HERMITIAN[2]
+    direction = rng.standard_normal((3, 3)) + (
+        1j * rng.standard_normal((3, 3)) if dtype is np.complex128 else 0.0
+    )
+    step = 1e-6
+    for at in (a, a + 0.3 * (np.tril(direction, -1) if upper else np.triu(direction, 1))):
+        measured = (f(at + step * direction) - f(at - step * direction)) / (2 * step)
+        value, slope = fg.jvp(f, (at,), (direction,))
+        np.testing.assert_allclose([value, slope], [f(at), measured], rtol=1e-6)
+        gradient = fg.grad(f)(at)
+        np.testing.assert_allclose(np.sum(gradient * direction).real, slope, rtol=1e-10)
+        np.testing.assert_array_equal(gradient, np.triu(gradient) if upper else np.tril(gradient))
+    whole = fg.grad(lambda a: f(hermitian(a)))(a)
+    np.testing.assert_allclose(whole, whole.conj().T, atol=1e-13)
+
+
+@pytest.mark.parametrize("uplo", ["L", "U", "l", "u"])
+def test_vectors_are_those_of_numpy_also_of_matrices_that_are_not_symmetric(
+    uplo: Any, rng: np.random.Generator
+) -> None:
+    """To the sign: the same routine reads the same triangle."""
+
+    def both(a: Any) -> tuple[Any, ...]:
+        return (*np.linalg.eigh(a, UPLO=uplo), np.linalg.eigvalsh(a, UPLO=uplo))
+
+    for a in (rng.standard_normal((3, 4, 4)), rng.standard_normal((4, 4)) * (1 + 2j)):
+        for found in (fg.make_program(both)(a)(a), fg.jit(both)(a)):
+            for ours, theirs in zip(found, both(a), strict=True):
+                np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+
+
+def test_hermitian_options_read_one_triangle(rng: np.random.Generator) -> None:
+    a = rng.standard_normal((2, 4, 4))
+
+    def everything(a: Any) -> tuple[Any, ...]:
+        return (
+            *np.linalg.svd(a, hermitian=True),
+            np.linalg.svd(a, compute_uv=False, hermitian=True),
+            np.linalg.pinv(a, hermitian=True),
+            np.linalg.matrix_rank(a, hermitian=True),
+        )
+
+    for found in (fg.make_program(everything)(a)(a), fg.jit(everything)(a)):
+        for ours, theirs in zip(found, everything(a), strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
+    fg.testing.check_grads(lambda a: np.linalg.svd(a, compute_uv=False, hermitian=True), (a,))
+    fg.testing.check_grads(lambda a: np.linalg.pinv(a, hermitian=True), (a,), order=1)
 
 
 def test_one_triangle_is_read(rng: np.random.Generator) -> None:

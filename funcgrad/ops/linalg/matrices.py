@@ -241,6 +241,15 @@ def hermitian_part(x: Any) -> Any:
     return mul(add(x, adjoint(x)), 0.5)
 
 
+def from_triangle(x: Any, upper: bool = False) -> Any:
+    """The Hermitian matrix of which `x` has one triangle; the other one does not matter."""
+    part = upper_part(x) if upper else lower_part(x)
+    n = shape_of(x)[-1]
+    halves = (1.0 - 0.5 * np.eye(n)).astype(aval(x).dtype)
+    ndim = len(shape_of(x))
+    return mul(add(part, adjoint(part)), broadcast(halves, shape_of(x), (ndim - 2, ndim - 1)))
+
+
 def skew_part(x: Any) -> Any:
     """``(x - x^H) / 2``."""
     return mul(sub(x, adjoint(x)), 0.5)

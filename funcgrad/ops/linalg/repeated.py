@@ -29,6 +29,7 @@ from funcgrad.ops.linalg.matrices import (
     adjoint,
     check_matrices,
     diagonal,
+    from_triangle,
     hermitian_part,
     product,
     refusals,
@@ -79,6 +80,8 @@ class EighWithCoupling(OnStacks):
     """Eigenvalues and eigenvectors as `eigh`, and the coupling within repeated eigenvalues, which is zero."""
 
     name = "eigh_with_coupling"
+    parameters = ("upper",)
+    upper: bool
     multiple = True
     splits = True
 
@@ -89,22 +92,22 @@ class EighWithCoupling(OnStacks):
 
     def evaluate(self, *values: Any) -> Any:
         (a,) = values
-        return (*np.linalg.eigh(a), np.zeros_like(a))
+        return (*np.linalg.eigh(a, "U" if self.upper else "L"), np.zeros_like(a))
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         w, v, coupling = self.bind(*primals)
-        inner = product(adjoint(v), hermitian_part(tangents[0]), v)
+        inner = product(adjoint(v), from_triangle(tangents[0], self.upper), v)
         turn = mul(cast(InverseGaps().bind(w), inner.aval.dtype), inner)
         rest = mul(cast(RepeatedPairs().bind(w), inner.aval.dtype), inner)
         return (w, v, coupling), (real_of(diagonal(inner)), product(v, turn), rest)
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
-        return (Sample(normal(2, 3, 3), through=spaces_and_coupling),)
+        return (Sample(normal(2, 3, 3), params={"upper": False}, through=spaces_and_coupling),)
 
     @classmethod
     def error_samples(cls) -> Sequence[Any]:
-        return refusals()
+        return refusals(params={"upper": False})
 
 
 def spaces_and_coupling(primitive: Any, x: Any) -> Any:

@@ -21,6 +21,7 @@ from funcgrad.ops.linalg.matrices import (
     adjoint,
     check_matrices,
     diagonal,
+    from_triangle,
     hermitian_part,
     is_complex,
     product,
@@ -130,12 +131,14 @@ def differences(w: Any) -> Any:
 
 
 class Eigh(OnStacks):
-    """Ascending eigenvalues and orthonormal eigenvectors of Hermitian matrices, by the lower triangle.
+    """Ascending eigenvalues and orthonormal eigenvectors of Hermitian matrices, by one triangle.
 
-    The matrix counts as Hermitian: of a tangent only the Hermitian part matters, so gradients are Hermitian.
+    The other one does not matter, neither of the matrix nor of a tangent: gradients are triangles.
     """
 
     name = "eigh"
+    parameters = ("upper",)
+    upper: bool
     multiple = True
     splits = True
 
@@ -145,28 +148,31 @@ class Eigh(OnStacks):
         return Aval(a.shape[:-1], real_dtype(a.dtype)), a.strong
 
     def evaluate(self, *values: Any) -> Any:
-        return tuple(np.linalg.eigh(values[0]))
+        return tuple(np.linalg.eigh(values[0], "U" if self.upper else "L"))
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         w, v = self.bind(*primals)
-        inner = product(adjoint(v), hermitian_part(tangents[0]), v)
+        inner = product(adjoint(v), from_triangle(tangents[0], self.upper), v)
         gaps = InverseGaps().bind(w)
         turn = mul(cast(gaps, inner.aval.dtype), inner)
         return (w, v), (real_of(diagonal(inner)), product(v, turn))
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
-        return tuple([Sample(normal(*s), through=eigenspaces) for s in ((3, 3), (2, 2, 2))])
+        cases = (((3, 3), False), ((2, 2, 2), False), ((3, 3), True))
+        return tuple([Sample(normal(*s), params={"upper": u}, through=eigenspaces) for s, u in cases])
 
     @classmethod
     def error_samples(cls) -> Sequence[Any]:
-        return refusals()
+        return refusals(params={"upper": False})
 
 
 class Eigvalsh(OnStacks):
     """The eigenvalues of `eigh`."""
 
     name = "eigvalsh"
+    parameters = ("upper",)
+    upper: bool
 
     def infer(self, *avals: Aval) -> Aval:
         (a,) = avals
@@ -174,19 +180,21 @@ class Eigvalsh(OnStacks):
         return Aval(a.shape[:-1], real_dtype(a.dtype))
 
     def evaluate(self, *values: Any) -> Any:
-        return np.linalg.eigvalsh(values[0])
+        return np.linalg.eigvalsh(values[0], "U" if self.upper else "L")
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        w, v = Eigh().bind(*primals)
-        return w, real_of(diagonal(product(adjoint(v), hermitian_part(tangents[0]), v)))
+        w, v = Eigh(self.upper).bind(*primals)
+        return w, real_of(diagonal(product(adjoint(v), from_triangle(tangents[0], self.upper), v)))
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
-        return (Sample(normal(2, 3, 3), through=of_hermitian),)
+        return tuple(
+            [Sample(normal(2, 3, 3), params={"upper": u}, through=of_hermitian) for u in (False, True)]
+        )
 
     @classmethod
     def error_samples(cls) -> Sequence[Any]:
-        return refusals()
+        return refusals(params={"upper": False})
 
 
 def real_of(x: Any) -> Any:
@@ -215,5 +223,5 @@ def broadcast_last(weights: Any, v: Any) -> Any:
     return broadcast(weights.astype(v.dtype), shape, (len(shape) - 1,))
 
 
-eigh = Eigh()
-eigvalsh = Eigvalsh()
+eigh = Eigh(False)
+eigvalsh = Eigvalsh(False)

@@ -19,7 +19,7 @@ from funcgrad.ops.linalg.matrices import (
     diagonal,
     diagonal_matrix,
     flipped,
-    hermitian_part,
+    from_triangle,
     lower_part,
     matrix_by_matrix,
     product,
@@ -138,7 +138,7 @@ def substituted(a: Any, b: Any, lower: bool, unit: bool) -> Any:
 class Cholesky(OnStacks):
     """The lower triangular ``l`` with ``l @ l^H == a`` and a positive diagonal; reads the lower triangle.
 
-    The matrix counts as Hermitian: of a tangent only the Hermitian part matters, so gradients are Hermitian.
+    The other one does not matter, neither of the matrix nor of a tangent: gradients are lower triangles.
     """
 
     name = "cholesky"
@@ -152,7 +152,7 @@ class Cholesky(OnStacks):
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         factor = self.bind(*primals)
-        inner = divided_left(factor, hermitian_part(tangents[0]))
+        inner = divided_left(factor, from_triangle(tangents[0]))
         inner = flipped(divided_left(conjugate(factor), flipped(inner)))
         half = sub(lower_part(inner), mul(diagonal_matrix(diagonal(inner)), 0.5))
         return factor, product(factor, half)
