@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from funcgrad.tracing.recorder import recorder_of
+from funcgrad.tracing.lists import holds_tracer
+from funcgrad.tracing.tracer import Tracer
 
 
 class TracedTransforms:
@@ -19,7 +20,8 @@ class TracedTransforms:
 
     @staticmethod
     def __ua_function__(method: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        if recorder_of([*args[:1], *kwargs.values()]) is None:
+        operand = args[0] if args else next(iter(kwargs.values()), None)
+        if not isinstance(operand, Tracer) and not holds_tracer([operand]):
             return NotImplemented
         ours = getattr(import_module("funcgrad.scipy.fft"), method.__name__, None)
         return NotImplemented if ours is None else ours(*args, **kwargs)
