@@ -155,15 +155,38 @@ def integrated(
         raise UnsupportedFunctionError("solve_ivp with native=True has no dense_output and no events")
     rtol, atol = options.pop("rtol", 1e-3), options.pop("atol", 1e-6)
     largest, first = options.pop("max_step", np.inf), options.pop("first_step", None)
-    most = options.pop("max_steps", 100_000)
+    most = options.pop("max_steps", Control().most)
     if options:
         raise TypeError(f"solve_ivp with native=True does not take {', '.join(sorted(options))}")
     t0, tf = (real_scalar(t, "solve_ivp") for t in t_span)
     state = real_vector(y0, "solve_ivp")
     ends = concatenate([reshape(t0, (1,)), reshape(tf, (1,))])
     times = ends if t_eval is None else real_vector(t_eval, "solve_ivp")
-    f = vector_slope(fun, args)
-    stiff = method in STIFF
+    control = Control(rtol, atol, largest, first, most)
+    states, count = states_at(vector_slope(fun, args), (t0, tf), times, state, method in STIFF, control)
+    ok = np.all(np.isfinite(states))
+    return solution(times, states, ok, where(ok, 0, -1), count, None)
+
+
+class Control(NamedTuple):
+    """What decides on the sizes of steps."""
+
+    rtol: Any = 1e-3
+    atol: Any = 1e-6
+    largest: Any = np.inf
+    first: Any = None
+    most: Any = 100_000
+
+
+def states_at(
+    f: Slope, ends: tuple[Any, Any], times: Any, state: Any, stiff: bool, control: Control
+) -> tuple[Any, Any]:
+    """States at the times, which lie in order between the ends, and the number of steps tried.
+
+    What is not reached is NaN.
+    """
+    rtol, atol, largest, first, most = control
+    t0, tf = ends
     one_step, order = (rodas, 3) if stiff else (dormand_prince, 4)
     slope = f(t0, state)
     direction = where(tf < t0, -1.0, 1.0)
@@ -207,10 +230,8 @@ def integrated(
         arrived = stop_gradient(direction * (goal - carry[0])) <= 0.0
         return carry, where(arrived, carry[1], np.nan)
 
-    carry = (t0 * 1.0, state, size, slope, 0)
-    (_, last, _, _, count), states = scan(until, carry, times)
-    ok = np.all(np.isfinite(last)) & np.all(np.isfinite(states))
-    return solution(times, states, ok, where(ok, 0, -1), count, None)
+    (_, _, _, _, count), states = scan(until, (t0 * 1.0, state, size, slope, 0), times)
+    return states, count
 
 
 def vector_slope(fun: Callable[..., Any], args: tuple[Any, ...]) -> Slope:

@@ -25,6 +25,7 @@ from funcgrad.ops.families import added
 from funcgrad.ops.structure import reshape
 from funcgrad.scipy.derived import KEPT, applied, composed, jacobian
 from funcgrad.scipy.integrate.adjoint import pulled_back
+from funcgrad.scipy.integrate.native import Control, states_at
 from funcgrad.scipy.optimize.options import Options, found, thawed
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.transforms.batching import batch_program
@@ -36,6 +37,9 @@ from funcgrad.transforms.solved.method import Method, Programs
 
 IMPLICIT = ("Radau", "BDF", "LSODA")
 """Methods that ask for the Jacobian of the right-hand side."""
+
+NATIVE = ("RK45", "RK23")
+"""Methods whose sensitivities are integrated by loops of our own, which are of the same or a higher order."""
 
 MANY_DIRECTIONS = 64
 """Directions up to which sensitivities are integrated forwards; beyond, an adjoint costs less."""
@@ -168,10 +172,12 @@ class Trajectory(Method):
             begin[:n] = np.eye(n)
         wide = concatenate([state, begin.ravel()])
         system = sensitivity_system(programs[0], active)
-        method = replace(
-            self, copies=self.copies * (1 + directions), options=widened(self.options, directions)
-        )
-        states = found(method, (system, programs[1]), [end, start, times, wide, *parameters])[0]
+        options = widened(self.options, directions)
+        if self.solver in NATIVE and self.control(options) is not None:
+            states = self.by_loops(system, options, [end, start, times, wide, *parameters])
+        else:
+            method = replace(self, copies=self.copies * (1 + directions), options=options)
+            states = found(method, (system, programs[1]), [end, start, times, wide, *parameters])[0]
         count = times.aval.shape[0]
         slopes = reshape(states, (count, 1 + directions, n))
         total: Any = None
@@ -181,6 +187,29 @@ class Trajectory(Method):
             total = added(total, tensordot(reshape(dot, (size,)), part, (0, 1)))
             first += size
         return total
+
+    @staticmethod
+    def control(options: Options) -> Control | None:
+        """The control of steps that the options ask for, None where it is not one that our loops have."""
+        given = thawed(options)
+        names = {"rtol": "rtol", "atol": "atol", "max_step": "largest", "first_step": "first"}
+        if not given.keys() <= names.keys():
+            return None
+        chosen = {names[key]: value for key, value in given.items() if value is not None}
+        if isinstance(chosen.get("atol"), tuple):
+            chosen["atol"] = np.array(chosen["atol"])
+        return Control(**chosen)
+
+    def by_loops(self, system: Program, options: Options, inputs: Sequence[Any]) -> Any:
+        """The sensitivities by loops of our own, which compile: SciPy's take most of their time in Python."""
+        end, start, times, state, *parameters = inputs
+        control = self.control(options)
+        assert control is not None, "asked before"
+
+        def slope(t: Any, z: Any) -> Any:
+            return applied(system, [t, z, *parameters])[0]
+
+        return states_at(slope, (start, end), times, state, False, control)[0]
 
     def backwards(
         self, programs: Programs, inputs: Sequence[Any], outs: Sequence[Any], moving: Sequence[Any]
