@@ -11,6 +11,7 @@ from benchmarks.workloads import (
     gradients,
     layers,
     linalg,
+    plain_loops,
     sampling,
     startup,
 )
@@ -24,6 +25,7 @@ WORKLOADS: tuple[Workload, ...] = (
     *functions.WORKLOADS,
     *layers.WORKLOADS,
     *linalg.WORKLOADS,
+    *plain_loops.WORKLOADS,
     *sampling.WORKLOADS,
 )
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
-from funcgrad.tracing.recorder import COPY_BELOW
+from funcgrad.tracing.recorder import writeable_memory
 
 Range = tuple[int, int]
 """The least and the greatest value."""
@@ -62,8 +62,8 @@ class Ranges:
 
 
 def stays_as_it_is(array: Any) -> bool:
-    """Whether nobody can change the elements of a captured array: large ones may be, unless locked."""
-    return isinstance(array, np.ndarray) and (array.nbytes <= COPY_BELOW or not array.flags.writeable)
+    """Whether nobody can change the elements of a captured array, which are read at every call."""
+    return isinstance(array, np.ndarray) and not writeable_memory(array)
 
 
 def joined(ranges: Sequence[Range | None]) -> Range | None:
