@@ -47,6 +47,7 @@ PAGES = (
     Page("funcgrad.nn", "fg.nn"),
     Page("funcgrad.lax", "fg.lax"),
     Page("funcgrad.loops", "fg.loops"),
+    Page("funcgrad.distributed", "fg.distributed"),
     Page("funcgrad.tree", "fg.tree"),
     Page("funcgrad.testing", "fg.testing"),
     Page("funcgrad.extend", "fg.extend"),
@@ -85,6 +86,7 @@ FRONT = {
     "Rules of one's own": "custom_vjp custom_jvp checkpoint",
     "Control flow": "cond switch while_loop fori_loop scan map associative_scan",
     "Trees as vectors": "ravel_pytree",
+    "Many machines": "distribute",
 }
 IN_PLACE = "In place: as the function without the underscore, written into the first argument"
 CONSTANTS = "Constants, types and conveniences"

@@ -7,6 +7,7 @@ import mmap
 import os
 import shutil
 import tempfile
+import threading
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -51,12 +52,14 @@ class Folder:
 
     def __init__(self) -> None:
         self._paths: dict[str, str] = {}
-        self._made = 0
+        self._names = itertools.count()
+        self._lock = threading.Lock()
 
     def file(self, nbytes: int) -> WrittenFile:
         """A new file of so many bytes."""
-        self._made += 1
-        return WrittenFile(os.path.join(self._folder(nbytes), str(self._made)), max(nbytes, 1))
+        with self._lock:
+            path = os.path.join(self._folder(nbytes), str(next(self._names)))
+        return WrittenFile(path, max(nbytes, 1))
 
     def write(self, trees: Sequence[Any]) -> tuple[WrittenFile, list[tuple[int, int]]]:
         """Pack trees into one new file; where each begins and ends."""

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import concurrent.futures
 import multiprocessing
+import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,3 +44,14 @@ def dask_client(**options: Any) -> Iterator[Any]:
     )
     with cluster, distributed.Client(cluster) as client:
         yield client
+
+
+def mpiexec() -> str:
+    """The launcher beside this Python, or on the path; skips where it or mpi4py is missing."""
+    if find_spec("mpi4py") is None:
+        pytest.skip("mpi4py is not installed")
+    beside = Path(sys.executable).with_name("mpiexec")
+    found = str(beside) if beside.exists() else shutil.which("mpiexec")
+    if found is None:
+        pytest.skip("mpiexec is not installed")
+    return found

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
-import pytest
+from engines_for_tests import mpiexec
 
 import funcgrad as fg
 
@@ -18,12 +16,6 @@ HERE = Path(__file__).parent
 
 def run(*arguments: str) -> str:
     """What two ranks print."""
-    if find_spec("mpi4py") is None:
-        pytest.skip("mpi4py is not installed")
-    beside = Path(sys.executable).with_name("mpiexec")
-    mpiexec = str(beside) if beside.exists() else shutil.which("mpiexec")
-    if mpiexec is None:
-        pytest.skip("mpiexec is not installed")
     environment = {
         **os.environ,
         "PYTHONPATH": str(Path(fg.__file__).parents[1]),
@@ -31,7 +23,7 @@ def run(*arguments: str) -> str:
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     }
-    command = [mpiexec, "-n", "2", sys.executable, "-W", "error", *arguments]
+    command = [mpiexec(), "-n", "2", sys.executable, "-W", "error", *arguments]
     done = subprocess.run(
         command, check=False, capture_output=True, text=True, env=environment, timeout=120, cwd=HERE
     )

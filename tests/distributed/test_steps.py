@@ -269,6 +269,7 @@ def test_progress_counts_shards(
     step(W, step.scatter(*rows, shards=4))
     said = capsys.readouterr().err
     assert "fitting" in said
+    assert "4/4" in said
 
 
 def test_an_optimiser_takes_a_step(engine: Any, rows: Any, loss: Any) -> None:
@@ -278,6 +279,33 @@ def test_an_optimiser_takes_a_step(engine: Any, rows: Any, loss: Any) -> None:
     found = minimize(step, np.zeros(4), args=(data,), jac=True, method="L-BFGS-B")
     expected = minimize(f, np.zeros(4), args=rows, jac=True, method="L-BFGS-B")
     np.testing.assert_allclose(found.x, expected.x, rtol=1e-5)
+
+
+def test_a_step_is_called_from_several_threads(engine: Any, rows: Any, loss: Any) -> None:
+    step = fg.distribute(fg.value_and_grad(loss), engine)
+    data = step.scatter(*rows, shards=3)
+    points = [W * k for k in range(8)]
+    expected = [step(w, data) for w in points]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda w: step(w, data), points))
+    for one, other in zip(found, expected, strict=True):
+        assert one[0] == other[0]
+        np.testing.assert_array_equal(one[1], other[1])
+
+
+def test_shards_of_other_lengths_compile_nothing_new(dask: Any, rows: Any, loss: Any) -> None:
+    def kernels() -> int:
+        from funcgrad.compile.runtime.binaries import COUNTS
+
+        return COUNTS.built + COUNTS.found
+
+    step = fg.distribute(fg.value_and_grad(loss), dask)
+    step(W, step.scatter(*rows, shards=2))
+    before = dask.run(kernels)
+    for shards in (3, 4, 5):
+        close(step(W, step.scatter(*rows, shards=shards)), fg.value_and_grad(loss)(W, *rows))
+    assert dask.run(kernels) == before
+    assert min(before.values()) > 0
 
 
 # -- what is refused -----------------------------------------------------------------------------------

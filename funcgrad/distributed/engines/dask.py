@@ -34,6 +34,8 @@ __all__ = ["DaskEngine"]
 
 _ATTEMPTS = 10
 """How often a step is sent again whose parameters were lost with a worker."""
+_LARGE = 2**18
+"""Bytes of parameters from which results, often as long, are put together on workers to the last."""
 _PAUSE = 0.05
 """Seconds before the second time, twice as many before the third, and so on."""
 _PATIENCE, _SLOWEST = 3.0, 10e6
@@ -175,7 +177,8 @@ class DaskEngine(Engine):
         keys = shards
         level = 0
         reduce = call.reduce if isinstance(call.reduce, str) else dumps(call.reduce, "reduce")
-        while len(keys) > FAN:
+        most = FAN if call.parameters.nbytes < _LARGE else 1
+        while len(keys) > most:
             level += 1
             sums = f"sum-of-{call.sent.recipe.name}-{uuid.uuid4().hex}"
             above = []

@@ -80,9 +80,9 @@ class ExecutorEngine(FuturesEngine):
         return shards
 
     def tasks(self, call: Call) -> list[tuple[Any, ...]]:
-        """A task for each worker."""
+        """A task for each worker; for each shard where nobody says how many workers there are."""
         alive = tuple(self._alive)
-        runs = [(a, b) for a, b in bounds_of(call.count, self.workers()) if b > a]
+        runs = [(a, b) for a, b in bounds_of(call.count, self.said_workers() or call.count) if b > a]
         digest = call.sent.digest
         call.carried = [
             Task(
@@ -99,6 +99,11 @@ class ExecutorEngine(FuturesEngine):
             for a, b in runs
         ]
         return [(some_shards, version(), task) for task in call.carried]
+
+    def shards_in(self, call: Call, n: int) -> int:
+        """A run of them."""
+        task: Task = call.carried[n]
+        return len(task.places)
 
     def answer(self, call: Call, n: int, futures: list[Any]) -> Sequence[Part]:
         """The parts of a run of shards; what the worker misses is sent with the task, until none does."""

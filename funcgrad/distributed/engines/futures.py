@@ -17,8 +17,10 @@ from funcgrad.distributed.failures import Rows
 from funcgrad.distributed.recipes import version
 from funcgrad.distributed.shards import Shards
 from funcgrad.distributed.sums import Part, Sums
+from funcgrad.distributed.thread_limits import limited_threads
 from funcgrad.distributed.worker import Content, Loaded, computed
 from funcgrad.errors import DistributedError
+from funcgrad.processors import available_processors
 
 __all__ = ["FuturesEngine", "ThreadsEngine"]
 
@@ -31,12 +33,16 @@ class FuturesEngine(Engine):
         self.name = type(executor).__name__
 
     def workers(self) -> int:
-        """As the executor says, in one of the ways in which executors say it."""
+        """As the executor says; the processors of this machine where it does not."""
+        return self.said_workers() or available_processors()
+
+    def said_workers(self) -> int | None:
+        """What the executor says, in one of the ways in which executors say it."""
         for word in ("_max_workers", "num_workers"):
             count = getattr(self.executor, word, None)
             if isinstance(count, int) and count > 0:
                 return count
-        return 1
+        return None
 
     def run(self, call: Call) -> Part:
         """Submit every shard, and sum as results arrive."""
@@ -61,7 +67,7 @@ class FuturesEngine(Engine):
         sums = Sums(call.count, call.reduce)
         for task in self.tasks(call):
             futures.append(self.submit(*task))
-            futures[-1].add_done_callback(_mover(call))
+            futures[-1].add_done_callback(_mover(call, self.shards_in(call, len(futures) - 1)))
         call.all_sent()
         shard = 0
         for n in range(len(futures)):
@@ -83,6 +89,10 @@ class FuturesEngine(Engine):
     @abstractmethod
     def tasks(self, call: Call) -> Sequence[tuple[Any, ...]]:
         """A function and its arguments for each task, in the order of the shards."""
+
+    def shards_in(self, call: Call, n: int) -> int:
+        """How many shards a task computes."""
+        return 1
 
     def answer(self, call: Call, n: int, futures: list[Any]) -> Sequence[Part]:
         """The parts that a task returned."""
@@ -122,9 +132,9 @@ class FuturesEngine(Engine):
         )
 
 
-def _mover(call: Call) -> Callable[[Any], None]:
+def _mover(call: Call, shards: int) -> Callable[[Any], None]:
     def moved(future: Any) -> None:
-        call.moved(1)
+        call.moved(shards)
 
     return moved
 
@@ -152,6 +162,11 @@ class ThreadsEngine(FuturesEngine):
     def tasks(self, call: Call) -> list[tuple[Any, ...]]:
         """A task for each shard."""
         return [(one_shard, call, k) for k in range(call.count)]
+
+    def run(self, call: Call) -> Part:
+        """As any executor, with the limit of threads set once for all shards."""
+        with limited_threads(call.sent.recipe.threads):
+            return super().run(call)
 
 
 class Held:
