@@ -25,9 +25,9 @@ PACKAGES = {
     "integrate": "Integrals by Leibniz' rule, trajectories by sensitivities or the adjoint equation.",
     "interpolate": "Derivatives by positions, values and knots.",
     "linalg": "On traced matrices, real and complex, with derivatives of every order.",
-    "fft": "`scipy.fft.f(t)` and `fg.scipy.fft.f(t)` alike.",
+    "fft": "SciPy's own functions on traced arrays, and those of `fg.scipy.fft`, alike.",
     "spatial.distance": "Metrics on real vectors, finite at coincident points.",
-    "special": "`scipy.special.f(t)` and `fg.scipy.special.f(t)` alike.",
+    "special": "SciPy's own functions on traced arrays, and those of `fg.scipy.special`, alike.",
     "stats": "Distributions by name, and statistics.",
     "signal": "Convolutions, filters, spectra, design.",
     "ndimage": "Filters and interpolation of images.",
@@ -97,8 +97,8 @@ def page() -> str:
         "<!-- Written by docs/coverage_scipy.py from the code; do not edit. -->",
         "",
         "Values come from SciPy's own routines; the derivatives are rules, in every order, forwards and",
-        "backwards, under `vmap` and `jit`. The names are those of `fg.scipy`, with SciPy's signatures. Where",
-        "a routine of SciPy's runs inside compiled code, it is a step of NumPy's, and `fg.explain` says so.",
+        "backwards, under `vmap` and `jit`. The names are those of `fg.scipy`, with SciPy's signatures.",
+        "Where SciPy's routine runs inside compiled code, it is a step of NumPy's; `fg.explain` says so.",
     ]
     for package in PACKAGES:
         parts += section(package)
