@@ -131,7 +131,8 @@ def _libraries() -> Iterator[Any]:
 @cache
 def _numpy_libraries() -> tuple[ctypes.CDLL, ...]:
     names = ("numpy._core._multiarray_umath", "numpy.linalg._umath_linalg")
-    paths = [str(sys.modules[name].__file__) for name in names]
+    # Where NumPy has them by other names, SciPy is asked.
+    paths = [str(sys.modules[name].__file__) for name in names if name in sys.modules]
     if sys.platform == "win32":  # where a library does not lead to those that it needs
         root = os.path.dirname(np.__file__)
         paths += glob.glob(os.path.join(f"{root}.libs", "*openblas*"))

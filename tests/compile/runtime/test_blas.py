@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -190,3 +191,15 @@ def test_the_threads_of_blas_can_be_counted_and_set():
 def test_there_is_no_routine_of_another_name():
     assert blas.routine("xgemm") is None
     assert blas.lapack_routine("xpotrf") is None
+
+
+def test_where_numpy_has_its_modules_by_other_names_scipy_is_asked(monkeypatch):
+    blas._numpy_libraries.cache_clear()
+    monkeypatch.setattr(blas, "sys", SimpleNamespace(modules={}, platform=sys.platform))
+    try:
+        assert blas._numpy_libraries() == ()
+        found = blas.routine.__wrapped__("dgemm")
+        assert found is not None
+        assert found.address
+    finally:
+        blas._numpy_libraries.cache_clear()
