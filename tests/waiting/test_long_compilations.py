@@ -114,13 +114,12 @@ def test_nothing_half_written_is_left_in_the_cache(monkeypatch, given):
 
 
 INTERRUPTED = """
-import os, signal, threading, time, numpy as np, funcgrad as fg
+import functools, os, signal, threading, time, numpy as np, funcgrad as fg
 from funcgrad.compile.engines import compiler_process
 
 def f(x):
-    for k in range(3000):
-        x = np.sin(x) * (1.0 + k) + x * x
-    return np.sum(x)
+    # One step after the other: a loop would be recorded as one.
+    return np.sum(functools.reduce(lambda y, k: np.sin(y) * (1.0 + k) + y * y, range(3000), x))
 
 f = fg.jit(f)
 f.program(np.ones(5))
