@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.optimize
-from solver_cases import Case, check_batches, check_compiled, check_first, check_second, check_value
+from solver_cases import (
+    Case,
+    check_batches,
+    check_compiled,
+    check_first,
+    check_second,
+    check_value,
+    differences,
+)
 
 import funcgrad as fg
 from funcgrad.errors import FuncgradError, NotDifferentiableError, ShapeError
@@ -351,3 +359,47 @@ def test_methods_with_second_derivatives(method: str) -> None:
 def test_scipys_minimize_names_ours() -> None:
     with pytest.raises(FuncgradError, match=r"Use fg\.scipy\.optimize\.minimize"):
         fg.grad(lambda a: scipy.optimize.minimize(lambda x: np.sum((x - a) ** 2), np.zeros(2)).fun)(1.0)
+
+
+# -- many unknowns -------------------------------------------------------------------------------------------
+
+
+def chain(x: Any, a: Any) -> Any:
+    """A nonlinear chain: every unknown is bound to its neighbours."""
+    left = np.concatenate([np.zeros(1), x[:-1]])
+    right = np.concatenate([x[1:], np.zeros(1)])
+    return 3.0 * x + 0.2 * x**3 - left - 0.5 * right - a[0] * np.cos(a[1] * np.sin(np.arange(x.size)))
+
+
+@pytest.mark.parametrize("size", [60, 1100])
+def test_large_systems_are_solved_by_products(size: int) -> None:
+    weights = np.sin(np.arange(float(size)))
+
+    def loss(a: Any) -> Any:
+        return weights @ ours.root(lambda x: chain(x, a), np.zeros(size), method="krylov", tol=1e-12).x
+
+    point = np.array([0.7, 0.3])
+    program = fg.make_program(fg.grad(loss))(point)
+    largest = max(v.aval.size for e in program.equations for v in e.outputs)
+    assert (largest >= size**2) == (size < 1000)
+
+    def value(a: Any) -> Any:
+        x = np.zeros(size)
+        for _ in range(60):  # a contraction
+            x = x - 0.25 * chain(x, a)
+        return weights @ x
+
+    expected = differences(value, point, 1e-3)
+    np.testing.assert_allclose(fg.grad(loss)(point), expected, rtol=1e-6)
+    np.testing.assert_allclose(fg.jacfwd(loss)(point), expected, rtol=1e-6)
+    second = differences(fg.grad(loss), point, 1e-3)
+    np.testing.assert_allclose(fg.hessian(loss)(point), second, rtol=1e-3, atol=1e-4)
+
+
+def test_large_singular_systems_are_refused() -> None:
+    def loss(a: Any) -> Any:
+        # Only the sum is determined: of 1200 equations 1199 say nothing.
+        return ours.root(lambda x: np.ones(1200) * (np.sum(x) - a), np.zeros(1200), method="df-sane").x[0]
+
+    with pytest.raises(NotDifferentiableError, match="root"):
+        fg.grad(lambda a: loss(a) + 0.0)(1.0)

@@ -16,20 +16,25 @@ import numpy as np
 from funcgrad.errors import NotDifferentiableError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
-from funcgrad.ops.arithmetic import div, neg
+from funcgrad.ops.arithmetic import div, mul, neg
 from funcgrad.ops.linalg.systems import solve
 from funcgrad.ops.movement import concatenate, take_span
 from funcgrad.ops.structure import permute, reshape
 from funcgrad.tracing.recorder import Recorder, recorder_of
 from funcgrad.transforms.batching import batch_program
 from funcgrad.transforms.linearize import jvp_program, record_jvp, zeros_like
-from funcgrad.transforms.replay import as_tracer, inline
+from funcgrad.transforms.replay import as_tracer, inline, inputs_of, transforming
 from funcgrad.transforms.simplify import simplify_program
+from funcgrad.transforms.solved.krylov import solved_by_products, with_transpose
 from funcgrad.transforms.solved.method import Method, Programs
 from funcgrad.transforms.solved.regular import Regular
 
 REPORT = (Aval((), np.bool_), Aval((), np.bool_), Aval((), np.int64), Aval((), np.int64), Aval((), np.int64))
 """What follows: whether it is a solution, whether SciPy says so, its status, iterations, evaluations."""
+
+
+MANY_UNKNOWNS = 1000
+"""Unknowns from which the Jacobian is not made: linear systems are solved by products with it."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,8 @@ class Implicit(Method):
         avals = equations.in_avals[: self.n_unknowns]
         size = sum(a.size for a in avals)
         right = joined(dots, size)
+        if size >= MANY_UNKNOWNS:
+            return apart(neg(self.by_products(recorder, equations, point, right, ok)), avals)
         jacobian = self.jacobian(recorder, equations, point, size)
         jacobian = Regular(self.what).bind(jacobian, ok)
         if size == 1:
@@ -111,6 +118,26 @@ class Implicit(Method):
         moves = inline(recorder, batch_program(moved, size, flags), [*point, *directions])
         flat = [reshape(x, (size, x.aval.size // size)) for x in moves]
         return permute(concatenate(flat, 1) if len(flat) > 1 else flat[0], (1, 0))
+
+    def by_products(
+        self, recorder: Recorder, equations: Program, point: Sequence[Any], right: Any, ok: Any
+    ) -> Any:
+        """The solution of the linear system by products with the Jacobian alone."""
+        checked = Regular(self.what).bind(np.ones((1, 1)), ok)
+        product = self.product_program(equations)
+        return solved_by_products(self.what, with_transpose(product), point, mul(right, reshape(checked, ())))
+
+    def product_program(self, equations: Program) -> Program:
+        """``inputs, vector -> Jacobian @ vector``"""
+        avals = equations.in_avals[: self.n_unknowns]
+        size = sum(a.size for a in avals)
+        moved = self.moved_by_unknowns(equations)
+        with transforming(equations, "product") as recorder:
+            inputs = inputs_of(recorder, equations.inputs)
+            vector = recorder.input(Aval((size,), np.float64))
+            moves = inline(recorder, moved, [*inputs, *apart(vector, avals)])
+            heads = [t._index for t in [*inputs, vector]]
+            return recorder.program(heads, [recorder.index_of(joined(moves, size))])
 
     def moved_by_unknowns(self, equations: Program) -> Program:
         """``inputs, tangents of the unknowns -> tangents of the residuals``"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,20 @@ class Regular(Primitive):
         )
 
 
+SMALL = 48
+"""Rows up to which singular values say how near a matrix is to a singular one; beyond, its triangles."""
+
+
+def is_singular_factor(matrix: Any) -> bool:
+    """Whether LAPACK's estimate of the condition says that a matrix is singular to rounding."""
+    lapack = import_module("scipy.linalg.lapack")
+    factors, _, failed = lapack.dgetrf(matrix.astype(np.float64))
+    if failed:
+        return True
+    reciprocal, _ = lapack.dgecon(factors, np.linalg.norm(matrix, 1))
+    return bool(reciprocal <= ROUNDING * np.finfo(matrix.dtype).eps)
+
+
 def is_singular(matrix: Any) -> bool:
     """Whether any matrix of the stack is singular to rounding, whatever the units of its rows and columns."""
     if not np.all(np.isfinite(matrix)):
@@ -82,6 +97,8 @@ def is_singular(matrix: Any) -> bool:
     size = matrix.shape[-1]
     if size == 1:
         return False
+    if size > SMALL:
+        return any(is_singular_factor(m) for m in (scaled / columns).reshape(-1, size, size))
     singular_values = np.linalg.svd(scaled / columns, compute_uv=False)
     least = ROUNDING * size * np.finfo(matrix.dtype).eps
     return bool(np.any(singular_values[..., -1] <= least * singular_values[..., 0]))
