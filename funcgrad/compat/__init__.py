@@ -1,0 +1,1 @@
+"""Other libraries' interfaces, translated to public functions of ours. Owns no derivative."""

@@ -1,0 +1,229 @@
+"""Derivatives of functions of one argument, and the rules of primitives, under autograd's names."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+import funcgrad as fg
+from funcgrad import tree
+from funcgrad.compat.autograd.primitives import FORWARD, RULES, primitive
+from funcgrad.compat.autograd.util import subval
+from funcgrad.compat.autograd.vspaces import VSpace, vspace
+from funcgrad.tracing.tracer import Tracer
+
+__all__ = [
+    "VSpace",
+    "def_linear",
+    "defjvp",
+    "defjvp_argnum",
+    "defjvp_argnums",
+    "defvjp",
+    "defvjp_argnum",
+    "defvjp_argnums",
+    "make_jvp",
+    "make_vjp",
+    "primitive",
+    "primitive_jvps",
+    "primitive_vjps",
+    "vspace",
+]
+
+Function = Callable[..., Any]
+
+
+def make_vjp(fun: Function, x: Any) -> tuple[Function, Any]:
+    """The backward function of `fun` at `x`, and the value there.
+
+    Raises TypeError for an `x` that cannot be differentiated by, such as an integer.
+
+    >>> vjp, value = make_vjp(lambda x: x**2, 3.0)
+    >>> value, vjp(1.0)
+    (np.float64(9.0), np.float64(6.0))
+    """
+    given = differentiable(x)
+    with mode(FORWARD, on=False):
+        value, pullback = fg.vjp(watched(fun), given)
+    dtypes = [np.result_type(leaf) for leaf in tree.leaves(value)]
+
+    def vjp(g: Any) -> Any:
+        leaves, treedef = tree.flatten(g)
+        cast = [as_cotangent(leaf, dtype) for leaf, dtype in zip(leaves, dtypes, strict=True)]
+        (found,) = pullback(tree.unflatten(treedef, cast))
+        return found
+
+    return vjp, value
+
+
+def make_jvp(fun: Function, x: Any) -> Function:
+    """A function of a direction that gives the value of `fun` at `x`, and its derivative.
+
+    >>> make_jvp(lambda x: x**2, 3.0)(1.0)
+    (np.float64(9.0), np.float64(6.0))
+    """
+    given = differentiable(x)
+
+    def jvp(g: Any) -> tuple[Any, Any]:
+        tangent = tree.map(lambda t, p: as_cotangent(t, np.result_type(p)), g, given)
+        with mode(FORWARD, on=True):
+            found: tuple[Any, Any] = fg.jvp(watched(fun), (given,), (tangent,))
+        return found
+
+    return jvp
+
+
+def as_cotangent(g: Any, dtype: np.dtype[Any]) -> Any:
+    """A direction in the dtype of what it belongs to: Python's and NumPy's numbers mix freely there."""
+    if dtype.kind not in "fc":
+        return np.zeros(np.shape(g), bool if dtype.kind == "b" else dtype)
+    found = np.result_type(g) if not isinstance(g, Tracer) else g.aval.dtype
+    if found == dtype:
+        return g
+    return fg.numpy.asarray(fg.numpy.real(g) if dtype.kind == "f" and found.kind == "c" else g).astype(dtype)
+
+
+def differentiable(x: Any) -> Any:
+    """`x`, with arrays of integers as floating-point numbers; what cannot be differentiated by is refused."""
+
+    def converted(leaf: Any) -> Any:
+        if isinstance(leaf, np.ndarray) and leaf.dtype.kind in "iub":
+            return leaf.astype(float)
+        if isinstance(leaf, np.ndarray | np.inexact | float | complex | Tracer):
+            return leaf
+        if isinstance(leaf, np.integer):
+            return np.float64(leaf)
+        raise TypeError(f"Can't differentiate w.r.t. type {type(leaf)}")
+
+    return tree.map(converted, x)
+
+
+def watched(fun: Function) -> Function:
+    """The function, which warns when what it returns has nothing to do with its argument."""
+
+    def watching(x: Any) -> Any:
+        out = fun(x)
+        if not any(type(leaf) is Tracer for leaf in tree.leaves(out)):
+            warnings.warn("Output seems independent of input.", stacklevel=2)
+        return out
+
+    watching.__name__ = getattr(fun, "__name__", "function")
+    return watching
+
+
+@contextmanager
+def mode(variable: ContextVar[bool], *, on: bool) -> Iterator[None]:
+    """Let primitives know what kind of derivative is taken."""
+    token = variable.set(on)
+    try:
+        yield
+    finally:
+        variable.reset(token)
+
+
+class _Rules(Mapping[Function, Function]):
+    """The rules of one kind, by primitive."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+
+    def __getitem__(self, fun: Function) -> Function:
+        found = getattr(RULES[id(fun)], self._kind) if id(fun) in RULES else None
+        if found is None:
+            raise KeyError(fun)
+        return found  # type: ignore[no-any-return]
+
+    def __iter__(self) -> Iterator[Function]:
+        return iter([rules.fun for rules in RULES.values() if getattr(rules, self._kind) is not None])
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+primitive_vjps = _Rules("vjp")
+primitive_jvps = _Rules("jvp")
+
+# -- rules ---------------------------------------------------------------------------------------------------
+
+
+def defvjp_argnums(fun: Function, vjpmaker: Function) -> None:
+    """Set the rule ``vjpmaker(argnums, ans, args, kwargs)``, a function of g that gives their cotangents."""
+    RULES.of(fun).vjp = vjpmaker
+
+
+def defvjp_argnum(fun: Function, vjpmaker: Function) -> None:
+    """Set the rule ``vjpmaker(argnum, ans, args, kwargs)``, a function of g."""
+
+    def vjp_argnums(argnums: Any, *given: Any) -> Function:
+        vjps = [vjpmaker(argnum, *given) for argnum in argnums]
+        return lambda g: tuple([vjp(g) for vjp in vjps])
+
+    defvjp_argnums(fun, vjp_argnums)
+
+
+def defvjp(fun: Function, *vjpmakers: Function | None, argnums: Any = None) -> None:
+    """Set a rule ``vjpmaker(ans, *args, **kwargs)``, a function of g, for each argument; None is zero."""
+    numbers = range(len(vjpmakers)) if argnums is None else argnums
+    makers = dict(zip(numbers, vjpmakers, strict=False))
+
+    def vjp_argnums(argnums: Any, ans: Any, args: Any, kwargs: Any) -> Function:
+        for argnum in argnums:
+            if argnum not in makers:
+                raise NotImplementedError(f"VJP of {fun.__name__} wrt argnum {argnum} not defined")
+        vjps = [zero_vjp(args[n]) if makers[n] is None else makers[n](ans, *args, **kwargs) for n in argnums]  # type: ignore[misc]
+        return lambda g: tuple([vjp(g) for vjp in vjps])
+
+    defvjp_argnums(fun, vjp_argnums)
+
+
+def zero_vjp(arg: Any) -> Function:
+    """The backward function of an argument on which nothing depends."""
+    return lambda g: vspace(arg).zeros()
+
+
+def defjvp_argnums(fun: Function, jvpmaker: Function) -> None:
+    """Set the rule ``jvpmaker(argnums, gs, ans, args, kwargs)``, the tangent of the result."""
+    RULES.of(fun).jvp = jvpmaker
+
+
+def defjvp_argnum(fun: Function, jvpmaker: Function) -> None:
+    """Set the rule ``jvpmaker(argnum, g, ans, args, kwargs)``, the tangent for one argument's."""
+
+    def jvp_argnums(argnums: Any, gs: Any, ans: Any, args: Any, kwargs: Any) -> Any:
+        return summed([jvpmaker(n, g, ans, args, kwargs) for n, g in zip(argnums, gs, strict=True)])
+
+    defjvp_argnums(fun, jvp_argnums)
+
+
+def defjvp(fun: Function, *jvpfuns: Function | str | None, argnums: Any = None) -> None:
+    """Set a rule ``jvpfun(g, ans, *args, **kwargs)`` for each argument; "same" is linear, None is zero."""
+    numbers = range(len(jvpfuns)) if argnums is None else argnums
+    rules = dict(zip(numbers, jvpfuns, strict=False))
+
+    def tangent(n: int, g: Any, ans: Any, args: Any, kwargs: Any) -> Any:
+        rule = rules[n]
+        if rule is None:
+            return vspace(ans).zeros()
+        if rule == "same":
+            return fun(*subval(args, n, g), **kwargs)
+        assert callable(rule), f"Bad JVP {rule!r} for {fun.__name__!r}"
+        return rule(g, ans, *args, **kwargs)
+
+    defjvp_argnum(fun, tangent)
+
+
+def def_linear(fun: Function) -> None:
+    """Say that a function is linear in each argument."""
+    defjvp_argnum(fun, lambda n, g, ans, args, kwargs: fun(*subval(args, n, g), **kwargs))
+
+
+def summed(parts: list[Any]) -> Any:
+    """The sum of vectors of one space."""
+    total = parts[0]
+    for part in parts[1:]:
+        total = vspace(total).add(total, part)
+    return total

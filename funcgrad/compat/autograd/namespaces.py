@@ -1,0 +1,29 @@
+"""Modules that are two others together: ours where it has a name, the wrapped library's elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+
+def combined(*modules: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """``__getattr__`` and ``__dir__`` of a module that has the names of others, the first ones first.
+
+    >>> find, names = combined("funcgrad.numpy.linalg", "numpy.linalg")
+    >>> find("solve").__name__, "svd" in names()
+    ('solve', True)
+    """
+
+    def find(name: str) -> Any:
+        if not name.startswith("__"):
+            for module in modules:
+                found = getattr(import_module(module), name, None)
+                if found is not None:
+                    return found
+        raise AttributeError(f"{modules[-1]} has no attribute {name!r}")
+
+    def names() -> list[str]:
+        return sorted({name for module in modules for name in dir(import_module(module)) if name[0] != "_"})
+
+    return find, names

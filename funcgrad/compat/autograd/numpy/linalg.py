@@ -1,0 +1,20 @@
+"""`numpy.linalg`, as autograd wraps it: ours where we have a name, NumPy's own elsewhere."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from funcgrad import numpy as np
+from funcgrad.compat.autograd.namespaces import combined
+
+
+def T(x: Any) -> Any:
+    """Stacks of matrices, transposed."""
+    return np.swapaxes(x, -1, -2)
+
+
+_dot = partial(np.einsum, "...ij,...jk->...ik")
+"""The product of stacks of matrices; packages and tests use it by this name."""
+
+__getattr__, __dir__ = combined("funcgrad.numpy.linalg", "numpy.linalg")

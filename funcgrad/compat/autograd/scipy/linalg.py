@@ -1,0 +1,7 @@
+"""`scipy.linalg`: ours where we have a name, SciPy's own elsewhere."""
+
+from __future__ import annotations
+
+from funcgrad.compat.autograd.namespaces import combined
+
+__getattr__, __dir__ = combined("funcgrad.scipy.linalg", "scipy.linalg")

@@ -1,0 +1,12 @@
+"""The functions of `scipy.stats.t`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from funcgrad.scipy import stats
+
+
+def __getattr__(name: str) -> Any:
+    """A method of the distribution."""
+    return getattr(stats.t, name)

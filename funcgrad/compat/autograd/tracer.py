@@ -1,0 +1,86 @@
+"""Boxes, as autograd calls what stands for a value while a function is differentiated: our tracers.
+
+A box is recognised by `isinstance` only. Containers of boxes are plain containers here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from funcgrad import stop_gradient, tree
+from funcgrad.compat.autograd.wrap_util import wraps
+from funcgrad.tracing.tracer import Tracer
+
+R = TypeVar("R")
+
+
+class _Boxes(type):
+    """The class of classes that tracers are instances of."""
+
+    def __instancecheck__(cls, thing: object) -> bool:
+        return type(thing) is Tracer
+
+
+class Box(metaclass=_Boxes):
+    """Whatever stands for a value while a function is differentiated: for `isinstance`."""
+
+    @classmethod
+    def register(cls, value_type: type) -> None:
+        """Refuse: what can be differentiated by is a pytree, and classes are registered with `fg.tree`."""
+        raise NotImplementedError(
+            f"{value_type.__name__} cannot be made a box; register it with funcgrad.tree instead"
+        )
+
+
+def isbox(x: object) -> bool:
+    """Whether `x` stands for a value while a function is differentiated."""
+    return type(x) is Tracer
+
+
+def getval(x: Any) -> Any:
+    """The value that a box stands for, without its derivative; anything else as it is.
+
+    >>> from funcgrad.compat.autograd import grad
+    >>> seen = []
+    >>> print(grad(lambda x: seen.append(getval(x)) or x * x)(3.0), seen)
+    6.0 [np.float64(3.0)]
+    """
+    return tree.map(_value, x) if _holds_boxes(x) else x
+
+
+def _value(x: Any) -> Any:
+    if type(x) is not Tracer:
+        return x
+    value = np.asarray(stop_gradient(x))
+    return value if value.ndim else value[()]
+
+
+def _holds_boxes(x: Any) -> bool:
+    if type(x) in (tuple, list, dict):
+        return any(type(leaf) is Tracer for leaf in tree.leaves(x))
+    return type(x) is Tracer
+
+
+def notrace_primitive(f_raw: Callable[..., R]) -> Callable[..., R]:
+    """`f_raw`, called with the values of boxes: what it returns has no derivative."""
+
+    @wraps(f_raw)
+    def f_wrapped(*args: Any, **kwargs: Any) -> R:
+        return f_raw(*map(getval, args), **{key: getval(x) for key, x in kwargs.items()})
+
+    found: Callable[..., R] = f_wrapped
+    return found
+
+
+def register_notrace(trace_type: Any, primitive_fun: Any) -> None:
+    """Say that a function has no derivative. Here every function knows that of itself."""
+
+
+def primitive(f_raw: Callable[..., Any]) -> Any:
+    """A function that is called with values, and differentiated by rules given to `defvjp` or `defjvp`."""
+    from funcgrad.compat.autograd.primitives import primitive as made  # noqa: PLC0415 - it needs boxes
+
+    return made(f_raw)

@@ -1,0 +1,121 @@
+"""`host_call`: a function of the user's that is called with values, and of which nothing else is known.
+
+What it returns is checked against the types that were announced. A batch is a loop over its examples. A
+function with a method ``host_jvp(values, results, tangents)`` knows the tangents of its results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad.errors import NotDifferentiableError, ShapeError
+from funcgrad.ir.avals import Aval
+from funcgrad.tracing.primitive import Flags, Primitive
+from funcgrad.tracing.samples import Sample, normal
+
+
+class HostCall(Primitive):
+    """``function(*values)``, a sequence of arrays of the types in `results`."""
+
+    name = "host_call"
+    parameters = ("function", "results")
+    multiple = True
+    function: Callable[..., Sequence[Any]]
+    results: tuple[Aval, ...]
+
+    def infer(self, *avals: Aval) -> tuple[Aval, ...]:
+        return self.results
+
+    def evaluate(self, *values: Any) -> tuple[Any, ...]:
+        found = tuple(self.function(*values))
+        if len(found) != len(self.results):
+            raise ShapeError(
+                f"{name_of(self.function)} returned {len(found)} results where "
+                f"{len(self.results)} were announced"
+            )
+        return tuple([checked(x, a, self.function) for x, a in zip(found, self.results, strict=True)])
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        rule = getattr(self.function, "host_jvp", None)
+        if rule is not None:
+            outs = self.bind(*primals)
+            return outs, tuple(rule(primals, outs, tangents))
+        if not any(a.inexact for a in self.results):
+            return self.bind(*primals), (None,) * len(self.results)
+        raise NotDifferentiableError(
+            f"{name_of(self.function)} is called with values, and nothing is known of its derivative",
+            remedy="Give it one with custom_jvp or custom_vjp, or take stop_gradient of its arguments.",
+        )
+
+    def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
+        wide = EachExample(self.function, size, tuple(batched), self.results)
+        results = tuple([a.with_shape((size, *a.shape)) for a in self.results])
+        return HostCall(wide, results).bind(*inputs), (True,) * len(results)
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        params = {"function": doubled, "results": (Aval((3,), np.float64),)}
+        return (Sample(normal(3), params=params, differentiable=False),)
+
+
+class EachExample:
+    """The function for every example of a batch."""
+
+    __slots__ = ("_flags", "_function", "_results", "_size")
+
+    def __init__(
+        self, function: Callable[..., Sequence[Any]], size: int, flags: Flags, results: tuple[Aval, ...]
+    ) -> None:
+        self._function = function
+        self._size = size
+        self._flags = flags
+        self._results = results
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        return self._function, self._size, self._flags, self._results
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, EachExample) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def __name__(self) -> str:
+        return name_of(self._function)
+
+    def __call__(self, *values: Any) -> list[Any]:
+        rows = [
+            self._function(*[x[k] if flag else x for x, flag in zip(values, self._flags, strict=True)])
+            for k in range(self._size)
+        ]
+        return [
+            np.stack([np.asarray(row[n], a.dtype) for row in rows])
+            if rows
+            else np.zeros((0, *a.shape), a.dtype)
+            for n, a in enumerate(self._results)
+        ]
+
+
+def checked(x: Any, aval: Aval, function: Callable[..., Any]) -> Any:
+    """A result, which must be what was announced."""
+    array = np.asarray(x)
+    if array.shape != aval.shape or not np.can_cast(array.dtype, aval.dtype, "same_kind"):
+        seen = Aval(array.shape, array.dtype) if array.dtype.kind != "O" else type(x).__name__
+        raise ShapeError(f"{name_of(function)} returned {seen} where {aval} was announced")
+    found = np.array(array, aval.dtype)
+    return found if aval.shape else found[()]
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """What a function is called in messages."""
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def doubled(x: Any) -> list[Any]:
+    """Twice `x`: what the samples call."""
+    return [2.0 * np.asarray(x, np.float64)]
