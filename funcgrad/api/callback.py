@@ -9,9 +9,9 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.host_call import HostCall
 from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.lists import asoperand
+from funcgrad.transforms.host_call import HostCall
 
 
 def pure_callback(

@@ -19,9 +19,9 @@ from funcgrad import tree
 from funcgrad.compat.autograd.deprecated import OldRules
 from funcgrad.compat.autograd.wrap_util import get_name, wraps
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.host_call import HostCall
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.custom import CustomVjpTangents, FlatRule
+from funcgrad.transforms.host_call import HostCall
 
 Function = Callable[..., Any]
 

@@ -39,12 +39,7 @@ def convolve(
     n, sizes = len(over), b.shape[b.ndim - len(over) :]
     if mode == "valid" and any(x < y for x, y in zip(a.shape[a.ndim - n :], sizes, strict=True)):
         raise ValueError("for mode 'valid' A must be at least as long as B in every axis")
-    around = {
-        "full": lambda s: (s - 1, s - 1),
-        "valid": lambda s: (0, 0),
-        "same": lambda s: (s // 2, (s - 1) // 2),
-    }
-    pads = [(0, 0)] * (a.ndim - n) + [around[mode](s) for s in sizes]
+    pads = [(0, 0)] * (a.ndim - n) + [_around(mode, size) for size in sizes]
     padded = fnp.pad(a, pads)
     for k in reversed(range(n)):
         axis, size = a.ndim - n + k, sizes[k]
@@ -61,6 +56,13 @@ def convolve(
         padded,
         flipped,
     )
+
+
+def _around(mode: str, size: int) -> tuple[int, int]:
+    """The zeros before and after an axis."""
+    if mode == "same":
+        return size // 2, (size - 1) // 2
+    return (size - 1, size - 1) if mode == "full" else (0, 0)
 
 
 __all__ = ["convolve"]

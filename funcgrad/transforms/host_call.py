@@ -7,14 +7,21 @@ function with a method ``host_jvp(values, results, tangents)`` knows the tangent
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from funcgrad.errors import NotDifferentiableError, ShapeError
 from funcgrad.ir.avals import Aval
+from funcgrad.ops.families import aval
+from funcgrad.ops.structure import broadcast_to
+from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.primitive import Flags, Primitive
-from funcgrad.tracing.samples import Sample, normal
+from funcgrad.tracing.recorder import RULE, Recorder, recorder_of
+from funcgrad.tracing.samples import Sample
+from funcgrad.transforms.batching import batch_program
+from funcgrad.transforms.replay import inline
 
 
 class HostCall(Primitive):
@@ -57,8 +64,8 @@ class HostCall(Primitive):
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
-        params = {"function": doubled, "results": (Aval((3,), np.float64),)}
-        return (Sample(normal(3), params=params, differentiable=False),)
+        params = {"function": Doubling(), "results": (Aval((3,), np.float64),)}
+        return (Sample(real_doubles, params=params, through=first_result),)
 
 
 class EachExample:
@@ -88,6 +95,35 @@ class EachExample:
     def __name__(self) -> str:
         return name_of(self._function)
 
+    def __getattr__(self, name: str) -> Any:
+        if name == "host_jvp" and hasattr(self._function, name):
+            return self._tangents
+        raise AttributeError(name)
+
+    def _tangents(self, primals: Sequence[Any], outs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+        """The tangents of all examples: the function's own rule, recorded for one, and batched."""
+        avals = [aval(x) for x in primals]
+        examples = [a.with_shape(a.shape[1:]) if f else a for a, f in zip(avals, self._flags, strict=True)]
+        active = [t is not None for t in tangents]
+        with Recorder(self.__name__, RULE) as recorder:
+            heads = [recorder.input(a) for a in (*examples, *self._results)]
+            dots = [recorder.input(a.strong) if f else None for a, f in zip(examples, active, strict=True)]
+            found = self._function.host_jvp(heads[: len(primals)], heads[len(primals) :], dots)  # type: ignore[attr-defined]
+            exits = [recorder.index_of(asoperand(t)) for t in found if t is not None]
+            count = len(heads) + sum(active)
+            program = recorder.program(range(count), exits)
+        of_dots = [True for flag in active if flag]
+        program = batch_program(program, self._size, (*self._flags, *[True] * len(outs), *of_dots))
+        outer = recorder_of([*primals, *tangents])
+        assert outer is not None, "a jvp rule runs on tracers"
+        given = [
+            t if f else broadcast_to(t, (self._size, *aval(t).shape))
+            for t, f in zip(tangents, self._flags, strict=True)
+            if t is not None
+        ]
+        results = iter(inline(outer, program, [*primals, *outs, *given]))
+        return [None if t is None else next(results) for t in found]
+
     def __call__(self, *values: Any) -> list[Any]:
         rows = [
             self._function(*[x[k] if flag else x for x, flag in zip(values, self._flags, strict=True)])
@@ -116,6 +152,24 @@ def name_of(function: Callable[..., Any]) -> str:
     return str(getattr(function, "__name__", type(function).__name__))
 
 
-def doubled(x: Any) -> list[Any]:
-    """Twice `x`: what the samples call."""
-    return [2.0 * np.asarray(x, np.float64)]
+@dataclass(frozen=True)
+class Doubling:
+    """What the samples call: twice a vector."""
+
+    def __call__(self, x: Any) -> list[Any]:
+        return [2.0 * x]
+
+    def host_jvp(self, values: Sequence[Any], results: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+        """The tangent of the result."""
+        (t,) = tangents
+        return [t + t]
+
+
+def real_doubles(rng: Any, _: Any) -> Any:
+    """A draw in double precision: the announced type is one only."""
+    return rng.standard_normal(3)
+
+
+def first_result(primitive: Any, *inputs: Any) -> Any:
+    """The only result."""
+    return primitive.bind(*inputs)[0]
