@@ -204,19 +204,14 @@ def test_where_no_process_can_be_had_it_is_compiled_here(monkeypatch, python):
     assert needs == ()
 
 
-def test_a_process_that_is_killed_at_work_is_an_error():
+def test_a_process_that_is_killed_at_work_is_an_error(monkeypatch):
     text = translate(long_source("run"), ["run"], frozenset(), NUMBERS)
     with CompilerProcess() as process:
         inner = process._process
-        communicate = inner.communicate
-
-        def killed(given):
-            threading.Timer(1.0, inner.kill).start()
-            inner.stdin.write(given[: len(given) // 2])
-            inner.stdin.flush()
-            return communicate()
-
-        inner.communicate = killed
+        said = inner.stdout.read(len(object_code.READY))
+        inner.kill()
+        inner.wait()
+        monkeypatch.setattr(inner, "communicate", lambda given: (said, None))
         with pytest.raises(CompilerProcessError, match="ended with"):
             compile_ir([text], ["run"], process=process)
 

@@ -147,6 +147,7 @@ def serve(given: BinaryIO, out: BinaryIO) -> None:
     sys.path[:] = json.loads(given.readline())
     _machine()
     out.write(READY)
+    out.flush()
     result: tuple[object, object]
     try:
         result = compiled_object(Work(*pickle.load(given)))
