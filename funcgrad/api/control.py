@@ -25,6 +25,8 @@ from funcgrad.api.control_types import (
     spoken_name,
     typed,
 )
+from funcgrad.api.python.functions import recordable_by_default
+from funcgrad.api.python.recording import with_places, writing, written
 from funcgrad.errors import DtypeError, ShapeError, TreeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
@@ -118,31 +120,55 @@ def chosen_branch(
     first: int = 0,
 ) -> Any:
     """The result of the branch at `index`; messages compare the others with branch `first`."""
+    branches = tuple([recordable_by_default(branch) for branch in branches])
+
+    def attempt(places: list[Tracer], _: Any) -> Any:
+        if not places:
+            return chosen_once(what, index, branches, operands, roles, first)
+        wider = tuple([writing(places, branch) for branch in branches])
+        given = ([place.frozen() for place in places], *operands)
+        result, values = chosen_once(what, index, wider, given, roles, first, places)
+        written(places, values)
+        return result
+
+    return with_places(attempt)
+
+
+def chosen_once(
+    what: str,
+    index: Any,
+    branches: tuple[Function, ...],
+    operands: tuple[Any, ...],
+    roles: tuple[str, ...],
+    first: int,
+    places: Sequence[Tracer] = (),
+) -> Any:
+    """`chosen_branch`, for branches that write no arrays of outer traces but these."""
     leaves, treedef = tree.flatten(operands)
     values = [as_operand(x, what, "an operand") for x in leaves]
     avals = [aval_of_any(x) for x in values]
     made = [
-        recorded(branch, treedef, avals, what, role)._replace(name=role)
+        recorded(branch, treedef, avals, what, role, places=places)._replace(name=role)
         for branch, role in zip(branches, roles, strict=True)
     ]
     results = common_results(what, [made[first], *made[:first], *made[first + 1 :]])
-    constants, places = shared_constants(made)
+    constants, spots = shared_constants(made)
     n = len(values)
 
     def build(program: Program) -> Cond:
         others = [branch.transformed((what, k), _itself, results) for k, branch in enumerate(made[1:], 1)]
         programs = []
         for k, one in enumerate([program, *others]):
-            mine = {place: n + i for i, place in enumerate(places[k])}
+            mine = {spot: n + i for i, spot in enumerate(spots[k])}
             spare = [aval_of_any(x).strong for x in constants]
-            heads = [mine.get(place, a) for place, a in enumerate(spare)]
+            heads = [mine.get(spot, a) for spot, a in enumerate(spare)]
             programs.append(with_inputs(one, [*range(n), *heads]))
         choice: Cond = Cond(tuple(programs))
         return choice
 
     key = (what, *[branch.traced.recorder.fingerprint(branch.traced.outputs) for branch in made[1:]])
     names = tuple([branch.traced.recorder.name for branch in made])
-    primitive = made[0].transformed((key, names, places), build, results)
+    primitive = made[0].transformed((key, names, spots), build, results)
     outs = bound(primitive, [index, *[typed(x, a) for x, a in zip(values, avals, strict=True)], *constants])
     return tree.unflatten(made[0].out_tree, outs)
 
@@ -257,17 +283,49 @@ def while_loop(cond_fun: Function, body_fun: Callable[..., T], init_val: Any) ->
     >>> print(f"{sqrt(2.0):.6f} {fg.grad(sqrt)(2.0):.6f}")
     1.414214 0.353553
     """
-    last: T = looped("while_loop", cond_fun, body_fun, init_val)
+    deciding, body = recordable_by_default(cond_fun), recordable_by_default(body_fun)
+    last: T = looped("while_loop", deciding, body, init_val)
     return last
 
 
 def looped(what: str, cond_fun: Function, body_fun: Function, init_val: Any, shown: int | None = None) -> Any:
     """`while_loop`, under the name of what the user called."""
+
+    def attempt(places: list[Tracer], _: Any) -> Any:
+        if not places:
+            return looped_once(what, cond_fun, body_fun, init_val, shown)
+
+        def goes_on(state: Any) -> Any:
+            return cond_fun(state[0])
+
+        body = writing(places, body_fun)
+
+        def trip(state: Any) -> Any:
+            return body(state[1], state[0])
+
+        trip.__name__ = body.__name__
+        start = (init_val, [place.frozen() for place in places])
+        result, values = looped_once(what, goes_on, trip, start, shown, places)
+        written(places, values)
+        return result
+
+    return with_places(attempt)
+
+
+def looped_once(
+    what: str,
+    cond_fun: Function,
+    body_fun: Function,
+    init_val: Any,
+    shown: int | None,
+    places: Sequence[Tracer] = (),
+) -> Any:
+    """`looped`, for a body that writes no arrays of outer traces but these."""
     carry = Carry(init_val, what, shown)
     arguments = tree.structure((init_val,))
 
     def record_body() -> Recorded:
-        body = recorded(body_fun, arguments, carry.avals, what, "the body")
+        body = recorded(body_fun, arguments, carry.avals, what, "the body", places=places)
         carry.types.check(body.name, body.out_tree, body.out_avals)
         return body
 
@@ -310,6 +368,7 @@ def fori_loop(
     >>> print(fg.grad(lambda x: fg.fori_loop(0, 5, lambda i, y: y * x, 1.0))(2.0))
     80.0
     """
+    body_fun = recordable_by_default(body_fun)
     bounds = [scalar(x, "a bound of fori_loop") for x in (lower, upper)]
     seen = [aval_of_any(x) for x in bounds]
     for a in seen:
@@ -378,6 +437,7 @@ def scan(
     6.0 [0. 2. 9.]
     """
     check_unroll(unroll)
+    f = recordable_by_default(f)
     found: tuple[T, Any] = scanned("scan", f, init, xs, length, reverse=bool(reverse))
     return found
 
@@ -399,6 +459,37 @@ def scanned(
     shown: int | None = None,
 ) -> Any:
     """`scan`, under the name of what the user called."""
+
+    def attempt(places: list[Tracer], _: Any) -> Any:
+        if not places:
+            return scanned_once(what, f, init, xs, length, reverse, shown)
+        body = writing(places, f)
+
+        def trip(state: Any, row: Any) -> Any:
+            result, values = body(state[1], state[0], row)
+            check_pair(what, f)(result)
+            return (result[0], values), result[1]
+
+        trip.__name__ = body.__name__
+        start = (init, [place.frozen() for place in places])
+        (result, values), ys = scanned_once(what, trip, start, xs, length, reverse, shown, places)
+        written(places, values)
+        return result, ys
+
+    return with_places(attempt)
+
+
+def scanned_once(
+    what: str,
+    f: Function,
+    init: Any,
+    xs: Any,
+    length: int | None,
+    reverse: bool,
+    shown: int | None,
+    places: Sequence[Tracer] = (),
+) -> Any:
+    """`scanned`, for a body that writes no arrays of outer traces but these."""
     carry = Carry(init, what, shown)
     leaves, x_tree = tree.flatten(xs)
     rows = [as_operand(x, what, "xs") for x in leaves]
@@ -409,7 +500,8 @@ def scanned(
     n_carry, n_xs = len(carry.avals), len(rows)
 
     def record() -> Recorded:
-        body = recorded(f, arguments, [*carry.avals, *row_avals], what, "the body", check_pair(what, f))
+        check = check_pair(what, f)
+        body = recorded(f, arguments, [*carry.avals, *row_avals], what, "the body", check, places)
         carry.types.check(body.name, body.out_tree.children()[0], body.out_avals[:n_carry])
         return body
 
@@ -483,8 +575,10 @@ def map(f: Function, xs: Any, *, batch_size: int | None = None) -> Any:
     if batch_size:
         return map_in_batches(f, xs, batch_size)
 
+    row_function = recordable_by_default(f)
+
     def body(_: None, x: Any) -> Any:
-        return None, f(x)
+        return None, row_function(x)
 
     body.__name__ = getattr(f, "__name__", "body")
     return scanned("map", body, None, xs, None)[1]

@@ -13,7 +13,8 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.api.arguments import here
-from funcgrad.api.calls import Traced, trace
+from funcgrad.api.calls import Traced
+from funcgrad.api.python.recording import OuterWrite, traced_and_restored
 from funcgrad.errors import DtypeError, FuncgradError, ShapeError, TreeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
@@ -62,10 +63,12 @@ def recorded(
     what: str,
     role: str,
     check: Callable[[Any], None] | None = None,
+    places: Sequence[Tracer] = (),
 ) -> Recorded:
     """Record ``function(*arguments)``; `treedef` is the structure of the tuple of arguments.
 
     `role` is what a function without a name is called. `check` may refuse a result before it is flattened.
+    Raises OuterWrite where it writes an array of a trace around it that is none of `places`.
     """
     if not callable(function):
         raise TypeError(f"{what} expects a function, got a {type(function).__name__}: {function!r}")
@@ -81,7 +84,11 @@ def recorded(
         structure.append(out_tree)
         return [as_operand(x, what, "a result") for x in leaves]
 
-    found = trace(function, call, avals, what, collect, avals=avals, with_values=False)
+    found, roots = traced_and_restored(function, call, avals, collect, what)
+    known = {id(place) for place in places}
+    unknown = [x for x in roots if id(x) not in known]
+    if unknown:
+        raise OuterWrite(unknown)
     out_avals = tuple([found.recorder.avals[i] for i in found.outputs])
     return Recorded(spoken_name(function, role), found, structure[0], out_avals)
 

@@ -10,6 +10,18 @@ from typing import Any
 from funcgrad.api.transformed import TransformedFunction
 from funcgrad.tracing.python.functions import NoSource, is_users, rewritten_function
 
+_DEFAULT: list[Any] = []
+
+
+def use_by_default(hooks: Any) -> None:
+    """Have functions that are given to control flow ask these hooks; called once, when they are made."""
+    _DEFAULT[:] = [hooks]
+
+
+def recordable_by_default(function: Any) -> Any:
+    """`recordable`, with the hooks of functions that are given to control flow."""
+    return recordable(function, _DEFAULT[0]) if _DEFAULT else function
+
 
 def recordable(function: Any, hooks: Any) -> Any:
     """The function, rewritten where it is the user's own and its source is to be had; else itself."""

@@ -15,7 +15,7 @@ from funcgrad.api.python import builtin_functions, items
 from funcgrad.api.python.appending import check_append
 from funcgrad.api.python.branches import recorded_branch, recorded_choice
 from funcgrad.api.python.cells import State, is_undecided
-from funcgrad.api.python.functions import recordable
+from funcgrad.api.python.functions import recordable, use_by_default
 from funcgrad.api.python.known import known_loop
 from funcgrad.api.python.loops import INDEX, FirstTripDiffers, Items, Loop, repeated
 from funcgrad.api.python.recording import Place, current_block, note_made, refuse_change
@@ -263,7 +263,9 @@ class Hooks:
     def store(self, value: Any, x: Any, index: Any) -> None:
         """``x[index] = value``"""
         if current_block() is not None:
-            if type(x) in (list, dict):
+            if type(x) in (list, dict) and is_undecided(index):
+                refuse_change(x, f"an element of a {type(x).__name__} is set at a traced index")
+            elif type(x) in (list, dict):
                 Place("element", x, index).check()
             elif isinstance(x, np.ndarray):
                 refuse_change(x, "an element of an array that is not traced is set")
@@ -282,3 +284,6 @@ class Hooks:
     def augment(self, name: str, x: Any, index: Any, value: Any) -> None:
         """``x[index] += value`` and its kin"""
         self.store(getattr(operator, name)(self.item(x, index), value), x, index)
+
+
+use_by_default(Hooks())

@@ -192,6 +192,25 @@ def recorded_block(
     return traced
 
 
+def writing(places: Sequence[Tracer], function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of the places' values, and arguments, that returns its result and what it leaves there."""
+
+    def called(values: Sequence[Tracer], *arguments: Any) -> tuple[Any, list[Any]]:
+        for place, value in zip(places, values, strict=True):
+            assign(place, value.frozen())
+        result = function(*arguments)
+        return result, [place.frozen() for place in places]
+
+    called.__name__ = getattr(function, "__name__", "body")
+    return called
+
+
+def written(places: Sequence[Tracer], values: Sequence[Any]) -> None:
+    """Write what control flow has left in the places."""
+    for place, value in zip(places, values, strict=True):
+        assign(place, value)
+
+
 def lift(x: Tracer) -> int:
     """Have `x` stand for itself in the block that is being recorded; returns its index there."""
     recorder = active_recorder()
@@ -209,6 +228,7 @@ def traced_and_restored(
     call: Callable[[list[Tracer]], Any],
     avals: Sequence[Aval],
     collect: Callable[[Any], list[Any]],
+    transform: str = "jit",
 ) -> tuple[Traced, list[Tracer]]:
     """Trace, and give written arrays of outer traces back what they were; returns these too."""
     opened: list[Any] = []
@@ -222,7 +242,7 @@ def traced_and_restored(
 
     roots: list[Tracer] = []
     try:
-        found = trace(named, calling, avals, "jit", collect, with_values=False, avals=avals)
+        found = trace(named, calling, avals, transform, collect, with_values=False, avals=avals)
     finally:
         for recorder in opened:
             roots = moved_back(recorder.moved)

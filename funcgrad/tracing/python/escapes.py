@@ -85,7 +85,8 @@ class Lowering:
     def block(self, body: Sequence[ast.stmt], flags: Flags | None, *, returns: bool) -> list[ast.stmt]:
         """A block in which nothing leaves; `flags` are the innermost loop's."""
         out: list[ast.stmt] = []
-        for k, node in enumerate(body):
+        for k, statement in enumerate(body):
+            node = asked_inside(statement)
             rest = list(body[k + 1 :])
             if isinstance(node, _LEAVES):
                 return [*out, *self._left(node, flags, returns)]
@@ -198,6 +199,16 @@ class Lowering:
             # The branch that is not taken is the one that has returned: said, so that it can be seen.
             made.orelse = [at(rest[0], assigned(DONE, ast.Constant(True)))]
         return [made]
+
+
+def asked_inside(node: ast.stmt) -> ast.stmt:
+    """A ``while`` whose test binds a name, with the test as the first statement of its body."""
+    if not isinstance(node, ast.While) or node.orelse:
+        return node
+    if not any(isinstance(x, ast.NamedExpr) for x in ast.walk(node.test)):
+        return node
+    leave = ast.If(ast.UnaryOp(ast.Not(), node.test), [ast.Break()], [])
+    return at(node, ast.copy_location(ast.While(ast.Constant(True), [at(node, leave), *node.body], []), node))
 
 
 def guard(node: ast.stmt, stops: Sequence[str], body: list[ast.stmt]) -> ast.If:
