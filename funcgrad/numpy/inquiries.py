@@ -16,7 +16,8 @@ from funcgrad.numpy.operands import promoted
 from funcgrad.numpy.ranges import arange, linspace
 from funcgrad.numpy.shapes import as_array, atleast_1d, expand_dims, reshape
 from funcgrad.numpy.views import moveaxis
-from funcgrad.ops.structure import aval, shape_of
+from funcgrad.ops.indexing import Chosen, Gather
+from funcgrad.ops.structure import aval, cast, shape_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
 
@@ -210,12 +211,19 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
         positions = np.remainder(positions, len(options))
     elif mode == "clip":
         positions = np.clip(positions, 0, len(options) - 1)
+    elif mode != "raise":
+        raise ValueError(f"mode must be 'raise', 'wrap' or 'clip', got {mode!r}")
     elif is_known(positions) and not np.all(known_mask((positions >= 0) & (positions < len(options)))):
         raise ValueError("invalid entry in choice array")
+    if aval(positions).dtype.kind == "b":
+        positions = cast(positions, np.intp)
+    if mode == "raise":
+        positions = Chosen(len(options)).bind(positions)
     full = np.broadcast_shapes(shape_of(positions), *[shape_of(x) for x in options])
     table = stack([np.broadcast_to(x, full) for x in options])
     places = [np.arange(n).reshape((-1,) + (1,) * (len(full) - k - 1)) for k, n in enumerate(full)]
-    return table[(np.broadcast_to(positions, full), *places)]
+    axes = tuple(range(len(full) + 1))
+    return Gather(axes).bind(table, np.broadcast_to(positions, full), *places)
 
 
 def is_known(x: Any) -> bool:

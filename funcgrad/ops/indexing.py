@@ -387,3 +387,38 @@ def batched_indices(size: int, indices: Sequence[Any], batched: Flags) -> list[A
 def batch_positions(size: int, indices: Sequence[Any]) -> Any:
     """The position along the batch axis, to go with index arrays that have it."""
     return np.arange(size).reshape((size,) + (1,) * (index_rank(indices) - 1))
+
+
+class Chosen(Primitive):
+    """Positions among so many choices; those out of range raise ValueError, and so do negative ones."""
+
+    name = "chosen"
+    parameters = ("count",)
+    count: int
+
+    def infer(self, *avals: Aval) -> Aval:
+        if avals[0].dtype.kind not in "iu":
+            raise DtypeError(f"choices are named by integers, got {avals[0]}")
+        return avals[0].strong
+
+    def evaluate(self, *values: Any) -> Any:
+        if not np.all((values[0] >= 0) & (values[0] < self.count)):
+            raise ValueError("invalid entry in choice array")
+        return values[0].copy()
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        return self.bind(*primals), None
+
+    def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
+        return self.bind(*inputs), True
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            Sample(integers(0, 3, 4), params={"count": 3}, differentiable=False),
+            Sample(integers(0, 3), params={"count": 3}, differentiable=False),
+        )
+
+    @classmethod
+    def error_samples(cls) -> Sequence[Any]:
+        return (ErrorSample(normal(3), words="named by integers", error=DtypeError, params={"count": 3}),)

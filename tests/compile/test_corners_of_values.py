@@ -102,6 +102,29 @@ def test_positions_along_an_empty_axis_do_not_hide_others() -> None:
         fg.jit(f)(np.ones(3), empty, np.array([0, 5]), none)
 
 
+@pytest.mark.parametrize("positions", [[0, 5, 1], [0, -1, 1], [2, 0, 0]])
+def test_choices_that_there_are_not(positions: Any) -> None:
+    i, x = np.array(positions), np.array([1.0, 2.0, 3.0])
+
+    def f(x: Any, i: Any) -> Any:
+        return np.choose(i, [x, 2.0 * x])
+
+    def g(x: Any, i: Any) -> Any:
+        return np.sum(np.choose(i, [x, x**2]))
+
+    right = np.array([0, 1, 1])
+    np.testing.assert_array_equal(fg.jit(f)(x, right), f(x, right))
+    np.testing.assert_array_equal(fg.jit(fg.grad(g))(x, right), [1.0, 4.0, 6.0])
+    np.testing.assert_array_equal(fg.jit(fg.vmap(f))(x[None], right[None]), [f(x, right)])
+    for run in (f, fg.jit(f), fg.grad(g), fg.jit(fg.grad(g))):
+        with pytest.raises(ValueError, match="invalid entry in choice array"):
+            run(x, i)
+    for mode in ("wrap", "clip"):
+        ours = fg.jit(lambda x, i, mode=mode: np.choose(i, [x, 2.0 * x], mode=mode))(x, i)
+        np.testing.assert_array_equal(ours, np.choose(i, [x, 2.0 * x], mode=mode))
+    np.testing.assert_array_equal(fg.jit(lambda i: np.choose(i, [1, 2]))(right), [1, 2, 2])
+
+
 # -- constants ----------------------------------------------------------------------------------------------
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.compile.emit.statements import combination
+from funcgrad.compile.lower.elementwise import cast_name
 from funcgrad.compile.lower.slice_updates import check_dtype, own_memory
 from funcgrad.compile.passes.nests import Let, Load, Nest, Operand, Reduce, Store, squeezed, squeezed_view
 from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
@@ -19,7 +20,7 @@ from funcgrad.compile.passes.views import View
 from funcgrad.ir.avals import Shape
 from funcgrad.ir.program import Atom, Equation
 from funcgrad.ops.families import broadcast_shapes
-from funcgrad.ops.indexing import Gather, Scatter
+from funcgrad.ops.indexing import Chosen, Gather, Scatter
 from funcgrad.ops.structure import Broadcast
 
 KINDS = {"add": "sum", "mul": "prod", "min": "min", "max": "max"}
@@ -83,21 +84,22 @@ class Positions:
             outside = f"({{0}} < 0) | ({{0}} >= {size})"
             nest.body.append(Let(wrong, outside, (turned,), np.dtype(np.bool_), 1, source))
             nest.body.append(Let(place, "select({0}, 0, {1})", (wrong, turned), i64, 1, source))
-            self.note(nest, wrong, source)
+            note(scheduler, nest, wrong, source)
         nest.memo[key] = place
         return place
 
-    def note(self, nest: Nest, wrong: str, source: Any) -> None:
-        """Raise the flag after the loops if any position was out of bounds."""
-        scheduler, local = self.scheduler, self.scheduler.local
-        flag = View.whole(local.failure_flag(), ())
-        total = wrong
-        if nest.shape:
-            total = local.fresh("wrong")
-            axes = tuple(range(len(nest.shape)))
-            nest.body.append(Reduce(total, "any", wrong, np.dtype(np.bool_), axes, source))
-        after = scheduler.nest_for((), nest.position + (1 if nest.shape else 0))
-        after.body.append(Store(flag, "1", source, total))
+
+def note(scheduler: Scheduler, nest: Nest, wrong: str, source: Any) -> None:
+    """Raise the flag after the loops if any position was out of bounds."""
+    local = scheduler.local
+    flag = View.whole(local.failure_flag(), ())
+    total = wrong
+    if nest.shape:
+        total = local.fresh("wrong")
+        axes = tuple(range(len(nest.shape)))
+        nest.body.append(Reduce(total, "any", wrong, np.dtype(np.bool_), axes, source))
+    after = scheduler.nest_for((), nest.position + (1 if nest.shape else 0))
+    after.body.append(Store(flag, "1", source, total))
 
 
 @lowers(Gather)
@@ -111,6 +113,27 @@ def lower_gather(scheduler: Scheduler, equation: Equation) -> None:
     nest = scheduler.nest_for(squeezed(out.aval.shape), max(at.bound(), scheduler.ready_of(x) + 1))
     view = at.view_in(nest, source, equation.source)
     scheduler.define_member(out, nest, "{0}", (Load(view),), NOT_CHEAP, equation.source)
+
+
+@lowers(Chosen)
+def lower_chosen(scheduler: Scheduler, equation: Equation) -> None:
+    """Positions that are noted where they are out of range."""
+    (x,), (out,) = equation.inputs, equation.outputs
+    if out.aval.dtype.itemsize < 8:
+        raise NotLowered(f"chosen of {out.aval.dtype} has no native form")
+    shape, i64 = squeezed(out.aval.shape), np.dtype(np.int64)
+    nest = scheduler.nest_for(shape, scheduler.bound(x, shape))
+    local, count = scheduler.local, equation.primitive.count
+    raw, wrong, place = (local.fresh(stem) for stem in ("index", "outside", "place"))
+    nest.body += [
+        Let(raw, "i64({0})", (scheduler.operand(x, nest),), i64, 1, equation.source),
+        Let(wrong, f"({{0}} < 0) | ({{0}} >= {count})", (raw,), np.dtype(np.bool_), 1, equation.source),
+        Let(place, "select({0}, 0, {1})", (wrong, raw), i64, 1, equation.source),
+    ]
+    note(scheduler, nest, wrong, equation.source)
+    scheduler.define_member(
+        out, nest, f"{cast_name(out.aval.dtype)}({{0}})", (place,), NOT_CHEAP, equation.source
+    )
 
 
 @lowers(Scatter)
