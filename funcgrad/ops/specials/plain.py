@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from funcgrad.ops.arithmetic import strong_zero_mul
 from funcgrad.ops.comparison import equal, greater, less, less_equal
 from funcgrad.ops.elementary import exp, log, log1p, sin
 from funcgrad.ops.magnitude import absolute, hypot, sign
@@ -18,7 +19,7 @@ from funcgrad.ops.specials.table import define
 
 def rel_entr_by_x(out: Any, x: Any, y: Any) -> Any:
     """``log(x / y) + 1``."""
-    return log(x / y) + 1.0
+    return log_of_ratio(x, y) + 1.0
 
 
 def rel_entr_by_y(out: Any, x: Any, y: Any) -> Any:
@@ -28,7 +29,14 @@ def rel_entr_by_y(out: Any, x: Any, y: Any) -> Any:
 
 def kl_div_by_x(out: Any, x: Any, y: Any) -> Any:
     """``log(x / y)``."""
-    return log(x / y)
+    return log_of_ratio(x, y)
+
+
+def log_of_ratio(x: Any, y: Any) -> Any:
+    """``log(x / y)``, whose derivative by y is right where x is 0 as well."""
+    # At 0 it is minus infinity, and its derivative by x infinite, but only where x moves: 0 * inf is 0 here.
+    at_zero = strong_zero_mul(x, math.inf) - math.inf - log(y)
+    return where(equal(x, 0.0), at_zero, log(x / y))
 
 
 def kl_div_by_y(out: Any, x: Any, y: Any) -> Any:
