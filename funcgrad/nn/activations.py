@@ -161,8 +161,10 @@ def gelu(x: Any, approximate: bool = True) -> Any:
     """
     x = floating(x)
     if not approximate:
-        return x * erfc(x * -math.sqrt(0.5)) * 0.5
-    return x * (tanh((x + x * x * x * 0.044715) * math.sqrt(2.0 / math.pi)) + 1.0) * 0.5
+        return cast(x * erfc(x * -math.sqrt(0.5)) * 0.5, aval(x).dtype)
+    # Beyond 10 it is the identity or 0 to the last bit, where the cube would overflow in half precision.
+    y = np.clip(x, -10.0, 10.0)
+    return x * (tanh((y + y * y * y * 0.044715) * math.sqrt(2.0 / math.pi)) + 1.0) * 0.5
 
 
 def mish(x: Any) -> Any:

@@ -28,8 +28,9 @@ def softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
     >>> print(fg.nn.softmax([0.0, 1.0, 2.0], where=[True, False, False]))
     [1. 0. 0.]
     """
-    x = masked(floating(x), where)
-    return Softmax(normalized_axes(axis, len(shape_of(x)))).bind(x)
+    x = masked_along(floating(x), axis, where)
+    found = Softmax(normalized_axes(axis, len(shape_of(x)))).bind(x)
+    return found if where is None else choose(as_array(where), found, 0.0)
 
 
 def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
@@ -38,13 +39,23 @@ def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
     >>> print(fg.nn.log_softmax([1000.0, 0.0]))
     [    0. -1000.]
     """
-    x = masked(floating(x), where)
-    return LogSoftmax(normalized_axes(axis, len(shape_of(x)))).bind(x)
+    x = masked_along(floating(x), axis, where)
+    found = LogSoftmax(normalized_axes(axis, len(shape_of(x)))).bind(x)
+    return found if where is None else choose(as_array(where), found, -np.inf)
 
 
 def masked(x: Any, where: Any) -> Any:
     """`x` with minus infinity where the mask does not hold."""
     return x if where is None else choose(as_array(where), x, -np.inf)
+
+
+def masked_along(x: Any, axis: Any, where: Any) -> Any:
+    """`x` with minus infinity where the mask does not hold, or 0 where it holds for nothing along `axis`."""
+    if where is None:
+        return x
+    mask = np.broadcast_to(as_array(where), np.broadcast_shapes(shape_of(x), shape_of(as_array(where))))
+    axes = normalized_axes(axis, len(shape_of(mask)))
+    return choose(mask, x, choose(np.any(mask, axis=axes, keepdims=True), -np.inf, 0.0))
 
 
 def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:

@@ -160,3 +160,34 @@ def test_dropout_by_a_key() -> None:
 def test_everything_public_has_a_name_and_an_example() -> None:
     missing: list[Any] = [name for name in nn.__all__ if ">>>" not in (getattr(nn, name).__doc__ or "")]
     assert not missing
+
+
+@pytest.mark.filterwarnings("error")
+def test_softmax_of_nothing_selected() -> None:
+    """Zeros and minus infinities, as in JAX, and no NaN in a gradient."""
+    x, mask = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[False, False], [True, False]])
+    for run in (lambda f: f(x), lambda f: fg.jit(f)(x)):
+        np.testing.assert_array_equal(run(lambda x: nn.softmax(x, where=mask)), [[0.0, 0.0], [1.0, 0.0]])
+        expected = [[-np.inf, -np.inf], [0.0, -np.inf]]
+        np.testing.assert_array_equal(run(lambda x: nn.log_softmax(x, where=mask)), expected)
+    wider = np.array([[True, True], [False, False]])
+    for f in (nn.softmax, lambda x, where: np.where(where, nn.log_softmax(x, where=where), 0.0)):
+        found = fg.grad(lambda x, f=f: np.sum(f(x, where=wider) * np.array([1.0, 2.0])))(x)
+        np.testing.assert_array_equal(found[1], [0.0, 0.0])
+        assert np.all(found[0] != 0.0)
+        columns = fg.grad(lambda x, f=f: np.sum(f(x.T, where=wider)[0] * np.array([1.0, 2.0])))(x)
+        assert np.all(np.isfinite(columns))
+
+
+@pytest.mark.parametrize("approximate", [True, False])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_gelu_of_large_numbers_in_any_precision(dtype: Any, approximate: bool) -> None:
+    x = np.array([-300.0, -50.0, -20.0, -1.0, 0.0, 1.0, 20.0, 50.0, 300.0], dtype)
+    expected = nn.gelu(x.astype(float), approximate)
+    for f in (lambda x: nn.gelu(x, approximate), fg.jit(lambda x: nn.gelu(x, approximate))):
+        found = f(x)
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found, expected, rtol=2e-3, atol=1e-6)
+    slopes = fg.grad(lambda x: np.sum(nn.gelu(x, approximate)))(x)
+    assert slopes.dtype == dtype
+    np.testing.assert_allclose(slopes[[0, 1, 2, 6, 7, 8]], [0, 0, 0, 1, 1, 1], atol=1e-80)

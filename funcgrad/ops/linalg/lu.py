@@ -5,6 +5,7 @@ The order of the rows is locally constant, so derivatives are those of eliminati
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
@@ -106,7 +107,7 @@ class PivotOrder(OnStacks):
         return Aval((*p.shape[:-1], self.rows), np.dtype(np.intp))
 
     def evaluate(self, *values: Any) -> Any:
-        pivots = values[0].reshape(-1, values[0].shape[-1])
+        pivots = values[0].reshape(math.prod(values[0].shape[:-1]), values[0].shape[-1])
         order = np.tile(np.arange(self.rows), (len(pivots), 1))
         each = np.arange(len(pivots))
         for k in range(pivots.shape[1]):

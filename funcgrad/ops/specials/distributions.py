@@ -13,7 +13,7 @@ from funcgrad.ops.families import aval
 from funcgrad.ops.magnitude import absolute, sign
 from funcgrad.ops.rounding import floor
 from funcgrad.ops.selection import where
-from funcgrad.ops.specials.gamma import betaln
+from funcgrad.ops.specials.gamma import betaln, digamma
 from funcgrad.ops.specials.incomplete import (
     BetaincByParameters,
     GammaincByParameter,
@@ -179,14 +179,25 @@ define("fdtrc", fdtrc_by_dfn, fdtrc_by_dfd, fdtrc_by_x)
 
 
 def stdtr_by_df(out: Any, df: Any, t: Any) -> Any:
-    """Half of that of ``betainc(df / 2, 1 / 2, w)`` with ``w = df / (df + t*t)``, odd in t."""
+    """Half of that of ``betainc(df / 2, 1 / 2, w)`` with ``w = df / (df + t*t)``, odd in t.
+
+    At the median it is the derivative of the density there times t: 0, but what follows it has derivatives.
+    """
+    middle = equal(t, 0.0)
+    near = t * stdtr_by_t(None, df, 0.0 * t) * log_peak_by_df(df)
+    t = where(middle, 1.0, t)
     square = t * t
     total = df + square
     half = 0.5 * df
     by_parameter = 0.5 * BetaincByParameters((1, 0))(half, 0.5, df / total)
     powers = (half - 1.0) * (log(df) - log(total)) - betaln(half, 0.5)
     by_limit = exp(powers) * absolute(t) / (total * sqrt(total))
-    return -0.5 * sign(t) * (by_parameter + by_limit)
+    return where(middle, near, -0.5 * sign(t) * (by_parameter + by_limit))
+
+
+def log_peak_by_df(df: Any) -> Any:
+    """The derivative of the logarithm of the density at the median."""
+    return 0.5 * (digamma(0.5 * (df + 1.0)) - digamma(0.5 * df) - 1.0 / df)
 
 
 def stdtr_by_t(out: Any, df: Any, t: Any) -> Any:
@@ -195,9 +206,11 @@ def stdtr_by_t(out: Any, df: Any, t: Any) -> Any:
 
 
 def stdtrit_by_df(out: Any, df: Any, p: Any) -> Any:
-    """By implicit differentiation of ``stdtr(df, out) = p``; the median does not move."""
+    """By implicit differentiation of ``stdtr(df, out) = p``; the median itself does not move."""
     middle = equal(p, 0.5)
-    return where(middle, 0.0, -stdtr_by_df(None, df, out) / stdtr_by_t(None, df, out))
+    beside = where(middle, 1.0, out)
+    usual = -stdtr_by_df(None, df, beside) / stdtr_by_t(None, df, beside)
+    return where(middle, -(p - 0.5) / stdtr_by_t(None, df, 0.0 * p) * log_peak_by_df(df), usual)
 
 
 def stdtrit_by_p(out: Any, df: Any, p: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from funcgrad.ops.comparison import equal, less
+from funcgrad.ops.comparison import equal, less, not_equal
 from funcgrad.ops.elementary import cos, sin
 from funcgrad.ops.logic import logical_and, logical_or
 from funcgrad.ops.rounding import floor
@@ -97,7 +97,8 @@ binom = define("binom", binom_by_n, binom_by_k)
 def poch_by_z(out: Any, z: Any, m: Any) -> Any:
     """``(z)_m (psi(z + m) - psi(z))``, and its limits where these are infinite.
 
-    For an integer m the difference is that of ``psi(1 - z - m)`` and ``psi(1 - z)``, by reflection.
+    For an integer m the difference is that of ``psi(1 - z - m)`` and ``psi(1 - z)``, by reflection; the rest
+    of it, ``pi (cot(pi z) - cot(pi (z + m)))``, is 0 there, and its derivative by m is not.
     """
     near = less(z, 0.5)
     whole = logical_and(near, logical_and(equal(floor(m), m), less(z + m, 0.5)))
@@ -106,6 +107,10 @@ def poch_by_z(out: Any, z: Any, m: Any) -> Any:
     by_reciprocal = out * digamma(top) + gamma(top) * rgamma_by_x(None, where(near, z, 1.0))
     left = where(whole, z, 0.0)
     by_reflection = out * (digamma(1.0 - left - where(whole, m, 0.0)) - digamma(1.0 - left))
+    between = logical_and(whole, not_equal(floor(z), z))
+    place, rest = where(between, z, 0.5), where(between, m - floor(m), 0.0)
+    turned = sin(math.pi * rest) / (sin(math.pi * (place + rest)) * sin(math.pi * place))
+    by_reflection = by_reflection + out * (math.pi * turned)
     return where(whole, by_reflection, where(near, by_reciprocal, usual))
 
 

@@ -10,15 +10,19 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import NotDifferentiableError
-from funcgrad.numpy.ufuncs import Operand, elementwise
+from funcgrad.numpy.axes import refused
+from funcgrad.numpy.ufuncs import Operand, elementwise, untraced
 from funcgrad.ops import special
 from funcgrad.ops.arithmetic import mul, neg, strong_zero_mul
 from funcgrad.ops.bivariate import logaddexp
 from funcgrad.ops.comparison import isnan, less
 from funcgrad.ops.elementary import log, log1p
+from funcgrad.ops.lazy import LazyUfunc
 from funcgrad.ops.selection import where
+from funcgrad.ops.structure import aval, cast, shape_of
 from funcgrad.scipy.special.defining import composed, scipys
 from funcgrad.source import user_location
+from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import as_source
 from funcgrad.tracing.tracer import Tracer
 
@@ -156,7 +160,21 @@ def polygamma(n: Any, x: Operand) -> Any:
             source=as_source(user_location()),
             remedy="Give the order as a Python integer; fg.scipy.special.zeta is differentiable by both.",
         )
-    return special.Polygamma(operator.index(n))(x)
+    orders = np.asarray(n)
+    if not orders.ndim:
+        return special.Polygamma(operator.index(n))(x)
+    operand = asoperand(x)
+    if untraced(operand):
+        return LazyUfunc("scipy.special", "polygamma")(orders, operand)
+    if orders.dtype.kind not in "iu":
+        raise refused("polygamma: orders must be integers")
+    shape = np.broadcast_shapes(orders.shape, shape_of(operand))
+    wanted = np.broadcast_to(orders, shape)
+    full = np.broadcast_to(cast(operand, np.float64) if not aval(operand).inexact else operand, shape)
+    found: Any = 0.0
+    for order in np.unique(orders).tolist():
+        found = where(np.equal(wanted, order), special.Polygamma(order)(full), found)
+    return found
 
 
 psi = digamma

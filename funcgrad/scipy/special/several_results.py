@@ -12,7 +12,7 @@ from funcgrad.numpy.axes import refused
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.ufuncs import Operand, elementwise, untraced
 from funcgrad.ops import bivariate, elementary
-from funcgrad.ops.comparison import greater_equal, less_equal
+from funcgrad.ops.comparison import equal, greater_equal, less_equal
 from funcgrad.ops.lazy import LazyUfunc
 from funcgrad.ops.logic import logical_and
 from funcgrad.ops.rounding import rint
@@ -20,7 +20,7 @@ from funcgrad.ops.selection import where
 from funcgrad.ops.special import Sinc, gammaln
 from funcgrad.ops.specials import zeta as zetas
 from funcgrad.ops.specials.table import Special
-from funcgrad.ops.structure import aval
+from funcgrad.ops.structure import aval, cast
 from funcgrad.scipy.special.defining import composed, scipys
 from funcgrad.tracing.lists import asoperand
 
@@ -126,7 +126,8 @@ def comb(N: Operand, k: Operand, *, exact: bool = False, repetition: bool = Fals
     if exact:
         raise unsupported("scipy.special.comb with exact=True")
     if repetition:
-        n = n + m - 1
+        nothing = logical_and(equal(m, 0), greater_equal(n, 0))
+        n = where(nothing, 0.0, n + m - 1)
     inside = logical_and(logical_and(less_equal(m, n), greater_equal(n, 0)), greater_equal(m, 0))
     return where(inside, Special("binom")(n, m), 0.0)
 
@@ -140,6 +141,7 @@ def multigammaln(a: Operand, d: int) -> Any:
     x = asoperand(a)
     if untraced(x):
         return LazyUfunc("scipy.special", "multigammaln")(x, d)
+    x = cast(x, np.float64)  # as SciPy's, whatever the precision
     if operator.index(d) < 1:
         raise refused("multigammaln: d must be a positive integer, the dimension")
     total = d * (d - 1) * 0.25 * math.log(math.pi)
@@ -274,6 +276,8 @@ def factorial(n: Operand, exact: bool = False) -> Any:
         return LazyUfunc("scipy.special", "factorial")(x, exact=exact)
     if exact:
         raise unsupported("scipy.special.factorial with exact=True")
+    if aval(x).ndim and aval(x).dtype.kind == "f":
+        x = cast(x, np.float64)  # as SciPy's: a number keeps its precision, and an array does not
     there = greater_equal(x, 0)
     return where(there, Special("gamma")(where(there, x, 1.0) + 1.0), 0.0)
 

@@ -1,0 +1,106 @@
+"""Special functions at the edges of their domains, in second order; dtypes and orders as SciPy's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.special as scipys
+
+import funcgrad as fg
+from funcgrad.scipy import linalg, special
+
+
+def second_derivatives(f: Any, at: Any) -> list[Any]:
+    """The Hessian in the orders that see zero tangents and cotangents differently."""
+    g = lambda p: f(p[0], p[1])  # noqa: E731
+    found = [fg.hessian(g)(at), fg.jacrev(fg.jacrev(g))(at), fg.jit(fg.hessian(g))(at)]
+    rows = [fg.hvp(g, (at,), (e,)) for e in np.eye(2)]
+    return [*found, np.stack(rows, -1)]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    ("f", "at", "expected"),
+    [
+        (special.xlogy, (0.0, 2.0), [[0.0, 0.5], [0.5, 0.0]]),
+        (special.xlog1py, (0.0, 2.0), [[0.0, 1 / 3], [1 / 3, 0.0]]),
+        (special.rel_entr, (0.0, 2.0), [[np.inf, -0.5], [-0.5, 0.0]]),
+        (special.kl_div, (0.0, 2.0), [[np.inf, -0.5], [-0.5, 0.0]]),
+        (
+            lambda x, y: special.xlogy(x, y) * y,
+            (0.0, 2.0),
+            [[0.0, 1.0 + np.log(2.0)], [1.0 + np.log(2.0), 0.0]],
+        ),
+        (lambda x, y: special.entr(x + 1.0) * y, (0.0, 2.0), [[-2.0, -1.0], [-1.0, 0.0]]),
+    ],
+)
+def test_products_and_divergences_at_zero(f: Any, at: Any, expected: Any) -> None:
+    for found in second_derivatives(f, np.array(at)):
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("f", "at"),
+    [
+        *((special.poch, (z, m)) for z in (-0.5, -2.3) for m in (-1.0, 0.0, 1.0, 2.0)),
+        *((special.stdtr, (df, 0.0)) for df in (0.5, 1.0, 3.0)),
+        *((special.stdtrit, (df, 0.5)) for df in (0.5, 1.0, 3.0)),
+    ],
+)
+def test_where_one_of_the_arguments_is_special(f: Any, at: Any) -> None:
+    """The branch for a whole number, or for the median, has derivatives of its own."""
+    step, point = 1e-5, np.array(at)
+    gradient = fg.grad(lambda p: f(p[0], p[1]))
+    measured = [(gradient(point + step * e) - gradient(point - step * e)) / (2 * step) for e in np.eye(2)]
+    for found in second_derivatives(f, point):
+        np.testing.assert_allclose(found, np.stack(measured, -1), rtol=2e-6, atol=1e-7)
+
+
+def test_a_product_with_what_a_selection_left_out_is_still_differentiated() -> None:
+    """Both factors of a selected product may be zero, and yet each has a derivative."""
+
+    def f(p: Any) -> Any:
+        return p[2] * special.xlogy(p[0], p[1])
+
+    at = np.array([0.0, 2.0, 0.0])
+    for hessian in (fg.hessian(f)(at), fg.jacrev(fg.jacrev(f))(at)):
+        np.testing.assert_allclose(hessian, [[0, 0, np.log(2.0)], [0, 0, 0], [np.log(2.0), 0, 0]], atol=1e-12)
+    third = fg.jacfwd(fg.jacrev(fg.jacrev(f)))(at)
+    np.testing.assert_allclose(third[1, 0, 2], 0.5)
+    np.testing.assert_allclose(third[2, 0, 1], 0.5)
+
+
+def test_orders_of_polygamma_may_be_an_array() -> None:
+    orders, x = np.array([[0], [1], [3]]), np.array([0.5, 2.0])
+    (found,) = fg.make_program(lambda x: special.polygamma(orders, x))(x)(x)
+    np.testing.assert_allclose(found, scipys.polygamma(orders, x), rtol=1e-13)
+    np.testing.assert_allclose(special.polygamma(orders, x), scipys.polygamma(orders, x))
+    fg.testing.check_grads(lambda x: special.polygamma(orders, x), (x,))
+
+
+@pytest.mark.parametrize("n", [0.0, 1.0, 5.0])
+@pytest.mark.parametrize("k", [0.0, 1.0, 2.0])
+def test_combinations_with_repetition(n: float, k: float) -> None:
+    (found,) = fg.make_program(lambda n, k: special.comb(n, k, repetition=True))(n, k)(n, k)
+    assert found == scipys.comb(n, k, repetition=True)
+
+
+def test_dtypes_of_single_precision_are_scipys() -> None:
+    for x in (np.float32(3.0), np.array([3.0, 2.0], np.float32)):
+        for f, g in (
+            (special.factorial, scipys.factorial),
+            (lambda x: special.multigammaln(x, 2), lambda x: scipys.multigammaln(x, 2)),
+        ):
+            (found,) = fg.make_program(f)(x)(x)
+            np.testing.assert_allclose(found, g(x), rtol=1e-6)
+            assert np.asarray(found).dtype == np.asarray(g(x)).dtype
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (2, 0, 0)])
+def test_factors_of_nothing(shape: tuple[int, ...]) -> None:
+    x = np.zeros(shape)
+    for f in (linalg.lu, lambda x: linalg.lu(x, permute_l=True)):
+        for found in (fg.make_program(f)(x)(x), fg.jit(f)(x)):
+            assert [part.shape for part in found] == [part.shape for part in f(x)]
