@@ -28,6 +28,7 @@ NAMESPACES = {
     "funcgrad.scipy.integrate": fg.scipy.integrate,
     "funcgrad.scipy.interpolate": fg.scipy.interpolate,
     "funcgrad.scipy.optimize": fg.scipy.optimize,
+    "funcgrad.scipy.ndimage": fg.scipy.ndimage,
     "funcgrad.scipy.signal": fg.scipy.signal,
     "funcgrad.scipy.spatial.distance": fg.scipy.spatial.distance,
     "funcgrad.scipy.sparse": fg.scipy.sparse,

@@ -10,6 +10,7 @@ if _TYPE_CHECKING:
     from funcgrad.scipy import integrate as integrate
     from funcgrad.scipy import interpolate as interpolate
     from funcgrad.scipy import linalg as linalg
+    from funcgrad.scipy import ndimage as ndimage
     from funcgrad.scipy import optimize as optimize
     from funcgrad.scipy import signal as signal
     from funcgrad.scipy import sparse as sparse
@@ -22,6 +23,7 @@ __all__ = [
     "integrate",
     "interpolate",
     "linalg",
+    "ndimage",
     "optimize",
     "signal",
     "sparse",

@@ -24,10 +24,11 @@ from funcgrad.ops.extremes import maximum
 from funcgrad.ops.indexing import Scatter
 from funcgrad.ops.reductions import ProductOfOthers, ReduceMax
 from funcgrad.ops.selection import where
-from funcgrad.ops.slicing import AddToSlice, Pad
+from funcgrad.ops.slicing import AddToSlice, Pad, Slice
 from funcgrad.ops.softmax import LogSoftmax, LogSumExp, Softmax
 from funcgrad.ops.sparse.products import SparseOuter, SparseProduct
 from funcgrad.ops.structure import Broadcast, Permute, ReduceSum, Reshape
+from funcgrad.ops.windowed_sums import WindowedSums
 from funcgrad.transforms.call import Call
 from funcgrad.transforms.checkpoint import CheckpointTangents
 from funcgrad.transforms.control.scan import Scan
@@ -345,6 +346,25 @@ def rewrite_strong_zero(rewriter: Rewriter, equation: Equation) -> Sequence[Atom
     return [rewriter(mul, *equation.inputs)]
 
 
+MOST_WEIGHTS = 64
+"""Weights of a window up to which its sum is written out."""
+
+
+def rewrite_windowed_sums(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
+    """A sum of shifted arrays, each times a number, in one loop."""
+    (x, w), axis, r = equation.inputs, equation.primitive.axis, rewriter
+    (out,) = equation.outputs
+    if w.aval.size > MOST_WEIGHTS or not out.aval.size:
+        return None
+    total: Var | None = None
+    whole = [(0, n, 1) for n in x.aval.shape]
+    for k in range(w.aval.size):
+        span = (k, out.aval.shape[axis], 1)
+        term = r(mul, r(Slice((*whole[:axis], span, *whole[axis + 1 :])), x), r(Slice((k,)), w))
+        total = term if total is None else r(add, total, term)
+    return None if total is None else [total]
+
+
 REWRITES: dict[type, Rewrite] = {
     StrongZeroMul: rewrite_strong_zero,
     ProductOfOthers: rewrite_product_of_others,
@@ -354,6 +374,7 @@ REWRITES: dict[type, Rewrite] = {
     DotGeneral: rewrite_contraction,
     StrongZeroDot: rewrite_contraction,
     Scan: rewrite_scan,
+    WindowedSums: rewrite_windowed_sums,
     SparseProduct: rewrite_sparse_product,
     SparseOuter: rewrite_sparse_outer,
 }

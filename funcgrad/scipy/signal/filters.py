@@ -9,9 +9,9 @@ import numpy as np
 from funcgrad import numpy as fnp
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ops.all_pole import AllPole
-from funcgrad.ops.convolution import Convolution
 from funcgrad.ops.movement import flip
-from funcgrad.ops.structure import reshape, shape_of
+from funcgrad.ops.structure import shape_of
+from funcgrad.ops.windowed_sums import WindowedSums
 from funcgrad.scipy.signal.arguments import back, last, scipys, traced_signals
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.tracer import Tracer
@@ -87,10 +87,11 @@ def weighted(b: Any, x: Any, beyond: int) -> Any:
     taps, shape = shape_of(b)[0], shape_of(x)
     if not beyond and taps == 1:
         return b[0] * x
-    rows = reshape(x, (1, -1 if 0 in shape else int(np.prod(shape[:-1])), 1, shape[-1]))
-    kernel = reshape(flip(b, (0,)), (1, 1, 1, taps))
-    found = Convolution((1,), ((taps - 1, beyond),), (1,), (1,)).bind(rows, kernel)
-    return reshape(found, (*shape[:-1], shape[-1] + beyond))
+    if not shape[-1] + beyond:
+        return x
+    axis = len(shape) - 1
+    sums = WindowedSums(axis)
+    return sums.bind(sums.widened(x, taps - 1, beyond), flip(b, (0,)))
 
 
 def lfilter_zi(b: Any, a: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from funcgrad import numpy as fnp
 from funcgrad.ops.convolution import Convolution
 from funcgrad.ops.structure import aval, reshape, shape_of
+from funcgrad.ops.windowed_sums import WindowedSums
 from funcgrad.scipy.signal.arguments import back, last, scipys, traced_signals
 from funcgrad.scipy.signal.filters import sosfilt, sosfiltfilt, unsupported
 
@@ -136,9 +137,11 @@ def with_fitted_ends(x: Any, weights: Any, size: int, order: int, deriv: int, de
 def sliding(x: Any, weights: Any, step: int = 1) -> Any:
     """Weighted sums of the windows along the last axis."""
     shape = shape_of(x)
+    kernel = np.asarray(weights, aval(x).dtype)
+    if step == 1:
+        return WindowedSums(len(shape) - 1).bind(x, kernel)
     rows = reshape(x, (1, int(np.prod(shape[:-1], dtype=int)), 1, shape[-1]))
-    kernel = np.asarray(weights, aval(x).dtype).reshape(1, 1, 1, -1)
-    found = Convolution((step,), ((0, 0),), (1,), (1,)).bind(rows, kernel)
+    found = Convolution((step,), ((0, 0),), (1,), (1,)).bind(rows, kernel.reshape(1, 1, 1, -1))
     return reshape(found, (*shape[:-1], shape_of(found)[-1]))
 
 

@@ -7,17 +7,27 @@ differentiable.
 
 from typing import Any
 
+from funcgrad.scipy.stats import descriptive as _descriptive
 from funcgrad.scipy.stats import laws as laws
+from funcgrad.scipy.stats import multivariate as _multivariate
 from funcgrad.scipy.stats.distributions import distribution as _distribution
 from funcgrad.scipy.stats.law import LAWS as _LAWS
 
-_DISTRIBUTIONS = {name: _distribution(name) for name in sorted(_LAWS)}
+_FUNCTIONS = {
+    name: getattr(module, name)
+    for module, names in (
+        (_descriptive, ("gaussian_kde", "kurtosis", "rankdata", "skew", "zscore")),
+        (_multivariate, ("dirichlet", "multinomial", "multivariate_normal", "multivariate_t", "wishart")),
+    )
+    for name in names
+}
+_OFFERED: dict[str, Any] = {name: _distribution(name) for name in sorted(_LAWS)} | _FUNCTIONS
 
-__all__ = list(_DISTRIBUTIONS)
+__all__ = list(_OFFERED)
 
 
 def __getattr__(name: str) -> Any:
-    """A distribution by its name."""
-    if name in _DISTRIBUTIONS:
-        return _DISTRIBUTIONS[name]
+    """A distribution or a function by its name."""
+    if name in _OFFERED:
+        return _OFFERED[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,406 @@
+"""Distributions of vectors, matrices and counts: normal, Student's t, Dirichlet, Wishart, multinomial.
+
+On arrays alone SciPy answers. A matrix of covariances is factored by Cholesky's method, so it must be
+positive definite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from funcgrad import numpy as fnp
+from funcgrad import random
+from funcgrad.errors import UnsupportedFunctionError
+from funcgrad.ops.structure import cast, shape_of
+from funcgrad.scipy.linalg import solve_triangular
+from funcgrad.scipy.special import gammaln, multigammaln, psi, xlogy
+from funcgrad.scipy.stats.laws.parts import HALF_LOG_TAU, LOG_2, LOG_PI
+from funcgrad.source import Source, user_location
+from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.recorder import recorder_of
+from funcgrad.tracing.tracer import Tracer
+
+FLOAT = np.dtype(np.float64)
+
+
+class Multivariate:
+    """What distributions of several numbers share: formulas where something is traced, otherwise SciPy."""
+
+    name = ""
+
+    def __repr__(self) -> str:
+        return f"fg.scipy.stats.{self.name}"
+
+    @property
+    def _scipys(self) -> Any:
+        return getattr(import_module("scipy.stats"), self.name)
+
+    def __call__(self, *args: Any, **kwds: Any) -> FrozenMultivariate:
+        """The distribution with its parameters fixed."""
+        return FrozenMultivariate(self, args, kwds)
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("_") or not hasattr(self._scipys, name):
+            raise AttributeError(f"{self!r} has no attribute {name!r}")
+
+        def called(*args: Any, **kwds: Any) -> Any:
+            if traced(*args, *kwds.values()):
+                raise UnsupportedFunctionError(
+                    f"{self!r}.{name} of traced values is not supported",
+                    source=Source(*user_location()),
+                    remedy="The coverage page lists what has derivatives.",
+                )
+            return getattr(self._scipys, name)(*args, **kwds)
+
+        return called
+
+
+class FrozenMultivariate:
+    """A distribution with its parameters fixed, which may be traced."""
+
+    def __init__(self, dist: Multivariate, args: tuple[Any, ...], kwds: dict[str, Any]) -> None:
+        self.dist = dist
+        self.args = args
+        self.kwds = kwds
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        method = getattr(self.dist, name)
+
+        def called(*points: Any, **options: Any) -> Any:
+            return method(*points, *self.args, **self.kwds, **options)
+
+        return called
+
+
+def traced(*arguments: Any) -> bool:
+    """Whether an argument is traced."""
+    operands = [asoperand(x) for x in arguments if isinstance(x, Tracer | list | tuple | np.ndarray)]
+    return recorder_of(operands) is not None
+
+
+def floating(x: Any) -> Any:
+    """In double precision."""
+    return cast(fnp.asarray(asoperand(x)), FLOAT)
+
+
+def vectors(x: Any, dim: int) -> Any:
+    """Points with their coordinates along the last axis."""
+    x = floating(x)
+    if not shape_of(x):
+        return x[None]
+    if len(shape_of(x)) == 1 and dim == 1:
+        return x[:, None]
+    return x
+
+
+class Spread:
+    """A location, and a matrix of spreads with its triangular factor."""
+
+    def __init__(self, mean: Any, cov: Any) -> None:
+        self.cov = floating(cov)
+        given = None if mean is None else fnp.atleast_1d(floating(mean))
+        ndim = len(shape_of(self.cov))
+        dim = shape_of(given)[0] if given is not None else shape_of(self.cov)[0] if ndim else 1
+        if ndim == 0:
+            self.cov = self.cov * np.eye(dim)
+        elif ndim == 1:
+            self.cov = fnp.diag(self.cov)
+        if shape_of(self.cov) != (dim, dim):
+            raise ValueError(
+                f"Array 'cov' must be square and of the dimension of the mean, {dim}, "
+                f"but cov.shape = {shape_of(self.cov)}."
+            )
+        self.dim = dim
+        self.mean = np.zeros(dim) if given is None else given
+        self.factor = fnp.linalg.cholesky(self.cov)
+
+    @property
+    def log_det(self) -> Any:
+        """The logarithm of the determinant."""
+        return 2.0 * fnp.sum(fnp.log(fnp.diagonal(self.factor)))
+
+    def squares(self, x: Any) -> Any:
+        """Mahalanobis' squared distances from the location."""
+        away = vectors(x, self.dim) - self.mean
+        rows = fnp.reshape(away, (-1, self.dim))
+        solved = solve_triangular(self.factor, rows.T, lower=True)
+        return fnp.reshape(fnp.sum(solved * solved, 0), shape_of(away)[:-1])
+
+
+class MultivariateNormal(Multivariate):
+    """The normal distribution of vectors.
+
+    >>> law = fg.scipy.stats.multivariate_normal
+    >>> print(fg.grad(law.logpdf)(np.array([1.0, 2.0]), np.zeros(2), np.diag([1.0, 4.0])))
+    [-1.  -0.5]
+    """
+
+    name = "multivariate_normal"
+
+    def logpdf(self, x: Any, mean: Any = None, cov: Any = 1, allow_singular: bool = False) -> Any:
+        """The logarithm of the density."""
+        if not traced(x, mean, cov):
+            return self._scipys.logpdf(x, mean, cov, allow_singular)
+        at = Spread(mean, cov)
+        return -0.5 * (at.squares(x) + at.log_det) - HALF_LOG_TAU * at.dim
+
+    def pdf(self, x: Any, mean: Any = None, cov: Any = 1, allow_singular: bool = False) -> Any:
+        """The density."""
+        if not traced(x, mean, cov):
+            return self._scipys.pdf(x, mean, cov, allow_singular)
+        return fnp.exp(self.logpdf(x, mean, cov))
+
+    def entropy(self, mean: Any = None, cov: Any = 1) -> Any:
+        """The entropy, in nats."""
+        if not traced(mean, cov):
+            return self._scipys.entropy(mean, cov)
+        at = Spread(mean, cov)
+        return 0.5 * at.log_det + at.dim * (HALF_LOG_TAU + 0.5)
+
+    def rvs(self, mean: Any = None, cov: Any = 1, size: Any = 1, random_state: Any = None) -> Any:
+        """Samples; with a key of `fg.random` they are differentiable by mean and covariances."""
+        if not is_key(random_state):
+            return plain_samples(self, (mean, cov), size, random_state)
+        at = Spread(mean, cov)
+        count = (size,) if isinstance(size, int) else tuple(size)
+        return squeezed(at.mean + random.normal(random_state, (*count, at.dim)) @ at.factor.T, size)
+
+
+class MultivariateT(Multivariate):
+    """Student's distribution of vectors.
+
+    >>> law = fg.scipy.stats.multivariate_t
+    >>> print(fg.grad(law.logpdf)(np.array([1.0, 2.0]), np.zeros(2), np.eye(2), 3.0))
+    [-0.625 -1.25 ]
+    """
+
+    name = "multivariate_t"
+
+    def logpdf(self, x: Any, loc: Any = None, shape: Any = 1, df: Any = 1) -> Any:
+        """The logarithm of the density."""
+        if not traced(x, loc, shape, df):
+            return self._scipys.logpdf(x, loc, shape, df)
+        at, df = Spread(loc, shape), floating(df)
+        total = 0.5 * (df + at.dim)
+        rest = gammaln(total) - gammaln(0.5 * df) - 0.5 * at.dim * (fnp.log(df) + LOG_PI) - 0.5 * at.log_det
+        return rest - total * fnp.log1p(at.squares(x) / df)
+
+    def pdf(self, x: Any, loc: Any = None, shape: Any = 1, df: Any = 1, allow_singular: bool = False) -> Any:
+        """The density."""
+        if not traced(x, loc, shape, df):
+            return self._scipys.pdf(x, loc, shape, df, allow_singular)
+        return fnp.exp(self.logpdf(x, loc, shape, df))
+
+    def entropy(self, loc: Any = None, shape: Any = 1, df: Any = 1) -> Any:
+        """The entropy, in nats."""
+        if not traced(loc, shape, df):
+            return self._scipys.entropy(loc, shape, df)
+        at, df = Spread(loc, shape), floating(df)
+        total = 0.5 * (df + at.dim)
+        size = gammaln(0.5 * df) - gammaln(total) + 0.5 * at.dim * (fnp.log(df) + LOG_PI)
+        return size + total * (psi(total) - psi(0.5 * df)) + 0.5 * at.log_det
+
+
+class Dirichlet(Multivariate):
+    """The distribution of shares that add up to 1.
+
+    >>> law = fg.scipy.stats.dirichlet
+    >>> print(fg.jacobian(law.mean)(np.array([1.0, 3.0])))
+    [[ 0.1875 -0.0625]
+     [-0.1875  0.0625]]
+    """
+
+    name = "dirichlet"
+
+    def logpdf(self, x: Any, alpha: Any) -> Any:
+        """The logarithm of the density; the last share may be left out."""
+        if not traced(x, alpha):
+            return self._scipys.logpdf(x, alpha)
+        x, a = floating(x), floating(alpha)
+        if shape_of(x)[0] == shape_of(a)[0] - 1:
+            x = fnp.concatenate([x, 1.0 - fnp.sum(x, 0, keepdims=True)])
+        weights = a if len(shape_of(x)) == 1 else a[:, None]
+        terms = fnp.sum(xlogy(weights - 1.0, x), 0)
+        return terms - fnp.sum(gammaln(a)) + gammaln(fnp.sum(a))
+
+    def pdf(self, x: Any, alpha: Any) -> Any:
+        """The density."""
+        return fnp.exp(self.logpdf(x, alpha)) if traced(x, alpha) else self._scipys.pdf(x, alpha)
+
+    def mean(self, alpha: Any) -> Any:
+        """The mean of each share."""
+        if not traced(alpha):
+            return self._scipys.mean(alpha)
+        a = floating(alpha)
+        return a / fnp.sum(a)
+
+    def var(self, alpha: Any) -> Any:
+        """The variance of each share."""
+        if not traced(alpha):
+            return self._scipys.var(alpha)
+        a = floating(alpha)
+        total = fnp.sum(a)
+        return a * (total - a) / (total * total * (total + 1.0))
+
+    def cov(self, alpha: Any) -> Any:
+        """The covariances of the shares."""
+        if not traced(alpha):
+            return self._scipys.cov(alpha)
+        share = self.mean(alpha)
+        return (fnp.diag(share) - fnp.outer(share, share)) / (fnp.sum(floating(alpha)) + 1.0)
+
+    def entropy(self, alpha: Any) -> Any:
+        """The entropy, in nats."""
+        if not traced(alpha):
+            return self._scipys.entropy(alpha)
+        a = floating(alpha)
+        total, count = fnp.sum(a), shape_of(a)[0]
+        size = fnp.sum(gammaln(a)) - gammaln(total)
+        return size + (total - count) * psi(total) - fnp.sum((a - 1.0) * psi(a))
+
+    def rvs(self, alpha: Any, size: Any = 1, random_state: Any = None) -> Any:
+        """Samples; with a key of `fg.random` they are differentiable by alpha."""
+        if not is_key(random_state):
+            return plain_samples(self, (alpha,), size, random_state)
+        count = (size,) if isinstance(size, int) else tuple(size)
+        a = floating(alpha)
+        return random.dirichlet(random_state, fnp.broadcast_to(a, (*count, *shape_of(a))))
+
+
+class Wishart(Multivariate):
+    """The distribution of sums of squares and products of normal vectors.
+
+    >>> law = fg.scipy.stats.wishart
+    >>> print(fg.grad(law.logpdf, argnums=1)(np.eye(2), 4.0, np.eye(2)).round(4))
+    -0.9228
+    """
+
+    name = "wishart"
+
+    def logpdf(self, x: Any, df: Any, scale: Any) -> Any:
+        """The logarithm of the density at a positive definite matrix, or at several along the last axis."""
+        if not traced(x, df, scale):
+            return self._scipys.logpdf(x, df, scale)
+        at, df, x = Spread(None, matrix(scale)), floating(df), floating(x)
+        x = matrix(x) if len(shape_of(x)) < 2 else x
+        stack = np.moveaxis(x, -1, 0) if len(shape_of(x)) == 3 else x[None]
+        dim = at.dim
+        solved = fnp.linalg.solve(fnp.broadcast_to(at.cov, shape_of(stack)), stack)
+        traces = fnp.sum(fnp.diagonal(solved, 0, -2, -1), -1)
+        size = 0.5 * df * (dim * LOG_2 + at.log_det) + multigammaln(0.5 * df, dim)
+        found = 0.5 * (df - dim - 1.0) * fnp.linalg.slogdet(stack)[1] - 0.5 * traces - size
+        return found if len(shape_of(x)) == 3 else found[0]
+
+    def pdf(self, x: Any, df: Any, scale: Any) -> Any:
+        """The density."""
+        return fnp.exp(self.logpdf(x, df, scale)) if traced(x, df, scale) else self._scipys.pdf(x, df, scale)
+
+    def mean(self, df: Any, scale: Any) -> Any:
+        """The mean."""
+        return floating(df) * matrix(scale) if traced(df, scale) else self._scipys.mean(df, scale)
+
+    def var(self, df: Any, scale: Any) -> Any:
+        """The variance of each element."""
+        if not traced(df, scale):
+            return self._scipys.var(df, scale)
+        v = matrix(scale)
+        d = fnp.diagonal(v)
+        return floating(df) * (v * v + fnp.outer(d, d))
+
+    def entropy(self, df: Any, scale: Any) -> Any:
+        """The entropy, in nats."""
+        if not traced(df, scale):
+            return self._scipys.entropy(df, scale)
+        at, df = Spread(None, matrix(scale)), floating(df)
+        dim = at.dim
+        digammas = sum(psi(0.5 * (df - k)) for k in range(dim))
+        return (
+            0.5 * (dim + 1.0) * at.log_det
+            + 0.5 * dim * (dim + 1.0) * LOG_2
+            + multigammaln(0.5 * df, dim)
+            - 0.5 * (df - dim - 1.0) * digammas
+            + 0.5 * df * dim
+        )
+
+
+def matrix(x: Any) -> Any:
+    """A number as a matrix of one element, a vector as a diagonal."""
+    x = floating(x)
+    ndim = len(shape_of(x))
+    return fnp.reshape(x, (1, 1)) if ndim == 0 else fnp.diag(x) if ndim == 1 else x
+
+
+class Multinomial(Multivariate):
+    """The counts of what n draws give.
+
+    >>> law = fg.scipy.stats.multinomial
+    >>> print(fg.grad(law.logpmf, argnums=2)(np.array([1, 3]), 4, np.array([0.5, 0.5])))
+    [2. 6.]
+    """
+
+    name = "multinomial"
+
+    def logpmf(self, x: Any, n: Any, p: Any) -> Any:
+        """The logarithm of the probability of counts, whose last probability is what the others leave.
+
+        Derivatives are by the probabilities as they are given, of which each counts for itself.
+        """
+        if not traced(x, n, p):
+            return self._scipys.logpmf(x, n, p)
+        k, n, p = floating(x), floating(n), floating(p)
+        whole = fnp.logical_and(fnp.all(fnp.logical_and(k >= 0, fnp.floor(k) == k), -1), fnp.sum(k, -1) == n)
+        safe = fnp.where(whole[..., None], k, 0.0)
+        found = gammaln(n + 1.0) + fnp.sum(xlogy(safe, p) - gammaln(safe + 1.0), -1)
+        return fnp.where(whole, found, -np.inf)
+
+    def pmf(self, x: Any, n: Any, p: Any) -> Any:
+        """The probability of counts."""
+        return fnp.exp(self.logpmf(x, n, p)) if traced(x, n, p) else self._scipys.pmf(x, n, p)
+
+    def mean(self, n: Any, p: Any) -> Any:
+        """The mean of each count."""
+        return floating(n)[..., None] * floating(p) if traced(n, p) else self._scipys.mean(n, p)
+
+    def cov(self, n: Any, p: Any) -> Any:
+        """The covariances of the counts."""
+        if not traced(n, p):
+            return self._scipys.cov(n, p)
+        share = floating(p)
+        return floating(n) * (fnp.diag(share) - fnp.outer(share, share))
+
+
+def is_key(x: Any) -> bool:
+    """Whether it looks like a key of `fg.random`."""
+    return isinstance(x, Tracer | np.ndarray) and x.dtype == np.uint64 and x.shape == (2,)
+
+
+def plain_samples(dist: Multivariate, parameters: tuple[Any, ...], size: Any, random_state: Any) -> Any:
+    """SciPy's samples; raises where a parameter is traced."""
+    if traced(*parameters):
+        raise UnsupportedFunctionError(
+            f"{dist!r}.rvs of traced parameters needs a key",
+            source=Source(*user_location()),
+            remedy="Give random_state=fg.random.key(seed).",
+        )
+    return dist._scipys.rvs(*parameters, size=size, random_state=random_state)
+
+
+def squeezed(x: Any, size: Any) -> Any:
+    """One sample without an axis for the only one, as SciPy gives it."""
+    return x[0] if size == 1 else x
+
+
+multivariate_normal = MultivariateNormal()
+multivariate_t = MultivariateT()
+dirichlet = Dirichlet()
+wishart = Wishart()
+multinomial = Multinomial()
+
+for _law in (multivariate_normal, multivariate_t, dirichlet, wishart, multinomial):
+    _law.__doc__ = type(_law).__doc__
