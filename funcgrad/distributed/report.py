@@ -104,12 +104,12 @@ def advice(call: CallTimes) -> str:
 
 
 def _ms(seconds: float) -> str:
-    return f"{seconds * 1e3:.3g} ms" if seconds < 10 else f"{seconds:.3g} s"
+    return f"{seconds * 1e3:.3g} ms" if seconds < 0.9995 else f"{seconds:.3g} s"
 
 
 def _bytes(count: int) -> str:
-    for unit in ("B", "kB", "MB"):
-        if count < 1000:
-            return f"{count:.3g} {unit}"
-        count = int(count / 1000) if unit == "B" else count // 1000
-    return f"{count} GB"
+    size, units = float(count), ["B", "kB", "MB", "GB"]
+    while size >= 999.5 and len(units) > 1:
+        size /= 1000
+        units.pop(0)
+    return f"{size:.3g} {units[0]}"

@@ -301,6 +301,8 @@ def common_rows(shards: Sequence[Shards]) -> tuple[Any, ...]:
         raise ArgnumsError(
             f"all data of a step has the same number of shards, not {sorted(counts)}", source=here()
         )
+    if counts == {0}:
+        raise ArgnumsError("the data of a step has no shards", source=here())
     known = [x.rows for x in shards if None not in x.rows]
     if len(set(known)) > 1:
         raise ArgnumsError(

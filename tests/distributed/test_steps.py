@@ -308,6 +308,29 @@ def test_shards_of_other_lengths_compile_nothing_new(dask: Any, rows: Any, loss:
     assert min(before.values()) > 0
 
 
+def test_dashboards_name_the_function(dask: Any, rows: Any, loss: Any) -> None:
+    step = fg.distribute(loss, dask)
+    step(W, step.scatter(*rows, shards=20))
+    names = dask.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.task_prefixes))
+    assert {"logistic", "sum-of-logistic"} <= set(names)
+
+
+def test_large_results_are_summed_on_the_workers(dask: Any, rng: np.random.Generator) -> None:
+    w, X = rng.normal(size=50_000), rng.normal(size=(6, 50_000))
+    f = fg.value_and_grad(lambda w, X: np.sum((X @ w) ** 2))
+    step = fg.distribute(f, dask)
+    value, grad = step(w, step.scatter(X, shards=6))
+    expected = f(w, X)
+    np.testing.assert_allclose(value, expected[0], rtol=1e-10)
+    np.testing.assert_allclose(grad, expected[1], rtol=1e-8, atol=1e-8)
+    call = step.report().calls[-1]
+    assert call.bytes_out < 1.01 * w.nbytes
+    assert call.bytes_back < 1.01 * w.nbytes  # one result, of six
+    with ThreadPoolExecutor(1) as pool:
+        local = fg.distribute(f, pool)
+        np.testing.assert_array_equal(local(w, local.scatter(X, shards=6))[1], grad)
+
+
 # -- what is refused -----------------------------------------------------------------------------------
 
 
@@ -323,6 +346,8 @@ def test_what_is_refused(rows: Any, loss: Any) -> None:
             step()
         with pytest.raises(fg.errors.ArgnumsError, match="same number of shards"):
             step(W, data, step.scatter(rows[1], shards=3))
+        with pytest.raises(fg.errors.ArgnumsError, match="no shards"):
+            step(W, step.scatter(loader=np.ones, shards=[]))
         with pytest.raises(fg.errors.DistributedError, match="was scattered on"):
             fg.distribute(loss, other)(W, data)
         with pytest.raises(fg.errors.ShapeError, match="of which all must have as many"):

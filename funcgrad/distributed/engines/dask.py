@@ -191,14 +191,9 @@ class DaskEngine(Engine):
     def _finished(self, call: Call, futures: Sequence[Any]) -> Part:
         try:
             parts: list[Part] = self.client.gather(futures)
-        except (concurrent.futures.CancelledError, TimeoutError, OSError):
-            if not any(future.status == "error" for future in futures):
-                raise
-            parts = []
-        except Exception:  # noqa: BLE001 - whatever the tasks that make the data raise
-            parts = []
-        if not parts:
+        except Exception:
             self._raise_of_data(call, futures)
+            raise
         began = time.perf_counter()
         whole = merged(parts, call.reduce)
         call.summing += time.perf_counter() - began
@@ -208,7 +203,7 @@ class DaskEngine(Engine):
         return whole
 
     def _raise_of_data(self, call: Call, futures: Sequence[Any]) -> None:
-        """Raise what a task raised that makes the data of a shard."""
+        """Raise what a task raised that makes the data of a shard; do nothing where none did."""
         for n, future in enumerate(futures):
             if future.status != "error":
                 continue
