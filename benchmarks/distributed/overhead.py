@@ -19,7 +19,7 @@ import funcgrad as fg
 
 PARAMETERS = 10_000
 ROWS, ROWS_ON_DASK = 20, 600
-"""Of each shard: half a millisecond of work, which seldom meets with other processes. Dask is given more, because
+"""Of each shard: half a millisecond of work, which seldom meets with other processes. Dask is given more:
 its client sends no more than one batch of messages in ten milliseconds."""
 CALLS = 200
 TARGETS = {"threads": 0.2, "process pool": 5.0, "loky": 5.0, "Dask": 15.0, "MPI": 0.3}
