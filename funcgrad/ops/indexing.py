@@ -386,7 +386,9 @@ def batched_indices(size: int, indices: Sequence[Any], batched: Flags) -> list[A
 
 def batch_positions(size: int, indices: Sequence[Any]) -> Any:
     """The position along the batch axis, to go with index arrays that have it."""
-    return np.arange(size).reshape((size,) + (1,) * (index_rank(indices) - 1))
+    numbers = np.arange(size)
+    numbers.setflags(write=False)  # that it cannot change spares the check of every position
+    return numbers.reshape((size,) + (1,) * (index_rank(indices) - 1))
 
 
 class Chosen(Primitive):

@@ -296,3 +296,58 @@ def test_reverse_mode_keeps_elements_and_not_arrays() -> None:
 
     assert scratch(4000) < 4.5 * scratch(1000)
     assert scratch(4000) < 8 * 4000 * 8
+
+
+def sorted_by_insertion(x: Any) -> Any:
+    """Two loops whose numbers of trips differ between examples, and a write in a branch."""
+
+    def outer(i: Any, y: Any) -> Any:
+        def goes_on(state: Any) -> Any:
+            j, y = state
+            return fg.cond(j > 0, lambda: y[j - 1] > y[j], lambda: False)
+
+        def swapped(state: Any) -> Any:
+            j, y = state
+            return j - 1, y.at[j].set(y[j - 1]).at[j - 1].set(y[j])
+
+        return fg.while_loop(goes_on, swapped, (i, y))[1]
+
+    y = fg.fori_loop(1, x.shape[0], outer, x)
+    return fg.numpy.sum(y * np.arange(1.0, 7.0))
+
+
+def clipped_in_branches(x: Any) -> Any:
+    def body(i: Any, y: Any) -> Any:
+        def inner(y: Any) -> Any:
+            return fg.fori_loop(0, 3, lambda k, y: y.at[k].add(0.1 * y[i]), y)
+
+        return fg.switch(i % 3, [lambda y: y.at[i].multiply(y[0]), inner, lambda y: y], y)
+
+    def stepped(k: Any, y: Any) -> Any:
+        return fg.cond(y[k] > 0.2, lambda y: y.at[k].set(0.5 * y[k] * y[k - 1]), lambda y: body(k, y), y)
+
+    return fg.numpy.sum(fg.fori_loop(0, 6, stepped, x) ** 2)
+
+
+@pytest.mark.parametrize("f", [sorted_by_insertion, clipped_in_branches])
+def test_examples_of_a_batch_that_part_ways(f: Any) -> None:
+    batch = np.random.default_rng(1).normal(size=(5, 6))
+    values = np.stack([evaluated(f)(x) for x in batch])
+    grads = np.stack([fg.jit(fg.grad(f))(x) for x in batch])
+    np.testing.assert_allclose(fg.jit(fg.vmap(f))(batch), values)
+    np.testing.assert_allclose(evaluated(fg.vmap(f))(batch), values)
+    np.testing.assert_allclose(fg.jit(fg.vmap(fg.grad(f)))(batch), grads, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(fg.jit(fg.grad(lambda b: fg.numpy.sum(fg.vmap(f)(b))))(batch), grads)
+    assert not [line for line in copies(fg.vmap(f), batch) if "f64[5,6]" in line]
+
+
+def test_a_loop_in_a_batch_ends_where_a_finished_example_would_not() -> None:
+    def halved(x: Any) -> Any:
+        def outer(state: Any) -> Any:
+            k, y = state
+            return k + 1, fg.while_loop(lambda y: y[0] > 1.0, lambda y: y.at[0].multiply(0.5), y)
+
+        return fg.while_loop(lambda state: state[0] < state[1][1], outer, (0.0, x))[1][0]
+
+    batch = np.array([[9.0, 0.0], [9.0, 2.0], [0.5, 1.0]])
+    np.testing.assert_allclose(fg.jit(fg.vmap(halved))(batch), [9.0, 0.5625, 0.5])

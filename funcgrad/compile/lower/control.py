@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from funcgrad.compile.emit.interruptible_loops import counted_loop, flops_of, write_trip
 from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.lower.carries import Carry, define_given, write_copy
 from funcgrad.compile.lower.elementwise import cast_name
 from funcgrad.compile.lower.held_programs import Given, Held, given_atoms, prepared, special_of
-from funcgrad.compile.passes.in_place import changed_operands
 from funcgrad.compile.passes.nests import Special
-from funcgrad.compile.passes.ranges import Range, bound_by, growth_of, range_of_counter, stays_as_it_is
+from funcgrad.compile.passes.numbers import NUMBERS, holds_numbers
+from funcgrad.compile.passes.ranges import Range, bound_by, growth_of, range_of_counter
 from funcgrad.compile.passes.schedule import Scheduler, lowers
 from funcgrad.compile.passes.taking_over import taken_over
-from funcgrad.compile.passes.views import Buffer, View
+from funcgrad.compile.passes.views import View
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Equation, Program
 from funcgrad.transforms.control.conditional import Cond
 from funcgrad.transforms.control.scan import Scan
 from funcgrad.transforms.control.sweeps import Inputs
+from funcgrad.transforms.control.updates import changed_operands
 from funcgrad.transforms.control.while_loop import WhileLoop
 
 
@@ -75,19 +74,9 @@ def lower_scan(scheduler: Scheduler, equation: Equation) -> None:
 def row_at(scheduler: Scheduler, x: Atom, t: str) -> View:
     """The row of a stack at a trip; of the numbers from 0 on that is the number of the trip."""
     view = scheduler.stored(x)
-    return View(NUMBERS, (), (), 0, ((t, 1),)) if is_numbers(view) else view.at(t)
-
-
-NUMBERS = Buffer("", np.dtype(np.int64), 0, "index")
-"""No memory: what stands at a position is the position."""
-
-
-def is_numbers(view: View) -> bool:
-    """Whether a stack holds the numbers from 0 on, and always will."""
-    buffer = view.buffer
-    if buffer.role != "captured" or buffer.dtype != np.int64 or len(view.shape) != 1 or not view.is_whole:
-        return False
-    return stays_as_it_is(buffer.source) and np.array_equal(buffer.source, np.arange(buffer.size))
+    if len(view.shape) == 1 and view.is_whole and holds_numbers(view.buffer):
+        return View(NUMBERS, (), (), 0, ((t, 1),))
+    return view.at(t)
 
 
 def counted_ranges(

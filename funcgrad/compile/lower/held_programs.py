@@ -9,13 +9,13 @@ from funcgrad.compile.emit.statements import Writer, without_dead_statements
 from funcgrad.compile.emit.symbols import Locals
 from funcgrad.compile.passes.expand import expand
 from funcgrad.compile.passes.fusion import joined_steps
-from funcgrad.compile.passes.in_place import reads_first
 from funcgrad.compile.passes.nests import Nest, Special, Store, squeezed_view
 from funcgrad.compile.passes.ranges import Range
 from funcgrad.compile.passes.schedule import Scheduler
 from funcgrad.compile.passes.uses import count_uses
 from funcgrad.compile.passes.views import View
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
+from funcgrad.transforms.control.updates import reads_first
 from funcgrad.transforms.simplify import simplify_program
 
 Given = str | View

@@ -7,6 +7,7 @@ program is then run by NumPy, which raises the error.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from funcgrad.compile.emit.statements import combination
 from funcgrad.compile.lower.elementwise import cast_name
 from funcgrad.compile.lower.slice_updates import check_dtype, own_memory
 from funcgrad.compile.passes.nests import Let, Load, Nest, Operand, Reduce, Store, squeezed, squeezed_view
+from funcgrad.compile.passes.numbers import NUMBERS, holds_numbers
 from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
 from funcgrad.compile.passes.views import View
 from funcgrad.ir.avals import Shape
@@ -72,6 +74,8 @@ class Positions:
         size = local.symbol(n)
         atom, moves = self.spread(index)
         operand: Operand = scheduler.operand(atom, nest, moves)
+        if isinstance(operand, Load) and holds_numbers(operand.view.buffer):
+            operand = Load(replace(operand.view, buffer=NUMBERS))
         low, high = scheduler.ranges.of(index) or (-n - 1, n)
         i64 = np.dtype(np.int64)
         place = local.fresh("index")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from funcgrad.ops.families import aval
@@ -54,9 +54,12 @@ def with_axis(x: Any, size: int) -> Any:
     return broadcast(x, (size, *shape), tuple(range(1, len(shape) + 1)))
 
 
-def kept_where(mask: Tracer, new: Sequence[Any], old: Sequence[Any]) -> list[Any]:
-    """The new values of the examples where the mask is set, the old ones of the others."""
+def kept_where(mask: Tracer, new: Sequence[Any], old: Sequence[Any], kept: Collection[int]) -> list[Any]:
+    """The new values of the examples where the mask is set, the old ones of the others.
+
+    Those at the places `kept` are the old ones there already.
+    """
     return [
-        x if x is y else where(broadcast(mask, aval(x).shape, (0,)), x, y)
-        for x, y in zip(new, old, strict=True)
+        x if x is y or k in kept else where(broadcast(mask, aval(x).shape, (0,)), x, y)
+        for k, (x, y) in enumerate(zip(new, old, strict=True))
     ]

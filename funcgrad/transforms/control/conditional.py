@@ -12,13 +12,13 @@ from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation, Program, Var
 from funcgrad.ops.arithmetic import mul
-from funcgrad.ops.comparison import less_equal
+from funcgrad.ops.comparison import equal, less_equal
 from funcgrad.ops.elementary import sin
 from funcgrad.ops.families import aval, listed
 from funcgrad.ops.selection import where
 from funcgrad.ops.structure import broadcast
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
-from funcgrad.tracing.recorder import recorder_of
+from funcgrad.tracing.recorder import Recorder, recorder_of
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed
 from funcgrad.transforms.batching import record_batched
 from funcgrad.transforms.control.backward import mark_of
@@ -31,6 +31,7 @@ from funcgrad.transforms.control.branches import (
     union,
 )
 from funcgrad.transforms.control.forward import given, keeps_forward
+from funcgrad.transforms.control.masking import masked
 from funcgrad.transforms.control.running import Run, body_function, captured_arrays, owned
 from funcgrad.transforms.control.step import (
     dependent_outputs,
@@ -40,6 +41,7 @@ from funcgrad.transforms.control.step import (
     with_inputs,
     with_outputs,
 )
+from funcgrad.transforms.control.updates import changed_operands
 
 
 class Cond(Primitive):
@@ -140,16 +142,35 @@ class Cond(Primitive):
         if not batched[0]:
             made = batched_branches(self.branches, size, batched[1:])
             return recorder.record(Cond(made.branches), inputs), made.results
+        return self._batch_of_choices(recorder, size, index, operands, list(batched[1:])), True
+
+    def _batch_of_choices(
+        self, recorder: Recorder, size: int, index: Any, operands: list[Any], flags: list[bool]
+    ) -> tuple[Any, ...]:
+        """All branches, one after the other: an array that each changes in parts goes through all of them."""
+        changed = changed_operands(self.branches)
+        places = [k for k in changed if k is not None]
+        for place in places:
+            operands[place] = operands[place] if flags[place] else with_axis(operands[place], size)
+            flags[place] = True
         results = []
-        for branch in self.branches:
-            outs, flags = record_batched(recorder, branch, size, operands, batched[1:])
-            wide = [x if flag else with_axis(x, size) for x, flag in zip(outs, flags, strict=True)]
+        for number, branch in enumerate(self.branches):
+            mask = chosen_here(index, number, len(self.branches))
+            inputs = [*operands, mask]
+            outs, has_axis = record_batched(recorder, masked(branch, places), size, inputs, [*flags, True])
+            wide = [x if flag else with_axis(x, size) for x, flag in zip(outs, has_axis, strict=True)]
+            for place, k in enumerate(changed):
+                if k is not None:
+                    operands[k] = wide[place]
             results.append(wide)
         *others, selected = results
-        for k, outs in reversed(list(enumerate(others))):
-            here = less_equal(index, index.aval.dtype.type(k))
-            selected = [chosen_where(here, x, y) for x, y in zip(outs, selected, strict=True)]
-        return tuple(selected), True
+        for number, outs in reversed(list(enumerate(others))):
+            here = less_equal(index, index.aval.dtype.type(number))
+            selected = [
+                operands[k] if k is not None else chosen_where(here, x, y)
+                for x, y, k in zip(outs, selected, changed, strict=True)
+            ]
+        return tuple(selected)
 
     # -- samples -----------------------------------------------------------------------------------------
 
@@ -173,6 +194,18 @@ class Cond(Primitive):
             ErrorSample(scale, vector, scale, params=both, words="scalar boolean", error=DtypeError),
             ErrorSample(fixed(np.bool_(True)), scale, scale, params=both, words="takes", error=ShapeError),
         )
+
+
+def chosen_here(index: Any, number: int, count: int) -> Any:
+    """In which examples the index chooses a branch, clamped to those there are."""
+    kind = index.aval.dtype.type
+    if count == 1:
+        return less_equal(index, index) if index.aval.dtype.kind != "b" else index | ~index
+    if number == 0:
+        return less_equal(index, kind(0))
+    if number == count - 1:
+        return ~less_equal(index, kind(number - 1))
+    return equal(index, kind(number))
 
 
 def chosen_where(here: Any, x: Any, y: Any) -> Any:

@@ -1,6 +1,6 @@
 """Updates in place, read off a Program: whose memory its results can lie in, and which reads come first.
 
-Knows nothing of schedules; whether memory may be changed is decided in `taking_over`.
+Knows nothing of memory: whether it may be changed is for those to decide who run the Program.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from funcgrad.ir.program import Atom, Equation, Program, Var
 from funcgrad.ops.indexing import Scatter
 from funcgrad.ops.slicing import AddToSlice, UpdateSlice
 from funcgrad.ops.sorting import AddAlongAxis
-from funcgrad.transforms.control.conditional import Cond
-from funcgrad.transforms.control.scan import Scan
-from funcgrad.transforms.control.while_loop import WhileLoop, WhileSweeps
 
 UPDATES = (Scatter, UpdateSlice, AddToSlice, AddAlongAxis)
 """What changes a part of its first input."""
+
+
+WHILE = ("while_loop", "while_sweeps")
+"""Control flow is told by name: its modules are built on this one."""
 
 
 def changed_inputs(program: Program) -> tuple[int | None, ...]:
@@ -34,17 +35,17 @@ def bases(equation: Equation) -> Sequence[Atom | None]:
     primitive, inputs = equation.primitive, equation.inputs
     if isinstance(primitive, UPDATES):
         return inputs[:1]
-    if isinstance(primitive, Scan):
+    if primitive.name == "scan":
         kept = unchanged_places(primitive.body, primitive.n_carry)
         return [inputs[k] if k in kept else None for k in range(len(equation.outputs))]
-    if isinstance(primitive, WhileLoop | WhileSweeps):
+    if primitive.name in WHILE:
         loop = primitive.loop
         places: list[Atom | None] = []
         for sweep in loop.sweeps:
             kept, start = unchanged_places(sweep.program, sweep.n_carry), len(places)
             places += [inputs[start + k] if k in kept else None for k in range(sweep.n_carry)]
         return [places[r] for r in loop.results]
-    if isinstance(primitive, Cond):
+    if primitive.name == "cond":
         return [None if k is None else inputs[1 + k] for k in changed_operands(primitive.branches)]
     return [None] * len(equation.outputs)
 

@@ -1,0 +1,118 @@
+"""Programs that leave arrays alone where a mask is not set, and touch no more of them than they change.
+
+An example of a batch that takes another branch, or that has finished its loop, keeps what it has. To choose
+between the old and the new array would cost as much as the array; to choose what is written costs less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad.ir.avals import Aval
+from funcgrad.ir.program import Atom, Equation, Program
+from funcgrad.ops.families import aval
+from funcgrad.ops.indexing import Gather, Scatter
+from funcgrad.ops.selection import where
+from funcgrad.ops.slicing import AddToSlice, Slice, UpdateSlice
+from funcgrad.ops.sorting import AddAlongAxis
+from funcgrad.ops.structure import broadcast, broadcast_to
+from funcgrad.tracing.recorder import Recorder
+from funcgrad.tracing.tracer import Tracer
+from funcgrad.transforms.control.forward import indices
+from funcgrad.transforms.control.updates import WHILE, bases, unchanged_places
+from funcgrad.transforms.replay import inline, inputs_of, read_tracer, start, transforming, write
+from funcgrad.transforms.simplify import simplify_program
+
+MASK = Aval((), np.dtype(np.bool_))
+
+NEUTRAL = {"add": 0, "mul": 1}
+"""What changes nothing."""
+
+
+def masked(program: Program, places: Collection[int]) -> Program:
+    """``inputs, mask -> outputs``: where the mask is not set, the inputs at some places stay as they are.
+
+    What other outputs are then means nothing.
+    """
+    with transforming(program, "vmap") as recorder:
+        inputs = inputs_of(recorder, program.inputs)
+        mask = recorder.input(MASK)
+        env = start(program, inputs)
+        kept: set[Atom] = {program.inputs[k] for k in places}
+        for equation in program.equations:
+            recorder.location = equation.source or ()
+            values = [read_tracer(recorder, env, atom) for atom in equation.inputs]
+            below = bases(equation)
+            changed = [base in kept for base in below]
+            if any(changed):
+                write(env, equation, masked_update(recorder, equation, values, mask, kept))
+                kept.update([v for v, flag in zip(equation.outputs, changed, strict=True) if flag])
+            else:
+                write(env, equation, recorder.record(equation.primitive, values))
+        outs = [recorder.index_of(read_tracer(recorder, env, atom)) for atom in program.outputs]
+        return simplify_program(recorder.program(indices([*inputs, mask]), outs))
+
+
+def masked_update(
+    recorder: Recorder, equation: Equation, values: Sequence[Any], mask: Tracer, kept: Collection[Atom]
+) -> Any:
+    """What an equation makes that changes something which is to stay where the mask is not set."""
+    primitive: Any = equation.primitive
+    if primitive.name == "scan":
+        return masked_scan(recorder, equation, values, mask, kept)
+    if primitive.name == "cond":
+        operands = [k for k, atom in enumerate(equation.inputs[1:]) if atom in kept]
+        branches = tuple([masked(branch, operands) for branch in primitive.branches])
+        return recorder.record(type(primitive)(branches), [*values, mask])
+    if primitive.name in WHILE:
+        return masked_while(recorder, primitive, values, mask)
+    x, part, *indices_ = values
+    return primitive.bind(x, chosen_part(primitive, x, part, indices_, mask), *indices_)
+
+
+def masked_scan(
+    recorder: Recorder, equation: Equation, values: Sequence[Any], mask: Tracer, kept: Collection[Atom]
+) -> Any:
+    """A scan whose trips change only what the mask says."""
+    scan: Any = equation.primitive
+    stays = unchanged_places(scan.body, scan.n_carry)
+    places = [k for k in stays if equation.inputs[k] in kept]
+    made = type(scan)(masked(scan.body, places), scan.n_carry, scan.n_xs, scan.length, scan.reverse)
+    return recorder.record(made, [*values, mask])
+
+
+def masked_while(recorder: Recorder, primitive: Any, values: Sequence[Any], mask: Tracer) -> Any:
+    """A loop that makes no trip where the mask is not set."""
+    loop = primitive.loop
+    parts = loop.inputs(values)
+    with transforming(loop.cond, "vmap") as inner:
+        inputs = inputs_of(inner, loop.cond.inputs)
+        allowed = inner.input(MASK)
+        (goes_on,) = inline(inner, loop.cond, inputs)
+        both = goes_on & allowed
+        cond = inner.program(indices([*inputs, allowed]), [inner.index_of(both)])
+    rest = [primitive.params[name] for name in primitive.parameters[1:]]
+    return recorder.record(type(primitive)(cond, *rest), parts._replace(cond=(*parts.cond, mask)).flat)
+
+
+def chosen_part(primitive: Any, x: Any, part: Any, positions: Sequence[Any], mask: Tracer) -> Any:
+    """What is written: the part where the mask is set, else what changes nothing."""
+    if isinstance(primitive, AddAlongAxis | AddToSlice):
+        return chosen(mask, part, aval(x).dtype.type(0), aval(part).shape)
+    if isinstance(primitive, UpdateSlice):
+        old = Slice(primitive.index).bind(x)
+        return chosen(mask, part, old, aval(old).shape)
+    assert isinstance(primitive, Scatter), "the updates there are"
+    if primitive.mode in NEUTRAL:
+        return chosen(mask, part, aval(x).dtype.type(NEUTRAL[primitive.mode]), aval(part).shape)
+    old = Gather(primitive.axes).bind(x, *positions)
+    return chosen(mask, part, old, aval(old).shape)
+
+
+def chosen(mask: Tracer, new: Any, old: Any, shape: tuple[int, ...]) -> Any:
+    """`new` where the mask is set, else `old`, over a shape."""
+    spread = mask if not shape else broadcast(mask, shape, ())
+    return where(spread, broadcast_to(new, shape) if aval(new).shape != shape else new, old)
