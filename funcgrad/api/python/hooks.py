@@ -36,7 +36,7 @@ class Hooks:
 
     def __init__(self, unroll: int = UNROLLED_OPERATIONS, root: Any = None) -> None:
         self.unroll = unroll
-        self._root = getattr(root, "__module__", "").partition(".")[0] if root is not None else ""
+        self._root = (getattr(root, "__module__", None) or "").partition(".")[0] if root is not None else ""
         self.notes: dict[tuple[str, int], str] = {}
 
     # -- functions ---------------------------------------------------------------------------------------

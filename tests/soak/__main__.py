@@ -1,0 +1,77 @@
+"""``python -m tests.soak --seconds N --seed S``: random programs against every oracle, until time is up.
+
+Prints how many programs agreed with what, and failures with seeds and smallest forms; exits with 1 then.
+Run twice with the same seeds, the second run takes its kernels from disk.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+import traceback
+from collections import Counter
+
+import numpy as np
+
+from tests.soak.oracles import Mismatch, check
+from tests.soak.programs import Program, random_program
+from tests.soak.reducing import reduced
+
+
+def failure_of(program: Program, depth: int = 2) -> str | None:
+    """What kind of failure a program gives; None where all agree."""
+    try:
+        check(program, depth)
+    except Mismatch as error:
+        return error.kind
+    except Exception as error:  # noqa: BLE001 - whatever is raised is what is looked for
+        return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"[:100]
+    return None
+
+
+def main() -> None:
+    """Run for as long as was asked."""
+    parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--seed", type=int, default=0, help="the first program's; the others follow")
+    parser.add_argument("--most", type=int, default=40, help="blocks of the longest program")
+    parser.add_argument("--uncompiled", action="store_true", help="evaluate only: twenty times as many")
+    parser.add_argument("--failures", type=int, default=5, help="stop after so many")
+    options = parser.parse_args()
+    end = time.monotonic() + options.seconds
+    counts: Counter[str] = Counter()
+    failures, seed, blocks = 0, options.seed, 0
+    os.environ["FUNCGRAD_NOTICES"] = "0"
+    while time.monotonic() < end and failures < options.failures:
+        program = random_program(seed, options.most)
+        blocks += len(program.blocks)
+        try:
+            # Every fourth program is compiled in every way.
+            depth = 0 if options.uncompiled else 2 if seed % 4 == 0 else 1
+            counts.update(check(program, depth))
+        except Exception as error:  # noqa: BLE001 - reported, and counted
+            failures += 1
+            report(seed, program, error, depth)
+        counts["programs"] += 1
+        seed += 1
+    said = ", ".join([f"{count} {kind}" for kind, count in counts.most_common()])
+    print(f"{counts['programs']} programs of {blocks / max(counts['programs'], 1):.0f} blocks: {said}")  # noqa: T201
+    print(f"{counts['programs'] - failures} passed, {failures} failed")  # noqa: T201 - its purpose
+    raise SystemExit(1 if failures else 0)
+
+
+def report(seed: int, program: Program, error: Exception, depth: int) -> None:
+    """Print a failure in its smallest form, ready to become a test."""
+    smallest = reduced(program, lambda candidate: failure_of(candidate, depth))
+    print(f"--- seed {seed}: {failure_of(smallest, depth) or error}")  # noqa: T201 - its purpose, and below
+    with np.printoptions(precision=17, threshold=10_000):
+        for name, x in smallest.args.items():
+            print(f"{name} = np.{np.asarray(x)!r}")  # noqa: T201
+    print(smallest.source)  # noqa: T201
+    if not isinstance(error, Mismatch):
+        traceback.print_exception(error, limit=-4)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,183 @@
+"""What must agree: NumPy, evaluated, compiled (again, on threads), forwards, backwards, twice, in a batch."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+import funcgrad as fg
+from funcgrad.compile.passes import dividing
+from tests.soak.programs import Program, weighed
+
+CLOSE = 1e-8
+STEPS = (1e-3, 1e-4, 1e-5, 1e-6)
+QUOTIENT = 2e-5
+
+
+class Mismatch(AssertionError):
+    """Two ways to the same numbers disagree."""
+
+    def __init__(self, kind: str, detail: str) -> None:
+        super().__init__(f"{kind}: {detail}")
+        self.kind = kind
+
+
+def check(program: Program, depth: int = 2) -> list[str]:
+    """Hold a program against oracles; returns those that had something to say. Raises Mismatch.
+
+    With `depth` 0 nothing is compiled, with 1 the gradient is, with 2 also for threads and a second time.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with np.errstate(all="ignore"):
+            return _check(program, depth)
+
+
+def _check(program: Program, depth: int) -> list[str]:
+    f, args = program.function(), list(program.args.values())
+    numbers = tuple(range(len(args)))
+    rng = np.random.default_rng(5)
+    along = [rng.standard_normal(np.shape(x)) for x in args]
+    before = [np.array(x) for x in args]
+    value = f(*args)
+    found, slopes = fg.value_and_grad(f, numbers)(*args)
+    agree("evaluated value", found, value)
+    done = ["evaluated"]
+    expected = paired(slopes, along)
+    _, forward = fg.jvp(f, tuple(args), tuple(along))
+    agree("forwards = backwards", forward, expected)
+    if quotient(f, args, along, expected, "gradient = quotient"):
+        done.append("quotient")
+    done += compiled(program, args, value, slopes, depth) if depth else []
+    done += batched(program, args, slopes)
+    done += twice(program, args, along, depth)
+    done += jax_agrees(program, args, slopes)
+    for x, y in zip(before, args, strict=True):
+        if not np.array_equal(x, y):
+            raise Mismatch("arguments", "an argument was changed")
+    return done
+
+
+def compiled(program: Program, args: list[Any], value: Any, slopes: Any, depth: int) -> list[str]:
+    """Compiled values and gradients, once and again, alone and with loops divided between threads."""
+    numbers = tuple(range(len(args)))
+    step = fg.jit(fg.value_and_grad(program.function(), numbers))
+    for kind in ("compiled", "compiled, called again"):
+        found, found_slopes = step(*args)
+        agree(f"{kind}: value", found, value)
+        for a, b in zip(found_slopes, slopes, strict=True):
+            agree(f"{kind}: gradient", a, b)
+    if depth < 2:
+        return ["compiled"]
+    shortest = dividing.SHORTEST
+    try:
+        dividing.SHORTEST = 0.0
+        shared = fg.jit(fg.value_and_grad(program.function(), numbers))(*args)
+    finally:
+        dividing.SHORTEST = shortest
+    agree("compiled for threads: value", shared[0], value)
+    for a, b in zip(shared[1], slopes, strict=True):
+        agree("compiled for threads: gradient", a, b)
+    return ["compiled", "threads"]
+
+
+def batched(program: Program, args: list[Any], slopes: Any) -> list[str]:
+    """A batch is a loop."""
+    f, numbers = program.function(), tuple(range(len(args)))
+    stacks = [np.stack([np.asarray(x), np.asarray(x) * 0.75]) for x in args]
+    try:
+        others = fg.grad(f, numbers)(*[x[1] if np.ndim(x[1]) else x[1][()] for x in stacks])
+    except (np.linalg.LinAlgError, ValueError):
+        return []
+    if not all(np.all(np.isfinite(x)) for x in others):
+        return []
+    found = fg.vmap(fg.grad(f, numbers))(*stacks)
+    for both, a, b in zip(found, slopes, others, strict=True):
+        agree("batch = loop", both, np.stack([a, b]))
+    return ["batch"]
+
+
+def twice(program: Program, args: list[Any], along: list[Any], depth: int) -> list[str]:
+    """Second derivatives: forwards over backwards, backwards over backwards, compiled."""
+    f, numbers = program.function(), tuple(range(len(args)))
+
+    def slope(*xs: Any) -> Any:
+        return sum([np.sum(g * v) for g, v in zip(fg.grad(f, numbers)(*xs), along, strict=True)], 0.0)
+
+    forward = fg.jvp(slope, tuple(args), tuple(along))[1]
+    second = fg.grad(slope, numbers)(*args)
+    agree("second: forwards = backwards", forward, paired(second, along))
+    if depth > 1:
+        native = fg.jit(fg.grad(slope, numbers))(*args)
+        for a, b in zip(native, second, strict=True):
+            agree("second: compiled", a, b)
+    quotient(slope, args, along, forward, "second = quotient")
+    return ["second"]
+
+
+def jax_agrees(program: Program, args: list[Any], slopes: Any) -> list[str]:
+    """JAX's gradient of the same text, where it is installed and has every function."""
+    if not program.plain:
+        return []
+    try:
+        import jax
+        import jax.numpy as jnp
+    except ImportError:
+        return []
+    jax.config.update("jax_enable_x64", True)
+
+    def jax_weighed(x: Any) -> Any:
+        return jnp.sum(x * jnp.cos(jnp.arange(float(jnp.size(x)))).reshape(jnp.shape(x)))
+
+    f = program.function(np=jnp, weighed=jax_weighed)
+    try:
+        theirs = jax.grad(f, tuple(range(len(args))))(*[jnp.asarray(x) for x in args])
+    except (TypeError, AttributeError, NotImplementedError, ValueError):
+        return []
+    if not all(np.all(np.isfinite(x)) for x in theirs):
+        return []  # NaN from branches that were not taken is a documented difference
+    for a, b in zip(slopes, theirs, strict=True):
+        agree("JAX", a, np.asarray(b))
+    return ["JAX"]
+
+
+def paired(slopes: Any, along: list[Any]) -> float:
+    """The derivative in a direction."""
+    return float(sum(np.sum(g * v) for g, v in zip(slopes, along, strict=True)))
+
+
+def quotient(f: Callable[..., Any], args: list[Any], along: list[Any], expected: Any, kind: str) -> bool:
+    """Hold a derivative against central differences; whether they settle, so that it means something."""
+    found = []
+    for h in STEPS:
+        plus, minus = ([x + s * h * v for x, v in zip(args, along, strict=True)] for s in (1, -1))
+        try:
+            found.append((float(f(*plus)) - float(f(*minus))) / (2 * h))
+        except (np.linalg.LinAlgError, ValueError):
+            return False
+    size = 1.0 + abs(float(expected)) + max(abs(x) for x in found)
+    settled = min(abs(a - b) for a, b in pairwise(found)) < QUOTIENT * 0.1 * size
+    if not np.all(np.isfinite(found)) or not settled:
+        return False
+    if min(abs(x - float(expected)) for x in found) > QUOTIENT * size:
+        raise Mismatch(kind, f"{float(expected)!r}, difference quotients {found}")
+    return True
+
+
+def agree(kind: str, found: Any, expected: Any) -> None:
+    """Raise Mismatch unless two results are the same, up to the order of sums."""
+    a, b = np.asarray(found), np.asarray(expected)
+    if a.shape != b.shape or a.dtype.kind != b.dtype.kind:
+        raise Mismatch(kind, f"{a.dtype}{a.shape} for {b.dtype}{b.shape}")
+    if not np.all(np.isfinite(b)):
+        return
+    scale = 1.0 + np.max(np.abs(b), initial=0.0)
+    if not np.all(np.abs(a - b) <= CLOSE * scale):
+        raise Mismatch(kind, f"largest difference {np.max(np.abs(a - b)):.3e} of {scale:.3e}")
+
+
+__all__ = ["Mismatch", "check", "weighed"]

@@ -1,0 +1,294 @@
+"""Random programs shaped like users' code: blocks of lines, each of which assigns one value.
+
+A block is run as soon as it is written, and kept only if NumPy accepts it and its value is finite and small,
+so that every program is smooth enough for difference quotients to mean something. All follows from a seed.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import funcgrad as fg
+from tests.laws.lawbook import random_functions as short
+
+LARGEST_SIZE = 400
+LARGEST_VALUE = 40.0
+
+Rng = np.random.Generator
+
+
+@dataclass(frozen=True)
+class Block:
+    """Lines that assign `out` from `reads`."""
+
+    out: str
+    lines: tuple[str, ...]
+    reads: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Program:
+    """A function of named arrays, in blocks; the loss is a real number made of what is not read again."""
+
+    args: dict[str, Any]
+    blocks: tuple[Block, ...]
+    weights: int = field(default=7)
+
+    @property
+    def outputs(self) -> list[str]:
+        """The values that nothing reads."""
+        read = {name for block in self.blocks for name in block.reads}
+        found = [block.out for block in self.blocks if block.out not in read]
+        return found or [self.blocks[-1].out if self.blocks else next(iter(self.args))]
+
+    @property
+    def source(self) -> str:
+        """The text of the function."""
+        body = [line for block in self.blocks for line in block.lines]
+        total = " + ".join([f"weighed({name})" for name in self.outputs])
+        lines = [f"def f({', '.join(self.args)}):", *[f"    {line}" for line in body], f"    return {total}"]
+        return "\n".join(lines) + "\n"
+
+    def function(self, **names: Any) -> Callable[..., Any]:
+        """The function; `names` may stand for others than NumPy's."""
+        namespace = {**NAMES, **names}
+        exec(compile(self.source, "<soak>", "exec"), namespace)
+        found: Callable[..., Any] = namespace["f"]
+        return found
+
+    @property
+    def plain(self) -> bool:
+        """Whether it has only what every array library has: no writes, no names of ours."""
+        return not re.search(
+            r"fg\.|cube|soft|swept|\] [-+*]?= |[-+*]= |linalg|astype|cbrt|\.at\(", self.source
+        )
+
+    def without(self, dropped: frozenset[str]) -> Program | None:
+        """The program without the blocks of some values, and whatever read them."""
+        gone = set(dropped)
+        kept = []
+        for block in self.blocks:
+            if block.out in gone or block.reads & gone:
+                gone.add(block.out)
+            else:
+                kept.append(block)
+        used = {name for block in kept for name in block.reads}
+        args = {name: x for name, x in self.args.items() if name in used}
+        return Program(args, tuple(kept), self.weights) if kept and args else None
+
+
+def weighed(x: Any) -> Any:
+    """A real number of an array, in which every element counts differently."""
+    weights = np.cos(np.arange(float(np.size(x)))).reshape(np.shape(x))
+    return np.sum(x * weights)
+
+
+@fg.custom_jvp
+def cube(x: Any) -> Any:
+    """The cube of the sine, with a rule of its own."""
+    return np.sin(x) ** 3
+
+
+@cube.defjvp
+def cube_jvp(primals: Any, tangents: Any) -> Any:
+    (x,), (t,) = primals, tangents
+    return cube(x), 3.0 * np.sin(x) ** 2 * np.cos(x) * t
+
+
+@fg.custom_vjp
+def soft(x: Any) -> Any:
+    """A soft step, with rules of its own."""
+    return x / np.sqrt(1.0 + x * x)
+
+
+soft.defvjp(lambda x: (soft(x), x), lambda x, g: (g * (1.0 + x * x) ** -1.5,))
+
+
+def swept(i: Any, v: Any) -> Any:
+    """One step of a sweep that writes into what it reads."""
+    new = v * 1.0
+    new[i] = np.sin(v[i]) + 0.3 * v[i - 1]
+    return new
+
+
+NAMES = {"np": np, "fg": fg, "weighed": weighed, "cube": cube, "soft": soft, "swept": swept}
+"""What the text of programs may use."""
+
+LINEAR_ALGEBRA = (
+    "np.linalg.solve({x} @ {x}.T * 0.1 + 3.0 * np.eye({n}), np.tanh({x}))",
+    "np.linalg.inv({x} @ {x}.T * 0.1 + 2.0 * np.eye({n}))",
+    "np.linalg.cholesky({x} @ {x}.T * 0.1 + 2.0 * np.eye({n}))",
+    "np.linalg.slogdet({x} @ {x}.T * 0.1 + 2.0 * np.eye({n}))[1]",
+    "np.linalg.det(np.tanh({x} @ {x}.T) * 0.1 + np.eye({n}))",
+    "np.linalg.eigvalsh({x} @ {x}.T * 0.1 + np.diag(np.arange({n}) * 2.0))",
+    "np.linalg.norm({x}) * 0.5",
+    "np.trace({x} @ {x}.T) * 0.05",
+)
+
+CONTROL = (
+    "fg.cond(np.sum({x}) > 0.0, lambda v: np.sin(v), lambda v: 0.5 * v, {x})",
+    "fg.fori_loop(0, {k}, lambda i, v: np.tanh(v + 0.1 * i) * 0.9, {x})",
+    "fg.while_loop(lambda v: v[1] < {k}.0, lambda v: (np.sin(v[0]) + 0.1, v[1] + 1.0), ({x}, 0.0))[0]",
+    "fg.scan(lambda c, r: (np.tanh(c * 0.5 + r), c + r), 0.1 * np.sum({x}, axis=0), {x})[1]",
+    "fg.scan(lambda c, r: (fg.cond(np.sum(r) > 0.1, np.sin, np.cos, c) + r, None), 0.0 * {x}[0], {x})[0]",
+    "fg.fori_loop(0, {x}.shape[0], swept, {x})",
+    "fg.map(lambda r: np.cumsum(np.sin(r)), {x})",
+    "fg.checkpoint(lambda v: np.tanh(np.sin(v) * v))({x})",
+)
+
+RANDOM = (
+    "{x} + fg.random.normal(fg.random.key({k}), np.shape({x}))",
+    "{x} * fg.random.uniform(fg.random.key({k}), np.shape({x}))",
+)
+
+OTHERS = (
+    "cube({x})",
+    "soft({x})",
+    "{x}.astype(np.float32).astype(np.float64) * 0.0 + {x}",
+    "{x} * np.arange(np.size({x})).reshape(np.shape({x})) * 0.1",
+    "{x} * ({x} > 0.2)",
+    "np.where(np.arange(np.shape({x})[-1]) % 2 == 0, {x}, np.sin({x}))",
+    "np.diff({x}, axis=-1)",
+    "np.gradient({x})",
+    "np.interp({x}, np.linspace(-3.0, 3.0, 7), np.sin(np.linspace(-3.0, 3.0, 7)))",
+    "np.convolve(np.ravel({x}), np.array([0.5, 0.25, -0.5]), 'same')",
+    "np.fft.irfft(np.fft.rfft({x}))",
+    "np.einsum('...i->...', {x})",
+    "np.nancumsum({x})",
+    "np.median({x}) + 0.0 * {x}",
+    "np.ptp({x}) * np.tanh({x})",
+)
+
+
+class Writer:
+    """Writes a program, block by block."""
+
+    def __init__(self, rng: Rng) -> None:
+        self.rng = rng
+        self.values: dict[str, Any] = {}
+        self.blocks: list[Block] = []
+
+    def choose(self, options: Sequence[Any]) -> Any:
+        return options[int(self.rng.integers(len(options)))]
+
+    def name(self) -> str:
+        names = list(self.values)
+        return str(names[-1] if self.rng.random() < 0.5 else self.choose(names))
+
+    def add(self, *lines: str) -> None:
+        """Append a block that assigns ``{out}``, if its value is fit to be differentiated."""
+        out = f"v{len(self.blocks)}_{len(self.values)}"
+        text = tuple([line.replace("{out}", out) for line in lines])
+        found = run(text, self.values, out)
+        if found is None:
+            return
+        reads = frozenset([name for name in self.values if any(name in short.words(line) for line in text)])
+        self.blocks.append(Block(out, text, reads))
+        self.values[out] = found
+
+    def step(self) -> None:
+        """Write one block of a random kind."""
+        x = self.name()
+        shape = np.shape(self.values[x])
+        kind = self.rng.random()
+        if kind < 0.2:
+            self.add("{out} = " + self.choose(short.UNARY).format(x=x))
+        elif kind < 0.35:
+            self.add("{out} = " + self.choose(short.BINARY).format(x=x, y=self.name()))
+        elif kind < 0.45:
+            self.along(x, shape)
+        elif kind < 0.52:
+            self.add("{out} = " + self.choose(short.MOVEMENT).format(x=x))
+        elif kind < 0.6:
+            self.add("{out} = " + self.choose(short.PRODUCTS).format(x=x, y=self.name()))
+        elif kind < 0.72:
+            self.indexed(x, shape)
+        else:
+            families = (LINEAR_ALGEBRA, CONTROL, CONTROL, RANDOM, OTHERS, OTHERS)
+            text = self.choose(self.choose(families))
+            n = shape[-2] if len(shape) > 1 else 1
+            self.add(
+                "{out} = "
+                + text.replace("{k}", str(self.rng.integers(1, 6))).replace("{n}", str(n)).format(x=x)
+            )
+
+    def along(self, x: str, shape: tuple[int, ...]) -> None:
+        """A reduction, or something along an axis."""
+        axes: list[Any] = [None, *range(-len(shape), len(shape))]
+        axes += [(0, len(shape) - 1)] if len(shape) > 1 else []
+        if self.rng.random() < 0.5:
+            keep = bool(self.rng.integers(2))
+            self.add(
+                "{out} = " + self.choose(short.REDUCTIONS).format(x=x, axis=self.choose(axes), keep=keep)
+            )
+        elif shape and 0 not in shape:
+            axis = self.choose(range(-len(shape), len(shape)))
+            self.add("{out} = " + self.choose(short.ALONG_AXIS).format(x=x, axis=axis))
+
+    def indexed(self, x: str, shape: tuple[int, ...]) -> None:
+        """A gather, a view, or a write: with repeats, through views, by augmented operators."""
+        if not shape or 0 in shape:
+            return
+        n = shape[0]
+        positions = [int(k) for k in self.rng.integers(-n, n, int(self.rng.integers(1, n + 3)))]
+        index = self.choose([f"np.array({positions})", ":-1", "1:", "::-1", "::2", f"{n - 1}", "..."])
+        start = f"{{out}} = {x} * 1.0"
+        way = int(self.rng.integers(5))
+        if way == 0:
+            self.add(f"{{out}} = {x}[{index}]")
+        elif way == 1:
+            self.add(start, f"{{out}}[{index}] = 0.5 * np.sin({{out}}[{index}])")
+        elif way == 2:
+            self.add(start, f"{{out}}[{index}] += np.sum({self.name()})")
+        elif way == 3:
+            self.add(start, "part = {out}[1:]", "part *= np.tanh({out}[:1])", "part += 0.1")
+        else:
+            self.add(start, f"{{out}} *= np.cos({x})")
+
+
+def run(lines: Sequence[str], values: dict[str, Any], out: str) -> Any:
+    """The value of `out` after these lines, or None where they are refused or leave the bounds."""
+    namespace = {**NAMES, **values}
+    try:
+        with warnings.catch_warnings(), np.errstate(all="raise", under="ignore"):
+            warnings.simplefilter("error")
+            exec("\n".join(lines), namespace)
+    except (*short.REFUSED, np.linalg.LinAlgError, fg.errors.FuncgradError):
+        return None
+    found = namespace[out]
+    if not isinstance(found, np.ndarray | np.generic) or found.dtype != np.float64 or found.ndim > 4:
+        return None
+    large = found.size > LARGEST_SIZE or not found.size
+    return None if large or not np.all(np.isfinite(found)) or np.any(abs(found) > LARGEST_VALUE) else found
+
+
+def random_program(seed: int, most: int = 40) -> Program:
+    """The program of a seed.
+
+    >>> random_program(1).source == random_program(1).source
+    True
+    """
+    rng = np.random.default_rng(seed)
+    writer = Writer(rng)
+    shapes = [(3,), (2, 3), (4, 4), (40,), (3, 2, 2), (33, 3), ()]
+    args = {}
+    for k in range(int(rng.integers(1, 4))):
+        shape = shapes[int(rng.integers(len(shapes)))]
+        size = int(np.prod(shape))
+        # Apart from each other, so that few kinks are near.
+        x = (rng.permutation(size) * min(0.37, 6.0 / max(size, 1)) - 1.0 + 0.1 * rng.random()).reshape(shape)
+        args[f"x{k}"] = x if shape else x[()]
+    writer.values.update(args)
+    for _ in range(int(rng.integers(3, most))):
+        writer.step()
+    if not writer.blocks:
+        writer.add("{out} = np.sin(x0)")
+    program = Program(args, tuple(writer.blocks))
+    used = {name for block in program.blocks for name in block.reads}
+    return Program({name: x for name, x in args.items() if name in used} or args, program.blocks)
