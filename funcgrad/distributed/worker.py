@@ -136,6 +136,7 @@ def part_of(
     shared, named = parameters
     content: Content = ()
     named = dict(named)
+    contents = [tree.map(ordinary, given) for given in contents]
     for given, keyword in zip(contents, keywords, strict=True):
         if keyword is None:
             content += given
@@ -156,6 +157,15 @@ def part_of(
         return Part(None, (pack((summed, apart)),), rows or 0, times)
     kept = (pack(apart),) if recipe.aux else ()
     return Part(pack(to_be_summed(summed, recipe.reduce, rows or 0)), kept, rows or 0, times)
+
+
+def ordinary(leaf: Any) -> Any:
+    """An array whose elements lie next to each other: sums of views may have other bits, and a view that travels
+    to another worker is none any more.
+    """
+    if not isinstance(leaf, np.ndarray) or (leaf.flags.c_contiguous and leaf.flags.aligned):
+        return leaf
+    return np.require(leaf, requirements=("C", "A"))
 
 
 def divided(result: Any, aux: str) -> tuple[Any, Any]:

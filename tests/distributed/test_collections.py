@@ -52,6 +52,21 @@ def test_chunks_of_unknown_rows(step: Any, rows: Any, loss: Any, dask: Any) -> N
     close(mean(W, dX[dy > 0]), np.mean(X[y > 0] @ W))
 
 
+def test_views_have_the_bits_of_arrays(step: Any, loss: Any, rng: np.random.Generator) -> None:
+    import dask.array as da
+
+    table = rng.normal(size=(20_000, 5))
+    whole = da.from_array(table, chunks=(5_000, 5))
+    value, grad = step(W, whole[:, :-1], whole[:, -1])
+    data = step.scatter(table[:, :-1], table[:, -1], shards=4)
+    again, other = step(W, data)
+    assert value == again
+    np.testing.assert_array_equal(grad, other)
+    views = step.scatter(loader=lambda k: (table[k::4, :-1], table[k::4, -1]), shards=4, keep=False)
+    copies = step.scatter(loader=lambda k: (table[k::4, :-1].copy(), table[k::4, -1].copy()), shards=4)
+    np.testing.assert_array_equal(step(W, views)[1], step(W, copies)[1])
+
+
 def test_pytrees_of_arrays(rows: Any, loss: Any, dask: Any) -> None:
     import dask.array as da
 
