@@ -160,8 +160,9 @@ def part_of(
 
 
 def ordinary(leaf: Any) -> Any:
-    """An array whose elements lie next to each other: sums of views may have other bits, and a view that travels
-    to another worker is none any more.
+    """An array whose elements lie next to each other.
+
+    Sums of views may have other bits, and a view that travels to another worker is none any more.
     """
     if not isinstance(leaf, np.ndarray) or (leaf.flags.c_contiguous and leaf.flags.aligned):
         return leaf

@@ -288,6 +288,17 @@ def test_a_function_whose_module_workers_lack_is_named(rows: Any, tmp_path: Path
     assert "register_pickle_by_value(only_here)" in str(caught.value)
 
 
+def test_without_cloudpickle_a_closure_is_refused_and_a_function_of_a_module_travels(
+    rows: Any, loss: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "cloudpickle", None)
+    with spawning(1) as pool:
+        with pytest.raises(fg.errors.MissingExtraError, match="or what it closes over, cannot be sent"):
+            fg.distribute(loss, pool)(W, *rows)
+        step = fg.distribute(np.dot, pool)
+        np.testing.assert_allclose(step(1.0, rows[1]), rows[1])
+
+
 def test_files_of_shared_memory_go(rows: Any, loss: Any) -> None:
     with spawning() as pool:
         step = fg.distribute(loss, pool)

@@ -41,6 +41,32 @@ def test_dask(tmp_path: Path) -> None:
     assert "loss on Dask: 4 shards on 2 workers" in said
 
 
+SCRIPT = """
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+import numpy as np
+import funcgrad as fg
+
+SCALE = 3.0
+
+def loss(w, x):
+    return SCALE * np.sum((x - w) ** 2)
+
+if __name__ == "__main__":
+    SCALE = 2.0  # what it is when the step is made
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        step = fg.distribute(fg.value_and_grad(loss), pool)
+        value, slope = step(0.0, np.ones(4))
+        print(value, slope)
+        print(fg.distribute(lambda w, x: w * loss(0.0, x), pool)(0.5, np.ones(4)))
+"""
+
+
+def test_functions_of_a_script_go_to_a_process_pool(tmp_path: Path) -> None:
+    (tmp_path / "fit.py").write_text(SCRIPT, encoding="utf-8")
+    assert run([sys.executable, "fit.py"], tmp_path).split() == ["8.0", "-16.0", "4.0"]
+
+
 def test_mpi(tmp_path: Path) -> None:
     (tmp_path / "fit.py").write_text(program("mpi.md"), encoding="utf-8")
     said = run([mpiexec(), "-n", "2", sys.executable, "fit.py"], tmp_path)
