@@ -13,7 +13,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-PEERS = ("torch", "autograd", "jax", "numba")
+PEERS = ("torch", "autograd", "jax", "numba", "scipy")
 
 ENVIRONMENT = {
     "JAX_ENABLE_X64": "1",

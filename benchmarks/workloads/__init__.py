@@ -13,6 +13,7 @@ from benchmarks.workloads import (
     linalg,
     plain_loops,
     sampling,
+    scipy_functions,
     startup,
 )
 
@@ -27,6 +28,7 @@ WORKLOADS: tuple[Workload, ...] = (
     *linalg.WORKLOADS,
     *plain_loops.WORKLOADS,
     *sampling.WORKLOADS,
+    *scipy_functions.WORKLOADS,
 )
 
 

@@ -1,5 +1,17 @@
 """Solutions of sparse systems, with derivatives by the elements of the matrix and by the right-hand side."""
 
+from funcgrad.scipy.sparse.linalg.spectra import eigsh, expm_multiply, lsqr, svds
 from funcgrad.scipy.sparse.linalg.systems import bicgstab, cg, factorized, gmres, splu, spsolve
 
-__all__ = ["bicgstab", "cg", "factorized", "gmres", "splu", "spsolve"]
+__all__ = [
+    "bicgstab",
+    "cg",
+    "eigsh",
+    "expm_multiply",
+    "factorized",
+    "gmres",
+    "lsqr",
+    "splu",
+    "spsolve",
+    "svds",
+]

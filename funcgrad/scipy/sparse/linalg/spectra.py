@@ -1,0 +1,289 @@
+"""Some eigenvalues and singular values of sparse matrices, least squares, and exponentials times a matrix.
+
+Values come from SciPy's iterations. What they find solves equations, and its derivative solves linear systems
+with a sparse matrix: that of an eigenpair has a border, which says that the vector keeps its length.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad import numpy as fnp
+from funcgrad.api.control import fori_loop
+from funcgrad.api.custom import custom_jvp
+from funcgrad.errors import UnsupportedFunctionError
+from funcgrad.ops.identity import stop_gradient
+from funcgrad.ops.sparse.found import SparseFound
+from funcgrad.ops.structure import aval, cast, shape_of
+from funcgrad.scipy.sparse.arrays import SparseArray, Structure, gathered
+from funcgrad.scipy.sparse.linalg.systems import compressed, elements, scipys, solved
+from funcgrad.source import Source, user_location
+from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.recorder import recorder_of
+
+Options = tuple[tuple[str, Any], ...]
+
+
+def plain_options(name: str, options: dict[str, Any], refused: tuple[str, ...]) -> Options:
+    """The options that are given; raises for those that have no derivative here."""
+    given = {key: value for key, value in options.items() if value is not None}
+    bad = [key for key in refused if key in given]
+    if bad:
+        raise UnsupportedFunctionError(
+            f"scipy.sparse.linalg.{name} with {', '.join(bad)} is not supported on traced values",
+            source=Source(*user_location()),
+            remedy="Leave it out, or call it on np.asarray(fg.stop_gradient(x)).",
+        )
+    return tuple(sorted(given.items()))
+
+
+# -- eigenvalues -------------------------------------------------------------------------------------------
+
+
+def _eigenpairs(structure: Structure, k: int, options: Options, data: Any) -> tuple[Any, Any]:
+    n = structure.shape[0]
+    find = SparseFound("eigsh", structure.shape, (("k", k), *options), ((k,), (n, k)))
+    found: tuple[Any, Any] = tuple(find.bind(data, structure.indices, structure.indptr))
+    return found
+
+
+eigenpairs = custom_jvp(_eigenpairs, nondiff_argnums=(0, 1, 2))
+
+
+@eigenpairs.defjvp
+def eigenpairs_jvp(structure: Structure, k: int, options: Options, primals: Any, tangents: Any) -> Any:
+    """``w_dot = v.T A_dot v``, and a bordered system for the vector."""
+    (data,), (data_dot,) = primals, tangents
+    w, v = eigenpairs(structure, k, options, data)
+    a, a_dot = SparseArray(data, structure), SparseArray(data_dot, structure)
+    pairs = [pair_moved(a, a_dot, w[i], v[:, i]) for i in range(k)]
+    return (w, v), (fnp.stack([p[0] for p in pairs]), fnp.stack([p[1] for p in pairs], 1))
+
+
+def pair_moved(a: SparseArray, a_dot: SparseArray, w: Any, v: Any) -> tuple[Any, Any]:
+    """How an eigenpair moves: ``(A - w) v_dot - w_dot v = -A_dot v`` and ``v.T v_dot = 0``."""
+    n = a.shape[0]
+    every, last = np.arange(n), np.full(n, n)
+    rows = np.concatenate([a.structure.rows, every, every, last])
+    columns = np.concatenate([a.indices, every, last, every])
+    values = fnp.concatenate([a.data, -w * np.ones(n), -v, v])
+    bordered = gathered((n + 1, n + 1), rows, columns, values)
+    right = fnp.concatenate([-(a_dot @ v), np.zeros(1)])
+    found = solved(bordered, right, False, "spsolve", {})
+    return found[n], found[:n]
+
+
+def eigsh(
+    A: Any,
+    k: int = 6,
+    M: Any = None,
+    sigma: Any = None,
+    which: str = "LM",
+    v0: Any = None,
+    ncv: Any = None,
+    maxiter: Any = None,
+    tol: float = 0,
+    return_eigenvectors: bool = True,
+    Minv: Any = None,
+    OPinv: Any = None,
+    mode: str = "normal",
+) -> Any:
+    """k eigenvalues of a symmetric sparse matrix, and their vectors; each eigenvalue must be a single one.
+
+    The derivative by an element counts the matrix as it stands: change both of a symmetric pair together.
+
+    >>> A = fg.scipy.sparse.csr_array(np.diag([1.0, 2.0, 3.0, 5.0]))
+    >>> slope = fg.grad(lambda s: fg.scipy.sparse.linalg.eigsh(s * A, k=1, return_eigenvectors=False)[0])(2.0)
+    >>> print(slope.round(6))
+    5.0
+    """
+    given = {"sigma": sigma, "which": which, "v0": v0, "ncv": ncv, "maxiter": maxiter, "tol": tol}
+    others = {"M": M, "Minv": Minv, "OPinv": OPinv}
+    if recorder_of([elements(A)]) is None:
+        return scipys("eigsh")(A, k, return_eigenvectors=return_eigenvectors, mode=mode, **given, **others)
+    options = plain_options("eigsh", given | others, ("M", "Minv", "OPinv", "v0"))
+    a = compressed(A)
+    w, v = eigenpairs(a.structure, k, options, cast(a.data, np.float64))
+    return (w, v) if return_eigenvectors else sorted_as_scipy(w, which)
+
+
+def sorted_as_scipy(w: Any, which: str) -> Any:
+    """Eigenvalues without vectors, in SciPy's order, which is another for them alone."""
+    if which == "SA":
+        return w[::-1]
+    if which == "LM":
+        return w[fnp.argsort(abs(w))]
+    return w[fnp.argsort(-abs(w))] if which == "SM" else w
+
+
+# -- singular values ---------------------------------------------------------------------------------------
+
+
+def _triplets(structure: Structure, k: int, options: Options, data: Any) -> tuple[Any, Any, Any]:
+    m, n = structure.shape
+    find = SparseFound("svds", structure.shape, (("k", k), *options), ((m, k), (k,), (k, n)))
+    found: tuple[Any, Any, Any] = tuple(find.bind(data, structure.indices, structure.indptr))
+    return found
+
+
+triplets = custom_jvp(_triplets, nondiff_argnums=(0, 1, 2))
+
+
+@triplets.defjvp
+def triplets_jvp(structure: Structure, k: int, options: Options, primals: Any, tangents: Any) -> Any:
+    """Both vectors together are an eigenvector of the symmetric matrix ``[[0, A], [A.T, 0]]``."""
+    (data,), (data_dot,) = primals, tangents
+    u, s, vt = triplets(structure, k, options, data)
+    whole, whole_dot = [doubled(SparseArray(x, structure)) for x in (data, data_dot)]
+    m = structure.shape[0]
+    root = np.sqrt(2.0)
+    pairs = [pair_moved(whole, whole_dot, s[i], fnp.concatenate([u[:, i], vt[i]]) / root) for i in range(k)]
+    vectors = [root * p[1] for p in pairs]
+    return (u, s, vt), (
+        fnp.stack([z[:m] for z in vectors], 1),
+        fnp.stack([p[0] for p in pairs]),
+        fnp.stack([z[m:] for z in vectors]),
+    )
+
+
+def doubled(a: SparseArray) -> SparseArray:
+    """The symmetric matrix ``[[0, A], [A.T, 0]]``."""
+    m, n = a.shape
+    rows = np.concatenate([a.structure.rows, a.indices + m])
+    columns = np.concatenate([a.indices + m, a.structure.rows])
+    return gathered((m + n, m + n), rows, columns, fnp.concatenate([a.data, a.data]))
+
+
+def svds(
+    A: Any,
+    k: int = 6,
+    ncv: Any = None,
+    tol: float = 0,
+    which: str = "LM",
+    v0: Any = None,
+    maxiter: Any = None,
+    return_singular_vectors: Any = True,
+    solver: str = "arpack",
+) -> Any:
+    """k singular values of a sparse matrix, and their vectors; each must be a single one, and not zero.
+
+    >>> A = fg.scipy.sparse.csr_array(np.diag([1.0, 2.0, 3.0, 5.0]))
+    >>> print(fg.grad(lambda s: fg.scipy.sparse.linalg.svds(s * A, k=1)[1][0])(2.0).round(6))
+    5.0
+    """
+    given = {"ncv": ncv, "tol": tol, "which": which, "v0": v0, "maxiter": maxiter, "solver": solver}
+    if recorder_of([elements(A)]) is None:
+        return scipys("svds")(A, k, return_singular_vectors=return_singular_vectors, **given)
+    options = plain_options("svds", given, ("v0",))
+    a = compressed(A)
+    u, s, vt = triplets(a.structure, k, options, cast(a.data, np.float64))
+    return (u, s, vt) if return_singular_vectors is not False else s
+
+
+# -- least squares -----------------------------------------------------------------------------------------
+
+
+def _least_squares(structure: Structure, damp: float, options: Options, data: Any, b: Any) -> Any:
+    find = SparseFound("lsqr", structure.shape, (("damp", damp), *options), ((structure.shape[1],),))
+    return find.bind(data, structure.indices, structure.indptr, b)[0]
+
+
+least_squares = custom_jvp(_least_squares, nondiff_argnums=(0, 1, 2))
+
+
+@least_squares.defjvp
+def least_squares_jvp(
+    structure: Structure, damp: float, options: Options, primals: Any, tangents: Any
+) -> Any:
+    """``r + A x = b`` and ``A.T r = damp**2 x``: a system that is not squared, for residual and solution."""
+    (data, b), (data_dot, b_dot) = primals, tangents
+    x = least_squares(structure, damp, options, data, b)
+    a, a_dot = SparseArray(data, structure), SparseArray(data_dot, structure)
+    m, n = structure.shape
+    r = b - a @ x
+    whole = doubled(a)
+    diagonal = np.concatenate([np.ones(m), np.full(n, -(damp**2))])
+    every = np.arange(m + n)
+    rows = np.concatenate([whole.structure.rows, every])
+    columns = np.concatenate([whole.indices, every])
+    system = gathered((m + n, m + n), rows, columns, fnp.concatenate([whole.data, diagonal]))
+    right = fnp.concatenate([b_dot - a_dot @ x, -(a_dot.T @ r)])
+    return x, solved(system, right, False, "spsolve", {})[m:]
+
+
+def lsqr(
+    A: Any,
+    b: Any,
+    damp: float = 0.0,
+    atol: float = 1e-6,
+    btol: float = 1e-6,
+    conlim: float = 1e8,
+    iter_lim: Any = None,
+    show: bool = False,
+    calc_var: bool = False,
+    x0: Any = None,
+) -> Any:
+    """The least-squares solution of a sparse system of full column rank.
+
+    On traced values a tuple of the solution alone: SciPy's account of the iteration has no derivative.
+
+    >>> A = fg.scipy.sparse.csr_array(np.array([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]]))
+    >>> print(fg.grad(lambda b: fg.scipy.sparse.linalg.lsqr(A, b)[0].sum())(np.ones(3)).round(6))
+    [1.  0.5 0. ]
+    """
+    given = {"atol": atol, "btol": btol, "conlim": conlim, "iter_lim": iter_lim}
+    if recorder_of([elements(A), asoperand(b)]) is None:
+        return scipys("lsqr")(A, b, damp, show=show, calc_var=calc_var, x0=x0, **given)
+    options = plain_options("lsqr", given | {"x0": x0}, ("x0",))
+    a, y = compressed(A), cast(asoperand(b), np.float64)
+    y = y[:, 0] if len(shape_of(y)) == 2 else y
+    return (least_squares(a.structure, float(damp), options, cast(a.data, np.float64), y),)
+
+
+# -- exponentials ------------------------------------------------------------------------------------------
+
+TERMS = 30
+REACH = 3.5
+"""So many terms of the series are exact to the last digit for matrices whose norm is at most this."""
+
+
+def expm_multiply(
+    A: Any,
+    B: Any,
+    start: Any = None,
+    stop: Any = None,
+    num: Any = None,
+    endpoint: Any = None,
+    traceA: Any = None,
+) -> Any:
+    """``expm(A) @ B`` for a sparse matrix, by as many steps of its series as its norm asks for.
+
+    >>> A = fg.scipy.sparse.csr_array(np.diag([1.0, 2.0]))
+    >>> print(fg.grad(lambda b: fg.scipy.sparse.linalg.expm_multiply(A, b).sum())(np.ones(2)).round(4))
+    [2.7183 7.3891]
+    """
+    if recorder_of([elements(A), asoperand(B)]) is None:
+        return scipys("expm_multiply")(A, B, start, stop, num, endpoint, traceA)
+    given = {"start": start, "stop": stop, "num": num, "endpoint": endpoint, "traceA": traceA}
+    plain_options("expm_multiply", given, tuple(given))
+    a, b = compressed(A), asoperand(B)
+    dtype = np.result_type(aval(a.data).dtype, aval(b).dtype, np.float64)
+    n = a.shape[0]
+    # Without its mean eigenvalue the norm, and the number of steps, is smaller.
+    mean = fnp.sum(a.diagonal()) / n
+    shifted = a + SparseArray(-mean * np.ones(n), Structure(np.arange(n), np.arange(n + 1), (n, n)))
+    sums = SparseArray(abs(stop_gradient(shifted.data)), shifted.structure).sum(axis=0)
+    steps = fnp.maximum(fnp.ceil(fnp.max(sums) / REACH), 1.0)
+    structure, data = shifted.structure, cast(shifted.data, dtype) / steps
+    scale = fnp.exp(mean / steps)
+
+    def step(_: Any, x: Any) -> Any:
+        term = total = x
+        for k in range(1, TERMS + 1):
+            term = (SparseArray(data, structure) @ term) / k
+            total = total + term
+        return total * scale
+
+    return fori_loop(0, steps.astype(np.int64), step, cast(b, dtype) + np.zeros(shape_of(b), dtype))
