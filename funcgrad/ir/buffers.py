@@ -6,7 +6,7 @@ Knows nothing about values: what it allows holds for every run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from funcgrad.ir.program import Program, Var
@@ -43,14 +43,16 @@ class Buffers:
         return self._group[self._root(v)] if v in self._parent else [v]
 
 
-def overwritten(program: Program, last: Mapping[Var, int], buffers: Buffers) -> frozenset[int]:
+def overwritten(
+    program: Program, last: Mapping[Var, int], buffers: Buffers, own: Collection[Var] = ()
+) -> frozenset[int]:
     """The numbers of the equations that may put their result in the memory of their first input.
 
-    That memory must be the evaluation's own, and nobody may read it afterwards: not through the input,
-    and not through a view of it. `last` says which equation is the last to use a variable; those that
-    outlive the evaluation are not in it.
+    That memory must be the evaluation's own, as that of some inputs may be, and nobody may read it
+    afterwards: not through the input, and not through a view of it. `last` says which equation is the last
+    to use a variable; those that outlive the evaluation are not in it.
     """
-    fresh: set[Any] = set()
+    fresh: set[Any] = set(own)
     found = []
     for k, equation in enumerate(program.equations):
         if not equation.primitive.aliases:

@@ -7,7 +7,7 @@ needs longer to compile their source than it saves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from math import inf
 from time import perf_counter
 from typing import Any
@@ -168,9 +168,12 @@ def prefer_fast(program: Program) -> None:
     program._runner.prefer_fast()
 
 
-def last_uses(program: Program) -> dict[Var, int]:
-    """The number of the last equation that uses a variable, unless it is an input, output or captured."""
-    kept = {*program.outputs, *program.inputs, *(v for v, _ in program.captured)}
+def last_uses(program: Program, own: Collection[Var] = ()) -> dict[Var, int]:
+    """The number of the last equation that uses a variable, unless it is an input, output or captured.
+
+    Inputs that are the evaluation's `own` are like any other variable.
+    """
+    kept = {*program.outputs, *set(program.inputs).difference(own), *(v for v, _ in program.captured)}
     last: dict[Var, int] = {}
     for k, equation in enumerate(program.equations):
         for atom in (*equation.inputs, *equation.outputs):

@@ -91,7 +91,8 @@ class Gather(Indexed):
 
     def transpose_into(self, total: Any, cotangent: Any, *inputs: Any) -> Any:
         """The cotangent of the array added to what has reached it before."""
-        return Scatter("add", self.axes, False).bind(total, cotangent, *inputs[1:])
+        one_place = index_rank(inputs[1:]) == 0
+        return Scatter("add", self.axes, one_place).bind(total, cotangent, *inputs[1:])
 
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
         x, *indices = inputs

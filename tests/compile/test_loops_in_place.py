@@ -10,6 +10,7 @@ import pytest
 
 import funcgrad as fg
 from funcgrad.ir.evaluate import evaluate_by_numpy
+from funcgrad.ops.indexing import Scatter
 
 X = np.array([0.3, -0.8, 1.4, 0.5, -0.2, 0.9])
 GRID = np.sin(np.arange(20.0)).reshape(4, 5)
@@ -351,3 +352,38 @@ def test_a_loop_in_a_batch_ends_where_a_finished_example_would_not() -> None:
 
     batch = np.array([[9.0, 0.0], [9.0, 2.0], [0.5, 1.0]])
     np.testing.assert_allclose(fg.jit(fg.vmap(halved))(batch), [9.0, 0.5625, 0.5])
+
+
+@pytest.mark.parametrize("body", [recurrence, elements_exchanged, accumulated])
+@pytest.mark.parametrize("loop", [looped, turned], ids=lambda f: f.__name__)
+def test_loops_by_numpy_change_arrays_where_they_are(
+    loop: Any, body: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = [fg.make_program(g)(X) for g in (loop(body), fg.grad(loop(body)))]
+    expected = [evaluate_by_numpy(program, (X,))[0] for program in programs]
+    whole: list[Any] = []
+    monkeypatch.setattr(Scatter, "evaluate", lambda self, *values: whole.append(values))
+    fresh = [fg.make_program(g)(X) for g in (loop(body), fg.grad(loop(body)))]
+    for program, wanted in zip(fresh, expected, strict=True):
+        np.testing.assert_array_equal(evaluate_by_numpy(program, (X,))[0], wanted)
+    assert not whole
+
+
+def test_tapes_keep_arrays_that_the_next_trip_changes() -> None:
+    def f(x: Any) -> Any:
+        def step(state: Any) -> Any:
+            i, y, total = state
+            y = y.at[i].set(y[i] * y[i - 1])
+            return i + 1, y, total + fg.numpy.sum(np.sin(y) * y)
+
+        return fg.while_loop(lambda state: state[0] < 6, step, (1, x, 0.0))[2]
+
+    def g(x: Any) -> Any:
+        y, total = x, 0.0
+        for i in range(1, 6):
+            y = y.at[i].set(y[i] * y[i - 1])
+            total = total + fg.numpy.sum(np.sin(y) * y)
+        return total
+
+    np.testing.assert_allclose(evaluated(fg.grad(f))(X), fg.grad(g)(X))
+    np.testing.assert_allclose(fg.jit(fg.grad(f))(X), fg.grad(g)(X))

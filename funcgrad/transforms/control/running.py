@@ -6,7 +6,7 @@ are written; `funcgrad.ir.numpy_source` owns how an equation is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from funcgrad.ir.numpy_source import atom_source, equation_source, targets, tupl
 from funcgrad.ir.program import Equation, Program, Var
 from funcgrad.transforms.control.step import Step
 from funcgrad.transforms.control.sweeps import Sweeps
+from funcgrad.transforms.control.updates import unchanged_places
 
 Run = Callable[..., tuple[Any, ...]]
 
@@ -64,12 +65,16 @@ class Writer:
             left, right = zip(*pairs, strict=True)
             self.line(f"{', '.join(left)} = {', '.join(right)}")
 
-    def body(self, program: Program, inputs: Sequence[str]) -> list[str]:
-        """Write the Program's equations on the named inputs; returns how its outputs are written."""
+    def body(self, program: Program, inputs: Sequence[str], own: Collection[int] = ()) -> list[str]:
+        """Write the Program's equations on the named inputs; returns how its outputs are written.
+
+        The inputs at the places `own` may be written over.
+        """
         names: dict[Any, str] = dict(zip(program.inputs, inputs, strict=True))
         names.update({v: self.constant(value) for v, value in program.captured})
-        last = last_uses(program)
-        in_place = overwritten(program, last, Buffers(program))
+        mine = [program.inputs[k] for k in own]
+        last = last_uses(program, mine)
+        in_place = overwritten(program, last, Buffers(program), mine)
         for k, equation in enumerate(program.equations):
             names.update(zip(equation.outputs, self.names(len(equation.outputs)), strict=True))
             if k in in_place:
@@ -130,6 +135,9 @@ def scan_function(step: Step, length: int, *, reverse: bool, write: Write = Writ
     carry, xs, consts = numbered("h", step.n_carry), numbered("x", step.n_xs), numbered("k", n_consts)
     ys, rows = numbered("y", step.n_ys), numbered("r", step.n_xs)
     writer = write(step.program.name, [*carry, *xs, *consts])
+    own = unchanged_places(step.program, step.n_carry)
+    for k in sorted(own):
+        writer.line(f"{carry[k]} = {carry[k]}.copy()")
     for y, a in zip(ys, step.y_avals, strict=True):
         writer.line(f"{y} = np.empty({(length, *a.shape)}, {writer.constant(a.dtype)})")
     trips = f"range({length - 1}, -1, -1)" if reverse else f"range({length})"
@@ -138,7 +146,7 @@ def scan_function(step: Step, length: int, *, reverse: bool, write: Write = Writ
         writer.block(f"for i, {', '.join(rows)} in zip({trips}, {columns}):")
     else:
         writer.block(f"for i in {trips}:")
-    outs, written = step.results(writer.body(step.program, [*carry, *rows, *consts]))
+    outs, written = step.results(writer.body(step.program, [*carry, *rows, *consts], own))
     for y, text in zip(ys, written, strict=True):
         writer.line(f"{y}[i] = {text}")
     writer.assign(carry, outs)
@@ -156,8 +164,11 @@ def sweeps_function(loop: Sweeps, write: Write = Writer) -> Run:
         writer.line(f"{tape} = []; {tape}_append = {tape}.append")
     if counts:
         writer.line("n = 0")
-    for k, (sweep, own) in enumerate(zip(loop.sweeps, loop.tapes(), strict=True)):
+    for k, (sweep, tape_numbers) in enumerate(zip(loop.sweeps, loop.tapes(), strict=True)):
         carry, rows = inputs.carries[k], numbered(f"r{k}_", len(sweep.reads))
+        own = unchanged_places(sweep.program, sweep.n_carry)
+        for place in sorted(own):
+            writer.line(f"{carry[place]} = {carry[place]}.copy()")
         if k == 0:
             writer.block("while True:")
             (goes_on,) = writer.body(loop.cond, [*carry, *inputs.cond])
@@ -170,14 +181,16 @@ def sweeps_function(loop: Sweeps, write: Write = Writer) -> Run:
         else:
             writer.block("for _ in range(n):")
         step = sweep.step
-        outs, written = step.results(writer.body(sweep.program, [*carry, *rows, *inputs.consts[k]]))
-        for t, text in zip(own, written, strict=True):
-            writer.line(f"t{t}_append({text})")
+        outs, written = step.results(writer.body(sweep.program, [*carry, *rows, *inputs.consts[k]], own))
+        for t, text, a in zip(tape_numbers, written, step.y_avals, strict=True):
+            # What lies in memory that the next trip changes is copied.
+            copied = f"{text}.copy()" if own and a.shape else text
+            writer.line(f"t{t}_append({copied})")
         writer.assign(carry, outs)
         writer.line("pass")
         writer.end_block()
         if sweep.reverse:
-            for t in own:
+            for t in tape_numbers:
                 writer.line(f"t{t}.reverse()")
     final = [name for part in inputs.carries for name in part]
     return writer.function([final[r] for r in loop.results])
