@@ -14,6 +14,7 @@ from funcgrad.api.calls import trace
 from funcgrad.api.closed_over import Copies, reading_in_place
 from funcgrad.api.inspect import name_inputs
 from funcgrad.api.python.functions import recordable
+from funcgrad.api.python.guards import guarding, require
 from funcgrad.api.python.hooks import UNROLLED_OPERATIONS, Hooks
 from funcgrad.api.recent import Recent
 from funcgrad.api.static_arguments import static_arguments
@@ -24,7 +25,7 @@ from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.program import Program
 from funcgrad.source import strip_library_frames
 from funcgrad.tracing.labelled import plain_leaves
-from funcgrad.tracing.recorder import recorder_of
+from funcgrad.tracing.recorder import active_recorder, recorder_of
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.replay import inline
 from funcgrad.transforms.simplify import simplify_program
@@ -125,7 +126,7 @@ def jit(
 class Specialization:
     """What was made for one kind of arguments."""
 
-    __slots__ = ("_executable", "_straight", "avals", "copies", "donated", "out_tree", "program")
+    __slots__ = ("_executable", "_straight", "avals", "copies", "donated", "guarded", "out_tree", "program")
 
     def __init__(
         self,
@@ -134,12 +135,15 @@ class Specialization:
         out_tree: Any,
         donated: frozenset[int],
         copies: Copies,
+        guarded: bool,
     ) -> None:
         self.program = program
         self.donated = donated
         """The leaves whose memory may become a result's."""
         self.copies = copies
         """Copies of arrays that the function closes over, to be brought up to date before it is called."""
+        self.guarded = guarded
+        """Whether the last result says that the Program stands for the function at these arguments."""
         self.avals = avals
         self.out_tree = out_tree
         self._executable: Any = None
@@ -154,6 +158,10 @@ class Specialization:
             # Two threads may both make it; the machine code is built once, and both forms are right.
             self._executable = compiled(self.program, strict=True, donated=self.donated)
         return self._executable
+
+    def result(self, outs: Sequence[Any]) -> Any:
+        """What the function returns, from the results of the Program."""
+        return tree.unflatten(self.out_tree, outs[:-1] if self.guarded else outs)
 
     def straight(self, arguments: Any) -> Callable[..., Any] | None:
         """The native code as a function of arguments and keyword arguments of this structure."""
@@ -204,7 +212,7 @@ class JittedFunction(TransformedFunction[P, R]):
         static, dynamic = self._divided(args, kwargs)
         leaves, treedef = tree.flatten(dynamic)
         latest = self._latest.get((static, treedef))
-        if latest is not None:
+        if latest is not None and not latest.guarded:
             latest.copies.refresh()
             out = latest.executable.call(*leaves)
             if out is not NotImplemented:
@@ -217,13 +225,27 @@ class JittedFunction(TransformedFunction[P, R]):
         recorder = recorder_of([*leaves, *[x for _, x in found.program.captured]])
         if recorder is not None:
             recorder.native = True
-            return tree.unflatten(found.out_tree, inline(recorder, found.program, leaves))
+            outs = inline(recorder, found.program, leaves)
+            return self._checked(found, outs, args, kwargs) if found.guarded else found.result(outs)
+        if found.guarded:
+            return self._checked(found, found.executable.run(*leaves), args, kwargs)
         if len(self._latest) >= MOST_KINDS:
             self._latest.clear()
         self._latest[static, treedef] = found
         if not static and not kwargs:
             self._remember(found, treedef, len(args))
         return tree.unflatten(found.out_tree, found.executable.run(*leaves))
+
+    def _checked(
+        self, found: Specialization, outs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """The result, if the guards hold; otherwise the user's function is called, and mostly raises."""
+        ok = outs[-1]
+        if type(ok) is Tracer and not ok.has_value():
+            require(ok)
+        elif not (ok.concrete() if type(ok) is Tracer else ok):
+            return self._fun(*args, **kwargs)
+        return found.result(outs)
 
     def _remember(self, found: Specialization, treedef: Any, n_args: int) -> None:
         """Let the next call with the same kind of plain arguments go straight to the native code."""
@@ -297,6 +319,7 @@ class JittedFunction(TransformedFunction[P, R]):
             given, named = tree.unflatten(treedef, tracers)
             given = [positions.get(n, x) for n, x in enumerate(given)]
             named = {**named, **{k: v for k, v in positions.items() if isinstance(k, str)}}
+            guards.root = active_recorder()
             return function(*given, **named)
 
         function = self._rewritten()
@@ -304,17 +327,20 @@ class JittedFunction(TransformedFunction[P, R]):
         def collect(result: Any) -> list[Any]:
             outs, out_tree = tree.flatten(result)
             structure.append(out_tree)
-            return outs
+            return [*outs, guards.ok] if type(guards.ok) is Tracer else outs
 
-        traced = trace(self._fun, call, avals, "jit", collect, with_values=False, avals=avals)
+        with guarding() as guards:
+            traced = trace(self._fun, call, avals, "jit", collect, with_values=False, avals=avals)
         recorder = traced.recorder
         program = simplify_program(recorder.program(range(len(avals)), traced.outputs))
         program, copies = reading_in_place(program)
         numbers = {n for n in positions if isinstance(n, int)}
         others = {k: v for k, v in kwargs.items() if k not in positions}
         name_inputs(program, self._fun, args, others, numbers)
-        donated = self._donated_leaves(args, positions)
-        return Specialization(program, avals, structure[0], donated, copies)
+        guarded = type(guards.ok) is Tracer
+        # Where a guard fails the function itself needs the arguments.
+        donated = frozenset() if guarded else self._donated_leaves(args, positions)
+        return Specialization(program, avals, structure[0], donated, copies, guarded)
 
     def _rewritten(self) -> Function:
         """The function, with statements that ask whether what decides them is traced."""

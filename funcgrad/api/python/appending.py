@@ -26,11 +26,16 @@ MOST_PER_TRIP = 64
 class Appending(Place):
     """A list that a loop appends to, and how many of its last elements a trip reads."""
 
-    __slots__ = ("last",)
+    __slots__ = ("_last",)
 
     def __init__(self, owner: Any, last: int = 0) -> None:
         super().__init__("append", owner, None)
-        self.last = last
+        self._last = last
+
+    @property
+    def last(self) -> int:
+        """How many of its last elements a trip reads."""
+        return self._last
 
     @property
     def name(self) -> str:

@@ -23,9 +23,11 @@ from funcgrad.api.python.cells import (
     taken_apart,
     tracers_within,
 )
-from funcgrad.api.python.recording import Place, recorded_block, with_places
+from funcgrad.api.python.guards import require
+from funcgrad.api.python.recording import Place, recorded_block, with_places, written
 from funcgrad.errors import FuncgradError, ShapeError, TracedBranchError, TreeError
 from funcgrad.ir.avals import Aval
+from funcgrad.ir.catalog import CATALOG
 from funcgrad.ir.program import Program
 from funcgrad.ops.structure import cast
 from funcgrad.ops.structure import reshape as reshaped
@@ -77,19 +79,42 @@ def recorded_branch(
 ) -> None:
     """Run the blocks for their outcomes, and bind the names `after` to what the condition chooses."""
 
-    def attempt(places: list[Tracer], objects: list[Place]) -> None:
+    def attempt(places: list[Tracer], objects: list[Place]) -> Function:
         refuse_appending(objects, what, line)
         every = state.with_objects(objects)
         wanted = [*after, *[place.name for place in objects]]
         entry = every.values()
-        outcomes = [outcome(block, every, entry, wanted, places, (what, line)) for block in blocks]
+        outcomes, raised = [], []
+        for k, block in enumerate(blocks):
+            try:
+                outcomes.append(outcome(block, every, entry, wanted, places, (what, line)))
+            except FuncgradError:
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever the user's block raises, it raises when taken
+                raised.append((k, error))
+        if raised:
+            return lambda: other_block(test, blocks, raised)
         values, leaves = merged_values(outcomes, wanted, what, line)
         results = chosen(test, outcomes, leaves, places)
-        every.leave(rebuilt_values(values, leaves, results))
-        for place, value in zip(places, results[len(results) - len(places) :], strict=True):
-            assign(place, value)
 
-    with_places(attempt)
+        def finish() -> None:
+            every.leave(rebuilt_values(values, leaves, results))
+            written(places, results[len(results) - len(places) :])
+
+        return finish
+
+    # Outside of the attempts: what it changes is a matter of the block around it.
+    with_places(attempt)()
+
+
+def other_block(test: Any, blocks: Sequence[Function], raised: Sequence[tuple[int, Exception]]) -> None:
+    """Run the block that raises nothing, under the guard that the other one is not chosen."""
+    (k, error), *others = raised
+    if others:
+        raise error
+    asked = condition(test)
+    require(CATALOG["logical_not"]().bind(asked) if k == 0 else asked)
+    blocks[1 - k]()
 
 
 def outcome(

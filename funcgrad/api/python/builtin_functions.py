@@ -131,15 +131,6 @@ def contained(x: Any, container: Any) -> Any:
     return x in container
 
 
-def refuse_assert(test: Any) -> None:
-    """Raise for an assertion about a traced value."""
-    raise TracedBranchError(
-        f"this assertion depends on a traced {test.aval}",
-        source=here(),
-        remedy="Check arguments outside of the compiled function.",
-    )
-
-
 def refuse_half_return() -> None:
     """Raise for a function that returns a value on some traced paths, and comes to its end on others."""
     raise TracedBranchError(

@@ -13,9 +13,10 @@ import numpy as np
 
 from funcgrad.api.python import builtin_functions, items
 from funcgrad.api.python.appending import check_append
-from funcgrad.api.python.branches import recorded_branch, recorded_choice
+from funcgrad.api.python.branches import condition, recorded_branch, recorded_choice
 from funcgrad.api.python.cells import State, is_undecided
 from funcgrad.api.python.functions import recordable, use_by_default
+from funcgrad.api.python.guards import require
 from funcgrad.api.python.known import known_loop
 from funcgrad.api.python.loops import INDEX, FirstTripDiffers, Items, Loop, repeated
 from funcgrad.api.python.recording import Place, current_block, note_made, refuse_change
@@ -168,8 +169,8 @@ class Hooks:
     def assert_(self, test: Any, message: Block | None) -> None:
         """``assert test, message()``"""
         if is_undecided(test):
-            builtin_functions.refuse_assert(test)
-        if not test:
+            require(condition(test))
+        elif not test:
             raise AssertionError(*([message()] if message is not None else []))
 
     def returned(self, done: Any, value: Block) -> Any:

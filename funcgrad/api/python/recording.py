@@ -84,6 +84,11 @@ class Place:
 
     __slots__ = ("_key", "_kind", "_owner")
 
+    @property
+    def last(self) -> int:
+        """How many of the last elements of a list are asked for; 0 for what is no list."""
+        return 0
+
     def __init__(self, kind: str, owner: Any, key: Any) -> None:
         self._kind = kind
         self._owner = owner
@@ -144,6 +149,10 @@ def with_places(attempt: Callable[[list[Tracer], list[Place]], T]) -> T:
         try:
             return attempt(places, list(objects.values()))
         except OuterWrite as found:
+            new = [x for x in found.objects if x.name not in objects or x.last > objects[x.name].last]
+            if not new and not found.roots:
+                # It is known here, so it is a block around this one that has to know of it.
+                raise
             places = [*places, *found.roots]
             objects.update({place.name: place for place in found.objects})
 

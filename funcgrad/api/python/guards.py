@@ -1,0 +1,107 @@
+"""Guards: what must hold for a recorded function to stand for the user's own, tested on every call.
+
+``if x < 0: raise ValueError(...)`` and ``assert x > 0`` cannot be recorded: native code raises nothing. What
+is recorded is the path on which nothing is raised, and that path's condition is one more result of the
+Program. Where it is false the user's function is called itself, and raises what it raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from funcgrad.api.arguments import here
+from funcgrad.api.python.recording import Place
+from funcgrad.errors import TracedBranchError
+from funcgrad.ir.catalog import CATALOG
+from funcgrad.tracing.recorder import NO_VALUE, Recorder, active_recorder, recorder_of
+from funcgrad.tracing.tracer import Tracer
+from funcgrad.transforms.replay import inline
+
+
+class Guards:
+    """The guards of one compiled function while it is recorded."""
+
+    __slots__ = ("ok", "root")
+
+    def __init__(self) -> None:
+        self.ok: Any = True
+        """Whether all of them hold: True, or a traced boolean."""
+        self.root: Recorder | None = None
+
+
+_GUARDS: ContextVar[Guards | None] = ContextVar("funcgrad_guards", default=None)
+
+
+@contextmanager
+def guarding() -> Iterator[Guards]:
+    """Within: a function is being recorded, whose guards are collected."""
+    token = _GUARDS.set(Guards())
+    try:
+        found = _GUARDS.get()
+        assert found is not None, "it has just been set"
+        yield found
+    finally:
+        _GUARDS.reset(token)
+
+
+class GuardPlace(Place):
+    """What all guards say together, as a place that blocks change."""
+
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        """A name that no other place has."""
+        return "what is asserted"
+
+    @property
+    def cell_contents(self) -> Any:
+        """Whether all guards so far hold."""
+        return self._owner.ok
+
+    @cell_contents.setter
+    def cell_contents(self, value: Any) -> None:
+        self._owner.ok = outside(value, self._owner.root)
+
+    @cell_contents.deleter
+    def cell_contents(self) -> None:
+        self._owner.ok = True
+
+
+def require(condition: Any) -> None:
+    """Have the function that is being compiled test on every call that a traced boolean is true."""
+    guards = _GUARDS.get()
+    if guards is None:
+        raise TracedBranchError(
+            "whether this raises depends on a traced value, and nothing is there to test it",
+            source=here(),
+            remedy="Check arguments outside, or compile the function with fg.jit, which tests it on every call.",
+        )
+    if guards.root is None:
+        guards.root = active_recorder()
+    place = GuardPlace("attribute", guards, "ok")
+    place.check()
+    place.cell_contents = CATALOG["logical_and"]().bind(condition, guards.ok)
+
+
+def outside(value: Any, root: Recorder | None) -> Any:
+    """The value as one of the innermost block around it, or of the compiled function itself."""
+    while type(value) is Tracer and value._recorder is not root and not value._recorder.block:
+        recorder = value._recorder
+        operands = recorder.operand_values
+        if any(x is NO_VALUE for x in operands):
+            raise TracedBranchError(
+                f"whether this raises depends on a traced value under {recorder.transform}",
+                source=here(),
+                remedy="Check arguments outside of the transformed function.",
+            )
+        n_inputs = len(operands) - len(recorder.operands)
+        program = recorder.program(range(n_inputs), (recorder.index_of(value),), lifted=True)
+        outer = recorder_of(operands)
+        if outer is None:
+            return bool(recorder.value_of(value._index))
+        value = inline(outer, program, operands)[0]
+    return value
