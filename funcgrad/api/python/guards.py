@@ -78,7 +78,7 @@ def require(condition: Any) -> None:
         raise TracedBranchError(
             "whether this raises depends on a traced value, and nothing is there to test it",
             source=here(),
-            remedy="Check arguments outside, or compile the function with fg.jit, which tests it on every call.",
+            remedy="Check arguments outside, or compile it with fg.jit, which tests it on every call.",
         )
     if guards.root is None:
         guards.root = active_recorder()
