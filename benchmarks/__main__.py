@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 
 from benchmarks.harness import FULL, QUICK, Workers, measured
-from benchmarks.libraries import PEERS, is_installed
+from benchmarks.libraries import BESIDE_SCIPY, PEERS, is_installed
 from benchmarks.machine import load, machine, revision, versions
 from benchmarks.model import OURS, Entries, Timing, Workload
 from benchmarks.report import Report
@@ -32,7 +32,11 @@ def parser() -> argparse.ArgumentParser:
         "--only", nargs="+", metavar="NAME", help="these workloads; a * at the end matches more"
     )
     made.add_argument(
-        "--peers", nargs="*", metavar="PEER", default=PEERS, help="these peers; none without a name"
+        "--peers",
+        nargs="*",
+        metavar="PEER",
+        default=(*PEERS, *BESIDE_SCIPY),
+        help="these peers; none without a name",
     )
     made.add_argument(
         "--quick", action="store_true", help="few samples, no slow workloads: does it run at all?"

@@ -15,6 +15,9 @@ from typing import Any
 
 PEERS = ("torch", "autograd", "jax", "numba", "scipy")
 
+BESIDE_SCIPY = ("scipy", "diffrax", "optimistix")
+"""What stands beside `fg.scipy`; a run is complete without the ones that are not installed."""
+
 ENVIRONMENT = {
     "JAX_ENABLE_X64": "1",
     "JAX_PLATFORMS": "cpu",

@@ -14,6 +14,7 @@ from benchmarks.workloads import (
     plain_loops,
     sampling,
     scipy_functions,
+    solvers,
     startup,
 )
 
@@ -29,6 +30,7 @@ WORKLOADS: tuple[Workload, ...] = (
     *plain_loops.WORKLOADS,
     *sampling.WORKLOADS,
     *scipy_functions.WORKLOADS,
+    *solvers.WORKLOADS,
 )
 
 
