@@ -120,8 +120,8 @@ def minimize(
     ``jac="2-point"`` asks for SciPy's differences, where nothing is traced.
 
     The function is recorded once, as by `fg.jit`, unless it branches on values: what it prints or draws, it
-    does once. What is found is differentiable, in every order, in all that objective, bounds and constraints depend on:
-    through the Hessian, and through the Karush-Kuhn-Tucker system of the constraints that are active. Raises
+    does once. What is found is differentiable, in every order, in all that objective, bounds and constraints
+    depend on: through the Hessian, and through the Karush-Kuhn-Tucker system of the constraints that are active. Raises
     NotDifferentiableError, when a derivative is computed, where that system is singular or the search failed.
 
     >>> def fit(a):
