@@ -15,7 +15,7 @@ from typing import Any
 
 PEERS = ("torch", "autograd", "jax", "numba", "scipy")
 
-BESIDE_SCIPY = ("scipy", "diffrax", "optimistix")
+BESIDE_SCIPY = ("diffrax", "optimistix")
 """What stands beside `fg.scipy`; a run is complete without the ones that are not installed."""
 
 ENVIRONMENT = {

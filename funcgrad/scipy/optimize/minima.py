@@ -121,8 +121,9 @@ def minimize(
 
     The function is recorded once, as by `fg.jit`, unless it branches on values: what it prints or draws, it
     does once. What is found is differentiable, in every order, in all that objective, bounds and constraints
-    depend on: through the Hessian, and through the Karush-Kuhn-Tucker system of the constraints that are active. Raises
-    NotDifferentiableError, when a derivative is computed, where that system is singular or the search failed.
+    depend on: through the Hessian, and through the Karush-Kuhn-Tucker system of the constraints that are
+    active. Raises NotDifferentiableError, when a derivative is computed, where that system is singular or the
+    search failed.
 
     >>> def fit(a):
     ...     return fg.scipy.optimize.minimize(lambda x: np.sum((x - a) ** 2 + x**4), np.zeros(2)).x
