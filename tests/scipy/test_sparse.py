@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as sl
 
 import funcgrad as fg
-from funcgrad.errors import UnsupportedFunctionError
+from funcgrad.errors import NotDifferentiableError, UnsupportedFunctionError
 from funcgrad.testing import check_grads
 
 RNG = np.random.default_rng(3)
@@ -239,3 +239,41 @@ def test_what_iterations_find(name: str) -> None:
     np.testing.assert_allclose(second, (nearby[0] - nearby[1]) / (2 * h), rtol=1e-4, atol=1e-5)
     together = fg.vmap(total)(np.stack([plain.data, 1.01 * plain.data]))
     np.testing.assert_allclose(together, [total(plain.data), total(1.01 * plain.data)], rtol=1e-8)
+
+
+@pytest.mark.parametrize("method", ["cg", "gmres", "bicgstab"])
+def test_operators_whose_products_close_over_traced_values(method: str) -> None:
+    symmetric = DENSE @ DENSE.T
+
+    def solution(scale: Any, b: Any) -> Any:
+        def product(v: Any) -> Any:
+            return symmetric @ v + scale * v
+
+        operator = fg.scipy.sparse.linalg.LinearOperator((5, 5), product)
+        return getattr(fg.scipy.sparse.linalg, method)(operator, b, rtol=1e-12)[0]
+
+    scale = np.linspace(1.0, 2.0, 5)
+    expected = np.linalg.solve(symmetric + np.diag(scale), X)
+    np.testing.assert_allclose(solution(scale, X), expected, rtol=1e-8)
+
+    def total(scale: Any, b: Any) -> Any:
+        return np.sum(np.sin(solution(scale, b)))
+
+    value, slopes = fg.value_and_grad(total, argnums=(0, 1))(scale, X)
+    np.testing.assert_allclose(value, np.sum(np.sin(expected)), rtol=1e-9)
+    for compiled, slope in zip(fg.jit(fg.grad(total, argnums=(0, 1)))(scale, X), slopes, strict=True):
+        np.testing.assert_allclose(compiled, slope, rtol=1e-7)
+    check_grads(total, (scale, X), order=2)
+
+
+def test_an_iteration_that_finds_nothing_is_no_solution() -> None:
+    with pytest.raises(NotDifferentiableError, match="stopped without a solution"):
+        fg.grad(
+            lambda b: fg.scipy.sparse.linalg.gmres(sp.csr_array(DENSE), b, maxiter=1, restart=1)[0].sum()
+        )(X)
+
+
+def test_the_transpose_of_an_operator_follows_from_it() -> None:
+    operator = fg.scipy.sparse.linalg.LinearOperator((5, 5), lambda v: DENSE @ v)
+    np.testing.assert_allclose(operator.rmatvec(X), DENSE.T @ X)
+    np.testing.assert_allclose(operator @ MANY, DENSE @ MANY)

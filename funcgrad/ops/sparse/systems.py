@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from funcgrad.errors import DtypeError, ShapeError
+from funcgrad.errors import DtypeError, NotDifferentiableError, ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.arithmetic import neg
 from funcgrad.ops.families import added
@@ -127,9 +127,15 @@ def factors_of(shape: tuple[int, int], data: Any, indices: Any, indptr: Any) -> 
 
 
 def iterated(method: str, a: Any, b: Any, options: Sequence[tuple[str, Any]]) -> Any:
-    """The solution by an iteration of SciPy's, as far as it gets."""
+    """The solution by an iteration of SciPy's; raises NotDifferentiableError where it finds none."""
     linalg: Any = import_module("scipy.sparse.linalg")
-    return getattr(linalg, method)(a, b, **dict(options))[0]
+    found, info = getattr(linalg, method)(a, b, **dict(options))
+    if info:
+        raise NotDifferentiableError(
+            f"{method} stopped without a solution (info = {info}), and where it stopped has no derivative",
+            remedy="Give it more iterations or another tolerance, or use fg.scipy.sparse.linalg.spsolve.",
+        )
+    return found
 
 
 def dominant(rng: np.random.Generator, dtype: np.dtype[Any]) -> Any:

@@ -1,9 +1,11 @@
 """Solutions of sparse systems, with derivatives by the elements of the matrix and by the right-hand side."""
 
+from funcgrad.scipy.sparse.linalg.operators import LinearOperator
 from funcgrad.scipy.sparse.linalg.spectra import eigsh, expm_multiply, lsqr, svds
 from funcgrad.scipy.sparse.linalg.systems import bicgstab, cg, factorized, gmres, splu, spsolve
 
 __all__ = [
+    "LinearOperator",
     "bicgstab",
     "cg",
     "eigsh",

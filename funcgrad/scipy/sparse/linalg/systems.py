@@ -13,6 +13,7 @@ from funcgrad.ops.sparse.systems import SparseSolve
 from funcgrad.ops.structure import aval, cast, shape_of
 from funcgrad.scipy.sparse.arrays import SparseArray, is_sparse, sparse
 from funcgrad.scipy.sparse.constructors import coo_array
+from funcgrad.scipy.sparse.linalg.operators import LinearOperator, solution_by_products
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
@@ -130,22 +131,35 @@ def factorized(A: Any) -> Callable[[Any], Any]:
 def by_iteration(method: str, A: Any, b: Any, options: dict[str, Any]) -> tuple[Any, Any]:
     """A solution and SciPy's account of it: 0, or why it stopped before."""
     plain = {name: value for name, value in options.items() if value is not None}
-    if (
-        recorder_of([elements(A), asoperand(b), *[v for v in plain.values() if isinstance(v, Tracer)]])
-        is None
-    ):
-        found: tuple[Any, Any] = scipys(method)(A, b, **plain)
-        return found
-    refused = [name for name in ("x0", "M", "callback") if plain.get(name) is not None]
-    if refused or (not is_sparse(A) and not hasattr(A, "dtype")):
-        raise UnsupportedFunctionError(
-            f"scipy.sparse.linalg.{method} with {', '.join(refused) or 'an operator'} is not supported "
-            "on traced values",
-            source=Source(*user_location()),
-            remedy="Leave out the starting point and the preconditioner, and give the matrix itself.",
-        )
+    given = ("x0", "M", "callback")
+    if isinstance(A, LinearOperator):
+        used = {name: value for name, value in plain.items() if name not in given}
+        vector = asoperand(b)[:, 0] if is_column(asoperand(b)) else b
+        found = solution_by_products(method, A.matvec, vector, used)
+        if found is not None:
+            refuse_options(method, [name for name in given if name in plain])
+            return found, 0
+    traced = [v for v in plain.values() if isinstance(v, Tracer)]
+    if recorder_of([elements(A), asoperand(b), *traced]) is None:
+        answer: tuple[Any, Any] = scipys(method)(A, b, **plain)
+        return answer
+    unknown = not is_sparse(A) and not isinstance(A, Tracer | np.ndarray)
+    refuse_options(
+        method, [*(name for name in given if name in plain), *(["an operator"] if unknown else [])]
+    )
     b = asoperand(b)
     return solved(compressed(A), b[:, 0] if is_column(b) else b, False, method, plain), 0
+
+
+def refuse_options(method: str, refused: list[str]) -> None:
+    """Raise for what has no derivative here."""
+    if refused:
+        raise UnsupportedFunctionError(
+            f"scipy.sparse.linalg.{method} with {', '.join(refused)} is not supported on traced values",
+            source=Source(*user_location()),
+            remedy="Leave out the starting point and the preconditioner, and give the matrix itself "
+            "or fg.scipy.sparse.linalg.LinearOperator.",
+        )
 
 
 def cg(
