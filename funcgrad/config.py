@@ -8,9 +8,16 @@ from __future__ import annotations
 import os
 from typing import Literal
 
-__all__ = ["notices", "notices_are_given", "tracebacks", "tracebacks_are_full"]
+__all__ = [
+    "constructors",
+    "constructors_are_seen",
+    "notices",
+    "notices_are_given",
+    "tracebacks",
+    "tracebacks_are_full",
+]
 
-_NOTICES, _TRACEBACKS = "FUNCGRAD_NOTICES", "FUNCGRAD_TRACEBACKS"
+_NOTICES, _TRACEBACKS, _CONSTRUCTORS = "FUNCGRAD_NOTICES", "FUNCGRAD_TRACEBACKS", "FUNCGRAD_CONSTRUCTORS"
 _OFF = ("0", "off", "no", "false")
 
 
@@ -46,3 +53,19 @@ def tracebacks(kind: Literal["short", "full"]) -> None:
 def tracebacks_are_full() -> bool:
     """Whether library frames are shown in tracebacks."""
     return os.environ.get(_TRACEBACKS, "") == "full"
+
+
+def constructors(seen: bool) -> None:
+    """Let ``np.zeros``, ``np.asarray`` and their kin make arrays of traces in traced functions, or do not.
+
+    As ``FUNCGRAD_CONSTRUCTORS=0`` in the environment. They do unless this says otherwise; without it, traced
+    values are written into arrays of ``fg.numpy.zeros``. Under `fg.jit` its option ``control_flow`` decides.
+
+    >>> constructors(True)
+    """
+    os.environ[_CONSTRUCTORS] = "1" if seen else "0"
+
+
+def constructors_are_seen() -> bool:
+    """Whether traced functions see NumPy's constructors make arrays of traces."""
+    return os.environ.get(_CONSTRUCTORS, "").lower() not in _OFF

@@ -252,7 +252,7 @@ def test_branch_on_an_example_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "convert", [float, int, bool, np.asarray, complex, lambda x: x.item(), lambda x: [1, 2][x]]
+    "convert", [float, int, bool, np.float64, complex, lambda x: x.item(), lambda x: [1, 2][x]]
 )
 def test_values_of_an_example_do_not_exist(convert: Any) -> None:
     with pytest.raises(TypeError):

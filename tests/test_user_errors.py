@@ -129,7 +129,9 @@ def test_float_of_a_tracer_without_a_value() -> None:
     )
 
 
-def test_asarray_of_a_tracer_without_a_value() -> None:
+def test_asarray_of_a_tracer_without_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FUNCGRAD_CONSTRUCTORS", "0")
+
     def rows(x: Any) -> Any:
         return np.asarray(x).sum()
 
@@ -192,7 +194,9 @@ def test_a_traced_size_says_how_to_make_it_known() -> None:
     )
 
 
-def test_assigning_a_tracer_into_a_real_array() -> None:
+def test_assigning_a_tracer_into_a_real_array(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FUNCGRAD_CONSTRUCTORS", "0")
+
     def powers(x: Any) -> Any:
         table = np.zeros(3)
         table[0] = x**2

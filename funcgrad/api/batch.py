@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from funcgrad import tree
 from funcgrad.api.arguments import here, leaf_aval
 from funcgrad.api.calls import run, trace
+from funcgrad.api.python.seen import seen
 from funcgrad.api.transformed import TransformedFunction, transform
 from funcgrad.errors import ArgnumsError, ShapeError, TreeError
 from funcgrad.ir.avals import Aval
@@ -91,7 +92,7 @@ def vmap(
 
         def call(tracers: list[Tracer]) -> Any:
             inner_args, inner_kwargs = mapping.with_examples(tracers)
-            return fun(*inner_args, **inner_kwargs)
+            return seen(fun)(*inner_args, **inner_kwargs)
 
         def collect(result: Any) -> list[Any]:
             outs, out_tree = tree.flatten(result)

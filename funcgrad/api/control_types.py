@@ -15,6 +15,7 @@ from funcgrad import tree
 from funcgrad.api.arguments import here
 from funcgrad.api.calls import Traced
 from funcgrad.api.python.recording import OuterWrite, traced_and_restored
+from funcgrad.api.python.seen import seen
 from funcgrad.errors import DtypeError, FuncgradError, ShapeError, TreeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
@@ -75,7 +76,7 @@ def recorded(
     structure: list[Any] = []
 
     def call(tracers: list[Tracer]) -> Any:
-        return function(*tree.unflatten(treedef, tracers))
+        return seen(function)(*tree.unflatten(treedef, tracers))
 
     def collect(result: Any) -> list[Any]:
         if check is not None:

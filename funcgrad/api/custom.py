@@ -11,6 +11,7 @@ from funcgrad import tree
 from funcgrad.api.arguments import here, leaf_aval, normalized_argnums
 from funcgrad.api.calls import Traced, name_of, trace
 from funcgrad.api.custom_rules import CallShape, VjpRules, jvp_rule
+from funcgrad.api.python.seen import seen
 from funcgrad.api.transformed import transform
 from funcgrad.errors import CustomRuleError
 from funcgrad.tracing.labelled import plain_leaves
@@ -40,7 +41,7 @@ class FlatCall:
     def call(self, leaves: Sequence[Any]) -> Any:
         """The function on these leaves, without its rule."""
         fun = self.shape.fun
-        return (fun.function if isinstance(fun, CustomFunction) else fun)(*self.shape.arguments(leaves))
+        return seen(fun.function if isinstance(fun, CustomFunction) else fun)(*self.shape.arguments(leaves))
 
     def traced(self, what: str) -> tuple[Traced, Any]:
         """The function recorded at these leaves, and the structure of its result."""

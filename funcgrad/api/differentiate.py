@@ -16,6 +16,7 @@ from funcgrad.api.arguments import Argnums, Selection, check_differentiable, her
 from funcgrad.api.calls import run, trace
 from funcgrad.api.linear_maps import Pullback, Pushforward
 from funcgrad.api.points import PointTrace, linearize_programs, rebuilt_arguments, vjp_programs
+from funcgrad.api.python.seen import seen
 from funcgrad.api.results import NO_AUX, Aux, full_gradients, matching_leaves, scalar_output
 from funcgrad.api.transformed import TransformedFunction, transform
 from funcgrad.errors import (
@@ -180,7 +181,7 @@ def value_and_gradient_of(
         aux = Aux(True) if has_aux else NO_AUX
 
         def call(tracers: list[Tracer]) -> Any:
-            return selection.call(fun, tracers)
+            return selection.call(seen(fun), tracers)
 
         def collect(result: Any) -> list[Any]:
             return [scalar_output(aux.value_of(result), holomorphic, fun), *aux.leaves]
@@ -361,7 +362,7 @@ def linear_transpose(fun: Function, *primals: Any) -> Callable[[Any], tuple[Any,
     structure: list[Any] = []
 
     def call(tracers: list[Tracer]) -> Any:
-        return fun(*rebuilt_arguments(in_trees, tracers))
+        return seen(fun)(*rebuilt_arguments(in_trees, tracers))
 
     def collect(result: Any) -> list[Any]:
         outs, treedef = tree.flatten(result)

@@ -8,6 +8,7 @@ from typing import Any, Literal, overload
 from funcgrad import tree
 from funcgrad.api.arguments import leaf_aval
 from funcgrad.api.calls import trace
+from funcgrad.api.python.seen import seen
 from funcgrad.api.transformed import TransformedFunction, transform
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
@@ -64,7 +65,7 @@ def make_program(
 
         def call(tracers: list[Tracer]) -> Any:
             given, named = tree.unflatten(treedef, tracers)
-            return fun(*[args[n] if n in numbers else x for n, x in enumerate(given)], **named)
+            return seen(fun)(*[args[n] if n in numbers else x for n, x in enumerate(given)], **named)
 
         def collect(result: Any) -> list[Any]:
             outs, out_tree = tree.flatten(result)

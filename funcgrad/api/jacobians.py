@@ -12,6 +12,7 @@ from funcgrad.api.arguments import Argnums, Selection, check_differentiable, her
 from funcgrad.api.batch import vmap
 from funcgrad.api.calls import name_of
 from funcgrad.api.differentiate import grad, jvp, linearize, vjp
+from funcgrad.api.python.seen import seen
 from funcgrad.api.transformed import TransformedFunction, transform
 from funcgrad.errors import NotDifferentiableError, TreeError
 from funcgrad.ir.avals import Aval
@@ -68,7 +69,7 @@ def jacfwd(fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorph
         avals = check_differentiable(selection, "jacfwd", holomorphic=holomorphic, allow_int=False)
 
         def of_leaves(leaves: list[Any]) -> Any:
-            return selection.call(fun, leaves)
+            return selection.call(seen(fun), leaves)
 
         push: Function
         out, push, *aux = linearize(of_leaves, selection.leaves, has_aux=has_aux)
@@ -131,7 +132,7 @@ def jacrev(
         ins = check_differentiable(selection, "jacrev", holomorphic=holomorphic, allow_int=allow_int)
 
         def of_leaves(leaves: list[Any]) -> Any:
-            return selection.call(fun, leaves)
+            return selection.call(seen(fun), leaves)
 
         pullback: Function
         out, pullback, *aux = vjp(of_leaves, selection.leaves, has_aux=has_aux)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from funcgrad import tree
 from funcgrad.api.arguments import leaf_aval
 from funcgrad.api.calls import run, trace
+from funcgrad.api.python.seen import seen
 from funcgrad.api.results import NO_AUX, Aux
 from funcgrad.ir.program import Program
 from funcgrad.tracing.labelled import plain_leaves
@@ -55,7 +56,7 @@ class PointTrace:
         counts: list[Any] = []
 
         def call(tracers: list[Tracer]) -> Any:
-            return fun(*rebuilt_arguments(self.in_trees, tracers))
+            return seen(fun)(*rebuilt_arguments(self.in_trees, tracers))
 
         def collect(result: Any) -> list[Any]:
             outs, treedef = tree.flatten(aux.value_of(result))

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, ParamSpec
 from funcgrad import tree
 from funcgrad.api.calls import as_value, name_of, trace
 from funcgrad.api.jit import JittedFunction
+from funcgrad.api.python.seen import seen
 from funcgrad.ir.avals import aval_of
 from funcgrad.ir.presenters import presenter
 from funcgrad.ir.program import Program
@@ -248,7 +249,7 @@ def recorded(fun: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
         for k, tracer in zip(dynamic_places, tracers, strict=True):
             filled[k] = tracer
         new_args, new_kwargs = tree.unflatten(treedef, filled)
-        return fun(*new_args, **new_kwargs)
+        return seen(fun)(*new_args, **new_kwargs)
 
     # With values: what is not jitted may branch on them, and does so here as it does outside.
     traced = trace(fun, call, given, "profile", tree.leaves, avals=[aval_of(x) for x in given])

@@ -11,6 +11,7 @@ from funcgrad import tree
 from funcgrad.api.arguments import here
 from funcgrad.errors import DtypeError, NonScalarGradError, ShapeError, TreeError
 from funcgrad.ir.avals import Aval
+from funcgrad.numpy.open_arrays import plain
 from funcgrad.ops.families import aval as aval_of_any
 from funcgrad.ops.structure import cast
 from funcgrad.tracing.lists import asoperand
@@ -41,7 +42,7 @@ class Aux:
             )
         value, aux = result
         leaves, self._structure = tree.flatten(aux)
-        self._slots = [x if isinstance(x, Tracer) else _Kept(x) for x in leaves]
+        self._slots = [x if isinstance(x, Tracer) else _Kept(plain(x)) for x in leaves]
         self.leaves = [x for x in leaves if isinstance(x, Tracer)]
         return value
 

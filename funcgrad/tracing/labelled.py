@@ -27,7 +27,12 @@ def is_labelled(x: Any) -> bool:
 
 
 def values_of(x: Any) -> Any:
-    """The values of a labelled array, or the tracer that it holds; warns that the labels are gone."""
+    """The values of a labelled array, or the tracer that it holds; warns that the labels are gone.
+
+    Arrays that say that they are NumPy's own have no labels to lose.
+    """
+    if isinstance(x, np.ndarray):
+        return x.to_numpy()  # type: ignore[attr-defined]
     held = getattr(x, "data", None)
     if type(held) is Tracer:
         return held

@@ -217,6 +217,13 @@ class Recorder:
             self._held.append(given)
         return index
 
+    def constant(self, array: Any) -> int:
+        """The index of an array of numbers that will stay as it is; the caller sees to that."""
+        index = self._captured.get(id(array))
+        if index is None:
+            index = self._captured[id(array)] = self._operand(aval_of(array), array, False)
+        return index
+
     # -- operations ------------------------------------------------------------------------------------
 
     def record(self, primitive: Any, inputs: Sequence[Any]) -> Any:
@@ -460,6 +467,17 @@ def differentiates(recorder: Recorder | None) -> bool:
 def outlived(recorder: Recorder | None) -> bool:
     """Whether a trace around this one will differentiate what is recorded here, after this one has ended."""
     return recorder is not None and recorder.derivatives > differentiates(recorder)
+
+
+def recorder_at(level: int) -> Recorder | None:
+    """The open trace of this level, or the nearest to it; None where there is none."""
+    recorder = _active.get()
+    while recorder is not None and recorder.level > level:
+        outer = recorder._token.old_value
+        if not isinstance(outer, Recorder):
+            break
+        recorder = outer
+    return recorder
 
 
 def captured(array: Any, recorder: Recorder | None) -> Any:

@@ -35,10 +35,16 @@ _JOINED = (
 )
 
 
-class Tracer:
-    """An array whose operations are recorded. Behaves like the NumPy array it stands for."""
+class TracerMemory:
+    """What a tracer consists of, and an array that may become one: Python gives such a class to the other."""
 
     __slots__ = ("__weakref__", "_alias", "_index", "_recorder", "_view", "aval")
+
+
+class Tracer(TracerMemory):
+    """An array whose operations are recorded. Behaves like the NumPy array it stands for."""
+
+    __slots__ = ()
     __array_priority__ = 1000.0
     __pandas_priority__ = 5000
     """Above pandas' own, so that its operators leave operations with tracers to the tracers."""

@@ -25,6 +25,12 @@ fnp = fg.numpy
 X = np.array([1.0, 2.0, 3.0])
 
 
+@pytest.fixture(autouse=True)
+def constructors_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What holds where NumPy's constructors are not seen: in other packages' code, and without a source."""
+    monkeypatch.setenv("FUNCGRAD_CONSTRUCTORS", "0")
+
+
 class Holder:
     """Something with an attribute."""
 

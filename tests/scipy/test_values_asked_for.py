@@ -40,6 +40,12 @@ WITHOUT: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def constructors_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What holds where NumPy's constructors are not seen: in other packages' code, and without a source."""
+    monkeypatch.setenv("FUNCGRAD_CONSTRUCTORS", "0")
+
+
 @pytest.mark.parametrize("transform", [fg.grad, fg.make_program], ids=["grad", "make_program"])
 @pytest.mark.parametrize("name", WITH_COUNTERPART)
 def test_it_names_the_function_that_keeps_the_gradient(name: str, transform: Any) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
+from funcgrad.api.python.seen import seen
 from funcgrad.api.transformed import TransformedFunction
 from funcgrad.tracing.python.functions import NoSource, is_users, rewritten_function
 
@@ -57,7 +58,8 @@ def rewritten_or_same(function: FunctionType, hooks: Any) -> Any:
         return rewritten_function(function, hooks)
     except NoSource as reason:
         hooks.note_without_source(function, str(reason))
-        return function
+        # A generator has no blocks that could be recorded, but calls that may be seen.
+        return seen(function)
 
 
 def transformed_again(function: Any, hooks: Any) -> Any:

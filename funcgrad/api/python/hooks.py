@@ -20,13 +20,16 @@ from funcgrad.api.python.guards import require
 from funcgrad.api.python.known import known_loop
 from funcgrad.api.python.loops import INDEX, FirstTripDiffers, Items, Loop, repeated
 from funcgrad.api.python.recording import Place, current_block, note_made, refuse_change
+from funcgrad.api.python.seen import joiner
+from funcgrad.numpy.made_inside import SUBSCRIPTED, instead_of
+from funcgrad.numpy.open_arrays import OpenArray, become_traced
 from funcgrad.source import is_library_code
 from funcgrad.tracing.python.functions import is_users
 from funcgrad.tracing.python.standins import stand_in_for
 from funcgrad.tracing.tracer import Tracer
 
 Block = Callable[..., Any]
-_THEIRS = frozenset({FunctionType, BuiltinMethodType, type(np.sum)})
+_THEIRS = frozenset({FunctionType, BuiltinMethodType, type(np.sum), np.ufunc})
 """The types of functions that something may stand in for."""
 UNROLLED_OPERATIONS = 40
 """A loop over a known range is unrolled while its trips together have no more operations than this."""
@@ -59,7 +62,7 @@ class Hooks:
         """What is called instead of `function`."""
         kind = type(function)
         if kind in _THEIRS:
-            found = stand_in_for(function)
+            found = stand_in_for(function) or self._instead_of(function)
             if found is not None:
                 return found
         if kind is FunctionType and (function.__module__ or "").startswith("funcgrad."):
@@ -67,6 +70,11 @@ class Hooks:
         if kind is BuiltinMethodType:
             return self._builtin(function)
         return self._class(function) if kind is type else recordable(function, self)
+
+    def _instead_of(self, function: Any) -> Any:
+        """What takes traced values and lists of them in place of a function of NumPy's or SciPy's."""
+        theirs = type(function) is not FunctionType or not self.is_users(function)
+        return instead_of(function) if theirs else None
 
     def _builtin(self, function: Any) -> Any:
         found = builtin_functions.BUILTINS.get(function)
@@ -257,6 +265,8 @@ class Hooks:
 
     def item(self, x: Any, index: Any) -> Any:
         """``x[index]``"""
+        if id(x) in SUBSCRIPTED:
+            return joiner(x)[index]
         if type(x) is Tracer or not builtin_functions.is_traced_index(index):
             return x[index]
         return builtin_functions.item_of(x, index)
@@ -268,6 +278,8 @@ class Hooks:
                 refuse_change(x, f"an element of a {type(x).__name__} is set at a traced index")
             elif type(x) in (list, dict):
                 Place("element", x, index).check()
+            elif type(x) is OpenArray:
+                become_traced(x)
             elif isinstance(x, np.ndarray):
                 refuse_change(x, "an element of an array that is not traced is set")
         x[index] = value

@@ -36,6 +36,10 @@ class NoSource(Exception):
     """Says why the code of a function cannot be rewritten."""
 
 
+_ORIGINALS: dict[int, CodeType | None] = {}
+"""By the id of code that was rewritten in any way, what it was made from; None for blocks."""
+
+
 class CodeCache:
     """Rewritten code by code object, and the trees of source files."""
 
@@ -44,9 +48,6 @@ class CodeCache:
         self._made: set[int] = set()
         """The ids of code that is rewritten already; `_codes` and `_kept` keep it alive."""
         self._kept: list[CodeType] = []
-        self._originals: dict[int, CodeType | None] = {}
-        """By the id of rewritten code, what it was made from; None for blocks."""
-        self._trees: dict[str, tuple[str, ast.Module]] = {}
         self._lock = Lock()
 
     def is_rewritten(self, code: CodeType) -> bool:
@@ -71,12 +72,12 @@ class CodeCache:
 
     def original(self, code: CodeType) -> CodeType | None:
         """The code that was rewritten into this; None for blocks, which are part of another function."""
-        return self._originals.get(id(code), code)
+        return _ORIGINALS.get(id(code), code)
 
     def _note(self, code: CodeType, around: CodeType, original: CodeType | None) -> None:
         self._made.add(id(code))
         self._kept.append(code)
-        self._originals[id(code)] = original
+        _ORIGINALS[id(code)] = original
         inside = {
             (x.co_name, x.co_firstlineno): x
             for x in (original or around).co_consts
@@ -89,12 +90,7 @@ class CodeCache:
 
     def _rewrite(self, code: CodeType) -> CodeType:
         node, owner = self._definition(code)
-        if isinstance(node, ast.Lambda):
-            body: list[ast.stmt] = [
-                ast.copy_location(ast.Return(rewritten_expression(node, owner)), node.body)
-            ]
-        else:
-            body = rewritten_body(node, owner)
+        body = self.body_of(node, owner, code)
         made = ast.FunctionDef(
             name=_FUNCTION, args=bare(node.args), body=body, decorator_list=[], returns=None
         )
@@ -125,12 +121,26 @@ class CodeCache:
             inner = next(x for x in inner.co_consts if isinstance(x, CodeType) and x.co_name == wanted)
         return renamed(inner, code.co_name, code.co_qualname)
 
+    def body_of(
+        self, node: ast.FunctionDef | ast.Lambda, owner: str | None, code: CodeType
+    ) -> list[ast.stmt]:
+        """The statements of the new function."""
+        if isinstance(node, ast.Lambda):
+            return [ast.copy_location(ast.Return(rewritten_expression(node, owner)), node.body)]
+        return rewritten_body(node, owner)
+
+    def refuse_suspending(self, node: ast.FunctionDef | ast.Lambda) -> None:
+        """Raise NoSource for generators: their blocks cannot become functions."""
+        if isinstance(node, ast.FunctionDef) and suspends(node):
+            raise NoSource("it is a generator")
+        if isinstance(node, ast.Lambda) and not can_be_rewritten(node.body):
+            raise NoSource("it is a generator")
+
     # -- finding the source --------------------------------------------------------------------------------
 
     def _definition(self, code: CodeType) -> tuple[ast.FunctionDef | ast.Lambda, str | None]:
         """A fresh copy of the definition behind the code, and the class around it."""
-        tree = self._tree(code.co_filename)
-        found = list(definitions(tree, code))
+        found = FILES.definitions(code)
         if len(found) > 1:
             found = [x for x in found if covers(x[0], code)]
         if len(found) != 1:
@@ -140,10 +150,7 @@ class CodeCache:
             raise NoSource("it is asynchronous")
         if [x.arg for x in every_parameter(node.args)] != list(code.co_varnames[: count_parameters(code)]):
             raise NoSource("its file has changed since it was loaded")
-        if isinstance(node, ast.FunctionDef) and suspends(node):
-            raise NoSource("it is a generator")
-        if isinstance(node, ast.Lambda) and not can_be_rewritten(node.body):
-            raise NoSource("it is a generator")
+        self.refuse_suspending(node)
         called = {
             x.func.id for x in ast.walk(node) if isinstance(x, ast.Call) and isinstance(x.func, ast.Name)
         }
@@ -152,35 +159,50 @@ class CodeCache:
         # Rewriting changes nodes in place, and the tree may be asked for again.
         return copy.deepcopy(node), owner
 
-    def _tree(self, file: str) -> ast.Module:
+
+Definition = tuple[Any, str | None]
+"""A node that defines a function, and the name of the class around it."""
+
+
+class SourceFiles:
+    """The definitions of source files by name and first line, found once for each text of a file."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, tuple[str, dict[tuple[str, int], list[Definition]]]] = {}
+
+    def definitions(self, code: CodeType) -> list[Definition]:
+        """The definitions at the code's first line that have its name; raises NoSource without a source."""
+        file = code.co_filename
         text = "".join(linecache.getlines(file))
-        known = self._trees.get(file)
+        known = self._files.get(file)
         if known is None or known[0] != text:
             if not text:
                 raise NoSource("its source is not to be had")
             try:
-                known = text, ast.parse(text, file)
+                tree = ast.parse(text, file)
             except SyntaxError:
                 raise NoSource("its source is not a module of Python") from None
-            self._trees[file] = known
-        return known[1]
+            known = self._files[file] = text, every_definition(tree)
+        return known[1].get((code.co_name, code.co_firstlineno), [])
 
 
-def definitions(tree: ast.Module, code: CodeType) -> Any:
-    """The definitions at the code's first line that have its name, each with the class around it."""
-    is_lambda = code.co_name == "<lambda>"
+def every_definition(tree: ast.Module) -> dict[tuple[str, int], list[Definition]]:
+    """The functions and lambdas of a module by name and first line, decorators counted."""
+    found: dict[tuple[str, int], list[Definition]] = {}
     stack: list[tuple[ast.AST, str | None]] = [(tree, None)]
     while stack:
         node, owner = stack.pop()
         if isinstance(node, ast.Lambda):
-            if is_lambda and node.lineno == code.co_firstlineno:
-                yield node, owner
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not is_lambda:
+            found.setdefault(("<lambda>", node.lineno), []).append((node, owner))
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             first = min([node.lineno, *[x.lineno for x in node.decorator_list]])
-            if node.name == code.co_name and first == code.co_firstlineno:
-                yield node, owner
+            found.setdefault((node.name, first), []).append((node, owner))
         inner = node.name if isinstance(node, ast.ClassDef) else owner
         stack += [(x, inner) for x in ast.iter_child_nodes(node)]
+    return found
+
+
+FILES = SourceFiles()
 
 
 def covers(node: ast.FunctionDef | ast.Lambda, code: CodeType) -> bool:
@@ -240,7 +262,12 @@ def rewritten_function(function: FunctionType, hooks: Any) -> FunctionType:
     code = function.__code__
     if CODES.is_rewritten(code):
         return function
-    made = CODES.rewritten(code)
+    return twin_of(function, CODES.rewritten(code), hooks)
+
+
+def twin_of(function: FunctionType, made: CodeType, hooks: Any) -> FunctionType:
+    """The function with other code, which sees `hooks` in a cell of its own."""
+    code = function.__code__
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
     cells[HOOKS] = CellType(hooks)
     closure = tuple([cells[x] for x in made.co_freevars])

@@ -1,0 +1,121 @@
+"""The user's functions as un-jitted transforms call them: NumPy's constructors make arrays to be traced.
+
+A function and those that it calls are run from code whose calls ask what to call, in words of
+`funcgrad.tracing.python.calls`. Functions of which nothing is asked are run as they are, and so is what `jit`
+has rewritten in its own way.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import FunctionType, MethodType
+from typing import Any
+
+import funcgrad.numpy as fnp
+from funcgrad.config import constructors_are_seen
+from funcgrad.numpy.made_inside import SUBSCRIPTED, instead_of, matters
+from funcgrad.numpy.open_arrays import has_traced
+from funcgrad.tracing.python.calls import CallCache, Twins
+from funcgrad.tracing.python.functions import is_users
+
+__all__ = ["seen"]
+
+Function = Callable[..., Any]
+
+
+class Calls:
+    """What rewritten calls ask."""
+
+    def function(self, function: Any) -> Any:
+        """What is called instead of `function`."""
+        kind = type(function)
+        if kind is FunctionType:
+            if function.__module__ is not None and function.__module__.startswith("funcgrad."):
+                return handing_over(function)
+            if is_users(function.__code__):
+                return TWINS.of(function)
+        elif kind is MethodType:
+            return seen(function)
+        elif kind is type:
+            return function
+        found = instead_of(function)
+        return function if found is None else found
+
+    def subscripted(self, x: Any) -> Any:
+        """``np.r_`` and ``np.c_``, or what takes traced values in their brackets."""
+        return joiner(x)
+
+
+class Joiner:
+    """Joins what stands in brackets, by NumPy or by us."""
+
+    __slots__ = ("_ours", "_theirs")
+
+    def __init__(self, theirs: Any, ours: Any) -> None:
+        self._theirs = theirs
+        self._ours = ours
+
+    def __getitem__(self, key: Any) -> Any:
+        return (self._ours if has_traced(key if type(key) is tuple else (key,)) else self._theirs)[key]
+
+
+def joiner(x: Any) -> Any:
+    """What stands in for ``np.r_`` and ``np.c_``; anything else as it is."""
+    name = SUBSCRIPTED.get(id(x))
+    return x if name is None else Joiner(x, getattr(fnp, name))
+
+
+def handing_over(function: FunctionType) -> Function:
+    """A function of ours, which is handed the user's functions as they are seen."""
+
+    def calling(*args: Any, **kwargs: Any) -> Any:
+        given = [seen(x) if type(x) is FunctionType else x for x in args]
+        named = {key: seen(x) if type(x) is FunctionType else x for key, x in kwargs.items()}
+        return function(*given, **named)
+
+    return calling
+
+
+def may_matter(value: Any) -> bool:
+    """Whether a call of a global name may have to be another."""
+    if isinstance(value, FunctionType) and is_users(value.__code__):
+        return True
+    if isinstance(value, FunctionType) and (value.__module__ or "").startswith("funcgrad."):
+        return True
+    if isinstance(value, type):
+        return False
+    return matters(value)
+
+
+TWINS = Twins(CallCache(may_matter), Calls())
+
+
+def seen(function: Any) -> Any:
+    """The function, in whose calls NumPy's constructors make arrays that traced values can be written into.
+
+    >>> def f(x):
+    ...     z = np.zeros(3)
+    ...     z[0] = x**2
+    ...     return np.sum(z)
+    >>> fg.grad(f)(3.0)
+    np.float64(6.0)
+    """
+    kind = type(function)
+    if kind is FunctionType:
+        twin = TWINS.of(function)
+        return twin if twin is function or constructors_are_seen() else function
+    if kind is MethodType:
+        inner = seen(function.__func__)
+        return function if inner is function.__func__ else MethodType(inner, function.__self__)
+    if kind is functools.partial:
+        inner = seen(function.func)
+        return (
+            function
+            if inner is function.func
+            else functools.partial(inner, *function.args, **function.keywords)
+        )
+    call = kind.__dict__.get("__call__") if kind.__module__.partition(".")[0] != "funcgrad" else None
+    if isinstance(call, FunctionType) and is_users(call.__code__):
+        return MethodType(seen(call), function)
+    return function

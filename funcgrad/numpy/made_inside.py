@@ -1,0 +1,205 @@
+"""What is called instead of NumPy's and SciPy's functions in the user's code, while a trace is open.
+
+Constructors make open arrays (see `funcgrad.numpy.open_arrays`); what is given a traced value, or a list with
+one in it, keeps it traced; functions of SciPy's are ours where they are given one. Outside of a trace, and in
+code of other packages, everything is as it was.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from funcgrad.numpy.creation import array, asanyarray, asarray
+from funcgrad.numpy.dispatch import FUNCTIONS, implementation_of
+from funcgrad.numpy.open_arrays import OpenArray, has_traced, opened, plain
+from funcgrad.tracing.constants import is_constant
+from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.recorder import active_recorder
+from funcgrad.tracing.refusals import counterpart, named_in_scipy
+from funcgrad.tracing.tracer import Tracer
+
+__all__ = ["SUBSCRIPTED", "instead_of", "matters"]
+
+Function = Callable[..., Any]
+
+CONSTRUCTORS = frozenset(
+    [
+        *(np.zeros, np.ones, np.empty, np.full, np.eye, np.identity, np.arange, np.linspace, np.logspace),
+        *(np.geomspace, np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.tri, np.vander, np.diag),
+        *(np.diagflat, np.tile, np.repeat, np.indices, np.fromfunction, np.hanning, np.hamming, np.bartlett),
+        *(np.blackman, np.kaiser, np.tril, np.triu, np.loadtxt, np.genfromtxt, np.fromstring, np.frombuffer),
+    ]
+)
+"""Functions whose results are arrays of their own."""
+
+CONVERTERS: dict[Any, Function] = {
+    np.array: array,
+    np.asarray: asarray,
+    np.asanyarray: asanyarray,
+    np.ascontiguousarray: lambda a, dtype=None, **_: asarray(a, dtype),
+    np.asfortranarray: lambda a, dtype=None, **_: asarray(a, dtype),
+    np.asarray_chkfinite: lambda a, dtype=None, **_: asarray(a, dtype),
+    np.require: lambda a, dtype=None, **_: asarray(a, dtype),
+    np.copy: lambda a, **_: array(a),
+    np.fromiter: lambda iterable, dtype=None, **_: array(iterable, dtype),
+}
+"""Functions that make an array of something, and ours for what is traced."""
+
+
+def constructing(function: Function) -> Function:
+    """A constructor, whose result can be written into."""
+
+    def construct(*args: Any, **kwargs: Any) -> Any:
+        if "like" in kwargs:
+            return function(*args, **kwargs)
+        if has_traced(args) or (kwargs and has_traced(tuple(kwargs.values()))):
+            return (implementation_of(function) or function)(*args, **kwargs)
+        made = function(*plain(args), **kwargs)
+        return opened(made) if type(made) is np.ndarray else made
+
+    return construct
+
+
+def converting(function: Function, ours: Function) -> Function:
+    """``np.asarray`` and its kin: traced values stay traced, and arrays stay the arrays they are."""
+
+    def convert(*args: Any, **kwargs: Any) -> Any:
+        first = args[0] if args else kwargs.get("object", kwargs.get("a"))
+        if function is np.fromiter and not isinstance(first, np.ndarray | Tracer):
+            first = list(first)
+            args = (first, *args[1:])
+        if has_gradient(first) or "like" in kwargs:
+            return ours(*args, **kwargs) if "like" not in kwargs else function(*args, **kwargs)
+        made = function(*plain(args), **kwargs)
+        held = plain(first)
+        if type(first) is OpenArray and made is held:
+            return first
+        shares = isinstance(held, np.ndarray) and np.may_share_memory(made, held)
+        return made if shares or type(made) is not np.ndarray else opened(made)
+
+    return convert
+
+
+def has_gradient(x: Any) -> bool:
+    """Whether a traced value with a derivative to lose, or without a value, stands in nested lists."""
+    if type(x) is Tracer:
+        return not (is_constant(x) and x.has_value())
+    return isinstance(x, list | tuple) and any(has_gradient(item) for item in x)
+
+
+def joining(function: Function) -> Function:
+    """A function of NumPy's that also takes lists of traced numbers."""
+
+    def join(*args: Any, **kwargs: Any) -> Any:
+        if any(isinstance(x, list | tuple) and has_traced((x,)) for x in args):
+            given = [joined(x) for x in args]
+            return function(*given, **kwargs)
+        return function(*args, **kwargs)
+
+    return join
+
+
+def joined(x: Any) -> Any:
+    """A list of traced numbers as one traced array; a list of arrays of several shapes as it is."""
+    if not isinstance(x, list | tuple) or not has_traced((x,)):
+        return x
+    shapes = {np.shape(item) if not isinstance(item, list | tuple) else None for item in x}
+    return asoperand(x) if len(shapes) == 1 else x
+
+
+def others(function: Function) -> Function:
+    """A function of another package: of ours, if it has one of that name and is given a traced value."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if has_traced(args) or (kwargs and has_traced(tuple(kwargs.values()))):
+            ours = ours_for(function)
+            return (ours or function)(*args, **kwargs)
+        named = {key: plain(value) for key, value in kwargs.items()}
+        return function(*plain(args), **named)
+
+    return call
+
+
+def ours_for(function: Any) -> Function | None:
+    """The function of `funcgrad.scipy` for one of SciPy's; None where there is none."""
+    named = named_in_scipy(function)
+    if named is None or getattr(sys.modules[named[0]], named[1], None) is not function:
+        return None
+    spelled = counterpart(*named)
+    if spelled is None:
+        return None
+    module, _, name = spelled.rpartition(".")
+    found: Function = getattr(import_module(module.replace("fg", "funcgrad", 1)), name)
+    return found
+
+
+_INSTEAD: dict[int, tuple[Any, Function]] = {}
+
+
+def instead_of(function: Any) -> Function | None:
+    """What is called instead of a function that is no user's; None where it is called as it is."""
+    found = _INSTEAD.get(id(function))
+    if found is not None and found[0] is function:
+        return found[1] if active_recorder() is not None else None
+    if not matters(function):
+        return None
+    made = made_for(function)
+    if len(_INSTEAD) > _MOST:
+        _INSTEAD.clear()
+    _INSTEAD[id(function)] = function, made
+    return made if active_recorder() is not None else None
+
+
+_MOST = 2048
+
+
+def made_for(function: Any) -> Function:
+    """What is called instead of a function that matters."""
+    if function in CONVERTERS:
+        return converting(function, CONVERTERS[function])
+    if function in CONSTRUCTORS:
+        return constructing(function)
+    numpys = is_numpys(function) or isinstance(function, np.ufunc)
+    return joining(function) if numpys else others(function)
+
+
+def matters(function: Any) -> bool:
+    """Whether something else may be called instead of a function of a package's, or of Python's own."""
+    try:
+        if function in CONVERTERS or function in CONSTRUCTORS:
+            return True
+    except TypeError:  # it has no hash, so it is none of them
+        return False
+    if isinstance(function, np.ufunc) or is_numpys(function):
+        return function not in OF_SEVERAL and (
+            implementation_of(function) is not None or function in FUNCTIONS
+        )
+    module = str(getattr(function, "__module__", None) or type(function).__module__)
+    package = module.partition(".")[0]
+    return package not in _OURS and package not in sys.stdlib_module_names
+
+
+_OURS = frozenset({"builtins", "funcgrad", "numpy", ""})
+
+
+def is_numpys(function: Any) -> bool:
+    """Whether it is one of the functions that NumPy lets arrays of other kinds answer."""
+    return type(function).__name__ == "_ArrayFunctionDispatcher"
+
+
+OF_SEVERAL = frozenset(
+    [
+        *(np.block, np.broadcast_arrays, np.choose, np.column_stack, np.concatenate, np.dstack, np.einsum),
+        *(np.histogramdd, np.hstack, np.ix_, np.lexsort, np.linalg.multi_dot, np.piecewise, np.select),
+        *(np.stack, np.vstack),
+    ]
+)
+"""Functions of lists of arrays, in which NumPy itself finds traced ones."""
+
+SUBSCRIPTED = {id(np.r_): "r_", id(np.c_): "c_"}
+"""Objects of NumPy's that join what stands in their brackets, by identity, and their names."""

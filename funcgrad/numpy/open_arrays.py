@@ -1,0 +1,453 @@
+"""Arrays of NumPy's constructors inside of a trace: NumPy's own until a traced value is written into them.
+
+An `OpenArray` holds an array of NumPy's, and everything done with it is done by NumPy. When a traced value is
+written into it, or into a view of it, it becomes a traced array, in place: every name for it, and every view
+of it, sees one. Its memory belongs to the trace, so that what is recorded of it stays as it was recorded: it
+is copied where it is written plainly afterwards. Knows nothing of how constructors come to make one.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+from weakref import ref
+
+import numpy as np
+
+from funcgrad.numpy.dispatch import array_function
+from funcgrad.ops.structure import Broadcast
+from funcgrad.tracing.aliasing import Alias, remember
+from funcgrad.tracing.recorder import COPY_BELOW, Recorder, active_recorder, recorder_at
+from funcgrad.tracing.tracer import Tracer, TracerMemory
+
+__all__ = ["OpenArray", "has_traced", "opened", "plain"]
+
+_CLASS: Any = object.__dict__["__class__"]
+"""Sets the class of an object whose class says that it has another."""
+
+_WRITERS = frozenset([np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis])
+"""Functions that write into their first argument."""
+_WRITING_METHODS = frozenset(
+    ["fill", "sort", "put", "itemset", "partition", "resize", "byteswap", "setfield", "__setitem__"]
+)
+_MEMORY = frozenset(
+    [
+        "data",
+        "ctypes",
+        "flat",
+        "base",
+        "getfield",
+        "view",
+        "__array_interface__",
+        "__array_struct__",
+        "__dlpack__",
+    ]
+)
+"""Attributes by which memory is handed out: it may be written where nobody sees it."""
+
+
+class OpenArray(TracerMemory):
+    """An array of NumPy's into which traced values can be written. It says that its class is NumPy's."""
+
+    __slots__ = ()
+    # As of a tracer, so that one can become the other: the array; whether it was captured (1) and handed out
+    # (2); the array and the function that this is a view by; the views of it; the level of its trace.
+    _recorder: Any
+    _index: int
+    _alias: tuple[OpenArray, Callable[[Any], Any]] | None
+    _view: list[ref[OpenArray]] | None
+    aval: Any
+
+    __array_priority__ = 900.0
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, array: Any, base: OpenArray | None = None, read: Any = None) -> None:
+        self._recorder = array
+        self._index = 0
+        self._alias = None if base is None else (base, read)
+        self._view = None
+        recorder = active_recorder()
+        self.aval = -1 if recorder is None else recorder.level
+        if base is not None:
+            if base._view is None:
+                base._view = []
+            base._view.append(ref(self))
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return np.ndarray
+
+    # -- NumPy's protocols -------------------------------------------------------------------------------
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        hand_out(self)
+        return np.array(self._recorder, dtype, copy=copy)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        out = kwargs.get("out", ())
+        targets = (inputs[0],) if method == "at" else out
+        if has_traced((*inputs, *out)):
+            for target in targets:
+                if type(target) is OpenArray:
+                    become_traced(target)
+            return getattr(ufunc, method)(*recorded(inputs, targets), **kwargs)
+        for target in targets:
+            if type(target) is OpenArray:
+                before_write(target)
+        named = {key: plain(value) for key, value in kwargs.items()}
+        result = getattr(ufunc, method)(*plain(inputs), **named)
+        return (out[0] if len(out) == 1 else out) if out else opened(result)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        target = args[0] if args and function in _WRITERS else kwargs.get("out")
+        if has_traced(args) or has_traced(tuple(kwargs.values())):
+            if type(target) is OpenArray:
+                become_traced(target)
+            args = recorded(args, (target,))
+            kwargs = dict(zip(kwargs, recorded(tuple(kwargs.values()), (target,)), strict=True))
+            return array_function(first_traced((args, tuple(kwargs.values()))), function, types, args, kwargs)
+        if type(target) is OpenArray:
+            before_write(target)
+        return called(function, args, kwargs)
+
+    # -- what Python asks of arrays ----------------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _MEMORY:
+            hand_out(self)
+            return getattr(self._recorder, name)
+        value = getattr(self._recorder, name)
+        if callable(value):
+            return Method(self, name)
+        return viewed(value, self, operator.attrgetter(name)) if type(value) is np.ndarray else value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in TracerMemory.__slots__:
+            object.__setattr__(self, name, value)
+        elif name in ("real", "imag"):
+            getattr(self, name)[...] = value
+        else:
+            before_write(self)
+            setattr(self._recorder, name, value)
+
+    def __getitem__(self, key: Any) -> Any:
+        if has_traced(key if type(key) is tuple else (key,)):
+            return recorded_constant(self)[key]
+        found = self._recorder[plain(key)]
+        return viewed(found, self, operator.itemgetter(key)) if type(found) is np.ndarray else found
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if has_traced((value,)) or has_traced(key if type(key) is tuple else (key,)):
+            become_traced(self)
+            self[key] = value
+            return
+        before_write(self)
+        self._recorder[plain(key)] = plain(value)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([self[k] for k in range(len(self._recorder))])
+
+    def __len__(self) -> int:
+        return len(self._recorder)
+
+    def __contains__(self, item: Any) -> bool:
+        return bool(np.any(self == item))
+
+    def __bool__(self) -> bool:
+        return bool(self._recorder)
+
+    def __int__(self) -> int:
+        return int(self._recorder)
+
+    def __float__(self) -> float:
+        return float(self._recorder)
+
+    def __complex__(self) -> complex:
+        return complex(self._recorder)
+
+    def __index__(self) -> int:
+        return operator.index(self._recorder)
+
+    def __repr__(self) -> str:
+        return repr(self._recorder)
+
+    def __str__(self) -> str:
+        return str(self._recorder)
+
+    def __format__(self, spec: str) -> str:
+        return format(self._recorder, spec)
+
+    def __copy__(self) -> OpenArray:
+        return OpenArray(self._recorder.copy())
+
+    def __deepcopy__(self, memo: object) -> OpenArray:
+        return OpenArray(self._recorder.copy())
+
+    def __reduce__(self) -> Any:
+        return np.array, (self._recorder.copy(),)
+
+    def to_numpy(self) -> Any:
+        """The array as an operand: what is recorded of it stays as it is now."""
+        recorder = active_recorder()
+        return self._recorder.copy() if recorder is None else recorded_constant(self)
+
+
+class Method:
+    """A method of an array of NumPy's, bound to an open one."""
+
+    __slots__ = ("_name", "_owner")
+
+    def __init__(self, owner: OpenArray, name: str) -> None:
+        self._owner = owner
+        self._name = name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        owner, name = self._owner, self._name
+        if has_traced(args) or has_traced(tuple(kwargs.values())):
+            if name in _WRITING_METHODS:
+                become_traced(owner)
+                return getattr(owner, name)(*args, **kwargs)
+            return getattr(recorded_constant(owner), name)(*args, **kwargs)
+        if name in _WRITING_METHODS:
+            before_write(owner)
+        given, named = plain(args), {key: plain(value) for key, value in kwargs.items()}
+        found = getattr(owner._recorder, name)(*given, **named)
+        return viewed(found, owner, operator.methodcaller(name, *given, **named))
+
+
+def operating(name: str) -> Callable[[Any, Any], Any]:
+    """``x + y`` and its kin, with an open array on the left."""
+    operation = getattr(operator, name)
+
+    def operate(self: OpenArray, other: Any) -> Any:
+        if type(other) is Tracer:
+            return operation(recorded_constant(self), other)
+        return opened(operation(self._recorder, plain(other)))
+
+    return operate
+
+
+def reflecting(name: str) -> Callable[[Any, Any], Any]:
+    """``x + y`` and its kin, with an open array on the right."""
+    operation = getattr(operator, name)
+
+    def operate(self: OpenArray, other: Any) -> Any:
+        if type(other) is Tracer:
+            return operation(other, recorded_constant(self))
+        return opened(operation(plain(other), self._recorder))
+
+    return operate
+
+
+def in_place(name: str) -> Callable[[Any, Any], Any]:
+    """``x += y`` and its kin."""
+    operation = getattr(operator, name)
+
+    def operate(self: OpenArray, other: Any) -> Any:
+        if has_traced((other,)):
+            become_traced(self)
+            return operation(self, other)
+        before_write(self)
+        operation(self._recorder, plain(other))
+        return self
+
+    return operate
+
+
+def single(name: str) -> Callable[[Any], Any]:
+    """``-x`` and its kin."""
+    operation = getattr(operator, name)
+
+    def operate(self: OpenArray) -> Any:
+        return opened(operation(self._recorder))
+
+    return operate
+
+
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift")
+for _name in (*_BINARY, "and_", "or_", "xor"):
+    _plain_name = _name.rstrip("_")
+    setattr(OpenArray, f"__{_plain_name}__", operating(_name))
+    setattr(OpenArray, f"__r{_plain_name}__", reflecting(_name))
+    setattr(OpenArray, f"__i{_plain_name}__", in_place(f"i{_plain_name}"))
+for _name in ("lt", "le", "eq", "ne", "gt", "ge"):
+    setattr(OpenArray, f"__{_name}__", operating(_name))
+for _name in ("neg", "pos", "abs", "invert"):
+    setattr(OpenArray, f"__{_name}__", single(_name))
+
+
+# -- in and out -------------------------------------------------------------------------------------------
+
+
+def plain(x: Any) -> Any:
+    """The array that an open one holds, also in tuples and lists; anything else as it is."""
+    kind = type(x)
+    if kind is OpenArray:
+        return x._recorder
+    if kind is tuple:
+        return tuple([plain(item) for item in x])
+    return [plain(item) for item in x] if kind is list and any(type(y) is OpenArray for y in x) else x
+
+
+def opened(x: Any) -> Any:
+    """An array that an operation has just made, as an open one; also in tuples and lists."""
+    kind = type(x)
+    if kind is np.ndarray:
+        return OpenArray(x) if x.ndim and x.dtype.kind in "fciub" else x
+    if kind is tuple or kind is list:
+        return kind([opened(item) for item in x])
+    return x
+
+
+def viewed(x: Any, base: OpenArray, read: Callable[[Any], Any]) -> Any:
+    """What was read from an open array: a view of it where it shares its memory."""
+    if type(x) is not np.ndarray:
+        return opened(x)
+    held = base._recorder
+    if x is held:
+        return base
+    if not x.ndim or x.dtype.kind not in "fciub":
+        return x
+    return OpenArray(x, base, read) if np.may_share_memory(x, held) else OpenArray(x)
+
+
+def called(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """The result of a function of NumPy's on open arrays and others, none of them traced."""
+    found = function(*plain(tuple(args)), **{key: plain(value) for key, value in kwargs.items()})
+    base = args[0] if args and type(args[0]) is OpenArray else None
+    if base is None or type(found) is not np.ndarray:
+        return opened(found)
+    others, named = plain(tuple(args[1:])), {key: plain(value) for key, value in kwargs.items()}
+    return viewed(found, base, lambda whole: function(whole, *others, **named))
+
+
+def has_traced(values: Sequence[Any]) -> bool:
+    """Whether a tracer stands among the values, or in a list among them."""
+    for x in values:
+        kind = type(x)
+        if kind is Tracer or ((kind is list or kind is tuple) and has_traced(x)):
+            return True
+    return False
+
+
+def first_traced(values: Any) -> Any:
+    """The first tracer in nested tuples and lists."""
+    for x in values:
+        if type(x) is Tracer:
+            return x
+        found = first_traced(x) if isinstance(x, list | tuple) else None
+        if found is not None:
+            return found
+    return None
+
+
+def recorded(values: Any, targets: Sequence[Any]) -> Any:
+    """The values with constants of the trace for open arrays; what is written is traced already."""
+    kind = type(values)
+    if kind is OpenArray:
+        return recorded_constant(values)
+    if kind is tuple or kind is list:
+        return kind([recorded(x, targets) for x in values])
+    return values
+
+
+# -- becoming traced --------------------------------------------------------------------------------------
+
+
+def whole_of(x: OpenArray) -> OpenArray:
+    """The array that `x` is a view of, or `x`."""
+    while x._alias is not None:
+        x = x._alias[0]
+    return x
+
+
+def hand_out(x: OpenArray) -> None:
+    """Note that memory is given away, where it may be written without a word."""
+    whole = whole_of(x)
+    before_write(whole)
+    whole._index |= 2
+
+
+def before_write(x: OpenArray) -> None:
+    """Let what was recorded keep the memory, if it was, and take other memory."""
+    whole = whole_of(x)
+    if whole._index & 1:
+        whole._index &= ~1
+        take_memory(whole, whole._recorder.copy())
+
+
+def take_memory(x: OpenArray, array: Any) -> None:
+    """Have the array, and its views, lie in other memory."""
+    x._recorder = array
+    for part in live_views(x):
+        if part._alias is not None:
+            take_memory(part, part._alias[1](array))
+
+
+def live_views(x: OpenArray) -> list[OpenArray]:
+    """The views of an array that somebody still holds."""
+    found = [link() for link in x._view or ()]
+    return [part for part in found if part is not None and type(part) is OpenArray]
+
+
+def recorded_constant(x: OpenArray) -> Tracer:
+    """What the array holds now, as a constant of the open trace."""
+    recorder = active_recorder()
+    if recorder is None:
+        raise RuntimeError("no trace is open")
+    return constant_in(recorder, x)
+
+
+def constant_in(recorder: Recorder, x: OpenArray) -> Tracer:
+    """What the array holds now, as a constant of a trace."""
+    array, whole = x._recorder, whole_of(x)
+    if array.nbytes <= COPY_BELOW or whole._index & 2:
+        array = array.copy()
+    else:
+        whole._index |= 1
+    index = recorder.constant(array)
+    return Tracer(recorder, index, recorder.avals[index])
+
+
+def become_traced(x: OpenArray) -> None:
+    """Make the array, what it is a view of, and all views of that, traced arrays of the open trace."""
+    if type(x) is not OpenArray:
+        return
+    whole = whole_of(x)
+    recorder = recorder_at(whole.aval)
+    if recorder is None:
+        raise RuntimeError("no trace is open")
+    array, views = whole._recorder, live_views(whole)
+    fresh = zeros_in(recorder, array) if array.size and not array.any() else constant_in(recorder, whole)
+    take_place(whole, fresh, None)
+    for part in views:
+        view_becomes_traced(part, whole)
+
+
+def zeros_in(recorder: Recorder, array: Any) -> Tracer:
+    """Zeros of the array's shape as an operation of a trace, which holds no memory."""
+    index = recorder.literal(0, array.dtype, weak=False)
+    made: Tracer = Broadcast(array.shape, ()).bind(Tracer(recorder, index, recorder.avals[index]))
+    return made
+
+
+def view_becomes_traced(part: OpenArray, base: Any) -> None:
+    """Make a view the same part of what has become a traced array."""
+    read, views = part._alias[1], live_views(part)  # type: ignore[index]
+    fresh = read(base)
+    alias = fresh._alias
+    if alias is None or alias.base is None:
+        take_place(part, fresh, None)
+    else:
+        take_place(part, fresh, Alias(alias.base, alias.lens))
+        remember(alias.base, part)  # type: ignore[arg-type]
+    for further in views:
+        view_becomes_traced(further, part)
+
+
+def take_place(x: Any, tracer: Tracer, alias: Alias | None) -> None:
+    """Have `x` be the tracer: every name for it sees that."""
+    _CLASS.__set__(x, Tracer)
+    x._recorder, x._index, x.aval = tracer._recorder, tracer._index, tracer.aval
+    x._view, x._alias = None, alias

@@ -1,0 +1,221 @@
+"""Functions whose calls have been rewritten, and nothing else: so un-jitted code sees constructors anew.
+
+A call ``f(x)`` becomes ``hooks.function(f)(x)`` where what is called may be a constructor of NumPy's, a
+function of the user's, or anything that is not known; ``np.r_[...]`` asks likewise. Calls of what is known
+never to matter stay as they are: most lines cost what they did, and many functions stay themselves.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+from collections.abc import Callable, Mapping
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+from weakref import ref
+
+import numpy as np
+
+from funcgrad.tracing.callers import Step, all_steps, is_comprehension, running_instruction
+from funcgrad.tracing.python.escapes import at, attribute
+from funcgrad.tracing.python.functions import CODES, CodeCache, NoSource, is_users, twin_of
+
+__all__ = ["CallCache", "Twins"]
+
+Matters = Callable[[Any], bool]
+"""Whether something may have to be called otherwise."""
+
+_ARRAYS_METHODS = frozenset(
+    name for kind in (np.ndarray, list, dict, str, set, tuple, float) for name in dir(kind)
+) - frozenset(["__call__"])
+_KEPT = frozenset(
+    {"super", "locals", "globals", "vars", "dir", "eval", "exec", "isinstance", "type", "print"}
+)
+_SUBSCRIPTED = ("r_", "c_")
+_DISPLAYS = frozenset({"BUILD_LIST", "BUILD_TUPLE", "LIST_EXTEND", "LIST_APPEND"})
+_NOTHING = "it calls nothing that would be called otherwise"
+
+
+class CallRewriter(ast.NodeTransformer):
+    """Rewrites calls in place."""
+
+    def __init__(self, names: Mapping[str, Any], local: frozenset[str], matters: Matters) -> None:
+        self._names = names
+        self._local = local
+        self._matters = matters
+        self.count = 0
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        if self._may_matter(node):
+            self.count += 1
+            node.func = at(node.func, ast.Call(attribute("function"), [node.func], []))
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.value, ast.Attribute) and node.value.attr in _SUBSCRIPTED:
+            self.count += 1
+            node.value = at(node.value, ast.Call(attribute("subscripted"), [node.value], []))
+        return node
+
+    def _may_matter(self, node: ast.Call) -> bool:
+        function = node.func
+        if isinstance(function, ast.Name) and function.id in _KEPT:
+            return False
+        known, value = self._value(function)
+        if not known:
+            return not (isinstance(function, ast.Attribute) and function.attr in _ARRAYS_METHODS)
+        if isinstance(value, np.ufunc) or is_listing(value):
+            # A name may stand for a list, but that is as rare as ufuncs are frequent.
+            return any(isinstance(x, ast.List | ast.Tuple | ast.ListComp) for x in node.args)
+        return self._matters(value)
+
+    def _value(self, node: ast.expr) -> tuple[bool, Any]:
+        """Whether an expression is a global name, or an attribute of a module, and what it stands for."""
+        if isinstance(node, ast.Name):
+            if node.id in self._local:
+                return False, None
+            value = self._names.get(node.id, getattr(builtins, node.id, None))
+            return value is not None, value
+        if isinstance(node, ast.Attribute):
+            known, owner = self._value(node.value)
+            if known and isinstance(owner, ModuleType):
+                value = inspect.getattr_static(owner, node.attr, None)
+                return value is not None, value
+        return False, None
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt:
+        return node
+
+
+def is_listing(function: Any) -> bool:
+    """Whether a function of NumPy's takes arrays and makes none of another kind: its lists alone matter."""
+    return type(function).__name__ == "_ArrayFunctionDispatcher" and function.__name__ in _COMMON
+
+
+_COMMON = frozenset(
+    [
+        *(
+            "sum",
+            "mean",
+            "dot",
+            "where",
+            "reshape",
+            "transpose",
+            "concatenate",
+            "stack",
+            "prod",
+            "max",
+            "min",
+        ),
+        *("any", "all", "cumsum", "einsum", "outer", "tensordot", "squeeze", "expand_dims", "roll", "diff"),
+    ]
+)
+"""Functions so frequent that they are asked about only where a list is written in the call."""
+
+
+class CallCache(CodeCache):
+    """Code whose calls have been rewritten, by code object."""
+
+    def __init__(self, matters: Matters) -> None:
+        super().__init__()
+        self._matters = matters
+        self._names: Mapping[str, Any] = {}
+
+    def seen(self, code: CodeType, names: Mapping[str, Any]) -> CodeType:
+        """The rewritten code; raises NoSource, also where nothing in it is rewritten."""
+        self._names = names
+        if not self._calls_what_matters(code):
+            raise NoSource(_NOTHING)
+        return self.rewritten(code)
+
+    def _calls_what_matters(self, code: CodeType) -> bool:
+        """Whether the bytecode has a call that may be rewritten: most have none, and need no source."""
+        if "r_" in code.co_names or "c_" in code.co_names:
+            return True
+        calls = [step for step in all_steps(code) if step.name in ("CALL", "CALL_KW", "CALL_FUNCTION_EX")]
+        if any(self._call_matters(code, step) for step in calls):
+            return True
+        return any(self._calls_what_matters(x) for x in code.co_consts if isinstance(x, CodeType))
+
+    def _call_matters(self, code: CodeType, call: Step) -> bool:
+        running = running_instruction(code, call.offset)
+        steps = [step for step in running.function if step.name != "PUSH_NULL"]
+        if steps and steps[-1].name == "MAKE_FUNCTION":
+            return False  # a comprehension
+        if not steps or not all(step.name.startswith("LOAD_") for step in steps):
+            return True
+        value: Any = None
+        if steps[0].name in ("LOAD_GLOBAL", "LOAD_NAME"):
+            value = self._names.get(steps[0].value, getattr(builtins, str(steps[0].value), None))
+            for step in steps[1:]:
+                known = isinstance(value, ModuleType)
+                value = inspect.getattr_static(value, step.value, None) if known else None
+        if value is None:
+            return len(steps) < 2 or steps[-1].value not in _ARRAYS_METHODS
+        if isinstance(value, np.ufunc) or is_listing(value):
+            return any(x and (x[-1].name in _DISPLAYS or is_comprehension(x)) for x in running.arguments)
+        return steps[0].value not in _KEPT and self._matters(value)
+
+    def refuse_suspending(self, node: ast.FunctionDef | ast.Lambda) -> None:
+        """Generators are as good as any function: their blocks stay their own."""
+
+    def body_of(
+        self, node: ast.FunctionDef | ast.Lambda, owner: str | None, code: CodeType
+    ) -> list[ast.stmt]:
+        """The body with calls that ask."""
+        local = frozenset((*code.co_varnames, *code.co_cellvars, *code.co_freevars))
+        rewriter = CallRewriter(self._names, local | nested_names(node), self._matters)
+        if isinstance(node, ast.Lambda):
+            body: list[ast.stmt] = [ast.copy_location(ast.Return(rewriter.visit(node.body)), node.body)]
+        else:
+            body = [rewriter.visit(statement) for statement in node.body]
+        if not rewriter.count:
+            raise NoSource(_NOTHING)
+        return body
+
+
+def nested_names(node: ast.AST) -> frozenset[str]:
+    """Names that nested functions and comprehensions bind: they are not global there."""
+    found = {x.id for x in ast.walk(node) if isinstance(x, ast.Name) and not isinstance(x.ctx, ast.Load)}
+    found |= {x.arg for x in ast.walk(node) if isinstance(x, ast.arg)}
+    return frozenset(
+        found | {x.name for x in ast.walk(node) if isinstance(x, ast.FunctionDef | ast.ClassDef)}
+    )
+
+
+class Twins:
+    """The rewritten functions by function, for as long as these live."""
+
+    def __init__(self, cache: CallCache, hooks: Any) -> None:
+        self._cache = cache
+        self._hooks = hooks
+        self._found: dict[int, tuple[ref[FunctionType], FunctionType | None]] = {}
+
+    def of(self, function: FunctionType) -> FunctionType:
+        """The function with rewritten calls, or itself where it has no source or nothing to be rewritten."""
+        key = id(function)
+        found = self._found.get(key)
+        if found is not None and found[0]() is function:
+            return found[1] or function
+        made = self._made(function)
+
+        def forget(dead: object) -> None:
+            entry = self._found.get(key)
+            if entry is not None and entry[0] is dead:
+                del self._found[key]
+
+        self._found[key] = ref(function, forget), made
+        return made or function
+
+    def _made(self, function: FunctionType) -> FunctionType | None:
+        code = function.__code__
+        if self._cache.is_rewritten(code) or CODES.is_rewritten(code) or not is_users(code):
+            return None
+        try:
+            rewritten = self._cache.seen(code, function.__globals__)
+        except NoSource:
+            return None
+        return twin_of(function, rewritten, self._hooks)

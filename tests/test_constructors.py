@@ -1,0 +1,416 @@
+"""NumPy's own constructors in traced functions: arrays that traced values can be written into.
+
+Each function runs un-jitted, under `jit`, `vmap` and in forward mode, against finite differences of itself.
+"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.special
+from numpy import zeros as zeros_by_name
+
+import funcgrad as fg
+from funcgrad.errors import FuncgradError
+
+X = np.array([1.1, 2.3, 0.7])
+Function = Callable[[Any], Any]
+
+
+def stored(x: Any) -> Any:
+    z = np.zeros(3)
+    z[0] = x[0] ** 2
+    return np.sum(z)
+
+
+def stored_plainly_as_well(x: Any) -> Any:
+    z = np.ones(3)
+    z[1] = 5.0
+    used = z * x
+    z[1] = 7.0
+    z[2] = x[0]
+    return used.sum() + (z * x).sum()
+
+
+def views(x: Any) -> Any:
+    z = np.zeros((3, 2))
+    row, column, turned = z[1], z[:, 0], z.T
+    z[0, 0] = x[0]
+    row[1] = x[1] * 2.0
+    turned[0, 2] = x[2]
+    return np.sum(z * np.arange(6.0).reshape(3, 2)) + np.prod(column + 1.0) + row.sum() ** 2
+
+
+def views_of_views(x: Any) -> Any:
+    z = np.arange(12.0).reshape(3, 4)
+    block = z[1:, ::2]
+    block[0][1] = x[0]
+    z[2] += x[1]
+    return (z**2).sum() + block.sum() * x[2]
+
+
+def filled_in_a_loop(x: Any) -> Any:
+    out = np.empty(3)
+    for k in range(3):
+        out[k] = np.sin(x[k]) * k
+    return out @ out
+
+
+def by_slices_masks_and_lists(x: Any) -> Any:
+    z = np.full(5, 2.0)
+    z[1:4] = x
+    z[[0, 4]] *= x[:2]
+    z[np.arange(5) > 3] += x[2]
+    return (z**3).sum()
+
+
+def added_in_place(x: Any) -> Any:
+    y = np.linspace(0.0, 1.0, 3)
+    y += x
+    y *= 2.0
+    np.multiply(y, x, out=y)
+    return np.exp(y).sum()
+
+
+def converted(x: Any) -> Any:
+    y = np.asarray(x, dtype=float)
+    z = np.array(x).astype(float)
+    z[0] = 0.0
+    return np.sum(y**2) + np.ascontiguousarray(z).sum() + np.copy(x).prod() + np.asanyarray(x)[1]
+
+
+def of_lists(x: Any) -> Any:
+    a = np.array([[x[0], 1.0], [2.0, x[1]]])
+    b = np.asarray([x[0], x[2]], dtype=float)
+    return a.mean() + np.linalg.det(a) + a.std() + np.linalg.inv(a).sum() + b.astype(float).sum()
+
+
+def lists_to_functions(x: Any) -> Any:
+    found = (
+        np.mean([x[0], x[1]]) + np.std([v**2 for v in x]) + np.max([x[0], 3.0]) + np.linalg.norm([x[0], x[2]])
+    )
+    return (
+        found + np.interp(1.5, [1.0, 2.0], [x[0], x[1]]) + np.exp([x[0], 1.0]).sum() + np.median([x[1], x[2]])
+    )
+
+
+def joined(x: Any) -> Any:
+    return np.r_[x[0], x[1:] ** 2, 1.0:3.0].sum() + np.c_[x, x**2].prod()
+
+
+def ranges(x: Any) -> Any:
+    y, t, v = np.arange(5.0), np.tri(3), np.vander(x)
+    y[1:4] = x
+    t[0, 2] = x[0]
+    return y @ y + t.sum() * x[1] + v.sum()
+
+
+def from_iterables(x: Any) -> Any:
+    return np.fromiter((v**2 for v in x), float).sum() + np.fromiter([1.0, 2.0], float)[1]
+
+
+def matrices(x: Any) -> Any:
+    a = np.eye(3) * 3.0
+    for k in range(2):
+        a[k, k + 1] = x[k]
+    np.fill_diagonal(a, x + 3.0)
+    return np.linalg.solve(a, x).sum() + np.identity(3)[0] @ x
+
+
+def like(x: Any) -> Any:
+    base = np.ones((2, 3))
+    z, w, e = np.zeros_like(base), np.ones_like(base), np.empty_like(base)
+    z[0], e[...] = x, 1.0
+    return (z * w * e).sum() + np.full_like(base, 2.0)[0] @ x
+
+
+def by_functions(x: Any) -> Any:
+    z = np.zeros(3)
+    z.fill(x[0])
+    np.copyto(z[1:], x[1:] * 2.0)
+    np.put(z, [0], x[2])
+    np.add.at(z, [1, 1], x[0])
+    z.sort()
+    return z @ np.arange(3.0)
+
+
+def helper(n: int, x: Any) -> Any:
+    out = np.zeros(n)
+    for k in range(n):
+        out[k] = x[k] ** 2
+    return out
+
+
+def in_a_helper(x: Any) -> Any:
+    return helper(3, x).sum()
+
+
+class Model:
+    """Makes arrays in methods, static methods and generators."""
+
+    size = 3
+
+    def matrix(self, x: Any) -> Any:
+        a = np.eye(self.size)
+        a[0, 1], a[2] = self.scaled(x[0]), x
+        return a
+
+    @staticmethod
+    def scaled(t: Any) -> Any:
+        pair = np.zeros(2)
+        pair[1] = 3.0 * t
+        return pair.sum()
+
+    def rows(self, x: Any) -> Iterator[Any]:
+        for k in range(2):
+            row = np.zeros(2)
+            row[k] = x[k]
+            yield row
+
+    def __call__(self, x: Any) -> Any:
+        return (self.matrix(x) @ x).sum() + sum([(row**2).sum() for row in self.rows(x)])
+
+
+def with_closures(x: Any) -> Any:
+    totals = []
+
+    def add(k: int, scale: float = 2.0) -> None:
+        z = np.zeros(2)
+        z[k] = x[k] * scale
+        totals.append(z)
+
+    for k in range(2):
+        add(k)
+    return sum([(z**2).sum() for z in totals]) + np.asarray(x, float).sum()
+
+
+def with_imports(x: Any) -> Any:
+    import numpy  # noqa: ICN001 - as users do
+    from numpy import empty
+
+    a, b, c = zeros_by_name(2), numpy.zeros(2), empty(1)
+    a[0], b[1], c[0] = x[0], x[1] ** 2, x[2]
+    return a.sum() + b.sum() + c[0]
+
+
+def scipys(x: Any) -> Any:
+    a = np.zeros((2, 2))
+    a[0, 1], a[1, 0] = x[0], -x[1]
+    return scipy.linalg.expm(a).sum() + scipy.special.logsumexp(x) + scipy.special.softmax(x)[0]
+
+
+def integers_and_masks(x: Any) -> Any:
+    places = np.arange(3)[::-1]
+    counts = np.zeros(3, int)
+    counts[places] += 2
+    inside = np.ones(3, bool)
+    inside[0] = False
+    return (x[places] * counts).sum() + x[inside].sum() + x[np.array([0, 2])].prod()
+
+
+FUNCTIONS: list[Function] = [
+    *(stored, stored_plainly_as_well, views, views_of_views, filled_in_a_loop, by_slices_masks_and_lists),
+    *(
+        added_in_place,
+        converted,
+        of_lists,
+        lists_to_functions,
+        joined,
+        ranges,
+        from_iterables,
+        matrices,
+        like,
+    ),
+    *(by_functions, in_a_helper, Model(), Model().__call__, with_closures, with_imports, scipys),
+    integers_and_masks,
+]
+names = pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: getattr(f, "__name__", "instance"))
+
+
+def differences(f: Function) -> Any:
+    steps = 1e-6 * np.eye(X.size)
+    return np.array([(f(X + step) - f(X - step)) / 2e-6 for step in steps])
+
+
+@names
+def test_gradients_as_the_function_stands(f: Function) -> None:
+    expected = differences(f)
+    value, slope = fg.value_and_grad(f)(X)
+    np.testing.assert_allclose(value, f(X), rtol=1e-12)
+    np.testing.assert_allclose(slope, expected, rtol=2e-5, atol=1e-7)
+    np.testing.assert_allclose(fg.jacfwd(f)(X), expected, rtol=2e-5, atol=1e-7)
+
+
+@names
+def test_compiled(f: Function) -> None:
+    np.testing.assert_allclose(fg.jit(f)(X), f(X), rtol=1e-11)
+    np.testing.assert_allclose(fg.jit(fg.grad(f))(X), differences(f), rtol=2e-5, atol=1e-7)
+
+
+@names
+def test_second_derivatives(f: Function) -> None:
+    slope = fg.grad(f)
+    expected = np.array([(slope(X + h) - slope(X - h)) / 2e-5 for h in 1e-5 * np.eye(X.size)])
+    np.testing.assert_allclose(fg.hessian(f)(X), expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [stored, views, filled_in_a_loop, converted, of_lists, joined, in_a_helper, matrices, like],
+    ids=lambda f: f.__name__,
+)
+def test_batched(f: Function) -> None:
+    batch = np.stack([X, 2.0 * X, X + 1.0])
+    np.testing.assert_allclose(fg.vmap(f)(batch), [f(x) for x in batch], rtol=1e-11)
+    np.testing.assert_allclose(fg.vmap(fg.grad(f))(batch), [fg.grad(f)(x) for x in batch], rtol=1e-9)
+
+
+# -- what stays NumPy's -----------------------------------------------------------------------------------
+
+SEEN: list[Any] = []
+
+
+def leaves_plain_arrays(x: Any) -> Any:
+    grid = np.linspace(0.0, 1.0, 5)
+    weights = np.exp(-(grid**2))
+    weights[1:] *= 0.5
+    aux = {"grid": grid, "weights": weights, "counts": np.arange(3), "mask": np.zeros(2, bool)}
+    return x[0] ** 2, aux
+
+
+def test_what_meets_no_traced_value_leaves_as_numpys_own() -> None:
+    _, expected = leaves_plain_arrays(X)
+    for gradient in (
+        fg.grad(leaves_plain_arrays, has_aux=True),
+        fg.jacrev(leaves_plain_arrays, has_aux=True),
+    ):
+        _, aux = gradient(X)
+        for name, array in expected.items():
+            assert type(aux[name]) is np.ndarray
+            assert aux[name].dtype == array.dtype
+            assert aux[name].tobytes() == array.tobytes()
+
+
+def test_inside_it_is_numpys_own_as_far_as_one_sees() -> None:
+    def f(x: Any) -> Any:
+        z = np.arange(6.0).reshape(2, 3)
+        assert isinstance(z, np.ndarray)
+        assert z.shape == (2, 3)
+        assert z.dtype == float
+        assert len(z) == 2
+        assert [row.sum() for row in z] == [3.0, 12.0]
+        assert repr(z) == repr(np.asarray([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]))
+        assert float(z[1, 2]) == 5.0
+        assert z.tolist() == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
+        assert 4.0 in z
+        assert bool((z == z.copy()).all())
+        assert np.array_equal(pickle.loads(pickle.dumps(z)), z)
+        assert np.array_equal(copy.deepcopy(z), z)
+        assert z.flags.c_contiguous
+        assert f"{z[0, 1]:.1f}" == "1.0"
+        assert np.asarray(z) is z
+        assert {int(k): 1 for k in np.arange(2)} == {0: 1, 1: 1}
+        assert [10, 20, 30][np.arange(3)[1]] == 20
+        assert sorted(np.array([2.0, 1.0])) == [1.0, 2.0]
+        return x.sum()
+
+    np.testing.assert_array_equal(fg.grad(f)(X), np.ones(3))
+
+
+def test_arrays_of_the_callers_are_not_changed() -> None:
+    data = np.ones(3)
+
+    def f(x: Any) -> Any:
+        same = np.asarray(data)
+        same[0] = x[0]
+        return same.sum()
+
+    with pytest.raises(FuncgradError, match="which cannot hold it"):
+        fg.grad(f)(X)
+    np.testing.assert_array_equal(data, np.ones(3))
+
+
+def keeps_an_array(x: Any) -> Any:
+    z = np.zeros(3)
+    z[0] = 1.0
+    SEEN.append(z)
+    return (z * x).sum()
+
+
+def test_an_array_that_is_kept_goes_on_as_an_array() -> None:
+    fg.grad(keeps_an_array)(X)
+    kept = SEEN.pop()
+    np.testing.assert_array_equal(kept + 1.0, [2.0, 1.0, 1.0])
+    assert np.sum(kept) == 1.0
+    np.testing.assert_array_equal(fg.grad(lambda x: (kept * x).sum())(X), [1.0, 0.0, 0.0])
+
+
+def test_nothing_changes_in_numpy_or_in_the_function() -> None:
+    before = np.zeros, np.asarray, stored.__code__, stored.__globals__["np"]
+    during: list[Any] = []
+
+    def f(x: Any) -> Any:
+        worker = threading.Thread(target=lambda: during.append((np.zeros is before[0], type(PLAIN_ZEROS(2)))))
+        worker.start()
+        worker.join()
+        z = np.zeros(3)
+        z[0] = x[0]
+        raise RuntimeError
+
+    with suppress(RuntimeError):
+        fg.grad(f)(X)
+    assert during == [(True, np.ndarray)]
+    assert before == (np.zeros, np.asarray, stored.__code__, stored.__globals__["np"])
+    assert type(np.zeros(2)) is np.ndarray
+
+
+PLAIN_ZEROS = np.zeros
+
+
+def test_other_packages_get_numpys_arrays() -> None:
+    pd = pytest.importorskip("pandas")
+
+    def f(x: Any) -> Any:
+        column = np.arange(3.0)
+        frame = pd.DataFrame({"a": column})
+        assert type(frame["a"].to_numpy()) is np.ndarray
+        return (frame["a"].to_numpy() * x).sum()
+
+    np.testing.assert_array_equal(fg.grad(f)(X), np.arange(3.0))
+
+
+def test_it_can_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FUNCGRAD_CONSTRUCTORS", "1")
+    assert fg.grad(stored)(X)[0] == 2.0 * X[0]
+    fg.config.constructors(False)
+    with pytest.raises(FuncgradError, match=r"Make the array with fg\.numpy\.zeros"):
+        fg.grad(stored)(X)
+    fg.config.constructors(True)
+    assert fg.grad(stored)(X)[0] == 2.0 * X[0]
+
+
+def test_functions_without_constructors_are_run_as_they_are() -> None:
+    from funcgrad.api.python.seen import seen
+
+    def plain(x: Any) -> Any:
+        return np.sum(np.sin(x) ** 2) + x.mean()
+
+    assert seen(plain) is plain
+    assert seen(stored) is not stored
+    assert seen(stored) is seen(stored)
+    assert seen(stored).__name__ == "stored"
+
+
+def test_without_a_source_the_errors_stay() -> None:
+    names: dict[str, Any] = {"np": np}
+    exec("def f(x):\n    z = np.zeros(3)\n    z[0] = x[0]\n    return z.sum()", names)
+    with pytest.raises(FuncgradError, match=r"Make the array with fg\.numpy\.zeros"):
+        fg.grad(names["f"])(X)
