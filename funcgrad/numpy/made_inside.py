@@ -16,7 +16,7 @@ import numpy as np
 
 from funcgrad.numpy.creation import array, asanyarray, asarray
 from funcgrad.numpy.dispatch import FUNCTIONS, implementation_of
-from funcgrad.numpy.open_arrays import OpenArray, has_traced, opened, plain
+from funcgrad.numpy.open_arrays import OpenArray, has_traced, kinds_among, opened, plain
 from funcgrad.tracing.constants import is_constant
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import active_recorder
@@ -27,14 +27,13 @@ __all__ = ["SUBSCRIPTED", "instead_of", "matters"]
 
 Function = Callable[..., Any]
 
-CONSTRUCTORS = frozenset(
-    [
-        *(np.zeros, np.ones, np.empty, np.full, np.eye, np.identity, np.arange, np.linspace, np.logspace),
-        *(np.geomspace, np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.tri, np.vander, np.diag),
-        *(np.diagflat, np.tile, np.repeat, np.indices, np.fromfunction, np.hanning, np.hamming, np.bartlett),
-        *(np.blackman, np.kaiser, np.tril, np.triu, np.loadtxt, np.genfromtxt, np.fromstring, np.frombuffer),
-    ]
+_MAKERS: tuple[Any, ...] = (
+    *(np.zeros, np.ones, np.empty, np.full, np.eye, np.identity, np.arange, np.linspace, np.logspace),
+    *(np.geomspace, np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.tri, np.vander, np.diag),
+    *(np.diagflat, np.tile, np.repeat, np.indices, np.fromfunction, np.hanning, np.hamming, np.bartlett),
+    *(np.blackman, np.kaiser, np.tril, np.triu, np.loadtxt, np.genfromtxt, np.fromstring, np.frombuffer),
 )
+CONSTRUCTORS = frozenset(_MAKERS)
 """Functions whose results are arrays of their own."""
 
 CONVERTERS: dict[Any, Function] = {
@@ -55,26 +54,40 @@ def constructing(function: Function) -> Function:
     """A constructor, whose result can be written into."""
 
     def construct(*args: Any, **kwargs: Any) -> Any:
-        if "like" in kwargs:
-            return function(*args, **kwargs)
-        if has_traced(args) or (kwargs and has_traced(tuple(kwargs.values()))):
+        kind = kinds_among(args)
+        if kwargs:
+            if "like" in kwargs:
+                return function(*args, **kwargs)
+            kind = max(kind, kinds_among(tuple(kwargs.values())))
+        if kind == 2:
             return (implementation_of(function) or function)(*args, **kwargs)
-        made = function(*plain(args), **kwargs)
-        return opened(made) if type(made) is np.ndarray else made
+        made = function(*(plain(args) if kind else args), **kwargs)
+        return (
+            OpenArray(made) if type(made) is np.ndarray and made.dtype.char in NUMERIC and made.ndim else made
+        )
 
     return construct
+
+
+NUMERIC = frozenset("?bBhHiIlLqQefdgFDG")
+"""The dtypes of numbers and truth values, by their letters."""
 
 
 def converting(function: Function, ours: Function) -> Function:
     """``np.asarray`` and its kin: traced values stay traced, and arrays stay the arrays they are."""
 
     def convert(*args: Any, **kwargs: Any) -> Any:
-        first = args[0] if args else kwargs.get("object", kwargs.get("a"))
+        first: Any = args[0] if args else kwargs.get("object", kwargs.get("a"))
         if function is np.fromiter and not isinstance(first, np.ndarray | Tracer):
             first = list(first)
             args = (first, *args[1:])
-        if has_gradient(first) or "like" in kwargs:
-            return ours(*args, **kwargs) if "like" not in kwargs else function(*args, **kwargs)
+        if "like" in kwargs:
+            return function(*args, **kwargs)
+        kind = kinds_among((first,))
+        if kind == 2 and has_gradient(first):
+            return ours(*args, **kwargs)
+        if kind == 0 and type(first) is list:
+            return opened(function(*args, **kwargs))
         made = function(*plain(args), **kwargs)
         held = plain(first)
         if type(first) is OpenArray and made is held:
@@ -138,21 +151,19 @@ def ours_for(function: Any) -> Function | None:
     return found
 
 
-_INSTEAD: dict[int, tuple[Any, Function]] = {}
+_INSTEAD: dict[int, tuple[Any, Function | None]] = {}
 
 
 def instead_of(function: Any) -> Function | None:
     """What is called instead of a function that is no user's; None where it is called as it is."""
-    found = _INSTEAD.get(id(function))
-    if found is not None and found[0] is function:
-        return found[1] if active_recorder() is not None else None
-    if not matters(function):
+    if active_recorder() is None:
         return None
-    made = made_for(function)
-    if len(_INSTEAD) > _MOST:
-        _INSTEAD.clear()
-    _INSTEAD[id(function)] = function, made
-    return made if active_recorder() is not None else None
+    found = _INSTEAD.get(id(function))
+    if found is None or found[0] is not function:
+        if len(_INSTEAD) >= _MOST:
+            _INSTEAD.clear()
+        found = _INSTEAD[id(function)] = function, made_for(function) if matters(function) else None
+    return found[1]
 
 
 _MOST = 2048

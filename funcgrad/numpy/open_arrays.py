@@ -21,7 +21,7 @@ from funcgrad.tracing.aliasing import Alias, remember
 from funcgrad.tracing.recorder import COPY_BELOW, Recorder, active_recorder, recorder_at
 from funcgrad.tracing.tracer import Tracer, TracerMemory
 
-__all__ = ["OpenArray", "has_traced", "opened", "plain"]
+__all__ = ["OpenArray", "become_traced", "has_traced", "kinds_among", "opened", "plain"]
 
 _CLASS: Any = object.__dict__["__class__"]
 """Sets the class of an object whose class says that it has another."""
@@ -111,6 +111,36 @@ class OpenArray(TracerMemory):
             before_write(target)
         return called(function, args, kwargs)
 
+    # -- what can be set ---------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> Any:
+        """The shape, which may be set where NumPy allows it."""
+        return self._recorder.shape
+
+    @shape.setter
+    def shape(self, value: Any) -> None:
+        before_write(self)
+        self._recorder.shape = value
+
+    @property
+    def real(self) -> Any:
+        """The real part; a view."""
+        return viewed(self._recorder.real, self, operator.attrgetter("real"))
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        self.real[...] = value
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary part; a view."""
+        return viewed(self._recorder.imag, self, operator.attrgetter("imag"))
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        self.imag[...] = value
+
     # -- what Python asks of arrays ----------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
@@ -122,18 +152,9 @@ class OpenArray(TracerMemory):
             return Method(self, name)
         return viewed(value, self, operator.attrgetter(name)) if type(value) is np.ndarray else value
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in TracerMemory.__slots__:
-            object.__setattr__(self, name, value)
-        elif name in ("real", "imag"):
-            getattr(self, name)[...] = value
-        else:
-            before_write(self)
-            setattr(self._recorder, name, value)
-
     def __getitem__(self, key: Any) -> Any:
         if has_traced(key if type(key) is tuple else (key,)):
-            return recorded_constant(self)[key]
+            return recorded_constant(self)[key]  # type: ignore[index]
         found = self._recorder[plain(key)]
         return viewed(found, self, operator.itemgetter(key)) if type(found) is np.ndarray else found
 
@@ -320,6 +341,25 @@ def called(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         return opened(found)
     others, named = plain(tuple(args[1:])), {key: plain(value) for key, value in kwargs.items()}
     return viewed(found, base, lambda whole: function(whole, *others, **named))
+
+
+def kinds_among(values: Sequence[Any]) -> int:
+    """2 where something traced stands among the values, or in a list; 1 for open arrays, 0 for neither."""
+    found = 0
+    for x in values:
+        kind = type(x)
+        if kind is int or kind is float:
+            continue
+        if kind is Tracer:
+            return 2
+        if kind is OpenArray:
+            found = 1
+        elif kind is list or kind is tuple:
+            inner = kinds_among(x)
+            if inner == 2:
+                return 2
+            found = found or inner
+    return found
 
 
 def has_traced(values: Sequence[Any]) -> bool:

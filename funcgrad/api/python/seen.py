@@ -29,6 +29,9 @@ class Calls:
 
     def function(self, function: Any) -> Any:
         """What is called instead of `function`."""
+        known = TWINS.found.get(id(function))
+        if known is not None and known[0]() is function:
+            return known[1] or function
         kind = type(function)
         if kind is FunctionType:
             if function.__module__ is not None and function.__module__.startswith("funcgrad."):

@@ -192,22 +192,22 @@ class Twins:
     def __init__(self, cache: CallCache, hooks: Any) -> None:
         self._cache = cache
         self._hooks = hooks
-        self._found: dict[int, tuple[ref[FunctionType], FunctionType | None]] = {}
+        self.found: dict[int, tuple[ref[FunctionType], FunctionType | None]] = {}
 
     def of(self, function: FunctionType) -> FunctionType:
         """The function with rewritten calls, or itself where it has no source or nothing to be rewritten."""
         key = id(function)
-        found = self._found.get(key)
+        found = self.found.get(key)
         if found is not None and found[0]() is function:
             return found[1] or function
         made = self._made(function)
 
         def forget(dead: object) -> None:
-            entry = self._found.get(key)
+            entry = self.found.get(key)
             if entry is not None and entry[0] is dead:
-                del self._found[key]
+                del self.found[key]
 
-        self._found[key] = ref(function, forget), made
+        self.found[key] = ref(function, forget), made
         return made or function
 
     def _made(self, function: FunctionType) -> FunctionType | None:
