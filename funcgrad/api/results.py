@@ -11,10 +11,10 @@ from funcgrad import tree
 from funcgrad.api.arguments import here
 from funcgrad.errors import DtypeError, NonScalarGradError, ShapeError, TreeError
 from funcgrad.ir.avals import Aval
-from funcgrad.numpy.open_arrays import plain
 from funcgrad.ops.families import aval as aval_of_any
 from funcgrad.ops.structure import cast
 from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.tracer import Tracer
 
 Function = Callable[..., Any]
@@ -42,7 +42,7 @@ class Aux:
             )
         value, aux = result
         leaves, self._structure = tree.flatten(aux)
-        self._slots = [x if isinstance(x, Tracer) else _Kept(plain(x)) for x in leaves]
+        self._slots = [x if isinstance(x, Tracer) else _Kept(INSIDE.plain(x)) for x in leaves]
         self.leaves = [x for x in leaves if isinstance(x, Tracer)]
         return value
 

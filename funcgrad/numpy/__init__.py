@@ -3,6 +3,7 @@
 from funcgrad.numpy import assignment as assignment
 from funcgrad.numpy import indexing as indexing
 from funcgrad.numpy import linalg as linalg
+from funcgrad.numpy import made_inside as _made_inside  # noqa: F401 - enters itself
 from funcgrad.numpy import operators as operators
 from funcgrad.numpy import protocols as protocols
 from funcgrad.numpy.arithmetic import (

@@ -16,14 +16,16 @@ import numpy as np
 
 from funcgrad.numpy.creation import array, asanyarray, asarray
 from funcgrad.numpy.dispatch import FUNCTIONS, implementation_of
-from funcgrad.numpy.open_arrays import OpenArray, has_traced, kinds_among, opened, plain
+from funcgrad.numpy.inquiries import c_, r_
+from funcgrad.numpy.open_arrays import OpenArray, become_traced, has_traced, kinds_among, opened, plain
 from funcgrad.tracing.constants import is_constant
 from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.refusals import counterpart, named_in_scipy
 from funcgrad.tracing.tracer import Tracer
 
-__all__ = ["SUBSCRIPTED", "instead_of", "matters"]
+__all__ = ["instead_of", "joiner", "matters"]
 
 Function = Callable[..., Any]
 
@@ -212,5 +214,31 @@ OF_SEVERAL = frozenset(
 )
 """Functions of lists of arrays, in which NumPy itself finds traced ones."""
 
-SUBSCRIPTED = {id(np.r_): "r_", id(np.c_): "c_"}
-"""Objects of NumPy's that join what stands in their brackets, by identity, and their names."""
+
+class Joiner:
+    """Joins what stands in brackets, by NumPy or by us."""
+
+    __slots__ = ("_ours", "_theirs")
+
+    def __init__(self, theirs: Any, ours: Any) -> None:
+        self._theirs = theirs
+        self._ours = ours
+
+    def __getitem__(self, key: Any) -> Any:
+        return (self._ours if has_traced(key if type(key) is tuple else (key,)) else self._theirs)[key]
+
+
+JOINERS = {id(np.r_): Joiner(np.r_, r_), id(np.c_): Joiner(np.c_, c_)}
+"""Objects of NumPy's that join what stands in their brackets, by identity, and what stands in for them."""
+
+
+def joiner(x: Any) -> Any:
+    """What stands in for ``np.r_`` and ``np.c_``; anything else as it is."""
+    return JOINERS.get(id(x), x)
+
+
+INSIDE.instead_of = instead_of
+INSIDE.matters = matters
+INSIDE.joiner = joiner
+INSIDE.plain = plain
+INSIDE.becomes_traced = become_traced

@@ -20,11 +20,9 @@ from funcgrad.api.python.guards import require
 from funcgrad.api.python.known import known_loop
 from funcgrad.api.python.loops import INDEX, FirstTripDiffers, Items, Loop, repeated
 from funcgrad.api.python.recording import Place, current_block, note_made, refuse_change
-from funcgrad.api.python.seen import joiner
-from funcgrad.numpy.made_inside import SUBSCRIPTED, instead_of
-from funcgrad.numpy.open_arrays import OpenArray, become_traced
 from funcgrad.source import is_library_code
 from funcgrad.tracing.python.functions import is_users
+from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.python.standins import stand_in_for
 from funcgrad.tracing.tracer import Tracer
 
@@ -74,7 +72,7 @@ class Hooks:
     def _instead_of(self, function: Any) -> Any:
         """What takes traced values and lists of them in place of a function of NumPy's or SciPy's."""
         theirs = type(function) is not FunctionType or not self.is_users(function)
-        return instead_of(function) if theirs else None
+        return INSIDE.instead_of(function) if theirs else None
 
     def _builtin(self, function: Any) -> Any:
         found = builtin_functions.BUILTINS.get(function)
@@ -265,8 +263,7 @@ class Hooks:
 
     def item(self, x: Any, index: Any) -> Any:
         """``x[index]``"""
-        if id(x) in SUBSCRIPTED:
-            return joiner(x)[index]
+        x = INSIDE.joiner(x)
         if type(x) is Tracer or not builtin_functions.is_traced_index(index):
             return x[index]
         return builtin_functions.item_of(x, index)
@@ -278,10 +275,10 @@ class Hooks:
                 refuse_change(x, f"an element of a {type(x).__name__} is set at a traced index")
             elif type(x) in (list, dict):
                 Place("element", x, index).check()
-            elif type(x) is OpenArray:
-                become_traced(x)
             elif isinstance(x, np.ndarray):
-                refuse_change(x, "an element of an array that is not traced is set")
+                INSIDE.becomes_traced(x)
+                if type(x) is not Tracer:
+                    refuse_change(x, "an element of an array that is not traced is set")
         x[index] = value
 
     def set_attribute(self, value: Any, x: Any, name: str) -> None:

@@ -12,12 +12,10 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
-import funcgrad.numpy as fnp
 from funcgrad.config import constructors_are_seen
-from funcgrad.numpy.made_inside import SUBSCRIPTED, instead_of, matters
-from funcgrad.numpy.open_arrays import has_traced
 from funcgrad.tracing.python.calls import CallCache, Twins
 from funcgrad.tracing.python.functions import is_users
+from funcgrad.tracing.python.inside import INSIDE
 
 __all__ = ["seen"]
 
@@ -42,31 +40,12 @@ class Calls:
             return seen(function)
         elif kind is type:
             return function
-        found = instead_of(function)
+        found = INSIDE.instead_of(function)
         return function if found is None else found
 
     def subscripted(self, x: Any) -> Any:
         """``np.r_`` and ``np.c_``, or what takes traced values in their brackets."""
-        return joiner(x)
-
-
-class Joiner:
-    """Joins what stands in brackets, by NumPy or by us."""
-
-    __slots__ = ("_ours", "_theirs")
-
-    def __init__(self, theirs: Any, ours: Any) -> None:
-        self._theirs = theirs
-        self._ours = ours
-
-    def __getitem__(self, key: Any) -> Any:
-        return (self._ours if has_traced(key if type(key) is tuple else (key,)) else self._theirs)[key]
-
-
-def joiner(x: Any) -> Any:
-    """What stands in for ``np.r_`` and ``np.c_``; anything else as it is."""
-    name = SUBSCRIPTED.get(id(x))
-    return x if name is None else Joiner(x, getattr(fnp, name))
+        return INSIDE.joiner(x)
 
 
 def handing_over(function: FunctionType) -> Function:
@@ -88,7 +67,7 @@ def may_matter(value: Any) -> bool:
         return True
     if isinstance(value, type):
         return False
-    return matters(value)
+    return INSIDE.matters(value)
 
 
 TWINS = Twins(CallCache(may_matter), Calls())

@@ -1,0 +1,42 @@
+"""What may be called in place of what the user's functions call, as the layer of NumPy's functions says.
+
+That layer stands above those that run the user's functions, and enters its answers here while it is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["INSIDE", "Inside"]
+
+
+def unchanged(x: Any) -> Any:
+    """The argument."""
+    return x
+
+
+def nothing(_: Any) -> Any:
+    """None."""
+    return None
+
+
+class Inside:
+    """The answers; until they are entered, everything is called as it is."""
+
+    __slots__ = ("becomes_traced", "instead_of", "joiner", "matters", "plain")
+
+    def __init__(self) -> None:
+        self.instead_of: Callable[[Any], Any] = nothing
+        """What is called instead of a function that is no user's; None where it is called as it is."""
+        self.matters: Callable[[Any], bool] = bool
+        """Whether anything may be."""
+        self.joiner: Callable[[Any], Any] = unchanged
+        """What stands in for ``np.r_`` and ``np.c_``; anything else as it is."""
+        self.plain: Callable[[Any], Any] = unchanged
+        """The array of NumPy's that an open one holds; anything else as it is."""
+        self.becomes_traced: Callable[[Any], Any] = nothing
+        """Makes an open array a traced one; does nothing to others."""
+
+
+INSIDE = Inside()
