@@ -237,8 +237,15 @@ def joiner(x: Any) -> Any:
     return JOINERS.get(id(x), x)
 
 
+def becomes_traced(x: Any) -> bool:
+    """Make an open array a traced one; returns whether it is one now."""
+    if type(x) is OpenArray:
+        become_traced(x)
+    return type(x) is Tracer
+
+
 INSIDE.instead_of = instead_of
 INSIDE.matters = matters
 INSIDE.joiner = joiner
 INSIDE.plain = plain
-INSIDE.becomes_traced = become_traced
+INSIDE.becomes_traced = becomes_traced

@@ -276,8 +276,7 @@ class Hooks:
             elif type(x) in (list, dict):
                 Place("element", x, index).check()
             elif isinstance(x, np.ndarray):
-                INSIDE.becomes_traced(x)
-                if type(x) is not Tracer:
+                if not INSIDE.becomes_traced(x):
                     refuse_change(x, "an element of an array that is not traced is set")
         x[index] = value
 

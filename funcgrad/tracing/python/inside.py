@@ -36,7 +36,7 @@ class Inside:
         self.plain: Callable[[Any], Any] = unchanged
         """The array of NumPy's that an open one holds; anything else as it is."""
         self.becomes_traced: Callable[[Any], Any] = nothing
-        """Makes an open array a traced one; does nothing to others."""
+        """Makes an open array a traced one; does nothing to others, and returns whether it did."""
 
 
 INSIDE = Inside()
