@@ -275,9 +275,8 @@ class Hooks:
                 refuse_change(x, f"an element of a {type(x).__name__} is set at a traced index")
             elif type(x) in (list, dict):
                 Place("element", x, index).check()
-            elif isinstance(x, np.ndarray):
-                if not INSIDE.becomes_traced(x):
-                    refuse_change(x, "an element of an array that is not traced is set")
+            elif isinstance(x, np.ndarray) and not INSIDE.becomes_traced(x):
+                refuse_change(x, "an element of an array that is not traced is set")
         x[index] = value
 
     def set_attribute(self, value: Any, x: Any, name: str) -> None:
