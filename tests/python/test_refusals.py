@@ -1,0 +1,126 @@
+"""What cannot be recorded says so, with the user's line."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import funcgrad as fg
+from funcgrad import errors
+
+
+def text_of(error: type[Exception], function: Any, *args: Any) -> str:
+    with pytest.raises(error) as caught:
+        fg.jit(function)(*args)
+    return re.sub(r"test_refusals\.py:\d+", "FILE:N", re.sub(r"line \d+", "line N", str(caught.value)))
+
+
+def test_branches_of_two_shapes() -> None:
+    def uneven(x: Any) -> Any:
+        if x[0] > 0:  # noqa: SIM108
+            t = x
+        else:
+            t = x[0]
+        return t
+
+    assert text_of(errors.ShapeError, uneven, np.ones(3)) == (
+        "`t` is f64[3] after the first branch of line N and f64[] after the second, "
+        "which a traced condition cannot choose between\n"
+        "  FILE:N in uneven\n"
+        "    if x[0] > 0:  # noqa: SIM108\n"
+        "       ^^^^^^^^\n"
+        "  Make both of one structure, shape and dtype, or pass what decides as a static argument."
+    )
+
+
+def test_a_value_on_one_path_only() -> None:
+    def sometimes(x: Any) -> Any:
+        if x > 0:
+            return x
+        return None
+
+    assert "what is returned is " in text_of(errors.TreeError, sometimes, 1.0)
+
+
+def test_a_while_loop_that_changes_a_shape() -> None:
+    def growing(x: Any) -> Any:
+        while np.sum(x) < 10:
+            x = np.append(x, 1.0)
+        return x
+
+    assert text_of(errors.ShapeError, growing, np.ones(3)).startswith(
+        "`x` is f64[3] before the while loop of line N and f64[4] after a trip, "
+        "and a loop must keep what it carries of one type\n  FILE:N in growing\n"
+    )
+
+
+def test_a_list_in_a_loop_that_ends_when_it_ends() -> None:
+    def collected(x: Any) -> Any:
+        found = []
+        while x > 1:
+            x = x / 2
+            found.append(x)
+        return np.array(found)
+
+    text = text_of(errors.TracedBranchError, collected, 9.0)
+    assert text.startswith("a list is appended to in the while loop of line N, and how often is traced\n")
+
+
+def test_errors_keep_the_lines_of_the_user() -> None:
+    def inner(x: Any) -> Any:
+        if x > 0:
+            return fg.numpy.ones(3) @ fg.numpy.ones(4) * x
+        return x
+
+    text = text_of(errors.ShapeError, inner, 1.0)
+    assert "FILE:N in inner\n    return fg.numpy.ones(3) @ fg.numpy.ones(4) * x\n" in text
+
+
+def test_it_can_be_switched_off() -> None:
+    def signed(x: Any) -> Any:
+        if x > 0:
+            return x
+        return -x
+
+    assert fg.jit(signed)(-2.0) == 2.0
+    with pytest.raises(errors.TracedBranchError, match="this branch depends on a traced"):
+        fg.jit(signed, control_flow=False)(-2.0)
+
+
+def test_programs_name_the_lines_of_the_user() -> None:
+    def counted(x: Any) -> Any:
+        total = 0.0
+        for i in range(100):
+            total += x[i] * i
+        return total
+
+    text = str(fg.jit(counted).program(np.ones(100)))
+    assert "length=100" in text
+    lines = {int(n) for n in re.findall(r"test_refusals\.py:(\d+)", text)}
+    first = counted.__code__.co_firstlineno
+    assert lines <= {first + 2, first + 3}
+    unrolled = fg.jit(counted, unroll=10_000).program(np.ones(100))
+    assert "scan" not in str(unrolled)
+
+
+def test_an_index_of_a_list_may_be_traced() -> None:
+    table = [1.0, 2.0, 4.0]
+
+    def entry(x: Any, k: Any) -> Any:
+        return table[k] * x
+
+    assert fg.jit(entry)(1.5, 2) == 6.0
+    assert fg.jit(entry)(1.5, 1) == 3.0
+
+
+def test_nothing_is_written_into_the_module_of_the_user() -> None:
+    before = set(globals())
+
+    def signed(x: Any) -> Any:
+        return x if x > 0 else -x
+
+    fg.jit(signed)(-1.0)
+    assert set(globals()) == before
