@@ -18,7 +18,7 @@ import numpy as np
 
 from funcgrad.errors import FuncgradError
 from funcgrad.ir.avals import Aval, aval_of
-from funcgrad.ir.evaluate import prefer_fast
+from funcgrad.ir.evaluate import prefer_fast, prefers_fast
 from funcgrad.ir.program import Program
 from funcgrad.source import user_location_of
 from funcgrad.tracing.lists import asoperand
@@ -214,6 +214,8 @@ def run(program: Program, operands: Sequence[Any]) -> Sequence[Any]:
     recorder = recorder_of(operands)
     if recorder is None:
         return program.evaluate(*operands)
+    if prefers_fast(program):
+        recorder.native = True
     # Tracers of their own: the caller may write into a result, and must not thereby change a residual.
     return [x.frozen() for x in inline(recorder, program, operands)]
 

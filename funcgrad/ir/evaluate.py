@@ -69,6 +69,7 @@ class Runner:
         "_source_function",
         "_spent",
         "_trial",
+        "preferred",
     )
 
     def __init__(self, program: Program) -> None:
@@ -80,6 +81,8 @@ class Runner:
         self._spent = 0.0
         self._asks_at = PROMOTION.first
         self._trial: Trial | None = None
+        self.preferred = False
+        """Whether a compiled function is part of the Program: what is made of it is compiled as well."""
 
     def __call__(self, *args: Any) -> tuple[Any, ...]:
         fast = self._fast
@@ -95,6 +98,7 @@ class Runner:
 
     def prefer_fast(self) -> None:
         """Look for a faster form before the first evaluation: a compiled function is part of the Program."""
+        self.preferred = True
         if self._fast is None and self._asks_at < inf:
             self._fast, self._asks_at = PROMOTION.offer(self._program, inf)
 
@@ -166,6 +170,11 @@ def prefer_fast(program: Program) -> None:
         program._runner = Runner(program)
     assert isinstance(program._runner, Runner)
     program._runner.prefer_fast()
+
+
+def prefers_fast(program: Program) -> bool:
+    """Whether a Program is to be compiled before it is evaluated."""
+    return isinstance(program._runner, Runner) and program._runner.preferred
 
 
 def last_uses(program: Program, own: Collection[Var] = ()) -> dict[Var, int]:

@@ -245,9 +245,11 @@ class Scatter(Indexed):
         """The tangent of a product: for every factor, its tangent times all other factors there.
 
         The product of the others is what division by the factor leaves, unless a factor is zero: then
-        zeros are counted, and left out of the product.
+        zeros are counted, and left out of the product. What they make of it is zero, but it is written as
+        their product, the elementary symmetric polynomial, so that it has derivatives, up to the second.
         """
         mul, div, where = primitive_called("mul"), primitive_called("div"), primitive_called("where")
+        sub = primitive_called("sub")
         equal, cast = primitive_called("equal"), primitive_called("cast", aval(updates).dtype)
         dtype = aval(x).dtype
         zero, one = dtype.type(0), dtype.type(1)
@@ -260,8 +262,23 @@ class Scatter(Indexed):
         zeros = gather.bind(add.bind(broadcast_to(zero, shape_of(x)), cast.bind(is_zero), *indices), *indices)
         nonzero = where(is_zero, one, updates)
         product = gather.bind(self.bind(x, nonzero, *indices), *indices)
-        alone = where(equal(zeros, one), product, zero)
-        others = where(is_zero, alone, where(equal(zeros, zero), div(product, nonzero), zero))
+        void, half = where(is_zero, updates, zero), dtype.type(0.5)
+        first, squares = (
+            gather.bind(add.bind(broadcast_to(zero, shape_of(x)), part, *indices), *indices)
+            for part in (void, mul(void, void))
+        )
+        rest, rest_squares = sub(first, void), sub(squares, mul(void, void))
+        beside = div(product, nonzero)
+        others = broadcast_to(zero, shape_of(updates))
+        for count, (of_zero, of_others) in enumerate(
+            [
+                (zero, beside),
+                (product, mul(beside, first)),
+                (mul(product, rest), mul(beside, mul(sub(mul(first, first), squares), half))),
+                (mul(product, mul(sub(mul(rest, rest), rest_squares), half)), zero),
+            ]
+        ):
+            others = where(equal(zeros, dtype.type(count)), where(is_zero, of_zero, of_others), others)
         base = broadcast_to(zero, shape_of(x)) if total is None else total
         return add.bind(base, mul(updates_dot, others), *indices)
 

@@ -11,6 +11,7 @@ import pytest
 import funcgrad as fg
 from funcgrad.api.calls import CACHE
 from funcgrad.compile.runtime import tiering
+from funcgrad.ir.evaluate import Runner
 from funcgrad.compile.runtime.executable import Executable
 from funcgrad.ir.evaluate import TRIALS, Runner
 from funcgrad.ir.program import Program
@@ -187,3 +188,27 @@ def test_promotion_keeps_no_trace_of_what_it_was_given() -> None:
     for _ in range(TRIALS + 2):
         slope(X)
     assert CACHE.misses <= before + 1
+
+
+@pytest.mark.parametrize("name", ["grad", "hessian", "jacrev of grad", "vmap of hessian"])
+def test_transforms_of_compiled_functions_are_native_at_once(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also what is mapped over a basis: a part of what is made of a compiled function is one as well."""
+    evaluated: list[str] = []
+    usual = Runner.evaluated
+
+    def noted(self: Runner, *args: Any) -> Any:
+        evaluated.append(self._program.name)
+        return usual(self, *args)
+
+    f = fg.jit(lambda x: np.sum(np.sin(x) ** 2 * x))
+    transforms: dict[str, Any] = {
+        "grad": fg.grad(f),
+        "hessian": fg.hessian(f),
+        "jacrev of grad": fg.jacrev(fg.grad(f)),
+        "vmap of hessian": lambda x: fg.vmap(fg.hessian(f))(x[None]),
+    }
+    monkeypatch.setattr(Runner, "evaluated", noted)
+    transforms[name](np.linspace(0.0, 1.0, 4))
+    assert evaluated == []

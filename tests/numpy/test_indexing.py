@@ -234,3 +234,28 @@ def test_refused(index: Any, words: str) -> None:
 def test_unknown_mask_names_where() -> None:
     with pytest.raises(ConcretizationError, match=r"fg\.numpy\.where"):
         fg.vmap(lambda x: x[x > 0].sum())(np.ones((2, 3)))
+
+
+@pytest.mark.parametrize("factors", [[1.5, 2.0, 3.0], [0.0, 2.0, 3.0], [0.0, 0.0, 3.0], [0.0, 0.0, 0.0]])
+@pytest.mark.parametrize("start", [0.0, 2.0])
+def test_higher_derivatives_of_products_at_one_position(factors: list[float], start: float) -> None:
+    """The zeros among the factors are constants to nobody: each of them has a derivative."""
+
+    def scattered(v: Any) -> Any:
+        y = fg.numpy.ones(2) * v[0]
+        np.multiply.at(y, np.array([0, 0, 0, 1]), v[1:])
+        return np.sum(y * np.array([1.0, 2.0]))
+
+    def written_out(v: Any) -> Any:
+        return v[0] * v[1] * v[2] * v[3] + 2.0 * v[0] * v[4]
+
+    at = np.array([start, *factors, 5.0])
+    for both in (
+        fg.grad,
+        fg.hessian,
+        lambda f: fg.jacrev(fg.jacrev(f)),
+        lambda f: fg.jacfwd(fg.jacfwd(f)),
+        lambda f: fg.jit(fg.hessian(f)),
+        lambda f: fg.jacfwd(fg.hessian(f)),
+    ):
+        np.testing.assert_allclose(both(scattered)(at), both(written_out)(at), atol=1e-12)
