@@ -145,6 +145,8 @@ def save(obj: Any, f: Any, *args: Any, **options: Any) -> None:
 def _made(d: Any, arrays: Any) -> Any:  # noqa: PLR0911 - one for each kind of object
     kind = d["kind"]
     if kind in ("tensor", "parameter"):
+        if not isinstance(d["requires_grad"], bool):
+            raise ValueError(f"requires_grad is {d['requires_grad']!r}")
         t = wrap(arrays[d["array"]])
         if kind == "parameter":
             from funcgrad.torch.nn import Parameter  # noqa: PLC0415 - only where one was saved
@@ -177,20 +179,51 @@ def _made_other(kind: str, d: Any, arrays: Any) -> Any:
 
 
 def load(f: Any, map_location: Any = None, *args: Any, weights_only: bool = True, **options: Any) -> Any:
-    """What `save` wrote. Files of PyTorch's own, which are pickles, are refused."""
-    try:
-        with np.load(f, allow_pickle=False) as found:
-            arrays = {name: found[name] for name in found.files}
-    except (ValueError, zipfile.BadZipFile, OSError) as error:
-        if isinstance(error, FileNotFoundError):
-            raise
+    """What `save` wrote. Files of PyTorch's own, which are pickles, are refused.
+
+    Raises RuntimeError for every other file, and for one that is damaged, whatever is wrong in it.
+    """
+    if hasattr(f, "read"):
+        data = f.read()
+    else:
+        with open(f, "rb") as file:
+            data = file.read()
+    if is_of_pytorch(data):
         raise RuntimeError(
             "load() reads only what funcgrad.torch.save wrote: files of PyTorch hold pickles, which can run "
             "code. Convert "
             "them where PyTorch is installed, with numpy.savez of the tensors' .numpy()."
+        )
+    try:
+        return read(data)
+    except Exception as error:  # noqa: BLE001 - a damaged file may fail in any way, in NumPy's reader too
+        raise RuntimeError(
+            "load() reads only what funcgrad.torch.save wrote, and this file is something else, or damaged: "
+            f"{type(error).__name__}: {error}"
         ) from None
+
+
+def is_of_pytorch(data: bytes) -> bool:
+    """Whether a file begins as a pickle does, or holds one as PyTorch's archives do."""
+    if data[:1] == b"\x80":
+        return True
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return any(name.endswith(".pkl") for name in archive.namelist())
+    except Exception:  # noqa: BLE001 - no archive, or a damaged one
+        return False
+
+
+def read(data: bytes) -> Any:
+    """What the bytes of a file describe; raises whatever the first thing wrong in them leads to."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        damaged = archive.testzip()
+    if damaged is not None:
+        raise ValueError(f"the checksum of {damaged} is not that of its contents")
+    with np.load(io.BytesIO(data), allow_pickle=False) as found:
+        arrays = {name: found[name] for name in found.files}
     if "description" not in arrays:
-        raise RuntimeError("load() reads only what funcgrad.torch.save wrote; this file has no description")
+        raise ValueError("it has no description")
     return _made(json.loads(bytes(arrays.pop("description")).decode()), arrays)
 
 
