@@ -10,9 +10,8 @@ import numpy as np
 from funcgrad.errors import DtypeError
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.program import Literal
-from funcgrad.ops.comparison import equal, isfinite
+from funcgrad.ops.comparison import equal
 from funcgrad.ops.families import Binary, Unary, added, aval, broadcast_to, scaled, summed_to, ufunc_dtypes
-from funcgrad.ops.logic import logical_and, logical_not
 from funcgrad.ops.selection import MANY, chosen, where
 from funcgrad.tracing.primitive import Flags, Linear
 from funcgrad.tracing.samples import ErrorSample, Sample, booleans, edge, integers, normal, positive
@@ -172,10 +171,8 @@ class StrongZeroMul(Binary):
         if isinstance(x, Linear):
             return summed_to(self(cotangent, y), x.aval), None
         if is_selected(cotangent):
-            # Zeros on either side are strong. What is finite is multiplied even by zero: the product's
-            # derivative by x, which second derivatives need, is there too.
-            lost = logical_and(equal(x, 0.0), logical_not(isfinite(cotangent)))
-            product = where(lost, 0.0, self(cotangent, x))
+            # Zeros on either side are strong, and the product has its derivative by either side there.
+            product = where(equal(x, 0.0), self(x, cotangent), self(cotangent, x))
         else:
             product = self(x, cotangent)
         return None, summed_to(product, y.aval)

@@ -11,7 +11,6 @@ import pytest
 import funcgrad as fg
 from funcgrad.api.calls import CACHE
 from funcgrad.compile.runtime import tiering
-from funcgrad.ir.evaluate import Runner
 from funcgrad.compile.runtime.executable import Executable
 from funcgrad.ir.evaluate import TRIALS, Runner
 from funcgrad.ir.program import Program
