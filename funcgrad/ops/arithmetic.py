@@ -10,9 +10,8 @@ import numpy as np
 from funcgrad.errors import DtypeError
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.program import Literal
-from funcgrad.ops.comparison import equal
 from funcgrad.ops.families import Binary, Unary, added, aval, broadcast_to, scaled, summed_to, ufunc_dtypes
-from funcgrad.ops.selection import MANY, chosen, where
+from funcgrad.ops.selection import MANY, chosen
 from funcgrad.tracing.primitive import Flags, Linear
 from funcgrad.tracing.samples import ErrorSample, Sample, booleans, edge, integers, normal, positive
 
@@ -170,11 +169,8 @@ class StrongZeroMul(Binary):
         x, y = inputs
         if isinstance(x, Linear):
             return summed_to(self(cotangent, y), x.aval), None
-        if is_selected(cotangent):
-            # Zeros on either side are strong, and the product has its derivative by either side there.
-            product = where(equal(x, 0.0), self(x, cotangent), self(cotangent, x))
-        else:
-            product = self(x, cotangent)
+        # Where a selection made the cotangent, zeros on either side are strong.
+        product = strong_product(x, cotangent) if is_selected(cotangent) else self(x, cotangent)
         return None, summed_to(product, y.aval)
 
     def simplify(self, inputs: Sequence[Any]) -> Any:
@@ -188,6 +184,27 @@ class StrongZeroMul(Binary):
             Sample(normal(), normal(3)),
             Sample(edge(0.0, 0.0, 0.0, 1.0), edge(np.inf, np.nan, -np.inf, 2.0), differentiable=False),
         )
+
+
+class StrongProduct(StrongZeroMul):
+    """``x * y``, but 0 where either is 0, and so are its derivatives in directions that do not exist."""
+
+    name = "strong_product"
+
+    def evaluate(self, *values: Any) -> Any:
+        x, y = values
+        product = np.where(np.not_equal(x, 0) & np.not_equal(y, 0), x * y, 0)
+        return product.astype(np.result_type(x, y), copy=False)
+
+    def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
+        x, y = names
+        return f"np.where({x}, np.where({y}, {x} * {y}, {y}), {x})"
+
+    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+        x, y = inputs
+        if isinstance(x, Linear):
+            return summed_to(self(cotangent, y), x.aval), None
+        return None, summed_to(self(x, cotangent), y.aval)
 
 
 class Div(Binary):
@@ -348,6 +365,7 @@ div = Div()
 neg = Neg()
 reciprocal = Reciprocal()
 strong_zero_mul = StrongZeroMul()
+strong_product = StrongProduct()
 
 
 def integer_pow(x: Any, n: int) -> Any:

@@ -146,6 +146,11 @@ def strong_zero_product(primitive: Any, dtype: np.dtype[Any], out: np.dtype[Any]
     return "select({0} == 0, {0}, {0} * {1})"
 
 
+def strong_product(primitive: Any, dtype: np.dtype[Any], out: np.dtype[Any]) -> Template:
+    """A product in which the zeros of both factors stay zero."""
+    return "select({0} == 0, {0}, select({1} == 0, {1}, {0} * {1}))"
+
+
 def larger(name: str, symbol: str) -> Maker:
     """The larger or smaller operand."""
 
@@ -283,6 +288,7 @@ SCALARS: dict[str, Maker] = {
     "reciprocal": reciprocal,
     "integer_pow": integer_power,
     "strong_zero_mul": strong_zero_product,
+    "strong_product": strong_product,
     "equal": comparison("=="),
     "not_equal": comparison("!="),
     "less": comparison("<"),

@@ -102,6 +102,7 @@ _TITLES = {
     "sub": "Sub",
     "mul": "Mul",
     "strong_zero_mul": "Mul",
+    "strong_product": "Mul",
     "div": "Div",
     "neg": "Neg",
     "broadcast": "Expand",

@@ -31,6 +31,7 @@ WEIGHTS = {
     **dict.fromkeys(
         (
             *("add", "sub", "mul", "neg", "abs", "square", "integer_pow", "strong_zero_mul", "sign", "cast"),
+            "strong_product",
             *("where", "maximum", "minimum", "equal", "not_equal", "less", "less_equal", "greater"),
             *("greater_equal", "logical_and", "logical_or", "logical_not", "floor", "ceil"),
         ),
