@@ -4,6 +4,7 @@ from funcgrad.torch.autograd import forward_ad, functional, graph
 from funcgrad.torch.autograd.checks import GradcheckError, gradcheck, gradgradcheck
 from funcgrad.torch.autograd.function import Function
 from funcgrad.torch.autograd.gradients import grad
+from funcgrad.torch.autograd.variable import Variable
 from funcgrad.torch.core.engine import backward
 from funcgrad.torch.core.grad_mode import (
     detect_anomaly,
@@ -13,7 +14,6 @@ from funcgrad.torch.core.grad_mode import (
     set_detect_anomaly,
     set_grad_enabled,
 )
-from funcgrad.torch.core.tensor import Tensor as Variable
 
 __all__ = [
     "Function",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -109,7 +110,7 @@ class FunctionNode(Node):
         given = list(cotangents)
         if self.materialize_grads:
             for k, g in enumerate(given):
-                if g is None:
+                if g is None and self._out_specs[k] is not None:
                     shape, dtype = self._out_specs[k]
                     given[k] = wrap(np.zeros(shape, dtype))
         user = function.backward if function.backward is not Function.backward else function.vjp
@@ -234,6 +235,9 @@ class Function:
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run `forward`, and remember to run `backward`."""
         node = cls._node_class()
+        separate = cls.setup_context is not Function.setup_context
+        if separate:
+            args, kwargs = with_defaults(cls.forward, args, kwargs), {}
         tensors = [x for x in args if isinstance(x, Tensor)]
         remembering = MODES.grad and any(t._rg for t in tensors)
         node.needs_input_grad = tuple([isinstance(x, Tensor) and x._rg and MODES.grad for x in args])
@@ -242,10 +246,9 @@ class Function:
         node._in_shapes = {k: args[k]._value.shape for k in node._tensor_inputs}
         edges = tuple([(t._node or t) if t._rg else None for t in tensors])
         node.seq = next(SEQUENCE)
-        separate = cls.setup_context is not Function.setup_context
         with no_grad():
             if separate:
-                out = cls.forward(*args, **kwargs)
+                out = cls.forward(*args)
                 cls.setup_context(node, args, out)
             else:
                 out = cls.forward(node, *args, **kwargs)
@@ -262,10 +265,7 @@ class Function:
                 ):
                     x._node = node if len(made) == 1 else Output(node, k)
         node._out_specs = tuple(
-            [
-                (x._value.shape, x._value.dtype) if isinstance(x, Tensor) else ((), np.dtype(np.float32))
-                for x in made
-            ]
+            [(x._value.shape, x._value.dtype) if isinstance(x, Tensor) else None for x in made]
         )
         node._to_save = tuple([_replaced(t, outs, made) for t in node._to_save])
         if remembering:
@@ -277,6 +277,13 @@ class Function:
         else:
             node._kept = []
         return made if isinstance(out, tuple) else made[0]
+
+
+def with_defaults(forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """All arguments of a user's forward: its `setup_context` is given those left to their defaults, too."""
+    bound = inspect.signature(forward).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return (*bound.args, *bound.kwargs.values())
 
 
 def _replaced(t: Any, before: tuple[Any, ...], after: tuple[Any, ...]) -> Any:

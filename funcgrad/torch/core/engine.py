@@ -231,8 +231,8 @@ class Pass:
         assert extra is not None
         cotangents = list(g) if node.outputs > 1 else [g]
         for number, hooks in extra.hooks.items():
-            if cotangents[number] is not None:
-                cotangents[number] = hooked(hooks, cotangents[number], self.create)
+            # As PyTorch's, hooks of an output that nothing used are called with None.
+            cotangents[number] = hooked(hooks, cotangents[number], self.create)
         if extra.prehooks:
             given = tuple([as_tensor(x) for x in cotangents])
             for hook in list(extra.prehooks.values()):
@@ -465,6 +465,9 @@ def hooked(hooks: dict[int, Any], g: Any, create: bool) -> Any:
             continue
         if not isinstance(found, Tensor):
             raise TypeError(f"expected Variable, but hook returned '{type(found).__name__}'")
+        if t is None:
+            t = found
+            continue
         if found._value.shape != t._value.shape:
             raise RuntimeError(f"hook '{hook_name(hook)}' has changed the size of value")
         if found._value.dtype != t._value.dtype:
@@ -472,7 +475,7 @@ def hooked(hooks: dict[int, Any], g: Any, create: bool) -> Any:
                 f"hook '{hook_name(hook)}' has changed the type of value (was {t.type()} got {found.type()})"
             )
         t = found
-    return t if create else t._value
+    return t if create or t is None else t._value
 
 
 def retain(tensor: Tensor, g: Any, create: bool) -> None:

@@ -43,8 +43,18 @@ _COMPARISONS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
 }
 
 
+def require_order(name: str, ordered: bool, *operands: Any) -> None:
+    """Raise NotImplementedError where complex numbers would have to have an order."""
+    if ordered and any(isinstance(x, Tensor) and x._value.dtype.kind == "c" for x in operands):
+        kind = next(x.dtype for x in operands if isinstance(x, Tensor) and x._value.dtype.kind == "c")
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{kind}'")
+
+
 def _comparison(name: str, function: Any, operator: str, aliases: tuple[str, ...]) -> None:
+    ordered = name not in ("eq", "ne")
+
     def comparison(input: Tensor, other: Any) -> Any:
+        require_order(name, ordered, input, other)
         return compared(function, input, other)
 
     def operating(self: Tensor, other: Any) -> Any:
@@ -57,6 +67,7 @@ def _comparison(name: str, function: Any, operator: str, aliases: tuple[str, ...
                 return result(function(a, other._value))
         if not numbers_of(other):
             return NotImplemented
+        require_order(name, ordered, self, other)
         return compared(function, self, other)
 
     comparison.__name__ = comparison.__qualname__ = name

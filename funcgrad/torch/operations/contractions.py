@@ -414,11 +414,29 @@ def _check_subscripts(named: list[str], operands: Any) -> None:
             sizes[label] = max(seen, n)
 
 
+def with_dots_summed(text: str, operands: Any) -> str:
+    """The equation, with letters for an ellipsis that the result does not have: its dimensions are summed."""
+    if "->" not in text or "." not in text or "." in text.split("->")[1]:
+        return text
+    left, right = text.split("->")
+    named = left.split(",")
+    if len(named) != len(operands):
+        return text
+    free = [c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if c not in text]
+    counts = [len(t._value.shape) - len(n.replace("...", "")) for n, t in zip(named, operands, strict=True)]
+    most = max([count for n, count in zip(named, counts, strict=True) if "..." in n], default=0)
+    letters = "".join(free[:most])
+    filled = [
+        n.replace("...", letters[most - max(count, 0) :]) for n, count in zip(named, counts, strict=True)
+    ]
+    return f"{','.join(filled)}->{right}"
+
+
 def einsum(equation: Any, *operands: Any) -> Any:
     """Sums of products by subscripts: ``einsum("ij,jk->ik", a, b)``."""
     if len(operands) == 1 and not isinstance(operands[0], Tensor):
         operands = tuple(operands[0])
-    text = equation.replace(" ", "")
+    text = with_dots_summed(equation.replace(" ", ""), operands)
     named = text.split("->")[0].split(",")
     if len(named) != len(operands):
         more = "more operands were provided" if len(named) < len(operands) else "fewer operands were provided"

@@ -17,6 +17,7 @@ from funcgrad.torch.core.dtypes import (
     numpy_dtype,
 )
 from funcgrad.torch.core.history import op
+from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
 from funcgrad.torch.operations.creation import require_cpu
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
@@ -148,7 +149,7 @@ def _format(self: Tensor, spec: str) -> str:
 @method("numpy")
 def numpy_array(self: Tensor, *, force: bool = False) -> Any:
     """The array on the tensor's memory; with `force` also of a tensor that requires grad."""
-    if self._rg and not force:
+    if self._rg and not force and MODES.grad:
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
         )
@@ -259,10 +260,10 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Any:
     """The tensor in another dtype (or that of another tensor); itself where nothing changes."""
     wanted, copy = None, bool(kwargs.pop("copy", False))
     for x in (*args, *[kwargs.get(k) for k in ("dtype", "device", "other")]):
-        if isinstance(x, dtype) or (x in (float, int, bool, complex) and not isinstance(x, bool)):
-            wanted = numpy_dtype(x)
-        elif isinstance(x, np.dtype):
+        if isinstance(x, np.dtype):
             wanted = x
+        elif isinstance(x, dtype) or any(x is kind for kind in (float, int, bool, complex)):
+            wanted = numpy_dtype(x)
         elif isinstance(x, Tensor):
             wanted = x._value.dtype
         elif isinstance(x, str | device):
@@ -282,6 +283,10 @@ def type_of(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
         if dtype not in names:
             raise ValueError(f"invalid type: '{dtype}'")
         dtype = ALL_DTYPES[names[dtype]]
+    elif isinstance(dtype, type) and isinstance(getattr(dtype, "numpy", None), np.dtype):
+        # A class of tensors of one dtype, such as torch.DoubleTensor.
+        kind: Any = dtype
+        return _converted(self, kind.numpy)
     return _converted(self, numpy_dtype(dtype))
 
 

@@ -44,6 +44,9 @@ def _static(i: Any) -> Any:
 def getitem(self: Tensor, index: Any) -> Any:
     """``self[index]``."""
     kind = type(index)
+    if kind is list:
+        index = several_of(index)
+        kind = type(index)
     if kind is int:
         shape = self._value.shape
         if not shape:
@@ -164,6 +167,11 @@ def as_index(i: Any) -> Any:
         "(got "
         f"{type(i).__name__})"
     )
+
+
+def several_of(index: list[Any]) -> Any:
+    """A list that holds slices, None or an ellipsis stands for several indices, as a tuple does."""
+    return tuple(index) if any(isinstance(x, slice) or x is None or x is Ellipsis for x in index) else index
 
 
 def _listed(i: Any) -> Any:

@@ -172,6 +172,8 @@ def flip(input: Tensor, *dims: Any) -> Any:
     """The dimensions reversed."""
     given = dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims
     axes = tuple(dims_of(tuple(given), len(input._value.shape))) if len(given) else ()
+    if not axes:
+        return input.clone()
     return apply(_flip, (input,), (axes,))
 
 
@@ -199,6 +201,11 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Any:
     ndim = len(input._value.shape)
     given = dims if dims is None or isinstance(dims, int) else (tuple(dims) or None)
     axes: Any = None
+    counts = [1 if x is None or isinstance(x, int) else len(x) for x in (shifts, given)]
+    if (given is None and counts[0] > 1) or (given is not None and counts[0] != counts[1]):
+        raise RuntimeError(
+            f"shifts and dimensions must align. shifts: {counts[0]}, dims:{0 if given is None else counts[1]}"
+        )
     if given is not None:
         axes = dim_of(given, ndim) if isinstance(given, int) else tuple([dim_of(d, ndim) for d in given])
     return apply(_roll, (input,), (shifts, axes))

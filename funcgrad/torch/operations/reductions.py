@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad import stop_gradient
 from funcgrad.torch.core.apply import apply, apply_linear, apply_to
 from funcgrad.torch.core.dtypes import numpy_dtype
 from funcgrad.torch.core.errors import dim_of, dims_of
@@ -363,7 +364,18 @@ def _median_dim(x: Any, axis: int, keepdims: bool) -> Any:
 
 def _median(x: Any) -> Any:
     flat = np.reshape(x, (-1,))
-    return flat[_median_index(flat, 0)]
+    return _shared(flat, flat[_median_index(flat, 0)])
+
+
+def _shared(flat: Any, value: Any) -> Any:
+    """The value, whose gradient all elements share that are equal to it."""
+    if type(flat) is np.ndarray:
+        return value
+    fixed = stop_gradient(value)
+    equal = (flat == fixed) | (np.isnan(flat) & np.isnan(fixed))
+    mean = np.sum(np.where(equal, flat, 0.0)) / np.sum(equal)
+    # The mean of equal numbers may differ from them in the last place.
+    return np.where(np.isfinite(fixed), fixed + (mean - stop_gradient(mean)), mean)
 
 
 _MEDIAN = Op("MedianBackward0", _median, keeps_result=True)
@@ -389,7 +401,7 @@ def _nanmedian_index(x: Any, axis: int) -> Any:
 @op("NanmedianBackward0")
 def _nanmedian(x: Any) -> Any:
     flat = np.reshape(x, (-1,))
-    return flat[_nanmedian_index(flat, 0)]
+    return _shared(flat, flat[_nanmedian_index(flat, 0)])
 
 
 @op("NanmedianBackward1")
@@ -513,4 +525,7 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Any:
     """``log(sum(exp(input)))``, without overflow."""
     if input._value.dtype.kind in "iub":
         input = input.to(SETTINGS.default_dtype)
+    if not input._value.shape:
+        dims_of(dim, 0)
+        return input.clone()
     return apply(_logsumexp, (input,), (dims_of(dim, len(input._value.shape)), keepdim))

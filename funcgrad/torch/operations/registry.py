@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -24,7 +25,8 @@ def operation(
 ) -> Callable[[F], F]:
     """Publish the decorated function under its own name, or these."""
 
-    def publish(f: F) -> F:
+    def publish(given: F) -> F:
+        f: Any = with_other_words(given)
         for name in names or (f.__name__,):
             if function:
                 FUNCTIONS[name] = with_out(f, name)
@@ -35,9 +37,33 @@ def operation(
                 setattr(Tensor, f"{name}_", made)
                 if function:
                     FUNCTIONS.setdefault(f"{name}_", made)
-        return f
+        return given
 
     return publish
+
+
+_NUMBERS = ("alpha", "beta", "value")
+
+
+def with_other_words(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which takes ``axis`` for ``dim``, and numbers in tensors without dimensions."""
+    parameters = inspect.signature(f).parameters
+    axis = "dim" in parameters and "axis" not in parameters
+    numbers = [name for name in _NUMBERS if name in parameters]
+    if not axis and not numbers:
+        return f
+
+    @functools.wraps(f)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            if axis and "axis" in kwargs:
+                kwargs["dim"] = kwargs.pop("axis")
+            for name in numbers:
+                if isinstance(kwargs.get(name), Tensor) and not kwargs[name]._value.shape:
+                    kwargs[name] = kwargs[name].item()
+        return f(*args, **kwargs)
+
+    return function
 
 
 def with_out(f: Callable[..., Any], name: str) -> Callable[..., Any]:

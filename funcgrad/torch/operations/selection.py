@@ -352,6 +352,8 @@ def _running_extreme(name: str, title: str, larger: Any) -> None:
 
     def extreme(input: Tensor, dim: int) -> Any:
         at = dim_of(dim, len(input._value.shape))
+        if not input._value.shape:
+            return named(name)(input.clone(), wrap(np.zeros((), np.int64)))
         index = wrap(np.ascontiguousarray(_positions_of_running(input._value, at, larger)))
         return named(name)(apply(values, (input, index), (at,)), index)
 
@@ -365,13 +367,21 @@ _running_extreme("cummin", "CumminBackward0", np.less_equal)
 
 @op("LogcumsumexpBackward0", keeps_result=True)
 def _logcumsumexp(x: Any, axis: int) -> Any:
-    top = np.max(x, axis=axis, keepdims=True)
-    return np.log(np.cumsum(np.exp(x - top), axis=axis)) + top
+    # Sums of pairs, of pairs of pairs, and so on: each is taken relative to the larger of two logarithms.
+    moved = np.moveaxis(x, axis, 0)
+    shift = 1
+    while shift < moved.shape[0]:
+        moved = np.concatenate([moved[:shift], np.logaddexp(moved[shift:], moved[:-shift])])
+        shift *= 2
+    return np.moveaxis(moved, 0, axis)
 
 
 @operation()
 def logcumsumexp(input: Tensor, dim: int) -> Any:
     """The logarithm of running sums of exponentials."""
+    if not input._value.shape:
+        dim_of(dim, 0)
+        return input.clone()
     return apply(_logcumsumexp, (input,), (dim_of(dim, len(input._value.shape)),))
 
 

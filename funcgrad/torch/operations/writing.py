@@ -149,6 +149,7 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
         count = min(flat.size, self._value.size)
         flat[:count] = own(self).reshape(-1)[:count]
         self._value = flat.reshape(shape)
+        self._version_box[0] += 1
     return self
 
 

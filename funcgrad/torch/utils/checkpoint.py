@@ -33,16 +33,12 @@ class CheckpointFunctionBackward(Node):
             default_generator.set_state(self.state)
         create = MODES.grad
         with enable_grad():
-            own = [_own(x) if isinstance(x, Tensor) else x for x in self.args]
-            out = self.function(*own, **self.kwargs)
+            own, own_args, own_kwargs = with_own(self.args, self.kwargs)
+            out = self.function(*own_args, **own_kwargs)
         default_generator.set_state(before)
-        outs = out if isinstance(out, tuple | list) else (out,)
-        pairs = [
-            (o, g)
-            for o, g in zip(outs, cotangents, strict=True)
-            if isinstance(o, Tensor) and o._rg and g is not None
-        ]
-        tensors = [t for t in own if isinstance(t, Tensor)]
+        outs = tensors_in(out)
+        pairs = [(o, g) for o, g in zip(outs, cotangents, strict=True) if o._rg and g is not None]
+        tensors = own
         wanted = [t for t in tensors if t._rg]
         captured = captured_leaves([o for o, _ in pairs], wanted)
         found: Any = ()
@@ -67,6 +63,37 @@ def _own(t: Tensor) -> Tensor:
     own = t.detach()
     own._rg = t._rg
     return own
+
+
+def replaced(thing: Any, change: Callable[[Tensor], Tensor]) -> Any:
+    """Tuples, lists and dictionaries with every tensor in them changed."""
+    if isinstance(thing, Tensor):
+        return change(thing)
+    if isinstance(thing, tuple) and hasattr(thing, "_fields"):
+        return type(thing)(*[replaced(x, change) for x in thing])
+    if type(thing) in (tuple, list):
+        return type(thing)([replaced(x, change) for x in thing])
+    if isinstance(thing, dict):
+        return {key: replaced(x, change) for key, x in thing.items()}
+    return thing
+
+
+def tensors_in(thing: Any) -> list[Tensor]:
+    """The tensors in tuples, lists and dictionaries, in order."""
+    found: list[Tensor] = []
+
+    def noted(t: Tensor) -> Tensor:
+        found.append(t)
+        return t
+
+    replaced(thing, noted)
+    return found
+
+
+def with_own(args: Any, kwargs: Any) -> tuple[list[Tensor], Any, Any]:
+    """Arguments in which every tensor is a leaf of its own, and those leaves."""
+    own_args, own_kwargs = replaced(args, _own), replaced(kwargs, _own)
+    return tensors_in((own_args, own_kwargs)), own_args, own_kwargs
 
 
 def captured_leaves(outs: list[Tensor], given: list[Tensor]) -> list[Tensor]:
@@ -119,18 +146,23 @@ def checkpoint(
             stacklevel=2,
         )
     state = default_generator.get_state() if preserve_rng_state else None
-    with no_grad():
-        out = function(*args, **kwargs)
-    tensors = [x for x in args if isinstance(x, Tensor)]
+    tensors = tensors_in((args, kwargs))
+    if use_reentrant or not MODES.grad:
+        with no_grad():
+            out = function(*args, **kwargs)
+    else:
+        # With a history, which is dropped at once: hooks that are set inside belong to the second run.
+        _, own_args, own_kwargs = with_own(args, kwargs)
+        out = replaced(function(*own_args, **own_kwargs), lambda t: t.detach() if t._rg else t)
     if not MODES.grad or not (any(t._rg for t in tensors) or not use_reentrant):
         return out
     node = CheckpointFunctionBackward(function, args, kwargs, state)
     node.edges = tuple([(t._node or t) if t._rg else None for t in tensors])
-    outs = out if isinstance(out, tuple | list) else (out,)
+    outs = tensors_in(out)
     node.outputs = len(outs)
     node.seq = next(SEQUENCE)
     for k, t in enumerate(outs):
-        if isinstance(t, Tensor) and t._value.dtype.kind in "fc" and not any(t is x for x in args):
+        if t._value.dtype.kind in "fc" and not any(t is x for x in tensors):
             t._node = node if len(outs) == 1 else Output(node, k)
             t._rg = True
     return out

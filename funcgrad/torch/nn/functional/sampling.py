@@ -180,6 +180,11 @@ def pad(input: Operand, pad: Any, mode: str = "constant", value: float | None = 
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if value is not None and value != 0:
         raise ValueError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    if min(numbers, default=0) < 0:
+        # Elements that are taken away are not reflected either.
+        taken = [slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(shape, widths, strict=True)]
+        input = input[tuple(taken)]
+        widths = tuple([(max(a, 0), max(b, 0)) for a, b in widths])
     return apply(_PADS[mode, len(pairs)], (input,), (widths, _MODES[mode][1]))
 
 
@@ -257,6 +262,13 @@ def interpolate(
     weights = [
         linear_weights(n, m, f, bool(align_corners)) for n, m, f in zip(sizes, wanted, factors, strict=True)
     ]
+    kind = input._value.dtype
+    if kind.kind in "iub":
+        if kind != np.uint8:
+            raise NotImplementedError(f'"upsample_{mode}" not implemented for {kind.name}')
+        # Shares are added as real numbers, and halves are rounded up.
+        mixed = apply(_linear, (input.to(np.dtype(np.float32)),), (tuple(weights),))
+        return (mixed + 0.5).floor().to(kind)
     return apply(_linear, (input,), (tuple(weights),))
 
 

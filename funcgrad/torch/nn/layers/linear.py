@@ -78,6 +78,9 @@ class Linear(Module):
     def forward(self, input: Tensor) -> Any:
         """The affine function of the last dimension."""
         parameters = self.__dict__["_parameters"]
+        if len(parameters) != 2:
+            # A parameter has been replaced by a tensor that is computed.
+            return F.linear(input, self.weight, self.bias)
         return F.linear(input, parameters["weight"], parameters["bias"])
 
     def extra_repr(self) -> str:
