@@ -17,6 +17,7 @@ from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.core.unsupported import UNSUPPORTED as _UNSUPPORTED
 from funcgrad.torch.core.unsupported import unsupported as _unsupported
+from funcgrad.torch.installing import install
 from funcgrad.torch.operations import load as _load
 from funcgrad.torch.operations.registry import FUNCTIONS as _FUNCTIONS
 
@@ -30,6 +31,7 @@ __all__ = [
     "graph",
     "inf",
     "inference_mode",
+    "install",
     "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled",
     "is_grad_enabled",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["UNSUPPORTED", "missing_attribute", "unsupported"]
+__all__ = ["MISSING_MODULES", "UNSUPPORTED", "missing_attribute", "unsupported"]
 
 _NUMPY = "values live in NumPy's memory on the CPU; leave the call out"
 UNSUPPORTED = {
@@ -32,6 +32,24 @@ UNSUPPORTED = {
     "pin_memory": f"there is no page-locked memory here: {_NUMPY}",
     "distributed": "there is no distributed training here",
 }
+
+MISSING_MODULES = {
+    "distributed": UNSUPPORTED["distributed"],
+    "distributions": "draw with torch.randn and its kin; scipy.stats and fg.random have densities",
+    "export": "record a function of arrays with fg.make_program",
+    "fx": "record a function of arrays with fg.make_program, whose Program can be read, changed and run",
+    "onnx": "record a function of arrays with fg.make_program",
+    "ao": "quantized tensors are not supported; use integer tensors and a scale of your own",
+    "quantization": "quantized tensors are not supported; use integer tensors and a scale of your own",
+    "sparse": UNSUPPORTED["to_sparse"],
+    "nested": "pad the sequences to one length",
+    "hub": "models of the hub are PyTorch's own",
+    "package": "pickle the state of the module",
+    "utils.tensorboard": "write numbers with a logger of your own",
+    "utils.cpp_extension": "extensions are PyTorch's own; write NumPy or Numba",
+}
+"""Submodules that are not here, as paths below ``torch``."""
+UNSUPPORTED.update(MISSING_MODULES)
 
 
 def unsupported(name: str) -> str:
