@@ -271,9 +271,12 @@ def named_in_scipy(function: Any) -> tuple[str, str] | None:
     module, name = str(getattr(function, "__module__", "")), getattr(function, "__name__", "")
     if not module.startswith("scipy."):
         return None
-    package = ".".join(module.split(".")[:2])
-    offering = sys.modules.get(package)
-    return (package, name) if hasattr(offering, name) else None
+    for depth in (3, 2):  # scipy.spatial.distance, scipy.sparse.linalg; else scipy.optimize
+        parts = module.split(".")[:depth]
+        package = ".".join(parts)
+        if not any(part.startswith("_") for part in parts) and hasattr(sys.modules.get(package), name):
+            return package, name
+    return None
 
 
 def public_owner(owner: Any, package: Any) -> str | None:

@@ -176,3 +176,8 @@ def test_errors_are_scipys() -> None:
         fg.grad(lambda x: our_fft.dct(x, norm="no").sum())(X)
     with pytest.raises(ValueError, match="not defined for size < 2"):
         fg.grad(lambda x: our_fft.dct(x, 1).sum())(np.ones(1))
+
+
+def test_scipys_own_distances_name_ours() -> None:
+    with pytest.raises(UnsupportedFunctionError, match=r"Use fg\.scipy\.spatial\.distance\.cdist"):
+        fg.grad(lambda x: scipy.spatial.distance.cdist(x, B).sum())(A)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -140,6 +141,10 @@ def fitted_between(o: Any, y: Any) -> Any:
     return o.least_squares(lambda p: decay(p) - y, [1.0, 0.5], bounds=([0.0, 0.0], [5.0, 0.7]), **TIGHT).x
 
 
+def fitted_the_old_way(o: Any, y: Any) -> Any:
+    return o.leastsq(lambda p: decay(p) - y, [1.0, 1.0], ftol=1e-15, xtol=1e-15)[0]
+
+
 def curve(o: Any, y: Any) -> Any:
     x, covariance = o.curve_fit(
         lambda t, a, b: a * np.exp(-b * t), TIMES, y, ftol=1e-15, xtol=1e-15, gtol=1e-15
@@ -222,6 +227,7 @@ CASES = [
         for name in ("soft_l1", "cauchy", "arctan")
     ],
     Case("least_squares-bounds", fitted_between, DATA, tolerance=1e-5),
+    Case("leastsq", fitted_the_old_way, DATA),
     Case("curve_fit", curve, DATA),
     Case("curve_fit-sigma", weighted_curve, np.array([0.1, 0.12, 0.09, 0.2, 0.11])),
     Case("linprog", program, POINT),
@@ -359,6 +365,37 @@ def test_methods_with_second_derivatives(method: str) -> None:
 def test_scipys_minimize_names_ours() -> None:
     with pytest.raises(FuncgradError, match=r"Use fg\.scipy\.optimize\.minimize"):
         fg.grad(lambda a: scipy.optimize.minimize(lambda x: np.sum((x - a) ** 2), np.zeros(2)).fun)(1.0)
+
+
+def test_problems_in_scipys_objects() -> None:
+    def nearest(p: Any) -> Any:
+        bounds = ours.Bounds(np.zeros(2), np.stack([p[0], 9.0]))
+        rule = ours.LinearConstraint(np.stack([np.stack([1.0, p[1]])]), -np.inf, 2.0)
+        return ours.minimize(lambda x: np.sum((x - 3.0) ** 2), [0.1, 0.1], bounds=bounds, constraints=rule).x
+
+    # The first is at its bound, the second on the line: p[0] + p[1] * x = 2.
+    np.testing.assert_allclose(
+        fg.jacobian(nearest)(np.array([0.5, 2.0])), [[1.0, 0.0], [-0.5, -0.375]], atol=1e-6
+    )
+
+
+def test_explain_says_what_is_left_to_scipy() -> None:
+    text = str(fg.explain(lambda a: ours.brentq(lambda x: x**3 - a, 0.0, 10.0))(8.0))
+    assert "solved has no native form" in text
+
+
+def test_programs_with_solvers_are_read_and_pickled() -> None:
+    program = fg.make_program(
+        fg.grad(lambda a: ours.minimize(lambda x: np.sum((x - a) ** 2), np.zeros(2)).fun)
+    )(1.0)
+    assert fg.parse(program.text()) == program
+    assert pickle.loads(pickle.dumps(program)) == program
+
+
+def test_single_precision_parameters() -> None:
+    slope = fg.grad(lambda a: ours.brentq(lambda x: x**3 - a, 0.0, 10.0))(np.float32(8.0))
+    assert slope.dtype == np.float32
+    np.testing.assert_allclose(slope, 1.0 / 12.0, rtol=1e-6)
 
 
 # -- many unknowns -------------------------------------------------------------------------------------------

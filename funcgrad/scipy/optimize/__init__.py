@@ -6,8 +6,10 @@ start of a search has no derivative. Inside the solvers derivatives are exact wh
 differences.
 """
 
+from importlib import import_module
+
 from funcgrad.scipy.optimize.assignment import linear_sum_assignment
-from funcgrad.scipy.optimize.fits import curve_fit, least_squares, lsq_linear, nnls
+from funcgrad.scipy.optimize.fits import curve_fit, least_squares, leastsq, lsq_linear, nnls
 from funcgrad.scipy.optimize.linear import linprog
 from funcgrad.scipy.optimize.minima import minimize, minimize_scalar
 from funcgrad.scipy.optimize.roots import fixed_point, fsolve, root
@@ -29,6 +31,7 @@ __all__ = [
     "fixed_point",
     "fsolve",
     "least_squares",
+    "leastsq",
     "linear_sum_assignment",
     "linprog",
     "lsq_linear",
@@ -41,3 +44,13 @@ __all__ = [
     "root_scalar",
     "toms748",
 ]
+
+SCIPYS_OWN = ("Bounds", "LinearConstraint", "NonlinearConstraint", "OptimizeResult", "RootResults")
+"""Classes of SciPy's that describe problems and results; what they hold may be traced."""
+
+
+def __getattr__(name: str) -> object:
+    """A class of SciPy's own, imported when it is first asked for."""
+    if name in SCIPYS_OWN:
+        return getattr(import_module("scipy.optimize"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -33,9 +33,12 @@ from funcgrad.scipy.recorded import (
 )
 from funcgrad.tracing.lists import asoperand
 
-__all__ = ["curve_fit", "least_squares", "lsq_linear", "nnls"]
+__all__ = ["curve_fit", "least_squares", "leastsq", "lsq_linear", "nnls"]
 
 Function = Callable[..., Any]
+
+SMALLEST = 2.3e-16
+"""The least tolerance that `scipy.optimize.least_squares` takes."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +159,55 @@ def least_squares(
         status=found.status,
         nfev=found.nfev,
     )
+
+
+def leastsq(
+    func: Function,
+    x0: Any,
+    args: Any = (),
+    Dfun: Any = None,
+    full_output: bool = False,
+    col_deriv: bool = False,
+    ftol: float = 1.49012e-8,
+    xtol: float = 1.49012e-8,
+    gtol: float = 0.0,
+    maxfev: int = 0,
+    epsfcn: Any = None,
+    factor: float = 100,
+    diag: Any = None,
+) -> Any:
+    """The parameters with the smallest sum of squares by MINPACK's lmdif and lmder; see `least_squares`.
+
+    >>> def nearest(y):
+    ...     return fg.scipy.optimize.leastsq(lambda p: p[0] * np.arange(1.0, 4.0) - y, [1.0])[0][0]
+    >>> print(fg.grad(nearest)(np.array([1.0, 2.0, 4.0])).round(6))
+    [0.071429 0.142857 0.214286]
+    """
+    if is_plain(x0, args):
+        return scipys("leastsq")(
+            func,
+            x0,
+            as_args(args),
+            Dfun,
+            full_output,
+            col_deriv,
+            ftol,
+            xtol,
+            gtol,
+            maxfev,
+            epsfcn,
+            factor,
+            diag,
+        )
+    if full_output:
+        raise NotImplementedError(
+            "leastsq with full_output inside a trace: use fg.scipy.optimize.least_squares"
+        )
+    most = maxfev or None
+    found = least_squares(
+        func, x0, None, (-np.inf, np.inf), "lm", ftol, xtol, max(gtol, SMALLEST), args=args, max_nfev=most
+    )
+    return found.x, found.status
 
 
 def as_pairs(bounds: Any, size: int) -> Any:
