@@ -55,6 +55,7 @@ CASES: dict[str, Case] = {
     "wishart var": (lambda s, d, c: s.wishart.var(d, even(c)), (DF, COV)),
     "wishart entropy": (lambda s, d, c: s.wishart.entropy(d, even(c)), (DF, COV)),
     "multinomial logpmf": (lambda s, p: s.multinomial.logpmf(COUNTS, 6, p / p.sum()), (SHARES,)),
+    "multinomial as given": (lambda s, p: s.multinomial.logpmf(COUNTS[0], 6, p), (SHARES,)),
     "multinomial pmf": (lambda s, p: s.multinomial.pmf([1, 2, 3], 6, p / p.sum()), (SHARES,)),
     "multinomial mean": (lambda s, p: s.multinomial.mean(6, p / p.sum()), (SHARES,)),
     "multinomial cov": (lambda s, p: s.multinomial.cov(6, p / p.sum()), (SHARES,)),
@@ -70,6 +71,7 @@ CASES: dict[str, Case] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # of probabilities that do not add up to 1
 @pytest.mark.parametrize("name", CASES)
 def test_of_several(name: str) -> None:
     call, arrays = CASES[name]

@@ -14,6 +14,7 @@ from funcgrad.scipy.linalg import solve_triangular
 from funcgrad.scipy.softmax import logsumexp
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
 
 
@@ -171,3 +172,15 @@ class gaussian_kde:
         return fnp.exp(self.logpdf(points))
 
     __call__ = pdf = evaluate
+
+    def __getattr__(self, name: str) -> Any:
+        plain: Any = scipys("gaussian_kde")
+        if name.startswith("_") or not hasattr(plain, name):
+            raise AttributeError(name)
+        if recorder_of([self.dataset, self.weights, asoperand(self.factor)]) is not None:
+            raise UnsupportedFunctionError(
+                f"gaussian_kde.{name} of a traced sample is not supported",
+                source=Source(*user_location()),
+                remedy="It has logpdf and pdf.",
+            )
+        return getattr(plain(self.dataset, float(self.factor), self.weights), name)

@@ -341,7 +341,7 @@ class Multinomial(Multivariate):
 
     >>> law = fg.scipy.stats.multinomial
     >>> print(fg.grad(law.logpmf, argnums=2)(np.array([1, 3]), 4, np.array([0.5, 0.5])))
-    [2. 6.]
+    [-4.  0.]
     """
 
     name = "multinomial"
@@ -349,11 +349,11 @@ class Multinomial(Multivariate):
     def logpmf(self, x: Any, n: Any, p: Any) -> Any:
         """The logarithm of the probability of counts, whose last probability is what the others leave.
 
-        Derivatives are by the probabilities as they are given, of which each counts for itself.
+        As in SciPy the last probability is not read, so its derivative is zero.
         """
         if not traced(x, n, p):
             return self._scipys.logpmf(x, n, p)
-        k, n, p = floating(x), floating(n), floating(p)
+        k, n, p = floating(x), floating(n), completed(p)
         whole = fnp.logical_and(fnp.all(fnp.logical_and(k >= 0, fnp.floor(k) == k), -1), fnp.sum(k, -1) == n)
         safe = fnp.where(whole[..., None], k, 0.0)
         found = gammaln(n + 1.0) + fnp.sum(xlogy(safe, p) - gammaln(safe + 1.0), -1)
@@ -365,14 +365,20 @@ class Multinomial(Multivariate):
 
     def mean(self, n: Any, p: Any) -> Any:
         """The mean of each count."""
-        return floating(n)[..., None] * floating(p) if traced(n, p) else self._scipys.mean(n, p)
+        return floating(n)[..., None] * completed(p) if traced(n, p) else self._scipys.mean(n, p)
 
     def cov(self, n: Any, p: Any) -> Any:
         """The covariances of the counts."""
         if not traced(n, p):
             return self._scipys.cov(n, p)
-        share = floating(p)
+        share = completed(p)
         return floating(n) * (fnp.diag(share) - fnp.outer(share, share))
+
+
+def completed(p: Any) -> Any:
+    """Probabilities of which the last is what the others leave."""
+    first = floating(p)[..., :-1]
+    return fnp.concatenate([first, 1.0 - fnp.sum(first, -1, keepdims=True)], -1)
 
 
 def is_key(x: Any) -> bool:
