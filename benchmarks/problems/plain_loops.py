@@ -5,6 +5,7 @@ One text is what funcgrad differentiates and what Numba compiles. ``*_lax`` is t
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -91,20 +92,6 @@ def relaxed_adjoint(start):  # type: ignore[no-untyped-def]
     return np.sum(u * u), bar
 
 
-def relaxed_lax(jax: Any, u: Any) -> Any:
-    """The same."""
-    rows, columns = u.shape
-
-    def cell(k: Any, u: Any) -> Any:
-        i, j = 1 + k // (columns - 2), 1 + k % (columns - 2)
-        around = u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1]
-        return u.at[i, j].set(-0.5 * u[i, j] + 0.375 * around)
-
-    cells = (rows - 2) * (columns - 2)
-    u = jax.lax.fori_loop(0, SWEEPS, lambda _, u: jax.lax.fori_loop(0, cells, cell, u), u)
-    return jax.numpy.sum(u * u)
-
-
 # -- dynamic programmes -------------------------------------------------------------------------------------
 
 
@@ -119,23 +106,6 @@ def soft_dtw(costs):  # type: ignore[no-untyped-def]
             top = np.maximum(np.maximum(a, b), c)
             total = np.exp(a - top) + np.exp(b - top) + np.exp(c - top)
             best[i, j] = costs[i, j] - (np.log(total) + top)
-    return best[rows - 1, columns - 1]
-
-
-def soft_dtw_lax(jax: Any, costs: Any) -> Any:
-    """The same."""
-    jnp = jax.numpy
-    rows, columns = costs.shape
-
-    def cell(k: Any, best: Any) -> Any:
-        i, j = 1 + k // (columns - 1), 1 + k % (columns - 1)
-        a, b, c = -best[i - 1, j - 1], -best[i - 1, j], -best[i, j - 1]
-        top = jnp.maximum(jnp.maximum(a, b), c)
-        total = jnp.exp(a - top) + jnp.exp(b - top) + jnp.exp(c - top)
-        return best.at[i, j].set(costs[i, j] - (jnp.log(total) + top))
-
-    best = jnp.full_like(costs, 1e10).at[0, 0].set(0.0)
-    best = jax.lax.fori_loop(0, (rows - 1) * (columns - 1), cell, best)
     return best[rows - 1, columns - 1]
 
 
@@ -332,3 +302,50 @@ def attraction_lax(jax: Any, places: Any) -> Any:
         return energy - jax.numpy.where(j < i, term, 0.0)
 
     return jax.lax.fori_loop(0, n * n, pair, 0.0)
+
+
+# -- until it has converged --------------------------------------------------------------------------------
+
+
+def cube_root(a):  # type: ignore[no-untyped-def]
+    """By Newton's method."""
+    x = 1.0 + 0.0 * a
+    while abs(x * x * x - a) > 1e-10:
+        x = x - (x * x * x - a) / (3.0 * x * x)
+    return x
+
+
+def cube_roots(numbers):  # type: ignore[no-untyped-def]
+    """The sum of the roots, one after the other."""
+    total = 0.0
+    for k in range(numbers.shape[0]):
+        a = numbers[k]
+        x = 1.0 + 0.0 * a
+        while abs(x * x * x - a) > 1e-10:
+            x = x - (x * x * x - a) / (3.0 * x * x)
+        total = total + x
+    return total
+
+
+def cube_roots_together(numbers: Any) -> Any:
+    """The same as a batch."""
+    fg = import_module("funcgrad")
+    return np.sum(fg.vmap(cube_root)(numbers))
+
+
+def cube_roots_lax(jax: Any, numbers: Any) -> Any:
+    """The same. jax has no reverse mode for such a loop: the derivative of each root is a tangent."""
+
+    def root(a: Any) -> Any:
+        def off(x: Any) -> Any:
+            return abs(x * x * x - a) > 1e-10
+
+        return jax.lax.while_loop(off, lambda x: x - (x * x * x - a) / (3.0 * x * x), 1.0 + 0.0 * a)
+
+    roots, tangents = jax.jvp(jax.vmap(root), (numbers,), (jax.numpy.ones_like(numbers),))
+    return jax.numpy.sum(roots), tangents
+
+
+def cube_roots_inputs(_: Any, n: int = 10_000) -> tuple[Any, ...]:
+    """Numbers whose roots take different numbers of steps."""
+    return (np.linspace(0.5, 50.03, n),)

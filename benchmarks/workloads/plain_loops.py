@@ -100,7 +100,35 @@ def in_place(n: int, name: str, ratio: float) -> Workload:
     )
 
 
+def newton() -> Workload:
+    """A loop to convergence for each of many numbers; jax takes forward mode, the only one that it has."""
+
+    def together(_: Any, *args: Any) -> Any:
+        return problems.cube_roots_together(*args)
+
+    def jax_tangents(jax: Any, np: Any, inputs: tuple[Any, ...]) -> Call:
+        found = jax.jit(partial(problems.cube_roots_lax, jax))
+        arrays = mapped(jax.numpy.asarray, inputs)
+        return lambda: jax.block_until_ready(found(*arrays))
+
+    return Workload(
+        name="loop-newton",
+        title="cube roots by Newton's method, 10,000 numbers by vmap",
+        contenders=(
+            Contender("funcgrad", "funcgrad", funcgrad_jitted_gradient(together, True)),
+            Contender(OBJECTIVE, "funcgrad", funcgrad_jitted_objective(together, True), compared=False),
+            Contender(NUMBA, "numba", numba_call(problems.cube_roots), compared=False),
+            Contender(JAX, "jax", jax_tangents),
+        ),
+        targets=(Versus((NUMBA,), 1 / 4, "Numba's objective"), Versus((JAX,), 3.0)),
+        inputs=problems.cube_roots_inputs,
+        rtol=1e-8,
+        in_quick=False,
+    )
+
+
 WORKLOADS = (
+    newton(),
     in_place(1_000, "1e3", 2.0),
     in_place(10_000, "1e4", 10.0),
     in_place(100_000, "1e5", 10.0),
