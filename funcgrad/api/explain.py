@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ParamSpec, overload
 
 from funcgrad import tree
@@ -23,7 +24,8 @@ def explain() -> Callable[[Callable[P, Any]], Callable[P, Explanation]]: ...
 def explain(fun: Callable[P, Any]) -> Callable[P, Explanation]:
     """A function of `fun`'s arguments that reports every pass from its Program to native code.
 
-    The report counts equations, kernels, bytes moved and operations, says what is left to NumPy and why, and
+    The report says which lines have become loops and branches, what they carry, and why loops were unrolled.
+    It counts equations, kernels, bytes moved and operations, says what is left to NumPy and why, and
     gives the estimated and the measured time of a call and of each of its parts. ``print`` it, let a notebook
     show it, or read its attributes.
 
@@ -41,6 +43,7 @@ def explain(fun: Callable[P, Any]) -> Callable[P, Explanation]:
         fresh = JittedFunction(jitted._fun, jitted._options)
         _, dynamic = fresh._divided(args, kwargs)
         name = getattr(fun, "__name__", "function")
-        return explanation(name, lambda: fresh.program(*args, **kwargs), tree.leaves(dynamic))
+        made = explanation(name, lambda: fresh.program(*args, **kwargs), tree.leaves(dynamic))
+        return replace(made, statements=fresh.hooks.report()) if fresh.hooks is not None else made
 
     return explained

@@ -183,6 +183,8 @@ class JittedFunction(TransformedFunction[P, R]):
         )
         donated = options.get("donate_argnums", ())
         self._donated = (donated,) if isinstance(donated, int) else tuple(donated)
+        self.hooks: Hooks | None = None
+        """What the statements of the last kind recorded have asked, and what they were told."""
         self._kinds = Recent[Specialization](MOST_KINDS)
         self._direct: Callable[..., Any] | None = None
         """The native code of the last kind whose arguments and results are plain."""
@@ -347,7 +349,9 @@ class JittedFunction(TransformedFunction[P, R]):
         if not self._options.get("control_flow", True):
             return self._fun
         unroll = self._options.get("unroll", UNROLLED_OPERATIONS)
-        found: Function = recordable(self._fun, Hooks(unroll, self._fun))
+        hooks = Hooks(unroll, self._fun)
+        found: Function = recordable(self._fun, hooks)
+        self.hooks = hooks
         return found
 
     def _donated_leaves(self, args: tuple[Any, ...], static: Mapping[Any, Any]) -> frozenset[int]:

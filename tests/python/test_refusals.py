@@ -124,3 +124,28 @@ def test_nothing_is_written_into_the_module_of_the_user() -> None:
 
     fg.jit(signed)(-1.0)
     assert set(globals()) == before
+
+
+def test_explain_says_what_has_become_of_statements() -> None:
+    def mixed(x: Any) -> Any:
+        total = 0.0
+        for i in range(100):
+            if x[i] > 0:
+                total += x[i]
+        for _ in range(5):
+            total = total * 0.5
+        for k in range(20):
+            total += np.sum(x[k:])
+        while total > 1:
+            total = total / 2
+        return total
+
+    report = fg.explain(mixed)(np.linspace(-1.0, 1.0, 100))
+    first = mixed.__code__.co_firstlineno
+    said = {int(line.split(":")[1].split()[0]) - first: line.partition(" ")[2] for line in report.statements}
+    assert said[2] == "a loop of 100 trips that carries total"
+    assert said[3] == "a branch that chooses total"
+    assert said[5] == "unrolled, 5 trips of 2 operations"
+    assert said[7].startswith("unrolled, 20 trips: an index needs the value of a traced i64*[]")
+    assert said[9] == "a while loop that carries total"
+    assert "statements" in str(report)

@@ -17,6 +17,7 @@ from funcgrad.api.python.recording import Place
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.families import aval as aval_of_any
 from funcgrad.tracing.lists import asoperand, holds_tracer
+from funcgrad.tracing.python.escapes import PREFIX
 from funcgrad.tracing.tracer import Tracer
 
 Block = Callable[..., Any]
@@ -163,6 +164,11 @@ def shown(value: Any) -> str:
         return text if len(text) <= 60 else f"a {type(value).__name__}"
     parts = ", ".join([shown(x) for x in taken.leaves[:4]])
     return f"a {type(value).__name__} ({parts})" if parts else repr(value)
+
+
+def listed(names: Sequence[str]) -> str:
+    """The user's own names among these, as a report lists them."""
+    return ", ".join([name for name in names if not name.startswith(PREFIX)]) or "nothing by name"
 
 
 def is_undecided(x: Any) -> bool:

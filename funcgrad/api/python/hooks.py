@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import operator
+import os
 from collections.abc import Callable, Sequence
 from sys import _getframe
 from types import BuiltinMethodType, FunctionType
@@ -14,7 +15,7 @@ import numpy as np
 from funcgrad.api.python import builtin_functions, items
 from funcgrad.api.python.appending import check_append
 from funcgrad.api.python.branches import condition, recorded_branch, recorded_choice
-from funcgrad.api.python.cells import State, is_undecided
+from funcgrad.api.python.cells import State, is_undecided, listed
 from funcgrad.api.python.functions import recordable, use_by_default
 from funcgrad.api.python.guards import require
 from funcgrad.api.python.known import known_loop
@@ -40,6 +41,16 @@ class Hooks:
         self.unroll = unroll
         self._root = (getattr(root, "__module__", None) or "").partition(".")[0] if root is not None else ""
         self.notes: dict[tuple[str, int], str] = {}
+
+    def note(self, block: Block, line: int, text: str) -> None:
+        """Remember what has become of a statement."""
+        self.notes[block.__code__.co_filename, line] = text
+
+    def report(self) -> tuple[str, ...]:
+        """What has become of statements, in the order of their lines."""
+        return tuple(
+            [f"{os.path.basename(file)}:{line} {text}" for (file, line), text in sorted(self.notes.items())]
+        )
 
     # -- functions ---------------------------------------------------------------------------------------
 
@@ -114,6 +125,7 @@ class Hooks:
         if is_undecided(test):
             line = _getframe(1).f_lineno
             recorded_branch(test, (first, second), State.of((first, second), bound), after, "an if", line)
+            self.note(first, line, f"a branch that chooses {listed(after)}")
         elif test:
             first()
         else:
@@ -198,6 +210,7 @@ class Hooks:
                 state = State.of((body, test), bound)
                 loop = Loop(body, state, tuple(carried), tuple(after), "the while loop", line)
                 self._repeat(loop, [], lambda _: (body(), ())[1], lambda _: test())
+                self.note(body, line, f"a while loop that carries {listed(carried)}")
                 return
             if not goes_on:
                 return
@@ -224,6 +237,7 @@ class Hooks:
         length = items.known_length(iterable)
         if length is None:
             self._count_up_to_traced(loop, items.items_of(iterable), goes_on)
+            self.note(body, loop.line, f"a loop of a traced number of trips that carries {listed(carried)}")
         else:
             self._count_up_to(loop, iterable, length, goes_on)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from funcgrad.api.python import items
 from funcgrad.api.python.builtin_functions import item_of
-from funcgrad.api.python.cells import is_numeric, is_undecided
+from funcgrad.api.python.cells import is_numeric, is_undecided, listed
 from funcgrad.api.python.loops import INDEX, FirstTripDiffers, Items, Loop, Trip, counted, repeated
 from funcgrad.ir.program import Program
 from funcgrad.tracing.tracer import Tracer
@@ -124,7 +124,7 @@ def prepare(
     if not is_traced(trip, found):
         note(hooks, loop, f"done by Python, {length} trips: nothing in it is traced")
         return None
-    note(hooks, loop, f"a loop of {length} trips that carries {', '.join(loop.carried) or 'nothing'}")
+    note(hooks, loop, f"a loop of {length} trips that carries {listed(loop.carried)}")
     return ready
 
 
@@ -193,4 +193,4 @@ def prepare_while(*args: Any) -> Callable[[], None]:
 
 def note(hooks: Hooks, loop: Loop, text: str) -> None:
     """Remember what has become of a loop."""
-    hooks.notes[loop.block.__code__.co_filename, loop.line] = text
+    hooks.note(loop.block, loop.line, text)

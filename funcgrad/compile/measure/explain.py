@@ -105,6 +105,8 @@ class Explanation:
     evaluated_seconds: float = field(default=math.nan)
     parts: tuple[PartTime, ...] = ()
     """What runs in a call, in order, and how long each takes."""
+    statements: tuple[str, ...] = ()
+    """What has become of Python's loops and branches, line by line."""
 
     @property
     def estimated_seconds(self) -> float:
@@ -209,6 +211,8 @@ def report_lines(found: Explanation) -> list[str]:
                 f"  {part.kind}{over}{inside}: {size(part.bytes_moved)}, {count(part.flops)} operations"
             )
             lines += copy_lines(part)
+    if found.statements:
+        lines += ["", "statements", *[f"  {line}" for line in found.statements]]
     if found.reasons:
         lines += ["", "left to NumPy"]
         lines += [f"  {line}" for line in left_lines(found)]
