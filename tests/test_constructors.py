@@ -6,6 +6,7 @@ Each function runs un-jitted, under `jit`, `vmap` and in forward mode, against f
 from __future__ import annotations
 
 import copy
+import functools
 import pickle
 import threading
 from collections.abc import Callable, Iterator
@@ -216,6 +217,72 @@ def integers_and_masks(x: Any) -> Any:
     return (x[places] * counts).sum() + x[inside].sum() + x[np.array([0, 2])].prod()
 
 
+class Base:
+    """A class whose methods are called by `super`, and through a property."""
+
+    __scale = 2.0
+
+    def made(self, x: Any) -> Any:
+        z = np.zeros(2)
+        z[0] = x[0] * self.__scale
+        return z
+
+    @property
+    def offset(self) -> Any:
+        return np.arange(2.0)
+
+
+class Derived(Base):
+    """Overrides a method."""
+
+    def made(self, x: Any) -> Any:
+        z = super().made(x) + self.offset
+        z[1] = x[1]
+        return z
+
+    @classmethod
+    def total(cls, x: Any, *others: Any, power: int = 2, **named: Any) -> Any:
+        return (cls().made(x) ** power).sum() + sum(others) + sum(named.values())
+
+
+def doubled(function: Function) -> Function:
+    @functools.wraps(function)
+    def wrapper(x: Any) -> Any:
+        pair = np.zeros(1)
+        pair[0] = function(x)
+        return 2.0 * pair.sum()
+
+    return wrapper
+
+
+@doubled
+def decorated(x: Any) -> Any:
+    z = np.zeros(2)
+    z[:] = x[:2]
+    return Derived.total(z, x[2], power=3, more=x[0])
+
+
+def recursive(x: Any, depth: int = 3) -> Any:
+    if depth == 0:
+        return np.asarray(x, dtype=float).sum()
+    z = np.zeros(3)
+    z[depth - 1] = x[depth - 1] ** 2
+    return recursive(x + z, depth - 1)
+
+
+def with_a_global(x: Any) -> Any:
+    global TIMES  # noqa: PLW0603 - users write this
+    TIMES += 1
+    rows = [np.full(n := 2, t) for t in x[:2]]
+    rows[0][1] = x[2]
+    scale: Function = lambda t, z=PLAIN_ONES: (t * z).sum() * n  # noqa: E731 - users write this
+    return np.stack(rows).prod() + scale(x[0]) + functools.partial(helper, 2)(x).sum()
+
+
+TIMES = 0
+PLAIN_ONES = np.ones(1)
+
+
 FUNCTIONS: list[Function] = [
     *(stored, stored_plainly_as_well, views, views_of_views, filled_in_a_loop, by_slices_masks_and_lists),
     *(
@@ -230,7 +297,7 @@ FUNCTIONS: list[Function] = [
         like,
     ),
     *(by_functions, in_a_helper, Model(), Model().__call__, with_closures, with_imports, scipys),
-    integers_and_masks,
+    *(integers_and_masks, Derived.total, decorated, recursive, with_a_global),
 ]
 names = pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: getattr(f, "__name__", "instance"))
 

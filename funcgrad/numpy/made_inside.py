@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -194,10 +195,17 @@ def matters(function: Any) -> bool:
         )
     module = str(getattr(function, "__module__", None) or type(function).__module__)
     package = module.partition(".")[0]
-    return package not in _OURS and package not in sys.stdlib_module_names
+    return package not in _OURS and is_installed(package)
 
 
 _OURS = frozenset({"builtins", "funcgrad", "numpy", ""})
+
+
+@lru_cache(maxsize=1024)
+def is_installed(package: str) -> bool:
+    """Whether a package is an installed one: none of the user's, and none of Python's own."""
+    file = getattr(sys.modules.get(package), "__file__", None) or ""
+    return "site-packages" in file or "dist-packages" in file
 
 
 def is_numpys(function: Any) -> bool:

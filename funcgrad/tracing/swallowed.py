@@ -31,7 +31,7 @@ def real_error(error: Exception, recorder: Recorder) -> FuncgradError | None:
     cause = error.__cause__
     if isinstance(error, ValueError) and isinstance(cause, FuncgradError):
         return cause
-    if isinstance(error, TypeError | NotImplementedError) and speaks_of_objects(str(error)):
+    if isinstance(error, TypeError | ValueError | NotImplementedError) and speaks_of_objects(str(error)):
         return about_objects(error)
     return about_keyword(error) if isinstance(error, TypeError) else None
 
@@ -94,7 +94,12 @@ def same_place(error: Exception, refused: FuncgradError) -> bool:
 
 def speaks_of_objects(words: str) -> bool:
     """Whether NumPy complains of an array of objects."""
-    return "dtype('O')" in words or "'object' not supported" in words or "which has no callable" in words
+    return (
+        "dtype('O')" in words
+        or "'object' not supported" in words
+        or "which has no callable" in words
+        or "object arrays are not" in words
+    )
 
 
 def about_objects(error: Exception) -> DtypeError:

@@ -41,7 +41,7 @@ class Calls:
         elif kind is type:
             return function
         found = INSIDE.instead_of(function)
-        return function if found is None else found
+        return seen(function) if found is None else found
 
     def subscripted(self, x: Any) -> Any:
         """``np.r_`` and ``np.c_``, or what takes traced values in their brackets."""

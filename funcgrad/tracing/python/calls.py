@@ -11,6 +11,7 @@ import ast
 import builtins
 import inspect
 from collections.abc import Callable, Mapping
+from threading import RLock
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 from weakref import ref
@@ -122,14 +123,17 @@ class CallCache(CodeCache):
     def __init__(self, matters: Matters) -> None:
         super().__init__()
         self._matters = matters
+        self._reading = RLock()
         self._names: Mapping[str, Any] = {}
+        """The globals of the function that is being read."""
 
     def seen(self, code: CodeType, names: Mapping[str, Any]) -> CodeType:
         """The rewritten code; raises NoSource, also where nothing in it is rewritten."""
-        self._names = names
-        if not self._calls_what_matters(code):
-            raise NoSource(_NOTHING)
-        return self.rewritten(code)
+        with self._reading:
+            self._names = names
+            if not self._calls_what_matters(code):
+                raise NoSource(_NOTHING)
+            return self.rewritten(code)
 
     def _calls_what_matters(self, code: CodeType) -> bool:
         """Whether the bytecode has a call that may be rewritten: most have none, and need no source."""
