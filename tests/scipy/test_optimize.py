@@ -278,6 +278,21 @@ def test_closures_over_outer_traces() -> None:
     np.testing.assert_allclose(both, 2.0 / 9.0 * 1.2 ** (-1 / 3), rtol=1e-9)
 
 
+def test_searches_that_do_not_converge() -> None:
+    def root(a: Any, **options: Any) -> Any:
+        return ours.root_scalar(lambda x: x**3 - a, bracket=(0.0, 10.0), maxiter=2, **options)
+
+    assert not scipy.optimize.root_scalar(lambda x: x**3 - 2.0, bracket=(0.0, 10.0), maxiter=2).converged
+    assert not fg.jit(lambda a: root(a).converged)(2.0)
+    assert not np.any(fg.vmap(lambda a: root(a).converged)(np.array([2.0, 3.0])))
+    with pytest.raises(NotDifferentiableError, match="has not found a solution"):
+        fg.grad(lambda a: root(a).root)(2.0)
+    with pytest.raises(NotDifferentiableError, match="has not found a solution"):
+        fg.grad(lambda a: ours.root_scalar(lambda x: x**3 - a, x0=9.0, x1=8.0, maxiter=2).root)(2.0)
+    with pytest.raises(RuntimeError, match="Failed to converge after 2 iterations"):
+        fg.vmap(lambda a: ours.brentq(lambda x: x**3 - a, 0.0, 10.0, maxiter=2))(np.array([2.0, 3.0]))
+
+
 def test_third_derivative() -> None:
     root = lambda a: ours.brentq(lambda x: x**2 - a, 0.0, 10.0, xtol=1e-15)  # noqa: E731
     third = fg.grad(fg.grad(fg.grad(root)))(2.0)

@@ -13,20 +13,21 @@ import numpy as np
 
 
 def brent_many(
-    function: Callable[[Any], Any], a: Any, b: Any, xtol: float, rtol: float, maxiter: int
+    function: Callable[[Any], Any], a: Any, b: Any, xtol: float, rtol: float, maxiter: int, disp: bool
 ) -> tuple[Any, ...]:
     """Roots of an element-wise function, whether they are roots, status, iterations and evaluations.
 
-    Raises ValueError where a bracket has no change of sign, RuntimeError where one does not converge.
+    Raises ValueError where a bracket has no change of sign, and with `disp` RuntimeError where one does not
+    converge.
     """
     with np.errstate(all="ignore"):
         before, now = np.array(a, float), np.array(b, float)
         f_before, f_now = np.array(function(before)), np.array(function(now))
         if np.any(np.isnan(f_before) | np.isnan(f_now)):
             raise ValueError("The function value at x is NaN; solver cannot continue.")
-        if np.any(f_before * f_now > 0.0):
+        if np.any(np.sign(f_before) * np.sign(f_now) > 0.0):
             raise ValueError("f(a) and f(b) must have different signs")
-        return narrowed(function, before, f_before, now, f_now, xtol, rtol, maxiter)
+        return narrowed(function, before, f_before, now, f_now, xtol, rtol, maxiter, disp)
 
 
 def narrowed(
@@ -38,6 +39,7 @@ def narrowed(
     xtol: float,
     rtol: float,
     maxiter: int,
+    disp: bool,
 ) -> tuple[Any, ...]:
     """What `brent_many` finds, from brackets with a change of sign."""
     start = f_before == 0.0
@@ -45,7 +47,7 @@ def narrowed(
     other, f_other = before, f_before
     step = last = now - before
     size = now.shape
-    iterations = np.zeros(size, np.int64)
+    iterations, done = np.zeros(size, np.int64), np.zeros(size, bool)
     for _ in range(maxiter):
         crossed = (f_before != 0.0) & (f_now != 0.0) & (np.sign(f_before) != np.sign(f_now))
         other, f_other = np.where(crossed, before, other), np.where(crossed, f_before, f_other)
@@ -73,7 +75,9 @@ def narrowed(
         moved = np.where(done, now, moved)
         before, f_before = np.where(done, before, now), np.where(done, f_before, f_now)
         now, f_now = moved, np.array(function(moved))
-    raise RuntimeError(f"Failed to converge after {maxiter} iterations.")
+    if disp:
+        raise RuntimeError(f"Failed to converge after {maxiter} iterations.")
+    return now, done, done, np.zeros(size, np.int64), iterations, iterations + 2
 
 
 def next_steps(

@@ -43,6 +43,8 @@ class Bracketed(Implicit):
 
     solver: str
     options: Options
+    disp: bool = True
+    """Whether a search that does not converge raises."""
 
     n_hints = 2
 
@@ -54,7 +56,9 @@ class Bracketed(Implicit):
             return float(program.evaluate(np.float64(x), *parameters)[0])
 
         options = thawed(self.options)
-        x, found = scipys(self.solver)(function, float(a), float(b), full_output=True, disp=True, **options)
+        x, found = scipys(self.solver)(
+            function, float(a), float(b), full_output=True, disp=self.disp, **options
+        )
         return x, *report(found.converged, found.converged, 0, found.iterations, found.function_calls)
 
     def solve_many(
@@ -70,7 +74,7 @@ class Bracketed(Implicit):
             return together.evaluate(x, *parameters)[0]
 
         a, b = (np.broadcast_to(np.asarray(x, FLOAT), size) for x in values[:2])
-        return brent_many(function, a, b, **thawed(self.options))
+        return brent_many(function, a, b, disp=self.disp, **thawed(self.options))
 
 
 def batched(program: Program, size: int, flags: Flags) -> Program:
@@ -102,7 +106,7 @@ def bracketed(
         return scipys(solver)(f, a, b, as_args(args), full_output=full_output, disp=disp, **options)
     ends = [real_scalar(x, solver) for x in (a, b)]
     function = scalar_function(f, [NUMBER], solver, as_args(args))
-    chosen = Bracketed(solver, solver, frozen(options))
+    chosen = Bracketed(solver, solver, frozen(options), bool(disp))
     root, _, ok, _, nit, nfev = found(chosen, (function.program,), [*ends, *function.constants])
     return (root, results(root, nit, nfev, ok, solver)) if full_output else root
 
@@ -244,14 +248,18 @@ class Newton(Implicit):
         def second(x: Any) -> Any:
             return curvature.evaluate(np.float64(x), *parameters, one, one)[0]
 
-        x = scipys("newton")(
+        outcome = scipys("newton")(
             function,
             start,
             fprime=first if self.order else None,
             fprime2=second if self.order == 2 else None,
+            full_output=True,
             **thawed(self.options),
         )
-        return x, *report(True)
+        if np.ndim(start):
+            return outcome[0], *report(np.all(outcome[1]), np.all(outcome[1]))
+        x, told = outcome
+        return x, *report(told.converged, told.converged, 0, told.iterations, told.function_calls)
 
 
 def newton(
