@@ -196,6 +196,12 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     if {n, m} - {2, 3}:
         raise refused(f"cross of {aval(x)} and {aval(y)}: vectors of {n} and {m} elements, and not 2 or 3")
     if 2 in (n, m):
+        if np.lib.NumpyVersion(np.__version__) >= "2.5.0":
+            raise refused(
+                "Both input arrays must be (arrays of) 3-dimensional vectors, "
+                f"but they are {n} and {m} dimensional instead.",
+                "Append a zero to each, or write a[0] * b[1] - a[1] * b[0].",
+            )
         warnings.warn(
             "np.cross of vectors of two elements is deprecated in NumPy 2.0: append a zero to each",
             DeprecationWarning,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from funcgrad.numpy.dispatch import implements
 from funcgrad.numpy.ufuncs import Operand, elementwise, loop_dtypes, own, untraced
 from funcgrad.ops import arithmetic, floats, rounding
 from funcgrad.ops.structure import aval, cast
+from funcgrad.source import user_stacklevel
 from funcgrad.tracing.conversion import assigned_into_array
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
@@ -58,6 +60,12 @@ def fix(x: Operand, out: Any = None) -> Any:
     >>> print(fg.numpy.fix([1.5, -1.5]))
     [ 1. -1.]
     """
+    if np.lib.NumpyVersion(np.__version__) >= "2.5.0":
+        warnings.warn(
+            "numpy.fix is deprecated in NumPy 2.5: use numpy.trunc",
+            DeprecationWarning,
+            stacklevel=user_stacklevel(),
+        )
     return trunc(x, out)
 
 

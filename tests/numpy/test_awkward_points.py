@@ -265,6 +265,7 @@ def test_signs() -> None:
     assert fg.grad(np.heaviside, (0, 1))(2.0, 0.5) == (0.0, 0.0)
 
 
+@pytest.mark.filterwarnings("ignore:numpy.fix is deprecated:DeprecationWarning")
 @pytest.mark.parametrize("f", [np.floor, np.ceil, np.trunc, np.rint, np.round, np.fix, np.spacing])
 def test_rounding_has_no_derivative(f: Callable[[Any], Any]) -> None:
     for x in (-1.5, 0.0, 2.0, 2.5):

@@ -293,6 +293,11 @@ def test_cross_along_axes(axes: dict[str, int], rng: np.random.Generator) -> Non
 @pytest.mark.parametrize("shapes", [((2,), (2,)), ((4, 2), (3,)), ((3,), (4, 2)), ((5, 2), (5, 2))])
 def test_cross_of_vectors_of_two_elements(shapes: tuple[Shape, Shape], rng: np.random.Generator) -> None:
     x, y = (draw(rng, s) for s in shapes)
+    if np.lib.NumpyVersion(np.__version__) >= "2.5.0":
+        for f in (np.cross, fg.numpy.cross, fg.jit(np.cross), lambda x, y: fg.make_program(np.cross)(x, y)):
+            with pytest.raises(ValueError, match="3-dimensional vectors"):
+                f(x, y)
+        return
     expected = np.cross(x, y)
     with pytest.warns(DeprecationWarning, match="two elements"):
         (found,) = fg.make_program(np.cross)(x, y)(x, y)

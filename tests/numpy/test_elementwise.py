@@ -132,6 +132,7 @@ def test_round(decimals: int) -> None:
     check(lambda t: np.around(t, decimals), lambda t: fnp.around(t, decimals), x)
 
 
+@pytest.mark.filterwarnings("ignore:numpy.fix is deprecated:DeprecationWarning")
 def test_fix() -> None:
     check(np.fix, fnp.fix, X)
     check(np.fix, fnp.fix, N)
