@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.special
 import scipy.stats
 
 import funcgrad as fg
@@ -190,3 +191,50 @@ def test_samples_follow_the_distribution(name: str) -> None:
     assert scipy.stats.kstest(x, lambda x: theirs.cdf(x, *shapes)).pvalue > 1e-3
     scale = fg.grad(lambda s: ours.rvs(*shapes, scale=s, size=3, random_state=fg.random.key(1)).sum())(2.0)
     close(scale, ours.rvs(*shapes, size=3, random_state=fg.random.key(1)).sum(), 1e-9)
+
+
+HOT = {
+    "norm": (),
+    "t": (3.5,),
+    "gamma": (2.1,),
+    "beta": (2.1, 3.3),
+    "poisson": (2.5,),
+    "binom": (9.0, 0.3),
+    "nbinom": (2.5, 0.3),
+    "lognorm": (0.5,),
+    "logistic": (),
+    "laplace": (),
+    "expon": (),
+    "uniform": (),
+}
+
+
+@pytest.mark.parametrize("name", HOT)
+def test_hot_likelihoods_are_one_kernel(name: str) -> None:
+    law = getattr(fg.scipy.stats, name)
+    x = np.array([1.0, 2.0, 3.0]) if LAWS[name].discrete else np.array([0.2, 0.4, 0.7])
+
+    def likelihood(loc: Any, *shapes: Any) -> Any:
+        method = law.logpmf if LAWS[name].discrete else law.logpdf
+        return method(x - loc, *shapes).sum()
+
+    by = tuple(range(1, 1 + len(HOT[name]))) or (0,)
+    text = str(fg.explain(fg.value_and_grad(likelihood, argnums=by))(0.0, *HOT[name]))
+    assert text.count("\nkernel ") == 1
+    assert "left to NumPy" not in text
+
+
+def test_the_logarithm_of_the_beta_function_keeps_its_digits_in_kernels() -> None:
+    import mpmath as mp
+
+    values = np.array([1e-5, 0.5, 3.3, 9.99, 10.0, 25.0, 1e3, 1e6, 1e15])
+    a, b = np.meshgrid(values, values)
+    found = fg.jit(fg.scipy.special.betaln)(a, b)
+    with mp.workdps(60):
+        exact = [
+            float(mp.loggamma(mp.mpf(x)) + mp.loggamma(mp.mpf(y)) - mp.loggamma(mp.mpf(x) + mp.mpf(y)))
+            for x, y in zip(a.flat, b.flat, strict=True)
+        ]
+    np.testing.assert_allclose(found.ravel(), exact, rtol=2e-15, atol=2e-15)
+    odd = np.array([-0.5, -1.5, 0.0, 0.0, np.nan, np.inf]), np.array([20.0, 3.0, 3.0, 0.0, 1.0, 2.0])
+    np.testing.assert_allclose(fg.jit(fg.scipy.special.betaln)(*odd), scipy.special.betaln(*odd), rtol=1e-12)

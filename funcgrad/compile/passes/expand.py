@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.compile.passes.beta import rewrite_special
 from funcgrad.compile.passes.hoisting import rewrite_scan
 from funcgrad.compile.passes.sparse import rewrite_sparse_outer, rewrite_sparse_product
 from funcgrad.ir.avals import Aval
@@ -27,6 +28,7 @@ from funcgrad.ops.selection import where
 from funcgrad.ops.slicing import AddToSlice, Pad, Slice
 from funcgrad.ops.softmax import LogSoftmax, LogSumExp, Softmax
 from funcgrad.ops.sparse.products import SparseOuter, SparseProduct
+from funcgrad.ops.specials.table import Special
 from funcgrad.ops.structure import Broadcast, Permute, ReduceSum, Reshape
 from funcgrad.ops.windowed_sums import WindowedSums
 from funcgrad.transforms.call import Call
@@ -374,6 +376,7 @@ REWRITES: dict[type, Rewrite] = {
     DotGeneral: rewrite_contraction,
     StrongZeroDot: rewrite_contraction,
     Scan: rewrite_scan,
+    Special: rewrite_special,
     WindowedSums: rewrite_windowed_sums,
     SparseProduct: rewrite_sparse_product,
     SparseOuter: rewrite_sparse_outer,
