@@ -16,6 +16,7 @@ from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from funcgrad.source import is_library_code
+from funcgrad.syntax import parsed
 from funcgrad.tracing.python.escapes import HOOKS, PREFIX
 from funcgrad.tracing.python.statements import (
     BLOCK,
@@ -179,7 +180,7 @@ class SourceFiles:
             if not text:
                 raise NoSource("its source is not to be had")
             try:
-                tree = ast.parse(text, file)
+                tree = parsed(text, file)
             except SyntaxError:
                 raise NoSource("its source is not a module of Python") from None
             known = self._files[file] = text, every_definition(tree)

@@ -9,8 +9,8 @@ import threading
 import numpy as np
 import pytest
 
+from funcgrad import syntax
 from funcgrad.compile.engines.build import build
-from funcgrad.compile.engines.direct import syntax
 from funcgrad.compile.engines.elf import undefined_symbols
 from funcgrad.compile.engines.llvm import CodeError, compile_ir, link_object
 
@@ -106,10 +106,10 @@ def test_a_tree_that_other_threads_have_disturbed_is_made_again(monkeypatch):
     answers = [SystemError("AST constructor recursion depth mismatch (before=54, after=48)")] * 3
     plain = syntax.ast.parse
 
-    def parse(source):
+    def parse(source, file):
         if answers:
             raise answers.pop()
-        return plain(source)
+        return plain(source, file)
 
     monkeypatch.setattr(syntax.ast, "parse", parse)
     assert len(syntax.parsed("a = 1\nb = 2").body) == 2

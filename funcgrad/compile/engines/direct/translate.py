@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from funcgrad.compile.engines.direct import arithmetic
 from funcgrad.compile.engines.direct.expressions import Expressions
 from funcgrad.compile.engines.direct.scope import Result, memory_type, result_type
-from funcgrad.compile.engines.direct.syntax import parsed
 from funcgrad.compile.engines.direct.values import (
     Type,
     Unsupported,
@@ -22,6 +21,7 @@ from funcgrad.compile.engines.direct.values import (
     unified,
 )
 from funcgrad.compile.engines.direct.writer import Module, halves, llvm_type
+from funcgrad.syntax import parsed
 
 __all__ = ["translate"]
 

@@ -1,4 +1,4 @@
-"""The syntax tree of kernels' source, from any number of threads.
+"""The syntax tree of source, the user's and that of kernels, from any number of threads.
 
 Until 3.11.9 and 3.12.3 CPython counted the depth of all threads' trees in one place, and raised SystemError
 when one went on in the middle of another's. We take turns, and try again where somebody else did not.
@@ -18,8 +18,8 @@ if hasattr(os, "register_at_fork"):
 _MOST_TRIES = 20
 
 
-def parsed(source: str) -> ast.Module:
-    """The syntax tree of a module.
+def parsed(source: str, file: str = "<unknown>") -> ast.Module:
+    """The syntax tree of a module. Raises SyntaxError where the source is none.
 
     >>> [type(node).__name__ for node in parsed("x = 1").body]
     ['Assign']
@@ -27,8 +27,8 @@ def parsed(source: str) -> ast.Module:
     with _TURN:
         for _ in range(_MOST_TRIES):
             try:
-                return ast.parse(source)
+                return ast.parse(source, file)
             except SystemError as error:
                 if "recursion depth" not in str(error):
                     raise
-        return ast.parse(source)
+        return ast.parse(source, file)
