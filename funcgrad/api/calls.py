@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from funcgrad.api.loop_notices import MANY_OPERATIONS, notice_loop
 from funcgrad.errors import FuncgradError
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.evaluate import prefer_fast, prefers_fast
@@ -196,6 +197,8 @@ def trace(
                 raise real.with_traceback(error.__traceback__) from None
             raise
         outputs = tuple([recorder.index_of(asoperand(x)) for x in collect(result)])
+        if len(recorder.steps) > MANY_OPERATIONS and with_values and not recorder.level:
+            notice_loop(function, recorder)
         return Traced(recorder, len(leaves), result, outputs)
 
 
