@@ -39,7 +39,11 @@ class LazyUfunc:
     @cached_property
     def resolved(self) -> Any:
         """The ufunc itself."""
-        return getattr(import_module(self.module), self.__name__)
+        found = getattr(import_module(self.module), self.__name__)
+        if not isinstance(found, np.ufunc):
+            # With SCIPY_ARRAY_API=1 a function that chooses among array libraries stands before it.
+            found = getattr(import_module(f"{self.module}._ufuncs"), self.__name__, found)
+        return found
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         return self.resolved(*args, **options)

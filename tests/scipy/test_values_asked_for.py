@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,36 @@ def test_a_solver_of_scipys_with_a_rule() -> None:
     # The value says nothing about a second derivative, which is refused and never wrong.
     with pytest.raises(fg.errors.ConcretizationError):
         fg.hessian(lambda a: np.sum(root(a) ** 2))(X)
+
+
+ARRAY_API = """
+import numpy as np, scipy.linalg, scipy.special, funcgrad as fg
+x = np.array([1.5, 2.5])
+names = "expit gammaln erf ndtr log_ndtr i0 digamma logsumexp softmax entr exprel gamma j0".split()
+
+def call(name):
+    function = getattr(scipy.special, name)
+    return lambda x: np.sum(function(x) * np.arange(1.0, 3.0))
+
+def mixed(x):
+    found = scipy.special.xlogy(x, x).sum() + scipy.special.betainc(2.0, 3.0, x / 5.0).sum()
+    return found + scipy.linalg.expm(np.outer(x, x)).sum()
+
+for f in (*map(call, names), mixed):
+    steps = 1e-6 * np.eye(2)
+    expected = [(f(x + h) - f(x - h)) / 2e-6 for h in steps]
+    for slope in (fg.grad(f), fg.jit(fg.grad(f))):
+        np.testing.assert_allclose(slope(x), expected, rtol=1e-5, atol=1e-8)
+"""
+
+
+@pytest.mark.parametrize("api", ["0", "1"])
+def test_scipys_own_functions_keep_the_gradient(api: str, tmp_path: Path) -> None:
+    """In a file, so that the functions have a source; with SCIPY_ARRAY_API=1 as well as without."""
+    file = tmp_path / "program.py"
+    file.write_text(ARRAY_API)
+    environment = {**os.environ, "SCIPY_ARRAY_API": api, "FUNCGRAD_CONSTRUCTORS": "1"}
+    subprocess.run([sys.executable, str(file)], check=True, env=environment)
 
 
 def test_with_scipys_array_api_its_own_functions_keep_the_gradient() -> None:
