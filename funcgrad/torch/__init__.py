@@ -116,7 +116,27 @@ _FROM_FUNCTIONAL = frozenset(
         "triplet_margin_loss",
     }
 )
-_LAZY = ("fft", "func", "linalg", "nn", "optim", "special", "utils")
+_LAZY = (
+    "accelerator",
+    "amp",
+    "backends",
+    "compiler",
+    "cuda",
+    "fft",
+    "func",
+    "jit",
+    "linalg",
+    "mps",
+    "multiprocessing",
+    "nn",
+    "optim",
+    "special",
+    "utils",
+    "version",
+    "xpu",
+)
+# What PyTorch has both here and in a submodule, loaded when first asked for.
+_FROM_SUBMODULES = {"__version__": "version", "autocast": "amp", "compile": "compiler"}
 
 
 def vmap(func: Any, *args: Any, **kwargs: Any) -> Any:
@@ -144,6 +164,8 @@ def __getattr__(name: str) -> Any:
 
     if name in _LAZY:
         return import_module(f"funcgrad.torch.{name}")
+    if name in _FROM_SUBMODULES:
+        return getattr(import_module(f"funcgrad.torch.{_FROM_SUBMODULES[name]}"), name)
     if name in _FROM_FUNCTIONAL:
         found = getattr(import_module("funcgrad.torch.nn.functional"), name, None)
         if found is not None:
@@ -155,4 +177,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """The public names."""
-    return sorted({*__all__, *_FUNCTIONS, *_ALL_DTYPES, *_ALIASES, *_LAZY})
+    return sorted({*__all__, *_FUNCTIONS, *_ALL_DTYPES, *_ALIASES, *_LAZY, *_FROM_SUBMODULES})

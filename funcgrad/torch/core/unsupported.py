@@ -25,8 +25,6 @@ UNSUPPORTED = {
     "quantize_per_tensor": "quantized tensors are not supported; use integer tensors and a scale of your own",
     "quint8": "quantized tensors are not supported; use integer tensors and a scale of your own",
     "qint8": "quantized tensors are not supported; use integer tensors and a scale of your own",
-    "compile": "use funcgrad.jit",
-    "jit": "use funcgrad.jit",
     "share_memory_": "memory shared between processes is not supported; use multiprocessing.shared_memory "
     "and from_numpy",
     "pin_memory": f"there is no page-locked memory here: {_NUMPY}",

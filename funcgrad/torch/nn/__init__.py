@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from funcgrad.torch.nn import functional, init, utils
+from funcgrad.torch.nn import functional, init, parallel, utils
 from funcgrad.torch.nn.containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from funcgrad.torch.nn.layers import (
     activations,
@@ -32,10 +32,12 @@ from funcgrad.torch.nn.layers.recurrent import *  # noqa: F403
 from funcgrad.torch.nn.layers.transformer import *  # noqa: F403
 from funcgrad.torch.nn.missing import missing
 from funcgrad.torch.nn.module import Module
+from funcgrad.torch.nn.parallel import DataParallel
 from funcgrad.torch.nn.parameter import Buffer, Parameter
 
 __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     "Buffer",
+    "DataParallel",
     "Module",
     "ModuleDict",
     "ModuleList",
@@ -45,6 +47,7 @@ __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     "Sequential",
     "functional",
     "init",
+    "parallel",
     "utils",
     *activations.__all__,
     *convolution.__all__,

@@ -6,7 +6,6 @@ __all__ = ["missing"]
 
 _INSTEAD = {
     "SyncBatchNorm": "there is no distributed training here; use BatchNorm",
-    "DataParallel": "there is one processor here; call the module",
     "CTCLoss": "write the recursion with funcgrad.scan and logaddexp",
     "ctc_loss": "write the recursion with funcgrad.scan and logaddexp",
     "MaxUnpool2d": "use the indices that max_pool2d returns with scatter",

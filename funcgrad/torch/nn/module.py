@@ -473,9 +473,7 @@ class Module:
 
     def cuda(self, device: Any = None) -> Any:
         """Not supported: there is no CUDA here."""
-        raise NotImplementedError(
-            "funcgrad.torch does not support 'cuda': values live in NumPy's memory; leave it out"
-        )
+        raise AssertionError("Torch not compiled with CUDA enabled")
 
     def share_memory(self) -> Any:
         """Not supported."""

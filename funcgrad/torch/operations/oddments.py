@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -349,6 +349,15 @@ def set_num_threads(count: int) -> None:
     """Accepted without effect: NumPy decides for itself."""
 
 
+def get_num_interop_threads() -> int:
+    """1: operations run one after another."""
+    return 1
+
+
+def set_num_interop_threads(count: int) -> None:
+    """Accepted without effect: operations run one after another."""
+
+
 def typename(x: Any) -> str:
     """The name of a tensor's type."""
     return x.type() if isinstance(x, Tensor) else f"{type(x).__module__}.{type(x).__qualname__}"
@@ -358,6 +367,12 @@ def _reversed(self: Tensor) -> Any:
     return self.flip(0) if self._value.shape else self
 
 
+def _cuda(self: Tensor, *args: Any, **kwargs: Any) -> NoReturn:
+    """Not supported: there is no CUDA here."""
+    raise AssertionError("Torch not compiled with CUDA enabled")
+
+
+setattr(Tensor, "cuda", _cuda)  # noqa: B010 - given like every operation
 setattr(Tensor, "__reversed__", _reversed)  # noqa: B010 - given like every operation
 
 
@@ -395,6 +410,8 @@ for _function in (
     are_deterministic_algorithms_enabled,
     get_num_threads,
     set_num_threads,
+    get_num_interop_threads,
+    set_num_interop_threads,
     typename,
 ):
     FUNCTIONS[_function.__name__] = _function

@@ -1,0 +1,140 @@
+"""``torch.jit``: functions and modules stay as they are, in Python. `fg.jit` compiles functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NoReturn, TypeVar
+
+from funcgrad.torch.nn.module import Module as ScriptModule
+
+__all__ = [
+    "Final",
+    "ScriptModule",
+    "annotate",
+    "export",
+    "fork",
+    "freeze",
+    "ignore",
+    "is_scripting",
+    "is_tracing",
+    "isinstance",
+    "load",
+    "optimize_for_inference",
+    "save",
+    "script",
+    "script_if_tracing",
+    "script_method",
+    "trace",
+    "trace_module",
+    "unused",
+    "wait",
+]
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def script(obj: T, **options: Any) -> T:
+    """The function, class or module itself.
+
+    >>> @fg.torch.jit.script
+    ... def double(x):
+    ...     return x + x
+    >>> double(fg.torch.ones(2))
+    tensor([2., 2.])
+    """
+    return obj
+
+
+def trace(func: T, example_inputs: Any = None, **options: Any) -> T:
+    """The function or module itself: branches stay branches."""
+    return func
+
+
+def trace_module(mod: T, inputs: Any, **options: Any) -> T:
+    """The module itself."""
+    return mod
+
+
+def freeze(mod: T, preserved_attrs: Any = None, optimize_numerics: bool = True) -> T:
+    """The module itself, which has to be in evaluation mode."""
+    if getattr(mod, "training", False):
+        raise RuntimeError(
+            "Freezing is currently only implemented for modules in eval mode. Please call .eval() on your "
+            "module before freezing."
+        )
+    return mod
+
+
+def optimize_for_inference(mod: T, other_methods: Any = None) -> T:
+    """The module itself."""
+    return mod
+
+
+def export(fn: F) -> F:
+    """The function itself."""
+    return fn
+
+
+def script_method(fn: F) -> F:
+    """The method itself."""
+    return fn
+
+
+def script_if_tracing(fn: F) -> F:
+    """The function itself."""
+    return fn
+
+
+def ignore(drop: Any = False, **options: Any) -> Any:
+    """The function itself; with an argument first, a decorator that returns it."""
+    return drop if callable(drop) else script
+
+
+def unused(fn: F) -> F:
+    """The function itself."""
+    return fn
+
+
+def annotate(the_type: Any, the_value: T) -> T:
+    """The value."""
+    return the_value
+
+
+def isinstance(obj: object, target_type: Any) -> bool:
+    """Python's own question, of types without parameters."""
+    import builtins  # noqa: PLC0415 - shadowed by this function
+
+    return builtins.isinstance(obj, target_type)
+
+
+def is_scripting() -> bool:
+    """False: nothing is compiled."""
+    return False
+
+
+def is_tracing() -> bool:
+    """False: nothing is recorded."""
+    return False
+
+
+def fork(func: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    """``func(*args, **kwargs)``, computed at once; `wait` gives it back."""
+    return func(*args, **kwargs)
+
+
+def wait(future: T) -> T:
+    """What `fork` computed."""
+    return future
+
+
+def load(f: Any, *args: Any, **kwargs: Any) -> NoReturn:
+    """Not supported: programs of TorchScript are PyTorch's own."""
+    raise NotImplementedError(
+        "funcgrad.torch does not support jit.load: make the module in Python and load its state_dict"
+    )
+
+
+def save(m: Any, f: Any, *args: Any, **kwargs: Any) -> NoReturn:
+    """Not supported: there is no TorchScript here."""
+    raise NotImplementedError("funcgrad.torch does not support jit.save: save the module's state_dict")

@@ -1,0 +1,28 @@
+"""``torch.nn.parallel``: a module spread over no devices is the module."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from funcgrad.torch.nn.module import Module
+
+__all__ = ["DataParallel"]
+
+
+class DataParallel(Module):
+    """The module itself, one level down: what PyTorch does where there are no devices.
+
+    >>> model = fg.torch.nn.DataParallel(fg.torch.nn.Linear(2, 1))
+    >>> model(fg.torch.ones(3, 2)).shape, list(model.state_dict())
+    (torch.Size([3, 1]), ['module.weight', 'module.bias'])
+    """
+
+    def __init__(self, module: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:
+        super().__init__()
+        self.dim = dim
+        self.module = module
+        self.device_ids: list[int] = []
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """``module(*inputs, **kwargs)``."""
+        return self.module(*inputs, **kwargs)
