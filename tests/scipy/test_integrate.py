@@ -272,6 +272,17 @@ def test_many_parameters_take_the_adjoint() -> None:
     np.testing.assert_allclose(found[2, 3], (loss(w + e) - loss(w - e)) / 2e-4, rtol=1e-5)
 
 
+def test_adjoints_of_loose_tolerances() -> None:
+    w = 0.3 * np.random.default_rng(0).standard_normal((10, 10))
+
+    def loss(w: Any, **options: Any) -> Any:
+        s = ours.solve_ivp(lambda t, y: np.tanh(w @ y), (0.0, 1.0), np.ones(10), t_eval=[0.5, 1.0], **options)
+        return np.sum(s.y**2)
+
+    exact = fg.grad(lambda w: loss(w, adjoint=False, **EXACT))(w)
+    np.testing.assert_allclose(fg.grad(loss)(w), exact, atol=0.02 * np.max(abs(exact)))
+
+
 def test_an_adjoint_that_cannot_retrace_says_so() -> None:
     def loss(p: Any) -> Any:
         return ours.solve_ivp(lambda t, y: -60.0 * p * y, (0.0, 2.0), [1.0], t_eval=[2.0], adjoint=True).y[

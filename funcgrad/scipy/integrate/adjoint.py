@@ -20,7 +20,7 @@ from funcgrad.ir.program import Program
 from funcgrad.numpy.joining import concatenate
 from funcgrad.ops.structure import reshape
 from funcgrad.scipy.derived import KEPT, applied, composed
-from funcgrad.scipy.optimize.options import found
+from funcgrad.scipy.optimize.options import Options, found
 from funcgrad.transforms.solved.retraced import Retraced
 
 if TYPE_CHECKING:
@@ -49,6 +49,15 @@ def adjoint_system(rhs: Program) -> Program:
     return composed(slopes, [rhs.in_avals[0], Aval((2 * n + total,), np.float64), *parameters], "adjoint")
 
 
+def tightened(options: Options) -> tuple[Options, float]:
+    """Smaller tolerances for the way back, and how far astray it may end up."""
+    given = dict(options)
+    rtol, atol = given.get("rtol", 1e-3), given.get("atol", 1e-6)
+    given["rtol"] = max(rtol / 10.0, 1e-12)
+    given["atol"] = (min(atol) if isinstance(atol, tuple) else atol) / 10.0
+    return tuple(sorted(given.items())), min(max(1e-3, 100.0 * rtol), 0.1)
+
+
 def pulled_back(
     method: Trajectory, programs: tuple[Program, ...], inputs: Sequence[Any], cotangents: Any
 ) -> list[Any]:
@@ -58,7 +67,7 @@ def pulled_back(
     n, count = state.aval.size, times.aval.shape[0]
     inexact = [p for p in parameters if p.aval.inexact]
     total = sum(p.aval.size for p in inexact)
-    options = tuple([(k, v) for k, v in method.options if k != "atol" or not isinstance(v, tuple)])
+    options, astray = tightened(method.options)
     chosen = replace(method, options=options, copies=1)
     system = (adjoint_system(programs[0]), adjoint_system(programs[0]))
     before_times = concatenate([reshape(start, (1,)), times[: count - 1]])
@@ -69,7 +78,7 @@ def pulled_back(
         now, before, y, y_before, bar = step
         z = concatenate([y, adjoint + bar, gradient])
         ends = found(chosen, system, [before, now, reshape(before, (1,)), z, *parameters])[0][0]
-        adjoint = Retraced().bind(ends[n : 2 * n], ends[:n], y_before)
+        adjoint = Retraced(astray).bind(ends[n : 2 * n], ends[:n], y_before)
         return (adjoint, ends[2 * n :]), None
 
     steps = (times, before_times, states, before_states, cotangents)

@@ -13,15 +13,15 @@ from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed
 from funcgrad.transforms.call import with_batch_axis
 
-ASTRAY = 1e-3
-"""How far from where it was, relative to its size, a retraced state may end."""
-
 
 class Retraced(Primitive):
     """Its first input, the adjoint; raises where a retraced state is not where it was."""
 
     name = "retraced"
+    parameters = ("astray",)
     aliases = True
+    astray: float
+    """How far from where it was, relative to its size, a retraced state may end."""
 
     def infer(self, *avals: Aval) -> Aval:
         return avals[0]
@@ -29,7 +29,7 @@ class Retraced(Primitive):
     def evaluate(self, *values: Any) -> Any:
         adjoint, now, before = values
         scale = np.max(abs(before), axis=-1, keepdims=True, initial=1e-12)
-        if not np.all(abs(now - before) <= ASTRAY * scale):
+        if not np.all(abs(now - before) <= self.astray * scale):
             raise NotDifferentiableError(
                 "the adjoint of solve_ivp cannot retrace the trajectory: backwards, the system is unstable",
                 remedy="Use adjoint=False, which integrates sensitivities forwards, or more times in t_eval, "
@@ -46,9 +46,12 @@ class Retraced(Primitive):
     @classmethod
     def samples(cls) -> Sequence[Any]:
         vector = fixed(np.array([1.0, 2.0]))
-        return (Sample(vector, vector, vector),)
+        return (Sample(vector, vector, vector, params={"astray": 1e-3}),)
 
     @classmethod
     def error_samples(cls) -> Sequence[Any]:
         vector, other = fixed(np.array([1.0, 2.0])), fixed(np.array([1.0, 3.0]))
-        return (ErrorSample(vector, vector, other, words="retrace", error=NotDifferentiableError),)
+        params = {"astray": 1e-3}
+        return (
+            ErrorSample(vector, vector, other, params=params, words="retrace", error=NotDifferentiableError),
+        )
