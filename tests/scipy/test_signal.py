@@ -201,14 +201,20 @@ def test_single_precision_stays() -> None:
 
 
 def test_refusals_name_the_way() -> None:
-    with pytest.raises(UnsupportedFunctionError, match=r"Use fg\.scipy\.signal\.lfilter\."):
-        fg.grad(lambda x: scipy.signal.lfilter(B, A, x).sum())(X)
     with pytest.raises(UnsupportedFunctionError, match="gust"):
         fg.grad(lambda x: fg.scipy.signal.filtfilt(B, A, x, method="gust").sum())(X)
     with pytest.raises(UnsupportedFunctionError, match="output='sos'"):
         fg.jacobian(lambda w: fg.scipy.signal.butter(2, w, output="sos"))(0.3)
     with pytest.raises(ValueError, match="padtype"):
         fg.grad(lambda x: fg.scipy.signal.filtfilt(B, A, x, padtype="other").sum())(X)
+
+
+def test_plain_calls_are_answered_or_name_the_way() -> None:
+    ours = fg.grad(lambda x: fg.scipy.signal.lfilter(B, A, x).sum())(X)
+    np.testing.assert_allclose(fg.grad(lambda x: scipy.signal.lfilter(B, A, x).sum())(X), ours)
+    # A call that no function of the user's makes cannot be answered.
+    with pytest.raises(UnsupportedFunctionError, match=r"scipy\.signal\.\w+ takes the value"):
+        fg.jacobian(scipy.signal.hilbert)(X)
 
 
 def test_recursions_are_native() -> None:
