@@ -278,8 +278,10 @@ class Hooks:
     def item(self, x: Any, index: Any) -> Any:
         """``x[index]``"""
         x = INSIDE.joiner(x)
-        if type(x) is Tracer or not builtin_functions.is_traced_index(index):
+        if not builtin_functions.is_traced_index(index):
             return x[index]
+        if type(x) is Tracer:
+            return builtin_functions.part_of(x, index)
         return builtin_functions.item_of(x, index)
 
     def store(self, value: Any, x: Any, index: Any) -> None:

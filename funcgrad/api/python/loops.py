@@ -30,7 +30,7 @@ from funcgrad.api.python.cells import (
     taken_apart,
 )
 from funcgrad.api.python.recording import Place, recorded_block, with_places
-from funcgrad.errors import FuncgradError, ShapeError, TreeError
+from funcgrad.errors import FuncgradError, ShapeError, TracedBranchError, TreeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
 from funcgrad.tracing.aliasing import assign
@@ -290,8 +290,15 @@ def counted(
         rows = [a.with_shape(a.shape[1:]) for a in row_avals]
 
         def run(lead: list[Tracer], row: list[Tracer]) -> list[Any]:
+            before = [x._index for x in row]
             with appended.taken(cells_of(loop.block)):
                 loop.block(items.item(lead[0], row))
+            if [x._index for x in row] != before:
+                raise TracedBranchError(
+                    f"{loop.what} of line {loop.line} writes into the rows that it goes over",
+                    source=here(),
+                    remedy="Go over a range, and write u[i].",
+                )
             return [lead[0] + 1]  # type: ignore[operator]
 
         trip = recorded_trip(loop, entry, places, [INDEX], rows, run, appended)
@@ -359,14 +366,14 @@ def bind_results(
     values = trip.carried.bound_to(outs, late=True)
     for name in trip.invariant:
         values[name] = entry[name]
+    for place, value in zip(places, place_outs, strict=True):
+        assign(place, value)
     for name in trip.written:
         # Other names of the array see what was written, too.
         if type(entry[name]) is Tracer and type(values[name]) is Tracer:
             assign(entry[name], values[name])
             values[name] = entry[name]
     loop.state.leave(values)
-    for place, value in zip(places, place_outs, strict=True):
-        assign(place, value)
 
 
 # -- until something -----------------------------------------------------------------------------------------
