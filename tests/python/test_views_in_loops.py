@@ -63,7 +63,7 @@ def row_by_a_view(x: Any) -> Any:
 def rows_gone_through(x: Any) -> Any:
     u = np.zeros((40, 3))
     for row in u:
-        row += x[:3]
+        row += x[:3]  # noqa: PLW2901 - in place is what is tested
         row[1] *= 2
     return u[:40:7]
 
