@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from funcgrad.ir.avals import Aval
@@ -163,37 +164,46 @@ class Network:
         return end in self._left.get(start, ())
 
     def source_side(self) -> set[Any]:
-        """The nodes on the source's side of a minimum cut: the smallest such set."""
-        while path := self._path():
-            flow = min(self._left[a][b] for a, b in path)
-            if flow >= FOREVER:
-                break  # there is no finite cut
-            for a, b in path:
-                self._left[a][b] -= flow
-                self._left[b][a] += flow
-        return self._reached()[0]
+        """The nodes on the source's side of a minimum cut: the smallest such set (Dinic, 1970)."""
+        while True:
+            levels = self._levels()
+            if "sink" not in levels:
+                return set(levels)
+            arcs = {node: list(self._left[node]) for node in levels}
+            while path := self._path(levels, arcs):
+                flow = min(self._left[a][b] for a, b in pairwise(path))
+                for a, b in pairwise(path):
+                    self._left[a][b] -= flow
+                    self._left[b][a] += flow
 
-    def _reached(self) -> tuple[set[Any], dict[Any, Any]]:
-        """What can be reached from the source, and from where."""
-        came: dict[Any, Any] = {}
-        seen = {"source"}
-        waiting = deque(["source"])
+    def _levels(self) -> dict[Any, int]:
+        """How far from the source each node is that can be reached from it."""
+        levels: dict[Any, int] = {"source": 0}
+        waiting: deque[Any] = deque(["source"])
         while waiting:
             node = waiting.popleft()
             for other, capacity in self._left[node].items():
-                if capacity > 0 and other not in seen:
-                    seen.add(other)
-                    came[other] = node
+                if capacity > 0 and other not in levels:
+                    levels[other] = levels[node] + 1
                     waiting.append(other)
-        return seen, came
+        return levels
 
-    def _path(self) -> list[tuple[Any, Any]]:
-        """A shortest path from source to sink with something left on all its edges."""
-        seen, came = self._reached()
-        if "sink" not in seen:
-            return []
-        path, node = [], "sink"
-        while node != "source":
-            path.append((came[node], node))
-            node = came[node]
-        return path
+    def _path(self, levels: Mapping[Any, int], arcs: Mapping[Any, list[Any]]) -> list[Any]:
+        """A way to the sink, one level at a time, or nothing; `arcs` lose what leads nowhere."""
+        path: list[Any] = ["source"]
+        while path:
+            node = path[-1]
+            if node == "sink":
+                return path
+            open_arcs = arcs[node]
+            while open_arcs:
+                other = open_arcs[-1]
+                if self._left[node][other] > 0 and levels.get(other) == levels[node] + 1:
+                    path.append(other)
+                    break
+                open_arcs.pop()
+            else:
+                path.pop()
+                if path:
+                    arcs[path[-1]].pop()
+        return []

@@ -1,0 +1,43 @@
+"""What is kept of a trip: the network's cut is the least of all, and its time does not run away."""
+
+from __future__ import annotations
+
+from itertools import product
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+import funcgrad as fg
+from funcgrad.transforms.control.keeping import Network
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_cut_is_the_least_of_all(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    nodes: list[Any] = ["source", *range(5), "sink"]
+    edges = {(a, b): int(rng.integers(1, 9)) for a in nodes for b in nodes if a != b and rng.random() < 0.5}
+    network = Network()
+    for (a, b), capacity in edges.items():
+        network.edge(a, b, capacity)
+
+    def cost(side: set[Any]) -> int:
+        return sum(capacity for (a, b), capacity in edges.items() if a in side and b not in side)
+
+    sides = [{"source", *[k for k in range(5) if flags[k]]} for flags in product([False, True], repeat=5)]
+    assert cost(network.source_side()) == min(map(cost, sides))
+
+
+def test_a_long_body_is_cut_in_little_time() -> None:
+    def f(x: Any) -> Any:
+        def step(c: Any, row: Any) -> tuple[Any, None]:
+            for _ in [None] * 150:
+                c = c * np.sin(c + row) + (c * c - row) / (1.1 + c * c)
+            return c, None
+
+        return fg.scan(step, 0.3, x)[0]
+
+    start = perf_counter()
+    fg.make_program(fg.grad(f))(np.ones(3))
+    assert perf_counter() - start < 5.0
