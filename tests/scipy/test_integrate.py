@@ -325,7 +325,7 @@ def test_bad_input() -> None:
     with pytest.raises(UnsupportedFunctionError, match="no dense_output"):
         ours.solve_ivp(lambda t, y: y, (0.0, 1.0), [1.0], native=True, dense_output=True)
     with pytest.raises(FuncgradError, match=r"Use fg\.scipy\.integrate\.solve_ivp"):
-        fg.grad(lambda a: scipy.integrate.solve_ivp(lambda t, y: -y, (0.0, a), np.ones(1)).y[0, -1])(1.0)
+        fg.grad(lambda a: scipy.integrate.solve_ivp(lambda t, y: -a * y, (0.0, 1.0), [1.0]).y[0, -1])(1.0)
 
 
 def test_what_did_not_arrive_is_no_number() -> None:
