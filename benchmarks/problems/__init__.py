@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any
 
-from benchmarks.problems import elementwise, loops, models
+from benchmarks.problems import elementwise, loops, models, unrolled
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,16 @@ PROBLEMS = {
     "gp": Problem(models.gaussian_process_loss, models.gaussian_process_inputs),
     "hessian_logistic": Problem(models.logistic_loss, models.hessian_inputs),
     "pytree": Problem(models.sum_of_squares, models.small_leaves),
+    **{
+        f"unrolled_{name}{n}": Problem(function, partial(inputs, **{what: n}))
+        for name, function, inputs, what, numbers in (
+            ("rnn", unrolled.recurrent_loss, unrolled.recurrent_inputs, "steps", (10, 30, 100)),
+            ("kalman", unrolled.kalman_loss, unrolled.kalman_inputs, "steps", (5, 10, 30)),
+            ("rk4_", unrolled.runge_kutta_loss, unrolled.runge_kutta_inputs, "steps", (10, 50)),
+            ("layers", unrolled.deep_loss, unrolled.deep_inputs, "layers", (20, 50)),
+        )
+        for n in numbers
+    },
 }
 
 

@@ -24,6 +24,19 @@ PROGRAMS = {
     "gmm": "ADBench's Gaussian mixture",
     "pytree": "squares of 100 arrays of three numbers in a list",
 }
+
+UNROLLED = {
+    **{f"unrolled_rnn{n}": f"recurrent network, {n} steps in a loop of Python's" for n in (10, 30, 100)},
+    **{f"unrolled_kalman{n}": f"Kalman filter, {n} steps in a loop of Python's" for n in (5, 10, 30)},
+    **{f"unrolled_rk4_{n}": f"Runge-Kutta, {n} steps in a loop of Python's, 6 numbers" for n in (10, 50)},
+    **{f"unrolled_layers{n}": f"network of {n} equal layers" for n in (20, 50)},
+}
+"""Programs whose length is Python's doing: what repeats must not be compiled again and again."""
+
+BESIDE_JIT: dict[Cache, tuple[Target, ...]] = {
+    "warm": (Versus(("jax.jit",), 1 / 0.4),),
+    "empty": (Versus(("jax.jit",), 1 / 0.8),),
+}
 """Few and many operations, one and many kernels, loops, and many arguments."""
 
 
@@ -34,7 +47,7 @@ def cold(problem: str, title: str, cache: Cache) -> Workload:
         name=f"cold-{cache}-{problem.replace('_', '-')}",
         title=f"first call in a new process, import included, {cache} disk cache: {title}",
         contenders=first_gradients(found.function),
-        targets=TARGETS[cache],
+        targets=(BESIDE_JIT if problem in UNROLLED else TARGETS)[cache],
         inputs=found.inputs,
         measure="first call",
         cache=cache,
@@ -46,5 +59,7 @@ def cold(problem: str, title: str, cache: Cache) -> Workload:
 
 
 WORKLOADS = tuple(
-    cold(problem, title, cache) for cache in ("warm", "empty") for problem, title in PROGRAMS.items()
+    cold(problem, title, cache)
+    for cache in ("warm", "empty")
+    for problem, title in {**PROGRAMS, **UNROLLED}.items()
 )
