@@ -237,11 +237,10 @@ class Scheduler:
 
     def last_reader(self, view: View) -> int:
         """The last step so far that reads or writes the memory of a view."""
-        found = -1
-        for step in self.steps:
+        for step in reversed(self.steps):
             if any(buffer is view.buffer for buffer in step.buffers):
-                found = step.position
-        return found
+                return step.position
+        return -1
 
     def bound(self, atom: Atom, shape: Shape) -> int:
         """The first step at which a nest over `shape` can read the atom."""
