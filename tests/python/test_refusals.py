@@ -149,3 +149,24 @@ def test_explain_says_what_has_become_of_statements() -> None:
     assert said[7].startswith("unrolled, 20 trips: an index needs the value of a traced i64*[]")
     assert said[9] == "a while loop that carries total"
     assert "statements" in str(report)
+
+
+def test_a_name_of_another_function_is_never_baked_in() -> None:
+    def adder() -> Any:
+        total = 0.0
+
+        def add(value: Any) -> Any:
+            nonlocal total
+            total = total + value
+            return total
+
+        return add
+
+    def outside(x: Any) -> Any:
+        add = adder()
+        found = 0.0
+        for _ in range(60):
+            found = add(x)
+        return found
+
+    np.testing.assert_allclose(fg.jit(outside)(1.5), outside(1.5))

@@ -19,6 +19,8 @@ from funcgrad.api.python.cells import (
     cells_of,
     is_numeric,
     is_same,
+    other_cells,
+    refuse_changed,
     shown,
     taken_apart,
     tracers_within,
@@ -134,7 +136,9 @@ def outcome(
         nonlocal count
         state.bind(entry)
         try:
+            others = other_cells(cells_of(block))
             block()
+            refuse_changed(others, *where)
             left = state.values()
         finally:
             state.bind(entry)

@@ -14,6 +14,7 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.api.python.recording import Place
+from funcgrad.errors import TracedBranchError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.families import aval as aval_of_any
 from funcgrad.tracing.lists import asoperand, holds_tracer
@@ -189,6 +190,35 @@ def tracers_within(cells: Mapping[str, CellType]) -> list[Tracer]:
             seen.add(id(x))
             stack += parts_of(x)
     return list(found.values())
+
+
+def other_cells(cells: Mapping[str, Any]) -> list[tuple[CellType, Any]]:
+    """The cells of functions within reach that are none of these, and what they hold."""
+    mine = {id(cell) for cell in cells.values()}
+    found: dict[int, CellType] = {}
+    seen: set[int] = set()
+    stack: list[Any] = [value_in(cell) for cell in cells.values()]
+    while stack and len(seen) < MOST_OBJECTS:
+        x = stack.pop()
+        if id(x) in seen:
+            continue
+        seen.add(id(x))
+        stack += parts_of(x)
+        if isinstance(x, FunctionType):
+            found.update({id(cell): cell for cell in x.__closure__ or () if id(cell) not in mine})
+    return [(cell, value_in(cell)) for cell in found.values()]
+
+
+def refuse_changed(cells: Sequence[tuple[CellType, Any]], what: str, line: int) -> None:
+    """Give cells back what they held, and raise if one of them holds something else."""
+    changed = [(cell, value) for cell, value in cells if value_in(cell) is not value]
+    for cell, value in changed:
+        put(cell, value)
+    if changed:
+        raise TracedBranchError(
+            f"a function that {what} of line {line} calls changes a name of another function",
+            remedy="Return the new value, or keep it in an attribute of an object.",
+        )
 
 
 MOST_OBJECTS = 2000

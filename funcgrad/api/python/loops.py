@@ -26,6 +26,8 @@ from funcgrad.api.python.cells import (
     cells_of,
     is_numeric,
     is_same,
+    other_cells,
+    refuse_changed,
     shown,
     taken_apart,
 )
@@ -240,7 +242,9 @@ def recorded_trip(
             loop.state.bind(given)
             try:
                 before = {name: fingerprint_of(value) for name, value in given.items()}
+                others = other_cells(cells_of(loop.block))
                 heads = run(tracers[:n], tracers[n + count :])
+                refuse_changed(others, loop.what, loop.line)
                 values = {name: value for name, value in loop.state.values().items() if name in given}
                 kept |= {name for name, value in values.items() if value is given[name]}
                 invariant |= {name for name in kept if fingerprint_of(values[name]) == before[name]}
