@@ -365,6 +365,7 @@ def test_gradient_given_with_the_value() -> None:
     np.testing.assert_allclose(slope(2.0), 1.0, atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:invalid value")  # SciPy's own, of trust-krylov
 @pytest.mark.parametrize(
     "method", ["Newton-CG", "trust-ncg", "trust-krylov", "dogleg", "trust-exact", "CG", "TNC"]
 )
