@@ -1,5 +1,5 @@
-"""Tools around tensors: checkpointing, and interchange by DLPack."""
+"""Tools around tensors: data and batches of them, checkpointing, and interchange by DLPack."""
 
-from funcgrad.torch.utils import checkpoint, dlpack
+from funcgrad.torch.utils import checkpoint, data, dlpack
 
-__all__ = ["checkpoint", "dlpack"]
+__all__ = ["checkpoint", "data", "dlpack"]

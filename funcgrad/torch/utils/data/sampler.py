@@ -1,0 +1,205 @@
+"""Samplers: the orders in which the elements of a dataset are read, and their batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.operations.random import Generator, default_generator
+
+__all__ = [
+    "BatchSampler",
+    "RandomSampler",
+    "Sampler",
+    "SequentialSampler",
+    "SubsetRandomSampler",
+    "WeightedRandomSampler",
+    "permutation",
+]
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+def permutation(count: int, generator: Generator | None = None) -> list[int]:
+    """The numbers below `count` in random order.
+
+    >>> sorted(permutation(4))
+    [0, 1, 2, 3]
+    """
+    order: list[int] = (generator or default_generator).bits.permutation(count).tolist()
+    return order
+
+
+def _of_its_own(generator: Generator | None) -> Generator:
+    """The generator, or a new one that the default generator seeds: what is drawn later disturbs no order."""
+    if generator is not None:
+        return generator
+    return Generator().manual_seed(int(default_generator.bits.integers(1 << 62)))
+
+
+def _require_count(num_samples: Any) -> None:
+    if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
+        raise ValueError(f"num_samples should be a positive integer value, but got num_samples={num_samples}")
+
+
+def _require_flag(replacement: Any) -> None:
+    if not isinstance(replacement, bool):
+        raise TypeError(f"replacement should be a boolean value, but got replacement={replacement}")
+
+
+class Sampler(Generic[T_co]):
+    """Indices, or lists of them: subclasses give ``__iter__``, and ``__len__`` where it is known."""
+
+    def __iter__(self) -> Iterator[T_co]:
+        raise NotImplementedError(f"{type(self).__name__} has no __iter__")
+
+
+class SequentialSampler(Sampler[int]):
+    """Every index in order.
+
+    >>> list(SequentialSampler("abc"))
+    [0, 1, 2]
+    """
+
+    def __init__(self, data_source: Any) -> None:
+        self.data_source = data_source
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self.data_source)))
+
+    def __len__(self) -> int:
+        return len(self.data_source)
+
+
+class RandomSampler(Sampler[int]):
+    """Every index in random order, again and again until there are `num_samples`; or drawn with replacement.
+
+    >>> sorted(RandomSampler("abc"))
+    [0, 1, 2]
+    """
+
+    def __init__(
+        self,
+        data_source: Any,
+        replacement: bool = False,
+        num_samples: int | None = None,
+        generator: Generator | None = None,
+    ) -> None:
+        self.data_source = data_source
+        self.replacement = replacement
+        self._num_samples = num_samples
+        self.generator = generator
+        _require_flag(replacement)
+        _require_count(self.num_samples)
+
+    @property
+    def num_samples(self) -> int:
+        """How many indices are drawn: as many as there are elements, unless told otherwise."""
+        return len(self.data_source) if self._num_samples is None else self._num_samples
+
+    def __iter__(self) -> Iterator[int]:
+        generator = _of_its_own(self.generator)
+        count, left = len(self.data_source), self.num_samples
+        while left > 0:
+            if self.replacement:
+                drawn = generator.bits.integers(count, size=min(left, 1024)).tolist()
+            else:
+                drawn = permutation(count, generator)[:left]
+            yield from drawn
+            left -= len(drawn)
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class SubsetRandomSampler(Sampler[int]):
+    """Given indices in random order."""
+
+    def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
+        self.indices = indices
+        self.generator = generator
+
+    def __iter__(self) -> Iterator[int]:
+        for k in permutation(len(self.indices), self.generator):
+            yield self.indices[k]
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+class WeightedRandomSampler(Sampler[int]):
+    """Indices drawn with given weights, which need not add up to one.
+
+    >>> list(WeightedRandomSampler([0.0, 3.0], 4))
+    [1, 1, 1, 1]
+    """
+
+    def __init__(
+        self,
+        weights: Any,
+        num_samples: int,
+        replacement: bool = True,
+        generator: Generator | None = None,
+    ) -> None:
+        _require_count(num_samples)
+        _require_flag(replacement)
+        values = weights.detach().numpy() if isinstance(weights, Tensor) else weights
+        self.weights = np.asarray(values, np.float64)
+        if self.weights.ndim != 1:
+            raise ValueError(
+                f"weights should be a 1d sequence but given weights have shape {self.weights.shape}"
+            )
+        self.num_samples = num_samples
+        self.replacement = replacement
+        self.generator = generator
+
+    def __iter__(self) -> Iterator[int]:
+        total = self.weights.sum()
+        if not np.isfinite(total) or (self.weights < 0).any():
+            raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+        if total <= 0:
+            raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+        bits = (self.generator or default_generator).bits
+        drawn = bits.choice(
+            self.weights.size, self.num_samples, replace=self.replacement, p=self.weights / total
+        )
+        yield from drawn.tolist()
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class BatchSampler(Sampler[list[int]]):
+    """Lists of the indices of another sampler.
+
+    >>> list(BatchSampler(range(5), batch_size=2, drop_last=False))
+    [[0, 1], [2, 3], [4]]
+    """
+
+    def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
+        if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
+            raise ValueError(
+                f"batch_size should be a positive integer value, but got batch_size={batch_size}"
+            )
+        if type(drop_last) is not bool:
+            raise ValueError(f"drop_last should be a boolean value, but got drop_last={drop_last}")
+        self.sampler = sampler
+        self.batch_size = batch_size
+        self.drop_last = drop_last
+
+    def __iter__(self) -> Iterator[list[int]]:
+        batch: list[int] = []
+        for index in self.sampler:
+            batch.append(index)
+            if len(batch) == self.batch_size:
+                yield batch
+                batch = []
+        if batch and not self.drop_last:
+            yield batch
+
+    def __len__(self) -> int:
+        count = len(self.sampler)  # type: ignore[arg-type]
+        return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
