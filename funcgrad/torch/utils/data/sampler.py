@@ -40,9 +40,9 @@ def _of_its_own(generator: Generator | None) -> Generator:
     return Generator().manual_seed(int(default_generator.bits.integers(1 << 62)))
 
 
-def _require_count(num_samples: Any) -> None:
-    if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
-        raise ValueError(f"num_samples should be a positive integer value, but got num_samples={num_samples}")
+def _require_count(name: str, count: Any) -> None:
+    if not isinstance(count, int) or isinstance(count, bool) or count <= 0:
+        raise ValueError(f"{name} should be a positive integer value, but got {name}={count}")
 
 
 def _require_flag(replacement: Any) -> None:
@@ -93,7 +93,7 @@ class RandomSampler(Sampler[int]):
         self._num_samples = num_samples
         self.generator = generator
         _require_flag(replacement)
-        _require_count(self.num_samples)
+        _require_count("num_samples", self.num_samples)
 
     @property
     def num_samples(self) -> int:
@@ -144,7 +144,7 @@ class WeightedRandomSampler(Sampler[int]):
         replacement: bool = True,
         generator: Generator | None = None,
     ) -> None:
-        _require_count(num_samples)
+        _require_count("num_samples", num_samples)
         _require_flag(replacement)
         values = weights.detach().numpy() if isinstance(weights, Tensor) else weights
         self.weights = np.asarray(values, np.float64)
@@ -180,10 +180,7 @@ class BatchSampler(Sampler[list[int]]):
     """
 
     def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
-        if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
-            raise ValueError(
-                f"batch_size should be a positive integer value, but got batch_size={batch_size}"
-            )
+        _require_count("batch_size", batch_size)
         if type(drop_last) is not bool:
             raise ValueError(f"drop_last should be a boolean value, but got drop_last={drop_last}")
         self.sampler = sampler
