@@ -131,6 +131,7 @@ _LAZY = (
     "nn",
     "optim",
     "special",
+    "testing",
     "utils",
     "version",
     "xpu",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from funcgrad.torch.nn import functional, init, parallel, utils
+from funcgrad.torch.nn import functional, init, modules, parallel, utils
 from funcgrad.torch.nn.containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from funcgrad.torch.nn.layers import (
     activations,
@@ -47,6 +47,7 @@ __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     "Sequential",
     "functional",
     "init",
+    "modules",
     "parallel",
     "utils",
     *activations.__all__,

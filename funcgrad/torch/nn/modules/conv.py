@@ -1,0 +1,22 @@
+"""``torch.nn.modules.conv``: another way to classes of ``torch.nn``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from funcgrad.torch.nn.layers.convolution import (
+    Conv1d,
+    Conv2d,
+    Conv3d,
+    ConvTranspose1d,
+    ConvTranspose2d,
+    ConvTranspose3d,
+)
+from funcgrad.torch.nn.missing import missing
+
+__all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
+
+
+def __getattr__(name: str) -> Any:
+    """What is not here says so by name."""
+    raise missing(__name__, name)

@@ -1,0 +1,15 @@
+"""``torch.nn.modules.distance``: another way to classes of ``torch.nn``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from funcgrad.torch.nn.layers.linear import CosineSimilarity, PairwiseDistance
+from funcgrad.torch.nn.missing import missing
+
+__all__ = ["CosineSimilarity", "PairwiseDistance"]
+
+
+def __getattr__(name: str) -> Any:
+    """What is not here says so by name."""
+    raise missing(__name__, name)

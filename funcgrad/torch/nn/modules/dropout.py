@@ -1,0 +1,22 @@
+"""``torch.nn.modules.dropout``: another way to classes of ``torch.nn``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from funcgrad.torch.nn.layers.pooling import (
+    AlphaDropout,
+    Dropout,
+    Dropout1d,
+    Dropout2d,
+    Dropout3d,
+    FeatureAlphaDropout,
+)
+from funcgrad.torch.nn.missing import missing
+
+__all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "FeatureAlphaDropout"]
+
+
+def __getattr__(name: str) -> Any:
+    """What is not here says so by name."""
+    raise missing(__name__, name)

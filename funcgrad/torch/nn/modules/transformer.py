@@ -1,0 +1,27 @@
+"""``torch.nn.modules.transformer``: another way to classes of ``torch.nn``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from funcgrad.torch.nn.layers.transformer import (
+    Transformer,
+    TransformerDecoder,
+    TransformerDecoderLayer,
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)
+from funcgrad.torch.nn.missing import missing
+
+__all__ = [
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """What is not here says so by name."""
+    raise missing(__name__, name)

@@ -1,0 +1,207 @@
+"""``torch.testing``: comparisons that say where two values differ, in PyTorch's words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from funcgrad.torch.core.dtypes import torch_dtype
+from funcgrad.torch.core.size import Size
+from funcgrad.torch.core.tensor import Tensor
+
+__all__ = ["assert_close"]
+
+# Relative and absolute; what is not here is compared exactly.
+_TOLERANCES = {
+    "float16": (1e-3, 1e-5),
+    "float32": (1.3e-6, 1e-5),
+    "complex64": (1.3e-6, 1e-5),
+    "float64": (1e-7, 1e-7),
+    "complex128": (1e-7, 1e-7),
+}
+
+
+class _Rules(NamedTuple):
+    """What counts as close."""
+
+    rtol: float | None
+    atol: float | None
+    equal_nan: bool
+    check_dtype: bool
+    check_stride: bool
+
+
+def assert_close(
+    actual: Any,
+    expected: Any,
+    *,
+    allow_subclasses: bool = True,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = False,
+    check_device: bool = True,
+    check_dtype: bool = True,
+    check_layout: bool = True,
+    check_stride: bool = False,
+    msg: str | Callable[[str], str] | None = None,
+) -> None:
+    """Raise AssertionError unless ``|actual - expected| <= atol + rtol * |expected|`` everywhere.
+
+    Tensors, arrays, numbers, and sequences and mappings of them. Tolerances depend on the dtype unless both
+    are given; shapes and dtypes have to agree.
+
+    >>> fg.torch.testing.assert_close(fg.torch.ones(2), fg.torch.tensor([1.0, 1.5]))
+    Traceback (most recent call last):
+    AssertionError: Tensor-likes are not close!
+    <BLANKLINE>
+    Mismatched elements: 1 / 2 (50.0%)
+    Greatest absolute difference: 0.5 at index (1,) (up to 1e-05 allowed)
+    Greatest relative difference: 0.3333333432674408 at index (1,) (up to 1.3e-06 allowed)
+    """
+    if (rtol is None) != (atol is None):
+        absent = "rtol" if rtol is None else "atol"
+        raise ValueError(f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {absent}.")
+    if not allow_subclasses and type(actual) is not type(expected):
+        _no_pair(actual, expected)
+    text, where = _difference(actual, expected, _Rules(rtol, atol, equal_nan, check_dtype, check_stride), "")
+    if not text:
+        return
+    if where:
+        text += f"\n\nThe failure occurred for item {where}"
+    if msg is not None:
+        text = msg(text) if callable(msg) else msg
+    raise AssertionError(text)
+
+
+def _no_pair(actual: Any, expected: Any) -> None:
+    raise TypeError(
+        f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}."
+    )
+
+
+def _difference(actual: Any, expected: Any, rules: _Rules, where: str) -> tuple[str, str]:
+    """What differs first, and at which item; empty where nothing does."""
+    both = (actual, expected)
+    if actual is None and expected is None:
+        return "", ""
+    if all(isinstance(x, bool | np.bool_) for x in both):
+        return ("" if actual == expected else f"Booleans mismatch: {actual} is not {expected}"), where
+    if all(isinstance(x, int | float | complex | np.number) for x in both):
+        return _difference_of_numbers(actual, expected, rules), where
+    if all(isinstance(x, Tensor) for x in both) or all(isinstance(x, np.ndarray) for x in both):
+        return _difference_of_arrays(_array(actual), _array(expected), rules), where
+    if any(isinstance(x, str | bytes) for x in both):
+        _no_pair(actual, expected)
+    return _difference_of_containers(actual, expected, rules, where)
+
+
+def _array(x: Any) -> Any:
+    return x.detach().numpy() if isinstance(x, Tensor) else x
+
+
+def _difference_of_containers(actual: Any, expected: Any, rules: _Rules, where: str) -> tuple[str, str]:
+    if isinstance(actual, Mapping) and isinstance(expected, Mapping):
+        absent, added = set(expected) - set(actual), set(actual) - set(expected)
+        if absent or added:
+            text = "The keys of the mappings do not match:"
+            text += f"\nMissing keys in the actual mapping: {sorted(absent)}" if absent else ""
+            text += f"\nAdditional keys in the actual mapping: {sorted(added)}"
+            return text, where
+        keys: Any = list(actual)
+    elif isinstance(actual, Sequence) and isinstance(expected, Sequence):
+        if len(actual) != len(expected):
+            return f"The length of the sequences mismatch: {len(actual)} != {len(expected)}", where
+        keys = range(len(actual))
+    else:
+        _no_pair(actual, expected)
+    for key in keys:
+        text, inner = _difference(actual[key], expected[key], rules, f"{where}[{key!r}]")
+        if text:
+            return text, inner
+    return "", ""
+
+
+def _tolerances(rules: _Rules, *dtypes: Any) -> tuple[float, float]:
+    if rules.rtol is not None and rules.atol is not None:
+        return rules.rtol, rules.atol
+    found = [_TOLERANCES.get(dtype.name, (0.0, 0.0)) for dtype in dtypes]
+    return max(rtol for rtol, _ in found), max(atol for _, atol in found)
+
+
+def _difference_of_numbers(actual: Any, expected: Any, rules: _Rules) -> str:
+    if rules.check_dtype and type(actual) is not type(expected):
+        return f"The (d)types do not match: {type(actual)} != {type(expected)}."
+    rtol, atol = _tolerances(rules, np.asarray(actual).dtype, np.asarray(expected).dtype)
+    if _close(np.asarray(actual), np.asarray(expected), rtol, atol, rules.equal_nan).all():
+        return ""
+    return _words_for_numbers(actual, expected, rtol, atol)
+
+
+def _words_for_numbers(actual: Any, expected: Any, rtol: float, atol: float) -> str:
+    absolute = abs(actual - expected)
+    relative = absolute / abs(expected) if expected != 0 else float("inf")
+    exact = rtol == atol == 0
+    return (
+        f"Scalars are not {'equal' if exact else 'close'}!\n\nExpected {expected} but got {actual}.\n"
+        f"Absolute difference: {absolute}{_allowed(atol, exact)}\n"
+        f"Relative difference: {relative}{_allowed(rtol, exact)}"
+    )
+
+
+def _allowed(tolerance: float, exact: bool) -> str:
+    return "" if exact else f" (up to {tolerance} allowed)"
+
+
+def _close(actual: Any, expected: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
+    with np.errstate(all="ignore"):
+        found = np.isclose(actual, expected, rtol, atol, equal_nan) if atol or rtol else actual == expected
+        if equal_nan and actual.dtype.kind in "fc" and expected.dtype.kind in "fc":
+            found |= np.isnan(actual) & np.isnan(expected)
+    return np.asarray(found)
+
+
+def _difference_of_arrays(actual: Any, expected: Any, rules: _Rules) -> str:
+    if actual.shape != expected.shape:
+        shapes = f"{Size(actual.shape)} != {Size(expected.shape)}"
+        return f"The values for attribute 'shape' do not match: {shapes}."
+    if rules.check_dtype and actual.dtype != expected.dtype:
+        dtypes = f"{torch_dtype(actual.dtype)} != {torch_dtype(expected.dtype)}"
+        return f"The values for attribute 'dtype' do not match: {dtypes}."
+    if rules.check_stride and actual.strides != expected.strides:
+        strides = [tuple([step // x.itemsize for step in x.strides]) for x in (actual, expected)]
+        return f"The values for attribute 'stride()' do not match: {strides[0]} != {strides[1]}."
+    rtol, atol = _tolerances(rules, actual.dtype, expected.dtype)
+    if actual.dtype != expected.dtype:
+        common = np.result_type(actual, expected)
+        actual, expected = actual.astype(common), expected.astype(common)
+    close = _close(actual, expected, rtol, atol, rules.equal_nan)
+    if close.all():
+        return ""
+    if not close.shape:
+        return _words_for_numbers(actual.item(), expected.item(), rtol, atol)
+    return _words_for_arrays(actual, expected, close, rtol, atol)
+
+
+def _words_for_arrays(actual: Any, expected: Any, close: Any, rtol: float, atol: float) -> str:
+    exact = rtol == atol == 0
+    if actual.dtype.kind in "bu" or actual.dtype.itemsize < 4:
+        actual, expected = (_widened(x) for x in (actual, expected))
+    with np.errstate(all="ignore"):
+        absolute = np.where(close, 0, np.abs(actual - expected))
+        relative = np.where(close, 0, absolute / np.abs(expected))
+    if actual.dtype.kind == "i":
+        relative = relative.astype(np.float32)
+    wrong = int(close.size - close.sum())
+    lines = [f"Mismatched elements: {wrong} / {close.size} ({wrong / close.size:.1%})"]
+    for word, values, tolerance in (("absolute", absolute, atol), ("relative", relative, rtol)):
+        at = tuple(int(k) for k in np.unravel_index(int(np.argmax(values)), values.shape))
+        most = values[at].item()
+        lines.append(f"Greatest {word} difference: {most} at index {at}{_allowed(tolerance, exact)}")
+    return f"Tensor-likes are not {'equal' if exact else 'close'}!\n\n" + "\n".join(lines)
+
+
+def _widened(x: Any) -> Any:
+    """Values whose differences are representable."""
+    return x.astype(np.float32 if x.dtype.kind == "f" else np.int64)
