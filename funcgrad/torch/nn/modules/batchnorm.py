@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from funcgrad.torch.nn.layers import normalization
 from funcgrad.torch.nn.layers.normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d
 from funcgrad.torch.nn.missing import missing
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
+
+_BatchNorm = normalization.BatchNorm
+_NormBase = normalization.Normalising
 
 
 def __getattr__(name: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from funcgrad.torch.nn.layers import convolution
 from funcgrad.torch.nn.layers.convolution import (
     Conv1d,
     Conv2d,
@@ -15,6 +16,9 @@ from funcgrad.torch.nn.layers.convolution import (
 from funcgrad.torch.nn.missing import missing
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
+
+_ConvNd = convolution.Convolving
+_ConvTransposeNd = convolution.Backward
 
 
 def __getattr__(name: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from funcgrad.torch.nn.layers import losses
 from funcgrad.torch.nn.layers.losses import (
     BCELoss,
     BCEWithLogitsLoss,
@@ -46,6 +47,9 @@ __all__ = [
     "SoftMarginLoss",
     "TripletMarginLoss",
 ]
+
+_Loss = losses.Loss
+_WeightedLoss = losses.Weighted
 
 
 def __getattr__(name: str) -> Any:
