@@ -57,6 +57,8 @@ def test_commands_name_files_and_tools_that_exist(words: list[str]) -> None:
         program, *arguments = arguments[1:]
     if program in TOOLS:
         assert TOOLS[program] in installed_by_guide()
+    elif program.startswith("tests."):
+        assert (ROOT / program.replace(".", "/") / "__main__.py").is_file()
     elif program not in ("pip", "venv", ".", "python"):
         assert (ROOT / program).is_file()
         assert (ROOT / program).stat().st_mode & 0o100

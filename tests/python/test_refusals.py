@@ -170,3 +170,24 @@ def test_a_name_of_another_function_is_never_baked_in() -> None:
         return found
 
     np.testing.assert_allclose(fg.jit(outside)(1.5), outside(1.5))
+
+
+def test_names_that_the_taken_path_does_not_bind_are_nan() -> None:
+    """Python raises UnboundLocalError there; a number that looks right must not come out."""
+
+    @fg.jit
+    def one_side(x):
+        if x > 0:
+            y = 2.0 * x
+        return y
+
+    @fg.jit
+    def no_trip(x):
+        while x > 0:
+            y, x = x, x - 1.0
+        return y
+
+    assert one_side(3.0) == 6.0
+    assert np.isnan(one_side(-3.0))
+    assert no_trip(2.5) == 0.5
+    assert np.isnan(no_trip(-1.0))

@@ -31,10 +31,12 @@ from funcgrad.errors import FuncgradError, ShapeError, TracedBranchError, TreeEr
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.catalog import CATALOG
 from funcgrad.ir.program import Program
+from funcgrad.ops.arithmetic import add
 from funcgrad.ops.structure import cast
 from funcgrad.ops.structure import reshape as reshaped
 from funcgrad.tracing.aliasing import assign
 from funcgrad.tracing.python.escapes import PREFIX
+from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.control.branches import union
 from funcgrad.transforms.control.conditional import Cond
@@ -331,18 +333,24 @@ def condition(test: Any) -> Any:
 
 
 def picked(program: Program, picks: Sequence[int | None], avals: Sequence[Aval]) -> Program:
-    """The Program with only these outputs, cast to avals; None stands for zeros, which nobody will read."""
+    """The Program with only these outputs, cast to avals; None stands for what nobody reads."""
     with transforming(program, "cast") as recorder:
         inputs = inputs_of(recorder, program.inputs)
         outs = inline(recorder, program, inputs)
         results = []
         for number, aval in zip(picks, avals, strict=True):
             if number is None:
-                results.append(zeros_like(recorder, aval.strong))
+                results.append(unset(recorder, aval.strong))
                 continue
             x = outs[number]
             results.append(x if x.aval.dtype == aval.dtype else cast(x, aval.dtype))
         return recorder.program([t._index for t in inputs], [recorder.index_of(x) for x in results])
+
+
+def unset(recorder: Recorder, aval: Aval) -> Any:
+    """What stands for a name on the path that does not bind it: NaN, so that it is seen; else zero."""
+    zeros = zeros_like(recorder, aval)
+    return add(zeros, aval.dtype.type(np.nan)) if aval.inexact else zeros
 
 
 def rebuilt_values(

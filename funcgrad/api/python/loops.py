@@ -168,7 +168,7 @@ class Carried:
         if common == slot.aval:
             return slot
         if slot.only_out:
-            return slot._replace(aval=common, start=np.zeros(common.shape, common.dtype)[()])
+            return slot._replace(aval=common, start=before_any_trip(common))
         return slot._replace(aval=common)
 
     def _differs(self, name: str, before: Any, after: Any, kind: type[FuncgradError]) -> FirstTripDiffers:
@@ -192,7 +192,12 @@ def late_slot(name: str, leaf: Any) -> Slot:
     if not is_numeric(leaf):
         return Slot(name, leaf, None, True)
     aval = aval_of_leaf(leaf)
-    return Slot(name, np.zeros(aval.shape, aval.dtype)[()], aval, True)
+    return Slot(name, before_any_trip(aval), aval, True)
+
+
+def before_any_trip(aval: Aval) -> Any:
+    """What stands for a name that no trip has bound: NaN, so that reading it is seen; zero for integers."""
+    return np.full(aval.shape, np.nan if aval.inexact else 0, aval.dtype)[()]
 
 
 class Trip(NamedTuple):
