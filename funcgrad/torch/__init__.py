@@ -130,6 +130,7 @@ _LAZY = (
     "multiprocessing",
     "nn",
     "optim",
+    "profiler",
     "special",
     "testing",
     "utils",

@@ -1,6 +1,6 @@
 """Derivatives of what tensors remember: `backward`, `grad`, `Function`, and the modes."""
 
-from funcgrad.torch.autograd import forward_ad, functional, graph
+from funcgrad.torch.autograd import forward_ad, functional, graph, profiler
 from funcgrad.torch.autograd.checks import GradcheckError, gradcheck, gradgradcheck
 from funcgrad.torch.autograd.function import Function
 from funcgrad.torch.autograd.gradients import grad
@@ -30,6 +30,7 @@ __all__ = [
     "graph",
     "inference_mode",
     "no_grad",
+    "profiler",
     "set_detect_anomaly",
     "set_grad_enabled",
 ]
