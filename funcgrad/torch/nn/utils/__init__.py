@@ -1,4 +1,4 @@
-"""``torch.nn.utils``: clipping gradients, and parameters as one vector."""
+"""``torch.nn.utils``: clipping gradients, parameters as one vector, and weight normalisation."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from funcgrad.torch.nn.utils.clipping import (
     get_total_norm,
 )
 from funcgrad.torch.nn.utils.vectors import parameters_to_vector, vector_to_parameters
+from funcgrad.torch.nn.utils.weight_normalisation import remove_weight_norm, weight_norm
 
 __all__ = [
     "clip_grad_norm",
@@ -18,5 +19,7 @@ __all__ = [
     "clip_grads_with_norm_",
     "get_total_norm",
     "parameters_to_vector",
+    "remove_weight_norm",
     "vector_to_parameters",
+    "weight_norm",
 ]
