@@ -45,6 +45,7 @@ PAGES = (
     Page("funcgrad.scipy.linalg", "fg.scipy.linalg"),
     Page("funcgrad.scipy.spatial", "fg.scipy.spatial"),
     Page("funcgrad.scipy.signal", "fg.scipy.signal"),
+    Page("funcgrad.scipy.ndimage", "fg.scipy.ndimage"),
     Page("funcgrad.scipy.sparse", "fg.scipy.sparse"),
     Page("funcgrad.scipy.stats", "fg.scipy.stats"),
     Page("funcgrad.random", "fg.random"),
