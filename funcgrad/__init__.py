@@ -31,6 +31,7 @@ from funcgrad.ir.program import Equation, Program
 if _typing.TYPE_CHECKING:
     from funcgrad import config, extend, lax, loops, nn, random, scipy, testing, torch
     from funcgrad.api.associative import associative_scan
+    from funcgrad.api.callback import pure_callback
     from funcgrad.api.control import cond, fori_loop, scan, switch, while_loop
     from funcgrad.api.explain import explain
     from funcgrad.api.flat import ravel_pytree

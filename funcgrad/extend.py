@@ -36,7 +36,7 @@ from importlib import import_module
 from pkgutil import walk_packages
 from typing import Any
 
-from funcgrad import lax, ops
+from funcgrad import lax, ops, transforms
 from funcgrad.api.calls import run as _run
 from funcgrad.errors import ProgramError, did_you_mean
 from funcgrad.ir.avals import Aval
@@ -94,8 +94,9 @@ __all__ = [
 
 # Some operations are imported when they are asked for; who looks a primitive up by name asks for all.
 _CONTROL_FLOW = lax
-for _module in walk_packages(ops.__path__, f"{ops.__name__}."):
-    import_module(_module.name)
+for _package in (ops, transforms):
+    for _module in walk_packages(_package.__path__, f"{_package.__name__}."):
+        import_module(_module.name)
 
 
 def primitive(name: str, **params: Any) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.api.differentiate import jvp, vjp
+from funcgrad.api.python.seen import seen
 from funcgrad.ir.avals import aval_of
 from funcgrad.tracing.lists import asoperand
 
@@ -67,9 +68,10 @@ def flattened(f: Function, args: tuple[Any, ...]) -> Flat:
     if not places:
         raise ValueError("there is no floating-point argument to differentiate by")
     names = [f"argument {paths[k][0][0].idx}{tree.keystr(paths[k][0][1:])}" for k in places]
+    as_seen = seen(f)
 
     def call(*chosen: Any) -> list[Any]:
-        return inexact_leaves(f(*flat.arguments(chosen)))
+        return inexact_leaves(as_seen(*flat.arguments(chosen)))
 
     flat = Flat(call, [leaves[k] for k in places], names, treedef, leaves, places)
     return flat

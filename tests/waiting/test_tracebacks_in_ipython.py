@@ -41,7 +41,7 @@ BRANCH = (
 ---------------------------------------------------------------------------
 TracedBranchError                         Traceback (most recent call last)
 Cell In[3], line 1
-----> 1 fg.jit(loss)(np.ones(3))
+----> 1 fg.jit(loss, control_flow=False)(np.ones(3))
 
 Cell In[2], line 3, in loss(x)
       1 def loss(x):
@@ -65,7 +65,7 @@ def outputs() -> list[str]:
     return shown(
         IMPORTS,
         LOSS,
-        "fg.jit(loss)(np.ones(3))",
+        "fg.jit(loss, control_flow=False)(np.ones(3))",
         """
         from scipy.optimize import minimize
         def norm(x):

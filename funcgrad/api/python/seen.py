@@ -29,7 +29,7 @@ class Calls:
         """What is called instead of `function`."""
         known = TWINS.found.get(id(function))
         if known is not None and known[0]() is function:
-            return known[1] or function
+            return known[1] or INSIDE.instead_of(function) or function
         kind = type(function)
         if kind is FunctionType:
             if function.__module__ is not None and function.__module__.startswith("funcgrad."):
@@ -61,6 +61,10 @@ def handing_over(function: FunctionType) -> Function:
 
 def may_matter(value: Any) -> bool:
     """Whether a call of a global name may have to be another."""
+    if isinstance(value, functools.partial):
+        return may_matter(value.func)
+    if isinstance(value, MethodType):
+        return may_matter(value.__func__)
     if isinstance(value, FunctionType) and is_users(value.__code__):
         return True
     if isinstance(value, FunctionType) and (value.__module__ or "").startswith("funcgrad."):
