@@ -199,3 +199,11 @@ def test_another_size_is_another_version() -> None:
     before = x._version
     x.resize_(2)
     assert x._version == before + 1
+
+
+@pytest.mark.parametrize("make", [torch.nn.Linear, torch.nn.LayerNorm, torch.nn.Embedding, torch.nn.GRU])
+def test_layers_are_not_made_on_devices_that_are_not_here(make: Any) -> None:
+    arguments = (3,) if make is torch.nn.LayerNorm else (3, 2)
+    assert isinstance(make(*arguments, device="cpu"), torch.nn.Module)
+    with pytest.raises(RuntimeError, match="does not support device='cuda'"):
+        make(*arguments, device="cuda")

@@ -89,6 +89,14 @@ class Module:
     call_super_init = False
     dump_patches = False
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """A module, which has nothing yet; a layer of ours for a device that is not here is refused."""
+        if kwargs.get("device") is not None and cls.__module__.startswith("funcgrad."):
+            from funcgrad.torch.operations.creation import require_cpu  # noqa: PLC0415 - rare
+
+            require_cpu(kwargs["device"])
+        return super().__new__(cls)
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if args or kwargs:
             name = type(self).__name__
