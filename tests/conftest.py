@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import random
+import signal
+import threading
 import zlib
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -13,6 +15,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 PEERS = ("torch", "jax", "autograd")
+
+IN_MAIN_THREAD = threading.current_thread() is threading.main_thread()
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and IN_MAIN_THREAD:
+    # A shell has what it starts in the background ignore Ctrl-C, and all that this starts; tests send it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Comparisons are made in double precision and on the processor; jax reads both when it is imported.
 os.environ.setdefault("JAX_ENABLE_X64", "1")

@@ -34,7 +34,12 @@ def check(program: Program, depth: int = 2) -> list[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with np.errstate(all="ignore"):
-            return _check(program, depth)
+            try:
+                return _check(program, depth)
+            except Mismatch:
+                if stands_on_a_kink(program):
+                    return ["kink"]
+                raise
 
 
 def _check(program: Program, depth: int) -> list[str]:
@@ -60,6 +65,28 @@ def _check(program: Program, depth: int) -> list[str]:
         if not np.array_equal(x, y):
             raise Mismatch("arguments", "an argument was changed")
     return done
+
+
+def stands_on_a_kink(program: Program) -> bool:
+    """Whether derivatives are others right beside the arguments: elements compared are all but equal.
+
+    The last place of a result then decides between derivatives, and it is not promised.
+    """
+    f, args = program.function(), list(program.args.values())
+    numbers, along = tuple(range(len(args))), [np.ones(np.shape(x)) for x in args]
+
+    def slope(*xs: Any) -> Any:
+        return sum([np.sum(g * v) for g, v in zip(fg.grad(f, numbers)(*xs), along, strict=True)], 0.0)
+
+    for derivative in (fg.grad(f, numbers), fg.grad(slope, numbers)):
+        here = derivative(*args)
+        for shift in (1e-11, -1e-11, 3e-10):
+            rng = np.random.default_rng(7)
+            there = derivative(*[x + shift * rng.standard_normal(np.shape(x)) for x in args])
+            for a, b in zip(here, there, strict=True):
+                if np.max(np.abs(a - b), initial=0.0) > 1e-5 * (1.0 + np.max(np.abs(a), initial=0.0)):
+                    return True
+    return False
 
 
 def compiled(program: Program, args: list[Any], value: Any, slopes: Any, depth: int) -> list[str]:

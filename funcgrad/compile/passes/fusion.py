@@ -200,12 +200,13 @@ def shrink(
     outside |= {view.buffer for nest in run for view, _ in nest.fills}
     local: dict[Buffer, int] = {}
     axes = [turns[0].axes[-1] for turns in loops]
-    for nest, axis in zip(run, axes, strict=True):
+    for nest, turns, axis in zip(run, loops, axes, strict=True):
         for view, _ in nest.views():
             buffer = view.buffer
             if buffer.role == "scratch" and buffer in own and buffer not in outside and not view.base:
                 stride = view.strides[axis]
-                local[buffer] = stride if local.get(buffer, stride) == stride and stride > 0 else -1
+                fits = local.get(buffer, stride) == stride and is_row(view, turns[0].axes, stride)
+                local[buffer] = stride if fits else -1
     rows = {
         buffer: stride
         for buffer, stride in local.items()
@@ -216,6 +217,15 @@ def shrink(
     for nest, axis in zip(run, axes, strict=True):
         nest.body[:] = [with_rows(statement, rows, axis) for statement in nest.body]
     return rows
+
+
+def is_row(view: View, axes: Sequence[int], stride: int) -> bool:
+    """Whether what one turn touches lies within `stride` elements, by which the next turn is further on.
+
+    It does not where the shared loop runs along the fastest axis of memory in column-major order.
+    """
+    forward = all(s >= 0 for s in view.strides)
+    return forward and stride > 0 and view.offset + extent(view, axes) < stride
 
 
 def accumulated(run: Sequence[Nest], loops: Sequence[Sequence[Loop]]) -> set[Buffer]:

@@ -277,7 +277,7 @@ class Scheduler:
             return self.operand(node.source, nest, (node.move, *moves))
         if node.name is not None and (node.is_scalar or (node.nest is nest and self._stays(node, moves))):
             return node.name
-        if node.view is None and self._is_cheap(node, moves):
+        if node.view is None and self.is_cheap(node, moves):
             return self._again(node, nest, moves)
         view = self.stored_node(node)
         found = moved(view, moves)
@@ -294,7 +294,8 @@ class Scheduler:
         shape = squeezed(node.aval.shape)
         return all(type(m) in MOVES and squeezed(getattr(m, "shape", ())) == shape for m in moves)
 
-    def _is_cheap(self, node: Node, moves: tuple[Any, ...]) -> bool:
+    def is_cheap(self, node: Node, moves: tuple[Any, ...] = ()) -> bool:
+        """Whether an element is rather computed again than stored, moved as well."""
         if node.equation is None or node.cost > CHEAP or len(node.loads) > 1:
             return False
         return not moves or self._movable(node, moves)

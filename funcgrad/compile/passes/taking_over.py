@@ -55,16 +55,21 @@ def keep_elements(scheduler: Scheduler, buffer: Buffer, gone: Var) -> None:
 
 
 def reads_later(scheduler: Scheduler, node: Node, buffer: Buffer) -> bool:
-    """Whether the elements of a node would be read from a block when somebody asks for them."""
+    """Whether the elements of a node would be read from a block when somebody asks for them.
+
+    What is computed again reads its operands where they are by then, which may be memory they have been given
+    since the node was defined.
+    """
     while node.source is not None:
         if isinstance(node.source, Literal):
             return False
         node = scheduler.nodes[node.source]
     if node.view is not None:
         return node.view.buffer is buffer
-    if node.equation is None or not squeezed(node.aval.shape):
+    if node.equation is None or not squeezed(node.aval.shape) or not scheduler.is_cheap(node):
         return False
-    return any(reads_later(scheduler, scheduler.nodes[a], buffer) for a in node.loads)
+    operands = [a for a in node.equation.inputs if isinstance(a, Var)]
+    return any(reads_later(scheduler, scheduler.nodes[a], buffer) for a in operands)
 
 
 def note_copy(scheduler: Scheduler, atom: Atom, source: Any) -> None:

@@ -1,0 +1,87 @@
+"""Memory that nests share: nothing is read after it was changed, and no index leaves its block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from lawbook.numerics import assert_close
+
+import funcgrad as fg
+from funcgrad.compile.passes.fusion import Joined
+from funcgrad.compile.passes.nests import Nest
+from funcgrad.compile.passes.views import View
+from tests.soak.programs import random_program
+
+GRID = 2.0 * np.cos(np.arange(16.0)).reshape(4, 4) + 1.0
+TALL = np.cos(np.arange(99.0)).reshape(33, 3)
+
+
+def changed_backwards(x: Any) -> Any:
+    """`y` is stored when its rows are turned round; the derivative of the first term doubles it once more."""
+    y = x + x
+    first = np.tanh(np.arctan2(y, 2.0 + y**2))
+    last = y * 1.0
+    last[::-1] = 0.5 * np.sin(last[::-1])
+    return np.sum(np.ptp(first) * first) + np.sum(np.tanh(last) ** 3)
+
+
+def two_loops(x: Any) -> Any:
+    """Systems are solved in column-major order, beside loops in row-major order."""
+
+    def trip(c: Any, r: Any) -> Any:
+        return fg.cond(np.sum(r) > 0.1, np.sin, np.cos, c) + r, None
+
+    solved = np.linalg.solve(x @ x.T * 0.1 + 3.0 * np.eye(33), np.tanh(x))
+    rows = np.sin(np.where(np.arange(3) % 2 == 0, x, np.sin(x))) ** 3
+    return np.sum(np.cos(solved)) + np.sum(fg.scan(trip, 0.0 * rows[0], rows)[0])
+
+
+def second(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return fg.grad(lambda x: np.sum(fg.grad(f)(x) * np.sin(x + 1.0)))
+
+
+def views_of(step: Any) -> Iterator[View]:
+    """What a step of a kernel reads and writes; steps that threads share are looked into."""
+    if isinstance(step, Nest | Joined):
+        yield from [view for view, _ in step.views()]
+    elif hasattr(step, "step"):
+        yield from views_of(step.step)
+
+
+def check_memory(f: Callable[..., Any], *args: Any) -> int:
+    """Raise AssertionError for an index beyond a block of memory; returns how many views were looked at."""
+    looked = 0
+    for kernel in fg.jit(f).specialized(*args).executable.kernels:
+        for view in [view for step in kernel.steps for view in views_of(step)]:
+            ends = [(n - 1) * s for n, s in zip(view.shape, view.strides, strict=True)]
+            first = view.offset + sum([min(end, 0) for end in ends])
+            last = view.offset + sum([max(end, 0) for end in ends])
+            if not view.base and 0 not in view.shape:
+                assert first >= 0, kernel.source
+                assert last < max(view.buffer.size, 1), (view.buffer.name, kernel.source)
+                looked += 1
+    return looked
+
+
+@pytest.mark.parametrize("f", [changed_backwards, two_loops])
+@pytest.mark.parametrize("order", [fg.grad, second])
+def test_what_is_still_read_is_not_changed(f: Any, order: Any) -> None:
+    x = GRID if f is changed_backwards else TALL
+    assert_close(fg.jit(order(f))(x), order(f)(x))
+
+
+@pytest.mark.parametrize("f", [changed_backwards, two_loops])
+@pytest.mark.parametrize("order", [fg.grad, second])
+def test_no_index_leaves_its_memory(f: Any, order: Any) -> None:
+    assert check_memory(order(f), GRID if f is changed_backwards else TALL) > 20
+
+
+@pytest.mark.parametrize("seed", [*range(6), 1000032, 1000092])
+def test_no_index_leaves_its_memory_in_random_programs(seed: int) -> None:
+    program = random_program(seed, 24)
+    args = list(program.args.values())
+    with np.errstate(all="ignore"):
+        assert check_memory(fg.grad(program.function(), tuple(range(len(args)))), *args)
