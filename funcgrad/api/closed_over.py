@@ -50,7 +50,7 @@ def reading_in_place(program: Program) -> tuple[Program, Copies]:
     >>> traced = fg.make_program(lambda x: x @ a.T)(np.ones(3))
     >>> made, copies = reading_in_place(traced)
     >>> [equation.primitive.name for equation in made.equations], len(copies)
-    (['matmul'], 0)
+    (['dot_general'], 0)
     """
     copies = Copies()
     captured: list[tuple[Var, Any]] = []
