@@ -273,6 +273,20 @@ def test_an_iteration_that_finds_nothing_is_no_solution() -> None:
         )(X)
 
 
+@pytest.mark.parametrize("kind", ["x", "pr_norm"])
+def test_a_callback_of_gmres_is_given_what_its_type_says(kind: str) -> None:
+    seen: dict[str, list[Any]] = {"ours": [], "SciPy's": []}
+    for name, gmres in (("ours", fg.scipy.sparse.linalg.gmres), ("SciPy's", sl.gmres)):
+        gmres(
+            sp.csr_array(DENSE),
+            X,
+            callback=lambda x, of=seen[name]: of.append(np.copy(x)),
+            callback_type=kind,
+        )
+    np.testing.assert_equal(seen["ours"], seen["SciPy's"])
+    assert np.shape(seen["ours"][0]) == ((5,) if kind == "x" else ())
+
+
 def test_the_transpose_of_an_operator_follows_from_it() -> None:
     operator = fg.scipy.sparse.linalg.LinearOperator((5, 5), lambda v: DENSE @ v)
     np.testing.assert_allclose(operator.rmatvec(X), DENSE.T @ X)

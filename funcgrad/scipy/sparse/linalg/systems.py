@@ -157,8 +157,8 @@ def refuse_options(method: str, refused: list[str]) -> None:
         raise UnsupportedFunctionError(
             f"scipy.sparse.linalg.{method} with {', '.join(refused)} is not supported on traced values",
             source=Source(*user_location()),
-            remedy="Leave out the starting point and the preconditioner, and give the matrix itself "
-            "or fg.scipy.sparse.linalg.LinearOperator.",
+            remedy="Leave out the starting point, the preconditioner and the callback, and give the matrix "
+            "itself or fg.scipy.sparse.linalg.LinearOperator.",
         )
 
 
@@ -224,4 +224,5 @@ def gmres(
     [0.5  0.25]
     """
     options = {"rtol": rtol, "atol": atol, "restart": restart, "maxiter": maxiter}
-    return by_iteration("gmres", A, b, options | {"M": M, "callback": callback, "x0": x0})
+    options |= {"M": M, "callback": callback, "callback_type": callback_type, "x0": x0}
+    return by_iteration("gmres", A, b, options)
