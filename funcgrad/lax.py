@@ -1,8 +1,9 @@
 """Structured control flow, and a few more functions, under the names that `jax.lax` has for them."""
 
 from funcgrad.api.associative import associative_scan
-from funcgrad.api.control import cond, fori_loop, map, scan, switch, while_loop  # noqa: A004 - lax's name
+from funcgrad.api.control import cond, fori_loop, scan, switch, while_loop
 from funcgrad.api.differentiate import stop_gradient
+from funcgrad.api.mapping import map  # noqa: A004 - lax's name
 
 __all__ = [
     "associative_scan",
