@@ -10,7 +10,7 @@ import numpy as np
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.arithmetic import div, mul, neg, strong_zero_mul, sub
-from funcgrad.ops.comparison import equal
+from funcgrad.ops.comparison import equal, greater_equal
 from funcgrad.ops.elementary import log
 from funcgrad.ops.families import Binary
 from funcgrad.ops.lazy import ComposedUfunc
@@ -24,7 +24,7 @@ class Pow(Binary):
     """``x ** y`` for an exponent that is an array or a traced value.
 
     The derivative by ``x`` is 0 where ``y`` is 0, for every x. The derivative by ``y`` is 0 where ``x`` is 0
-    and ``y`` is not negative, and NaN where ``x`` is negative.
+    and ``y`` is not negative, minus infinity where ``y`` is, and NaN where ``x`` is negative.
     """
 
     name = "pow"
@@ -37,7 +37,8 @@ class Pow(Binary):
         if i == 0:
             # Exactly 0 for y = 0, and its own derivative by y is still x**(y-1) there.
             return strong_zero_mul(y, self(x, sub(y, 1.0)))
-        return mul(out, log(where(equal(x, 0.0), 1.0, x)))
+        of_zero = where(greater_equal(y, 0.0), equal(x, 0.0), False)
+        return mul(out, log(where(of_zero, 1.0, x)))
 
     @classmethod
     def samples(cls) -> Sequence[Any]:

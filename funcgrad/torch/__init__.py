@@ -89,6 +89,7 @@ _FROM_FUNCTIONAL = frozenset(
         "conv_transpose2d",
         "conv_transpose3d",
         "cosine_embedding_loss",
+        "cosine_similarity",
         "ctc_loss",
         "dropout",
         "embedding",

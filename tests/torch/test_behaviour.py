@@ -8,7 +8,7 @@ import pathlib
 import pytest
 
 HERE = pathlib.Path(__file__).parent
-TABLES = ("operations", "semantics", "printing", "more")
+TABLES = ("operations", "semantics", "printing", "more", "programs")
 
 
 def loaded(name):
@@ -49,6 +49,7 @@ DIFFERENT = {
         "torch.func.linearize",  # warns there
     ),
     "printing": ("torch.from_numpy(np.float32(1.0))",),
+    "programs": (),
     "more": (
         "torch.tensor()",  # Python's own words for calls that do not fit
         "torch.add(torch.ones(2))",

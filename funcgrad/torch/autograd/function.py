@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from typing import Any
 
 import numpy as np
 
 from funcgrad.torch.core.grad_mode import no_grad
-from funcgrad.torch.core.history import FREED, Node, Output, changed_message
+from funcgrad.torch.core.history import FREED, Node, Output, changed_message, edge_of
 from funcgrad.torch.core.state import MODES, SEQUENCE
 from funcgrad.torch.core.tensor import Tensor, alias_of, wrap
 from funcgrad.torch.core.views import CUSTOM, View
@@ -253,6 +254,8 @@ class Function:
             else:
                 out = cls.forward(node, *args, **kwargs)
         outs = out if isinstance(out, tuple) else (out,)
+        if remembering and any(t._rg and t._node is None for t in node._dirty):
+            raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
         made = tuple([attached(x, node, k, tensors, remembering) for k, x in enumerate(outs)])
         if remembering:
             node.edges = edges
@@ -313,13 +316,40 @@ def attached(x: Any, node: FunctionNode, k: int, inputs: list[Tensor], rememberi
     return x
 
 
+class DelayedError(Node):
+    """The node of gradients that have no derivative: raises when a backward pass comes to it."""
+
+    is_python = True
+
+    def __init__(self, edges: tuple[Any, ...]) -> None:
+        self.edges = edges
+        self.seq = next(SEQUENCE)
+
+    def backward_python(self, cotangents: list[Any]) -> list[Any]:
+        """Raise RuntimeError."""
+        raise RuntimeError(
+            "trying to differentiate twice a function that was marked with @once_differentiable"
+        )
+
+
 def once_differentiable(function: Any) -> Any:
-    """Mark a backward that cannot be differentiated again."""
-    import functools  # noqa: PLC0415 - rarely needed
+    """Mark a backward that cannot be differentiated again: a second pass through its results raises."""
 
     @functools.wraps(function)
     def once(ctx: Any, *grads: Any) -> Any:
         with no_grad():
-            return function(ctx, *grads)
+            found = function(ctx, *grads)
+        edges = tuple([edge_of(g) for g in grads if isinstance(g, Tensor) and g._rg])
+        if not MODES.grad or not edges:
+            return found
+        parts = found if isinstance(found, tuple) else (found,)
+        guarded = []
+        for part in parts:
+            t = part
+            if isinstance(part, Tensor) and part._value.dtype.kind in "fc":
+                t = alias_of(part)
+                t._node, t._rg = DelayedError(edges), True
+            guarded.append(t)
+        return tuple(guarded) if isinstance(found, tuple) else guarded[0]
 
     return once

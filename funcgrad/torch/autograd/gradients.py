@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,12 @@ def grad(
     >>> fg.torch.autograd.grad(x**3, x)
     (tensor(12.),)
     """
-    del only_inputs
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs is ignored: gradients of other leaves are accumulated by torch.autograd.backward",
+            FutureWarning,
+            stacklevel=2,
+        )
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "

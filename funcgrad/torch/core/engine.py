@@ -441,6 +441,17 @@ def tensor_pull(node: Node, g: Any) -> Sequence[Any]:
     return found
 
 
+def single_step(node: Node, grads: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a node makes of the gradients of its outputs, as tensors; with a history where one is kept."""
+    g = list(grads) if node.outputs > 1 else grads[0]
+    if node.is_python:
+        return tuple(python_pull(node, g, MODES.grad))
+    if MODES.grad and any(t is not None and t._rg for t in grads):
+        return tuple(tensor_pull(node, g))
+    given: Any = [None if t is None else t._value for t in g] if node.outputs > 1 else g._value
+    return tuple([as_tensor(x) for x in pull(node, given)])
+
+
 def python_pull(node: Node, g: Any, create: bool) -> Sequence[Any]:
     """The cotangents of a node whose backward is the user's."""
     cotangents = [as_tensor(x) for x in (g if node.outputs > 1 else [g])]

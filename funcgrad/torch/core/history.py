@@ -132,6 +132,13 @@ class Node:
 
         return added_hook(self.more().prehooks, hook)
 
+    def __call__(self, *grads: Any) -> Any:
+        """The gradient of the input (a tuple for several) from those of the outputs: a step of a pass."""
+        from funcgrad.torch.core.engine import single_step  # noqa: PLC0415 - above histories
+
+        found = single_step(self, grads)
+        return found[0] if len(found) == 1 else found
+
     def release(self) -> None:
         """Free the saved values."""
         if self.saved:

@@ -19,7 +19,7 @@ from funcgrad.torch.core.plans import pointwise_mask
 from funcgrad.torch.core.state import MODES, SEQUENCE, SETTINGS, quiet
 from funcgrad.torch.core.tensor import Tensor, wrap
 
-__all__ = ["Binary", "numbers_of", "operator_method", "remember_two", "result_dtype"]
+__all__ = ["Binary", "numbers_of", "of_one_dtype", "operator_method", "remember_two", "result_dtype"]
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 _new = object.__new__
@@ -154,6 +154,12 @@ class Binary:
             return apply(self.op.cast_op, inputs, (dtype,))  # type: ignore[no-any-return]
         except ValueError as error:
             raise broadcast_error(a, b, error) from None
+
+
+def of_one_dtype(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """Tensors in the dtype that PyTorch computes with them in."""
+    dtype = result_dtype(*tensors)
+    return tuple([t if t._value.dtype == dtype else t.to(dtype) for t in tensors])
 
 
 def number_as(x: Any, dtype: np.dtype[Any]) -> Any:

@@ -46,7 +46,8 @@ _COMPARISONS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
 def require_order(name: str, ordered: bool, *operands: Any) -> None:
     """Raise NotImplementedError where complex numbers would have to have an order."""
     if ordered and any(isinstance(x, Tensor) and x._value.dtype.kind == "c" for x in operands):
-        kind = next(x.dtype for x in operands if isinstance(x, Tensor) and x._value.dtype.kind == "c")
+        found = next(x for x in operands if isinstance(x, Tensor) and x._value.dtype.kind == "c")
+        kind = found.type()[6:-6]
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{kind}'")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.errors import dim_of
 from funcgrad.torch.core.history import Op, op
 from funcgrad.torch.core.tensor import Tensor, wrap
-from funcgrad.torch.operations.arithmetic import F32, F64, remember_two
+from funcgrad.torch.operations.arithmetic import F32, F64, of_one_dtype, remember_two
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
 
 __all__ = ["matmul"]
@@ -434,6 +435,8 @@ def with_dots_summed(text: str, operands: Any) -> str:
 
 def einsum(equation: Any, *operands: Any) -> Any:
     """Sums of products by subscripts: ``einsum("ij,jk->ik", a, b)``."""
+    if isinstance(equation, Tensor):
+        equation, operands = from_sublists((equation, *operands))
     if len(operands) == 1 and not isinstance(operands[0], Tensor):
         operands = tuple(operands[0])
     text = with_dots_summed(equation.replace(" ", ""), operands)
@@ -456,6 +459,20 @@ def einsum(equation: Any, *operands: Any) -> Any:
 FUNCTIONS["einsum"] = einsum
 
 
+def from_sublists(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    """The equation and the operands of ``einsum(a, [0, 1], b, [1, 2], [0, 2])``."""
+    letters = string.ascii_uppercase + string.ascii_lowercase
+
+    def subscripts(numbers: Any) -> str:
+        return "".join(["..." if k is Ellipsis else letters[k] for k in numbers])
+
+    pairs = len(given) // 2
+    equation = ",".join([subscripts(given[2 * k + 1]) for k in range(pairs)])
+    if len(given) % 2:
+        equation += "->" + subscripts(given[-1])
+    return equation, given[: 2 * pairs : 2]
+
+
 @op("UnsafeViewBackward0")
 def _kron(x: Any, y: Any) -> Any:
     return np.kron(x, y)
@@ -464,7 +481,7 @@ def _kron(x: Any, y: Any) -> Any:
 @operation()
 def kron(input: Tensor, other: Tensor) -> Any:
     """The Kronecker product."""
-    return apply(_kron, (input, other))
+    return apply(_kron, of_one_dtype(input, other))
 
 
 @op("LinalgCrossBackward0", input_names=("self", "other"))

@@ -276,6 +276,8 @@ def legacy_tensor(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         if isinstance(data, tuple) and type(data).__name__ == "Size":
             value = np.zeros(data, dtype)
         elif isinstance(data, Tensor):
+            if data._rg and cls is Tensor:
+                return data[...]
             value = own(data)
             t._version_box = data._version_box
             t._value = value

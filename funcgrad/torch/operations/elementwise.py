@@ -172,8 +172,11 @@ _relu_of = FUNCTIONS_OF_ONE["relu"] = unary(_RELU, "relu", False)
 @operation(inplace=True)
 def relu(input: Tensor) -> Any:
     """Zero in place of what is negative."""
-    if input._value.dtype.kind == "b":
+    kind = input._value.dtype.kind
+    if kind == "b":
         raise RuntimeError("Boolean inputs not supported for relu")
+    if kind == "c":
+        raise NotImplementedError("clamp is not supported for complex types")
     return _relu_of(input)
 
 

@@ -5,6 +5,7 @@ An index of ints, slices, None and ... is a view; one with tensors or lists of i
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -170,8 +171,19 @@ def as_index(i: Any) -> Any:
 
 
 def several_of(index: list[Any]) -> Any:
-    """A list that holds slices, None or an ellipsis stands for several indices, as a tuple does."""
-    return tuple(index) if any(isinstance(x, slice) or x is None or x is Ellipsis for x in index) else index
+    """A list that holds sequences, slices, None or an ellipsis stands for several indices, as tuples do."""
+    if len(index) >= _MANY or not any(x is None or x is Ellipsis or isinstance(x, _SEVERAL) for x in index):
+        return index
+    warnings.warn(
+        "a list of several indices is read as a tuple, which PyTorch deprecates: write x[tuple(list)]",
+        UserWarning,
+        stacklevel=3,
+    )
+    return tuple(index)
+
+
+_MANY = 32
+_SEVERAL = (slice, Tensor, list, tuple, np.ndarray)
 
 
 def _listed(i: Any) -> Any:
@@ -318,6 +330,8 @@ def _copy_into(x: Any, value: Any) -> Any:
 
 def setitem(self: Tensor, index: Any, value: Any) -> None:
     """``self[index] = value``."""
+    if type(index) is list:
+        index = several_of(index)
     items = index if type(index) is tuple else (index,)
     items = tuple([_plain(i) for i in items])
     if all(_basic(i) for i in items):

@@ -11,6 +11,7 @@ from funcgrad.torch.core.dtypes import promote
 from funcgrad.torch.core.errors import dim_of, dims_of
 from funcgrad.torch.core.history import op
 from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.operations.arithmetic import of_one_dtype
 from funcgrad.torch.operations.movement import ints
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, tensor_of
 
@@ -167,14 +168,18 @@ def _flip(x: Any, axes: tuple[int, ...]) -> Any:
     return np.ascontiguousarray(np.flip(x, axes)) if type(x) is np.ndarray else np.flip(x, axes)
 
 
+@op("FlipBackward0")
+def _flip_of_nothing(x: Any, axes: Any) -> Any:
+    return x.copy()
+
+
 @operation()
-def flip(input: Tensor, *dims: Any) -> Any:
+def flip(input: Tensor, *along: Any, dims: Any = None) -> Any:
     """The dimensions reversed."""
-    given = dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims
+    along = along if dims is None else (dims,)
+    given = along[0] if len(along) == 1 and not isinstance(along[0], int) else along
     axes = tuple(dims_of(tuple(given), len(input._value.shape))) if len(given) else ()
-    if not axes:
-        return input.clone()
-    return apply(_flip, (input,), (axes,))
+    return apply(_flip if axes else _flip_of_nothing, (input,), (axes,))
 
 
 @operation()
@@ -207,6 +212,8 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Any:
             f"shifts and dimensions must align. shifts: {counts[0]}, dims:{0 if given is None else counts[1]}"
         )
     if given is not None:
+        if not ndim:
+            raise IndexError(f"Dimension specified as {given} but tensor has no dimensions")
         axes = dim_of(given, ndim) if isinstance(given, int) else tuple([dim_of(d, ndim) for d in given])
     return apply(_roll, (input,), (shifts, axes))
 
@@ -296,7 +303,7 @@ def diagflat(input: Tensor, offset: int = 0) -> Any:
 @operation("block_diag", method=False)
 def block_diag(*tensors: Any) -> Any:
     """Matrices along the diagonal of a larger one."""
-    return apply(_block_diag, tensors)
+    return apply(_block_diag, of_one_dtype(*tensors))
 
 
 @op("BlockDiagBackward0")

@@ -90,6 +90,8 @@ def typed_constructor(name: str, word: str) -> Any:
     """``torch.FloatTensor`` and its like."""
 
     def make(cls: Any, *args: Any) -> Tensor:
+        if len(args) == 1 and isinstance(args[0], Tensor):
+            return args[0].to(cls.numpy)[...]  # type: ignore[no-any-return]
         if len(args) == 1 and not isinstance(args[0], int):
             return finished(array_from(args[0], cls.numpy))
         return finished(np.zeros(args, cls.numpy))
@@ -152,6 +154,8 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: A
         )
     rows = input if len(input._value.shape) > 1 else input.reshape(1, -1)
     centred = rows - rows.mean(1, keepdim=True)
+    if rows._value.shape[1] <= correction:
+        warnings.warn("cov(): no more observations than the correction takes away", UserWarning, stacklevel=2)
     found = centred @ centred.mH / max(rows._value.shape[1] - correction, 0)
     return found if len(input._value.shape) > 1 else found.squeeze()
 
@@ -219,19 +223,14 @@ def ldexp(input: Tensor, other: Tensor) -> Any:
 @operation()
 def frexp(input: Tensor) -> Any:
     """The mantissa and the exponent of floating-point numbers."""
-    mantissa, exponent = np.frexp(input._value)
-    return named("frexp", "mantissa exponent")(wrap(np.asarray(mantissa)), wrap(np.asarray(exponent)))
+    exponent = np.asarray(np.frexp(input._value)[1])
+    mantissa = apply(_mantissa, (input, np.ldexp(input._value.dtype.type(1), -exponent)))
+    return named("frexp", "mantissa exponent")(mantissa, wrap(exponent))
 
 
-@operation()
-def nanquantile(
-    input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
-) -> Any:
-    """Quantiles of what is not NaN."""
-    levels = q._value if isinstance(q, Tensor) else q
-    quantile_of: Any = np.nanquantile
-    found = quantile_of(input._value, levels, axis=dim, keepdims=keepdim, method=interpolation)
-    return wrap(np.asarray(found).astype(input._value.dtype))
+@op("FrexpBackward0", visible=1)
+def _mantissa(x: Any, scale: Any) -> Any:
+    return x * scale
 
 
 # -- old names of linear algebra --------------------------------------------------------------------------

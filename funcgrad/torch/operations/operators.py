@@ -307,7 +307,7 @@ def fmod(input: Any, other: Any) -> Any:
 
 
 def _mod(self: Tensor, other: Any) -> Any:
-    return remainder(self, other) if numbers_of(other) else NotImplemented
+    return FUNCTIONS["remainder"](self, other) if numbers_of(other) else NotImplemented
 
 
 def _rmod(self: Tensor, other: Any) -> Any:

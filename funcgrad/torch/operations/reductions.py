@@ -462,23 +462,42 @@ def quantile(
     input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Any:
     """Quantiles along a dimension."""
+    return apply(_quantile, (input,), (levels_of(q, input), dim, keepdim, interpolation))
+
+
+@operation("nanquantile")
+def nanquantile(
+    input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Any:
+    """Quantiles of what is not NaN."""
+    return apply(_nanquantile, (input,), (levels_of(q, input), dim, keepdim, interpolation))
+
+
+def levels_of(q: Any, input: Tensor) -> Any:
+    """The levels of quantiles as a parameter; RuntimeError for those that are not between 0 and 1."""
     levels = q._value if isinstance(q, Tensor) else np.asarray(q, input._value.dtype)
+    if isinstance(q, Tensor) and q._rg:
+        raise NotImplementedError(
+            "funcgrad.torch does not differentiate quantiles with respect to their levels; give q.detach()"
+        )
     if (np.asarray(levels) < 0).any() or (np.asarray(levels) > 1).any():
         raise RuntimeError(
             f"quantile() q must be in the range [0, 1] but got {q:g}"
             if not isinstance(q, Tensor)
             else "quantile() q values must be in the range [0, 1]"
         )
-    return apply(_quantile, (input,), (_hashable(levels), dim, keepdim, interpolation))
-
-
-def _hashable(levels: Any) -> Any:
     return float(levels) if not levels.shape else tuple(levels.tolist())
 
 
 @op("SqueezeBackward4")
 def _quantile(x: Any, q: Any, axis: Any, keepdims: bool, method: str) -> Any:
     quantile_of: Any = np.quantile
+    return quantile_of(x, q, axis=axis, keepdims=keepdims, method=method).astype(x.dtype)
+
+
+@op("SqueezeBackward4")
+def _nanquantile(x: Any, q: Any, axis: Any, keepdims: bool, method: str) -> Any:
+    quantile_of: Any = np.nanquantile
     return quantile_of(x, q, axis=axis, keepdims=keepdims, method=method).astype(x.dtype)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-import inspect
+import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from funcgrad.torch.core.inplace import in_place
 from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.torch.operations.accepting import accepting
 
 __all__ = ["FUNCTIONS", "operation", "tensor_of"]
 
@@ -26,8 +27,8 @@ def operation(
     """Publish the decorated function under its own name, or these."""
 
     def publish(given: F) -> F:
-        f: Any = with_other_words(given)
-        for name in names or (f.__name__,):
+        for name in names or (given.__name__,):
+            f: Any = accepting(given, name)
             if function:
                 FUNCTIONS[name] = with_out(f, name)
             if method:
@@ -40,30 +41,6 @@ def operation(
         return given
 
     return publish
-
-
-_NUMBERS = ("alpha", "beta", "value")
-
-
-def with_other_words(f: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, which takes ``axis`` for ``dim``, and numbers in tensors without dimensions."""
-    parameters = inspect.signature(f).parameters
-    axis = "dim" in parameters and "axis" not in parameters
-    numbers = [name for name in _NUMBERS if name in parameters]
-    if not axis and not numbers:
-        return f
-
-    @functools.wraps(f)
-    def function(*args: Any, **kwargs: Any) -> Any:
-        if kwargs:
-            if axis and "axis" in kwargs:
-                kwargs["dim"] = kwargs.pop("axis")
-            for name in numbers:
-                if isinstance(kwargs.get(name), Tensor) and not kwargs[name]._value.shape:
-                    kwargs[name] = kwargs[name].item()
-        return f(*args, **kwargs)
-
-    return function
 
 
 def with_out(f: Callable[..., Any], name: str) -> Callable[..., Any]:
@@ -107,9 +84,21 @@ def stored(found: Any, out: Any, name: str) -> Any:
     if out._value.shape == found._value.shape:
         out._value[...] = found._value
     else:
+        if out._value.size:
+            warn_of_resizing(out._value.shape, found._value.shape)
         out._value = np.array(found._value, out._value.dtype)
     out._version_box[0] += 1
     return out
+
+
+def warn_of_resizing(before: tuple[int, ...], after: tuple[int, ...]) -> None:
+    """PyTorch's warning for an ``out=`` of another shape."""
+    warnings.warn(
+        f"out= of shape {list(before)} takes the shape {list(after)} of the result, deprecated by PyTorch: "
+        "give a tensor of that shape, or one without elements",
+        UserWarning,
+        stacklevel=4,
+    )
 
 
 def tensor_of(x: Any, like: Tensor | None = None) -> Tensor:

@@ -10,12 +10,12 @@ from funcgrad.scipy import special
 from funcgrad.torch.core.apply import apply, apply_to
 from funcgrad.torch.core.dtypes import numpy_dtype
 from funcgrad.torch.core.errors import dim_of
-from funcgrad.torch.core.history import Op, op
-from funcgrad.torch.core.state import SETTINGS
+from funcgrad.torch.core.history import Node, Op, edge_of, op
+from funcgrad.torch.core.state import MODES, SEQUENCE, SETTINGS
 from funcgrad.torch.core.tensor import Tensor, wrap
-from funcgrad.torch.operations.arithmetic import Binary, result_dtype
+from funcgrad.torch.operations.arithmetic import Binary, of_one_dtype, result_dtype
 from funcgrad.torch.operations.reductions import named
-from funcgrad.torch.operations.registry import FUNCTIONS, operation, tensor_of
+from funcgrad.torch.operations.registry import operation, tensor_of
 
 __all__ = ["log_softmax", "softmax"]
 
@@ -48,6 +48,8 @@ def _clamped(x: Any, *bounds: Any) -> Any:
 
 
 _CLAMP_TENSORS = Op("ClampBackward0", _clamped, input_names=("self", "min", "max"))
+_CLAMP_MIN_TENSOR = Op("ClampMinBackward1", _clamped, input_names=("self", "min"))
+_CLAMP_MAX_TENSOR = Op("ClampMaxBackward1", _clamped, input_names=("self", "max"))
 
 
 @operation("clamp", "clip", inplace=True)
@@ -56,9 +58,7 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Any:
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if isinstance(min, Tensor) or isinstance(max, Tensor):
-        bounds = [tensor_of(b) for b in (min, max) if b is not None]
-        dtype = result_dtype(input, *bounds)
-        parts = [t.to(dtype) for t in (input, *bounds)]
+        parts = of_one_dtype(input, *[tensor_of(b) for b in (min, max) if b is not None])
         return apply(_CLAMP_TENSORS, parts, (min is not None, max is not None))
     given = [b for b in (min, max) if b is not None]
     dtype = result_dtype(input, *given)
@@ -74,7 +74,7 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Any:
 def clamp_min(input: Tensor, min: Any) -> Any:
     """Every element at least `min`."""
     if isinstance(min, Tensor):
-        return FUNCTIONS["maximum"](input, min)
+        return apply(_CLAMP_MIN_TENSOR, of_one_dtype(input, min), (True, False))
     return apply(_clamp_min, (input,), (min, None))
 
 
@@ -82,7 +82,7 @@ def clamp_min(input: Tensor, min: Any) -> Any:
 def clamp_max(input: Tensor, max: Any) -> Any:
     """Every element at most `max`."""
     if isinstance(max, Tensor):
-        return FUNCTIONS["minimum"](input, max)
+        return apply(_CLAMP_MAX_TENSOR, of_one_dtype(input, max), (False, True))
     return apply(_clamp_max, (input,), (None, max))
 
 
@@ -98,6 +98,15 @@ def _pair(
     operation(name, *aliases, inplace=inplace)(pairwise)
 
 
+def _fmax(x: Any, y: Any) -> Any:
+    # Of two equal numbers the first one has the derivative, as in PyTorch.
+    return np.where((x >= y) | np.isnan(y), x, y)
+
+
+def _fmin(x: Any, y: Any) -> Any:
+    return np.where((x <= y) | np.isnan(y), x, y)
+
+
 def _logaddexp(x: Any, y: Any) -> Any:
     return np.logaddexp(x, y)
 
@@ -108,8 +117,8 @@ def _xlogy(x: Any, y: Any) -> Any:
 
 _pair("maximum", "MaximumBackward0", np.maximum)
 _pair("minimum", "MinimumBackward0", np.minimum)
-_pair("fmax", "FmaxBackward0", np.fmax)
-_pair("fmin", "FminBackward0", np.fmin)
+_pair("fmax", "FmaxBackward0", _fmax)
+_pair("fmin", "FminBackward0", _fmin)
 _pair("atan2", "Atan2Backward0", np.arctan2, "float", True, "arctan2")
 _pair("hypot", "HypotBackward0", np.hypot, "float", True)
 _pair("logaddexp", "LogaddexpBackward0", _logaddexp, "float")
@@ -222,39 +231,72 @@ def unique(
     unique_of: Any = np.unique
     found = unique_of(input._value, return_inverse=return_inverse, return_counts=return_counts, axis=dim)
     if not isinstance(found, tuple):
-        return wrap(found)
+        return not_derived(wrap(found), input, "_unique2" if dim is None else "unique_dim")
     parts = list(found)
     if return_inverse:
         shape = input._value.shape if dim is None else (input._value.shape[dim],)
         parts[1] = np.asarray(parts[1]).reshape(shape)
-    return tuple([wrap(np.asarray(p)) for p in parts])
+    first, *counts = [wrap(np.asarray(p)) for p in parts]
+    return (not_derived(first, input, "_unique2" if dim is None else "unique_dim"), *counts)
 
 
-FUNCTIONS["unique"] = unique
-setattr(Tensor, "unique", unique)  # noqa: B010 - a name among many
+class NotDerived(Node):
+    """The node of values that PyTorch has no derivative for: raises when a backward pass comes to it."""
+
+    is_python = True
+    word = ""
+
+    def __init__(self, edge: Any) -> None:
+        self.edges = (edge,)
+        self.seq = next(SEQUENCE)
+
+    def backward_python(self, cotangents: list[Any]) -> list[Any]:
+        """Raise NotImplementedError."""
+        raise NotImplementedError(f"the derivative for '{self.word}' is not implemented.")
+
+
+_NOT_DERIVED = {
+    word: type(title, (NotDerived,), {"word": word, "__module__": "funcgrad.torch"})
+    for word, title in (
+        ("_unique2", "Unique2Backward0"),
+        ("unique_dim", "UniqueDimBackward0"),
+        ("unique_consecutive", "UniqueConsecutiveBackward0"),
+    )
+}
+
+
+def not_derived(t: Tensor, source: Tensor, word: str) -> Tensor:
+    """A tensor whose history says that there is no derivative, where one would be asked for."""
+    if MODES.grad and source._rg:
+        t._node, t._rg = _NOT_DERIVED[word](edge_of(source)), True
+    return t
+
+
+operation("unique")(unique)
 
 
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
     """The elements without those equal to the one before."""
-    flat = input._value.reshape(-1)
-    starts = (
-        np.flatnonzero(np.concatenate([[True], flat[1:] != flat[:-1]])) if flat.size else np.zeros(0, int)
-    )
-    parts = [flat[starts]]
+    value = input._value
+    rows = value.reshape(-1) if dim is None else np.moveaxis(value, dim, 0)
+    changes = (rows[1:] != rows[:-1]).reshape(max(len(rows) - 1, 0), -1).any(1)
+    starts = np.flatnonzero(np.concatenate([[True], changes])) if len(rows) else np.zeros(0, int)
+    parts = [rows[starts] if dim is None else np.moveaxis(rows[starts], 0, dim)]
     if return_inverse:
-        marks = np.zeros(flat.size, np.int64)
+        marks = np.zeros(len(rows), np.int64)
         marks[starts[1:]] = 1
-        parts.append(np.cumsum(marks).reshape(input._value.shape))
+        inverse = np.cumsum(marks)
+        parts.append(inverse.reshape(value.shape) if dim is None else inverse)
     if return_counts:
-        parts.append(np.diff([*starts, flat.size]))
-    tensors = tuple([wrap(np.asarray(p)) for p in parts])
-    return tensors if len(tensors) > 1 else tensors[0]
+        parts.append(np.diff([*starts, len(rows)]))
+    first, *counts = [wrap(np.asarray(p)) for p in parts]
+    first = not_derived(first, input, "unique_consecutive")
+    return (first, *counts) if counts else first
 
 
-FUNCTIONS["unique_consecutive"] = unique_consecutive
-setattr(Tensor, "unique_consecutive", unique_consecutive)  # noqa: B010
+operation("unique_consecutive")(unique_consecutive)
 
 
 @operation("searchsorted", method=False)
@@ -480,7 +522,7 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, 
 @operation()
 def dist(input: Tensor, other: Tensor, p: Any = 2) -> Any:
     """The norm of a difference."""
-    return apply(_dist, (input, other), (float(p),))
+    return apply(_dist, of_one_dtype(input, other), (float(p),))
 
 
 @op("DistBackward0", input_names=("self", "other"))
@@ -512,18 +554,6 @@ def angle(input: Tensor) -> Any:
     if input._value.dtype.kind in "iub":
         input = input.to(SETTINGS.default_dtype)
     return apply(_angle, (input,))
-
-
-@op("SumBackward1", input_names=("x1", "x2"))
-def _cosine(x: Any, y: Any, axis: int, eps: float) -> Any:
-    sizes = [np.maximum(np.sqrt(np.sum(v * v, axis=axis, keepdims=True)), eps) for v in (x, y)]
-    return np.sum(x / sizes[0] * (y / sizes[1]), axis=axis)
-
-
-@operation("cosine_similarity", method=False)
-def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Any:
-    """The cosine of the angle between vectors along a dimension."""
-    return apply(_cosine, (x1, x2), (dim, eps))
 
 
 @op("CdistBackward0", input_names=("x1", "x2"))

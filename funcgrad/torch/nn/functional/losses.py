@@ -14,6 +14,7 @@ from funcgrad.torch.core.history import op
 from funcgrad.torch.nn.functional.activations import log_softmax, logsigmoid
 from funcgrad.torch.nn.functional.products import pairwise_distance
 from funcgrad.torch.nn.operand import Operand
+from funcgrad.torch.operations.arithmetic import of_one_dtype
 
 __all__ = [
     "binary_cross_entropy",
@@ -95,9 +96,9 @@ def mse_loss(
     warn_of_sizes(input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if weight is not None:
-        errors = apply(_mse, (input, target), ("none",)) * weight
+        errors = apply(_mse, of_one_dtype(input, target), ("none",)) * weight
         return errors.sum() / weight.sum() if reduction == "mean" else reduced(errors, reduction)
-    return apply(_mse, (input, target), (reduction,))
+    return apply(_mse, of_one_dtype(input, target), (reduction,))
 
 
 def l1_loss(
@@ -140,7 +141,7 @@ def smooth_l1_loss(
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     if beta == 0:
         return l1_loss(input, target, reduction=reduction)
-    return apply(_smooth_l1, (input, target), (reduction, beta))
+    return apply(_smooth_l1, of_one_dtype(input, target), (reduction, beta))
 
 
 @op("HuberLossBackward0", input_names=("self", "target"))
@@ -162,9 +163,9 @@ def huber_loss(
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if weight is not None:
-        errors = apply(_huber, (input, target), ("none", delta)) * weight
+        errors = apply(_huber, of_one_dtype(input, target), ("none", delta)) * weight
         return errors.sum() / weight.sum() if reduction == "mean" else reduced(errors, reduction)
-    return apply(_huber, (input, target), (chosen_reduction(reduction), delta))
+    return apply(_huber, of_one_dtype(input, target), (chosen_reduction(reduction), delta))
 
 
 # -- classes --------------------------------------------------------------------------------------------
@@ -476,7 +477,9 @@ def soft_margin_loss(
     input: Operand, target: Operand, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
 ) -> Any:
     """``log(1 + exp(-target * input))`` for targets 1 and -1."""
-    return apply(_soft_margin, (input, target), (chosen_reduction(reduction, size_average, reduce),))
+    return apply(
+        _soft_margin, of_one_dtype(input, target), (chosen_reduction(reduction, size_average, reduce),)
+    )
 
 
 def margin_ranking_loss(

@@ -10,6 +10,7 @@ from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.history import op
 from funcgrad.torch.core.tensor import wrap
 from funcgrad.torch.nn.operand import Operand
+from funcgrad.torch.operations.arithmetic import of_one_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS
 
 __all__ = [
@@ -219,7 +220,7 @@ def normalize(input: Operand, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, 
 
 def cosine_similarity(x1: Operand, x2: Operand, dim: int = 1, eps: float = 1e-8) -> Any:
     """The cosine of the angle between vectors along `dim`."""
-    x1, x2 = FUNCTIONS["broadcast_tensors"](x1, x2)
+    x1, x2 = FUNCTIONS["broadcast_tensors"](*of_one_dtype(x1, x2))
     lengths = [FUNCTIONS["norm"](x, 2, dim, keepdim=True).clamp_min(eps) for x in (x1, x2)]
     return ((x1 / lengths[0]) * (x2 / lengths[1])).sum(dim)
 
