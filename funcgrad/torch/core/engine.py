@@ -443,7 +443,7 @@ def tensor_pull(node: Node, g: Any) -> Sequence[Any]:
 
 def single_step(node: Node, grads: tuple[Any, ...]) -> tuple[Any, ...]:
     """What a node makes of the gradients of its outputs, as tensors; with a history where one is kept."""
-    g = list(grads) if node.outputs > 1 else grads[0]
+    g: Any = list(grads) if node.outputs > 1 else grads[0]
     if node.is_python:
         return tuple(python_pull(node, g, MODES.grad))
     if MODES.grad and any(t is not None and t._rg for t in grads):
