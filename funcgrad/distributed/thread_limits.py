@@ -29,18 +29,14 @@ class _Limits:
             self._restore()
 
     def _restore(self) -> None:
-        kernels, blas = self._before
-        set_threads(kernels)
-        if blas is not None:
-            set_blas_threads(blas)
+        _set(*self._before)
 
     def enter(self, count: int) -> None:
         """A shard begins."""
         with self._lock:
             if not self._active:
                 self._before = threads(), blas_threads()
-                set_threads(count)
-                set_blas_threads(count)
+                _set(count, count)
             self._active += 1
 
     def leave(self) -> None:
@@ -49,6 +45,13 @@ class _Limits:
             self._active -= 1
             if not self._active:
                 self._restore()
+
+
+def _set(kernels: int, blas: int | None) -> None:
+    if kernels != threads():
+        set_threads(kernels)
+    if blas is not None and blas != blas_threads():
+        set_blas_threads(blas)
 
 
 _LIMITS = _Limits()

@@ -16,16 +16,19 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.api.jit import JittedFunction, jit
 from funcgrad.distributed.failures import Failure, Rows, failure_of, text_of, version_failure
-from funcgrad.distributed.packing import Flat, pack, unpack
+from funcgrad.distributed.packing import pack
 from funcgrad.distributed.recipes import Recipe, digest_of, version
 from funcgrad.distributed.sums import Part, ShardTime
 from funcgrad.distributed.thread_limits import limited_threads
 from funcgrad.errors import ArgnumsError, ShapeError
 
-__all__ = ["Content", "Loaded", "Place", "computed", "part_of", "prepared", "where"]
+__all__ = ["Content", "Loaded", "Place", "Shared", "computed", "part_of", "prepared", "where"]
 
 Content = tuple[Any, ...]
 """A shard: the arguments that it stands for."""
+
+Shared = tuple[Content, dict[str, Any]]
+"""What all shards are given: arguments, and arguments by name."""
 
 _MOST_RECIPES = 64
 
@@ -100,7 +103,7 @@ def where() -> str:
 def computed(
     sender: str,
     recipe: Callable[[], Prepared],
-    parameters: Flat,
+    parameters: Callable[[], Shared],
     contents: Callable[[], Sequence[Content]],
     keywords: Sequence[str | None],
     place: Place,
@@ -119,14 +122,14 @@ def computed(
     begin = time.perf_counter()
     try:
         with limited_threads(ready.recipe.threads):
-            return part_of(ready, unpack(parameters), contents(), keywords, place, begin)
+            return part_of(ready, parameters(), contents(), keywords, place, begin)
     except Exception as error:  # noqa: BLE001 - the user's function may raise anything
         return Part(failure=failure_of(error, *place, where()))
 
 
 def part_of(
     ready: Prepared,
-    parameters: tuple[Content, dict[str, Any]],
+    parameters: Shared,
     contents: Sequence[Content],
     keywords: Sequence[str | None],
     place: Place,
@@ -144,19 +147,13 @@ def part_of(
             named[keyword] = given[0] if len(given) == 1 else given
     recipe = ready.recipe
     result = ready(shared, named, content)
-    rows = rows_of(contents) if place.rows is None else place.rows[1] - place.rows[0]
-    if recipe.reduce == "mean" and rows is None:
-        raise ShapeError(
-            "the mean over shards is weighted by their rows, and the arrays of this shard do not share their "
-            "first axis",
-            remedy='Use reduce="sum", and divide by the number of rows.',
-        )
+    rows = weight_of(contents, place.rows) if recipe.reduce == "mean" else 0
     summed, apart = divided(result, recipe.aux)
     times = (ShardTime(place.shard, time.perf_counter() - begin, where()),)
     if recipe.reduce == "gather":
-        return Part(None, (pack((summed, apart)),), rows or 0, times)
+        return Part(None, (pack((summed, apart)),), 0, times)
     kept = (pack(apart),) if recipe.aux else ()
-    return Part(pack(to_be_summed(summed, recipe.reduce, rows or 0)), kept, rows or 0, times)
+    return Part(pack(to_be_summed(summed, recipe.reduce, rows)), kept, rows, times)
 
 
 def ordinary(leaf: Any) -> Any:
@@ -207,10 +204,18 @@ def _weighted(rows: int) -> Callable[[Any], Any]:
     return weighted
 
 
-def rows_of(contents: Sequence[Content]) -> int | None:
-    """The length of the first axis of a shard's arrays; None where they have no common one."""
+def weight_of(contents: Sequence[Content], rows: Rows) -> int:
+    """The rows of a shard. Raises ShapeError where nobody has counted them and its arrays do not agree."""
+    if rows is not None:
+        return rows[1] - rows[0]
     lengths = {np.shape(leaf)[0] for leaf in tree.leaves(list(contents)) if np.ndim(leaf)}
-    return lengths.pop() if len(lengths) == 1 else None
+    if len(lengths) != 1:
+        raise ShapeError(
+            "the mean over shards is weighted by their rows, and the arrays of this shard do not share their "
+            "first axis",
+            remedy='Use reduce="sum", and divide by the number of rows.',
+        )
+    return int(lengths.pop())
 
 
 def unreadable(error: BaseException, place: Place) -> Failure:

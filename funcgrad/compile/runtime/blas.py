@@ -11,7 +11,7 @@ import ctypes
 import glob
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -93,15 +93,25 @@ def integer_type() -> str:
 
 def blas_threads() -> int | None:
     """The number of threads that BLAS uses, where it is an OpenBLAS."""
-    found = _found("get", _THREAD_SPELLINGS)
-    return None if found is None else int(ctypes.CFUNCTYPE(ctypes.c_int)(found.address)())
+    functions = _thread_functions()
+    return None if functions is None else int(functions[0]())
 
 
 def set_blas_threads(count: int) -> None:
     """Let BLAS use so many threads, where it is an OpenBLAS."""
-    found = _found("set", _THREAD_SPELLINGS)
-    if found is not None:
-        ctypes.CFUNCTYPE(None, ctypes.c_int)(found.address)(count)
+    functions = _thread_functions()
+    if functions is not None:
+        functions[1](count)
+
+
+@cache
+def _thread_functions() -> tuple[Callable[[], int], Callable[[int], None]] | None:
+    """What says and what sets the number of threads."""
+    addresses = thread_routines()
+    if addresses is None:
+        return None
+    get, put = addresses
+    return ctypes.CFUNCTYPE(ctypes.c_int)(get), ctypes.CFUNCTYPE(None, ctypes.c_int)(put)
 
 
 @cache

@@ -300,7 +300,9 @@ def one_shard(
 
     shard, count, rows = place
     which = Place(shard, count, None if rows is None else (rows[0], rows[1]))
-    return computed(sender, lambda: prepared(recipe, digest), parameters, contents, keywords, which)
+    return computed(
+        sender, lambda: prepared(recipe, digest), lambda: unpack(parameters), contents, keywords, which
+    )
 
 
 def summed(reduce: Reduce | bytes, parts: Sequence[Part]) -> Part:

@@ -10,11 +10,11 @@ from typing import Any
 
 from funcgrad.api.arguments import here
 from funcgrad.distributed.failures import Rows
-from funcgrad.distributed.packing import Flat
+from funcgrad.distributed.packing import Flat, unpack
 from funcgrad.distributed.recipes import Recipe, digest_of, dumps
 from funcgrad.distributed.shards import Shards, length_of, split
 from funcgrad.distributed.sums import Part, Reduce
-from funcgrad.distributed.worker import Content, Place, Prepared
+from funcgrad.distributed.worker import Content, Place, Prepared, Shared
 from funcgrad.errors import ArgnumsError
 
 __all__ = ["Call", "Engine", "Sent"]
@@ -64,6 +64,7 @@ class Call:
     bytes_back: int = 0
     carried: Any = None
     """What the engine needs to remember of it."""
+    _given: Shared | None = field(default=None, init=False)
 
     @property
     def count(self) -> int:
@@ -78,6 +79,12 @@ class Call:
     def place(self, k: int) -> Place:
         """Which shard that is."""
         return Place(k, self.count, self.rows[k])
+
+    def given(self) -> Shared:
+        """The shared arguments, read once for all shards of this process."""
+        if self._given is None:
+            self._given = unpack(self.parameters)
+        return self._given
 
     def handles(self, k: int) -> tuple[Any, ...]:
         """What the arguments of a shard are made of."""

@@ -6,6 +6,7 @@ worker, with a run of neighbouring shards, so that parameters are sent once to e
 
 from __future__ import annotations
 
+import functools
 import threading
 import uuid
 import weakref
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 from funcgrad.distributed.engines.engine import Call
 from funcgrad.distributed.engines.futures import FuturesEngine
 from funcgrad.distributed.failures import Rows
-from funcgrad.distributed.packing import Flat, pack
+from funcgrad.distributed.packing import Flat, pack, unpack
 from funcgrad.distributed.recipes import Recipe, dumps, version
 from funcgrad.distributed.shards import Shards, bounds_of
 from funcgrad.distributed.store import Key, Made, MissingError, Sent, forget_others, kept
@@ -138,8 +139,9 @@ def some_shards(sender: str, task: Task) -> list[Part] | Missing:
     def recipe() -> Prepared:
         return ready or prepared(task.recipe or b"", task.digest)
 
+    shared = functools.cache(functools.partial(unpack, task.parameters))
     return [
-        computed(sender, recipe, task.parameters, _contents_of(handles), task.keywords, place)
+        computed(sender, recipe, shared, _contents_of(handles), task.keywords, place)
         for handles, place in zip(task.handles, task.places, strict=True)
     ]
 

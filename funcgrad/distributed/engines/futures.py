@@ -207,7 +207,5 @@ def one_shard(call: Call, k: int) -> tuple[Part]:
     def contents() -> list[Content]:
         return [handle.content() for handle in call.handles(k)]
 
-    part = computed(
-        version(), lambda: call.sent.prepared, call.parameters, contents, call.keywords, call.place(k)
-    )
+    part = computed(version(), lambda: call.sent.prepared, call.given, contents, call.keywords, call.place(k))
     return (part,)

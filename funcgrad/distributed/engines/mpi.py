@@ -156,7 +156,7 @@ class MPIEngine(Engine):
             part = computed(
                 version(),
                 lambda: call.sent.prepared,
-                call.parameters,
+                call.given,
                 lambda handles=handles: [handle.content() for handle in handles],  # type: ignore[misc]
                 call.keywords,
                 call.place(k),

@@ -17,7 +17,7 @@ from funcgrad.distributed.engines.engine import Call
 from funcgrad.distributed.engines.futures import FuturesEngine
 from funcgrad.distributed.failures import Failure, Rows
 from funcgrad.distributed.files import Folder, WrittenFile
-from funcgrad.distributed.packing import Flat
+from funcgrad.distributed.packing import Flat, unpack
 from funcgrad.distributed.recipes import Recipe, dumps, version
 from funcgrad.distributed.shards import Shards
 from funcgrad.distributed.store import InFile, Key, Made, forget_others, mapped
@@ -185,7 +185,7 @@ def one_shard(sender: str, task: Task) -> tuple[Part]:
     flat = task.parameters.bytes()
     if int(flat[:8].view(np.int64)[0]) != task.step:
         return (Part(failure=Failure("worker", task.place.shard, where(), "nobody waits for this task")),)
-    return (computed(sender, recipe, flat[_HEAD:], contents, task.keywords, task.place),)
+    return (computed(sender, recipe, lambda: unpack(flat[_HEAD:]), contents, task.keywords, task.place),)
 
 
 def _nothing(_: object) -> None:
