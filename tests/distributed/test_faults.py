@@ -75,6 +75,46 @@ def test_a_worker_killed_during_a_fit_costs_time_and_not_the_fit(rows: Any, loss
         np.testing.assert_allclose(found.x, expected.x, rtol=1e-5)
 
 
+def test_short_neighbours_on_one_worker_are_one_task_with_the_same_bits(
+    rows: Any, loss: Any, dask: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from funcgrad.distributed.engines.dask_runs import Runs
+
+    divided = []
+    of = Runs.of
+    monkeypatch.setattr(Runs, "of", lambda self, call: divided.append(of(self, call)) or divided[-1])
+    for count, least in ((8, 2), (20, 5)):
+        step = fg.distribute(fg.value_and_grad(loss), dask)
+        data = step.scatter(*rows, shards=count)
+        value, grad = step(W, data)
+        step(W, data)  # the first call compiled, which takes longer than a run may
+        again, same = step(W, data)
+        one_by_one, _, together = divided[-3:]
+        assert one_by_one == [[k] for k in range(count)]
+        assert least <= len(together) < count
+        assert sorted(k for run in together for k in run) == list(range(count))
+        assert value == again
+        np.testing.assert_array_equal(grad, same)
+        assert {shard.shard for shard in step.report().calls[-1].shards} == set(range(count))
+
+
+def test_a_shard_of_a_run_that_raises_is_named_and_a_lost_run_is_made_again(rows: Any) -> None:
+    def picky(w: Any, X: Any, y: Any) -> Any:
+        if np.shape(w) == (2,):
+            raise ValueError("two numbers")
+        return np.sum(X @ w - y)
+
+    X, y = rows
+    with dask_client() as client:
+        step = fg.distribute(picky, client)
+        data = step.scatter(loader=lambda k: (X[k::6], y[k::6]), shards=6)
+        expected = [step(W, data), step(W, data)]
+        with pytest.raises(fg.errors.ShardError, match="shard 0 of 6 raised ValueError: two numbers"):
+            step(W[:2], data)
+        os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+        assert step(W, data) == expected[0] == expected[1]
+
+
 def test_lost_data_is_named_and_collections_are_made_again(rows: Any, loss: Any) -> None:
     array = pytest.importorskip("dask.array", reason="dask is not installed")
     X, y = rows

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
+import functools
 import time
 import uuid
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import distributed
@@ -21,7 +22,9 @@ import numpy as np
 
 from funcgrad.api.arguments import here
 from funcgrad.distributed.engines.dask_collections import Blocks, blocks_of
+from funcgrad.distributed.engines.dask_runs import Runs
 from funcgrad.distributed.engines.engine import Call, Engine
+from funcgrad.distributed.engines.futures import mover
 from funcgrad.distributed.failures import Rows, name_of_shard
 from funcgrad.distributed.packing import Flat, pack, unpack
 from funcgrad.distributed.recipes import Recipe, dumps, version
@@ -57,6 +60,9 @@ class DaskEngine(Engine):
             )
         self.client = client
         self._recipes: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        self._runs = Runs()
+        self._scattered: weakref.WeakSet[Any] = weakref.WeakSet()
+        """Shards that nobody can make again; those of a loader are lost for a moment only."""
         self._previous: Any = None
         """The futures of the last step: given back while the next one runs, not before it is sent."""
 
@@ -69,6 +75,7 @@ class DaskEngine(Engine):
         """Shards as data of the workers, each on one of them."""
         self._refuse_closed()
         futures = self.client.scatter([pack(content) for content in contents], hash=False)
+        self._scattered.update(futures)
         return Shards(self, futures, rows)
 
     def load(self, loader: Callable[[Any], Any], items: Sequence[Any], keep: bool) -> Shards:
@@ -112,13 +119,14 @@ class DaskEngine(Engine):
         try:
             parameters = self.client.scatter(call.parameters, hash=False)
             self._spread(parameters, call.parameters.nbytes)
-            graph, tops, shards = self._graph(call, parameters)
-            futures += self.client.get(graph, [*tops, *(shards if call.watched else [])], sync=False)
+            runs = self._runs.of(call)
+            graph, tops, tasks = self._graph(call, parameters, runs)
+            futures += self.client.get(graph, [*tops, *(tasks if call.watched else [])], sync=False)
             call.all_sent()
             self._previous = None
-            for future in futures[len(tops) :]:
-                future.add_done_callback(lambda _: call.moved(1))
-            return self._finished(call, futures[: len(tops)])
+            for future, run in zip(futures[len(tops) :], runs, strict=False):
+                future.add_done_callback(mover(call, len(run)))
+            return self._finished(call, futures[: len(tops)], runs)
         except (concurrent.futures.CancelledError, TimeoutError, OSError) as error:
             if isinstance(error, DistributedError):
                 raise
@@ -150,49 +158,55 @@ class DaskEngine(Engine):
         if futures and self.client.status == "running":
             self.client.cancel(futures, force=True)
 
-    def _graph(self, call: Call, parameters: Any) -> tuple[dict[Any, Any], list[Any], list[Any]]:
-        """The graph of a step, the keys whose values this process puts together, and those of the shards."""
+    def _graph(
+        self, call: Call, parameters: Any, runs: Sequence[Sequence[int]]
+    ) -> tuple[dict[Any, Any], list[Any], list[Any]]:
+        """The graph of a step, the keys whose values this process puts together, and those of the runs."""
         name = f"{call.sent.recipe.name}-{uuid.uuid4().hex}"
         recipe = self._recipe(call)
         graph: dict[Any, Any] = {}
-        for k in range(call.count):
-            handles = []
-            for handle in call.handles(k):
-                if isinstance(handle, Blocks):
-                    graph.update(handle.graph) if k == 0 else None
-                    handles.append(handle.task())
-                else:
-                    handles.append(handle)
-            graph[name, k] = (
-                one_shard,
+        for handle in call.handles(0):
+            graph.update(handle.graph if isinstance(handle, Blocks) else {})
+        for run in runs:
+            graph[name, run[0]] = (
+                some_shards,
                 version(),
                 recipe,
                 call.sent.digest,
                 parameters,
-                handles,
+                [[_in_graph(handle) for handle in call.handles(k)] for k in run],
                 list(call.keywords),
-                tuple_of(call.place(k)),
+                [tuple_of(call.place(k)) for k in run],
             )
-        shards: list[Any] = [(name, k) for k in range(call.count)]
-        keys = shards
-        level = 0
+        tasks: list[Any] = [(name, run[0]) for run in runs]
+        return graph, self._add_sums(graph, call, runs, tasks), tasks
+
+    def _add_sums(
+        self, graph: dict[Any, Any], call: Call, runs: Sequence[Sequence[int]], tasks: Sequence[Any]
+    ) -> list[Any]:
+        """The keys whose values this process puts together, after tasks for sums where there are many."""
+        keys = list(tasks)
+        count = call.count
+        members: list[list[Any]] = [[] for _ in groups(count)]
+        for run, task in zip(runs, tasks, strict=True):
+            members[run[0] // FAN].append(task)
         reduce = call.reduce if isinstance(call.reduce, str) else dumps(call.reduce, "reduce")
         most = FAN if call.parameters.nbytes < _LARGE else 1
-        while len(keys) > most:
+        level = 0
+        while count > most:
             level += 1
             sums = f"sum-of-{call.sent.recipe.name}-{uuid.uuid4().hex}"
-            above = []
-            for n, group in enumerate(groups(len(keys))):
-                graph[sums, level, n] = (summed, reduce, [keys[k] for k in group])
-                above.append((sums, level, n))
-            keys = above
-        return graph, keys, shards
+            graph.update({(sums, level, n): (summed, reduce, n, group) for n, group in enumerate(members)})
+            keys = [(sums, level, n) for n in range(len(members))]
+            count = len(keys)
+            members = [[keys[k] for k in group] for group in groups(count)]
+        return keys
 
-    def _finished(self, call: Call, futures: Sequence[Any]) -> Part:
+    def _finished(self, call: Call, futures: Sequence[Any], runs: Sequence[Sequence[int]]) -> Part:
         try:
-            parts: list[Part] = self.client.gather(futures)
+            parts = in_order(self.client.gather(futures))
         except Exception:
-            self._raise_of_data(call, futures)
+            self._raise_of_data(call, futures, runs)
             raise
         began = time.perf_counter()
         whole = merged(parts, call.reduce)
@@ -200,9 +214,10 @@ class DaskEngine(Engine):
         call.bytes_back += sum([part.nbytes for part in parts])
         if whole.failure is not None:
             raise whole.failure.error()
+        self._runs.note(call, whole.times)
         return whole
 
-    def _raise_of_data(self, call: Call, futures: Sequence[Any]) -> None:
+    def _raise_of_data(self, call: Call, futures: Sequence[Any], runs: Sequence[Sequence[int]]) -> None:
         """Raise what a task raised that makes the data of a shard; do nothing where none did."""
         for n, future in enumerate(futures):
             if future.status != "error":
@@ -210,16 +225,18 @@ class DaskEngine(Engine):
             error = future.exception()
             if isinstance(error, distributed.scheduler.KilledWorker):
                 raise error
-            size = -(-call.count // len(futures)) if len(futures) < call.count else 1
+            shards = _shards_below(call, n, len(futures), runs)
+            first = shards[0]
+            one = len(shards) == 1
             name = (
-                name_of_shard(n, call.count, call.rows[n])
-                if size == 1
-                else f"one of the shards {n * size} to {min((n + 1) * size, call.count) - 1}"
+                name_of_shard(first, call.count, call.rows[first])
+                if one
+                else f"one of the shards {first} to {shards[-1]}"
             )
             raise ShardError(
                 f"the data of {name} could not be made: {type(error).__name__}: {error}",
-                shard=n * size,
-                rows=call.rows[n] if size == 1 else None,
+                shard=first,
+                rows=call.rows[first] if one else None,
             ) from error
 
     def _recipe(self, call: Call) -> Any:
@@ -236,10 +253,13 @@ class DaskEngine(Engine):
                 remedy="Make a Client of a cluster that runs, and distribute and scatter on it.",
             )
 
+    def _is_gone(self, handle: Any) -> bool:
+        return isinstance(handle, distributed.Future) and handle in self._scattered and handle.status in _GONE
+
     def _refuse_lost(self, call: Call, error: BaseException) -> None:
         """Raise LostDataError where scattered shards are gone, and DistributedError where the cluster is."""
         self._refuse_closed()
-        lost = [k for k in range(call.count) if any(_is_gone(handle) for handle in call.handles(k))]
+        lost = [k for k in range(call.count) if any(map(self._is_gone, call.handles(k)))]
         if lost:
             names = ", ".join([name_of_shard(k, call.count, call.rows[k]) for k in lost[:4]])
             more = f" and {len(lost) - 4} more" if len(lost) > 4 else ""
@@ -250,8 +270,17 @@ class DaskEngine(Engine):
             ) from error
 
 
-def _is_gone(handle: Any) -> bool:
-    return isinstance(handle, distributed.Future) and handle.status in _GONE
+def _in_graph(handle: Any) -> Any:
+    return handle.task() if isinstance(handle, Blocks) else handle
+
+
+def _shards_below(call: Call, n: int, tops: int, runs: Sequence[Sequence[int]]) -> Sequence[int]:
+    """The shards in a value that the driver puts together; the one that failed, where that is known."""
+    if tops != len(runs):
+        size = -(-call.count // tops)
+        return range(n * size, min((n + 1) * size, call.count))
+    failed = [k for k in runs[n] if any(getattr(h, "status", "") == "error" for h in call.handles(k))]
+    return failed[:1] or runs[n]
 
 
 def tuple_of(place: Place) -> list[Any]:
@@ -284,34 +313,44 @@ def made_there(made: MadeThere) -> Flat:
     return pack(made.content())
 
 
-def one_shard(
+def some_shards(
     sender: str,
     recipe: bytes,
     digest: str,
     parameters: Flat,
-    handles: Sequence[Any],
+    handles: Sequence[Sequence[Any]],
     keywords: Sequence[str | None],
-    place: Sequence[Any],
-) -> Part:
-    """A task that computes a shard."""
+    places: Sequence[Sequence[Any]],
+) -> dict[int, Part]:
+    """A task that computes a run of shards, up to the first that fails."""
+    shared = functools.cache(functools.partial(unpack, parameters))
+    parts: dict[int, Part] = {}
+    for (shard, count, rows), own in zip(places, handles, strict=True):
+        which = Place(shard, count, None if rows is None else (rows[0], rows[1]))
+        contents = functools.partial(_contents_of, own)
+        parts[shard] = computed(sender, lambda: prepared(recipe, digest), shared, contents, keywords, which)
+        if parts[shard].failure is not None:
+            break
+    return parts
 
-    def contents() -> list[Content]:
-        return [unpack(handle) if isinstance(handle, np.ndarray) else handle.content() for handle in handles]
 
-    shard, count, rows = place
-    which = Place(shard, count, None if rows is None else (rows[0], rows[1]))
-    return computed(
-        sender, lambda: prepared(recipe, digest), lambda: unpack(parameters), contents, keywords, which
-    )
+def _contents_of(handles: Sequence[Any]) -> list[Content]:
+    return [unpack(handle) if isinstance(handle, np.ndarray) else handle.content() for handle in handles]
 
 
-def summed(reduce: Reduce | bytes, parts: Sequence[Part]) -> Part:
+def summed(reduce: Reduce | bytes, number: int, runs: Sequence[Mapping[int, Part]]) -> dict[int, Part]:
     """A task that puts neighbours together."""
     began = time.perf_counter()
     if isinstance(reduce, bytes):
         reduce = _reducer(reduce)
-    whole = merged(parts, reduce)
-    return whole.later(time.perf_counter() - began)
+    whole = merged(in_order(runs), reduce)
+    return {number: whole.later(time.perf_counter() - began)}
+
+
+def in_order(runs: Sequence[Mapping[int, Part]]) -> list[Part]:
+    """The parts of some runs by their numbers."""
+    parts = {number: part for run in runs for number, part in run.items()}
+    return [parts[number] for number in sorted(parts)]
 
 
 def _reducer(data: bytes) -> Callable[..., Any]:

@@ -22,7 +22,7 @@ from funcgrad.distributed.worker import Content, Loaded, computed
 from funcgrad.errors import DistributedError
 from funcgrad.processors import available_processors
 
-__all__ = ["FuturesEngine", "ThreadsEngine"]
+__all__ = ["FuturesEngine", "ThreadsEngine", "mover"]
 
 
 class FuturesEngine(Engine):
@@ -67,7 +67,7 @@ class FuturesEngine(Engine):
         sums = Sums(call.count, call.reduce)
         for task in self.tasks(call):
             futures.append(self.submit(*task))
-            futures[-1].add_done_callback(_mover(call, self.shards_in(call, len(futures) - 1)))
+            futures[-1].add_done_callback(mover(call, self.shards_in(call, len(futures) - 1)))
         call.all_sent()
         shard = 0
         for n in range(len(futures)):
@@ -132,7 +132,9 @@ class FuturesEngine(Engine):
         )
 
 
-def _mover(call: Call, shards: int) -> Callable[[Any], None]:
+def mover(call: Call, shards: int) -> Callable[[Any], None]:
+    """What tells a call, when a future is done, that so many more shards are."""
+
     def moved(future: Any) -> None:
         call.moved(shards)
 
