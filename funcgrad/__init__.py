@@ -24,6 +24,7 @@ from funcgrad.api.differentiate import (
 from funcgrad.api.inspect import eval_shape, make_program
 from funcgrad.api.jacobians import hessian, hvp, jacfwd, jacobian, jacrev
 from funcgrad.api.jit import jit
+from funcgrad.api.njit import calls as _calls  # noqa: F401 - has transforms take functions of Numba's
 from funcgrad.ir.avals import Aval as ShapeDtypeStruct
 from funcgrad.ir.check import check_program as check
 from funcgrad.ir.program import Equation, Program

@@ -235,8 +235,6 @@ CLOSED: dict[str, Door] = {
     "ndimage.gaussian_filter": lambda y: scipy.ndimage.gaussian_filter(y, 1).sum(),
     "sparse.csr_matrix": lambda y: scipy.sparse.csr_matrix((y, ([0, 1, 2], [0, 1, 2]))).sum(),
     # other packages'
-    "numba.njit": lambda y: jitted_by_numba(y[0]) * y[1],
-    "numba.njit(y)": lambda y: jitted_by_numba(y).sum(),
     "numba.vectorize": lambda y: vectorized_by_numba(y).sum(),
     "pandas.Series": lambda y: pd.Series(y).sum() * y[0],
     "pandas.DataFrame": lambda y: pd.DataFrame({"a": y})["a"].sum() * y[0],
@@ -292,6 +290,8 @@ KEPT: dict[str, Door] = {
     "scipy.special.expit": lambda y: scipy.special.expit(y[0]),
     "scipy.special.gammaln": lambda y: scipy.special.gammaln(y).sum(),
     "scipy.optimize.newton": lambda y: scipy.optimize.newton(lambda s: s - y[0], 0.5),
+    "numba.njit": lambda y: jitted_by_numba(y[0]) * y[1],
+    "numba.njit(y)": lambda y: jitted_by_numba(y).sum(),
     "series.to_numpy() * y": lambda y: (pd.Series([1.0, 2.0, 3.0]).to_numpy() * y).sum(),
 }
 

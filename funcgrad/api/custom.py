@@ -12,7 +12,7 @@ from funcgrad.api.arguments import here, leaf_aval, normalized_argnums
 from funcgrad.api.calls import Traced, name_of, trace
 from funcgrad.api.custom_rules import CallShape, VjpRules, jvp_rule
 from funcgrad.api.python.seen import seen
-from funcgrad.api.transformed import transform
+from funcgrad.api.transformed import plain_transform
 from funcgrad.errors import CustomRuleError
 from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.recorder import active_recorder, differentiates, outlived
@@ -249,7 +249,7 @@ def checkpoint(
 def checkpoint(
     *, policy: None = None, prevent_cse: bool = True, static_argnums: int | Sequence[int] = ()
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
-@transform
+@plain_transform
 def checkpoint(
     fun: Function, *, policy: None = None, prevent_cse: bool = True, static_argnums: int | Sequence[int] = ()
 ) -> Function:

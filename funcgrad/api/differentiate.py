@@ -15,6 +15,7 @@ from funcgrad import tree
 from funcgrad.api.arguments import Argnums, Selection, check_differentiable, here, leaf_aval
 from funcgrad.api.calls import run, trace
 from funcgrad.api.linear_maps import Pullback, Pushforward
+from funcgrad.api.outer_writes import OuterWrites
 from funcgrad.api.points import PointTrace, linearize_programs, rebuilt_arguments, vjp_programs
 from funcgrad.api.python.seen import seen
 from funcgrad.api.results import NO_AUX, Aux, full_gradients, matching_leaves, scalar_output
@@ -184,9 +185,10 @@ def value_and_gradient_of(
             return selection.call(seen(fun), tracers)
 
         def collect(result: Any) -> list[Any]:
-            return [scalar_output(aux.value_of(result), holomorphic, fun), *aux.leaves]
+            return [scalar_output(aux.value_of(result), holomorphic, fun), *aux.leaves, *outer.left()]
 
-        traced = trace(fun, call, selection.leaves, "grad", collect, avals=avals)
+        with OuterWrites() as outer:
+            traced = trace(fun, call, selection.leaves, "grad", collect, avals=avals)
         active = tuple([a.inexact for a in avals])
         n_extra = len(traced.operands) - len(active)
 
@@ -196,8 +198,10 @@ def value_and_gradient_of(
 
         program = traced.transformed(("grad", keeps_value, active), build)
         results = run(program, [*traced.operands, *traced.evaluated])
-        n_outputs = len(traced.outputs) - (not keeps_value)
-        gradient = tree.unflatten(selection.treedef, full_gradients(avals, results[n_outputs:]))
+        n_all = len(traced.outputs) - (not keeps_value)
+        n_outputs = n_all - len(outer.arrays)
+        outer.write(results[n_outputs:n_all])
+        gradient = tree.unflatten(selection.treedef, full_gradients(avals, results[n_all:]))
         if not keeps_value:
             return aux.rebuilt(results[:n_outputs]), gradient
         value = results[0]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, overload
 
 from funcgrad import tree
 from funcgrad.api.jit import JittedFunction, jit
-from funcgrad.api.transformed import transform
+from funcgrad.api.transformed import plain_transform
 
 if TYPE_CHECKING:
     from funcgrad.compile.measure.explain import Explanation
@@ -20,7 +20,7 @@ P = ParamSpec("P")
 def explain(fun: Callable[P, Any]) -> Callable[P, Explanation]: ...
 @overload
 def explain() -> Callable[[Callable[P, Any]], Callable[P, Explanation]]: ...
-@transform
+@plain_transform
 def explain(fun: Callable[P, Any]) -> Callable[P, Explanation]:
     """A function of `fun`'s arguments that reports every pass from its Program to native code.
 

@@ -9,7 +9,7 @@ from funcgrad import tree
 from funcgrad.api.arguments import leaf_aval
 from funcgrad.api.calls import trace
 from funcgrad.api.python.seen import seen
-from funcgrad.api.transformed import TransformedFunction, transform
+from funcgrad.api.transformed import TransformedFunction, plain_transform
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
 from funcgrad.tracing.labelled import plain_leaves
@@ -35,7 +35,7 @@ def make_program(
 def make_program(
     *, static_argnums: int | Sequence[int] = (), return_shape: bool = False
 ) -> Callable[[Function], Function]: ...
-@transform
+@plain_transform
 def make_program(
     fun: Function, static_argnums: int | Sequence[int] = (), return_shape: bool = False
 ) -> Function:

@@ -13,6 +13,8 @@ from funcgrad.api.arguments import here
 from funcgrad.api.calls import trace
 from funcgrad.api.closed_over import Copies, reading_in_place
 from funcgrad.api.inspect import name_inputs
+from funcgrad.api.njit.kinds import fixed, njit_behind
+from funcgrad.api.njit.writes import Changes, give_back
 from funcgrad.api.python.functions import recordable
 from funcgrad.api.python.guards import guarding, require
 from funcgrad.api.python.hooks import UNROLLED_OPERATIONS, Hooks
@@ -126,7 +128,10 @@ def jit(
 class Specialization:
     """What was made for one kind of arguments."""
 
-    __slots__ = ("_executable", "_straight", "avals", "copies", "donated", "guarded", "out_tree", "program")
+    __slots__ = (
+        *("_executable", "_straight", "avals", "copies", "donated", "guarded", "out_tree", "program"),
+        "written",
+    )
 
     def __init__(
         self,
@@ -136,8 +141,11 @@ class Specialization:
         donated: frozenset[int],
         copies: Copies,
         guarded: bool,
+        written: tuple[int, ...] = (),
     ) -> None:
         self.program = program
+        self.written = written
+        """The leaves that the function writes into: what it leaves there stands before a guard's result."""
         self.donated = donated
         """The leaves whose memory may become a result's."""
         self.copies = copies
@@ -161,7 +169,8 @@ class Specialization:
 
     def result(self, outs: Sequence[Any]) -> Any:
         """What the function returns, from the results of the Program."""
-        return tree.unflatten(self.out_tree, outs[:-1] if self.guarded else outs)
+        n_last = self.guarded + len(self.written)
+        return tree.unflatten(self.out_tree, outs[:-n_last] if n_last else outs)
 
     def straight(self, arguments: Any) -> Callable[..., Any] | None:
         """The native code as a function of arguments and keyword arguments of this structure."""
@@ -182,6 +191,8 @@ class JittedFunction(TransformedFunction[P, R]):
             fun, options.get("static_argnums", ()), options.get("static_argnames", ())
         )
         donated = options.get("donate_argnums", ())
+        self._njit = njit_behind(fun)
+        """The function of Numba's that this is, or is a transform of."""
         self._donated = (donated,) if isinstance(donated, int) else tuple(donated)
         self.hooks: Hooks | None = None
         """What the statements of the last kind recorded have asked, and what they were told."""
@@ -214,7 +225,7 @@ class JittedFunction(TransformedFunction[P, R]):
         static, dynamic = self._divided(args, kwargs)
         leaves, treedef = tree.flatten(dynamic)
         latest = self._latest.get((static, treedef))
-        if latest is not None and not latest.guarded:
+        if latest is not None and not latest.guarded and not latest.written:
             latest.copies.refresh()
             out = latest.executable.call(*leaves)
             if out is not NotImplemented:
@@ -228,9 +239,9 @@ class JittedFunction(TransformedFunction[P, R]):
         if recorder is not None:
             recorder.native = True
             outs = inline(recorder, found.program, leaves)
-            return self._checked(found, outs, args, kwargs) if found.guarded else found.result(outs)
-        if found.guarded:
-            return self._checked(found, found.executable.run(*leaves), args, kwargs)
+            return self._checked(found, leaves, outs, args, kwargs)
+        if found.guarded or found.written:
+            return self._checked(found, leaves, found.executable.run(*leaves), args, kwargs)
         if len(self._latest) >= MOST_KINDS:
             self._latest.clear()
         self._latest[static, treedef] = found
@@ -239,14 +250,22 @@ class JittedFunction(TransformedFunction[P, R]):
         return tree.unflatten(found.out_tree, found.executable.run(*leaves))
 
     def _checked(
-        self, found: Specialization, outs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        found: Specialization,
+        leaves: Sequence[Any],
+        outs: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
     ) -> Any:
         """The result, if the guards hold; otherwise the user's function is called, and mostly raises."""
-        ok = outs[-1]
+        ok = outs[-1] if found.guarded else True
         if type(ok) is Tracer and not ok.has_value():
             require(ok)
         elif not (ok.concrete() if type(ok) is Tracer else ok):
             return self._fun(*args, **kwargs)
+        if found.written:
+            n_last = len(outs) - found.guarded
+            give_back(self._njit, leaves, found.written, outs[n_last - len(found.written) : n_last])
         return found.result(outs)
 
     def _remember(self, found: Specialization, treedef: Any, n_args: int) -> None:
@@ -261,11 +280,17 @@ class JittedFunction(TransformedFunction[P, R]):
 
     def _divided(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         """The static arguments as a key, and the others."""
-        if not self._static and not self._static_names:
+        names = self._static_names
+        if not self._static and not names and self._njit is None:
             return (), (args, kwargs)
         numbers = {n % len(args) for n in self._static if -len(args) <= n < len(args)}
+        if self._njit is not None:
+            numbers |= {n for n, x in enumerate(args) if fixed(x)}
+            names = names | {key for key, x in kwargs.items() if fixed(x)}
+            if not numbers and not names:
+                return (), (args, kwargs)
         static = [(n, args[n]) for n in sorted(numbers)]
-        static_named = [(key, kwargs[key]) for key in sorted(kwargs) if key in self._static_names]
+        static_named = [(key, kwargs[key]) for key in sorted(kwargs) if key in names]
         key = (*static, *static_named)
         try:
             hash(key)
@@ -275,7 +300,7 @@ class JittedFunction(TransformedFunction[P, R]):
                 remedy="Static arguments are part of a key: pass a tuple, not a list, or leave it traced.",
             ) from None
         others = [None if n in numbers else x for n, x in enumerate(args)]
-        named = {key: value for key, value in kwargs.items() if key not in self._static_names}
+        named = {key: value for key, value in kwargs.items() if key not in names}
         typed = tuple([(place, type(value), value) for place, value in key])
         return typed, (tuple(others), named)
 
@@ -316,12 +341,14 @@ class JittedFunction(TransformedFunction[P, R]):
     ) -> Specialization:
         positions = {place: value for place, _, value in static}
         structure: list[Any] = []
+        changes = Changes()
 
         def call(tracers: list[Tracer]) -> Any:
             given, named = tree.unflatten(treedef, tracers)
             given = [positions.get(n, x) for n, x in enumerate(given)]
             named = {**named, **{k: v for k, v in positions.items() if isinstance(k, str)}}
             guards.root = active_recorder()
+            changes.watch(tracers if self._njit is not None else ())
             return function(*given, **named)
 
         function = self._rewritten()
@@ -329,7 +356,7 @@ class JittedFunction(TransformedFunction[P, R]):
         def collect(result: Any) -> list[Any]:
             outs, out_tree = tree.flatten(result)
             structure.append(out_tree)
-            return [*outs, guards.ok] if type(guards.ok) is Tracer else outs
+            return [*outs, *changes.left(self._name), *([guards.ok] if type(guards.ok) is Tracer else ())]
 
         with guarding() as guards:
             traced = trace(self._fun, call, avals, "jit", collect, with_values=False, avals=avals)
@@ -342,7 +369,7 @@ class JittedFunction(TransformedFunction[P, R]):
         guarded = type(guards.ok) is Tracer
         # Where a guard fails the function itself needs the arguments.
         donated = frozenset() if guarded else self._donated_leaves(args, positions)
-        return Specialization(program, avals, structure[0], donated, copies, guarded)
+        return Specialization(program, avals, structure[0], donated, copies, guarded, changes.written)
 
     def _rewritten(self) -> Function:
         """The function, with statements that ask whether what decides them is traced."""

@@ -72,12 +72,37 @@ def function_expected(make: Function, fun: Any) -> None:
         raise TypeError(f"{make.__name__} expects a function, got a {type(fun).__name__}: {fun!r}")
 
 
+AT_ONCE: list[tuple[Callable[[Any], bool], Function]] = []
+"""Functions whose transforms are compiled at once: whether one is such, and what compiles."""
+
+
+def compiled_at_once(function: TransformedFunction[..., Any]) -> TransformedFunction[..., Any]:
+    """The transform, by way of `jit` if that is what the author of the function wants."""
+    made_by, args, kwargs = function._made_by
+    for wanted, compile_it in AT_ONCE:
+        if wanted(args[0]):
+            return TransformedFunction(compile_it(function), made_by, args, kwargs)
+    return function
+
+
 def transform(make: Function) -> Function:
     """Decorate ``make(fun, ...) -> function`` so that it returns a `TransformedFunction`.
 
     Without `fun` it returns a decorator, so options can be given where a function is defined. Overloads
     say what a transform does to types.
     """
+    return transforming_by(make, compiled_at_once)
+
+
+def plain_transform(make: Function) -> Function:
+    """`transform` for what is never compiled by itself: it looks at functions, or is part of a traced one."""
+    return transforming_by(make, lambda function: function)
+
+
+def transforming_by(
+    make: Function, finish: Callable[[TransformedFunction[..., Any]], TransformedFunction[..., Any]]
+) -> Function:
+    """What both decorators make."""
 
     @functools.wraps(make)
     def transforming(*args: Any, **kwargs: Any) -> Any:
@@ -86,6 +111,6 @@ def transform(make: Function) -> Function:
         if not args:
             args = (kwargs.pop("fun"),)
         function_expected(make, args[0])
-        return TransformedFunction(make(*args, **kwargs), transforming, args, kwargs)
+        return finish(TransformedFunction(make(*args, **kwargs), transforming, args, kwargs))
 
     return transforming

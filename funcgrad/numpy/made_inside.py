@@ -245,6 +245,11 @@ def joiner(x: Any) -> Any:
     return JOINERS.get(id(x), x)
 
 
+def is_open(x: Any) -> bool:
+    """Whether `x` is an open array."""
+    return type(x) is OpenArray
+
+
 def becomes_traced(x: Any) -> bool:
     """Make an open array a traced one; returns whether it is one now."""
     if type(x) is OpenArray:
@@ -256,4 +261,6 @@ INSIDE.instead_of = instead_of
 INSIDE.matters = matters
 INSIDE.joiner = joiner
 INSIDE.plain = plain
+INSIDE.opened = opened
+INSIDE.is_open = is_open
 INSIDE.becomes_traced = becomes_traced

@@ -12,6 +12,8 @@ from funcgrad.api.transformed import TransformedFunction
 from funcgrad.tracing.python.functions import NoSource, is_users, rewritten_function
 
 _DEFAULT: list[Any] = []
+OTHER_KINDS: list[tuple[Callable[[Any], bool], Callable[[Any, Any], Any]]] = []
+"""What another package made of the user's functions: whether one is of a kind, and what is traced."""
 
 
 def use_by_default(hooks: Any) -> None:
@@ -32,6 +34,9 @@ def recordable(function: Any, hooks: Any) -> Any:
     again = _AGAIN.get(kind)
     if again is not None:
         return again(function, hooks)
+    for is_of_kind, traced in OTHER_KINDS:
+        if is_of_kind(function):
+            return traced(function, hooks)
     call = kind.__dict__.get("__call__")
     if isinstance(call, FunctionType) and is_users(call.__code__):
         return MethodType(rewritten_or_same(call, hooks), function)

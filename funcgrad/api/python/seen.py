@@ -40,7 +40,7 @@ class Calls:
             return seen(function)
         elif kind is type:
             return function
-        found = INSIDE.instead_of(function)
+        found = of_other_kind(function) or INSIDE.instead_of(function)
         return seen(function) if found is None else found
 
     def subscripted(self, x: Any) -> Any:
@@ -59,6 +59,14 @@ def handing_over(function: FunctionType) -> Function:
     return calling
 
 
+def of_other_kind(function: Any) -> Any:
+    """What is called instead of what another package made of a function; None where it made nothing."""
+    for is_of_kind, called in SEEN_OTHERWISE:
+        if is_of_kind(function):
+            return called(function)
+    return None
+
+
 def may_matter(value: Any) -> bool:
     """Whether a call of a global name may have to be another."""
     if isinstance(value, functools.partial):
@@ -71,8 +79,11 @@ def may_matter(value: Any) -> bool:
         return True
     if isinstance(value, type):
         return False
-    return INSIDE.matters(value)
+    return of_other_kind(value) is not None or INSIDE.matters(value)
 
+
+SEEN_OTHERWISE: list[tuple[Callable[[Any], bool], Callable[[Any], Any]]] = []
+"""What another package made of the user's functions: whether one is of a kind, and what is called."""
 
 TWINS = Twins(CallCache(may_matter), Calls())
 
@@ -101,6 +112,9 @@ def seen(function: Any) -> Any:
             if inner is function.func
             else functools.partial(inner, *function.args, **function.keywords)
         )
+    other = of_other_kind(function)
+    if other is not None:
+        return other
     call = kind.__dict__.get("__call__") if kind.__module__.partition(".")[0] != "funcgrad" else None
     if isinstance(call, FunctionType) and is_users(call.__code__):
         return MethodType(seen(call), function)

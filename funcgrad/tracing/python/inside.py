@@ -24,7 +24,7 @@ def nothing(_: Any) -> Any:
 class Inside:
     """The answers; until they are entered, everything is called as it is."""
 
-    __slots__ = ("becomes_traced", "instead_of", "joiner", "matters", "plain")
+    __slots__ = ("becomes_traced", "instead_of", "is_open", "joiner", "matters", "opened", "plain")
 
     def __init__(self) -> None:
         self.instead_of: Callable[[Any], Any] = nothing
@@ -33,6 +33,10 @@ class Inside:
         """Whether anything may be."""
         self.joiner: Callable[[Any], Any] = unchanged
         """What stands in for ``np.r_`` and ``np.c_``; anything else as it is."""
+        self.opened: Callable[[Any], Any] = unchanged
+        """An array that has just been made, as an open one; also in tuples and lists."""
+        self.is_open: Callable[[Any], Any] = nothing
+        """Whether something is an open array."""
         self.plain: Callable[[Any], Any] = unchanged
         """The array of NumPy's that an open one holds; anything else as it is."""
         self.becomes_traced: Callable[[Any], Any] = nothing

@@ -1,0 +1,1 @@
+"""Functions of Numba's under transforms: what they are, how their Python source is traced."""

@@ -1,0 +1,57 @@
+"""Functions of Numba's under un-jitted transforms: by way of `jit`, which is what their author wants.
+
+A transform of such a function is compiled as a whole; so is one that a traced function calls. Compiled once
+for each kind of arguments, they are kept by function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from funcgrad.api.jit import JittedFunction, jit
+from funcgrad.api.njit.kinds import is_njit, njit_behind, python_function, traced_within
+from funcgrad.api.python.functions import OTHER_KINDS
+from funcgrad.api.python.seen import SEEN_OTHERWISE
+from funcgrad.api.recent import Recent
+from funcgrad.api.transformed import AT_ONCE
+from funcgrad.tracing.python.inside import INSIDE
+
+__all__ = ["called_unjitted"]
+
+MOST_FUNCTIONS = 500
+_COMPILED = Recent[JittedFunction[..., Any]](MOST_FUNCTIONS)
+"""By the id of a function of Numba's, which is kept alive by what was made of it."""
+
+
+def compiled(dispatcher: Any) -> JittedFunction[..., Any]:
+    """The function as `jit` makes it, made once."""
+    found = _COMPILED.get(id(dispatcher))
+    return found if found is not None else _COMPILED.keep(id(dispatcher), jit(dispatcher))
+
+
+def called_unjitted(dispatcher: Any) -> Callable[..., Any]:
+    """What is called instead of a function of Numba's while an un-jitted trace is open."""
+
+    def calling(*args: Any, **kwargs: Any) -> Any:
+        given = (*args, *kwargs.values(), dispatcher)
+        if not traced_within(given, INSIDE.is_open):
+            return INSIDE.opened(dispatcher(*args, **kwargs))
+        for x in given:
+            INSIDE.becomes_traced(x)
+        return compiled(dispatcher)(*args, **kwargs)
+
+    calling.__name__ = python_function(dispatcher).__name__
+    return calling
+
+
+def called_jitted(dispatcher: Any, hooks: Any) -> Callable[..., Any]:
+    """What is called instead of a function of Numba's in code that `jit` has rewritten."""
+    from funcgrad.api.njit.hooks import traced_njit  # noqa: PLC0415 - when such a function is first met
+
+    return traced_njit(dispatcher, hooks)
+
+
+OTHER_KINDS.append((is_njit, called_jitted))
+SEEN_OTHERWISE.append((is_njit, called_unjitted))
+AT_ONCE.append((lambda fun: njit_behind(fun) is not None, jit))
