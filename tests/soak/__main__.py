@@ -1,22 +1,29 @@
 """``python -m tests.soak --seconds N --seed S``: random programs against every oracle, until time is up.
 
 Prints how many programs agreed with what, and failures with seeds and smallest forms; exits with 1 then.
-Run twice with the same seeds, the second run takes its kernels from disk.
+At the end another process takes the last kernels from disk, and must get the same bits.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import subprocess
+import sys
 import time
 import traceback
 from collections import Counter
 
 import numpy as np
 
-from tests.soak.oracles import Mismatch, check
+import funcgrad as fg
+from tests.soak.oracles import Mismatch, bits, check
 from tests.soak.programs import Program, random_program
 from tests.soak.reducing import reduced
+
+FROM_DISK = 20
+"""How many programs are run again by another process."""
 
 
 def failure_of(program: Program, depth: int = 2) -> str | None:
@@ -38,10 +45,14 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=40, help="blocks of the longest program")
     parser.add_argument("--uncompiled", action="store_true", help="evaluate only: twenty times as many")
     parser.add_argument("--failures", type=int, default=5, help="stop after so many")
+    parser.add_argument("--again", type=json.loads, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.again is not None:
+        again(options.again, options.most)
     end = time.monotonic() + options.seconds
     counts: Counter[str] = Counter()
     failures, seed, blocks = 0, options.seed, 0
+    compiled: dict[int, str] = {}
     os.environ["FUNCGRAD_NOTICES"] = "0"
     while time.monotonic() < end and failures < options.failures:
         program = random_program(seed, options.most)
@@ -49,26 +60,51 @@ def main() -> None:
         try:
             # Every fourth program is compiled in every way.
             depth = 0 if options.uncompiled else 2 if seed % 4 == 0 else 1
-            counts.update(check(program, depth))
+            found = check(program, depth)
+            counts.update(found)
+            if "compiled" in found:
+                compiled[seed] = bits(program)
         except Exception as error:  # noqa: BLE001 - reported, and counted
             failures += 1
             report(seed, program, error, depth)
         counts["programs"] += 1
         seed += 1
     said = ", ".join([f"{count} {kind}" for kind, count in counts.most_common()])
-    print(f"{counts['programs']} programs of {blocks / max(counts['programs'], 1):.0f} blocks: {said}")  # noqa: T201
-    print(f"{counts['programs'] - failures} passed, {failures} failed")  # noqa: T201 - its purpose
+    print(f"{counts['programs']} programs of {blocks / max(counts['programs'], 1):.0f} blocks: {said}")
+    print(f"{counts['programs'] - failures} passed, {failures} failed")
+    if compiled and fg.cache_info().enabled:
+        latest = dict(list(compiled.items())[-FROM_DISK:])
+        command = [
+            sys.executable,
+            "-m",
+            "tests.soak",
+            "--most",
+            str(options.most),
+            "--again",
+            json.dumps(latest),
+        ]
+        failures += subprocess.run(command, check=False).returncode != 0
     raise SystemExit(1 if failures else 0)
+
+
+def again(expected: dict[str, str], most: int) -> None:
+    """Hold kernels from disk against the bits of the process that compiled them; ends this one."""
+    different = [seed for seed, found in expected.items() if bits(random_program(int(seed), most)) != found]
+    hits = fg.cache_info().hits
+    print(f"{len(expected)} programs again, {hits} kernels from disk, {len(different)} different")
+    if different:
+        print("different bits: seeds", ", ".join(different))
+    raise SystemExit(1 if different or not hits else 0)
 
 
 def report(seed: int, program: Program, error: Exception, depth: int) -> None:
     """Print a failure in its smallest form, ready to become a test."""
     smallest = reduced(program, lambda candidate: failure_of(candidate, depth))
-    print(f"--- seed {seed}: {failure_of(smallest, depth) or error}")  # noqa: T201 - its purpose, and below
+    print(f"--- seed {seed}: {failure_of(smallest, depth) or error}")
     with np.printoptions(precision=17, threshold=10_000):
         for name, x in smallest.args.items():
-            print(f"{name} = np.{np.asarray(x)!r}")  # noqa: T201
-    print(smallest.source)  # noqa: T201
+            print(f"{name} = np.{np.asarray(x)!r}")
+    print(smallest.source)
     if not isinstance(error, Mismatch):
         traceback.print_exception(error, limit=-4)
 

@@ -6,6 +6,8 @@ so that every program is smooth enough for difference quotients to mean somethin
 
 from __future__ import annotations
 
+import hashlib
+import linecache
 import re
 import warnings
 from collections.abc import Callable, Sequence
@@ -15,10 +17,14 @@ from typing import Any
 import numpy as np
 
 import funcgrad as fg
+from funcgrad.scipy import special
 from tests.laws.lawbook import random_functions as short
+from tests.soak import families
 
 LARGEST_SIZE = 400
 LARGEST_VALUE = 40.0
+DTYPES = "?bilfdFD"
+"""What values may be."""
 
 Rng = np.random.Generator
 
@@ -58,15 +64,31 @@ class Program:
     def function(self, **names: Any) -> Callable[..., Any]:
         """The function; `names` may stand for others than NumPy's."""
         namespace = {**NAMES, **names}
-        exec(compile(self.source, "<soak>", "exec"), namespace)
+        source = self.source
+        file = f"<soak {hashlib.sha1(source.encode()).hexdigest()}>"
+        # Python's loops become native ones where the source is to be had.
+        linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+        exec(compile(source, file, "exec"), namespace)
         found: Callable[..., Any] = namespace["f"]
         return found
+
+    @property
+    def branches(self) -> bool:
+        """Whether Python's own branches may depend on values."""
+        return bool(re.search(r"\b(if|while)\b", self.source))
+
+    @property
+    def single(self) -> bool:
+        """Whether numbers of single precision take part, whose rounding difference quotients magnify."""
+        return bool(re.search("float32|complex64", self.source))
 
     @property
     def plain(self) -> bool:
         """Whether it has only what every array library has: no writes, no names of ours."""
         return not re.search(
-            r"fg\.|cube|soft|swept|\] [-+*]?= |[-+*]= |linalg|astype|cbrt|\.at\(", self.source
+            r"fg\.|special\.|cube|soft|swept|\] [-+*]?= |[-+*]= |linalg|astype|cbrt|\.at\(|\.flat|where=|"
+            r"\b(for|while|if)\b",
+            self.source,
         )
 
     def without(self, dropped: frozenset[str]) -> Program | None:
@@ -86,7 +108,8 @@ class Program:
 def weighed(x: Any) -> Any:
     """A real number of an array, in which every element counts differently."""
     weights = np.cos(np.arange(float(np.size(x)))).reshape(np.shape(x))
-    return np.sum(x * weights)
+    total = np.sum(x * weights)
+    return total.real + 0.5 * total.imag if total.dtype.kind == "c" else total
 
 
 @fg.custom_jvp
@@ -117,52 +140,28 @@ def swept(i: Any, v: Any) -> Any:
     return new
 
 
-NAMES = {"np": np, "fg": fg, "weighed": weighed, "cube": cube, "soft": soft, "swept": swept}
+NAMES = {
+    "np": np,
+    "fg": fg,
+    "weighed": weighed,
+    "cube": cube,
+    "soft": soft,
+    "swept": swept,
+    "special": special,
+}
 """What the text of programs may use."""
 
-LINEAR_ALGEBRA = (
-    "np.linalg.solve({x} @ {x}.T * 0.1 + 3.0 * np.eye({n}), np.tanh({x}))",
-    "np.linalg.inv({x} @ {x}.T * 0.1 + 2.0 * np.eye({n}))",
-    "np.linalg.cholesky({x} @ {x}.T * 0.1 + 2.0 * np.eye({n}))",
-    "np.linalg.slogdet({x} @ {x}.T * 0.1 + 2.0 * np.eye({n}))[1]",
-    "np.linalg.det(np.tanh({x} @ {x}.T) * 0.1 + np.eye({n}))",
-    "np.linalg.eigvalsh({x} @ {x}.T * 0.1 + np.diag(np.arange({n}) * 2.0))",
-    "np.linalg.norm({x}) * 0.5",
-    "np.trace({x} @ {x}.T) * 0.05",
-)
-
-CONTROL = (
-    "fg.cond(np.sum({x}) > 0.0, lambda v: np.sin(v), lambda v: 0.5 * v, {x})",
-    "fg.fori_loop(0, {k}, lambda i, v: np.tanh(v + 0.1 * i) * 0.9, {x})",
-    "fg.while_loop(lambda v: v[1] < {k}.0, lambda v: (np.sin(v[0]) + 0.1, v[1] + 1.0), ({x}, 0.0))[0]",
-    "fg.scan(lambda c, r: (np.tanh(c * 0.5 + r), c + r), 0.1 * np.sum({x}, axis=0), {x})[1]",
-    "fg.scan(lambda c, r: (fg.cond(np.sum(r) > 0.1, np.sin, np.cos, c) + r, None), 0.0 * {x}[0], {x})[0]",
-    "fg.fori_loop(0, {x}.shape[0], swept, {x})",
-    "fg.map(lambda r: np.cumsum(np.sin(r)), {x})",
-    "fg.checkpoint(lambda v: np.tanh(np.sin(v) * v))({x})",
-)
-
-RANDOM = (
-    "{x} + fg.random.normal(fg.random.key({k}), np.shape({x}))",
-    "{x} * fg.random.uniform(fg.random.key({k}), np.shape({x}))",
-)
-
-OTHERS = (
-    "cube({x})",
-    "soft({x})",
-    "{x}.astype(np.float32).astype(np.float64) * 0.0 + {x}",
-    "{x} * np.arange(np.size({x})).reshape(np.shape({x})) * 0.1",
-    "{x} * ({x} > 0.2)",
-    "np.where(np.arange(np.shape({x})[-1]) % 2 == 0, {x}, np.sin({x}))",
-    "np.diff({x}, axis=-1)",
-    "np.gradient({x})",
-    "np.interp({x}, np.linspace(-3.0, 3.0, 7), np.sin(np.linspace(-3.0, 3.0, 7)))",
-    "np.convolve(np.ravel({x}), np.array([0.5, 0.25, -0.5]), 'same')",
-    "np.fft.irfft(np.fft.rfft({x}))",
-    "np.einsum('...i->...', {x})",
-    "np.nancumsum({x})",
-    "np.median({x}) + 0.0 * {x}",
-    "np.ptp({x}) * np.tanh({x})",
+FAMILIES = (
+    families.LINEAR_ALGEBRA,
+    families.CONTROL,
+    families.CONTROL,
+    families.PYTHON,
+    families.PYTHON,
+    families.RANDOM,
+    families.OTHERS,
+    families.OTHERS,
+    families.SPECIAL,
+    families.TO_OTHERS,
 )
 
 
@@ -178,13 +177,19 @@ class Writer:
         return options[int(self.rng.integers(len(options)))]
 
     def name(self) -> str:
-        names = list(self.values)
+        """A value of double precision: more often than not the last one."""
+        names = [name for name, x in self.values.items() if np.asarray(x).dtype == np.float64]
         return str(names[-1] if self.rng.random() < 0.5 else self.choose(names))
+
+    def other(self) -> str | None:
+        """A value of another dtype, if there is one."""
+        names = [name for name, x in self.values.items() if np.asarray(x).dtype != np.float64]
+        return str(names[-1] if self.rng.random() < 0.5 else self.choose(names)) if names else None
 
     def add(self, *lines: str) -> None:
         """Append a block that assigns ``{out}``, if its value is fit to be differentiated."""
         out = f"v{len(self.blocks)}_{len(self.values)}"
-        text = tuple([line.replace("{out}", out) for line in lines])
+        text = tuple([line.replace("{out}", out) for block in lines for line in block.split("\n")])
         found = run(text, self.values, out)
         if found is None:
             return
@@ -194,6 +199,10 @@ class Writer:
 
     def step(self) -> None:
         """Write one block of a random kind."""
+        other = self.other()
+        if other is not None and self.rng.random() < 0.3:
+            self.of_other(other)
+            return
         x = self.name()
         shape = np.shape(self.values[x])
         kind = self.rng.random()
@@ -210,13 +219,28 @@ class Writer:
         elif kind < 0.72:
             self.indexed(x, shape)
         else:
-            families = (LINEAR_ALGEBRA, CONTROL, CONTROL, RANDOM, OTHERS, OTHERS)
-            text = self.choose(self.choose(families))
-            n = shape[-2] if len(shape) > 1 else 1
-            self.add(
-                "{out} = "
-                + text.replace("{k}", str(self.rng.integers(1, 6))).replace("{n}", str(n)).format(x=x)
-            )
+            self.of_family(x, shape)
+
+    def of_family(self, x: str, shape: tuple[int, ...]) -> None:
+        """Linear algebra, control flow, draws, special functions, other dtypes."""
+        family = self.choose(FAMILIES)
+        text = self.choose(family)
+        n = (
+            (shape[-2] if len(shape) > 1 else 1)
+            if family is families.LINEAR_ALGEBRA
+            else len(shape) and shape[0]
+        )
+        text = text if "{out}" in text else "{out} = " + text
+        k = str(self.rng.integers(1, 6))
+        self.add(text.format(x=x, n=n, k=k, out="{out}"))
+
+    def of_other(self, x: str) -> None:
+        """Something of a value that is no double number, alone or with one."""
+        kind = np.asarray(self.values[x]).dtype.kind
+        y = self.name()
+        m = max(len(np.atleast_1d(self.values[y])), 1)
+        family = families.MIXED if self.rng.random() < 0.4 else families.BY_KIND
+        self.add("{out} = " + self.choose(family[kind]).format(x=x, y=y, m=m))
 
     def along(self, x: str, shape: tuple[int, ...]) -> None:
         """A reduction, or something along an axis."""
@@ -262,7 +286,7 @@ def run(lines: Sequence[str], values: dict[str, Any], out: str) -> Any:
     except (*short.REFUSED, np.linalg.LinAlgError, fg.errors.FuncgradError):
         return None
     found = namespace[out]
-    if not isinstance(found, np.ndarray | np.generic) or found.dtype != np.float64 or found.ndim > 4:
+    if not isinstance(found, np.ndarray | np.generic) or found.dtype.char not in DTYPES or found.ndim > 4:
         return None
     large = found.size > LARGEST_SIZE or not found.size
     return None if large or not np.all(np.isfinite(found)) or np.any(abs(found) > LARGEST_VALUE) else found
