@@ -7,10 +7,8 @@ record its equations into the trace that is open around it.
 
 from __future__ import annotations
 
-import gc
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -19,6 +17,7 @@ import numpy as np
 from funcgrad.api.loop_notices import MANY_OPERATIONS, notice_loop
 from funcgrad.errors import FuncgradError
 from funcgrad.ir.avals import Aval, aval_of
+from funcgrad.ir.collector import collector_paused
 from funcgrad.ir.evaluate import prefer_fast, prefers_fast
 from funcgrad.ir.program import Program
 from funcgrad.source import user_location_of
@@ -28,7 +27,9 @@ from funcgrad.tracing.swallowed import real_error
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.replay import inline
 from funcgrad.transforms.resume import resume_program
+from funcgrad.transforms.reverse import gradient_of_record
 from funcgrad.transforms.simplify import simplify_program
+from funcgrad.transforms.transpose import gradient_program
 
 _ARRAYS = (np.ndarray, np.generic)
 
@@ -89,25 +90,6 @@ class TransformCache:
 
 CACHE = TransformCache(CACHE_STEPS, CACHE_PROGRAMS)
 
-PAUSES_FROM = 2000
-
-
-@contextmanager
-def collector_paused(n_steps: int) -> Iterator[None]:
-    """No garbage collection while a large Program is transformed.
-
-    Everything a transform allocates stays alive until it ends, so the collector would only walk it
-    again and again: half the time of a Program of 100,000 equations.
-    """
-    if n_steps < PAUSES_FROM or not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-
 
 class Traced:
     """A function recorded at some inputs: its structure, and the values that fill it."""
@@ -144,13 +126,32 @@ class Traced:
 
     def transformed(self, key: Hashable, build: Callable[[Program], Built]) -> Built:
         """What `build` makes of the recorded Program, kept by fingerprint."""
+        return self.kept(key, lambda: build(self.program))
+
+    def gradient(self, active: Sequence[bool], *, keeps_value: bool) -> Program:
+        """The outputs (all, or all but the value), then the gradient of the value by the active inputs."""
+        recorder = self.recorder
+
+        def build() -> Program:
+            if any(type(step) is tuple and step[0].splits for step in recorder.steps):
+                extra = [False] * (len(self.operands) - len(active))
+                whole = gradient_program(self.program, (*active, *extra))
+                return self.finished(whole if keeps_value else without_first_output(whole))
+            return gradient_of_record(
+                recorder, self.n_inputs, self.outputs, active, self._known, keeps_first=keeps_value
+            )
+
+        return self.kept(("grad", keeps_value, active), build)
+
+    def kept(self, key: Hashable, build: Callable[[], Built]) -> Built:
+        """What `build` makes of the record, kept by fingerprint."""
         recorder = self.recorder
         made_for = (recorder.name, recorder.place())
         full = (key, made_for, self.n_inputs, self._known, recorder.fingerprint(self.outputs))
 
         def build_now() -> Built:
             with collector_paused(len(recorder.steps)):
-                built = build(self.program)
+                built = build()
             if recorder.native:
                 for part in built if isinstance(built, tuple) else (built,):
                     if isinstance(part, Program):
@@ -167,6 +168,11 @@ class Traced:
         if self._known:
             program = resume_program(program, self.recorder, self.n_inputs, self._known)
         return simplify_program(program)
+
+
+def without_first_output(program: Program) -> Program:
+    """The Program that does not return its first output."""
+    return Program(program.inputs, program.captured, program.equations, program.outputs[1:], program.name)
 
 
 def trace(

@@ -32,7 +32,7 @@ from funcgrad.ops.identity import stop_gradient as stop_gradient_primitive
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.linearize import jvp_program
 from funcgrad.transforms.simplify import simplify_program
-from funcgrad.transforms.transpose import gradient_program, transpose_program
+from funcgrad.transforms.transpose import transpose_program
 
 if TYPE_CHECKING:
     from funcgrad.api.signatures import Gradient, GradientAndAux, ValueAndGradient, ValueAuxAndGradient
@@ -190,13 +190,7 @@ def value_and_gradient_of(
         with OuterWrites() as outer:
             traced = trace(fun, call, selection.leaves, "grad", collect, avals=avals)
         active = tuple([a.inexact for a in avals])
-        n_extra = len(traced.operands) - len(active)
-
-        def build(program: Program) -> Program:
-            whole = gradient_program(program, (*active, *([False] * n_extra)))
-            return traced.finished(whole if keeps_value else without_first_output(whole))
-
-        program = traced.transformed(("grad", keeps_value, active), build)
+        program = traced.gradient(active, keeps_value=keeps_value)
         results = run(program, [*traced.operands, *traced.evaluated])
         n_all = len(traced.outputs) - (not keeps_value)
         n_outputs = n_all - len(outer.arrays)
@@ -208,11 +202,6 @@ def value_and_gradient_of(
         return (value, aux.rebuilt(results[1:n_outputs])) if has_aux else value, gradient
 
     return value_and_gradient
-
-
-def without_first_output(program: Program) -> Program:
-    """The Program that does not return its first output."""
-    return Program(program.inputs, program.captured, program.equations, program.outputs[1:], program.name)
 
 
 # -- vjp --------------------------------------------------------------------------------------------------

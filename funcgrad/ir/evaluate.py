@@ -18,8 +18,10 @@ from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.buffers import Buffers, exposed, overwritten
 from funcgrad.ir.numpy_source import atom_source, equation_source, targets, tuple_source
-from funcgrad.ir.program import Atom, Literal, Program, Var
+from funcgrad.ir.owning import as_own_array, owning
+from funcgrad.ir.program import Literal, Program, Var
 from funcgrad.ir.promotion import PROMOTION, Run
+from funcgrad.ir.step_walk import StepWalk, writes_over
 
 _KINDS = "biufc"
 """In this order, a Python scalar of one kind may stand where a later one is expected."""
@@ -68,6 +70,7 @@ class Runner:
         "_runs",
         "_source_function",
         "_spent",
+        "_step_walk",
         "_trial",
         "preferred",
     )
@@ -75,6 +78,9 @@ class Runner:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._lifetimes: Lifetimes | None = None
+        steps = program._steps
+        self._step_walk = None if steps is None or writes_over(steps) else StepWalk(steps)
+        """Runs what has not become equations yet."""
         self._runs = 0
         self._source_function: Callable[..., Any] | None = None
         self._fast: Run | None = None
@@ -115,11 +121,15 @@ class Runner:
         """The outputs, by NumPy."""
         function = self._source_function
         if function is None:
+            self._runs += 1
+            walks = self._runs <= WALKS_BEFORE_SOURCE or len(self._program) > LONGEST_SOURCE
+            if walks and self._step_walk is not None:
+                return self._step_walk(args)
             if self._lifetimes is None:
                 self._lifetimes = Lifetimes(self._program)
-            self._runs += 1
-            if self._runs <= WALKS_BEFORE_SOURCE or len(self._program.equations) > LONGEST_SOURCE:
+            if walks:
                 return self._walk(args)
+            self._step_walk = None
             function = self._source_function = source_function(self._program, self._lifetimes)
         try:
             with np.errstate(all="ignore"):
@@ -237,45 +247,6 @@ def walk(program: Program, args: Sequence[Any], lifetimes: Lifetimes | None = No
     results = [a.value if type(a) is Literal else env[a] for a in program.outputs]
     finishes = lifetimes.finishes
     return tuple([finish(x, args) if finish else x for x, finish in zip(results, finishes, strict=True)])
-
-
-Finish = Callable[[Any, Sequence[Any]], Any]
-
-
-def owning(program: Program, shared: frozenset[Any]) -> list[Finish | None]:
-    """For each output, what makes it the caller's own; `shared` are those with memory that others hold."""
-    makers = {v: equation.primitive for equation in program.equations for v in equation.outputs}
-    finishes: list[Finish | None] = []
-    seen: set[Atom] = set()
-    for atom in program.outputs:
-        if type(atom) is Literal:
-            finishes.append(None)
-        elif atom.aval.ndim == 0:
-            finishes.append(as_scalar)
-        elif atom in seen or atom in shared or atom not in makers:
-            finishes.append(as_copy)
-        else:
-            finishes.append(as_own_array if makers[atom].aliases else None)
-        seen.add(atom)
-    return finishes
-
-
-def as_scalar(value: Any, args: Sequence[Any]) -> Any:
-    """A result of rank 0 as a NumPy scalar."""
-    return value[()] if isinstance(value, np.ndarray) else value
-
-
-def as_copy(value: Any, args: Sequence[Any]) -> Any:
-    """A result that is an input, a captured array or another output."""
-    return value.copy()
-
-
-def as_own_array(value: Any, args: Sequence[Any]) -> Any:
-    """A result that may be a view: copied unless nothing else can see its memory."""
-    shared = not value.flags.writeable or any(
-        isinstance(x, np.ndarray) and np.may_share_memory(x, value) for x in args
-    )
-    return value.copy() if shared else value
 
 
 def source_function(program: Program, lifetimes: Lifetimes | None = None) -> Callable[..., Any]:

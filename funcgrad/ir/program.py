@@ -94,7 +94,20 @@ class Program:
     (np.float64(0.0),)
     """
 
-    __slots__ = ("__weakref__", "_hash", "_runner", "captured", "equations", "inputs", "name", "outputs")
+    __slots__ = (
+        "__weakref__",
+        "_hash",
+        "_runner",
+        "_steps",
+        "captured",
+        "equations",
+        "inputs",
+        "name",
+        "outputs",
+    )
+
+    _steps: Any
+    """What the Program was recorded as, of which its parts are made when asked for (`funcgrad.ir.steps`)."""
 
     def __init__(
         self,
@@ -111,6 +124,14 @@ class Program:
         self.name = name
         self._hash: int | None = None
         self._runner: Callable[..., tuple[Any, ...]] | None = None
+        self._steps = None
+
+    def __getattr__(self, name: str) -> Any:
+        # Slots that have not been filled: the parts of a recorded Program, of which nobody has asked for one.
+        if name not in ("captured", "equations", "inputs", "outputs"):
+            raise AttributeError(f"a Program has no attribute {name!r}")
+        self.inputs, self.captured, self.equations, self.outputs = self._steps.parts()
+        return object.__getattribute__(self, name)
 
     @property
     def in_avals(self) -> tuple[Aval, ...]:
@@ -123,7 +144,7 @@ class Program:
         return tuple(v.aval for v in self.outputs)
 
     def __len__(self) -> int:
-        return len(self.equations)
+        return len(self.equations) if self._steps is None else len(self._steps.live)
 
     def __iter__(self) -> Iterator[Equation]:
         return iter(self.equations)

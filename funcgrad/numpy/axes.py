@@ -10,11 +10,12 @@ import numpy as np
 
 from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Shape
+from funcgrad.ir.steps import as_source
 from funcgrad.ops.structure import cast, reshape, shape_of
 from funcgrad.source import user_location
 from funcgrad.tracing.conversion import assigned_into_array
 from funcgrad.tracing.lists import asoperand
-from funcgrad.tracing.recorder import as_source, recorder_of
+from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
 
 Axes = tuple[int, ...]

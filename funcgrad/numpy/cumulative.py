@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import DtypeError
+from funcgrad.ir.steps import as_source
 from funcgrad.numpy.axes import is_given, normalized_axis, refused, stored, strong, traced
 from funcgrad.numpy.dispatch import implements, implements_method
 from funcgrad.numpy.reductions import WIDE
@@ -17,7 +18,6 @@ from funcgrad.ops.movement import concatenate, take_span
 from funcgrad.ops.structure import aval, broadcast, cast, reduce_sum, reshape, shape_of
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
-from funcgrad.tracing.recorder import as_source
 from funcgrad.tracing.tracer import install
 
 # -- cumulative operations ----------------------------------------------------------------------------------

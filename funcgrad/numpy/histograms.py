@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import DtypeError
+from funcgrad.ir.steps import as_source
 from funcgrad.numpy.axes import refused
 from funcgrad.numpy.cumulative import diff
 from funcgrad.numpy.dispatch import implements
@@ -27,7 +28,7 @@ from funcgrad.ops.selection import where
 from funcgrad.ops.sorting import AddAlongAxis, SearchSorted
 from funcgrad.ops.structure import aval, broadcast, cast, primitive_called, reduce_sum, reshape, shape_of
 from funcgrad.source import user_location
-from funcgrad.tracing.recorder import as_source, recorder_of
+from funcgrad.tracing.recorder import recorder_of
 
 FLOAT = np.dtype(np.float64)
 

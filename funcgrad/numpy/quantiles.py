@@ -15,6 +15,7 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, IndexingError
 from funcgrad.ir.avals import Shape
+from funcgrad.ir.steps import as_source
 from funcgrad.numpy.axes import Axes, existing_axes, refused, stored, traced
 from funcgrad.numpy.dispatch import implements
 from funcgrad.numpy.weighted import weighted_quantile
@@ -30,7 +31,6 @@ from funcgrad.ops.sorting import Sort, TakeAlongAxis
 from funcgrad.ops.structure import aval, broadcast_to, cast, permute, reduce_sum, reshape, shape_of
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
-from funcgrad.tracing.recorder import as_source
 from funcgrad.tracing.tracer import Tracer
 
 # -- positions ----------------------------------------------------------------------------------------------

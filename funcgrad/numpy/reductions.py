@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad.errors import DtypeError
+from funcgrad.ir.steps import as_source
 from funcgrad.numpy.axes import (
     Axes,
     given,
@@ -38,7 +39,6 @@ from funcgrad.ops.softmax import LogSumExp
 from funcgrad.ops.structure import ReduceSum, aval, broadcast, cast, reshape, shape_of
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
-from funcgrad.tracing.recorder import as_source
 from funcgrad.tracing.tracer import Tracer, install
 
 # -- the general case ---------------------------------------------------------------------------------------

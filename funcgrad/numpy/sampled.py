@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import DtypeError
+from funcgrad.ir.steps import as_source
 from funcgrad.numpy.axes import is_given, normalized_axes, normalized_axis, refused, traced
 from funcgrad.numpy.cumulative import diff
 from funcgrad.numpy.dispatch import implements
@@ -26,7 +27,6 @@ from funcgrad.ops.sorting import ArgSort
 from funcgrad.ops.structure import aval, broadcast, cast, move_axis, reshape, shape_of
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
-from funcgrad.tracing.recorder import as_source
 
 FLOAT, COMPLEX = np.dtype(np.float64), np.dtype(np.complex128)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from funcgrad.errors import ConcretizationError, DtypeError, IndexingError
 from funcgrad.ir.avals import Shape
+from funcgrad.ir.steps import as_source
 from funcgrad.numpy.axes import normalized_axis, refused, traced
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.ops import sorting as ops
@@ -21,7 +22,6 @@ from funcgrad.ops.structure import aval, broadcast, broadcast_to, cast, reshape,
 from funcgrad.source import user_location
 from funcgrad.tracing.aliasing import assign
 from funcgrad.tracing.lists import asoperand
-from funcgrad.tracing.recorder import as_source
 from funcgrad.tracing.tracer import Tracer, install
 
 # -- sorting ------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import numpy as np
 
 from funcgrad.errors import DtypeError
 from funcgrad.ir.avals import Shape
+from funcgrad.ir.steps import as_source
 from funcgrad.numpy.axes import (
     Axes,
     existing_axes,
@@ -47,7 +48,6 @@ from funcgrad.ops.structure import (
 )
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
-from funcgrad.tracing.recorder import as_source
 from funcgrad.tracing.tracer import Tracer, install
 
 FLOAT, HALF, SINGLE = (np.dtype(t) for t in (np.float64, np.float16, np.float32))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import ShapeError
+from funcgrad.ir.steps import as_source
 from funcgrad.numpy.axes import Axes, existing_axes, refused
 from funcgrad.numpy.sorting import known_value
 from funcgrad.ops.arithmetic import div
@@ -24,7 +25,6 @@ from funcgrad.ops.sorting import ArgSort, SearchSorted, TakeAlongAxis
 from funcgrad.ops.structure import aval, broadcast, cast, move_axis, permute, reshape, shape_of
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
-from funcgrad.tracing.recorder import as_source
 
 FLOAT = np.dtype(np.float64)
 

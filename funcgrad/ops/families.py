@@ -7,7 +7,7 @@ loops, so promotion is NumPy's by construction. Everything else broadcasts expli
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -128,6 +128,10 @@ class Pointwise(Primitive):
 
     def evaluate(self, *values: Any) -> Any:
         return self.ufunc(*values)
+
+    def evaluator(self) -> Callable[..., Any]:
+        direct = self.ufunc is not None and type(self).evaluate is Pointwise.evaluate
+        return self.ufunc if direct else self.evaluate
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
         if self.symbol:

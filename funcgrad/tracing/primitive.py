@@ -88,6 +88,8 @@ class Primitive:
     _instances: ClassVar[dict[tuple[Any, ...], ref[Any]]]
     _inferred: dict[tuple[Aval, ...], Any]
     _plans: dict[tuple[Aval, ...], Any]
+    _local_rules: dict[tuple[Any, ...], Any]
+    """What `funcgrad.transforms.local_rules` has made of its rules, by the types of operands."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -118,6 +120,7 @@ class Primitive:
             object.__setattr__(self, name, value)
         object.__setattr__(self, "_inferred", {})
         object.__setattr__(self, "_plans", {})
+        object.__setattr__(self, "_local_rules", {})
         instances = cls._instances
 
         def forget(dead: ref[Any]) -> None:
@@ -162,6 +165,10 @@ class Primitive:
     def evaluate(self, *values: Any) -> Any:
         """The result (or tuple of results) on NumPy values. Never modifies its inputs."""
         raise NotImplementedError(f"{self.name}: evaluate")
+
+    def evaluator(self) -> Callable[..., Any]:
+        """What `evaluate` calls, on the shortest way."""
+        return self.evaluate
 
     def evaluate_over(self, *values: Any) -> Any:
         """As `evaluate`, where nothing else will read the first value: it may be overwritten."""

@@ -18,7 +18,8 @@ import numpy as np
 from funcgrad.errors import ConcretizationError, EscapedTracerError, FuncgradError
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
-from funcgrad.source import Source, user_location
+from funcgrad.ir.steps import as_source
+from funcgrad.source import user_location
 from funcgrad.tracing.adapters import introduce
 from funcgrad.tracing.overwriting import may_be_overwritten
 from funcgrad.tracing.tracer import Tracer
@@ -486,13 +487,6 @@ def captured(array: Any, recorder: Recorder | None) -> Any:
         return array
     index = recorder.index_of(array)
     return Tracer(recorder, index, recorder.avals[index])
-
-
-def as_source(location: Any) -> Source | None:
-    """A recorded location as a Source; locations are kept as cheap tuples while recording."""
-    if isinstance(location, Source):
-        return location
-    return Source(*location) if location else None
 
 
 def located(error: FuncgradError, location: Any) -> FuncgradError:

@@ -26,12 +26,12 @@ EACH_KERNEL, EACH_EQUATION = 0.03, 0.0015
 def price(program: Program) -> float:
     """Roughly how many seconds it takes to compile a Program."""
     start = 0.0 if "funcgrad.compile.engines.words" in sys.modules else START
-    return start + EACH_KERNEL + EACH_EQUATION * len(program.equations)
+    return start + EACH_KERNEL + EACH_EQUATION * len(program)
 
 
 def compiler(program: Program, spent: float) -> tuple[Run | None, float]:
     """The native form of a Program that has been evaluated for that long; or when to ask again."""
-    if len(program.equations) > LONGEST or not program.equations:
+    if not 0 < len(program) <= LONGEST:
         return None, NEVER
     cost = price(program)
     if spent < cost:

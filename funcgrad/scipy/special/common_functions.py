@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import NotDifferentiableError
+from funcgrad.ir.steps import as_source
 from funcgrad.numpy.axes import refused
 from funcgrad.numpy.ufuncs import Operand, elementwise, untraced
 from funcgrad.ops import special
@@ -23,7 +24,6 @@ from funcgrad.ops.structure import aval, cast, shape_of
 from funcgrad.scipy.special.defining import composed, scipys
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
-from funcgrad.tracing.recorder import as_source
 from funcgrad.tracing.tracer import Tracer
 
 
