@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from funcgrad.compile.lower.elementwise import weight_of
 from funcgrad.ir.program import Equation, Program
 from funcgrad.ir.spelling import subprograms
 from funcgrad.ops.families import Pointwise, Reduction
@@ -139,9 +138,9 @@ def _flops(equation: Equation) -> float:
         return _CUBIC[primitive.name] * _cube(equation)
     out = equation.outputs[0].aval if equation.outputs else None
     if isinstance(primitive, Pointwise):
-        return float(weight_of(primitive) * (out.size if out is not None else 0))
+        return float(primitive.cost * (out.size if out is not None else 0))
     if isinstance(primitive, Reduction):
-        return float(weight_of(primitive) * equation.inputs[0].aval.size)
+        return float(primitive.cost * equation.inputs[0].aval.size)
     return 0.0
 
 

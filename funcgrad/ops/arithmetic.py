@@ -11,8 +11,9 @@ from funcgrad.errors import DtypeError
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.program import Literal
 from funcgrad.ops.families import Binary, Unary, added, aval, broadcast_to, scaled, summed_to, ufunc_dtypes
+from funcgrad.ops.native import by_kind, infix, of_any_kind
 from funcgrad.ops.selection import MANY, chosen
-from funcgrad.tracing.primitive import Flags, Linear
+from funcgrad.tracing.primitive import Flags, Linear, Native
 from funcgrad.tracing.samples import ErrorSample, Sample, booleans, edge, integers, normal, positive
 
 
@@ -21,6 +22,7 @@ class Neg(Unary):
 
     name = "neg"
     ufunc = np.negative
+    native = by_kind(fc="-{0}", iu="{result}(-{0})")
     symbol = "-"
     keeps_weak = True
 
@@ -43,6 +45,7 @@ class Add(Binary):
 
     name = "add"
     ufunc = np.add
+    native = infix("+", "|")
     symbol = "+"
     keeps_weak = True
 
@@ -71,6 +74,7 @@ class Sub(Binary):
 
     name = "sub"
     ufunc = np.subtract
+    native = infix("-")
     symbol = "-"
     keeps_weak = True
 
@@ -102,6 +106,7 @@ class Mul(Binary):
 
     name = "mul"
     ufunc = np.multiply
+    native = infix("*", "&")
     symbol = "*"
     keeps_weak = True
 
@@ -136,6 +141,7 @@ class StrongZeroMul(Binary):
 
     name = "strong_zero_mul"
     ufunc = np.multiply
+    native = of_any_kind("select({0} == 0, {0}, {0} * {1})")
     selects = True
 
     def evaluate(self, *values: Any) -> Any:
@@ -190,6 +196,7 @@ class StrongProduct(StrongZeroMul):
     """``x * y``, but 0 where either is 0, and so are its derivatives in directions that do not exist."""
 
     name = "strong_product"
+    native = of_any_kind("select({0} == 0, {0}, select({1} == 0, {1}, {0} * {1}))")
 
     def evaluate(self, *values: Any) -> Any:
         x, y = values
@@ -212,6 +219,8 @@ class Div(Binary):
 
     name = "div"
     ufunc = np.true_divide
+    native = by_kind(fc="{0} / {1}")
+    cost = 4
     symbol = "/"
     keeps_weak = True
 
@@ -249,6 +258,13 @@ class Reciprocal(Unary):
 
     name = "reciprocal"
     ufunc = np.reciprocal
+    native = by_kind(
+        f="{operand}(1.0) / {0}",
+        # The signs of zeros are NumPy's: those of the parts of 1 / x, and not of a quotient of 1 + 0j.
+        c="select({0} == {operand}(0.0), {operand}(complex(NAN, NAN)), "
+        "-({operand}(complex(-1.0, -0.0)) / {0}))",
+    )
+    cost = 4
 
     def derivative(self, x: Any, out: Any) -> Any:
         return neg(mul(out, out))
@@ -271,6 +287,17 @@ class IntegerPow(Unary):
     ufunc = np.power
     keeps_weak = True
     n: int
+
+    def native_form(self) -> Native:
+        """Repeated products, written out where there are few."""
+        size = abs(self.n)
+        if size == 0:
+            return {"fciu": "{operand}(1)"}
+        if size > 4:
+            return f"power({{0}}, {self.n})"
+        product = "({0} * {0}) * ({0} * {0})" if size == 4 else " * ".join(["{0}"] * size)
+        whole = {"iu": f"{{result}}({product})"}
+        return whole | {"fc": product if self.n > 0 else f"{{operand}}(1) / ({product})"}
 
     def on_arrays(self, *args: Any) -> Any:
         return np.power(args[0], self.n)

@@ -29,6 +29,8 @@ class Pow(Binary):
 
     name = "pow"
     ufunc = np.power
+    native = "pow({0}, {1})"
+    cost = 40
     symbol = "**"
     keeps_weak = True
 
@@ -56,6 +58,8 @@ class Arctan2(Binary):
 
     name = "arctan2"
     ufunc = np.arctan2
+    native = "arctan2({0}, {1})"
+    cost = 15
     kinds = "f"
 
     def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
@@ -89,6 +93,8 @@ class ExponentialShare(Binary):
 
     name = "exponential_share"
     ufunc = ComposedUfunc("exponential_share", exponential_share, np.logaddexp)
+    native = "select({0} == {1}, {operand}(0.5), logistic({0} - {1}))"
+    cost = 40
     kinds = "f"
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
@@ -115,6 +121,8 @@ class Logaddexp(Binary):
 
     name = "logaddexp"
     ufunc = np.logaddexp
+    native = "logaddexp({0}, {1})"
+    cost = 15
     kinds = "f"
 
     def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
@@ -137,6 +145,8 @@ class Logaddexp2(Binary):
 
     name = "logaddexp2"
     ufunc = np.logaddexp2
+    native = "logaddexp2({0}, {1})"
+    cost = 15
     kinds = "f"
 
     def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.ops.families import Binary, Unary
+from funcgrad.ops.native import by_kind, of_any_kind
 from funcgrad.tracing.samples import Sample, edge, integers, normal
 
 
@@ -50,6 +51,7 @@ class Equal(Comparison):
 
     name = "equal"
     ufunc = np.equal
+    native = of_any_kind("{0} == {1}")
     symbol = "=="
 
 
@@ -58,6 +60,7 @@ class NotEqual(Comparison):
 
     name = "not_equal"
     ufunc = np.not_equal
+    native = of_any_kind("{0} != {1}")
     symbol = "!="
 
 
@@ -66,6 +69,7 @@ class Less(Comparison):
 
     name = "less"
     ufunc = np.less
+    native = by_kind(fiub="{0} < {1}")
     symbol = "<"
 
 
@@ -74,6 +78,7 @@ class LessEqual(Comparison):
 
     name = "less_equal"
     ufunc = np.less_equal
+    native = by_kind(fiub="{0} <= {1}")
     symbol = "<="
 
 
@@ -82,6 +87,7 @@ class Greater(Comparison):
 
     name = "greater"
     ufunc = np.greater
+    native = by_kind(fiub="{0} > {1}")
     symbol = ">"
 
 
@@ -90,6 +96,7 @@ class GreaterEqual(Comparison):
 
     name = "greater_equal"
     ufunc = np.greater_equal
+    native = by_kind(fiub="{0} >= {1}")
     symbol = ">="
 
 
@@ -113,6 +120,7 @@ class IsNaN(Question):
 
     name = "isnan"
     ufunc = np.isnan
+    native = "{0} != {0}"
 
 
 class IsInf(Question):
@@ -120,6 +128,7 @@ class IsInf(Question):
 
     name = "isinf"
     ufunc = np.isinf
+    native = "fabs({0}) == INF"
 
 
 class IsFinite(Question):
@@ -127,6 +136,7 @@ class IsFinite(Question):
 
     name = "isfinite"
     ufunc = np.isfinite
+    native = "fabs({0}) < INF"
 
 
 class SignBit(Question):
@@ -134,6 +144,7 @@ class SignBit(Question):
 
     name = "signbit"
     ufunc = np.signbit
+    native = "signbit({0})"
     kinds = "f"
 
 

@@ -24,6 +24,7 @@ from funcgrad.ops.families import (
     summed_to,
     ufunc_dtypes,
 )
+from funcgrad.ops.native import by_kind, of_any_kind
 from funcgrad.tracing.primitive import Flags, Linear
 from funcgrad.tracing.samples import ErrorSample, Sample, edge, fixed, integers, normal
 
@@ -67,6 +68,8 @@ class Real(Part):
 
     name = "real"
     ufunc = staticmethod(np.real)
+    native = by_kind(c="{0}.real")
+    cost = 0
 
     def evaluate(self, *values: Any) -> Any:
         return values[0].real
@@ -80,6 +83,8 @@ class Imag(Part):
 
     name = "imag"
     ufunc = staticmethod(np.imag)
+    native = by_kind(c="{0}.imag")
+    cost = 0
 
     def evaluate(self, *values: Any) -> Any:
         return values[0].imag
@@ -93,6 +98,8 @@ class Conj(Unary):
 
     name = "conj"
     ufunc = np.conjugate
+    native = by_kind(c="conjugate({0})")
+    cost = 0
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         return self.bind(primals[0]), self.bind(tangents[0])
@@ -113,6 +120,8 @@ class MakeComplex(Binary):
 
     name = "complex"
     ufunc = np.arctan2  # for its promotion
+    native = of_any_kind("{result}(complex({0}, {1}))")
+    cost = 0
     kinds = "f"
 
     def on_arrays(self, *args: Any) -> Any:

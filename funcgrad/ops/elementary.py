@@ -3,313 +3,177 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from funcgrad.ops.arithmetic import add, div, mul, neg, sub
-from funcgrad.ops.families import Unary, aval
+from funcgrad.ops.families import aval
 from funcgrad.ops.magnitude import hypot
+from funcgrad.ops.native import analytic
+from funcgrad.ops.rows import unary
 from funcgrad.tracing.samples import Sample, edge, normal, positive, uniform
 
+EVERYWHERE = (
+    Sample(normal(3, 2)),
+    Sample(normal()),
+    Sample(normal(0, 2)),
+    Sample(edge(0.0, -0.0, 30.0, -30.0, np.inf, -np.inf, np.nan), differentiable=False),
+)
+"""Samples of a function that is smooth on the whole line."""
 
-class Everywhere(Unary):
-    """A function that is smooth on the whole line."""
+ON_POSITIVE = (
+    Sample(positive(3, 2)),
+    Sample(positive()),
+    Sample(edge(0.0, 1.0, 1e300, np.inf, np.nan, -1.0), differentiable=False),
+)
+"""Samples of a function that is smooth for positive numbers."""
 
-    @classmethod
-    def samples(cls) -> Sequence[Any]:
-        return (
-            Sample(normal(3, 2)),
-            Sample(normal()),
-            Sample(normal(0, 2)),
-            Sample(edge(0.0, -0.0, 30.0, -30.0, np.inf, -np.inf, np.nan), differentiable=False),
-        )
+IN_UNIT_INTERVAL = (
+    Sample(uniform(-0.8, 0.8, 3, 2)),
+    Sample(uniform(-0.8, 0.8)),
+    Sample(edge(0.0, 1.0, -1.0, 2.0), differentiable=False),
+)
+"""Samples of a function that is smooth between -1 and 1."""
 
-
-class OnPositive(Unary):
-    """A function that is smooth for positive numbers."""
-
-    @classmethod
-    def samples(cls) -> Sequence[Any]:
-        return (
-            Sample(positive(3, 2)),
-            Sample(positive()),
-            Sample(edge(0.0, 1.0, 1e300, np.inf, np.nan, -1.0), differentiable=False),
-        )
-
-
-class InUnitInterval(Unary):
-    """A function that is smooth between -1 and 1."""
-
-    @classmethod
-    def samples(cls) -> Sequence[Any]:
-        return (
-            Sample(uniform(-0.8, 0.8, 3, 2)),
-            Sample(uniform(-0.8, 0.8)),
-            Sample(edge(0.0, 1.0, -1.0, 2.0), differentiable=False),
-        )
+ABOVE_ONE = (Sample(uniform(1.5, 3.0, 3, 2)), Sample(edge(1.0, 0.5, np.inf), differentiable=False))
+"""Samples of a function that is smooth above 1."""
 
 
-class Exp(Everywhere):
+@unary(np.exp, native=analytic("exp"), cost=15, samples=EVERYWHERE)
+def exp(x: Any, out: Any) -> Any:
     """Exponential."""
-
-    name = "exp"
-    ufunc = np.exp
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return out
+    return out
 
 
-class Exp2(Everywhere):
+@unary(np.exp2, native="exp2({0})", cost=15, samples=EVERYWHERE)
+def exp2(x: Any, out: Any) -> Any:
     """Two to the power x."""
-
-    name = "exp2"
-    ufunc = np.exp2
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return mul(out, math.log(2.0))
+    return out * math.log(2.0)
 
 
-class Expm1(Everywhere):
+@unary(np.expm1, native="expm1({0})", cost=15, samples=EVERYWHERE)
+def expm1(x: Any, out: Any) -> Any:
     """``exp(x) - 1``, accurate near 0."""
-
-    name = "expm1"
-    ufunc = np.expm1
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return exp(x)
+    return exp(x)
 
 
-class Log(OnPositive):
+@unary(np.log, native=analytic("log"), cost=15, samples=ON_POSITIVE)
+def log(x: Any, out: Any) -> Any:
     """Natural logarithm."""
-
-    name = "log"
-    ufunc = np.log
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return div(1.0, x)
+    return 1.0 / x
 
 
-class Log2(OnPositive):
+@unary(np.log2, native="log2({0})", cost=15, samples=ON_POSITIVE)
+def log2(x: Any, out: Any) -> Any:
     """Logarithm to base 2."""
-
-    name = "log2"
-    ufunc = np.log2
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return div(1.0 / math.log(2.0), x)
+    return (1.0 / math.log(2.0)) / x
 
 
-class Log10(OnPositive):
+@unary(np.log10, native="log10({0})", cost=15, samples=ON_POSITIVE)
+def log10(x: Any, out: Any) -> Any:
     """Logarithm to base 10."""
-
-    name = "log10"
-    ufunc = np.log10
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return div(1.0 / math.log(10.0), x)
+    return (1.0 / math.log(10.0)) / x
 
 
-class Log1p(OnPositive):
+@unary(np.log1p, native="log1p({0})", cost=15, samples=ON_POSITIVE)
+def log1p(x: Any, out: Any) -> Any:
     """``log(1 + x)``, accurate near 0."""
-
-    name = "log1p"
-    ufunc = np.log1p
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return div(1.0, add(x, 1.0))
+    return 1.0 / (x + 1.0)
 
 
-class Sqrt(OnPositive):
+@unary(np.sqrt, native=analytic("sqrt"), cost=4, samples=ON_POSITIVE)
+def sqrt(x: Any, out: Any) -> Any:
     """Square root. Its derivative at 0 is infinity, the one-sided limit."""
-
-    name = "sqrt"
-    ufunc = np.sqrt
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return div(0.5, out)
+    return 0.5 / out
 
 
-class Cbrt(OnPositive):
+@unary(np.cbrt, native="cbrt({0})", cost=15, kinds="f", samples=ON_POSITIVE)
+def cbrt(x: Any, out: Any) -> Any:
     """Cube root."""
-
-    name = "cbrt"
-    ufunc = np.cbrt
-    kinds = "f"
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return div(1.0 / 3.0, mul(out, out))
+    return (1.0 / 3.0) / (out * out)
 
 
-class Sin(Everywhere):
+@unary(np.sin, native=analytic("sin"), cost=15, samples=EVERYWHERE)
+def sin(x: Any, out: Any) -> Any:
     """Sine of radians."""
-
-    name = "sin"
-    ufunc = np.sin
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return cos(x)
+    return cos(x)
 
 
-class Cos(Everywhere):
+@unary(np.cos, native=analytic("cos"), cost=15, samples=EVERYWHERE)
+def cos(x: Any, out: Any) -> Any:
     """Cosine of radians."""
-
-    name = "cos"
-    ufunc = np.cos
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return neg(sin(x))
+    return -sin(x)
 
 
-class Tan(Everywhere):
+@unary(np.tan, native=analytic("tan"), cost=15, samples=EVERYWHERE)
+def tan(x: Any, out: Any) -> Any:
     """Tangent of radians."""
-
-    name = "tan"
-    ufunc = np.tan
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return add(mul(out, out), 1.0)
+    return out * out + 1.0
 
 
-class Arcsin(InUnitInterval):
+@unary(np.arcsin, native="arcsin({0})", cost=15, samples=IN_UNIT_INTERVAL)
+def arcsin(x: Any, out: Any) -> Any:
     """Inverse sine, in radians."""
-
-    name = "arcsin"
-    ufunc = np.arcsin
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return div(1.0, sqrt(mul(sub(1.0, x), add(x, 1.0))))
+    return 1.0 / sqrt((1.0 - x) * (x + 1.0))
 
 
-class Arccos(InUnitInterval):
+@unary(np.arccos, native="arccos({0})", cost=15, samples=IN_UNIT_INTERVAL)
+def arccos(x: Any, out: Any) -> Any:
     """Inverse cosine, in radians."""
-
-    name = "arccos"
-    ufunc = np.arccos
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return div(-1.0, sqrt(mul(sub(1.0, x), add(x, 1.0))))
+    return -1.0 / sqrt((1.0 - x) * (x + 1.0))
 
 
-class Arctan(Everywhere):
+@unary(np.arctan, native="arctan({0})", cost=15, samples=EVERYWHERE)
+def arctan(x: Any, out: Any) -> Any:
     """Inverse tangent, in radians."""
-
-    name = "arctan"
-    ufunc = np.arctan
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return div(1.0, add(mul(x, x), 1.0))
+    return 1.0 / (x * x + 1.0)
 
 
-class Sinh(Everywhere):
+@unary(np.sinh, native="sinh({0})", cost=15, samples=EVERYWHERE)
+def sinh(x: Any, out: Any) -> Any:
     """Hyperbolic sine."""
-
-    name = "sinh"
-    ufunc = np.sinh
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return cosh(x)
+    return cosh(x)
 
 
-class Cosh(Everywhere):
+@unary(np.cosh, native="cosh({0})", cost=15, samples=EVERYWHERE)
+def cosh(x: Any, out: Any) -> Any:
     """Hyperbolic cosine."""
-
-    name = "cosh"
-    ufunc = np.cosh
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return sinh(x)
+    return sinh(x)
 
 
-class Tanh(Everywhere):
+@unary(np.tanh, native=analytic("tanh"), cost=15, samples=EVERYWHERE)
+def tanh(x: Any, out: Any) -> Any:
     """Hyperbolic tangent."""
-
-    name = "tanh"
-    ufunc = np.tanh
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return sub(1.0, mul(out, out))
+    return 1.0 - out * out
 
 
-class Arcsinh(Everywhere):
+@unary(np.arcsinh, native="arcsinh({0})", cost=15, samples=EVERYWHERE)
+def arcsinh(x: Any, out: Any) -> Any:
     """Inverse hyperbolic sine."""
-
-    name = "arcsinh"
-    ufunc = np.arcsinh
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        if aval(x).dtype.kind == "c":
-            return div(1.0, sqrt(add(mul(x, x), 1.0)))
-        return div(1.0, hypot(x, 1.0))
+    if aval(x).dtype.kind == "c":
+        return 1.0 / sqrt(x * x + 1.0)
+    return 1.0 / hypot(x, 1.0)
 
 
-class Arccosh(Unary):
+@unary(np.arccosh, native="arccosh({0})", cost=15, samples=ABOVE_ONE)
+def arccosh(x: Any, out: Any) -> Any:
     """Inverse hyperbolic cosine."""
-
-    name = "arccosh"
-    ufunc = np.arccosh
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return div(1.0, mul(sqrt(sub(x, 1.0)), sqrt(add(x, 1.0))))
-
-    @classmethod
-    def samples(cls) -> Sequence[Any]:
-        return Sample(uniform(1.5, 3.0, 3, 2)), Sample(edge(1.0, 0.5, np.inf), differentiable=False)
+    return 1.0 / (sqrt(x - 1.0) * sqrt(x + 1.0))
 
 
-class Arctanh(InUnitInterval):
+@unary(np.arctanh, native="arctanh({0})", cost=15, samples=IN_UNIT_INTERVAL)
+def arctanh(x: Any, out: Any) -> Any:
     """Inverse hyperbolic tangent."""
-
-    name = "arctanh"
-    ufunc = np.arctanh
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return div(1.0, mul(sub(1.0, x), add(x, 1.0)))
+    return 1.0 / ((1.0 - x) * (x + 1.0))
 
 
-class Degrees(Everywhere):
+@unary(np.degrees, native="{0} * {operand}(57.29577951308232)", kinds="f", samples=EVERYWHERE)
+def degrees(x: Any, out: Any) -> Any:
     """Radians as degrees."""
-
-    name = "degrees"
-    ufunc = np.degrees
-    kinds = "f"
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return 180.0 / math.pi
+    return 180.0 / math.pi
 
 
-class Radians(Everywhere):
+@unary(np.radians, native="{0} * {operand}(0.017453292519943295)", kinds="f", samples=EVERYWHERE)
+def radians(x: Any, out: Any) -> Any:
     """Degrees as radians."""
-
-    name = "radians"
-    ufunc = np.radians
-    kinds = "f"
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return math.pi / 180.0
-
-
-exp = Exp()
-exp2 = Exp2()
-expm1 = Expm1()
-log = Log()
-log2 = Log2()
-log10 = Log10()
-log1p = Log1p()
-sqrt = Sqrt()
-cbrt = Cbrt()
-sin = Sin()
-cos = Cos()
-tan = Tan()
-arcsin = Arcsin()
-arccos = Arccos()
-arctan = Arctan()
-sinh = Sinh()
-cosh = Cosh()
-tanh = Tanh()
-arcsinh = Arcsinh()
-arccosh = Arccosh()
-arctanh = Arctanh()
-degrees = Degrees()
-radians = Radians()
+    return math.pi / 180.0

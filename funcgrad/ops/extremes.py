@@ -16,6 +16,7 @@ from funcgrad.ops.arithmetic import strong_zero_mul
 from funcgrad.ops.comparison import equal, less
 from funcgrad.ops.families import Binary, Pointwise, added, broadcast_to, ufunc_dtypes
 from funcgrad.ops.logic import logical_and
+from funcgrad.ops.native import by_kind
 from funcgrad.ops.selection import where
 from funcgrad.tracing.samples import Sample, distinct, edge, integers, normal, uniform
 
@@ -55,6 +56,7 @@ class Maximum(Extreme):
 
     name = "maximum"
     ufunc = np.maximum
+    native = by_kind(f="maximum({0}, {1})", iu="select({0} > {1}, {0}, {1})")
 
 
 class Minimum(Extreme):
@@ -62,6 +64,7 @@ class Minimum(Extreme):
 
     name = "minimum"
     ufunc = np.minimum
+    native = by_kind(f="minimum({0}, {1})", iu="select({0} < {1}, {0}, {1})")
 
 
 class Fmax(Extreme):
@@ -69,6 +72,7 @@ class Fmax(Extreme):
 
     name = "fmax"
     ufunc = np.fmax
+    native = by_kind(f="fmax({0}, {1})", iu="select({0} > {1}, {0}, {1})")
 
 
 class Fmin(Extreme):
@@ -76,6 +80,7 @@ class Fmin(Extreme):
 
     name = "fmin"
     ufunc = np.fmin
+    native = by_kind(f="fmin({0}, {1})", iu="select({0} < {1}, {0}, {1})")
 
 
 class Clip(Pointwise):
@@ -86,6 +91,7 @@ class Clip(Pointwise):
     """
 
     name = "clip"
+    native = "minimum(maximum({0}, {1}), {2})"
 
     def __call__(self, x: Any, low: Any, high: Any) -> Any:
         return self.apply(x, low, high)

@@ -101,6 +101,8 @@ class NextAfter(Binary):
 
     name = "nextafter"
     ufunc = np.nextafter
+    native = "nextafter({0}, {1})"
+    cost = 15
     kinds = "f"
 
     def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:

@@ -23,7 +23,7 @@ from funcgrad.ops.elementary import exp
 from funcgrad.ops.families import Binary
 from funcgrad.ops.lazy import ComposedUfunc, LazyUfunc
 from funcgrad.ops.selection import where
-from funcgrad.ops.special import Gammaln, Polygamma
+from funcgrad.ops.special import Polygamma, gammaln
 from funcgrad.tracing.samples import Sample, edge, uniform
 
 digamma = LazyUfunc("scipy.special", "psi")
@@ -121,7 +121,7 @@ def curvature(shape: Any, at: Any, slope: Any) -> Any:
     tiny = less(at, TINY)
     inner = where(tiny, 0.0, at)
     x = exp(inner)
-    density = exp(sub(sub(mul(shape, inner), x), Gammaln()(shape)))
+    density = exp(sub(sub(mul(shape, inner), x), gammaln(shape)))
     found = neg(add(div(second(shape, x), density), mul(slope, sub(inner, Polygamma(0)(shape)))))
     above = add(shape, 1.0)
     power = add(div(sub(at, Polygamma(0)(above)), mul(shape, shape)), div(Polygamma(1)(above), shape))

@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from funcgrad.ops.families import Binary, Unary
+from funcgrad.ops.native import by_kind, infix
+from funcgrad.tracing.primitive import Native
 from funcgrad.tracing.samples import Sample, booleans, edge, integers, normal
+
+
+def of_truth(symbol: str) -> Native:
+    """An operator on whether the operands are not zero."""
+    return {"b": f"{{0}} {symbol} {{1}}", "fciu": f"({{0}} != 0) {symbol} ({{1}} != 0)"}
 
 
 class Logical(Binary):
@@ -32,6 +39,7 @@ class LogicalAnd(Logical):
 
     name = "logical_and"
     ufunc = np.logical_and
+    native = of_truth("&")
 
 
 class LogicalOr(Logical):
@@ -39,6 +47,7 @@ class LogicalOr(Logical):
 
     name = "logical_or"
     ufunc = np.logical_or
+    native = of_truth("|")
 
 
 class LogicalXor(Logical):
@@ -46,6 +55,7 @@ class LogicalXor(Logical):
 
     name = "logical_xor"
     ufunc = np.logical_xor
+    native = of_truth("!=")
 
 
 class LogicalNot(Unary):
@@ -53,6 +63,7 @@ class LogicalNot(Unary):
 
     name = "logical_not"
     ufunc = np.logical_not
+    native = by_kind(b="not {0}", fciu="{0} == 0")
 
     def derivative(self, x: Any, out: Any) -> Any:
         return None
@@ -88,6 +99,7 @@ class BitwiseAnd(Bitwise):
 
     name = "bitwise_and"
     ufunc = np.bitwise_and
+    native = infix("&", "&", kinds="iu")
     symbol = "&"
 
 
@@ -96,6 +108,7 @@ class BitwiseOr(Bitwise):
 
     name = "bitwise_or"
     ufunc = np.bitwise_or
+    native = infix("|", "|", kinds="iu")
     symbol = "|"
 
 
@@ -104,6 +117,7 @@ class BitwiseXor(Bitwise):
 
     name = "bitwise_xor"
     ufunc = np.bitwise_xor
+    native = infix("^", "^", kinds="iu")
     symbol = "^"
 
 
@@ -123,6 +137,7 @@ class LeftShift(Shift):
 
     name = "left_shift"
     ufunc = np.left_shift
+    native = infix("<<", kinds="iu")
     symbol = "<<"
 
 
@@ -131,6 +146,7 @@ class RightShift(Shift):
 
     name = "right_shift"
     ufunc = np.right_shift
+    native = infix(">>", kinds="iu")
     symbol = ">>"
 
 
@@ -139,6 +155,7 @@ class Invert(Unary):
 
     name = "invert"
     ufunc = np.invert
+    native = by_kind(b="not {0}", iu="{result}(~{0})")
     symbol = "~"
 
     def derivative(self, x: Any, out: Any) -> Any:

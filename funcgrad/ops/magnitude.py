@@ -15,8 +15,11 @@ from funcgrad.ops.arithmetic import div, mul
 from funcgrad.ops.comparison import equal
 from funcgrad.ops.complexes import conj, imag, make_complex, real, zero_of
 from funcgrad.ops.families import Binary, Unary, aval
+from funcgrad.ops.native import by_kind
 from funcgrad.ops.selection import where
 from funcgrad.tracing.samples import Sample, distinct, edge, integers, normal
+
+POLARITY = "select({0} < 0, -{operand}(1), select({0} > 0, {operand}(1), {0}))"
 
 
 class Sign(Unary):
@@ -24,6 +27,7 @@ class Sign(Unary):
 
     name = "sign"
     ufunc = np.sign
+    native = by_kind(f=POLARITY, i=f"{{result}}({POLARITY})")
 
     def derivative(self, x: Any, out: Any) -> Any:
         return None
@@ -53,6 +57,12 @@ class Abs(Unary):
 
     name = "abs"
     ufunc = np.absolute
+    native = by_kind(
+        f="fabs({0})",
+        c="hypot({0}.real, {0}.imag)",
+        i="{result}(select({0} < 0, -{0}, {0}))",
+        ub="{0}",
+    )
     keeps_weak = True
 
     def derivative(self, x: Any, out: Any) -> Any:
@@ -79,6 +89,7 @@ class CopySign(Binary):
 
     name = "copysign"
     ufunc = np.copysign
+    native = "copysign({0}, {1})"
     kinds = "f"
 
     def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
@@ -99,6 +110,8 @@ class Hypot(Binary):
 
     name = "hypot"
     ufunc = np.hypot
+    native = "hypot({0}, {1})"
+    cost = 15
     kinds = "f"
 
     def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:

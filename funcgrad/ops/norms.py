@@ -25,6 +25,8 @@ class RootOfSquares(Unary):
 
     name = "root_of_squares"
     ufunc = np.sqrt
+    native = "sqrt({0})"
+    cost = 4
     kinds = "f"
 
     def derivative(self, x: Any, out: Any) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 
 from funcgrad.ops.arithmetic import div, neg
 from funcgrad.ops.families import Binary, Unary
+from funcgrad.ops.native import by_kind
 from funcgrad.tracing.samples import Sample, edge, integers, normal, positive
 
 
@@ -39,6 +40,7 @@ class Floor(Rounding):
 
     name = "floor"
     ufunc = np.floor
+    native = by_kind(f="floor({0})", biu="{0}")
 
 
 class Ceil(Rounding):
@@ -46,6 +48,7 @@ class Ceil(Rounding):
 
     name = "ceil"
     ufunc = np.ceil
+    native = by_kind(f="ceil({0})", biu="{0}")
 
 
 class Trunc(Rounding):
@@ -53,6 +56,7 @@ class Trunc(Rounding):
 
     name = "trunc"
     ufunc = np.trunc
+    native = by_kind(f="trunc({0})", biu="{0}")
 
 
 class Rint(Rounding):
@@ -60,6 +64,7 @@ class Rint(Rounding):
 
     name = "rint"
     ufunc = np.rint
+    native = by_kind(f="rint({0})", biu="{0}")
     kinds = "fc"
 
     @classmethod
@@ -72,6 +77,8 @@ class FloorDivide(Binary):
 
     name = "floor_divide"
     ufunc = np.floor_divide
+    native = by_kind(f="floor_divide({0}, {1})", iu="{result}({0} // {1})")
+    cost = 15
     symbol = "//"
     keeps_weak = True
     kinds = "f"
@@ -94,6 +101,8 @@ class Remainder(Binary):
 
     name = "remainder"
     ufunc = np.remainder
+    native = by_kind(f="remainder({0}, {1})", iu="{result}({0} % {1})")
+    cost = 15
     symbol = "%"
     keeps_weak = True
     kinds = "f"
@@ -117,6 +126,8 @@ class Fmod(Binary):
 
     name = "fmod"
     ufunc = np.fmod
+    native = "fmod({0}, {1})"
+    cost = 15
     kinds = "f"
 
     def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:

@@ -19,11 +19,11 @@ from funcgrad.ops.arithmetic import Add, Sub
 from funcgrad.ops.bivariate import Logaddexp
 from funcgrad.ops.contraction import contract
 from funcgrad.ops.cumulative import CumSum
-from funcgrad.ops.elementary import Exp, Log, Log1p
+from funcgrad.ops.elementary import exp, log, log1p
 from funcgrad.ops.families import added
 from funcgrad.ops.linalg.triangular import Cholesky
 from funcgrad.ops.softmax import Softmax
-from funcgrad.ops.special import Logistic
+from funcgrad.ops.special import logistic
 from funcgrad.ops.specials.table import Special
 from funcgrad.ops.structure import broadcast, shape_of
 from funcgrad.tracing.primitive import Flags, Primitive
@@ -68,27 +68,29 @@ class SampledAdd(InOrder, Add):
     """Addition that no compiler fuses with a product."""
 
     name = "sampled_add"
+    native = "rounded_sum({0}, {1})"
 
 
 class SampledSub(InOrder, Sub):
     """Subtraction that no compiler fuses with a product."""
 
     name = "sampled_sub"
+    native = "rounded_difference({0}, {1})"
 
 
-class SampledExp(InOrder, Exp):
+class SampledExp(InOrder, type(exp)):  # type: ignore[misc]
     """Exponential by NumPy."""
 
     name = "sampled_exp"
 
 
-class SampledLog(InOrder, Log):
+class SampledLog(InOrder, type(log)):  # type: ignore[misc]
     """Natural logarithm by NumPy."""
 
     name = "sampled_log"
 
 
-class SampledLog1p(InOrder, Log1p):
+class SampledLog1p(InOrder, type(log1p)):  # type: ignore[misc]
     """``log(1 + x)`` by NumPy."""
 
     name = "sampled_log1p"
@@ -100,7 +102,7 @@ class SampledLogAddExp(InOrder, Logaddexp):
     name = "sampled_logaddexp"
 
 
-class SampledLogistic(InOrder, Logistic):
+class SampledLogistic(InOrder, type(logistic)):  # type: ignore[misc]
     """The logistic function by NumPy."""
 
     name = "sampled_logistic"

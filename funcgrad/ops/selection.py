@@ -10,6 +10,7 @@ import numpy as np
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.families import Pointwise, broadcast_to, listed, summed_to, ufunc_dtypes
+from funcgrad.ops.native import of_any_kind
 from funcgrad.tracing.primitive import Flags, Linear
 from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.samples import ErrorSample, Sample, booleans, edge, fixed, normal
@@ -25,6 +26,7 @@ class Where(Pointwise):
     name = "where"
     selects = True
     ufunc = staticmethod(np.where)
+    native = of_any_kind("select({0}, {1}, {2})")
 
     def __call__(self, condition: Any, x: Any, y: Any) -> Any:
         # The common cases, decided without any general machinery, as in `Binary`: plain tracers of one trace,

@@ -10,10 +10,11 @@ import numpy as np
 
 from funcgrad.errors import DtypeError
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.arithmetic import div, mul, neg, sub
-from funcgrad.ops.elementary import Everywhere, InUnitInterval, exp
+from funcgrad.ops.elementary import EVERYWHERE, IN_UNIT_INTERVAL, exp
 from funcgrad.ops.families import Unary, aval
 from funcgrad.ops.lazy import ComposedUfunc, LazyUfunc
+from funcgrad.ops.rows import unary
+from funcgrad.tracing.primitive import Native
 from funcgrad.tracing.samples import Sample, edge, normal, positive, uniform
 
 
@@ -33,86 +34,77 @@ def sigmoid(x: Any) -> Any:
         return 1 / (1 + np.exp(-x))
 
 
-class Logistic(Everywhere):
+def logistic_source(names: Sequence[str], avals: Sequence[Aval]) -> str | None:
+    """The logistic function as NumPy source, where its precision is enough."""
+    return None if avals[0].dtype == np.float16 else f"1 / (1 + np.exp(-{names[0]}))"
+
+
+@unary(
+    ComposedUfunc("logistic", sigmoid, np.exp),
+    native="logistic({0})",
+    cost=15,
+    samples=EVERYWHERE,
+    expression=logistic_source,
+)
+def logistic(x: Any, out: Any) -> Any:
     """``1 / (1 + exp(-x))``, which SciPy calls expit."""
-
-    name = "logistic"
-    ufunc = ComposedUfunc("logistic", sigmoid, np.exp)
-
-    def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
-        return None if avals[0].dtype == np.float16 else f"1 / (1 + np.exp(-{names[0]}))"
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return mul(out, sub(1.0, out))
+    return out * (1.0 - out)
 
 
-class Logit(Unary):
+@unary(
+    LazyUfunc("scipy.special", "logit"),
+    native="logit({0})",
+    cost=15,
+    kinds="f",
+    samples=(
+        Sample(uniform(0.2, 0.8, 3, 2)),
+        Sample(uniform(0.2, 0.8)),
+        Sample(edge(0.0, 0.5, 1.0, 2.0, np.nan), differentiable=False),
+    ),
+)
+def logit(x: Any, out: Any) -> Any:
     """``log(x / (1 - x))``, the inverse of the logistic function."""
-
-    name = "logit"
-    ufunc = LazyUfunc("scipy.special", "logit")
-    kinds = "f"
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return div(1.0, mul(x, sub(1.0, x)))
-
-    @classmethod
-    def samples(cls) -> Sequence[Any]:
-        return (
-            Sample(uniform(0.2, 0.8, 3, 2)),
-            Sample(uniform(0.2, 0.8)),
-            Sample(edge(0.0, 0.5, 1.0, 2.0, np.nan), differentiable=False),
-        )
+    return 1.0 / (x * (1.0 - x))
 
 
-class Erf(Everywhere):
+@unary(LazyUfunc("scipy.special", "erf"), native="erf({0})", cost=15, samples=EVERYWHERE)
+def erf(x: Any, out: Any) -> Any:
     """The error function, ``2 / sqrt(pi)`` times the integral of ``exp(-t*t)`` from 0 to x."""
-
-    name = "erf"
-    ufunc = LazyUfunc("scipy.special", "erf")
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return mul(exp(neg(mul(x, x))), 2.0 / math.sqrt(math.pi))
+    return exp(-(x * x)) * (2.0 / math.sqrt(math.pi))
 
 
-class Erfc(Everywhere):
+@unary(LazyUfunc("scipy.special", "erfc"), native="erfc({0})", cost=15, samples=EVERYWHERE)
+def erfc(x: Any, out: Any) -> Any:
     """``1 - erf(x)``, accurate for large x."""
-
-    name = "erfc"
-    ufunc = LazyUfunc("scipy.special", "erfc")
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return mul(exp(neg(mul(x, x))), -2.0 / math.sqrt(math.pi))
+    return exp(-(x * x)) * (-2.0 / math.sqrt(math.pi))
 
 
-class Erfinv(InUnitInterval):
+@unary(
+    LazyUfunc("scipy.special", "erfinv"),
+    native="erfinv({0})",
+    cost=15,
+    kinds="f",
+    samples=IN_UNIT_INTERVAL,
+)
+def erfinv(x: Any, out: Any) -> Any:
     """The inverse of the error function."""
-
-    name = "erfinv"
-    ufunc = LazyUfunc("scipy.special", "erfinv")
-    kinds = "f"
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return mul(exp(mul(out, out)), math.sqrt(math.pi) / 2.0)
+    return exp(out * out) * (math.sqrt(math.pi) / 2.0)
 
 
-class Gammaln(Unary):
+@unary(
+    LazyUfunc("scipy.special", "gammaln"),
+    native="gammaln({0})",
+    cost=40,
+    kinds="f",
+    samples=(
+        Sample(positive(3, 2)),
+        Sample(uniform(-2.8, -2.2)),
+        Sample(edge(0.0, 1.0, -1.0, np.inf), differentiable=False),
+    ),
+)
+def gammaln(x: Any, out: Any) -> Any:
     """The logarithm of the absolute value of the gamma function."""
-
-    name = "gammaln"
-    ufunc = LazyUfunc("scipy.special", "gammaln")
-    kinds = "f"
-
-    def derivative(self, x: Any, out: Any) -> Any:
-        return Polygamma(0)(x)
-
-    @classmethod
-    def samples(cls) -> Sequence[Any]:
-        return (
-            Sample(positive(3, 2)),
-            Sample(uniform(-2.8, -2.2)),
-            Sample(edge(0.0, 1.0, -1.0, np.inf), differentiable=False),
-        )
+    return Polygamma(0)(x)
 
 
 class Polygamma(Unary):
@@ -123,6 +115,9 @@ class Polygamma(Unary):
     ufunc = LazyUfunc("scipy.special", "psi")
     kinds = "f"
     n: int
+
+    def native_form(self) -> Native:
+        return "" if self.n else "digamma({0})"
 
     def infer(self, *avals: Aval) -> Aval:
         if self.n and avals[0].dtype.kind == "c":
@@ -227,11 +222,3 @@ class Sinc(Unary):
             Sample(edge(0.0, 1e-9, 1e-3, -5.0), params={"order": 3}),
             Sample(edge(np.inf, np.nan), params={"order": 0}, differentiable=False),
         )
-
-
-logistic = Logistic()
-logit = Logit()
-erf = Erf()
-erfc = Erfc()
-erfinv = Erfinv()
-gammaln = Gammaln()

@@ -22,8 +22,13 @@ from funcgrad.tracing.tracer import Tracer
 Avals = Aval | tuple[Aval, ...]
 Flags = tuple[bool, ...]
 
+Native = str | Mapping[str, str]
+"""A native form of one element: see `funcgrad.ops.native`."""
+
 MANDATORY = ("infer", "evaluate", "jvp", "batch", "samples")
 
+FORMS = ("native", "native_form")
+"""What says how kernels compute it."""
 
 MOST_INFERRED = 10_000
 """Result types that a primitive remembers, before it starts again."""
@@ -84,6 +89,10 @@ class Primitive:
     """Whether no derivative flows through it, so that its value may be read as an ordinary number."""
     pure: ClassVar[bool] = True
     """Whether two applications to the same inputs may be merged."""
+    native: Native = ""
+    """Element by element: what kernels compute for one; empty where they have no words for it."""
+    cost: ClassVar[int] = 1
+    """Element by element: how many additions one takes the time of, roughly."""
 
     _instances: ClassVar[dict[tuple[Any, ...], ref[Any]]]
     _inferred: dict[tuple[Aval, ...], Any]
@@ -96,12 +105,22 @@ class Primitive:
         cls._instances = {}
         if "name" not in cls.__dict__ or not cls.name:
             return
+        cls._forget_forms_of_others()
         missing = [rule for rule in MANDATORY if getattr(cls, rule, None) is getattr(Primitive, rule)]
         if missing:
             raise TypeError(f"primitive {cls.name!r} has no {' and no '.join(missing)} rule")
         if CATALOG.get(cls.name, cls).__qualname__ != cls.__qualname__:
             raise TypeError(f"two primitives are called {cls.name!r}: {CATALOG[cls.name]} and {cls}")
         CATALOG[cls.name] = cls
+
+    @classmethod
+    def _forget_forms_of_others(cls) -> None:
+        """Take no form for kernels over from an operation that is evaluated in another way."""
+        for form in FORMS:
+            owner = next(base for base in cls.__mro__ if form in base.__dict__)
+            alike = all(getattr(owner, r, None) is getattr(cls, r, None) for r in ("evaluate", "ufunc"))
+            if owner.__dict__.get("name") and not alike:
+                setattr(cls, form, Primitive.__dict__[form])
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         if kwargs:
@@ -213,6 +232,10 @@ class Primitive:
     def expansion(self, avals: Sequence[Aval]) -> Program | None:
         """A Program that computes the same from inputs of these avals; None where there is no such."""
         return None
+
+    def native_form(self) -> Native:
+        """`native`, where it does not depend on parameters."""
+        return self.native
 
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
         """Results with batch axis 0 where `batched`, and which of them are batched."""

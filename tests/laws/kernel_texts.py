@@ -2,8 +2,8 @@
 
 ``python tests/laws/kernel_texts.py write FOLDER`` writes a file for each primitive: the kernels of its
 samples, of their gradients, and of both in batches, with the reasons where there is none.
-``... compare REVISION`` writes those of another revision and of what stands here, and shows where they differ;
-it exits with 1 if they do.
+``... compare REVISION`` writes those of another revision and of what stands here, and shows the difference;
+it exits with 1 if there is one.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What kernels may call, for our own front end: conversions, selection, and the vector mathematics.
 
-The names are those that `funcgrad.compile.lower.elementwise` writes. Imports no Numba.
+The names are those of native forms (`funcgrad.ops.native`), and what `funcgrad.compile.lower` writes besides.
+Imports no Numba.
 """
 
 from __future__ import annotations

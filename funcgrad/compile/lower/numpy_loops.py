@@ -1,4 +1,4 @@
-"""Lowerings of what samples go through: NumPy's own loops by address, and sums that nothing is fused with.
+"""Lowerings of what samples go through: NumPy's own loops by address.
 
 What SciPy computes, and sums whose order is NumPy's, are left to the evaluator.
 """
@@ -12,12 +12,10 @@ from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
 from funcgrad.compile.passes.views import View
 from funcgrad.ir.program import Equation
 from funcgrad.ops.sampled import (
-    SampledAdd,
     SampledExp,
     SampledLog,
     SampledLog1p,
     SampledLogAddExp,
-    SampledSub,
 )
 
 LOOPS: dict[type, str] = {
@@ -28,24 +26,12 @@ LOOPS: dict[type, str] = {
 }
 """The ufunc whose loop each of them is."""
 
-SUMS: dict[type, str] = {
-    SampledAdd: "rounded_sum({0}, {1})",
-    SampledSub: "rounded_difference({0}, {1})",
-}
-
 
 def check_format(equation: Equation) -> None:
     """Raise NotLowered for other numbers than those of single and double precision."""
     dtype = equation.outputs[0].aval.dtype
     if dtype not in WORDS or any(a.aval.dtype != dtype for a in equation.inputs):
         raise NotLowered(f"{equation.primitive.name} of {dtype} has no native form")
-
-
-@lowers(*SUMS)
-def lower_sum(scheduler: Scheduler, equation: Equation) -> None:
-    """An element-wise sum or difference."""
-    check_format(equation)
-    scheduler.elementwise(equation, equation.outputs[0], SUMS[type(equation.primitive)], equation.inputs)
 
 
 @lowers(*LOOPS)

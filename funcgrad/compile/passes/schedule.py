@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from funcgrad.compile.emit.symbols import Locals
-from funcgrad.compile.lower.elementwise import is_simple, literal_text, scalar_template, weight_of
+from funcgrad.compile.lower.elementwise import is_simple, literal_text, scalar_template
 from funcgrad.compile.passes.nests import (
     Let,
     Load,
@@ -169,7 +169,7 @@ class Scheduler:
         nest = self.nest_for(shape, max([self.bound(a, shape) for a in inputs], default=0))
         node = self.nodes[out] = Node(out.aval)
         node.equation, node.template = equation, template
-        node.cost = weight_of(equation.primitive)
+        node.cost = equation.primitive.cost
         loads: set[Any] = set()
         for atom in inputs:
             cost, read = self._cone(atom, nest)
@@ -181,7 +181,7 @@ class Scheduler:
         node.nest = nest
         node.ready = nest.position
         nest.body.append(
-            Let(node.name, template, operands, out.aval.dtype, weight_of(equation.primitive), equation.source)
+            Let(node.name, template, operands, out.aval.dtype, equation.primitive.cost, equation.source)
         )
         return node
 
@@ -334,7 +334,7 @@ class Scheduler:
                 [self.operand(a, nest, moves if squeezed(a.aval.shape) else ()) for a in equation.inputs]
             )
             name = nest.memo[key] = self.local.fresh(node.name or "again")
-            weight = weight_of(equation.primitive)
+            weight = equation.primitive.cost
             nest.body.append(Let(name, node.template, operands, node.aval.dtype, weight, equation.source))
         return name
 

@@ -164,7 +164,7 @@ def erfcinv_by_y(out: Any, y: Any) -> Any:
     return exp(out * out) * (-ROOT_PI / 2.0)
 
 
-erfcx = define("erfcx", erfcx_by_x)
+erfcx = define("erfcx", erfcx_by_x, native="erfcx({0})")
 dawsn = define("dawsn", dawsn_by_x)
 erfi = define("erfi", erfi_by_x)
 wofz = define("wofz", wofz_by_z)
@@ -202,7 +202,7 @@ def owens_t_by_a(out: Any, h: Any, a: Any) -> Any:
     return exp(-0.5 * h * h * square) / (2.0 * math.pi * square)
 
 
-log_ndtr = define("log_ndtr", log_ndtr_by_x)
+log_ndtr = define("log_ndtr", log_ndtr_by_x, native="log_ndtr({0})")
 ndtri = define("ndtri", ndtri_by_p)
 ndtri_exp = define("ndtri_exp", ndtri_exp_by_y)
 owens_t = define("owens_t", owens_t_by_h, owens_t_by_a)

@@ -18,6 +18,7 @@ from funcgrad.ir.avals import Aval
 from funcgrad.ops.families import Pointwise, ufunc_dtypes
 from funcgrad.ops.lazy import LazyUfunc
 from funcgrad.ops.structure import aval
+from funcgrad.tracing.primitive import Native
 from funcgrad.tracing.samples import Sample, edge, integers, positive, uniform
 
 Partial = Callable[..., Any]
@@ -32,6 +33,8 @@ class Function:
     partials: tuple[Partial | str | None, ...]
     """For each argument its derivative, None for zero, or the argument's name where there is none."""
     holomorphic: bool
+    native: Native
+    """Where the vector mathematics has it too."""
 
 
 TABLE: dict[str, Function] = {}
@@ -39,12 +42,16 @@ TABLE: dict[str, Function] = {}
 
 
 def define(
-    name: str, *partials: Partial | str | None, ufunc: Any = None, holomorphic: bool = True
+    name: str,
+    *partials: Partial | str | None,
+    ufunc: Any = None,
+    holomorphic: bool = True,
+    native: Native = "",
 ) -> Special:
     """Enter a function of ``scipy.special``, or one that `ufunc` evaluates, and return its primitive."""
     if ufunc is None:
         ufunc = LazyUfunc("scipy.special", name, len(partials))
-    TABLE[name] = Function(ufunc, partials, holomorphic)
+    TABLE[name] = Function(ufunc, partials, holomorphic, native)
     special: Special = Special(name)
     return special
 
@@ -101,6 +108,9 @@ class Special(Pointwise):
     def ufunc(self) -> Any:
         """What evaluates it."""
         return TABLE[self.function].ufunc
+
+    def native_form(self) -> Native:
+        return TABLE[self.function].native
 
     def _loop_dtypes(self, avals: tuple[Aval, ...]) -> tuple[np.dtype[Any], ...]:
         return ufunc_dtypes(self.function, self.ufunc, avals)
