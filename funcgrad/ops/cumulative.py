@@ -18,6 +18,7 @@ from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ops.arithmetic import div, is_selected, mul
 from funcgrad.ops.comparison import equal, isnan
 from funcgrad.ops.families import added
+from funcgrad.ops.folds import IN_ORDER, MAX, MIN, PROD
 from funcgrad.ops.logic import logical_or
 from funcgrad.ops.movement import concatenate, take_span
 from funcgrad.ops.selection import where
@@ -120,6 +121,7 @@ class CumSum(Cumulative, LinearUnary):
 
     name = "cumsum"
     ufunc = np.add
+    fold = IN_ORDER
 
     def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
         return (CumSum(self.axis, not self.reverse).bind(cotangent),)
@@ -130,6 +132,7 @@ class CumProd(Cumulative):
 
     name = "cumprod"
     ufunc = np.multiply
+    fold = PROD
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         # (P x)' = P' x + P x', where P is the product of what came before x.
@@ -178,6 +181,7 @@ class CumMax(CumulativeExtreme):
 
     name = "cummax"
     ufunc = np.maximum
+    fold = MAX
 
 
 class CumMin(CumulativeExtreme):
@@ -185,6 +189,7 @@ class CumMin(CumulativeExtreme):
 
     name = "cummin"
     ufunc = np.minimum
+    fold = MIN
 
 
 class LinearRecurrence(Primitive):

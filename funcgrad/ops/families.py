@@ -15,6 +15,7 @@ import numpy as np
 from funcgrad.errors import DtypeError, FuncgradError, ShapeError
 from funcgrad.ir.avals import Aval, Shape, aval_of
 from funcgrad.ops.structure import (
+    Reduction,
     aval,
     broadcast,
     broadcast_to,
@@ -304,22 +305,6 @@ def summed_to(x: Any, target: Aval) -> Any:
     if shape == target.shape:
         return x
     return reduce_sum(x, tuple(range(len(shape))))
-
-
-class Reduction(Primitive):
-    """Combines elements along ``axes``, which disappear from the result."""
-
-    parameters = ("axes",)
-    axes: tuple[int, ...]
-    kinds: ClassVar[str] = "fc"
-
-    def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
-        return type(self)(tuple(a + 1 for a in self.axes)).bind(*inputs), True
-
-    def keepdims(self, x: Any, like: Any) -> Any:
-        """The reduced `x` with its lost axes back, at the full shape of `like`."""
-        kept = tuple(a for a in range(len(shape_of(like))) if a not in self.axes)
-        return broadcast(x, shape_of(like), kept)
 
 
 __all__ = [

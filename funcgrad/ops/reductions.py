@@ -17,6 +17,7 @@ from funcgrad.ops.arithmetic import add, div, mul
 from funcgrad.ops.comparison import equal, isnan
 from funcgrad.ops.cumulative import CumProd, check_axis
 from funcgrad.ops.families import Reduction
+from funcgrad.ops.folds import ALL, ANY, FMAX, FMIN, MAX, MIN, PROD
 from funcgrad.ops.logic import logical_or
 from funcgrad.ops.selection import where
 from funcgrad.ops.structure import cast, permute, reduce_sum, reduced_shape, reshape, shape_of
@@ -57,6 +58,7 @@ class ReduceProd(UfuncReduction):
 
     name = "reduce_prod"
     ufunc = np.multiply
+    fold = PROD
 
     def infer(self, *avals: Aval) -> Aval:
         if avals[0].dtype.kind == "b":
@@ -200,6 +202,7 @@ class ReduceMax(ReduceExtreme):
 
     name = "reduce_max"
     ufunc = np.maximum
+    fold = MAX
 
 
 class ReduceMin(ReduceExtreme):
@@ -207,6 +210,7 @@ class ReduceMin(ReduceExtreme):
 
     name = "reduce_min"
     ufunc = np.minimum
+    fold = MIN
 
 
 class ReduceExtremeNumber(ReduceExtreme):
@@ -224,6 +228,7 @@ class ReduceFmax(ReduceExtremeNumber):
 
     name = "reduce_fmax"
     ufunc = np.fmax
+    fold = FMAX
 
 
 class ReduceFmin(ReduceExtremeNumber):
@@ -231,6 +236,7 @@ class ReduceFmin(ReduceExtremeNumber):
 
     name = "reduce_fmin"
     ufunc = np.fmin
+    fold = FMIN
 
 
 class ReduceLogical(UfuncReduction):
@@ -264,6 +270,7 @@ class ReduceAny(ReduceLogical):
 
     name = "reduce_any"
     ufunc = np.logical_or
+    fold = ANY
 
 
 class ReduceAll(ReduceLogical):
@@ -271,6 +278,7 @@ class ReduceAll(ReduceLogical):
 
     name = "reduce_all"
     ufunc = np.logical_and
+    fold = ALL
 
 
 class ArgExtreme(Primitive):

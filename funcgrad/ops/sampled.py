@@ -21,6 +21,7 @@ from funcgrad.ops.contraction import contract
 from funcgrad.ops.cumulative import CumSum
 from funcgrad.ops.elementary import exp, log, log1p
 from funcgrad.ops.families import added
+from funcgrad.ops.folds import ROUNDED
 from funcgrad.ops.linalg.triangular import Cholesky
 from funcgrad.ops.softmax import Softmax
 from funcgrad.ops.special import logistic
@@ -131,6 +132,7 @@ class SampledCumSum(CumSum):
     """The cumulative sum by NumPy, whose terms no compiler fuses with products."""
 
     name = "sampled_cumsum"
+    fold = ROUNDED
     kinds = "f"
 
     @classmethod

@@ -15,6 +15,7 @@ import numpy as np
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval, Shape, aval_of
 from funcgrad.ir.catalog import CATALOG
+from funcgrad.ops.folds import SUM
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, integers, normal
 from funcgrad.tracing.tracer import Tracer
@@ -279,12 +280,27 @@ class Permute(LinearUnary):
         return (ErrorSample(normal(3), params={"order": (1,)}, words="not an order", error=ShapeError),)
 
 
-class ReduceSum(LinearUnary):
+class Reduction(Primitive):
+    """Combines elements along ``axes``, which disappear from the result."""
+
+    parameters = ("axes",)
+    axes: tuple[int, ...]
+    kinds: ClassVar[str] = "fc"
+
+    def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
+        return type(self)(tuple(a + 1 for a in self.axes)).bind(*inputs), True
+
+    def keepdims(self, x: Any, like: Any) -> Any:
+        """The reduced `x` with its lost axes back, at the full shape of `like`."""
+        kept = tuple(a for a in range(len(shape_of(like))) if a not in self.axes)
+        return broadcast(x, shape_of(like), kept)
+
+
+class ReduceSum(Reduction, LinearUnary):
     """Sum over axes, which disappear from the result. Booleans are refused: cast them first."""
 
     name = "reduce_sum"
-    parameters = ("axes",)
-    axes: tuple[int, ...]
+    fold = SUM
 
     def infer(self, *avals: Aval) -> Aval:
         (x,) = avals
@@ -329,9 +345,6 @@ class ReduceSum(LinearUnary):
         shape = inputs[0].aval.shape
         kept = tuple(a for a in range(len(shape)) if a not in self.axes)
         return (broadcast(cotangent, shape, kept),)
-
-    def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
-        return ReduceSum(tuple(a + 1 for a in self.axes)).bind(inputs[0]), True
 
     def simplify(self, inputs: Sequence[Any]) -> Any:
         return inputs[0] if not self.axes else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any, ClassVar
 from weakref import ref
@@ -25,9 +26,25 @@ Flags = tuple[bool, ...]
 Native = str | Mapping[str, str]
 """A native form of one element: see `funcgrad.ops.native`."""
 
+
+@dataclass(frozen=True)
+class Fold:
+    """How elements are combined into one, in any order: parts may be combined first, and then what they gave.
+
+    In `start`, ``{lowest}`` and ``{highest}`` are the bounds of an integer dtype.
+    """
+
+    name: str
+    """What kernels call what has been found so far."""
+    combine: Native
+    """The form of one step, of what has been found and one more element."""
+    start: Native
+    """What there is before the first element."""
+
+
 MANDATORY = ("infer", "evaluate", "jvp", "batch", "samples")
 
-FORMS = ("native", "native_form")
+FORMS = ("native", "native_form", "fold")
 """What says how kernels compute it."""
 
 MOST_INFERRED = 10_000
@@ -93,6 +110,8 @@ class Primitive:
     """Element by element: what kernels compute for one; empty where they have no words for it."""
     cost: ClassVar[int] = 1
     """Element by element: how many additions one takes the time of, roughly."""
+    fold: ClassVar[Fold | None] = None
+    """How elements along axes are combined, of which kernels make their loops; see `funcgrad.ops.folds`."""
 
     _instances: ClassVar[dict[tuple[Any, ...], ref[Any]]]
     _inferred: dict[tuple[Aval, ...], Any]

@@ -10,7 +10,7 @@ import numpy as np
 
 from funcgrad.compile.emit.loop_order import Loop, loops_of
 from funcgrad.compile.emit.symbols import Locals
-from funcgrad.compile.lower.elementwise import cast_name
+from funcgrad.compile.lower.elementwise import spelled
 from funcgrad.compile.passes.fusion import Joined
 from funcgrad.compile.passes.nests import (
     Let,
@@ -26,6 +26,7 @@ from funcgrad.compile.passes.nests import (
 )
 from funcgrad.compile.passes.views import View
 from funcgrad.ir.numpy_source import user_line
+from funcgrad.tracing.primitive import Fold
 
 BLOCK = 4096
 """Terms that are summed before they are added to the total of a long sum, which keeps its digits."""
@@ -261,13 +262,13 @@ class Accumulator:
         self.names: dict[int, str] = {}
         for depth in range(self.first, len(reduced)):
             whole = depth == 0 and isinstance(statement.target, str)
-            self.names[depth] = str(statement.target) if whole else fresh(f"{statement.kind}_")
+            self.names[depth] = str(statement.target) if whole else fresh(f"{statement.fold.name}_")
         self.block = ""
 
     @property
     def start(self) -> str:
         """The value before the first element."""
-        return start_of(self.statement.kind, self.statement.dtype)
+        return start_of(self.statement.fold, self.statement.dtype)
 
     def prepare(self) -> None:
         """Before the loops: memory that is accumulated into begins with the starting value."""
@@ -328,36 +329,19 @@ class Accumulator:
 
     def combined(self, total: str, value: str) -> str:
         """The text that adds one value to another."""
-        return combination(self.statement.kind, self.statement.dtype).format(total, value)
+        return combination(self.statement.fold, self.statement.dtype).format(total, value)
 
 
-def start_of(kind: str, dtype: np.dtype[Any]) -> str:
-    """The neutral element of a reduction."""
-    name = cast_name(dtype)
-    if kind in ("any", "all"):
-        return str(kind == "all")
-    if kind in ("sum", "prod"):
-        return f"{name}({0 if kind == 'sum' else 1})"
-    if dtype.kind == "f":
-        return {"max": f"{name}(-INF)", "min": f"{name}(INF)"}.get(kind, f"{name}(NAN)")
-    limits = np.iinfo(dtype)
-    return f"{name}({limits.min if kind in ('max', 'fmax') else limits.max})"
+def start_of(fold: Fold, dtype: np.dtype[Any]) -> str:
+    """What is combined with the first element."""
+    limits = np.iinfo(dtype) if dtype.kind in "iu" else None
+    text = spelled(fold.start, dtype, dtype)
+    return text if limits is None else text.format(lowest=limits.min, highest=limits.max)
 
 
-def combination(kind: str, dtype: np.dtype[Any]) -> str:
-    """The template that adds an element to a reduction."""
-    name = cast_name(dtype)
-    if kind == "sum":
-        return "plus({0}, {1})" if dtype.kind == "f" else f"{name}({{0}} + {{1}})"
-    if kind == "prod":
-        return f"{name}({{0}} * {{1}})"
-    if kind in ("any", "all"):
-        return "{0} | {1}" if kind == "any" else "{0} & {1}"
-    if dtype.kind == "f":
-        functions = {"max": "maximum", "min": "minimum", "fmax": "fmax", "fmin": "fmin"}
-        return f"{functions[kind]}({{0}}, {{1}})"
-    symbol = ">" if kind in ("max", "fmax") else "<"
-    return f"select({{0}} {symbol} {{1}}, {{0}}, {{1}})"
+def combination(fold: Fold, dtype: np.dtype[Any]) -> str:
+    """The template that combines what has been found with one more element."""
+    return spelled(fold.combine, dtype, dtype)
 
 
 def filled(template: str, texts: Sequence[str]) -> str:

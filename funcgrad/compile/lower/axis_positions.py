@@ -13,6 +13,7 @@ from funcgrad.compile.lower.slice_updates import check_dtype, own_memory
 from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
 from funcgrad.compile.passes.views import View
 from funcgrad.ir.program import Equation
+from funcgrad.ops.folds import SUM
 from funcgrad.ops.sorting import AddAlongAxis, TakeAlongAxis
 
 
@@ -87,7 +88,7 @@ def lower_add_along(scheduler: Scheduler, equation: Equation) -> None:
     def emit(writer: Writer) -> None:
         def statement(variables: Sequence[str], places: Sequence[str]) -> str:
             target = writer.element(memory, places)
-            return f"{target} = {combination('sum', dtype).format(target, writer.element(added, variables))}"
+            return f"{target} = {combination(SUM, dtype).format(target, writer.element(added, variables))}"
 
         writer.comment(equation.source)
         along.write(writer, statement)

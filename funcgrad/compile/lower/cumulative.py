@@ -11,14 +11,12 @@ from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
 from funcgrad.compile.passes.views import View
 from funcgrad.ir.program import Equation
 from funcgrad.ops.all_pole import AllPole
-from funcgrad.ops.cumulative import CumMax, CumMin, CumProd, CumSum, LinearRecurrence
+from funcgrad.ops.cumulative import Cumulative, LinearRecurrence
+from funcgrad.ops.folds import PROD, SUM
 from funcgrad.ops.reductions import ArgMax, ArgMin, ProductOfOthers
-from funcgrad.ops.sampled import SampledCumSum
 
 MOST_DELAYS = 32
 """Coefficients of a recursion up to which what was before is kept in locals."""
-
-RUNS = {CumSum: "sum", SampledCumSum: "sum", CumProd: "prod", CumMax: "max", CumMin: "min"}
 
 
 def lines_along(writer: Writer, stack: ExitStack, shape: Sequence[int], axis: int) -> list[str]:
@@ -41,31 +39,27 @@ def turn(writer: Writer, variable: str, n: int, reverse: bool, stack: ExitStack)
     return variable
 
 
-@lowers(*RUNS)
+@lowers(Cumulative)
 def lower_cumulative(scheduler: Scheduler, equation: Equation) -> None:
     """A result for every element, of the elements up to it."""
     check_dtype(equation)
     (x,), (out,) = equation.inputs, equation.outputs
-    kind, dtype = RUNS[type(equation.primitive)], out.aval.dtype
-    if dtype.kind == "c" and kind in ("max", "min"):
-        raise NotLowered(f"{equation.primitive.name} of complex numbers has no native form")
-    if dtype.kind == "b":
-        kind = {"max": "any", "min": "all"}[kind]
+    fold, dtype = equation.primitive.fold, out.aval.dtype
+    combine = combination(fold, dtype)
+    if not combine:
+        numbers = "complex numbers" if dtype.kind == "c" else dtype
+        raise NotLowered(f"{equation.primitive.name} of {numbers} has no native form")
     axis, reverse = equation.primitive.axis, equation.primitive.reverse
     source = scheduler.stored(x)
     target = scheduler.buffer_like(out.aval, scheduler.local.named(out))
     shape = out.aval.shape
-    exact = isinstance(equation.primitive, SampledCumSum)
-    combine = combination(kind, dtype).replace(
-        "plus({0}, {1})", "rounded_sum({0}, {1})" if exact else "{0} + {1}"
-    )
 
     def emit(writer: Writer) -> None:
         writer.comment(equation.source)
         total = writer.local.fresh("total")
         with ExitStack() as stack:
             variables = lines_along(writer, stack, shape, axis)
-            writer.line(f"{total} = {start_of(kind, dtype)}")
+            writer.line(f"{total} = {start_of(fold, dtype)}")
             turn(writer, variables[axis], shape[axis], reverse, stack)
             writer.line(f"{total} = {combine.format(total, writer.element(source, variables))}")
             writer.line(f"{writer.element(target, variables)} = {total}")
@@ -122,7 +116,7 @@ def lower_all_pole(scheduler: Scheduler, equation: Equation) -> None:
     if order > MOST_DELAYS:
         raise NotLowered(f"all_pole with {order} coefficients has no native form")
     target = scheduler.buffer_like(out.aval, scheduler.local.named(out))
-    axis, zero = len(shape) - 1, start_of("sum", out.aval.dtype)
+    axis, zero = len(shape) - 1, start_of(SUM, out.aval.dtype)
 
     def emit(writer: Writer) -> None:
         if 0 in shape:
@@ -163,7 +157,7 @@ def lower_product_of_others(scheduler: Scheduler, equation: Equation) -> None:
     source = scheduler.stored(x)
     target = scheduler.buffer_like(out.aval, scheduler.local.named(out))
     shape, dtype = out.aval.shape, out.aval.dtype
-    combine = combination("prod", dtype)
+    combine = combination(PROD, dtype)
 
     def emit(writer: Writer) -> None:
         writer.comment(equation.source)
@@ -171,7 +165,7 @@ def lower_product_of_others(scheduler: Scheduler, equation: Equation) -> None:
         for reverse in (False, True):
             with ExitStack() as stack:
                 variables = lines_along(writer, stack, shape, axis)
-                writer.line(f"{total} = {start_of('prod', dtype)}")
+                writer.line(f"{total} = {start_of(PROD, dtype)}")
                 turn(writer, variables[axis], shape[axis], reverse, stack)
                 element = writer.element(target, variables)
                 writer.line(f"{element} = {combine.format(element, total) if reverse else total}")

@@ -9,6 +9,7 @@ import numpy as np
 from funcgrad.ir.avals import dtype_name
 from funcgrad.ir.numpy_source import number_source
 from funcgrad.ir.program import Equation, Literal
+from funcgrad.tracing.primitive import Native
 
 
 def cast_name(dtype: np.dtype[Any]) -> str:
@@ -43,11 +44,13 @@ def scalar_template(equation: Equation) -> str | None:
     # The last operand: the first one of `where` is a condition.
     dtype = equation.inputs[-1].aval.dtype
     out = equation.outputs[0].aval.dtype
+    return spelled(equation.primitive.native_form(), dtype, out) or None
+
+
+def spelled(native: Native, dtype: np.dtype[Any], out: np.dtype[Any]) -> str:
+    """A native form for operands and results of these dtypes; empty where it has none for them."""
     if np.float16 in (dtype, out) or dtype.char in "gG":
-        return None
-    native = equation.primitive.native_form()
+        return ""
     forms = {"f": native} if isinstance(native, str) else native
-    for kinds, text in forms.items():
-        if text and dtype.kind in kinds:
-            return text.replace("{operand}", cast_name(dtype)).replace("{result}", cast_name(out))
-    return None
+    text = next((text for kinds, text in forms.items() if dtype.kind in kinds), "")
+    return text.replace("{operand}", cast_name(dtype)).replace("{result}", cast_name(out))

@@ -22,10 +22,11 @@ from funcgrad.compile.passes.views import View
 from funcgrad.ir.avals import Shape
 from funcgrad.ir.program import Atom, Equation
 from funcgrad.ops.families import broadcast_shapes
+from funcgrad.ops.folds import ANY, MAX, MIN, PROD, SUM
 from funcgrad.ops.indexing import Chosen, Gather, Scatter
 from funcgrad.ops.structure import Broadcast
 
-KINDS = {"add": "sum", "mul": "prod", "min": "min", "max": "max"}
+FOLDS = {"add": SUM, "mul": PROD, "min": MIN, "max": MAX}
 NOT_CHEAP = 1000
 
 
@@ -101,7 +102,7 @@ def note(scheduler: Scheduler, nest: Nest, wrong: str, source: Any) -> None:
     if nest.shape:
         total = local.fresh("wrong")
         axes = tuple(range(len(nest.shape)))
-        nest.body.append(Reduce(total, "any", wrong, np.dtype(np.bool_), axes, source))
+        nest.body.append(Reduce(total, ANY, wrong, np.dtype(np.bool_), axes, source))
     after = scheduler.nest_for((), nest.position + (1 if nest.shape else 0))
     after.body.append(Store(flag, "1", source, total))
 
@@ -168,7 +169,7 @@ def lower_scatter(scheduler: Scheduler, equation: Equation) -> None:
     view = at.view_in(nest, memory, equation.source)
     if mode != "set":
         name = scheduler.local.fresh("sum")
-        template = combination(KINDS[mode], dtype)
+        template = combination(FOLDS[mode], dtype)
         nest.body.append(Let(name, template, (Load(view), value), dtype, 1, equation.source))
         value = name
     nest.body.append(Store(view, value, equation.source))

@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from funcgrad.compile.lower.elementwise import cast_name, wrapped
-from funcgrad.compile.passes.nests import squeezed
-from funcgrad.compile.passes.schedule import Node, NotLowered, Scheduler, lowers
+from funcgrad.compile.lower.elementwise import cast_name, spelled
+from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
 from funcgrad.ir.program import Equation
 from funcgrad.ops.identity import StopGradient
-from funcgrad.ops.reductions import (
-    ReduceAll,
-    ReduceAny,
-    ReduceFmax,
-    ReduceFmin,
-    ReduceMax,
-    ReduceMin,
-    ReduceProd,
-)
-from funcgrad.ops.structure import Cast, ReduceSum
+from funcgrad.ops.structure import Cast, Reduction
 from funcgrad.transforms.checkpoint import Barrier
 
 
@@ -42,39 +32,18 @@ def cast_template(dtype: np.dtype, out: np.dtype) -> str:
     return f"{cast_name(out)}({{0}})"
 
 
-KINDS: dict[type, str] = {
-    ReduceSum: "sum",
-    ReduceProd: "prod",
-    ReduceMax: "max",
-    ReduceMin: "min",
-    ReduceFmax: "fmax",
-    ReduceFmin: "fmin",
-    ReduceAny: "any",
-    ReduceAll: "all",
-}
-
-
-@lowers(*KINDS)
+@lowers(Reduction)
 def lower_reduction(scheduler: Scheduler, equation: Equation) -> None:
     """A reduction over axes."""
-    dtype = equation.inputs[0].aval.dtype
-    name = equation.primitive.name
-    kind = KINDS[type(equation.primitive)]
-    if (dtype.itemsize == 2 and dtype.kind == "f") or dtype.char in "gG":
-        raise NotLowered(f"{name} of {dtype} has no native form")
-    if dtype.kind == "c" and kind not in ("sum", "prod"):
-        raise NotLowered(f"{name} of complex numbers has no native form")
-    if kind in ("any", "all") and dtype.kind != "b":
-        raise NotLowered(f"{name} of {dtype} has no native form")
-    if dtype.kind == "b":
-        kind = {"max": "any", "fmax": "any", "min": "all", "fmin": "all"}.get(kind, kind)
-    scheduler.reduce(equation, kind)
+    dtype, primitive = equation.inputs[0].aval.dtype, equation.primitive
+    if not spelled(primitive.fold.combine, dtype, dtype):
+        numbers = "complex numbers" if dtype.kind == "c" else dtype
+        raise NotLowered(f"{primitive.name} of {numbers} has no native form")
+    (x,), (out,) = equation.inputs, equation.outputs
+    scheduler.reduction(out, x, primitive.axes, primitive.fold, equation.source)
 
 
 @lowers(StopGradient, Barrier)
 def lower_identity(scheduler: Scheduler, equation: Equation) -> None:
     """The value itself."""
     scheduler.alias(equation.outputs[0], equation.inputs[0])
-
-
-__all__ = ["KINDS", "Node", "cast_template", "lower_cast", "squeezed", "wrapped"]

@@ -15,6 +15,7 @@ import numpy as np
 
 from funcgrad.compile.passes.views import Buffer, View
 from funcgrad.ir.avals import Shape
+from funcgrad.tracing.primitive import Fold
 
 
 class Load(NamedTuple):
@@ -54,7 +55,7 @@ class Reduce(NamedTuple):
     """
 
     target: View | str
-    kind: str
+    fold: Fold
     operand: Operand
     dtype: np.dtype[Any]
     axes: tuple[int, ...]

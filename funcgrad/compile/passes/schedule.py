@@ -29,8 +29,10 @@ from funcgrad.compile.passes.views import MOVES, Buffer, View, moved
 from funcgrad.errors import FuncgradError
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
+from funcgrad.ops.cumulative import Cumulative
 from funcgrad.ops.families import Pointwise
-from funcgrad.ops.structure import Reshape
+from funcgrad.ops.structure import Reduction, Reshape
+from funcgrad.tracing.primitive import Fold
 
 CHEAP = 3
 """Operations that are rather repeated than stored and loaded again."""
@@ -142,7 +144,7 @@ class Scheduler:
         """Schedule one equation; raises NotLowered."""
         primitive = equation.primitive
         self._source = equation.source
-        lowering = LOWERINGS.get(type(primitive))
+        lowering = lowering_of(primitive)
         if lowering is not None:
             lowering(self, equation)
         elif isinstance(primitive, Pointwise):
@@ -455,12 +457,7 @@ class Scheduler:
 
     # -- reductions and other steps ----------------------------------------------------------------------
 
-    def reduce(self, equation: Equation, kind: str) -> None:
-        """A reduction over ``equation.primitive.axes``."""
-        (x,), (out,) = equation.inputs, equation.outputs
-        self.reduction(out, x, equation.primitive.axes, kind, equation.source)
-
-    def reduction(self, out: Var, x: Atom, axes: Sequence[int], kind: str, source: Any) -> None:
+    def reduction(self, out: Var, x: Atom, axes: Sequence[int], fold: Fold, source: Any) -> None:
         """Define `out` as a reduction of the elements of `x` over axes."""
         full = x.aval.shape
         shape = squeezed(full)
@@ -481,7 +478,7 @@ class Scheduler:
             for a, stride in zip(kept, node.view.strides, strict=True):
                 strides[a] = stride
             target = squeezed_view(View(node.view.buffer, full, tuple(strides)))
-        nest.body.append(Reduce(target, kind, operand, out.aval.dtype, reduced, source))
+        nest.body.append(Reduce(target, fold, operand, out.aval.dtype, reduced, source))
 
     def special(
         self,
@@ -538,6 +535,17 @@ Lowering = Callable[[Scheduler, Equation], None]
 
 LOWERINGS: dict[type, Lowering] = {}
 """How primitives are scheduled that are neither movements nor written as one expression."""
+
+FOLDING = (Reduction, Cumulative)
+"""Families whose lowering is that of all members that have a `fold`."""
+
+
+def lowering_of(primitive: Any) -> Lowering | None:
+    """The lowering of a primitive's class, or of its family where its row says how elements are combined."""
+    found = LOWERINGS.get(type(primitive))
+    if found is None and primitive.fold is not None:
+        found = next((LOWERINGS[family] for family in FOLDING if isinstance(primitive, family)), None)
+    return found
 
 
 def lowers(*primitives: type) -> Callable[[Lowering], Lowering]:
