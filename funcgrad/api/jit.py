@@ -16,7 +16,7 @@ from funcgrad.api.inspect import name_inputs
 from funcgrad.api.njit.kinds import fixed, njit_behind
 from funcgrad.api.njit.writes import Changes, give_back
 from funcgrad.api.python.functions import recordable
-from funcgrad.api.python.guards import guarding, require
+from funcgrad.api.python.guards import Guards, guarding, require
 from funcgrad.api.python.hooks import UNROLLED_OPERATIONS, Hooks
 from funcgrad.api.recent import Recent
 from funcgrad.api.static_arguments import static_arguments
@@ -352,16 +352,23 @@ class JittedFunction(TransformedFunction[P, R]):
             return function(*given, **named)
 
         function = self._rewritten()
+        guards = Guards()
 
         def collect(result: Any) -> list[Any]:
             outs, out_tree = tree.flatten(result)
             structure.append(out_tree)
             return [*outs, *changes.left(self._name), *([guards.ok] if type(guards.ok) is Tracer else ())]
 
-        with guarding() as guards:
-            traced = trace(self._fun, call, avals, "jit", collect, with_values=False, avals=avals)
-        recorder = traced.recorder
-        program = simplify_program(recorder.program(range(len(avals)), traced.outputs))
+        def recorded() -> Program:
+            nonlocal guards
+            structure.clear()
+            with guarding() as guards:
+                traced = trace(self._fun, call, avals, "jit", collect, with_values=False, avals=avals)
+            return simplify_program(traced.recorder.program(range(len(avals)), traced.outputs))
+
+        program = recorded()
+        if self.hooks is not None:
+            self.hooks.kept.refuse_baked(self._name, program, recorded)
         program, copies = reading_in_place(program)
         numbers = {n for n in positions if isinstance(n, int)}
         others = {k: v for k, v in kwargs.items() if k not in positions}
@@ -377,6 +384,7 @@ class JittedFunction(TransformedFunction[P, R]):
             return self._fun
         unroll = self._options.get("unroll", UNROLLED_OPERATIONS)
         hooks = Hooks(unroll, self._fun)
+        hooks.kept.note(self._fun)
         found: Function = recordable(self._fun, hooks)
         self.hooks = hooks
         return found

@@ -10,9 +10,9 @@ import pytest
 
 import funcgrad as fg
 
-from . import programs, programs_with_state
+from . import programs, programs_with_effects, programs_with_state
 
-CASES = [*programs.CASES, *programs_with_state.CASES]
+CASES = [*programs.CASES, *programs_with_state.CASES, *programs_with_effects.CASES]
 NAMES = [getattr(case[0], "__name__", type(case[0]).__name__) for case in CASES]
 Case = tuple[Callable[..., Any], tuple[Any, ...], int | None]
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import collections
+import heapq
+import io
 import re
 from typing import Any
 
@@ -191,3 +194,62 @@ def test_names_that_the_taken_path_does_not_bind_are_nan() -> None:
     assert np.isnan(one_side(-3.0))
     assert no_trip(2.5) == 0.5
     assert np.isnan(no_trip(-1.0))
+
+
+def test_a_later_call_that_would_be_another_is_refused() -> None:
+    calls = 0
+
+    def numbered(x: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        return x * calls
+
+    assert text_of(errors.TracedBranchError, numbered, 2.0) == (
+        "numbered changes `calls`, which is none of its own names, and a later call depends on it: "
+        "compiled, it would stay what it was\n"
+        "  Take the value as an argument and return it, or set it anew when the function starts."
+    )
+
+
+def test_recordings_may_be_counted() -> None:
+    calls = 0
+
+    @fg.jit
+    def counted(x: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        return x * 2.0
+
+    assert counted(1.0) == counted(1.0) == 2.0
+    assert calls == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda held: held["queue"].append(1),
+        lambda held: held["set"].add(1),
+        lambda held: heapq.heappush(held["list"], 1),
+        lambda held: next(held["iterator"]),
+        lambda held: held["counts"].update("a"),
+        lambda held: held["rng"].normal(),
+        lambda held: held["text"].write("a"),
+        lambda held: [k for k in held["iterator"] if k < 3],
+    ],
+)
+def test_what_a_branch_would_change_in_objects_is_refused(change: Any) -> None:
+    def sometimes(x: Any) -> Any:
+        held = {
+            "queue": collections.deque(),
+            "set": {1},
+            "list": [],
+            "iterator": iter(range(5)),
+            "counts": collections.Counter(),
+            "rng": np.random.default_rng(1),
+            "text": io.StringIO(),
+        }
+        if x > 0:
+            change(held)
+        return x * len(held["queue"])
+
+    assert "an if of line N is recorded once, and " in text_of(errors.TracedBranchError, sometimes, 2.0)

@@ -26,6 +26,7 @@ from funcgrad.api.python.cells import (
     tracers_within,
 )
 from funcgrad.api.python.guards import require
+from funcgrad.api.python.outside import check_names_changed_by
 from funcgrad.api.python.recording import Place, recorded_block, with_places, written
 from funcgrad.errors import FuncgradError, ShapeError, TracedBranchError, TreeError
 from funcgrad.ir.avals import Aval
@@ -138,7 +139,8 @@ def outcome(
         nonlocal count
         state.bind(entry)
         try:
-            others = other_cells(cells_of(block))
+            others = other_cells({**cells_of(block), **state.cells})
+            check_names_changed_by(block)
             block()
             refuse_changed(others, *where)
             left = state.values()
@@ -157,7 +159,7 @@ def outcome(
 
     name = f"{block.__code__.co_name.strip('<>')}_line_{where[1]}"
     reads = tracers_within(cells_of(block))
-    traced = recorded_block(run, (), places, name, *where, reads=reads, known=state.names)
+    traced = recorded_block(run, (), places, name, *where, reads=reads, known=state.known)
     return Outcome(values, numbers, traced, count)
 
 

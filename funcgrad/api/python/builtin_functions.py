@@ -14,7 +14,7 @@ from funcgrad.api.arguments import here
 from funcgrad.api.python import items
 from funcgrad.api.python.branches import condition, recorded_choice
 from funcgrad.api.python.cells import is_undecided
-from funcgrad.api.python.recording import refuse_change
+from funcgrad.api.python.changing import advanced
 from funcgrad.errors import IndexingError, TracedBranchError
 from funcgrad.ir.catalog import CATALOG
 from funcgrad.ops.selection import where
@@ -23,13 +23,6 @@ from funcgrad.tracing.lists import FEW, asoperand, rows_of_one
 from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
 
-CONTAINERS = (list, dict, set)
-_CHANGING = frozenset(
-    {
-        "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse",
-        "update", "setdefault", "popitem", "add", "discard",
-    }
-)  # fmt: skip
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "lt": operator.lt,
     "le": operator.le,
@@ -40,12 +33,6 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "is_": operator.is_,
     "is_not": operator.is_not,
 }
-
-
-def check_method(owner: Any, name: str) -> None:
-    """Raise where a block that is recorded would change a container made outside of it."""
-    if name in _CHANGING:
-        refuse_change(owner, f"a {type(owner).__name__} from outside is changed ({name})")
 
 
 # -- truth -------------------------------------------------------------------------------------------------
@@ -329,5 +316,6 @@ BUILTINS: dict[Any, Any] = {
     builtins.zip: items.zipped,
     builtins.enumerate: items.enumerated,
     builtins.reversed: items.backwards,
+    builtins.next: advanced,
 }
 """What is called instead of a builtin."""

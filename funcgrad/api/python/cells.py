@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad import tree
+from funcgrad.api.python.outside import CellPlace, names_of_cells
 from funcgrad.api.python.recording import Place
 from funcgrad.errors import TracedBranchError
 from funcgrad.ir.avals import Aval
@@ -83,6 +84,12 @@ class State(NamedTuple):
         """These names and places in objects, which have names too."""
         extra = {place.name: place for place in objects}
         return State({**self.cells, **extra}, (*self.names, *extra))
+
+    @property
+    def known(self) -> list[str]:
+        """What a block that binds these names may change: they, and the same cells by any other way."""
+        shared = [(name, cell) for name, cell in self.cells.items() if name in self.names]
+        return [*self.names, *names_of_cells(shared)]
 
     def leave(self, values: Mapping[str, Any]) -> None:
         """Bind the names to what a block leaves, which is a change by the block around it."""
@@ -194,7 +201,7 @@ def tracers_within(cells: Mapping[str, CellType]) -> list[Tracer]:
 
 def other_cells(cells: Mapping[str, Any]) -> list[tuple[CellType, Any]]:
     """The cells of functions within reach that are none of these, and what they hold."""
-    mine = {id(cell) for cell in cells.values()}
+    mine = {id(cell.cell if isinstance(cell, CellPlace) else cell) for cell in cells.values()}
     found: dict[int, CellType] = {}
     seen: set[int] = set()
     stack: list[Any] = [value_in(cell) for cell in cells.values()]

@@ -7,7 +7,7 @@ import operator
 import os
 from collections.abc import Callable, Sequence
 from sys import _getframe
-from types import BuiltinMethodType, FunctionType
+from types import BuiltinMethodType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,12 @@ from funcgrad.api.python import builtin_functions, items
 from funcgrad.api.python.appending import check_append
 from funcgrad.api.python.branches import condition, recorded_branch, recorded_choice
 from funcgrad.api.python.cells import State, is_undecided, listed
+from funcgrad.api.python.changing import check_augmented, check_call, gone_through
 from funcgrad.api.python.functions import recordable, use_by_default
 from funcgrad.api.python.guards import require
 from funcgrad.api.python.known import known_loop
 from funcgrad.api.python.loops import INDEX, FirstTripDiffers, Items, Loop, repeated
+from funcgrad.api.python.outside import KeptState, check_names_changed_by
 from funcgrad.api.python.recording import Place, current_block, note_made, refuse_change
 from funcgrad.source import is_library_code
 from funcgrad.tracing.python.functions import is_users
@@ -41,6 +43,7 @@ class Hooks:
         self.unroll = unroll
         self._root = (getattr(root, "__module__", None) or "").partition(".")[0] if root is not None else ""
         self.notes: dict[tuple[str, int], str] = {}
+        self.kept = KeptState()
 
     def note(self, block: Block, line: int, text: str) -> None:
         """Remember what has become of a statement."""
@@ -70,14 +73,20 @@ class Hooks:
     def function(self, function: Any) -> Any:
         """What is called instead of `function`."""
         kind = type(function)
+        if current_block() is not None:
+            check_names_changed_by(function)
+        else:
+            self.kept.note(function)
         if kind in _THEIRS:
             found = stand_in_for(function) or self._instead_of(function)
             if found is not None:
                 return found
         if kind is FunctionType and (function.__module__ or "").startswith("funcgrad."):
             return self._taking_functions(function)
-        if kind is BuiltinMethodType:
-            return self._builtin(function)
+        if kind is BuiltinMethodType or kind is MethodType:
+            found = self._builtin(function)
+            if kind is BuiltinMethodType or found is not function:
+                return found
         return self._class(function) if kind is type else recordable(function, self)
 
     def _instead_of(self, function: Any) -> Any:
@@ -86,12 +95,12 @@ class Hooks:
         return INSIDE.instead_of(function) if theirs else None
 
     def _builtin(self, function: Any) -> Any:
-        found = builtin_functions.BUILTINS.get(function)
         owner = function.__self__
+        found = builtin_functions.BUILTINS.get(function) if type(owner) is ModuleType else None
         if found is None and type(owner) is list and function.__name__ == "append":
             check_append(owner)
-        elif found is None and type(owner) in builtin_functions.CONTAINERS:
-            builtin_functions.check_method(owner, function.__name__)
+        elif found is None and current_block() is not None:
+            found = check_call(function)
         return found or function
 
     def _taking_functions(self, function: FunctionType) -> Any:
@@ -227,6 +236,7 @@ class Hooks:
     ) -> None:
         """``for item in iterable: body(item)``, while ``goes_on()``"""
         if not items.recordable_items(iterable):
+            gone_through(iterable)
             for item in iterable:
                 body(item)
                 if goes_on is not None and not self._still(goes_on):
@@ -270,6 +280,20 @@ class Hooks:
 
     # -- elements ----------------------------------------------------------------------------------------
 
+    def closing(self, names: Sequence[str]) -> Callable[[FunctionType], FunctionType]:
+        """Decorates a function that binds names of the one around it, whose cells are made there."""
+
+        def noted(function: FunctionType) -> FunctionType:
+            for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+                if name in names:
+                    note_made(cell)
+                    self.kept.made(cell)
+            return function
+
+        return noted
+
+    gone_through = staticmethod(gone_through)
+    """Called with what comprehensions go through."""
     made = staticmethod(note_made)
     """Called with every list, dict and set that a rewritten function makes."""
     summed = staticmethod(builtin_functions.summed)
@@ -287,13 +311,35 @@ class Hooks:
     def store(self, value: Any, x: Any, index: Any) -> None:
         """``x[index] = value``"""
         if current_block() is not None:
-            if type(x) in (list, dict) and is_undecided(index):
+            if isinstance(x, list | dict) and is_undecided(index):
                 refuse_change(x, f"an element of a {type(x).__name__} is set at a traced index")
-            elif type(x) in (list, dict):
-                Place("element", x, index).check()
+            elif isinstance(x, list | dict):
+                self._check_element(x, index)
             elif isinstance(x, np.ndarray) and not INSIDE.becomes_traced(x):
                 refuse_change(x, "an element of an array that is not traced is set")
+            elif type(x) is not Tracer and not INSIDE.is_open(x):
+                refuse_change(x, f"an element of a {type(x).__name__} is set")
         x[index] = value
+
+    def _check_element(self, x: Any, index: Any) -> None:
+        """Have the block carry an element of a list or dict."""
+        slices = isinstance(x, list) and isinstance(index, builtins.slice)
+        made_up = isinstance(x, dict) and hasattr(type(x), "__missing__") and index not in x
+        if slices or made_up:
+            refuse_change(x, f"elements of a {type(x).__name__} are set that may not be there")
+        Place("element", x, index).check()
+
+    def delete(self, x: Any, index: Any) -> None:
+        """``del x[index]``"""
+        refuse_change(x, f"an element of a {type(x).__name__} is deleted")
+        del x[index]
+
+    def augmented(self, operation: str, x: Any, value: Any) -> Any:
+        """What ``x += value`` and its kin bind the name to."""
+        check_augmented(x)
+        if current_block() is not None and isinstance(x, np.ndarray) and not INSIDE.becomes_traced(x):
+            refuse_change(x, "an array that is not traced is changed in place")
+        return getattr(operator, operation)(x, value)
 
     def set_attribute(self, value: Any, x: Any, name: str) -> None:
         """``x.name = value``"""

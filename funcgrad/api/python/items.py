@@ -15,6 +15,7 @@ import numpy as np
 from funcgrad.api.arguments import here
 from funcgrad.api.python.cells import is_undecided
 from funcgrad.api.python.loops import Items
+from funcgrad.api.python.recording import note_made
 from funcgrad.errors import DtypeError, TracedBranchError
 from funcgrad.ops.extremes import maximum, minimum
 from funcgrad.tracing.tracer import Tracer
@@ -94,12 +95,16 @@ def zipped(*parts: Any, strict: bool = False) -> Any:
     """``zip``, which can be recorded where all its parts can."""
     if parts and not strict and all(recordable_items(x) for x in parts):
         return Zipped(parts)
-    return builtins.zip(*parts, strict=strict)
+    return note_made(builtins.zip(*parts, strict=strict))
 
 
 def enumerated(iterable: Any, start: Any = 0) -> Any:
     """``enumerate``, which can be recorded where its argument can."""
-    return Zipped([iterable], start) if recordable_items(iterable) else builtins.enumerate(iterable, start)
+    return (
+        Zipped([iterable], start)
+        if recordable_items(iterable)
+        else note_made(builtins.enumerate(iterable, start))
+    )
 
 
 def backwards(iterable: Any) -> Any:
@@ -108,7 +113,7 @@ def backwards(iterable: Any) -> Any:
         return iterable[::-1]
     if isinstance(iterable, TracedRange | Tracer | np.ndarray) and recordable_items(iterable):
         return Reversed(iterable)
-    return builtins.reversed(iterable)
+    return note_made(builtins.reversed(iterable))
 
 
 def items_of(x: Any) -> Items:

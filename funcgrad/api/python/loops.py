@@ -31,6 +31,7 @@ from funcgrad.api.python.cells import (
     shown,
     taken_apart,
 )
+from funcgrad.api.python.outside import check_names_changed_by
 from funcgrad.api.python.recording import Place, recorded_block, with_places
 from funcgrad.errors import FuncgradError, ShapeError, TracedBranchError, TreeError
 from funcgrad.ir.avals import Aval
@@ -235,7 +236,7 @@ def recorded_trip(
     """
     carried = Carried(loop, entry)
     n = len(lead)
-    known = [*loop.state.names, *appended.names]
+    known = [*loop.state.known, *appended.names]
     while True:
         kept: set[str] = set()
         invariant: set[str] = set()
@@ -247,7 +248,8 @@ def recorded_trip(
             loop.state.bind(given)
             try:
                 before = {name: fingerprint_of(value) for name, value in given.items()}
-                others = other_cells(cells_of(loop.block))
+                others = other_cells({**cells_of(loop.block), **loop.state.cells})
+                check_names_changed_by(loop.block)
                 heads = run(tracers[:n], tracers[n + count :])
                 refuse_changed(others, loop.what, loop.line)
                 values = {name: value for name, value in loop.state.values().items() if name in given}
@@ -423,7 +425,7 @@ def repeated(
 
         avals = [*lead_avals, *trip.carried.avals]
         decided = recorded_block(
-            deciding, avals, places, loop.name, loop.what, loop.line, known=loop.state.names
+            deciding, avals, places, loop.name, loop.what, loop.line, known=loop.state.known
         )
         starts = [x for x, _ in lead]
         prepared[:] = [(trip, lambda: finish_repeated(loop, entry, trip, decided, places, starts))]

@@ -121,7 +121,7 @@ class Place:
     def cell_contents(self) -> None:
         if self._kind == "attribute":
             delattr(self._owner, self._key)
-        elif type(self._owner) is dict:
+        elif isinstance(self._owner, dict):
             del self._owner[self._key]
 
     def check(self) -> None:
@@ -145,7 +145,7 @@ def with_places(attempt: Callable[[list[Tracer], list[Place]], T]) -> T:
     """What `attempt` returns, given all arrays of outer traces and places in objects that it changes."""
     places: list[Tracer] = []
     objects: dict[str, Place] = {}
-    while True:
+    for _ in range(MOST_ATTEMPTS):
         try:
             return attempt(places, list(objects.values()))
         except OuterWrite as found:
@@ -155,6 +155,15 @@ def with_places(attempt: Callable[[list[Tracer], list[Place]], T]) -> T:
                 raise
             places = [*places, *found.roots]
             objects.update({place.name: place for place in found.objects})
+    raise TracedBranchError(
+        "a block that is recorded changes other objects each time that it is recorded",
+        source=here(),
+        remedy="Let the block bind names or write arrays, which are carried.",
+    )
+
+
+MOST_ATTEMPTS = 100
+"""How often a block is recorded again for what it changes."""
 
 
 def recorded_block(

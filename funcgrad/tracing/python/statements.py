@@ -212,8 +212,10 @@ class StatementRewriter(ExpressionRewriter):
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
         if isinstance(node.target, ast.Name):
-            self.generic_visit(node)
-            return node
+            read = at(node.target, ast.Name(node.target.id, ast.Load()))
+            operator = at(node, ast.Constant(operator_name(node.op)))
+            value = self.hooked(node, "augmented", operator, read, self.visit(node.value))
+            return at(node, ast.copy_location(ast.Assign([node.target], value), node))
         operator = at(node, ast.Constant(operator_name(node.op)))
         if isinstance(node.target, ast.Attribute):
             name = at(node, ast.Constant(self._mangled(node.target.attr)))
@@ -224,6 +226,16 @@ class StatementRewriter(ExpressionRewriter):
         return at(
             node, ast.Expr(self.hooked(node, "augment", operator, array, index, self.visit(node.value)))
         )
+
+    def visit_Delete(self, node: ast.Delete) -> ast.stmt | list[ast.stmt]:
+        out: list[ast.stmt] = []
+        for target in node.targets:
+            if isinstance(target, ast.Subscript):
+                place = self.visit(target.value), self.index(self.visit(target.slice))
+                out.append(at(node, ast.Expr(self.hooked(node, "delete", *place))))
+            else:
+                out.append(at(node, ast.Delete([self.visit(target)])))
+        return out
 
     def _mangled(self, attribute: str) -> str:
         """What Python makes of an attribute with two underscores in front, inside of a class."""
@@ -247,6 +259,11 @@ class StatementRewriter(ExpressionRewriter):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
         node.decorator_list = [self.visit(x) for x in node.decorator_list]
         self._visit_defaults(node.args)
+        mine = (self._bound | parameter_names(self._arguments)) - self._nonlocals - self._globals
+        changed = sorted(names_changed_by_calls([node]) & mine)
+        if changed:
+            names = ast.Tuple([ast.Constant(x) for x in changed], ast.Load())
+            node.decorator_list.append(self.hooked(node, "closing", names))
         if not suspends(node):
             node.body = rewritten_body(node, self._owner)
         return node
@@ -267,7 +284,7 @@ class StatementRewriter(ExpressionRewriter):
         return self._inside_of(node) if made is None else made
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
-        return self._inside_of(node)
+        return self.hooked(node, "made", self._inside_of(node))
 
     visit_SetComp = visit_DictComp = visit_GeneratorExp  # type: ignore[assignment]
 
@@ -276,6 +293,8 @@ class StatementRewriter(ExpressionRewriter):
         around, self._before = self._before, None
         self.generic_visit(node)
         self._before = around
+        for part in node.generators:  # type: ignore[attr-defined]
+            part.iter = self.hooked(part.iter, "gone_through", part.iter)
         return node
 
     def _as_loop(self, node: ast.ListComp | ast.GeneratorExp, kind: str) -> ast.expr | None:

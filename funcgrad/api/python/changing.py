@@ -1,0 +1,108 @@
+"""What a call changes in an object: a container's elements, where an iterator is, the state of a generator.
+
+A block is recorded once, so what it changes in an object that was made outside of it would be changed once,
+however often it runs. What is known to change nothing is called; anything else is refused, before it runs.
+"""
+
+from __future__ import annotations
+
+import array
+import builtins
+import collections
+import io
+import random
+from collections.abc import Iterator
+from types import BuiltinMethodType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from funcgrad.api.python.recording import current_block, refuse_change
+
+__all__ = ["advanced", "check_augmented", "check_call", "gone_through"]
+
+CONTAINERS = (
+    *(list, dict, set, bytearray, array.array, collections.deque),
+    *(collections.UserDict, collections.UserList),
+)
+_CHANGING = frozenset(
+    {
+        *("append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "setdefault"),
+        *("popitem", "add", "discard", "appendleft", "popleft", "extendleft", "rotate", "move_to_end"),
+        *("subtract", "intersection_update", "difference_update", "symmetric_difference_update"),
+        *("frombytes", "fromlist", "byteswap", "__setitem__", "__delitem__", "__iadd__"),
+    }
+)
+_CHANGING_ARRAYS = frozenset(
+    {"fill", "sort", "partition", "put", "itemset", "resize", "setfield", "setflags", "byteswap"}
+)
+_NEVER_CHANGED = (
+    *(str, bytes, int, float, complex, tuple, frozenset, range, slice, type, ModuleType, type(None)),
+    *(np.generic, np.dtype, np.ufunc),
+)
+_FIRST_IS_CHANGED = frozenset(
+    {
+        *("_heapq.heappush", "_heapq.heappop", "_heapq.heapify", "_heapq.heapreplace", "_heapq.heappushpop"),
+        *("_bisect.insort", "_bisect.insort_left", "_bisect.insort_right"),
+        *("builtins.setattr", "builtins.delattr", "_operator.setitem", "_operator.delitem"),
+    }
+)
+"""Functions of Python's own that change their first argument."""
+
+
+def check_call(function: Any) -> Any:
+    """What is called in a block instead of a method or function of C code; raises where it changes an object.
+
+    None where it is called as it is.
+    """
+    owner = function.__self__
+    name = function.__name__
+    if isinstance(owner, CONTAINERS):
+        if name in _CHANGING:
+            refuse_change(owner, f"a {type(owner).__name__} from outside is changed ({name})")
+        return None
+    if type(function) is MethodType and isinstance(function.__func__, FunctionType):
+        if isinstance(owner, random.Random):
+            refuse_change(owner, f"a Random from outside, which {name}() changes, is used")
+        return None
+    if isinstance(owner, np.ndarray):
+        if name in _CHANGING_ARRAYS:
+            refuse_change(owner, f"an array that is not traced is changed ({name})")
+        return None
+    if isinstance(owner, ModuleType):
+        return changing_first(function) if f"{owner.__name__}.{name}" in _FIRST_IS_CHANGED else None
+    if not isinstance(owner, _NEVER_CHANGED):
+        kind = type(owner).__name__
+        refuse_change(owner, f"a {kind} from outside, which {name}() may change, is used")
+    return None
+
+
+def changing_first(function: BuiltinMethodType) -> Any:
+    """The function, where its first argument may be changed."""
+
+    def changing(*args: Any, **kwargs: Any) -> Any:
+        if args:
+            kind = type(args[0]).__name__
+            refuse_change(args[0], f"a {kind} from outside is changed ({function.__name__})")
+        return function(*args, **kwargs)
+
+    return changing
+
+
+def advanced(iterator: Any, *default: Any) -> Any:
+    """``next``"""
+    refuse_change(iterator, "an iterator from outside is advanced")
+    return builtins.next(iterator, *default)
+
+
+def gone_through(iterable: Any) -> Any:
+    """The argument; raises where a block would use up an iterator that was made outside of it."""
+    if current_block() is not None and isinstance(iterable, Iterator):
+        refuse_change(iterable, "an iterator from outside is gone through")
+    return iterable
+
+
+def check_augmented(x: Any) -> None:
+    """Raise where ``x += y`` in a block would change an object that was made outside of it."""
+    if current_block() is not None and isinstance(x, (*CONTAINERS, io.IOBase)):
+        refuse_change(x, f"a {type(x).__name__} from outside is changed in place")
