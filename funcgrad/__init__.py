@@ -35,6 +35,7 @@ if _typing.TYPE_CHECKING:
     from funcgrad.api.callback import pure_callback
     from funcgrad.api.control import cond, fori_loop, scan, switch, while_loop
     from funcgrad.api.explain import explain
+    from funcgrad.api.export import export
     from funcgrad.api.flat import ravel_pytree
     from funcgrad.api.interop import low_level_callable, njit_callable
     from funcgrad.api.profile import profile
@@ -61,6 +62,7 @@ __all__ = [
     "distribute",
     "eval_shape",
     "explain",
+    "export",
     "extend",
     "fori_loop",
     "grad",
@@ -108,6 +110,7 @@ _LAZY_FUNCTIONS = {
     "cond": "funcgrad.api.control",
     "distribute": "funcgrad.distributed",
     "explain": "funcgrad.api.explain",
+    "export": "funcgrad.api.export",
     "fori_loop": "funcgrad.api.control",
     "low_level_callable": "funcgrad.api.interop",
     "map": "funcgrad.lax",

@@ -400,6 +400,22 @@ class JittedFunction(TransformedFunction[P, R]):
             start += count
         return frozenset(found)
 
+    def copied(self) -> JittedFunction[P, R]:
+        """The same function with the same options, of which nothing has been made yet."""
+        return JittedFunction(self._fun, self._options)
+
+    def traced_leaves(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[int]:
+        """The numbers of the leaves of the arguments that are not static."""
+        numbers = {n % len(args) for n in self._static if -len(args) <= n < len(args)}
+        found: list[int] = []
+        start = 0
+        named = [(key in self._static_names, kwargs[key]) for key in sorted(kwargs)]
+        for static, value in [*[(n in numbers, x) for n, x in enumerate(args)], *named]:
+            count = len(tree.leaves(value))
+            found += [] if static else range(start, start + count)
+            start += count
+        return found
+
     # -- looking inside ------------------------------------------------------------------------------------
 
     def _repr_html_(self) -> str:

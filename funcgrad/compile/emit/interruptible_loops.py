@@ -50,7 +50,7 @@ def counted_loop(writer: Writer, turn: str, length: int, flops: float) -> Iterat
     """
     local = writer.local
     count = local.symbol(length)
-    if flops * length <= POLL_EVERY:
+    if local.portable or flops * length <= POLL_EVERY:
         with writer.block(f"for {turn} in range({count}):"):
             yield
         return
@@ -79,11 +79,16 @@ class Turns:
 
     def begin(self, capacity: str) -> None:
         """Before the loop."""
+        if self.writer.local.portable:
+            self.next = capacity
+            return
         self.writer.line(f"{self.polled} = {self.trips}")
         self._set_next(capacity)
 
     def poll(self, capacity: str) -> None:
         """Where the count is `next`, and the capacity has been seen to."""
+        if self.writer.local.portable:
+            return
         with self.writer.block(f"if {self.count} == {self.polled}:"):
             self.writer.line(f"{self.polled} = {self.polled} + {self.trips}")
             write_poll(self.writer)
@@ -103,6 +108,8 @@ def write_trip(writer: Writer, flops: float) -> None:
 
 
 def _pay(writer: Writer, cost: str) -> None:
+    if writer.local.portable:
+        return
     budget = writer.local.budget()
     writer.line(f"{budget} = {budget} - {cost}")
     with writer.block(f"if {budget} < 0:"):

@@ -23,6 +23,9 @@ WRITTEN_OUT = 4
 class Locals:
     """Names, memory and symbols of a kernel that is being made."""
 
+    portable = False
+    """Whether the text is for another process: it knows no addresses, threads and signals of this one."""
+
     def __init__(self, taken: Iterable[str]) -> None:
         self._taken = {*taken, *RESERVED}
         self._names: dict[Var, str] = {}

@@ -47,6 +47,10 @@ class Tape:
 
     def begin(self, writer: Writer, entries: str) -> None:
         """Ask for memory."""
+        if writer.local.portable:
+            each = max(math.prod(self.aval.shape), 1)
+            writer.line(f"{self.name} = np.empty({entries} * {each}, np.{self.aval.dtype})")
+            return
         writer.line(
             f"{self.name} = as_{dtype_name(self.aval.dtype)}(malloc({self.bytes_of(writer, entries)}))"
         )
@@ -56,6 +60,10 @@ class Tape:
 
     def grow(self, writer: Writer, entries: str) -> None:
         """Ask for more."""
+        if writer.local.portable:
+            each = max(math.prod(self.aval.shape), 1)
+            writer.line(f"{self.name} = grown({self.name}, {entries} * {each})")
+            return
         more = f"realloc({self.name}, {self.bytes_of(writer, entries)})"
         grown = writer.local.fresh("grown")
         writer.line(f"{grown} = as_{dtype_name(self.aval.dtype)}({more})")
@@ -65,6 +73,8 @@ class Tape:
 
     def end(self, writer: Writer) -> None:
         """Give the memory back."""
+        if writer.local.portable:
+            return
         writer.cleanups.remove(f"free({self.name})")
         writer.line(f"free({self.name})")
 

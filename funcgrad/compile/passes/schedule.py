@@ -345,6 +345,7 @@ class Scheduler:
     def buffer_like(self, aval: Aval, hint: str = "") -> View:
         """A new block of memory for an array, in row-major order."""
         view = View.whole(self.local.scratch(aval.dtype, aval.size, hint), aval.shape)
+        view.buffer.shape = aval.shape
         self.created.add(view.buffer)
         return view
 

@@ -31,7 +31,7 @@ class Buffer:
         self.size = size
         """Number of elements."""
         self.shape: Shape = ()
-        """The shape of an input or output array."""
+        """The shape of the array that it holds, where it holds one."""
         self.role = role
         """``input``, ``captured``, ``output``, ``scratch``, ``clock``, ``failure``, ``signals`` or
         ``tape``; of an ``index``, which is no memory, the k-th element is k."""

@@ -1,0 +1,320 @@
+"""What exported functions call, as functions of Python: their source is copied into the modules.
+
+They are written for Numba and run without it. Nothing here may use a name that is not defined here, apart
+from ``math`` and ``np``; what needs another decorator than ``njit()`` says so in `DECORATORS`.
+"""
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from functools import cache
+from types import FunctionType
+
+import numpy as np
+
+from funcgrad.compile.export.mathematics import function_source, is_known
+
+DECORATORS = {
+    "plus": 'numba.njit(fastmath={"reassoc", "contract"})',
+    "fma": 'numba.njit(fastmath={"contract"})',
+}
+"""Sums whose terms may be added in any order; a product and a sum that processors round once."""
+
+
+def plus(total, x):
+    """A step of a sum whose terms may be added in any order, so that loops can be vectorised."""
+    return total + x
+
+
+def fma(a, b, c):
+    """``a * b + c``, rounded once where the processor has an instruction for it."""
+    return a * b + c
+
+
+def select(condition, x, y):
+    """One of two numbers that are both known."""
+    return x if condition else y
+
+
+def bits_of(x):
+    """The bits of a number, as an integer."""
+    return np.float64(x).view(np.int64)
+
+
+def float_of(bits):
+    """The number that has these bits."""
+    return np.int64(bits).view(np.float64)
+
+
+def rounded_sum(x, y):
+    """A sum that nothing is fused with."""
+    return x + y
+
+
+def rounded_difference(x, y):
+    """A difference that nothing is fused with."""
+    return x - y
+
+
+def maximum(x, y):
+    """The larger of two numbers; NaN where one is."""
+    return x if (x > y) | np.isnan(x) else y
+
+
+def minimum(x, y):
+    """The smaller of two numbers; NaN where one is."""
+    return x if (x < y) | np.isnan(x) else y
+
+
+def fmax(x, y):
+    """The larger of two numbers, of which one may be NaN."""
+    return x if (x > y) | np.isnan(y) else y
+
+
+def fmin(x, y):
+    """The smaller of two numbers, of which one may be NaN."""
+    return x if (x < y) | np.isnan(y) else y
+
+
+def signbit(x):
+    """Whether the sign is minus."""
+    return math.copysign(1.0, x) < 0.0
+
+
+def grown(tape, size):
+    """A longer array that begins with the elements of another."""
+    longer = np.empty(size, tape.dtype)
+    longer[: tape.size] = tape
+    return longer
+
+
+def part(x, start):
+    """What follows in a flat array from a place on."""
+    return x[start:]
+
+
+def rows_of(x, rows, columns, leading):
+    """The matrix in a flat array whose rows begin `leading` elements apart."""
+    if leading == columns:
+        return x[: rows * columns].reshape((rows, columns))
+    found = np.empty((rows, columns), x.dtype)
+    for i in range(rows):
+        for j in range(columns):
+            found[i, j] = x[i * leading + j]
+    return found
+
+
+def every(x, count, step):
+    """As many elements of a flat array, `step` apart."""
+    return np.ascontiguousarray(x[: (count - 1) * step + 1 : step])
+
+
+def product(a, b, out):
+    """The product of two matrices, written to the beginning of a flat array."""
+    np.dot(a, b, out[: a.shape[0] * b.shape[1]].reshape((a.shape[0], b.shape[1])))
+
+
+def product_with_vector(a, x, out):
+    """The product of a matrix and a vector, written to the beginning of a flat array."""
+    np.dot(a, x, out[: a.shape[0]])
+
+
+def floor_divide(x, y):
+    """The whole part of a quotient, rounded down, as NumPy has it."""
+    if y == 0.0:
+        return x / y
+    rest = math.fmod(x, y) if abs(x) < np.inf else np.nan
+    quotient = (x - rest) / y
+    if rest != 0.0 and (y < 0.0) != (rest < 0.0):
+        quotient -= 1.0
+    if quotient == 0.0:
+        return math.copysign(0.0, x / y)
+    whole = np.floor(quotient)
+    return whole + 1.0 if quotient - whole > 0.5 else whole
+
+
+def order_bits(x):
+    """A number as unsigned bits that are ordered as numbers are: NaN last, zeros of both signs equal."""
+    if np.isnan(x):
+        return np.uint64(18446744073709551615)
+    bits = bits_of(x + 0.0)
+    return np.int64(bits ^ ((bits >> 63) | -9223372036854775808)).view(np.uint64)
+
+
+def order_of_integers(x):
+    """A whole number as unsigned bits that are ordered as numbers are."""
+    return np.int64(np.int64(x) ^ -9223372036854775808).view(np.uint64)
+
+
+def order_of_unsigned(x):
+    """A whole number without a sign as 64 bits."""
+    return np.uint64(x)
+
+
+def high_product(x, y):
+    """The upper half of the product of two words of 64 bits."""
+    low, half = np.uint64(4294967295), np.uint64(32)
+    x0, x1, y0, y1 = x & low, x >> half, y & low, y >> half
+    middle = x1 * y0 + ((x0 * y0) >> half)
+    other = x0 * y1 + (middle & low)
+    return x1 * y1 + (middle >> half) + (other >> half)
+
+
+def philox_block(k0, k1, c0, c1, c3):
+    """Four random words: Philox4x64 with ten rounds (Salmon, Moraes, Dror and Shaw, 2011)."""
+    c2 = np.uint64(0)
+    for _ in range(10):
+        high0 = high_product(c0, np.uint64(15197193596820024467))
+        low0 = c0 * np.uint64(15197193596820024467)
+        high1 = high_product(c2, np.uint64(14581110107779764567))
+        low1 = c2 * np.uint64(14581110107779764567)
+        c0, c1, c2, c3 = high1 ^ c1 ^ k0, low1, high0 ^ c3 ^ k1, low0
+        k0 = k0 + np.uint64(11400714819323198485)
+        k1 = k1 + np.uint64(13503953896175478587)
+    return c0, c1, c2, c3
+
+
+def philox(k0, k1, start, stream, out, count):
+    """Write random words of 64 bits: those of a key, from a block on."""
+    for b in range((count + 3) // 4):
+        c0 = np.uint64(start) + np.uint64(b)
+        c1 = np.uint64(1) if c0 < np.uint64(start) else np.uint64(0)
+        words = philox_block(k0, k1, c0, c1, np.uint64(stream))
+        for k in range(min(4, count - 4 * b)):
+            out[4 * b + k] = words[k]
+
+
+def philox_halves(k0, k1, start, stream, out, count):
+    """Write random words of 64 bits as two of 32, the lower half first."""
+    words = np.empty(count, np.uint64)
+    philox(k0, k1, start, stream, words, count)
+    for k in range(count):
+        out[2 * k] = words[k] & np.uint64(4294967295)
+        if 2 * k + 1 < out.size:
+            out[2 * k + 1] = words[k] >> np.uint64(32)
+
+
+def substituted(a, b, lower, unit):
+    """The solution of a triangular system, row by row."""
+    n, columns = b.shape
+    x = b.copy()
+    for step in range(n):
+        i = step if lower else n - 1 - step
+        for k in range(0 if lower else i + 1, i if lower else n):
+            for j in range(columns):
+                x[i, j] -= a[i, k] * x[k, j]
+        if not unit:
+            for j in range(columns):
+                x[i, j] /= a[i, i]
+    return x
+
+
+def cofactors(a):
+    """The cofactors of a matrix that has an inverse."""
+    return np.linalg.det(a) * np.linalg.inv(a).T
+
+
+def with_coupling(pair):
+    """Eigenvalues and eigenvectors, and zeros for what couples equal eigenvalues."""
+    return pair[0], pair[1], np.zeros_like(pair[1])
+
+
+def svd_with_coupling(a, full):
+    """Singular vectors and values, and zeros for what couples equal values."""
+    u, s, vh = np.linalg.svd(a, full)
+    return u, s, vh, np.zeros((s.size, s.size), a.dtype)
+
+
+def by_triangles(n, below, diagonal, above):
+    """A square matrix of three numbers: below its diagonal, on it, and above."""
+    found = np.full((n, n), above)
+    for i in range(n):
+        found[i, i] = diagonal
+        for j in range(i):
+            found[i, j] = below
+    return found
+
+
+def nothing_of(w):
+    """What is as good as zero beside some numbers."""
+    return np.max(np.abs(w)) * (4.0 * w.size * np.finfo(w.dtype).eps)
+
+
+def inverse_gaps(w):
+    """``1 / (w[j] - w[i])`` for pairs of numbers, 0 where they are as good as equal."""
+    found = np.zeros((w.size, w.size), w.dtype)
+    least = nothing_of(w)
+    for i in range(w.size):
+        for j in range(w.size):
+            if abs(w[j] - w[i]) > least:
+                found[i, j] = 1.0 / (w[j] - w[i])
+    return found
+
+
+def inverse_sums(w):
+    """``1 / (w[j] + w[i])`` for pairs of numbers, 0 where both are as good as zero."""
+    found = np.zeros((w.size, w.size), w.dtype)
+    least = nothing_of(w)
+    for i in range(w.size):
+        for j in range(w.size):
+            if abs(w[j] + w[i]) > least:
+                found[i, j] = 1.0 / (w[j] + w[i])
+    return found
+
+
+def inverse_values(w):
+    """``1 / w``, 0 where it is as good as zero."""
+    found = np.zeros(w.size, w.dtype)
+    least = nothing_of(w)
+    for i in range(w.size):
+        if abs(w[i]) > least:
+            found[i] = 1.0 / w[i]
+    return found
+
+
+def repeated_pairs(w):
+    """1 for each pair of different numbers that are as good as equal."""
+    found = np.zeros((w.size, w.size), w.dtype)
+    least = nothing_of(w)
+    for i in range(w.size):
+        for j in range(w.size):
+            if i != j and abs(w[j] - w[i]) <= least:
+                found[i, j] = 1.0
+    return found
+
+
+@cache
+def functions() -> dict[str, str]:
+    """The source of every function of this library, by name."""
+    found = {}
+    for name, value in list(globals().items()):
+        if isinstance(value, FunctionType) and value.__module__ == __name__ and name not in _OURS:
+            found[name] = inspect.getsource(value).rstrip()
+    return found
+
+
+_OURS = ("functions", "needed")
+
+
+def needed(text: str) -> dict[str, str]:
+    """The functions that a text calls and those that these call, each after what it calls itself.
+
+    >>> list(needed("y = exp2(x)"))
+    ['select', 'fma', 'bits_of', 'float_of', 'exp2']
+    """
+    found: dict[str, str] = {}
+
+    def visit(caller: str) -> None:
+        for name in dict.fromkeys(re.findall(r"\b([A-Za-z_]\w*)\(", caller)):
+            if name in found or re.search(rf"\bdef {name}\(", caller):
+                continue
+            source = functions().get(name) or (function_source(name) if is_known(name) else None)
+            if source is not None:
+                visit(source)
+                found[name] = source
+
+    visit(text)
+    return found

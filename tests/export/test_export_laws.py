@@ -1,0 +1,79 @@
+"""Every primitive on its samples: exported and run without funcgrad, or refused by name."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from lawbook.cases import Case, cases, classes
+from lawbook.numerics import assert_close
+from standalone import run_standalone
+
+from funcgrad.compile.export.bodies import program_module
+from funcgrad.compile.passes.schedule import NotLowered
+from funcgrad.tracing.primitive import Primitive
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+# What the factors are is a matter between this primitive and the one that solves with them.
+UNCOMPARED = ("lu_factors",)
+
+
+@functools.cache
+def samples() -> list[Case]:
+    return [case for case in cases() if case.dtype == np.float64 and not meets_infinity(case)]
+
+
+def meets_infinity(case: Case) -> bool:
+    """Where native code is right and NumPy need not be, or says so: infinity beside strong zeros."""
+    values = case.values(case.rng())
+    return case.cls.name.startswith("strong_zero") and not all(np.all(np.isfinite(x)) for x in values)
+
+
+@functools.cache
+def modules() -> dict[str, str | NotLowered]:
+    """The module of every sample, or why there is none."""
+    found: dict[str, str | NotLowered] = {}
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", RuntimeWarning)
+        for case in samples():
+            try:
+                found[case.id] = program_module(case.program(case.values(case.rng())), "law")
+            except NotLowered as error:
+                found[case.id] = error
+    return found
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the modules of all samples compute."""
+    exported = [case for case in samples() if isinstance(modules()[case.id], str)]
+    jobs = [("law", str(modules()[case.id]), [tuple(case.values(case.rng()))]) for case in exported]
+    answers = run_standalone(jobs, tmp_path_factory.mktemp("laws"), compiled=False)
+    return {case.id: answer for case, (answer,) in zip(exported, answers, strict=True)}
+
+
+@pytest.mark.parametrize("cls", classes(), ids=lambda cls: cls.name)
+def test_exported_or_refused(cls: type[Primitive], results: dict[str, Any]) -> None:
+    for case in [case for case in samples() if case.cls is cls and cls.name not in UNCOMPARED]:
+        module = modules()[case.id]
+        if isinstance(module, NotLowered):
+            assert str(module), case.id
+            continue
+        with np.errstate(all="ignore"):
+            values = case.values(case.rng())
+            wanted = case.program(values).evaluate(*values)
+        found = results[case.id]
+        assert not isinstance(found, str), f"{case.id}: {found}"
+        for x, y in zip(found, wanted, strict=True):
+            assert np.asarray(x).dtype == np.asarray(y).dtype, case.id
+            assert np.shape(x) == np.shape(y), case.id
+            assert_close(x, y)
+
+
+def test_most_are_exported() -> None:
+    exported = {case.cls.name for case in samples() if isinstance(modules()[case.id], str)}
+    assert len(exported) > 130

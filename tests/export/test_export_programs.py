@@ -1,0 +1,59 @@
+"""Programs as users write them: exported, run without funcgrad, compared with what funcgrad computes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from programs import CASES, Case
+from standalone import run_standalone
+
+import funcgrad as fg
+
+
+def assert_same(found: Any, wanted: Any) -> None:
+    """Results alike in structure, dtype and value."""
+    assert not isinstance(found, str), found
+    xs, ys = fg.tree.leaves(found), fg.tree.leaves(wanted)
+    assert len(xs) == len(ys)
+    for x, y in zip(xs, ys, strict=True):
+        assert np.shape(x) == np.shape(y)
+        double = np.asarray(y).dtype.char in "dDl"
+        np.testing.assert_allclose(x, y, rtol=1e-9 if double else 1e-5, atol=1e-10 if double else 1e-5)
+
+
+def calls(case: Case) -> list[tuple[Any, ...]]:
+    return [case.example, *case.others]
+
+
+@pytest.fixture(scope="module")
+def interpreted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
+    """What the modules compute with Python as their interpreter: Numba's machine code is asked below."""
+    made = {name: fg.export(case.function)(*case.example) for name, case in CASES.items()}
+    jobs = [(m.name, m.text, calls(CASES[name])) for name, m in made.items()]
+    answers = run_standalone(jobs, tmp_path_factory.mktemp("programs"), compiled=False)
+    return dict(zip(CASES, answers, strict=True))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_interpreted_without_funcgrad(name: str, interpreted: dict[str, list[Any]]) -> None:
+    for args, result in zip(calls(CASES[name]), interpreted[name], strict=True):
+        assert_same(result, CASES[name].function(*args))
+
+
+COMPILED = (
+    *("gradient of a ridge", "hessian", "loop with a branch", "while loop", "writes in a loop"),
+    *("network of dicts", "scan of named tuples", "gaussian process", "labels", "single precision"),
+)
+"""Of these Numba makes machine code in the tests: seconds for each."""
+
+
+def test_compiled_without_funcgrad(tmp_path: Path) -> None:
+    cases = [CASES[name] for name in COMPILED]
+    made = [fg.export(case.function)(*case.example) for case in cases]
+    jobs = [(m.name, m.text, calls(case)) for m, case in zip(made, cases, strict=True)]
+    for case, found in zip(cases, run_standalone(jobs, tmp_path), strict=True):
+        for args, result in zip(calls(case), found, strict=True):
+            assert_same(result, case.function(*args))
