@@ -331,7 +331,7 @@ class _LibraryFiles(dict[str, bool]):
         return found
 
 
-_library_files = _LibraryFiles()
+library_files = _LibraryFiles()
 
 
 def is_library_code(code: CodeType) -> bool:
@@ -340,7 +340,7 @@ def is_library_code(code: CodeType) -> bool:
     >>> is_library_code(user_location.__code__), is_library_code((lambda x: x).__code__)
     (True, False)
     """
-    return _library_files[code.co_filename]
+    return library_files[code.co_filename]
 
 
 def user_location(depth: int = 1) -> tuple[CodeType, int]:
@@ -351,7 +351,7 @@ def user_location(depth: int = 1) -> tuple[CodeType, int]:
     a thread that runs a library function, the outermost frame is the answer.
     """
     frame = _getframe(depth)
-    while _library_files[(code := frame.f_code).co_filename]:
+    while library_files[(code := frame.f_code).co_filename]:
         outer = frame.f_back
         if outer is None:
             break
@@ -375,7 +375,7 @@ def user_location_of(error: BaseException) -> tuple[CodeType, int] | None:
     entry = error.__traceback__
     while entry is not None:
         code = entry.tb_frame.f_code
-        if not _library_files[code.co_filename]:
+        if not library_files[code.co_filename]:
             found = code, entry.tb_lasti
         entry = entry.tb_next
     return found

@@ -378,7 +378,7 @@ def test_a_stack_of_library_code_alone_answers_with_its_outermost_frame() -> Non
 def test_the_memory_of_file_names_is_bounded() -> None:
     for number in range(funcgrad.source._MOST_FILES + 10):
         is_library_code(compile("0", f"<cell {number}>", "exec"))
-    assert len(funcgrad.source._library_files) <= funcgrad.source._MOST_FILES
+    assert len(funcgrad.source.library_files) <= funcgrad.source._MOST_FILES
 
 
 def test_a_warning_at_the_user_stacklevel_names_the_users_line() -> None:

@@ -14,6 +14,7 @@ from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.tree.treedef import LEAF
 
 Argnums = int | Sequence[int]
 
@@ -60,16 +61,25 @@ class Selection:
         else:
             self.numbers = normalized_argnums(argnums, len(args), transform)
         chosen = args[self.numbers[0]] if self.single else tuple([args[n] for n in self.numbers])
+        if type(chosen) is np.ndarray:
+            self.leaves, self.treedef = [chosen], LEAF
+            return
         leaves, self.treedef = tree.flatten(chosen)
         self.leaves = plain_leaves(leaves)
 
     def call(self, function: Callable[..., Any], leaves: Sequence[Any]) -> Any:
         """The function's result with `leaves` for the selected ones."""
-        chosen = tree.unflatten(self.treedef, leaves)
+        chosen = leaves[0] if self.treedef is LEAF else tree.unflatten(self.treedef, leaves)
+        if self.single and len(self.args) == 1:
+            return function(chosen, **self.kwargs)
         args = list(self.args)
         for n, value in zip(self.numbers, (chosen,) if self.single else chosen, strict=True):
             args[n] = value
         return function(*args, **self.kwargs)
+
+    def rebuilt(self, leaves: Sequence[Any]) -> Any:
+        """The selected arguments' structure with these leaves."""
+        return leaves[0] if self.treedef is LEAF else tree.unflatten(self.treedef, leaves)
 
     def path_of(self, index: int) -> str:
         """How the user would write the leaf at `index`, for messages."""

@@ -31,8 +31,6 @@ from funcgrad.transforms.reverse import gradient_of_record
 from funcgrad.transforms.simplify import simplify_program
 from funcgrad.transforms.transpose import gradient_program
 
-_ARRAYS = (np.ndarray, np.generic)
-
 CACHE_STEPS = 4_000_000
 """Recorded steps whose transformed Programs are kept: about a gigabyte if all were different."""
 
@@ -58,6 +56,11 @@ class TransformCache:
             )
         self.misses = 0
         """How many Programs had to be transformed."""
+
+    def find(self, key: Hashable) -> Any:
+        """The entry under `key`; None where there is none."""
+        found = self._entries.get(key)
+        return None if found is None else found[0]
 
     def get(self, key: Hashable, n_steps: int, build: Callable[[], Built]) -> Built:
         """The entry under `key`, built from `n_steps` recorded steps when it is missing."""
@@ -126,10 +129,14 @@ class Traced:
 
     def transformed(self, key: Hashable, build: Callable[[Program], Built]) -> Built:
         """What `build` makes of the recorded Program, kept by fingerprint."""
-        return self.kept(key, lambda: build(self.program))
+        return self._kept(self._key(key), lambda: build(self.program))
 
     def gradient(self, active: Sequence[bool], *, keeps_value: bool) -> Program:
         """The outputs (all, or all but the value), then the gradient of the value by the active inputs."""
+        key = self._key(("grad", keeps_value, active))
+        found: Program | None = CACHE.find(key)
+        if found is not None:
+            return found
         recorder = self.recorder
 
         def build() -> Program:
@@ -141,13 +148,16 @@ class Traced:
                 recorder, self.n_inputs, self.outputs, active, self._known, keeps_first=keeps_value
             )
 
-        return self.kept(("grad", keeps_value, active), build)
+        return self._kept(key, build)
 
-    def kept(self, key: Hashable, build: Callable[[], Built]) -> Built:
-        """What `build` makes of the record, kept by fingerprint."""
+    def _key(self, key: Hashable) -> Hashable:
         recorder = self.recorder
         made_for = (recorder.name, recorder.place())
-        full = (key, made_for, self.n_inputs, self._known, recorder.fingerprint(self.outputs))
+        return key, made_for, self.n_inputs, self._known, recorder.fingerprint(self.outputs)
+
+    def _kept(self, key: Hashable, build: Callable[[], Built]) -> Built:
+        """What `build` makes of the record, kept by fingerprint."""
+        recorder = self.recorder
 
         def build_now() -> Built:
             with collector_paused(len(recorder.steps)):
@@ -158,7 +168,7 @@ class Traced:
                         prefer_fast(part)
             return built
 
-        return CACHE.get(full, len(recorder.steps), build_now)
+        return CACHE.get(key, len(recorder.steps), build_now)
 
     def finished(self, program: Program) -> Program:
         """A transformed Program, simplified, that reuses what the trace has already evaluated.
@@ -187,8 +197,10 @@ def trace(
 ) -> Traced:
     """Record ``call(tracers of the leaves)``; `collect` picks the outputs from its result."""
     with Recorder(name_of(function), transform) as recorder:
-        values = [as_value(leaf) for leaf in leaves] if with_values else [NO_VALUE] * len(leaves)
-        tracers = [recorder.input(aval, value) for aval, value in zip(avals, values, strict=True)]
+        tracers = [
+            recorder.input(aval, as_value(leaf) if with_values else NO_VALUE)
+            for aval, leaf in zip(avals, leaves, strict=True)
+        ]
         try:
             result = call(tracers)
             if recorder.deferred and recorder.refused is not None:
@@ -210,17 +222,17 @@ def trace(
 
 def as_value(leaf: Any) -> Any:
     """A leaf as what evaluates: Python scalars become NumPy's, tracers are frozen."""
-    if isinstance(leaf, _ARRAYS):
+    if type(leaf) is np.ndarray or isinstance(leaf, np.generic):
         return leaf
     if type(leaf) is Tracer:
         leaf._recorder.require_open(leaf)
         return leaf.frozen()
-    return aval_of(leaf).dtype.type(leaf)
+    return leaf if isinstance(leaf, np.ndarray) else aval_of(leaf).dtype.type(leaf)
 
 
 def run(program: Program, operands: Sequence[Any]) -> Sequence[Any]:
     """Evaluate the Program, or record it in the innermost trace that an operand belongs to."""
-    recorder = recorder_of(operands)
+    recorder = recorder_of(operands) if Tracer in map(type, operands) else None
     if recorder is None:
         return program.evaluate(*operands)
     if prefers_fast(program):

@@ -194,8 +194,9 @@ def value_and_gradient_of(
         results = run(program, [*traced.operands, *traced.evaluated])
         n_all = len(traced.outputs) - (not keeps_value)
         n_outputs = n_all - len(outer.arrays)
-        outer.write(results[n_outputs:n_all])
-        gradient = tree.unflatten(selection.treedef, full_gradients(avals, results[n_all:]))
+        if outer.arrays:
+            outer.write(results[n_outputs:n_all])
+        gradient = selection.rebuilt(full_gradients(avals, results[n_all:]))
         if not keeps_value:
             return aux.rebuilt(results[:n_outputs]), gradient
         value = results[0]

@@ -33,6 +33,8 @@ class OuterWrites:
         """What the trace, which is about to end, leaves in them."""
         self._recorder = recorder = active_recorder()
         assert recorder is not None, "a trace is open"
+        if not recorder.moved:
+            return self.arrays
         found = {id(x): x for x, owner, *_ in recorder.moved if not owner.closed and x._recorder is recorder}
         bases = [x for x in found.values() if x._alias is None or x._alias.base is None]
         self.arrays = bases

@@ -92,6 +92,11 @@ def implementation_of(function: Any) -> Callable[..., Any] | None:
 
 def array_ufunc(self: Tracer, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """NumPy's protocol for ufuncs: ``np.sin(t)``, ``array + t``, ``np.add.reduce(t)``."""
+    if len(inputs) == 1 and inputs[0] is self and not kwargs and method == "__call__":
+        # The most frequent call, in which there is nothing to look for.
+        ours = FUNCTIONS.get(ufunc)
+        if ours is not None:
+            return ours(self)
     if any(type(x) is np.ndarray and x.dtype.hasobject for x in inputs):
         inputs = tuple([asoperand(x) for x in inputs])
     if self._recorder.keeps_arrays:

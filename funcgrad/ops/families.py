@@ -210,7 +210,7 @@ class Binary(Pointwise):
                 scalar = x.aval.scalar
                 out = self._inferred.get((x.aval, scalar))
                 if out is not None and x.aval.inexact and not recorder.closed:
-                    return recorder.append_typed((self, x._index, recorder.literal(y, scalar.dtype)), out)
+                    return recorder.append_typed((self, x._index, recorder.literal_typed(y, scalar)), out)
             elif kind is np.ndarray:
                 out = self._inferred.get((x.aval, Aval(y.shape, y.dtype)))
                 if out is not None and not recorder.closed:
@@ -222,7 +222,7 @@ class Binary(Pointwise):
                 scalar = y.aval.scalar
                 out = self._inferred.get((scalar, y.aval))
                 if out is not None and y.aval.inexact and not recorder.closed:
-                    return recorder.append_typed((self, recorder.literal(x, scalar.dtype), y._index), out)
+                    return recorder.append_typed((self, recorder.literal_typed(x, scalar), y._index), out)
             elif kind is np.ndarray:
                 out = self._inferred.get((Aval(x.shape, x.dtype), y.aval))
                 if out is not None and not recorder.closed:

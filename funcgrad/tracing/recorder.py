@@ -19,7 +19,7 @@ from funcgrad.errors import ConcretizationError, EscapedTracerError, FuncgradErr
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ir.steps import as_source
-from funcgrad.source import user_location
+from funcgrad.source import library_files, user_location
 from funcgrad.tracing.adapters import introduce
 from funcgrad.tracing.overwriting import may_be_overwritten
 from funcgrad.tracing.tracer import Tracer
@@ -38,6 +38,8 @@ RULE = "the derivative rule"
 
 DERIVATIVES = {"grad": 1, "vjp": 1, "linearize": 1, "jvp": 1, RULE: -1}
 """How many derivatives are still to be taken of what a transform records; a rule is one of them."""
+
+new_object = object.__new__
 
 NOWHERE: tuple[()] = ()
 """The location of an operation that no line of the user's is behind."""
@@ -144,9 +146,10 @@ class Recorder:
 
     def input(self, aval: Aval, value: Any = NO_VALUE) -> Tracer:
         """A new input; `value` is an array, an outer tracer, or NO_VALUE."""
-        index = len(self.steps)
+        avals = self.avals
+        index = len(avals)
         self.steps.append(aval)
-        self.avals.append(aval)
+        avals.append(aval)
         self.sources.append(None)
         self.operand_values.append(value)
         if value is not NO_VALUE:
@@ -165,7 +168,20 @@ class Recorder:
 
     def literal(self, value: Any, dtype: np.dtype[Any], weak: bool = True) -> int:
         """A scalar constant met by the trace, in the given dtype."""
-        return self._operand(Aval((), dtype, weak), dtype.type(value), True)
+        return self.literal_typed(value, Aval((), dtype, weak))
+
+    def literal_typed(self, value: Any, aval: Aval) -> int:
+        """As `literal`, where its aval is at hand."""
+        value = aval.dtype.type(value)
+        avals = self.avals
+        index = len(avals)
+        self.steps.append(aval)
+        avals.append(aval)
+        self.sources.append(None)
+        self.values[index] = value
+        self.operands.append((index, True))
+        self.operand_values.append(value)
+        return index
 
     def index_of(self, x: Any) -> int:
         """The index of a tracer of this trace, or of a value that thereby enters it."""
@@ -265,14 +281,25 @@ class Recorder:
         """Append a step with one result, whose aval is known. The hot path of all recording."""
         location = self.location
         if location is None:
-            # Operations call this and users call operations, so no nearer frame can be the user's.
-            location = user_location(3)
+            # As `user_location` does. Operations call this and users call operations, so no nearer frame can be
+            # the user's.
+            frame: Any = _getframe(2)
+            while library_files[(code := frame.f_code).co_filename] and frame.f_back is not None:
+                frame = frame.f_back
+            location = code, frame.f_lasti
         avals = self.avals
         index = len(avals)
         self.steps.append(step)
         avals.append(out)
         self.sources.append(location)
-        return Tracer(self, index, out)
+        # As Tracer(self, index, out), whose __init__ would take a third of the time of all this.
+        made: Tracer = new_object(Tracer)
+        made._recorder = self
+        made._index = index
+        made.aval = out
+        made._view = None
+        made._alias = None
+        return made
 
     # -- lazy evaluation -------------------------------------------------------------------------------
 
