@@ -62,7 +62,8 @@ class Selection:
             self.numbers = normalized_argnums(argnums, len(args), transform)
         chosen = args[self.numbers[0]] if self.single else tuple([args[n] for n in self.numbers])
         if type(chosen) is np.ndarray:
-            self.leaves, self.treedef = [chosen], LEAF
+            self.leaves: list[Any] = [chosen]
+            self.treedef = LEAF
             return
         leaves, self.treedef = tree.flatten(chosen)
         self.leaves = plain_leaves(leaves)

@@ -281,8 +281,7 @@ class Recorder:
         """Append a step with one result, whose aval is known. The hot path of all recording."""
         location = self.location
         if location is None:
-            # As `user_location` does. Operations call this and users call operations, so no nearer frame can be
-            # the user's.
+            # As `user_location`: operations call this, and users call operations.
             frame: Any = _getframe(2)
             while library_files[(code := frame.f_code).co_filename] and frame.f_back is not None:
                 frame = frame.f_back
