@@ -11,6 +11,8 @@ from typing import Literal
 __all__ = [
     "constructors",
     "constructors_are_seen",
+    "engine",
+    "engine_name",
     "notices",
     "notices_are_given",
     "tracebacks",
@@ -18,6 +20,8 @@ __all__ = [
 ]
 
 _NOTICES, _TRACEBACKS, _CONSTRUCTORS = "FUNCGRAD_NOTICES", "FUNCGRAD_TRACEBACKS", "FUNCGRAD_CONSTRUCTORS"
+_ENGINE = "FUNCGRAD_ENGINE"
+_ENGINES = ("direct", "numba")
 _OFF = ("0", "off", "no", "false")
 
 
@@ -69,3 +73,29 @@ def constructors(seen: bool) -> None:
 def constructors_are_seen() -> bool:
     """Whether traced functions see NumPy's constructors make arrays of traces."""
     return os.environ.get(_CONSTRUCTORS, "").lower() not in _OFF
+
+
+def engine(name: Literal["direct", "numba"]) -> None:
+    """Compile by our own translator (``"direct"``, as at first), or by Numba.
+
+    As ``FUNCGRAD_ENGINE=numba`` in the environment. It holds for kernels that are compiled
+    afterwards. Results are the same; the direct engine compiles sooner, and leaves to Numba what it declines.
+
+    >>> engine("direct")
+
+    Raises ValueError for any other name.
+    """
+    if name not in _ENGINES:
+        raise ValueError(f"engines are 'direct' and 'numba', not {name!r}")
+    os.environ[_ENGINE] = name
+
+
+def engine_name() -> str:
+    """The engine that compiles.
+
+    Raises ValueError where the environment names another.
+    """
+    name = os.environ.get(_ENGINE, "") or "direct"
+    if name not in _ENGINES:
+        raise ValueError(f"{_ENGINE} is {name!r}: engines are 'direct' and 'numba'")
+    return name

@@ -16,7 +16,6 @@ from scipy import special
 import funcgrad as fg
 from funcgrad.api.profile import Profile
 from funcgrad.compile.engines.direct.translate import translate
-from funcgrad.compile.engines.words import namespace
 from funcgrad.compile.measure.timed_kernels import KernelPiece
 from funcgrad.compile.measure.timings import Place, Reading, own_times
 
@@ -268,7 +267,7 @@ def test_clock_of_every_processor(
 ) -> None:
     monkeypatch.setattr(platform, "machine", lambda: machine)
     source = "def f(p, n):\n    out = as_i64(p[0])\n    out[0] = ticks()\n"
-    text = translate(source, ("f",), frozenset(), namespace())
+    text = translate(source, ("f",), frozenset(), {})
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     module = llvm.parse_assembly(text)

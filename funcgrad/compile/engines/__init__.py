@@ -1,1 +1,1 @@
-"""Kernel text to machine code: the translator (`direct`), the words of the language, LLVM, object files."""
+"""Kernel text to machine code: two translators to LLVM (`direct`, `numba`), which is chosen, object files."""

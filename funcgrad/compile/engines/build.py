@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -38,10 +38,12 @@ class Binary:
     code: bytes = field(repr=False)
     functions: tuple[str, ...]
     needs: tuple[str, ...]
+    engine: str = "direct"
+    """What made it of the text."""
 
     def load(self) -> Loaded:
         """Place the code in this process."""
-        return link_object(self.code, self.functions, self._imports())
+        return replace(link_object(self.code, self.functions, self._imports()), engine=self.engine)
 
     def _imports(self) -> dict[str, int]:
         if "funcgrad_parallel" not in self.needs:
@@ -91,12 +93,12 @@ def _translated(
 
 def pack(binary: Binary) -> bytes:
     """The bytes of a binary, for the cache."""
-    header = "\n".join((" ".join(binary.functions), " ".join(binary.needs))).encode()
+    header = "\n".join((" ".join(binary.functions), " ".join(binary.needs), binary.engine)).encode()
     return len(header).to_bytes(4, "little") + header + binary.code
 
 
 def unpack(payload: bytes) -> Binary:
     """The binary that `pack` made bytes of."""
     start = 4 + int.from_bytes(payload[:4], "little")
-    functions, needs = payload[4:start].decode().split("\n")
-    return Binary(payload[start:], tuple(functions.split()), tuple(needs.split()))
+    functions, needs, engine = payload[4:start].decode().split("\n")
+    return Binary(payload[start:], tuple(functions.split()), tuple(needs.split()), engine)

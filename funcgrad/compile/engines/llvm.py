@@ -83,6 +83,8 @@ class Loaded:
 
     addresses: Mapping[str, int]
     tracker: Any
+    engine: str = "direct"
+    """What made it of a kernel's text."""
 
 
 @functools.cache

@@ -17,7 +17,7 @@ from funcgrad.compile.passes.kernel import Kernel
 from funcgrad.compile.passes.nests import Nest, Special
 from funcgrad.compile.passes.segments import Reason
 from funcgrad.compile.passes.traffic import bytes_moved
-from funcgrad.compile.runtime.binaries import COUNTS
+from funcgrad.compile.runtime.binaries import COUNTS, loaded_kernel
 from funcgrad.compile.runtime.executable import compiled, evaluated
 from funcgrad.ir.presenters import presenter
 from funcgrad.ir.program import Program
@@ -73,6 +73,8 @@ class KernelReport:
     source: str
     seconds: float = math.nan
     """How long a call of it takes, measured."""
+    engine: str = "direct"
+    """What made machine code of its source."""
 
     @property
     def bytes_moved(self) -> int:
@@ -166,7 +168,8 @@ def explanation(
 def kernel_report(kernel: Kernel, seconds: float = math.nan) -> KernelReport:
     """What a kernel consists of, and how long it takes."""
     parts = [part for step in kernel.steps for part in parts_of(step)]
-    return KernelReport(kernel.name, tuple(parts), kernel.scratch_bytes, kernel.source, seconds)
+    engine = loaded_kernel(kernel.code, kernel.functions).engine
+    return KernelReport(kernel.name, tuple(parts), kernel.scratch_bytes, kernel.source, seconds, engine)
 
 
 def parts_of(step: Nest | Special | Joined | Shared) -> list[Part]:
@@ -199,7 +202,8 @@ def report_lines(found: Explanation) -> list[str]:
     lines.append(f"  {len(found.passes) + 1}. {'emit':<9} {len(found.kernels):>5} kernels     ")
     lines[-1] += f"{milliseconds(found.compile_seconds)}  ({origin_words(found)})"
     for kernel in found.kernels:
-        head = f"kernel {kernel.name}: {size(kernel.bytes_moved)} moved, {count(kernel.flops)} operations"
+        by = "" if kernel.engine == "direct" else " by Numba"
+        head = f"kernel {kernel.name}{by}: {size(kernel.bytes_moved)} moved, {count(kernel.flops)} operations"
         lines += [
             "",
             f"{head}, {size(kernel.scratch_bytes)} of scratch memory, {milliseconds(kernel.seconds)}",

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from funcgrad.compile.emit.assembly_functions import EXTERNALS
 from funcgrad.compile.emit.interruptible_loops import POLL_EVERY, STOPPING
 from funcgrad.compile.emit.shared_functions import in_functions
 from funcgrad.compile.emit.statements import Writer, without_dead_statements
 from funcgrad.compile.emit.symbols import Locals
+from funcgrad.compile.language.rows import NAMES
 from funcgrad.compile.lower import (
     axis_positions,
     contractions,
@@ -39,7 +39,6 @@ from funcgrad.compile.passes.nests import Nest, Special, Store, squeezed_view
 from funcgrad.compile.passes.schedule import NotLowered, Scheduler
 from funcgrad.compile.passes.uses import count_uses
 from funcgrad.compile.passes.views import Buffer, View
-from funcgrad.compile.vecmath.registry import FUNCTIONS, INTERNAL
 from funcgrad.ir.avals import dtype_name
 from funcgrad.ir.names import variable_names
 from funcgrad.ir.program import Atom, Literal, Program, Var
@@ -51,33 +50,8 @@ LOWERED_BY = (
 )
 """The modules that say how primitives are lowered: importing them registers it."""
 
-NAMES_OF_KERNELS = (
-    *("malloc", "realloc", "free", "is_null", "poll", "int_call", "int_set", "blas_threads", "whole"),
-    *("p", "n", "i", "j", "k", "NAN", "INF", "select", "plus", "power", "complex", "range", "min", "max"),
-    *("rounded_sum", "rounded_difference"),
-    *("boolean", "fabs", "floor", "ceil", "rint", "trunc", "maximum", "minimum", "fmax", "fmin"),
-    *(
-        "copysign",
-        "signbit",
-        "shifted",
-        "conjugate",
-        "math",
-        "np",
-        "dgemm",
-        "sgemm",
-        "dgemv",
-        "sgemv",
-        "stack_i64",
-        *[letter + name for letter in "ds" for name in ("trsm", "potrf", "getrf", "getrs")],
-        "sqrt",
-        "order_bits",
-        "ticks",
-        *EXTERNALS,
-        *FUNCTIONS,
-        *INTERNAL,
-    ),
-    *(f"{kind}{bits}" for kind in "fiuc" for bits in (8, 16, 32, 64, 128)),
-)
+NAMES_OF_KERNELS = (*NAMES, "p", "n", "i", "j", "k", "blas_threads", "whole", "math", "np")
+"""What names of the user's may not be in a kernel: the words of its language, and names of its own."""
 
 
 @dataclass(frozen=True)

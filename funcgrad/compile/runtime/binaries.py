@@ -7,10 +7,11 @@ from contextlib import nullcontext
 from threading import RLock
 from weakref import WeakValueDictionary
 
-from funcgrad.compile.engines.build import NUMBERS, Binary, pack, unpack
+from funcgrad.compile.engines.build import Binary, pack, unpack
 from funcgrad.compile.engines.llvm import Loaded, keep_through_forks
 from funcgrad.compile.runtime.cache import lookup, store
 from funcgrad.compile.runtime.waiting_notices import LARGE_SOURCE, watch_source
+from funcgrad.config import engine_name
 
 FLAGS = frozenset({"contract"})
 
@@ -36,23 +37,29 @@ if hasattr(os, "register_at_fork"):
 
 
 def key_of(source: str, flags: frozenset[str]) -> bytes:
-    """What the machine code of a source is kept under."""
-    return b"kernel\n" + " ".join(sorted(flags)).encode() + b"\n" + source.encode()
+    """What the machine code of a source is kept under, by the engine that is set."""
+    return (
+        b"kernel\n"
+        + engine_name().encode()
+        + b"\n"
+        + " ".join(sorted(flags)).encode()
+        + b"\n"
+        + source.encode()
+    )
 
 
 def built(source: str, functions: tuple[str, ...], flags: frozenset[str]) -> Binary:
     """The machine code of a source, compiled now: in a process of its own if it takes long."""
     # A process that finds its kernels on disk needs no front end.
+    from funcgrad.compile.engines.choice import modules_of  # noqa: PLC0415
     from funcgrad.compile.engines.compiler_process import CompilerProcess  # noqa: PLC0415
-    from funcgrad.compile.engines.direct.translate import translate  # noqa: PLC0415
     from funcgrad.compile.engines.llvm import compile_ir  # noqa: PLC0415
-    from funcgrad.compile.engines.words import namespace, vector_modules  # noqa: PLC0415
 
     # The process begins while this one translates.
     with CompilerProcess() if len(source) >= LARGE_SOURCE else nullcontext() as process:
-        text = translate(source, functions, flags, {**NUMBERS, **namespace()}, inlining="noinline")
-        code, needs = compile_ir([text, *vector_modules(text)], functions, process=process)
-    return Binary(code, functions, needs)
+        engine, modules = modules_of(source, functions, flags)
+        code, needs = compile_ir(modules, functions, process=process)
+    return Binary(code, functions, needs, engine)
 
 
 def binary_of(source: str, functions: tuple[str, ...], flags: frozenset[str] = FLAGS) -> Binary:
@@ -86,11 +93,12 @@ def turn_for(source: str) -> Turn:
 
 def loaded_kernel(source: str, functions: tuple[str, ...]) -> Loaded:
     """The machine code of a kernel's source, in this process; given up with the last that holds it."""
-    found = _LOADED.get(source)
+    key = f"{engine_name()}\n{source}"
+    found = _LOADED.get(key)
     if found is None:
-        turn = turn_for(source)
+        turn = turn_for(key)
         with turn.lock:
-            found = _LOADED.get(source)
+            found = _LOADED.get(key)
             if found is None:
-                found = _LOADED[source] = binary_of(source, functions).load()
+                found = _LOADED[key] = binary_of(source, functions).load()
     return found

@@ -17,12 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad.compile.engines.external import External, Overload
-
 __all__ = [
     "Routine",
     "blas_threads",
-    "externals",
     "integer_type",
     "lapack_routine",
     "routine",
@@ -164,65 +161,3 @@ def _opened(paths: list[str]) -> tuple[ctypes.CDLL, ...]:
         except OSError:
             continue
     return tuple(found)
-
-
-_ENUM = "i32"
-
-
-def _gemm(kind: str, integer: str) -> tuple[str, ...]:
-    """Order, two transpositions, three sizes, alpha, A and its leading length, B, beta, C."""
-    sizes = (integer,) * 3
-    return (*(_ENUM,) * 3, *sizes, kind, "ptr", integer, "ptr", integer, kind, "ptr", integer)
-
-
-def _gemv(kind: str, integer: str) -> tuple[str, ...]:
-    """Order, transposition, two sizes, alpha, A and its leading length, x, its step, beta, y, its step."""
-    sizes = (integer,) * 2
-    return (*(_ENUM,) * 2, *sizes, kind, "ptr", integer, "ptr", integer, kind, "ptr", integer)
-
-
-def _syrk(kind: str, integer: str) -> tuple[str, ...]:
-    """Order, triangle, transposition, two sizes, alpha, A and its leading length, beta, C."""
-    return (*(_ENUM,) * 3, *(integer,) * 2, kind, "ptr", integer, kind, "ptr", integer)
-
-
-def _trsm(kind: str, integer: str) -> tuple[str, ...]:
-    """Order, side, triangle, transposition, unit diagonal, two sizes, alpha, A and its leading length, B."""
-    return (*(_ENUM,) * 5, *(integer,) * 2, kind, "ptr", integer, "ptr", integer)
-
-
-def _axpy(kind: str, integer: str) -> tuple[str, ...]:
-    """Size, alpha, x and its step, y and its step."""
-    return (integer, kind, "ptr", integer, "ptr", integer)
-
-
-def _dot(kind: str, integer: str) -> tuple[str, ...]:
-    """Size, x and its step, y and its step."""
-    return (integer, "ptr", integer, "ptr", integer)
-
-
-_LETTERS = {"s": "f32", "d": "f64", "c": "ptr", "z": "ptr"}  # complex factors are given by pointer
-_MAKERS = {"gemm": _gemm, "gemv": _gemv, "syrk": _syrk, "trsm": _trsm, "axpy": _axpy}
-_LAPACK = {"potrf": 5, "potrs": 8, "getrf": 6, "getrs": 9, "trtrs": 10}
-"""How many pointers a routine of LAPACK is given."""
-
-
-@cache
-def externals() -> dict[str, External]:
-    """The calls of BLAS and LAPACK that kernels may make; the first argument is the routine's address."""
-    integer = integer_type()
-    if not integer:
-        return {}
-    made = {}
-
-    def add(name: str, arguments: tuple[str, ...], result: str = "none") -> None:
-        made[name] = External(name, (Overload("", ("i64", *arguments), result),))
-
-    for letter, kind in _LETTERS.items():
-        for name, make in _MAKERS.items():
-            add(letter + name, make(kind, integer))
-        for name, count in _LAPACK.items():
-            add(letter + name, ("ptr",) * count)
-    for letter in "sd":
-        add(f"{letter}dot", _dot(_LETTERS[letter], integer), _LETTERS[letter])
-    return made

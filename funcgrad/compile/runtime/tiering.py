@@ -25,7 +25,7 @@ EACH_KERNEL, EACH_EQUATION = 0.03, 0.0015
 
 def price(program: Program) -> float:
     """Roughly how many seconds it takes to compile a Program."""
-    start = 0.0 if "funcgrad.compile.engines.words" in sys.modules else START
+    start = 0.0 if "funcgrad.compile.engines.direct.translate" in sys.modules else START
     return start + EACH_KERNEL + EACH_EQUATION * len(program)
 
 

@@ -34,7 +34,7 @@ def call():
         lines = [f"    x{k} = as_{storage}(p[{k}])" for k in range(len(arrays))]
         lines += [f"    {line}" for line in body.splitlines()]
         source = "def run(p, n):\n" + "\n".join(lines)
-        loaded = build(source, ["run"], namespace=blas.externals()).load()
+        loaded = build(source, ["run"]).load()
         copies = [np.array(array, dtype) for array in arrays]
         inputs = tuple(Input(k, array.dtype, array.shape) for k, array in enumerate(copies))
         layout = CallLayout(inputs, (Output(len(copies), np.dtype(float)),), sizes=(found.address,))
@@ -147,7 +147,7 @@ def test_linear_systems(rng):
     a, b = rng.normal(size=(3, 3)), rng.normal(size=3)
     source = "def run(p, n):\n    x0 = as_f64(p[0])\n    x1 = as_f64(p[1])\n"
     source += "\n".join("    " + line for line in GETRS.format("d").splitlines())
-    loaded = build(source, ["run"], namespace=blas.externals()).load()
+    loaded = build(source, ["run"]).load()
     found = [blas.lapack_routine(name) for name in ("dgetrf", "dgetrs")]
     layout = CallLayout(
         (Input(0, a.dtype, (3, 3)), Input(1, a.dtype, (3,))), (), sizes=tuple(item.address for item in found)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from funcgrad.compile.engines.build import NUMBERS, assembly, build
 from funcgrad.compile.engines.direct.translate import translate
-from funcgrad.compile.engines.direct.values import Unsupported
-from funcgrad.compile.engines.external import External, Overload
+from funcgrad.compile.language.external import External, Overload
+from funcgrad.compile.language.values import Unsupported
 
 N = 11
 

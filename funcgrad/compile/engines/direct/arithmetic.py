@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import ast
 
-from funcgrad.compile.engines.direct.values import (
+from funcgrad.compile.engines.direct.writer import Writer
+from funcgrad.compile.language.numbers import direct_quotient, direct_shift
+from funcgrad.compile.language.values import (
     LLVM,
     Unsupported,
     Value,
     constant,
+    halves,
     is_complex,
     is_float,
     is_integer,
     is_signed,
-    part,
+    paired,
     promoted,
 )
-from funcgrad.compile.engines.direct.writer import Writer, halves, paired
 
 __all__ = ["binary", "compare", "unary"]
 
@@ -94,29 +96,8 @@ def _complex(writer: Writer, operator: ast.operator, left: Value, right: Value) 
         imaginary = writer.real("fadd", writer.real("fmul", a, d), writer.real("fmul", b, c))
         return paired(left.type, real, imaginary)
     if isinstance(operator, ast.Div):
-        return _complex_quotient(writer, left, right)
+        return direct_quotient(writer, (left, right))
     raise Unsupported(f"{type(operator).__name__} of complex numbers")
-
-
-def _complex_quotient(writer: Writer, left: Value, right: Value) -> Value:
-    # R. L. Smith, "Algorithm 116: Complex division" (1962): scale by the larger part of the divisor.
-    (a, b), (c, d) = halves(left), halves(right)
-    kind = part(left.type)
-    sizes = [writer.call(f"llvm.fabs.{kind}", kind, [half]) for half in (c, d)]
-    wide = writer.compare("fcmp oge", *sizes)
-    big, small = writer.select(wide, c, d), writer.select(wide, d, c)
-    first, second = writer.select(wide, a, b), writer.select(wide, b, a)
-    ratio = writer.binary("fdiv", small, big)
-    scale = writer.binary("fadd", big, writer.binary("fmul", small, ratio))
-    # By zero each part is divided by itself, as NumPy does it: there is no ratio.
-    zero = constant(kind, 0.0)
-    void = writer.compare("fcmp oeq", writer.select(wide, *sizes), zero)
-    scale = writer.select(void, sizes[0], scale)
-    turns = [writer.select(void, zero, writer.binary("fmul", x, ratio)) for x in (second, first)]
-    real = writer.binary("fdiv", writer.binary("fadd", first, turns[0]), scale)
-    minuend, rest = writer.select(wide, second, turns[1]), writer.select(wide, turns[1], second)
-    turned = writer.binary("fsub", minuend, rest)
-    return paired(left.type, real, writer.binary("fdiv", turned, scale))
 
 
 def _integer(writer: Writer, operator: ast.operator, left: Value, right: Value) -> Value:
@@ -173,20 +154,7 @@ def _bits(writer: Writer, operator: ast.operator, left: Value, right: Value) -> 
         raise Unsupported(f"{type(operator).__name__} of {kind}")
     if type(operator) in _BITWISE:
         return writer.binary(_BITWISE[type(operator)], writer.cast(left, kind), writer.cast(right, kind))
-    kind = "u64" if left.type[0] == "u" else "i64"  # type: ignore[index]  # an integer: its type is a name
-    return _shift(writer, operator, writer.cast(left, kind), writer.cast(right, kind))
-
-
-def _shift(writer: Writer, operator: ast.operator, left: Value, right: Value) -> Value:
-    # Processors look at the lowest bits of the count only. NumPy shifts everything out.
-    kind = str(left.type)
-    last = constant(kind, 63)
-    inside = writer.compare("icmp ule", right, last)
-    count = writer.select(inside, right, last)
-    if isinstance(operator, ast.RShift) and is_signed(kind):
-        return writer.binary("ashr", left, count)
-    shifted = writer.binary("shl" if isinstance(operator, ast.LShift) else "lshr", left, count)
-    return writer.select(inside, shifted, constant(kind, 0))
+    return direct_shift(isinstance(operator, ast.LShift))(writer, (left, right))
 
 
 def _power(writer: Writer, left: Value, right: Value) -> Value:

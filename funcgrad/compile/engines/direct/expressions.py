@@ -8,22 +8,23 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from funcgrad.compile.engines.direct import arithmetic
-from funcgrad.compile.engines.direct.functions import NAMED, Known, call_external, call_named
+from funcgrad.compile.engines.direct.functions import NAMED, call_named
 from funcgrad.compile.engines.direct.machine import MACHINE
 from funcgrad.compile.engines.direct.scope import MISSING, Scope, memory_type, result_type
-from funcgrad.compile.engines.direct.values import (
+from funcgrad.compile.language.external import External, call_external
+from funcgrad.compile.language.values import (
     CAST_OF,
     Type,
     Unsupported,
     Value,
     View,
     constant,
+    halves,
     is_complex,
     is_integer,
     unified,
 )
-from funcgrad.compile.engines.direct.writer import halves
-from funcgrad.compile.engines.external import External
+from funcgrad.compile.language.word import Word
 
 __all__ = ["Expressions"]
 
@@ -191,6 +192,8 @@ class Expressions(Scope):
         return found
 
     def _called(self, function: object, arguments: list[Value]) -> Value | None:
+        if isinstance(function, Word):
+            return function.direct(self.writer, arguments)
         if isinstance(function, External):
             return call_external(self.writer, function, arguments)
         kind = _cast_type(function)
@@ -207,16 +210,6 @@ class Expressions(Scope):
         if not isinstance(argument, ast.Name) or argument.id not in self.translation.entries:
             raise Unsupported("the address of what is not a function called from outside")
         return Value("i64", self.writer.emit(f"ptrtoint ptr @{argument.id} to i64"))
-
-    def _parallel(self, arguments: Sequence[ast.expr]) -> Value:
-        """``parallel(stage, p, n, begin, end, grain)``: a call of the run time's pool of threads."""
-        stage, *others = arguments
-        address = self._function_address([stage])
-        pool = Value("i64", self.writer.external_address("funcgrad_threads"))
-        values = [self.expression(argument) for argument in others]
-        tables = [Value("ptr", value.text) for value in values[:2]]
-        numbers = [self.writer.cast(value, "i64") for value in values[2:]]
-        return self.writer.call("funcgrad_parallel", "none", [pool, address, *tables, *numbers])
 
     def _helper(self, name: str, arguments: list[Value]) -> Value:
         values = self.helper_values(name, arguments)
@@ -267,7 +260,7 @@ def _cast_type(function: object) -> str | None:
 
 
 def _is_known(function: object) -> bool:
-    if isinstance(function, Known | np.ufunc) or _is_word(function):
+    if isinstance(function, np.ufunc) or _is_word(function):
         return True
     return getattr(function, "__module__", None) in ("builtins", "math", "numpy")
 
@@ -310,5 +303,4 @@ _EXPRESSIONS: dict[type[ast.expr], Callable[..., Value]] = {
 
 _SPECIAL: dict[str, Callable[..., Value]] = {
     "function_address": Expressions._function_address,
-    "parallel": Expressions._parallel,
 }

@@ -1,27 +1,25 @@
-"""The functions that translated code may call: mathematics of Python and NumPy, views, conversions."""
+"""Functions of Python and NumPy that translated code may call, beside the words of the language."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 
-from funcgrad.compile.engines.direct.values import (
-    STORAGE,
+from funcgrad.compile.engines.direct.writer import Writer
+from funcgrad.compile.language.numbers import direct_conjugate
+from funcgrad.compile.language.values import (
     Unsupported,
     Value,
-    View,
     constant,
+    halves,
     is_complex,
     is_float,
-    is_integer,
     is_signed,
-    part,
+    paired,
     promoted,
 )
-from funcgrad.compile.engines.direct.writer import Writer, halves, paired
-from funcgrad.compile.engines.external import External
 
-__all__ = ["NAMED", "NAMESPACE", "Known", "call_external", "call_named"]
+__all__ = ["NAMED", "call_named"]
 
 _INTRINSICS = (
     *("sqrt", "floor", "ceil", "trunc", "fabs", "copysign", "fma"),
@@ -139,47 +137,11 @@ def _ordered(writer: Writer, predicates: tuple[str, str, str], left: Value, righ
     return writer.compare(predicates[index], left, right)
 
 
-def _conjugate(writer: Writer, arguments: Sequence[Value]) -> Value:
-    (value,) = arguments
-    if not is_complex(value.type):
-        return value
-    real, imaginary = halves(value)
-    return paired(value.type, real, writer.negative(imaginary))
-
-
 def _complex(writer: Writer, arguments: Sequence[Value]) -> Value:
     real, imaginary = arguments if len(arguments) > 1 else (arguments[0], constant("f64", 0.0))
     if is_complex(real.type):
         return writer.cast(real, "c128")
     return paired("c128", writer.cast(real, "f64"), writer.cast(imaginary, "f64"))
-
-
-def _view_maker(storage: str) -> Handler:
-    def handler(writer: Writer, arguments: Sequence[Value]) -> Value:
-        slot, *chosen = arguments
-        if slot.type != "ptr":
-            raise Unsupported(f"a view of {slot.type}")
-        scope = chosen[0].known if chosen else slot.scope
-        return Value(View(storage, scope if isinstance(scope, int) else None), slot.text)
-
-    return handler
-
-
-def _stack_maker(storage: str) -> Handler:
-    def handler(writer: Writer, arguments: Sequence[Value]) -> Value:
-        (count,) = arguments
-        if not isinstance(count.known, int):
-            raise Unsupported("a local array whose length is not a constant")
-        memory = STORAGE[storage][1]
-        length = count.known * (2 if storage in ("c64", "c128") else 1)
-        return Value(View(storage, None), writer.allocate(memory, length, align=64))
-
-    return handler
-
-
-def _shifted(writer: Writer, arguments: Sequence[Value]) -> Value:
-    view, count = arguments
-    return writer.shifted(view, writer.cast(count, "i64"))
 
 
 _LESS = ("fcmp olt", "icmp slt", "icmp ult")
@@ -198,28 +160,10 @@ NAMED: dict[str, Handler] = {
     "max": _python_extreme(_GREATER),
     "minimum": _numpy_extreme(_LESS),
     "maximum": _numpy_extreme(_GREATER),
-    "conjugate": _conjugate,
+    "conjugate": direct_conjugate,
     "complex": _complex,
-    "shifted": _shifted,
-    **{f"as_{storage}": _view_maker(storage) for storage in STORAGE},
-    **{f"stack_{storage}": _stack_maker(storage) for storage in STORAGE},
 }
 NAMED.update({alias: NAMED[name] for alias, name in _ALIASES.items()})
-
-
-class Known:
-    """Stands in a namespace for a function of this module."""
-
-    def __init__(self, name: str) -> None:
-        self.__name__ = name
-
-
-#: What source may use without bringing it: views and numbers by their NumPy names.
-NAMESPACE: dict[str, object] = {
-    "shifted": Known("shifted"),
-    "parallel": Known("parallel"),
-    **{name: Known(name) for storage in STORAGE for name in (f"as_{storage}", f"stack_{storage}")},
-}
 
 
 def call_named(writer: Writer, name: str, arguments: Sequence[Value]) -> Value:
@@ -227,32 +171,3 @@ def call_named(writer: Writer, name: str, arguments: Sequence[Value]) -> Value:
     if name not in NAMED:
         raise Unsupported(f"the function {name}")
     return NAMED[name](writer, arguments)
-
-
-def call_external(writer: Writer, function: External, arguments: Sequence[Value]) -> Value:
-    """Call a function that another LLVM module, the process, or an address defines."""
-    kinds = ["ptr" if isinstance(value.type, View) else value.type for value in arguments]
-    chosen = function.overload(kinds, _weight)
-    if chosen is None:
-        raise Unsupported(f"{function.name} of {', '.join(kinds)}")
-    values = [
-        Value("ptr", value.text) if kind == "ptr" else writer.cast(value, kind)
-        for value, kind in zip(arguments, chosen.arguments, strict=True)
-    ]
-    if chosen.symbol:
-        return writer.call(chosen.symbol, chosen.result, values)
-    return writer.call_address(values[0], chosen.result, values[1:], function.attributes)
-
-
-def _weight(given: str, wanted: str) -> int | None:
-    """How far a conversion goes; None where none is made unasked."""
-    if given == wanted:
-        return 0
-    if "ptr" in (given, wanted):
-        return None
-    if is_float(wanted) and (is_float(given) or is_integer(given) or given == "bool"):
-        exact = promoted(given, wanted) == wanted
-        return 1 if exact else None
-    if is_integer(wanted) and (is_integer(given) or given == "bool"):
-        return 1
-    return 1 if is_complex(wanted) and promoted(part(given), wanted) == wanted else None

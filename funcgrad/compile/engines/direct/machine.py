@@ -5,8 +5,8 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Sequence
 
-from funcgrad.compile.engines.direct.values import LLVM, Value, constant
 from funcgrad.compile.engines.direct.writer import Writer
+from funcgrad.compile.language.values import LLVM, Value, constant
 
 __all__ = ["MACHINE"]
 

@@ -13,8 +13,9 @@ from typing import Protocol
 
 import numpy as np
 
-from funcgrad.compile.engines.direct.functions import NAMESPACE
-from funcgrad.compile.engines.direct.values import (
+from funcgrad.compile.engines.direct.writer import Module, Writer, llvm_type
+from funcgrad.compile.language.rows import CONSTANTS, WORDS
+from funcgrad.compile.language.values import (
     CAST_OF,
     Type,
     Unsupported,
@@ -23,7 +24,6 @@ from funcgrad.compile.engines.direct.values import (
     is_complex,
     unified,
 )
-from funcgrad.compile.engines.direct.writer import Module, Writer, llvm_type
 
 __all__ = ["MISSING", "Result", "Scope", "Shared", "memory_type", "result_type"]
 
@@ -135,13 +135,15 @@ class Scope:
                 self.writer.emit(f"load {memory_type(kind)}, ptr {place}") for place in self.places[name]
             ]
             return Value(kind, parts[0], parts[1] if is_complex(kind) else "")
+        if name in self.translation.entries:
+            return Value("stage", f"@{name}")
         return self._literal(self.resolved(name))
 
     def resolved(self, name: str) -> object:
         """The object that a name of the namespace stands for."""
         found = self.translation.namespace.get(name, MISSING)
         if found is MISSING:
-            found = NAMESPACE.get(name, MISSING)
+            found = WORDS.get(name) or CONSTANTS.get(name, MISSING)
         if found is MISSING:
             found = getattr(builtins, name, MISSING)
         if found is MISSING:

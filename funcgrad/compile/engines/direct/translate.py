@@ -11,16 +11,17 @@ from collections.abc import Callable, Mapping, Sequence
 from funcgrad.compile.engines.direct import arithmetic
 from funcgrad.compile.engines.direct.expressions import Expressions
 from funcgrad.compile.engines.direct.scope import Result, memory_type, result_type
-from funcgrad.compile.engines.direct.values import (
+from funcgrad.compile.engines.direct.writer import Module, llvm_type
+from funcgrad.compile.language.values import (
     Type,
     Unsupported,
     Value,
     View,
     constant,
+    halves,
     is_complex,
     unified,
 )
-from funcgrad.compile.engines.direct.writer import Module, halves, llvm_type
 from funcgrad.syntax import parsed
 
 __all__ = ["translate"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 
-from funcgrad.compile.engines.direct.values import (
+from funcgrad.compile.language.values import (
     LLVM,
     STORAGE,
     Type,
@@ -16,10 +16,12 @@ from funcgrad.compile.engines.direct.values import (
     Value,
     View,
     constant,
+    halves,
     is_complex,
     is_float,
     is_integer,
     is_signed,
+    paired,
     part,
     width,
 )
@@ -313,17 +315,6 @@ def llvm_type(kind: Type) -> str:
     if isinstance(kind, View) or kind in ("table", "sizes"):
         return "ptr"
     return LLVM[kind]
-
-
-def halves(value: Value) -> tuple[Value, Value]:
-    """The real and the imaginary part of a complex number."""
-    kind = part(value.type)
-    return Value(kind, value.text), Value(kind, value.imaginary)
-
-
-def paired(kind: Type, real: Value, imaginary: Value) -> Value:
-    """The complex number of two parts."""
-    return Value(kind, real.text, imaginary.text)
 
 
 def _wrapped(kind: str, number: float) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from funcgrad.compile.engines.external import External, Overload
+from funcgrad.compile.language.external import External, Overload
 
 __all__ = [
     "atomic_add",

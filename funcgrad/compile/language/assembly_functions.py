@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from funcgrad.compile.engines.external import External, Overload
+from funcgrad.compile.language.external import External, Overload
 from funcgrad.ops.philox import MULTIPLIERS, ROUNDS, STEPS
 
 WORD = (1 << 64) - 1
@@ -28,7 +28,7 @@ EXTERNALS = {
     "numpy_unary": external("numpy_unary", *("i64",) * 2, *("ptr", "i64") * 2, "i64"),
     "numpy_binary": external("numpy_binary", *("i64",) * 2, *("ptr", "i64") * 3, "i64"),
 }
-_SYMBOL = re.compile(r"@funcgrad\.(" + "|".join(EXTERNALS) + r")\(")
+_SYMBOL = re.compile(r"@\"?funcgrad\.(" + "|".join(EXTERNALS) + r")\"?\(")
 
 
 def outlined_modules(text: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The values of translated code: their types, the text that stands for them, and how types combine.
+"""The values of kernels: their types, how types combine, and their text in LLVM's assembly.
 
 Types are named as in the views: ``f64``, ``i32``, ``bool``, ``c128``. Promotion is Numba's: integers
 compute in 64 bits, a ``float32`` and a Python number make a ``float64``.
@@ -19,10 +19,12 @@ __all__ = [
     "Value",
     "View",
     "constant",
+    "halves",
     "is_complex",
     "is_float",
     "is_integer",
     "is_signed",
+    "paired",
     "part",
     "promoted",
     "unified",
@@ -192,6 +194,17 @@ def constant(kind: str, number: int | float | complex) -> Value:
     if kind == "bool":
         return Value(kind, "true" if number else "false", known=bool(number))
     return Value(kind, str(int(number)), known=int(number))
+
+
+def halves(value: Value) -> tuple[Value, Value]:
+    """The real and the imaginary part of a complex number."""
+    kind = part(value.type)
+    return Value(kind, value.text), Value(kind, value.imaginary)
+
+
+def paired(kind: Type, real: Value, imaginary: Value) -> Value:
+    """The complex number of two parts."""
+    return Value(kind, real.text, imaginary.text)
 
 
 def _digits(kind: str, number: float) -> str:
