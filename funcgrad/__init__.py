@@ -27,6 +27,7 @@ from funcgrad.api.jit import jit
 from funcgrad.api.njit import calls as _calls  # noqa: F401 - has transforms take functions of Numba's
 from funcgrad.ir.avals import Aval as ShapeDtypeStruct
 from funcgrad.ir.check import check_program as check
+from funcgrad.ir.presenters import PRESENTERS as _PRESENTERS
 from funcgrad.ir.program import Equation, Program
 
 if _typing.TYPE_CHECKING:
@@ -41,10 +42,12 @@ if _typing.TYPE_CHECKING:
     from funcgrad.api.profile import profile
     from funcgrad.compile.runtime.cache import cache_info, clear_cache
     from funcgrad.distributed.step import distribute
-    from funcgrad.ir.parsing import parse
+    from funcgrad.ir.text.parsing import parse
     from funcgrad.lax import map  # noqa: A004 - as JAX calls it
 
 __version__ = "0.1.0"
+
+_PRESENTERS.package = "funcgrad.display"
 
 __all__ = [
     "Equation",

@@ -41,9 +41,9 @@ from funcgrad.api.calls import run as _run
 from funcgrad.errors import ProgramError, did_you_mean
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.catalog import CATALOG
-from funcgrad.ir.parsing import parse
 from funcgrad.ir.program import Program
-from funcgrad.ir.remembered import ARRAYS
+from funcgrad.ir.text.parsing import parse
+from funcgrad.ir.text.remembered import ARRAYS
 from funcgrad.numpy.dispatch import implements
 from funcgrad.ops.families import Binary, Pointwise, Reduction, Unary
 from funcgrad.ops.structure import LinearUnary

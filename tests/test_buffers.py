@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.ir.evaluate import Lifetimes
+from funcgrad.ir.evaluate.runner import Lifetimes
 
 fnp = fg.numpy
 X = np.arange(1.0, 7.0)

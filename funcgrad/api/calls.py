@@ -18,7 +18,7 @@ from funcgrad.api.loop_notices import MANY_OPERATIONS, notice_loop
 from funcgrad.errors import FuncgradError
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.collector import collector_paused
-from funcgrad.ir.evaluate import prefer_fast, prefers_fast
+from funcgrad.ir.evaluate.runner import prefer_fast, prefers_fast
 from funcgrad.ir.program import Program
 from funcgrad.source import user_location_of
 from funcgrad.tracing.lists import asoperand

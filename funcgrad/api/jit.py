@@ -440,7 +440,7 @@ class JittedFunction(TransformedFunction[P, R]):
 
         It is a string; a notebook shows it in colours.
         """
-        from funcgrad.ir.source_text import SourceText  # noqa: PLC0415 - when first needed
+        from funcgrad.ir.text.source_text import SourceText  # noqa: PLC0415 - when first needed
 
         kernels = self.specialized(*args, **kwargs).executable.kernels
         return SourceText("\n\n".join([kernel.source for kernel in kernels]))

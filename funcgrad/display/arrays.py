@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.ir.spelling import captured_text
+from funcgrad.ir.text.spelling import captured_text
 
 __all__ = ["array_words", "number_words"]
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from funcgrad.ir.program import Equation, Program
-from funcgrad.ir.spelling import subprograms
+from funcgrad.ir.text.spelling import subprograms
 from funcgrad.ops.families import Pointwise, Reduction
 
 __all__ = ["Cost", "bytes_of", "cost_of", "cost_of_program", "count_words", "size_words"]
@@ -65,7 +65,7 @@ def bytes_of(aval: Any) -> int:
 def cost_of_program(program: Program, known: dict[Program, Cost] | None = None) -> Cost:
     """The cost of all equations together; `known` remembers Programs that several equations hold.
 
-    >>> from funcgrad.ir.parsing import parse
+    >>> from funcgrad.ir.text.parsing import parse
     >>> cost_of_program(parse("program f(x: f64[3]): y: f64[3] = exp(x) z: f64[3] = mul(y, y) return z"))
     Cost(flops=48.0, bytes_read=48, bytes_written=48, complete=True)
     """

@@ -14,10 +14,10 @@ import numpy as np
 from funcgrad.display.costs import Cost, bytes_of, cost_of, count_words, size_words
 from funcgrad.display.diagram import Row, small, title
 from funcgrad.display.svg import shortened
-from funcgrad.ir.names import variable_names
-from funcgrad.ir.printing import Layout, block_names
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
-from funcgrad.ir.spelling import captured_text, context_of, literal_text, parameter_text, programs_in
+from funcgrad.ir.text.names import variable_names
+from funcgrad.ir.text.printing import Layout, block_names
+from funcgrad.ir.text.spelling import captured_text, context_of, literal_text, parameter_text, programs_in
 
 __all__ = ["Words", "direction_of", "held_programs"]
 

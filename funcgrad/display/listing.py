@@ -15,10 +15,10 @@ from funcgrad.display.arrays import array_words
 from funcgrad.display.costs import Cost, bytes_of, cost_of, cost_of_program, count_words, size_words
 from funcgrad.display.html import EMPTY, Markup, escaped, joined, tag
 from funcgrad.display.sources import expression_of, is_backward, source_cell, source_title
-from funcgrad.ir.names import variable_names
-from funcgrad.ir.printing import block_names
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
-from funcgrad.ir.spelling import context_of, literal_text, parameter_text, subprograms
+from funcgrad.ir.text.names import variable_names
+from funcgrad.ir.text.printing import block_names
+from funcgrad.ir.text.spelling import context_of, literal_text, parameter_text, subprograms
 
 __all__ = ["LISTING_CSS", "Listing", "Page", "counted", "signature"]
 
@@ -332,7 +332,7 @@ class Listing:
 def signature(program: Program) -> str:
     """The signature as plain text.
 
-    >>> from funcgrad.ir.parsing import parse
+    >>> from funcgrad.ir.text.parsing import parse
     >>> signature(parse("program f(x: f64[3]): y: f64[3] = mul(x, 2.0) return y"))
     'f(f64[3]) → f64[3]'
     """

@@ -32,7 +32,7 @@ details > summary {display:list-item}
 def program_html(program: Program) -> str:
     """The page of a Program: no script, nothing from elsewhere, nothing that reaches the notebook around it.
 
-    >>> from funcgrad.ir.parsing import parse
+    >>> from funcgrad.ir.text.parsing import parse
     >>> text = program_html(parse("program f(x: f64[3]): y: f64[3] = mul(x, 2.0) return y"))
     >>> "mul" in text, "<script" in text
     (True, False)

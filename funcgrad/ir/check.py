@@ -10,9 +10,9 @@ import numpy as np
 
 from funcgrad.errors import FuncgradError, ProgramError
 from funcgrad.ir.avals import Aval, aval_of
-from funcgrad.ir.printing import equation_text
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
-from funcgrad.ir.spelling import subprograms
+from funcgrad.ir.text.printing import equation_text
+from funcgrad.ir.text.spelling import subprograms
 
 MOST_ZEROS = 8
 """Of so many operands that are zero every choice is tried."""
@@ -23,7 +23,7 @@ def check_program(program: Program) -> None:
 
     Programs that are parameters are checked too.
 
-    >>> from funcgrad.ir.parsing import parse
+    >>> from funcgrad.ir.text.parsing import parse
     >>> check_program(parse("program f(x: f64[3]): y: f64[2] = sin(x) return y"))
     Traceback (most recent call last):
     funcgrad.errors.ProgramError: program f, equation 1: sin of f64[3] is f64[3], not f64[2]
@@ -38,7 +38,7 @@ def check_linear(program: Program, n_fixed: int) -> None:
     The proof is structural: every equation must be linear in those of its inputs that depend on the linear
     inputs or are zero, as its primitive says, and every output must depend on them or be zero.
 
-    >>> from funcgrad.ir.parsing import parse
+    >>> from funcgrad.ir.text.parsing import parse
     >>> check_linear(parse("program f(x: f64[], t: f64[]): y: f64[] = mul(x, t) return y"), 1)
     """
     LinearChecker(program, n_fixed).check()

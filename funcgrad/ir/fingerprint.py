@@ -23,7 +23,7 @@ DIGEST_LENGTH = 16
 def same_program(a: Program, b: Program) -> bool:
     """Whether two Programs are equal up to the names of their variables.
 
-    >>> from funcgrad.ir.parsing import parse
+    >>> from funcgrad.ir.text.parsing import parse
     >>> one = parse("program f(x: f64[]): y: f64[] = sin(x) return y")
     >>> other = parse("program g(u: f64[]): v: f64[] = sin(u) return v")
     >>> same_program(one, other)

@@ -1,7 +1,8 @@
-"""Where the pictures of Programs come from: the one place below `funcgrad.display` that knows its name.
+"""Where the pictures of Programs come from, without knowing whence.
 
 A Program can show itself, but how it looks stands on everything else (costs, kernels, themes), hence far
-above the data. So the data names what draws it, and loads it when somebody looks: nothing imports upwards.
+above the data. So the data names what draws it; the top of the package says in which package that is, and it
+is loaded when somebody looks.
 """
 
 from __future__ import annotations
@@ -10,14 +11,26 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-__all__ = ["presenter"]
+__all__ = ["PRESENTERS", "presenter"]
+
+
+class Presenters:
+    """The package that draws."""
+
+    __slots__ = ("package",)
+
+    def __init__(self) -> None:
+        self.package = ""
+
+
+PRESENTERS = Presenters()
 
 
 def presenter(module: str, name: str) -> Callable[..., Any]:
-    """The function `name` of ``funcgrad.display.<module>``, loaded now.
+    """The function `name` of a module of the package that draws, loaded now.
 
     >>> presenter("program", "program_html").__name__
     'program_html'
     """
-    drawing: Callable[..., Any] = getattr(import_module(f"funcgrad.display.{module}"), name)
+    drawing: Callable[..., Any] = getattr(import_module(f"{PRESENTERS.package}.{module}"), name)
     return drawing

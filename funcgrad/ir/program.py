@@ -1,14 +1,16 @@
 """Programs: a function of arrays as a list of typed equations.
 
-Owns the data structure and nothing else: no recording, no checking, no printing, no evaluation.
+Owns the data structure and nothing else: no recording, no checking, no printing, no evaluation. What Programs
+can do are methods here, and is written above: `METHODS` holds it, and `funcgrad.ir` fills it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from funcgrad.ir.avals import Aval
+from funcgrad.ir.presenters import presenter
 
 
 class Var:
@@ -79,6 +81,22 @@ class Equation:
 
     def __repr__(self) -> str:
         return f"Equation({self.primitive!r}, {self.inputs}, {self.outputs})"
+
+
+class Methods:
+    """What is done with a Program, by modules above its data."""
+
+    __slots__ = ("checked_inputs", "hash", "numpy_source", "runner", "same", "text")
+
+    same: Callable[[Program, Program], bool]
+    hash: Callable[[Program], int]
+    text: Callable[..., str]
+    checked_inputs: Callable[[Program, tuple[Any, ...]], Sequence[Any]]
+    runner: Callable[[Program], Callable[..., tuple[Any, ...]]]
+    numpy_source: Callable[[Program], str]
+
+
+METHODS = Methods()
 
 
 class Program:
@@ -154,22 +172,16 @@ class Program:
             return True
         if not isinstance(other, Program):
             return NotImplemented
-        from funcgrad.ir.fingerprint import same_program  # noqa: PLC0415 - a method, above the data
-
-        return same_program(self, other)
+        return METHODS.same(self, other)
 
     def __hash__(self) -> int:
         if self._hash is None:
-            from funcgrad.ir.fingerprint import program_hash  # noqa: PLC0415 - a method, above the data
-
-            self._hash = program_hash(self)
+            self._hash = METHODS.hash(self)
         return self._hash
 
     def text(self, sources: bool = True) -> str:
         """The Program as text that `parse` reads back; `sources` adds the user's lines as comments."""
-        from funcgrad.ir.printing import program_text  # noqa: PLC0415 - a method, above the data
-
-        return program_text(self, sources=sources)
+        return METHODS.text(self, sources=sources)
 
     def __str__(self) -> str:
         return self.text()
@@ -182,38 +194,27 @@ class Program:
 
         Raises ShapeError or DtypeError for an argument that is not of the type of its input.
         """
-        from funcgrad.ir.evaluate import checked_inputs  # noqa: PLC0415 - a method, above the data
-
-        return self.evaluate(*checked_inputs(self, args))
+        return self.evaluate(*METHODS.checked_inputs(self, args))
 
     def evaluate(self, *args: Any) -> tuple[Any, ...]:
         """As a call, on arrays and NumPy scalars that are known to have the types of the inputs."""
         if self._runner is None:
-            from funcgrad.ir.evaluate import Runner  # noqa: PLC0415 - a method, above the data
-
-            self._runner = Runner(self)
+            self._runner = METHODS.runner(self)
         return self._runner(*args)
 
     def to_numpy_source(self) -> str:
         """The Program as the source of a Python function over NumPy, ready for ``exec``."""
-        from funcgrad.ir.numpy_source import numpy_source  # noqa: PLC0415 - a method, above the data
-        from funcgrad.ir.source_text import SourceText  # noqa: PLC0415 - likewise
-
-        return SourceText(numpy_source(self))
+        return METHODS.numpy_source(self)
 
     def graph(self, **options: Any) -> Any:
         """The Program as a picture: a self-contained SVG that notebooks display and `save` writes.
 
         The options are those of `funcgrad.display.graph.program_graph`.
         """
-        from funcgrad.ir.presenters import presenter  # noqa: PLC0415 - a method, above the data
-
         return presenter("graph", "program_graph")(self, **options)
 
     def _repr_html_(self) -> str:
         """The Program as notebooks show it."""
-        from funcgrad.ir.presenters import presenter  # noqa: PLC0415 - a method, above the data
-
         html: str = presenter("program", "program_html")(self)
         return html
 

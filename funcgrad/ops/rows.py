@@ -51,6 +51,7 @@ def unary(
             "kinds": kinds,
             "derivative": staticmethod(derivative),
             "samples": staticmethod(lambda: samples),
+            "__reduce__": lambda self: name,  # found by its name, as a function is
         }
         if hasattr(evaluate, "resolve_dtypes"):
             members["ufunc"] = evaluate

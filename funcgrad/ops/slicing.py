@@ -16,7 +16,7 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, IndexingError, ShapeError
 from funcgrad.ir.avals import Aval, Shape
-from funcgrad.ir.numpy_source import scalar_type
+from funcgrad.ir.text.numpy_source import scalar_type
 from funcgrad.ops.families import summed_to
 from funcgrad.ops.structure import LinearUnary, aval, broadcast, broadcast_to, shape_of
 from funcgrad.tracing.primitive import Flags, Linear, Primitive

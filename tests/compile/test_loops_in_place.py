@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.ir.evaluate import evaluate_by_numpy
+from funcgrad.ir.evaluate.runner import evaluate_by_numpy
 from funcgrad.ops.indexing import Scatter
 
 X = np.array([0.3, -0.8, 1.4, 0.5, -0.2, 0.9])

@@ -11,7 +11,7 @@ from lawbook.numerics import assert_close
 
 import funcgrad as fg
 from funcgrad import lax
-from funcgrad.ir.evaluate import checked_inputs, evaluate_by_numpy
+from funcgrad.ir.evaluate.runner import checked_inputs, evaluate_by_numpy
 
 Function = Callable[..., Any]
 

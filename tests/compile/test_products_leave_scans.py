@@ -10,7 +10,7 @@ import pytest
 
 import funcgrad as fg
 from funcgrad import lax
-from funcgrad.ir.evaluate import evaluate_by_numpy
+from funcgrad.ir.evaluate.runner import evaluate_by_numpy
 
 W = 0.2 * np.cos(np.arange(81.0)).reshape(9, 9)
 H = np.linspace(-1.0, 1.0, 9)

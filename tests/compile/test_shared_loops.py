@@ -15,7 +15,7 @@ from funcgrad import lax
 from funcgrad.compile.lower import contractions
 from funcgrad.compile.passes import dividing
 from funcgrad.compile.runtime.threads import set_threads, threads
-from funcgrad.ir.evaluate import evaluate_by_numpy
+from funcgrad.ir.evaluate.runner import evaluate_by_numpy
 
 Function = Callable[..., Any]
 

@@ -12,9 +12,9 @@ import funcgrad as fg
 from funcgrad.api.calls import CACHE
 from funcgrad.compile.runtime import tiering
 from funcgrad.compile.runtime.executable import Executable
-from funcgrad.ir.evaluate import TRIALS, Runner
+from funcgrad.ir.evaluate.handing_up import PROMOTION
+from funcgrad.ir.evaluate.runner import TRIALS, Runner
 from funcgrad.ir.program import Program
-from funcgrad.ir.promotion import PROMOTION
 
 X = np.linspace(0.1, 1.0, 50)
 

@@ -248,7 +248,7 @@ def test_what_the_backward_pass_does_not_need_is_not_computed_again() -> None:
 def test_programs_print_parse_and_pickle() -> None:
     import pickle
 
-    from funcgrad.ir.parsing import parse
+    from funcgrad.ir.text.parsing import parse
 
     for f in (root, fg.grad(root), fg.grad(fg.grad(root)), fg.vmap(fg.grad(root))):
         program = fg.make_program(f)(np.array([2.0, 3.0]) if f is not root and "vmap" in repr(f) else 2.0)

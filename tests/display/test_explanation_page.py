@@ -13,8 +13,8 @@ from funcgrad.compile.measure.explain import Pass
 from funcgrad.display.explanation import ROWS, appeared, explanation_page, pass_folds, vanished
 from funcgrad.display.html import joined
 from funcgrad.display.listing import Page
-from funcgrad.ir.parsing import parse
-from funcgrad.ir.source_text import SourceText
+from funcgrad.ir.text.parsing import parse
+from funcgrad.ir.text.source_text import SourceText
 
 X = np.linspace(0.1, 1.0, 50)
 

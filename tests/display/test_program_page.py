@@ -12,7 +12,7 @@ from lawbook.cases import cases
 import funcgrad as fg
 from funcgrad.display.listing import HEAD, ROWS, TAIL
 from funcgrad.display.program import program_html, program_page
-from funcgrad.ir.parsing import parse
+from funcgrad.ir.text.parsing import parse
 
 
 def logistic(w, x):

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.ir.parsing import parse
 from funcgrad.ir.program import Program
+from funcgrad.ir.text.parsing import parse
 
 X = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]])
 W = np.array([0.3, -0.2, 0.1])

@@ -13,8 +13,8 @@ import funcgrad as fg
 from funcgrad.errors import ProgramError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.check import check_linear, check_program
-from funcgrad.ir.parsing import parse
 from funcgrad.ir.program import Equation, Literal, Program, Var
+from funcgrad.ir.text.parsing import parse
 from funcgrad.ops.arithmetic import add, mul
 from funcgrad.ops.structure import ReduceSum
 from funcgrad.transforms.linearize import linearize_program

@@ -10,8 +10,8 @@ import pytest
 import funcgrad as fg
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.fingerprint import array_digest
-from funcgrad.ir.parsing import parse
 from funcgrad.ir.program import Equation, Literal, Program, Var
+from funcgrad.ir.text.parsing import parse
 from funcgrad.ops.arithmetic import mul
 
 SCALAR = Aval((), np.float64)

@@ -10,8 +10,8 @@ import pytest
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.check import check_linear, check_program
-from funcgrad.ir.parsing import parse
 from funcgrad.ir.program import Equation, Literal, Program, Var
+from funcgrad.ir.text.parsing import parse
 from funcgrad.ops.arithmetic import mul, neg
 
 COUNT = 100_000

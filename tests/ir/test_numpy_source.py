@@ -15,7 +15,7 @@ from lawbook.cases import Case, cases
 import funcgrad as fg
 from funcgrad.errors import ProgramError
 from funcgrad.extend import captured_array, primitive
-from funcgrad.ir.parsing import parse
+from funcgrad.ir.text.parsing import parse
 
 LARGE = np.linspace(0.0, 1.0, 100)
 

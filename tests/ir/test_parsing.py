@@ -14,10 +14,10 @@ import pytest
 import funcgrad as fg
 from funcgrad.errors import ProgramError
 from funcgrad.ir.numbers import Number
-from funcgrad.ir.parsing import parse
 from funcgrad.ir.program import Literal
-from funcgrad.ir.spelling import parameter_text
-from funcgrad.ir.values import Values
+from funcgrad.ir.text.literals import Values
+from funcgrad.ir.text.parsing import parse
+from funcgrad.ir.text.spelling import parameter_text
 from funcgrad.ops.arithmetic import IntegerPow, mul
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from funcgrad.ir.check import check_program
-from funcgrad.ir.parsing import parse
 from funcgrad.ir.program import Program
+from funcgrad.ir.text.parsing import parse
 
 Specimen = tuple[Program, tuple[Any, ...]]
 

@@ -12,7 +12,7 @@ import pytest
 import funcgrad as fg
 from funcgrad import numpy as fnp
 from funcgrad.errors import DtypeError, ShapeError, TracerAssignmentError, UnsupportedFunctionError
-from funcgrad.ir.numpy_source import equation_source
+from funcgrad.ir.text.numpy_source import equation_source
 
 Function = Callable[..., Any]
 Shape = tuple[int, ...]

@@ -25,7 +25,7 @@ from funcgrad.compile.passes.nests import (
     operands_of,
 )
 from funcgrad.compile.passes.views import View
-from funcgrad.ir.numpy_source import user_line
+from funcgrad.ir.text.numpy_source import user_line
 from funcgrad.tracing.primitive import Fold
 
 BLOCK = 4096

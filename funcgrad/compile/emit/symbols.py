@@ -13,8 +13,8 @@ import numpy as np
 
 from funcgrad.compile.passes.views import Buffer
 from funcgrad.compile.runtime.blas import thread_routines
-from funcgrad.ir.names import RESERVED
 from funcgrad.ir.program import Program, Var
+from funcgrad.ir.text.names import RESERVED
 
 WRITTEN_OUT = 4
 """Numbers up to this are written as they are: small inner sizes are worth unrolling."""

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from funcgrad.ir.avals import dtype_name
-from funcgrad.ir.numpy_source import number_source
 from funcgrad.ir.program import Equation, Literal
+from funcgrad.ir.text.numpy_source import number_source
 from funcgrad.tracing.primitive import Native
 
 

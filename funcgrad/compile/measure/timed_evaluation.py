@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.compile.measure.timings import Place, Reading, Timing, measured, scaled
-from funcgrad.ir.evaluate import evaluate_by_numpy
+from funcgrad.ir.evaluate.runner import evaluate_by_numpy
 from funcgrad.ir.program import Equation, Program
 from funcgrad.transforms.call import Call
 from funcgrad.transforms.control.conditional import Cond

@@ -27,7 +27,7 @@ from funcgrad.compile.runtime.binaries import loaded_kernel
 from funcgrad.compile.runtime.caller import make_caller
 from funcgrad.compile.runtime.executable import call_layout, compiled, conformed
 from funcgrad.errors import FuncgradError
-from funcgrad.ir.evaluate import evaluate_by_numpy
+from funcgrad.ir.evaluate.runner import evaluate_by_numpy
 from funcgrad.ir.program import Program
 from funcgrad.transforms.simplify import simplify_program
 

@@ -40,8 +40,8 @@ from funcgrad.compile.passes.schedule import NotLowered, Scheduler
 from funcgrad.compile.passes.uses import count_uses
 from funcgrad.compile.passes.views import Buffer, View
 from funcgrad.ir.avals import dtype_name
-from funcgrad.ir.names import variable_names
 from funcgrad.ir.program import Atom, Literal, Program, Var
+from funcgrad.ir.text.names import variable_names
 
 LOWERED_BY = (
     *(axis_positions, contractions, control, convolutions, cumulative, draws, factorizations, indexing),

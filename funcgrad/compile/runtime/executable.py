@@ -18,7 +18,7 @@ from funcgrad.compile.runtime.caller import make_caller
 from funcgrad.compile.runtime.signals import signal_words
 from funcgrad.compile.runtime.waiting_notices import said_when_long
 from funcgrad.ir.avals import Aval
-from funcgrad.ir.evaluate import evaluate_by_numpy
+from funcgrad.ir.evaluate.runner import evaluate_by_numpy
 from funcgrad.ir.program import Literal, Program, Var
 from funcgrad.transforms.simplify import simplify_program
 

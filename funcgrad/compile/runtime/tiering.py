@@ -10,8 +10,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from funcgrad.ir.evaluate.handing_up import PROMOTION, Run
 from funcgrad.ir.program import Program
-from funcgrad.ir.promotion import PROMOTION, Run
 
 NEVER = float("inf")
 LONGEST = 4000

@@ -1,7 +1,7 @@
 """Running control flow with NumPy: each loop is one Python function, made of a line per equation.
 
 A body is written into its loop, so that a trip costs what its operations cost and little more. Owns how loops
-are written; `funcgrad.ir.numpy_source` owns how an equation is.
+are written; `funcgrad.ir.text.numpy_source` owns how an equation is.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.ir.buffers import Buffers, overwritten
-from funcgrad.ir.evaluate import FREED_ABOVE, last_uses
-from funcgrad.ir.numpy_source import atom_source, equation_source, targets, tuple_source
+from funcgrad.ir.evaluate.buffers import Buffers, overwritten
+from funcgrad.ir.evaluate.runner import FREED_ABOVE, last_uses
 from funcgrad.ir.program import Equation, Program, Var
+from funcgrad.ir.text.numpy_source import atom_source, equation_source, targets, tuple_source
 from funcgrad.transforms.control.step import Step
 from funcgrad.transforms.control.sweeps import Sweeps
 from funcgrad.transforms.control.updates import unchanged_places

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from funcgrad.ir.check import check_linear, check_program
-from funcgrad.ir.evaluate import source_function, walk
-from funcgrad.ir.parsing import parse
-from funcgrad.ir.printing import program_text
+from funcgrad.ir.evaluate.runner import source_function, walk
 from funcgrad.ir.program import Literal, Program
+from funcgrad.ir.text.parsing import parse
+from funcgrad.ir.text.printing import program_text
 from funcgrad.ops.selection import where
 from funcgrad.transforms.batching import batch_program
 from funcgrad.transforms.linearize import Linearized, jvp_program, linearize_program

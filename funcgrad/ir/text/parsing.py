@@ -25,8 +25,8 @@ from funcgrad.errors import did_you_mean
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.numbers import Number
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
-from funcgrad.ir.tokens import Token
-from funcgrad.ir.values import Values
+from funcgrad.ir.text.literals import Values
+from funcgrad.ir.text.tokens import Token
 
 
 def parse(text: str, captured: Mapping[str, Any] | None = None) -> Program:

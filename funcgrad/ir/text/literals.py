@@ -17,9 +17,9 @@ from funcgrad.ir.catalog import CATALOG
 from funcgrad.ir.fingerprint import array_digest
 from funcgrad.ir.numbers import Number, named_dtype
 from funcgrad.ir.program import Program
-from funcgrad.ir.remembered import ARRAYS, OBJECTS
-from funcgrad.ir.spelling import imported, is_callable_in_text
-from funcgrad.ir.tokens import Token, Words
+from funcgrad.ir.text.remembered import ARRAYS, OBJECTS
+from funcgrad.ir.text.spelling import imported, is_callable_in_text
+from funcgrad.ir.text.tokens import Token, Words
 
 Programs = Mapping[str, Program]
 """The Programs defined so far, which parameters may name."""

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import ProgramError
-from funcgrad.ir.names import Names, variable_names
 from funcgrad.ir.numbers import scalar_text
-from funcgrad.ir.printing import wrapped
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
-from funcgrad.ir.remembered import ARRAYS
-from funcgrad.ir.spelling import (
+from funcgrad.ir.text.names import Names, variable_names
+from funcgrad.ir.text.printing import wrapped
+from funcgrad.ir.text.remembered import ARRAYS
+from funcgrad.ir.text.spelling import (
     LARGEST_SPELLED,
     construction,
     importable_name,
@@ -115,7 +115,7 @@ def numpy_source(program: Program) -> str:
     of more than a few elements are keyword-only parameters; their defaults hold in the process that wrote
     the source.
 
-    >>> from funcgrad.ir.parsing import parse
+    >>> from funcgrad.ir.text.parsing import parse
     >>> print(numpy_source(parse("program double(x: f64[3]): y: f64[3] = mul(x, 2.0) return y")))
     import numpy as np
     <BLANKLINE>
@@ -132,7 +132,7 @@ def numpy_source(program: Program) -> str:
 
 _HELPERS = {
     "captured_array": "funcgrad.extend",
-    "parse": "funcgrad.ir.parsing",
+    "parse": "funcgrad.ir.text.parsing",
     "primitive": "funcgrad.extend",
 }
 """Names that a source may need, and where they come from."""

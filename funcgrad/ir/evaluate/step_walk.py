@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.ir.buffers import Buffers, exposed
 from funcgrad.ir.collector import collector_paused
-from funcgrad.ir.owning import owning
+from funcgrad.ir.evaluate.buffers import Buffers, exposed
+from funcgrad.ir.evaluate.owning import owning
 from funcgrad.ir.steps import Steps, as_source
 
 __all__ = ["StepWalk", "writes_over"]

@@ -16,12 +16,12 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval, aval_of
-from funcgrad.ir.buffers import Buffers, exposed, overwritten
-from funcgrad.ir.numpy_source import atom_source, equation_source, targets, tuple_source
-from funcgrad.ir.owning import as_own_array, owning
+from funcgrad.ir.evaluate.buffers import Buffers, exposed, overwritten
+from funcgrad.ir.evaluate.handing_up import PROMOTION, Run
+from funcgrad.ir.evaluate.owning import as_own_array, owning
+from funcgrad.ir.evaluate.step_walk import StepWalk, writes_over
 from funcgrad.ir.program import Literal, Program, Var
-from funcgrad.ir.promotion import PROMOTION, Run
-from funcgrad.ir.step_walk import StepWalk, writes_over
+from funcgrad.ir.text.numpy_source import atom_source, equation_source, targets, tuple_source
 
 _KINDS = "biufc"
 """In this order, a Python scalar of one kind may stand where a later one is expected."""

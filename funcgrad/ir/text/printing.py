@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from funcgrad.ir.names import Names, variable_names
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
-from funcgrad.ir.spelling import captured_text, context_of, literal_text, parameter_text, subprograms
+from funcgrad.ir.text.names import Names, variable_names
+from funcgrad.ir.text.spelling import captured_text, context_of, literal_text, parameter_text, subprograms
 
 WIDTH = 100
 INDENT = "  "
@@ -36,7 +36,7 @@ class Line(NamedTuple):
 def program_text(program: Program, *, sources: bool = True) -> str:
     """The Program as text; with `sources`, the user's file and line beside each equation.
 
-    >>> from funcgrad.ir.parsing import parse
+    >>> from funcgrad.ir.text.parsing import parse
     >>> program = parse("program f(x: f64[3]): y: f64[3] = mul(x, 2.0) return y")
     >>> print(program_text(program))
     program f(x: f64[3]):

@@ -18,7 +18,7 @@ from funcgrad.ir.avals import Aval, dtype_name
 from funcgrad.ir.catalog import CATALOG
 from funcgrad.ir.numbers import scalar_text
 from funcgrad.ir.program import Equation, Literal, Program, Var
-from funcgrad.ir.remembered import ARRAYS, OBJECTS
+from funcgrad.ir.text.remembered import ARRAYS, OBJECTS
 
 LARGEST_SPELLED = 16
 """Captured arrays of more elements are named by their digest."""
