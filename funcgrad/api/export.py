@@ -12,7 +12,7 @@ from funcgrad.api.arguments import here
 from funcgrad.api.exported_function import exported_source
 from funcgrad.api.jit import JittedFunction, jit
 from funcgrad.errors import UnsupportedFunctionError
-from funcgrad.ir.source_text import SourceText
+from funcgrad.ir.text.source_text import SourceText
 
 __all__ = ["ENGINES", "ExportedModule", "export"]
 

@@ -21,9 +21,9 @@ from funcgrad.compile.passes.kernel import NAMES_OF_KERNELS
 from funcgrad.compile.passes.schedule import NotLowered
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ir.avals import Aval
-from funcgrad.ir.numpy_source import user_line
 from funcgrad.ir.program import Program, Var
-from funcgrad.ir.spelling import subprograms
+from funcgrad.ir.text.numpy_source import user_line
+from funcgrad.ir.text.spelling import subprograms
 
 SMALLEST_PROBE = 6
 """Sizes below this are too special to show how a text depends on them."""

@@ -14,7 +14,7 @@ import numpy as np
 from funcgrad.compile.export.library import DECORATORS, needed
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ir.avals import Aval
-from funcgrad.ir.numpy_source import array_source, scalar_type
+from funcgrad.ir.text.numpy_source import array_source, scalar_type
 
 LARGEST_SPELLED = 24
 """Elements up to which an array is written out as numbers."""

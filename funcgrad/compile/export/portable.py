@@ -26,9 +26,9 @@ from funcgrad.compile.passes.nests import Let
 from funcgrad.compile.passes.schedule import NotLowered, Scheduler
 from funcgrad.compile.passes.uses import count_uses
 from funcgrad.compile.passes.views import Buffer, View
-from funcgrad.ir.names import variable_names
-from funcgrad.ir.numpy_source import number_source, scalar_type
 from funcgrad.ir.program import Equation, Program, Var
+from funcgrad.ir.text.names import variable_names
+from funcgrad.ir.text.numpy_source import number_source, scalar_type
 from funcgrad.transforms.simplify import simplify_program
 
 RESERVED = (
