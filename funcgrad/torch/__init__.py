@@ -123,6 +123,7 @@ _LAZY = (
     "backends",
     "compiler",
     "cuda",
+    "distributions",
     "fft",
     "func",
     "jit",

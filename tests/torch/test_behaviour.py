@@ -8,7 +8,7 @@ import pathlib
 import pytest
 
 HERE = pathlib.Path(__file__).parent
-TABLES = ("operations", "semantics", "printing", "more", "programs")
+TABLES = ("operations", "semantics", "printing", "more", "programs", "distributions")
 
 
 def loaded(name):
@@ -50,6 +50,18 @@ DIFFERENT = {
     ),
     "printing": ("torch.from_numpy(np.float32(1.0))",),
     "programs": (),
+    "distributions": (
+        "repr(d)",  # ours names the parameters of every family
+        "D.kl_divergence(D.Pareto(p, q + 2), D.Gumbel",  # refused there, too, in other words
+        "D.kl_divergence(D.ContinuousBernoulli(u), D.Beta(",
+        "D.kl_divergence(D.ContinuousBernoulli(u), D.Gamma(",
+        "out = d.mode",  # the name of the class in the message; PyTorch's of Kumaraswamy is NaN
+        "D.Gamma(p, q); v = torch.tensor([0.2, 3.0]); out = d.cdf",  # has a derivative by the shape here
+        "D.InverseGamma(p + 2, q); v = torch.tensor([0.2, 3.0]); out = d.cdf",
+        "D.Chi2(p); v = torch.tensor([0.2, 3.0]); out = d.cdf",
+        "[[2.0, 0.3], [0.3, 1.0]]); out = (d.sample",  # PyTorch warns of singular draws
+        "[[2.0, 0.3], [0.3, 1.0]]); out = d.support",
+    ),
     "more": (
         "torch.tensor()",  # Python's own words for calls that do not fit
         "torch.add(torch.ones(2))",

@@ -33,7 +33,6 @@ UNSUPPORTED = {
 
 MISSING_MODULES = {
     "distributed": UNSUPPORTED["distributed"],
-    "distributions": "draw with torch.randn and its kin; scipy.stats and fg.random have densities",
     "export": "record a function of arrays with fg.make_program",
     "fx": "record a function of arrays with fg.make_program, whose Program can be read, changed and run",
     "onnx": "record a function of arrays with fg.make_program",

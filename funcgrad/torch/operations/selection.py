@@ -10,9 +10,10 @@ from funcgrad.scipy import special
 from funcgrad.torch.core.apply import apply, apply_to
 from funcgrad.torch.core.dtypes import numpy_dtype
 from funcgrad.torch.core.errors import dim_of
-from funcgrad.torch.core.history import Node, Op, edge_of, op
-from funcgrad.torch.core.state import MODES, SEQUENCE, SETTINGS
+from funcgrad.torch.core.history import Op, op
+from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.torch.core.underived import underived
 from funcgrad.torch.operations.arithmetic import Binary, of_one_dtype, result_dtype
 from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import operation, tensor_of
@@ -231,45 +232,13 @@ def unique(
     unique_of: Any = np.unique
     found = unique_of(input._value, return_inverse=return_inverse, return_counts=return_counts, axis=dim)
     if not isinstance(found, tuple):
-        return not_derived(wrap(found), input, "_unique2" if dim is None else "unique_dim")
+        return underived(wrap(found), input, "_unique2" if dim is None else "unique_dim")
     parts = list(found)
     if return_inverse:
         shape = input._value.shape if dim is None else (input._value.shape[dim],)
         parts[1] = np.asarray(parts[1]).reshape(shape)
     first, *counts = [wrap(np.asarray(p)) for p in parts]
-    return (not_derived(first, input, "_unique2" if dim is None else "unique_dim"), *counts)
-
-
-class NotDerived(Node):
-    """The node of values that PyTorch has no derivative for: raises when a backward pass comes to it."""
-
-    is_python = True
-    word = ""
-
-    def __init__(self, edge: Any) -> None:
-        self.edges = (edge,)
-        self.seq = next(SEQUENCE)
-
-    def backward_python(self, cotangents: list[Any]) -> list[Any]:
-        """Raise NotImplementedError."""
-        raise NotImplementedError(f"the derivative for '{self.word}' is not implemented.")
-
-
-_NOT_DERIVED = {
-    word: type(title, (NotDerived,), {"word": word, "__module__": "funcgrad.torch"})
-    for word, title in (
-        ("_unique2", "Unique2Backward0"),
-        ("unique_dim", "UniqueDimBackward0"),
-        ("unique_consecutive", "UniqueConsecutiveBackward0"),
-    )
-}
-
-
-def not_derived(t: Tensor, source: Tensor, word: str) -> Tensor:
-    """A tensor whose history says that there is no derivative, where one would be asked for."""
-    if MODES.grad and source._rg:
-        t._node, t._rg = _NOT_DERIVED[word](edge_of(source)), True
-    return t
+    return (underived(first, input, "_unique2" if dim is None else "unique_dim"), *counts)
 
 
 operation("unique")(unique)
@@ -292,7 +261,7 @@ def unique_consecutive(
     if return_counts:
         parts.append(np.diff([*starts, len(rows)]))
     first, *counts = [wrap(np.asarray(p)) for p in parts]
-    first = not_derived(first, input, "unique_consecutive")
+    first = underived(first, input, "unique_consecutive")
     return (first, *counts) if counts else first
 
 

@@ -1,0 +1,549 @@
+"""Continuous families of one number."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+from funcgrad import torch
+from funcgrad.torch.distributions import constraints
+from funcgrad.torch.distributions.constraints import dependent_property
+from funcgrad.torch.distributions.distribution import Distribution, ExponentialFamily
+from funcgrad.torch.distributions.gammas import standard_gamma
+
+__all__ = [
+    "Cauchy",
+    "Chi2",
+    "Exponential",
+    "FisherSnedecor",
+    "Gamma",
+    "GeneralizedPareto",
+    "InverseGamma",
+    "Laplace",
+    "Normal",
+    "StudentT",
+    "Uniform",
+    "VonMises",
+]
+
+Flag = bool | None
+_REAL_POSITIVE = {"loc": constraints.real, "scale": constraints.positive}
+
+
+class Normal(ExponentialFamily):
+    """The normal distribution.
+
+    >>> fg.torch.distributions.Normal(0.0, 1.0).log_prob(fg.torch.tensor(0.0))
+    tensor(-0.9189)
+    """
+
+    arg_constraints = _REAL_POSITIVE
+    support = constraints.real
+    has_rsample = True
+
+    def __init__(self, loc: Any, scale: Any, validate_args: Flag = None) -> None:
+        self._init(validate_args, loc=loc, scale=scale)
+
+    @property
+    def mean(self) -> Any:
+        return self.loc
+
+    mode = mean
+
+    @property
+    def stddev(self) -> Any:
+        return self.scale
+
+    @property
+    def variance(self) -> Any:
+        return self.scale.pow(2)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        with torch.no_grad():
+            shape = self._extended_shape(sample_shape)
+            return torch.normal(self.loc.expand(shape), self.scale.expand(shape))
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        return self.loc + torch.randn(self._extended_shape(sample_shape), dtype=self.loc.dtype) * self.scale
+
+    def log_prob(self, value: Any) -> Any:
+        value = self._checked(value)
+        z = (value - self.loc) / self.scale
+        return -0.5 * z * z - self.scale.log() - 0.5 * math.log(2 * math.pi)
+
+    def cdf(self, value: Any) -> Any:
+        value = self._checked(value)
+        return 0.5 * (1 + torch.erf((value - self.loc) / (self.scale * math.sqrt(2))))
+
+    def icdf(self, value: Any) -> Any:
+        return self.loc + self.scale * torch.erfinv(2 * value - 1) * math.sqrt(2)
+
+    def entropy(self) -> Any:
+        return 0.5 + 0.5 * math.log(2 * math.pi) + torch.log(self.scale)
+
+
+class Laplace(Distribution):
+    """The Laplace distribution."""
+
+    arg_constraints = _REAL_POSITIVE
+    support = constraints.real
+    has_rsample = True
+
+    def __init__(self, loc: Any, scale: Any, validate_args: Flag = None) -> None:
+        self._init(validate_args, loc=loc, scale=scale)
+
+    @property
+    def mean(self) -> Any:
+        return self.loc
+
+    mode = mean
+
+    @property
+    def variance(self) -> Any:
+        return 2 * self.scale.pow(2)
+
+    @property
+    def stddev(self) -> Any:
+        return math.sqrt(2) * self.scale
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        u = torch.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype) - 0.5
+        return self.loc - self.scale * u.sign() * torch.log1p(-2 * u.abs())
+
+    def log_prob(self, value: Any) -> Any:
+        value = self._checked(value)
+        return -torch.log(2 * self.scale) - torch.abs(value - self.loc) / self.scale
+
+    def cdf(self, value: Any) -> Any:
+        d = self._checked(value) - self.loc
+        return 0.5 - 0.5 * d.sign() * torch.expm1(-d.abs() / self.scale)
+
+    def icdf(self, value: Any) -> Any:
+        d = value - 0.5
+        return self.loc - self.scale * d.sign() * torch.log1p(-2 * d.abs())
+
+    def entropy(self) -> Any:
+        return 1 + torch.log(2 * self.scale)
+
+
+class Cauchy(Distribution):
+    """The Cauchy distribution."""
+
+    arg_constraints = _REAL_POSITIVE
+    support = constraints.real
+    has_rsample = True
+
+    def __init__(self, loc: Any, scale: Any, validate_args: Flag = None) -> None:
+        self._init(validate_args, loc=loc, scale=scale)
+
+    @property
+    def mean(self) -> Any:
+        return torch.full(self._extended_shape(), math.nan, dtype=self.loc.dtype)
+
+    @property
+    def mode(self) -> Any:
+        return self.loc
+
+    @property
+    def variance(self) -> Any:
+        return torch.full(self._extended_shape(), math.inf, dtype=self.loc.dtype)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        u = torch.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype)
+        return self.loc + torch.tan(math.pi * (u - 0.5)) * self.scale
+
+    def log_prob(self, value: Any) -> Any:
+        value = self._checked(value)
+        return -math.log(math.pi) - self.scale.log() - (((value - self.loc) / self.scale) ** 2).log1p()
+
+    def cdf(self, value: Any) -> Any:
+        return torch.atan((self._checked(value) - self.loc) / self.scale) / math.pi + 0.5
+
+    def icdf(self, value: Any) -> Any:
+        return torch.tan(math.pi * (value - 0.5)) * self.scale + self.loc
+
+    def entropy(self) -> Any:
+        return math.log(4 * math.pi) + self.scale.log()
+
+
+class Uniform(Distribution):
+    """The uniform distribution on [low, high)."""
+
+    has_rsample = True
+
+    def __init__(self, low: Any, high: Any, validate_args: Flag = None) -> None:
+        self._init(validate_args, low=low, high=high)
+
+    @property
+    def arg_constraints(self) -> Any:
+        return {"low": constraints.less_than(self.high), "high": constraints.greater_than(self.low)}
+
+    @dependent_property(is_discrete=False, event_dim=0)
+    def support(self) -> Any:
+        return constraints.interval(self.low, self.high)
+
+    @property
+    def mean(self) -> Any:
+        return (self.high + self.low) / 2
+
+    @property
+    def mode(self) -> Any:
+        return math.nan * self.high
+
+    @property
+    def stddev(self) -> Any:
+        return (self.high - self.low) / math.sqrt(12)
+
+    @property
+    def variance(self) -> Any:
+        return (self.high - self.low).pow(2) / 12
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        u = torch.rand(self._extended_shape(sample_shape), dtype=self.low.dtype)
+        return self.low + u * (self.high - self.low)
+
+    def log_prob(self, value: Any) -> Any:
+        value = self._checked(value)
+        inside = self.low.le(value) & self.high.gt(value)
+        return torch.log(inside.type_as(self.low)) - torch.log(self.high - self.low)
+
+    def cdf(self, value: Any) -> Any:
+        return ((self._checked(value) - self.low) / (self.high - self.low)).clamp(min=0, max=1)
+
+    def icdf(self, value: Any) -> Any:
+        return value * (self.high - self.low) + self.low
+
+    def entropy(self) -> Any:
+        return torch.log(self.high - self.low)
+
+
+class Exponential(ExponentialFamily):
+    """The exponential distribution."""
+
+    arg_constraints: ClassVar[Any] = {"rate": constraints.positive}
+    support = constraints.nonnegative
+    has_rsample = True
+
+    def __init__(self, rate: Any, validate_args: Flag = None) -> None:
+        self._init(validate_args, rate=rate)
+
+    @property
+    def mean(self) -> Any:
+        return self.rate.reciprocal()
+
+    stddev = mean
+
+    @property
+    def mode(self) -> Any:
+        return torch.zeros_like(self.rate)
+
+    @property
+    def variance(self) -> Any:
+        return self.rate.pow(-2)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        u = torch.rand(self._extended_shape(sample_shape), dtype=self.rate.dtype)
+        return -(-u).log1p() / self.rate
+
+    def log_prob(self, value: Any) -> Any:
+        return self.rate.log() - self.rate * self._checked(value)
+
+    def cdf(self, value: Any) -> Any:
+        return 1 - torch.exp(-self.rate * self._checked(value))
+
+    def icdf(self, value: Any) -> Any:
+        return -torch.log1p(-value) / self.rate
+
+    def entropy(self) -> Any:
+        return 1.0 - torch.log(self.rate)
+
+
+class Gamma(ExponentialFamily):
+    """The gamma distribution of a shape (`concentration`) and a rate."""
+
+    arg_constraints: ClassVar[Any] = {"concentration": constraints.positive, "rate": constraints.positive}
+    support = constraints.nonnegative
+    has_rsample = True
+
+    def __init__(self, concentration: Any, rate: Any, validate_args: Flag = None) -> None:
+        self._init(validate_args, concentration=concentration, rate=rate)
+
+    @property
+    def mean(self) -> Any:
+        return self.concentration / self.rate
+
+    @property
+    def mode(self) -> Any:
+        return ((self.concentration - 1) / self.rate).clamp(min=0)
+
+    @property
+    def variance(self) -> Any:
+        return self.concentration / self.rate.pow(2)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        shape = self._extended_shape(sample_shape)
+        found = standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
+        return found.clamp(min=torch.finfo(found.dtype).tiny)
+
+    def log_prob(self, value: Any) -> Any:
+        value = self._checked(torch.as_tensor(value, dtype=self.rate.dtype))
+        a, rate = self.concentration, self.rate
+        return torch.xlogy(a, rate) + torch.xlogy(a - 1, value) - rate * value - torch.lgamma(a)
+
+    def cdf(self, value: Any) -> Any:
+        return torch.special.gammainc(self.concentration, self.rate * self._checked(value))
+
+    def entropy(self) -> Any:
+        a = self.concentration
+        return a - self.rate.log() + torch.lgamma(a) + (1.0 - a) * torch.digamma(a)
+
+
+class Chi2(Gamma):
+    """The chi-squared distribution of a number of degrees of freedom."""
+
+    arg_constraints: ClassVar[Any] = {"df": constraints.positive}
+
+    def __init__(self, df: Any, validate_args: Flag = None) -> None:
+        super().__init__(0.5 * df, 0.5, validate_args=validate_args)
+
+    @property
+    def df(self) -> Any:
+        return self.concentration * 2
+
+
+class InverseGamma(Distribution):
+    """The distribution of the reciprocal of a gamma variable."""
+
+    arg_constraints = Gamma.arg_constraints
+    support = constraints.positive
+    has_rsample = True
+
+    def __init__(self, concentration: Any, rate: Any, validate_args: Flag = None) -> None:
+        self._init(validate_args, concentration=concentration, rate=rate)
+
+    @property
+    def mean(self) -> Any:
+        found = self.rate / (self.concentration - 1)
+        return torch.where(self.concentration > 1, found, torch.full_like(found, math.inf))
+
+    @property
+    def mode(self) -> Any:
+        return self.rate / (self.concentration + 1)
+
+    @property
+    def variance(self) -> Any:
+        a = self.concentration
+        found = self.rate.square() / ((a - 1).square() * (a - 2))
+        return torch.where(a > 2, found, torch.full_like(found, math.inf))
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        return self.rate / standard_gamma(self.concentration.expand(self._extended_shape(sample_shape)))
+
+    def log_prob(self, value: Any) -> Any:
+        value = self._checked(value)
+        a, rate = self.concentration, self.rate
+        return torch.xlogy(a, rate) - (a + 1) * value.log() - rate / value - torch.lgamma(a)
+
+    def cdf(self, value: Any) -> Any:
+        return torch.special.gammaincc(self.concentration, self.rate / self._checked(value))
+
+    def entropy(self) -> Any:
+        a = self.concentration
+        return a + self.rate.log() + torch.lgamma(a) - (1 + a) * torch.digamma(a)
+
+
+class StudentT(Distribution):
+    """Student's distribution, moved and scaled."""
+
+    arg_constraints: ClassVar[Any] = {"df": constraints.positive, **_REAL_POSITIVE}
+    support = constraints.real
+    has_rsample = True
+
+    def __init__(self, df: Any, loc: Any = 0.0, scale: Any = 1.0, validate_args: Flag = None) -> None:
+        self._init(validate_args, df=df, loc=loc, scale=scale)
+
+    @property
+    def mean(self) -> Any:
+        return torch.where(self.df > 1, self.loc, torch.full_like(self.loc, math.nan))
+
+    @property
+    def mode(self) -> Any:
+        return self.loc
+
+    @property
+    def variance(self) -> Any:
+        found = self.scale.pow(2) * self.df / (self.df - 2)
+        found = torch.where(self.df > 2, found, torch.full_like(found, math.inf))
+        return torch.where(self.df > 1, found, torch.full_like(found, math.nan))
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        shape = self._extended_shape(sample_shape)
+        x = torch.randn(shape, dtype=self.df.dtype)
+        chi2 = 2 * standard_gamma(0.5 * self.df.expand(shape))
+        return self.loc + self.scale * x * torch.rsqrt(chi2 / self.df)
+
+    def _norm(self) -> Any:
+        return (
+            self.scale.log()
+            + 0.5 * self.df.log()
+            + 0.5 * math.log(math.pi)
+            + torch.lgamma(0.5 * self.df)
+            - torch.lgamma(0.5 * (self.df + 1.0))
+        )
+
+    def log_prob(self, value: Any) -> Any:
+        y = (self._checked(value) - self.loc) / self.scale
+        return -0.5 * (self.df + 1.0) * torch.log1p(y**2.0 / self.df) - self._norm()
+
+    def entropy(self) -> Any:
+        half = 0.5 * (self.df + 1)
+        beta = torch.lgamma(0.5 * self.df) + math.lgamma(0.5) - torch.lgamma(half)
+        slope = torch.digamma(half) - torch.digamma(0.5 * self.df)
+        return self.scale.log() + half * slope + 0.5 * self.df.log() + beta
+
+
+class FisherSnedecor(Distribution):
+    """The distribution of a ratio of two scaled chi-squared variables."""
+
+    arg_constraints: ClassVar[Any] = {"df1": constraints.positive, "df2": constraints.positive}
+    support = constraints.positive
+    has_rsample = True
+
+    def __init__(self, df1: Any, df2: Any, validate_args: Flag = None) -> None:
+        self._init(validate_args, df1=df1, df2=df2)
+
+    @property
+    def mean(self) -> Any:
+        found = self.df2 / (self.df2 - 2)
+        return torch.where(self.df2 > 2, found, torch.full_like(found, math.nan))
+
+    @property
+    def mode(self) -> Any:
+        found = (self.df1 - 2) / self.df1 * self.df2 / (self.df2 + 2)
+        return torch.where(self.df1 > 2, found, torch.full_like(found, math.nan))
+
+    @property
+    def variance(self) -> Any:
+        a, b = self.df1, self.df2
+        found = 2 * b.pow(2) * (a + b - 2) / (a * (b - 2).pow(2) * (b - 4))
+        return torch.where(b > 4, found, torch.full_like(found, math.nan))
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        shape = self._extended_shape(sample_shape)
+        parts = [standard_gamma(0.5 * df.expand(shape)) * 2 / df for df in (self.df1, self.df2)]
+        tiny = torch.finfo(parts[0].dtype).tiny
+        return (parts[0] / parts[1].clamp(min=tiny)).clamp(min=tiny)
+
+    def log_prob(self, value: Any) -> Any:
+        value = self._checked(value)
+        a, b = 0.5 * self.df1, 0.5 * self.df2
+        ratio = self.df1 / self.df2
+        beta = (a + b).lgamma() - a.lgamma() - b.lgamma()
+        return beta + a * ratio.log() + (a - 1) * value.log() - (a + b) * torch.log1p(ratio * value)
+
+
+class GeneralizedPareto(Distribution):
+    """What lies above a high threshold (`loc`), of many distributions."""
+
+    arg_constraints: ClassVar[Any] = {**_REAL_POSITIVE, "concentration": constraints.real}
+    has_rsample = True
+
+    def __init__(self, loc: Any, scale: Any, concentration: Any, validate_args: Flag = None) -> None:
+        self._init(validate_args, loc=loc, scale=scale, concentration=concentration)
+
+    @dependent_property(is_discrete=False, event_dim=0)
+    def support(self) -> Any:
+        upper = torch.where(self.concentration < 0, self.loc - self.scale / self.concentration, math.inf)
+        return constraints.interval(self.loc, upper)
+
+    @property
+    def mean(self) -> Any:
+        k = self.concentration
+        found = self.loc + self.scale / (1 - k)
+        return torch.where(k < 1, found, torch.full_like(found, math.inf))
+
+    @property
+    def mode(self) -> Any:
+        return self.loc
+
+    @property
+    def variance(self) -> Any:
+        k = self.concentration
+        found = self.scale**2 / ((1 - k) ** 2 * (1 - 2 * k))
+        return torch.where(k < 0.5, found, torch.full_like(found, math.inf))
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        return self.icdf(torch.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype))
+
+    def _split(self, of_zero: Any, of_others: Any) -> Any:
+        """One formula where the concentration is zero, another where it is not."""
+        k = self.concentration
+        zero = torch.isclose(k, torch.zeros_like(k))
+        return torch.where(zero, of_zero, of_others(torch.where(zero, torch.ones_like(k), k)))
+
+    def log_prob(self, value: Any) -> Any:
+        y = (self._checked(value) - self.loc) / self.scale
+
+        def others(k: Any) -> Any:
+            return -(1 + 1 / k) * torch.log1p(k * y)
+
+        return self._split(-y, others) - self.scale.log()
+
+    def log_survival_function(self, value: Any) -> Any:
+        """``log(1 - cdf(value))``."""
+        y = (self._checked(value) - self.loc) / self.scale
+
+        def others(k: Any) -> Any:
+            return -torch.log1p(k * y) / k
+
+        return self._split(-y, others)
+
+    def cdf(self, value: Any) -> Any:
+        return 1 - torch.exp(self.log_survival_function(value))
+
+    def icdf(self, value: Any) -> Any:
+        log_u = torch.log1p(-value)
+
+        def others(k: Any) -> Any:
+            return torch.expm1(-k * log_u) / k
+
+        return self.loc + self.scale * self._split(-log_u, others)
+
+    def entropy(self) -> Any:
+        return self.scale.log() + self.concentration + 1
+
+
+class VonMises(Distribution):
+    """The von Mises distribution of an angle."""
+
+    arg_constraints: ClassVar[Any] = {"loc": constraints.real, "concentration": constraints.positive}
+    support = constraints.real
+
+    def __init__(self, loc: Any, concentration: Any, validate_args: Flag = None) -> None:
+        self._init(validate_args, loc=loc, concentration=concentration)
+
+    @property
+    def mean(self) -> Any:
+        return self.loc
+
+    mode = mean
+
+    @property
+    def variance(self) -> Any:
+        # The scaled functions: a quotient that does not overflow.
+        k = self.concentration
+        return 1 - torch.special.i1e(k) / torch.special.i0e(k)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        from funcgrad.torch.operations.random import default_generator  # noqa: PLC0415 - only to draw
+
+        shape = tuple(self._extended_shape(sample_shape))
+        loc, k = [t.detach().double().expand(shape).numpy() for t in (self.loc, self.concentration)]
+        found = default_generator.bits.vonmises(loc, k, shape)
+        return torch.as_tensor(found).to(self.loc.dtype)
+
+    def log_prob(self, value: Any) -> Any:
+        value = self._checked(value)
+        k = self.concentration
+        norm = math.log(2 * math.pi) + torch.special.i0e(k).log() + k
+        return k * torch.cos(value - self.loc) - norm

@@ -1,0 +1,559 @@
+"""Families of counts, classes and yes or no."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+from funcgrad import torch
+from funcgrad.torch.distributions import constraints
+from funcgrad.torch.distributions.constraints import dependent_property
+from funcgrad.torch.distributions.distribution import Distribution, ExponentialFamily, broadcast_all, size_of
+from funcgrad.torch.distributions.gammas import standard_gamma
+
+__all__ = [
+    "Bernoulli",
+    "Binomial",
+    "Categorical",
+    "ContinuousBernoulli",
+    "Geometric",
+    "Multinomial",
+    "NegativeBinomial",
+    "OneHotCategorical",
+    "OneHotCategoricalStraightThrough",
+    "Poisson",
+    "clamp_probs",
+    "logits_of",
+    "probs_of",
+]
+
+Flag = bool | None
+F = torch.nn.functional
+
+
+def clamp_probs(probs: Any) -> Any:
+    """Probabilities kept away from 0 and 1 by a rounding error."""
+    eps = torch.finfo(probs.dtype).eps
+    return probs.clamp(min=eps, max=1 - eps)
+
+
+def logits_of(probs: Any, is_binary: bool = False) -> Any:
+    """The logits of probabilities: log odds of yes or no, logarithms of classes."""
+    kept = clamp_probs(probs)
+    return torch.log(kept) - torch.log1p(-kept) if is_binary else torch.log(kept)
+
+
+def probs_of(logits: Any, is_binary: bool = False) -> Any:
+    """The probabilities of logits."""
+    return torch.sigmoid(logits) if is_binary else F.softmax(logits, dim=-1)
+
+
+class _ByProbability(Distribution):
+    """A family of one probability, given itself (`probs`) or by its log odds (`logits`)."""
+
+    arg_constraints: ClassVar[Any] = {"probs": constraints.unit_interval, "logits": constraints.real}
+
+    def _init_probability(self, probs: Any, logits: Any, validate_args: Flag, **others: Any) -> None:
+        if (probs is None) == (logits is None):
+            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+        name, value = ("probs", probs) if probs is not None else ("logits", logits)
+        self._init(validate_args, **others, **{name: value})
+
+    def __getattr__(self, name: str) -> Any:
+        # The other of the two is computed when it is first asked for.
+        if name == "logits" and "probs" in self.__dict__:
+            self.__dict__["logits"] = logits_of(self.probs, is_binary=True)
+        elif name == "probs" and "logits" in self.__dict__:
+            self.__dict__["probs"] = probs_of(self.logits, is_binary=True)
+        else:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        return self.__dict__[name]
+
+    @property
+    def _param(self) -> Any:
+        return self.__dict__["probs"] if "probs" in self.__dict__ else self.__dict__["logits"]
+
+    @property
+    def param_shape(self) -> Any:
+        return self._param.size()
+
+
+class Bernoulli(_ByProbability):
+    """Yes (1) with a probability, else no (0)."""
+
+    support = constraints.boolean
+    has_enumerate_support = True
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: Flag = None) -> None:
+        self._init_probability(probs, logits, validate_args)
+
+    @property
+    def mean(self) -> Any:
+        return self.probs
+
+    @property
+    def mode(self) -> Any:
+        found = (self.probs >= 0.5).to(self.probs)
+        return torch.where(self.probs == 0.5, torch.full_like(found, math.nan), found)
+
+    @property
+    def variance(self) -> Any:
+        return self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        with torch.no_grad():
+            return torch.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
+
+    def log_prob(self, value: Any) -> Any:
+        value = self._checked(value)
+        logits, value = broadcast_all(self.logits, value)
+        return -F.binary_cross_entropy_with_logits(logits, value, reduction="none")
+
+    def entropy(self) -> Any:
+        return F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        return _enumerated(torch.arange(2, dtype=self._param.dtype), self._batch_shape, expand)
+
+
+def _enumerated(values: Any, batch_shape: Any, expand: bool) -> Any:
+    values = values.view((-1, *[1] * len(batch_shape)))
+    return values.expand((-1, *batch_shape)) if expand else values
+
+
+class Geometric(_ByProbability):
+    """The number of failures before the first success."""
+
+    support = constraints.nonnegative_integer
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: Flag = None) -> None:
+        self._init_probability(probs, logits, validate_args)
+        if self._validate_args and probs is not None and not (self.probs > 0).all():
+            raise ValueError(f"Expected parameter probs of distribution {self!r} to be positive")
+
+    @property
+    def mean(self) -> Any:
+        return 1.0 / self.probs - 1.0
+
+    @property
+    def mode(self) -> Any:
+        return torch.zeros_like(self.probs)
+
+    @property
+    def variance(self) -> Any:
+        return (1.0 / self.probs - 1.0) / self.probs
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        shape = self._extended_shape(sample_shape)
+        with torch.no_grad():
+            u = torch.rand(shape, dtype=self.probs.dtype).clamp(min=torch.finfo(self.probs.dtype).tiny)
+            return (u.log() / (-self.probs).log1p()).floor()
+
+    def log_prob(self, value: Any) -> Any:
+        value, probs = broadcast_all(self._checked(value), self.probs)
+        probs = torch.where((probs == 1) & (value == 0), torch.zeros_like(probs), probs)
+        return value * (-probs).log1p() + self.probs.log()
+
+    def entropy(self) -> Any:
+        return F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none") / self.probs
+
+
+class Binomial(_ByProbability):
+    """The number of successes among `total_count` trials."""
+
+    arg_constraints: ClassVar[Any] = {
+        "total_count": constraints.nonnegative_integer,
+        **_ByProbability.arg_constraints,
+    }
+    has_enumerate_support = True
+
+    def __init__(
+        self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: Flag = None
+    ) -> None:
+        self._init_probability(probs, logits, validate_args, total_count=total_count)
+        self.total_count: Any = self.__dict__["total_count"].type_as(self._param)
+
+    @dependent_property(is_discrete=True, event_dim=0)
+    def support(self) -> Any:
+        return constraints.integer_interval(0, self.total_count)
+
+    @property
+    def mean(self) -> Any:
+        return self.total_count * self.probs
+
+    @property
+    def mode(self) -> Any:
+        return ((self.total_count + 1) * self.probs).floor().clamp(max=self.total_count)
+
+    @property
+    def variance(self) -> Any:
+        return self.total_count * self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        from funcgrad.torch.operations.random import default_generator  # noqa: PLC0415 - only to draw
+
+        shape = tuple(self._extended_shape(sample_shape))
+        n, p = [t.detach().double().expand(shape).numpy() for t in (self.total_count, self.probs)]
+        return torch.as_tensor(default_generator.bits.binomial(n.astype(int), p, shape)).to(self._param.dtype)
+
+    def log_prob(self, value: Any) -> Any:
+        value = self._checked(value)
+        n, logits = self.total_count, self.logits
+        chosen = torch.lgamma(n + 1) - torch.lgamma(value + 1) - torch.lgamma(n - value + 1)
+        # n * log(1 + exp(logits)), without its overflow.
+        return value * logits + chosen - n * F.softplus(logits)
+
+    def entropy(self) -> Any:
+        most = int(self.total_count.max())
+        if not self.total_count.min() == most:
+            raise NotImplementedError("Inhomogeneous total count not supported by `entropy`.")
+        log_prob = self.log_prob(self.enumerate_support(False))
+        return -(torch.exp(log_prob) * log_prob).sum(0)
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        most = int(self.total_count.max())
+        if not self.total_count.min() == most:
+            raise NotImplementedError("Inhomogeneous total count not supported by `enumerate_support`.")
+        return _enumerated(torch.arange(1 + most, dtype=self._param.dtype), self._batch_shape, expand)
+
+
+class NegativeBinomial(_ByProbability):
+    """The number of successes before `total_count` failures."""
+
+    arg_constraints: ClassVar[Any] = {
+        "total_count": constraints.greater_than_eq(0),
+        "probs": constraints.half_open_interval(0.0, 1.0),
+        "logits": constraints.real,
+    }
+    support = constraints.nonnegative_integer
+
+    def __init__(
+        self, total_count: Any, probs: Any = None, logits: Any = None, validate_args: Flag = None
+    ) -> None:
+        self._init_probability(probs, logits, validate_args, total_count=total_count)
+        self.total_count: Any = self.__dict__["total_count"].type_as(self._param)
+
+    @property
+    def mean(self) -> Any:
+        return self.total_count * torch.exp(self.logits)
+
+    @property
+    def mode(self) -> Any:
+        return ((self.total_count - 1) * self.logits.exp()).floor().clamp(min=0.0)
+
+    @property
+    def variance(self) -> Any:
+        return self.mean / torch.sigmoid(-self.logits)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        with torch.no_grad():
+            shape = self._extended_shape(sample_shape)
+            rate = standard_gamma(self.total_count.expand(shape)) * self.logits.exp()
+            return torch.poisson(rate)
+
+    def log_prob(self, value: Any) -> Any:
+        value = self._checked(value)
+        n = self.total_count
+        found = n * F.logsigmoid(-self.logits) + value * F.logsigmoid(self.logits)
+        norm = -torch.lgamma(n + value) + torch.lgamma(1.0 + value) + torch.lgamma(n)
+        return found - norm.masked_fill(n + value == 0.0, 0.0)
+
+
+class Poisson(ExponentialFamily):
+    """The Poisson distribution of counts."""
+
+    arg_constraints: ClassVar[Any] = {"rate": constraints.nonnegative}
+    support = constraints.nonnegative_integer
+
+    def __init__(self, rate: Any, validate_args: Flag = None) -> None:
+        self._init(validate_args, rate=rate)
+
+    @property
+    def mean(self) -> Any:
+        return self.rate
+
+    variance = mean
+
+    @property
+    def mode(self) -> Any:
+        return self.rate.floor()
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        with torch.no_grad():
+            return torch.poisson(self.rate.expand(self._extended_shape(sample_shape)))
+
+    def log_prob(self, value: Any) -> Any:
+        rate, value = broadcast_all(self.rate, self._checked(value))
+        return value.xlogy(rate) - rate - (value + 1).lgamma()
+
+
+class ContinuousBernoulli(_ByProbability):
+    """A density on [0, 1] proportional to ``p**x * (1 - p)**(1 - x)`` (Loaiza-Ganem and Cunningham, 2019)."""
+
+    support = constraints.unit_interval
+    has_rsample = True
+
+    def __init__(
+        self, probs: Any = None, logits: Any = None, lims: Any = (0.499, 0.501), validate_args: Flag = None
+    ) -> None:
+        self._lims = lims
+        self._init_probability(probs, logits, validate_args)
+        if "probs" in self.__dict__:
+            self.__dict__["probs"] = clamp_probs(self.probs)
+
+    def _outside(self) -> Any:
+        return (self.probs <= self._lims[0]) | (self.probs > self._lims[1])
+
+    def _cut(self) -> Any:
+        """The probabilities, those near one half (where the formulas divide by zero) moved away."""
+        return torch.where(self._outside(), self.probs, self._lims[0] * torch.ones_like(self.probs))
+
+    def _log_norm(self) -> Any:
+        cut = self._cut()
+        below = torch.where(cut <= 0.5, cut, torch.zeros_like(cut))
+        above = torch.where(cut >= 0.5, cut, torch.ones_like(cut))
+        sizes = torch.where(cut <= 0.5, torch.log1p(-2.0 * below), torch.log(2.0 * above - 1.0))
+        found = torch.log(torch.abs(torch.log1p(-cut) - torch.log(cut))) - sizes
+        x = (self.probs - 0.5).pow(2)
+        series = math.log(2.0) + (4.0 / 3.0 + 104.0 / 45.0 * x) * x
+        return torch.where(self._outside(), found, series)
+
+    @property
+    def mean(self) -> Any:
+        cut = self._cut()
+        found = cut / (2.0 * cut - 1.0) + 1.0 / (torch.log1p(-cut) - torch.log(cut))
+        x = self.probs - 0.5
+        series = 0.5 + (1.0 / 3.0 + 16.0 / 45.0 * x.pow(2)) * x
+        return torch.where(self._outside(), found, series)
+
+    @property
+    def stddev(self) -> Any:
+        return torch.sqrt(self.variance)
+
+    @property
+    def variance(self) -> Any:
+        cut = self._cut()
+        found = cut * (cut - 1.0) / (1.0 - 2.0 * cut).pow(2) + 1.0 / (torch.log1p(-cut) - torch.log(cut)).pow(
+            2
+        )
+        x = (self.probs - 0.5).pow(2)
+        series = 1.0 / 12.0 - (1.0 / 15.0 - 128.0 / 945.0 * x) * x
+        return torch.where(self._outside(), found, series)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        return self.icdf(torch.rand(self._extended_shape(sample_shape), dtype=self.probs.dtype))
+
+    def log_prob(self, value: Any) -> Any:
+        value = self._checked(value)
+        logits, value = broadcast_all(self.logits, value)
+        return -F.binary_cross_entropy_with_logits(logits, value, reduction="none") + self._log_norm()
+
+    def cdf(self, value: Any) -> Any:
+        value = self._checked(value)
+        cut = self._cut()
+        found = (cut.pow(value) * (1.0 - cut).pow(1.0 - value) + cut - 1.0) / (2.0 * cut - 1.0)
+        found = torch.where(self._outside(), found, value)
+        found = torch.where(value <= 0.0, torch.zeros_like(found), found)
+        return torch.where(value >= 1.0, torch.ones_like(found), found)
+
+    def icdf(self, value: Any) -> Any:
+        cut = self._cut()
+        found = (torch.log1p(-cut + value * (2.0 * cut - 1.0)) - torch.log1p(-cut)) / (
+            torch.log(cut) - torch.log1p(-cut)
+        )
+        return torch.where(self._outside(), found, value)
+
+    def entropy(self) -> Any:
+        zero, one = torch.log1p(-self.probs), torch.log(self.probs)
+        return self.mean * (zero - one) - self._log_norm() - zero
+
+
+# -- classes ----------------------------------------------------------------------------------------------
+
+
+class Categorical(Distribution):
+    """One of several classes."""
+
+    arg_constraints: ClassVar[Any] = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    has_enumerate_support = True
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: Flag = None) -> None:
+        if (probs is None) == (logits is None):
+            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+        given = probs if probs is not None else logits
+        if given.dim() < 1:
+            name = "probs" if probs is not None else "logits"
+            raise ValueError(f"`{name}` parameter must be at least one-dimensional.")
+        if probs is not None:
+            self.probs = probs / probs.sum(-1, keepdim=True)
+        else:
+            self.logits = logits - logits.logsumexp(dim=-1, keepdim=True)
+        self._num_events = given.size()[-1]
+        super().__init__(given.size()[:-1], validate_args=validate_args)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "logits" and "probs" in self.__dict__:
+            self.__dict__["logits"] = logits_of(self.probs)
+        elif name == "probs" and "logits" in self.__dict__:
+            self.__dict__["probs"] = probs_of(self.logits)
+        else:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        return self.__dict__[name]
+
+    @property
+    def _param(self) -> Any:
+        return self.__dict__["probs"] if "probs" in self.__dict__ else self.__dict__["logits"]
+
+    @dependent_property(is_discrete=True, event_dim=0)
+    def support(self) -> Any:
+        return constraints.integer_interval(0, self._num_events - 1)
+
+    @property
+    def param_shape(self) -> Any:
+        return self._param.size()
+
+    @property
+    def mean(self) -> Any:
+        return torch.full(self._extended_shape(), math.nan, dtype=self.probs.dtype)
+
+    variance = mean
+
+    @property
+    def mode(self) -> Any:
+        return self.probs.argmax(dim=-1)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        sample_shape = size_of(sample_shape)
+        with torch.no_grad():
+            rows = self.probs.reshape(-1, self._num_events)
+            found = torch.multinomial(rows, sample_shape.numel(), True).T
+        return found.reshape(self._extended_shape(sample_shape))
+
+    def log_prob(self, value: Any) -> Any:
+        value = self._checked(value).long().unsqueeze(-1)
+        value, log_pmf = torch.broadcast_tensors(value, self.logits)
+        return log_pmf.gather(-1, value[..., :1]).squeeze(-1)
+
+    def entropy(self) -> Any:
+        logits = torch.clamp(self.logits, min=torch.finfo(self.logits.dtype).min)
+        return -(logits * self.probs).sum(-1)
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        return _enumerated(torch.arange(self._num_events, dtype=torch.long), self._batch_shape, expand)
+
+
+class _OfClasses(Distribution):
+    """A family built on a `Categorical`."""
+
+    arg_constraints = Categorical.arg_constraints
+    _categorical: Categorical
+
+    @property
+    def probs(self) -> Any:
+        return self._categorical.probs
+
+    @property
+    def logits(self) -> Any:
+        return self._categorical.logits
+
+    @property
+    def param_shape(self) -> Any:
+        return self._categorical.param_shape
+
+    def __repr__(self) -> str:
+        name = "probs" if "probs" in self._categorical.__dict__ else "logits"
+        return f"{type(self).__name__}({name}: {self.param_shape})"
+
+
+class OneHotCategorical(_OfClasses):
+    """One of several classes, as a vector with a one."""
+
+    support = constraints.one_hot
+    has_enumerate_support = True
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: Flag = None) -> None:
+        self._categorical = Categorical(probs, logits, validate_args)
+        super().__init__(
+            self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args=validate_args
+        )
+
+    @property
+    def mean(self) -> Any:
+        return self.probs
+
+    @property
+    def mode(self) -> Any:
+        return F.one_hot(self.probs.argmax(dim=-1), num_classes=self.event_shape[0]).to(self.probs)
+
+    @property
+    def variance(self) -> Any:
+        return self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        found = self._categorical.sample(sample_shape)
+        return F.one_hot(found, self.event_shape[0]).to(self.probs)
+
+    def log_prob(self, value: Any) -> Any:
+        return self._categorical.log_prob(self._checked(value).max(-1)[1])
+
+    def entropy(self) -> Any:
+        return self._categorical.entropy()
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        n = self.event_shape[0]
+        values = torch.eye(n, dtype=self.probs.dtype).view((n, *[1] * len(self.batch_shape), n))
+        return values.expand((n, *self.batch_shape, n)) if expand else values
+
+
+class OneHotCategoricalStraightThrough(OneHotCategorical):
+    """As `OneHotCategorical`, with the derivatives of the probabilities for its draws'."""
+
+    has_rsample = True
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        return self.sample(sample_shape) + (self.probs - self.probs.detach())
+
+
+class Multinomial(_OfClasses):
+    """How often each of several classes is drawn among `total_count`."""
+
+    def __init__(
+        self, total_count: int = 1, probs: Any = None, logits: Any = None, validate_args: Flag = None
+    ) -> None:
+        if not isinstance(total_count, int):
+            raise NotImplementedError("inhomogeneous total_count is not supported")
+        self.total_count = total_count
+        self._categorical = Categorical(probs, logits)
+        super().__init__(
+            self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args=validate_args
+        )
+
+    @dependent_property(is_discrete=True, event_dim=1)
+    def support(self) -> Any:
+        return constraints.multinomial(self.total_count)
+
+    @property
+    def mean(self) -> Any:
+        return self.probs * self.total_count
+
+    @property
+    def variance(self) -> Any:
+        return self.total_count * self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        found = self._categorical.sample((self.total_count, *sample_shape))
+        return F.one_hot(found, self.event_shape[0]).sum(0).to(self.probs)
+
+    def log_prob(self, value: Any) -> Any:
+        value = self._checked(value)
+        logits, value = broadcast_all(self.logits, value)
+        logits = logits.masked_fill((value == 0) & (logits == -math.inf), 0)
+        counts = torch.lgamma(value.sum(-1) + 1) - torch.lgamma(value + 1).sum(-1)
+        return counts + (logits * value).sum(-1)
+
+    def entropy(self) -> Any:
+        n = self.total_count
+        found = n * self._categorical.entropy() - math.lgamma(n + 1)
+        counts = torch.arange(n + 1, dtype=self.probs.dtype).view((-1, *[1] * len(self.param_shape)))[1:]
+        chances = torch.exp(Binomial(n, probs=self.probs).log_prob(counts))
+        return found + (chances * torch.lgamma(counts + 1)).sum([0, -1])
