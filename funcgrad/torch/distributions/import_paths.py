@@ -1,9 +1,10 @@
-"""PyTorch's modules of single families, ``torch.distributions.normal`` and its like: each holds its classes."""
+"""PyTorch's modules of single families, ``torch.distributions.normal`` and its like."""
 
 from __future__ import annotations
 
 import re
 import sys
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
@@ -41,5 +42,6 @@ def publish(package: str, members: dict[str, Any], groups: dict[str, tuple[str, 
         path = f"{package}.{module}"
         if path not in sys.modules:
             made = ModuleType(path, f"``torch.distributions.{module}``.")
+            made.__spec__ = ModuleSpec(path, None)
             made.__dict__.update(found)
             sys.modules[path] = made
