@@ -17,9 +17,10 @@ from funcgrad.torch.nn import functional as F
 from funcgrad.torch.nn import init
 from funcgrad.torch.nn.layers.linear import empty_parameter
 from funcgrad.torch.nn.module import Module
+from funcgrad.torch.nn.utils.rnn import PackedSequence
 from funcgrad.torch.operations.registry import FUNCTIONS
 
-__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
+__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell"]
 
 
 @op("LstmCellBackward0")
@@ -68,10 +69,17 @@ def stepped(mode: str, gates: Tensor, state: tuple[Any, ...], w: Tensor, bias: A
     return (apply(made, (gates, *state, w, *rest)),)
 
 
-class Recurrent(Module):
+_GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
+
+
+def _joined(first: Any, second: Any) -> Any:
+    return FUNCTIONS["cat"]([first, second])
+
+
+class RNNBase(Module):
     """What `RNN`, `LSTM` and `GRU` share: parameters by layer and direction, and the walk along sequences."""
 
-    gates: ClassVar[int]
+    gates: int
 
     def __init__(
         self,
@@ -88,11 +96,11 @@ class Recurrent(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        if proj_size:
-            raise NotImplementedError(
-                "funcgrad.torch does not support recurrent layers with proj_size; follow the layer by a "
-                "Linear"
-            )
+        if proj_size < 0 or proj_size >= hidden_size > 0:
+            raise ValueError("proj_size has to be a positive integer, smaller than hidden_size, or zero")
+        if proj_size and mode != "LSTM":
+            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+        self.gates = _GATES[mode]
         if not 0 <= dropout <= 1:
             raise ValueError(
                 "dropout should be a number in range [0, 1] representing the probability of an element "
@@ -118,15 +126,20 @@ class Recurrent(Module):
         self.batch_first = batch_first
         self.dropout = float(dropout)
         self.bidirectional = bidirectional
+        self.proj_size = proj_size
+        width = proj_size or hidden_size
         directions = 2 if bidirectional else 1
         for layer in range(num_layers):
             for suffix in ("", "_reverse")[:directions]:
-                inner = input_size if layer == 0 else hidden_size * directions
+                inner = input_size if layer == 0 else width * directions
                 rows = self.gates * hidden_size
-                for name, shape in (("weight_ih", (rows, inner)), ("weight_hh", (rows, hidden_size))):
+                for name, shape in (("weight_ih", (rows, inner)), ("weight_hh", (rows, width))):
                     setattr(self, f"{name}_l{layer}{suffix}", empty_parameter(*shape, dtype=dtype))
                 for name in ("bias_ih", "bias_hh") if bias else ():
                     setattr(self, f"{name}_l{layer}{suffix}", empty_parameter(rows, dtype=dtype))
+                if proj_size:
+                    shape = (proj_size, hidden_size)
+                    setattr(self, f"weight_hr_l{layer}{suffix}", empty_parameter(*shape, dtype=dtype))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -149,15 +162,14 @@ class Recurrent(Module):
         return ("", "_reverse") if self.bidirectional else ("",)
 
     def _weights(self, layer: int, suffix: str) -> list[Any]:
-        names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh") if self.bias else ("weight_ih", "weight_hh")
+        names = ["weight_ih", "weight_hh", *(("bias_ih", "bias_hh") if self.bias else ())]
+        names += ["weight_hr"] if self.proj_size else []
         return [getattr(self, f"{name}_l{layer}{suffix}") for name in names]
 
     def forward(self, input: Tensor, hx: Any = None) -> Any:
         """The outputs along the sequence, and the last state."""
-        if not isinstance(input, Tensor):
-            raise NotImplementedError(
-                "funcgrad.torch does not support packed sequences; pad them and mask the loss"
-            )
+        if isinstance(input, PackedSequence):
+            return self._packed(input, hx)
         ndim = len(input._value.shape)
         if ndim not in (2, 3):
             raise ValueError(f"{type(self).__name__}: Expected input to be 2D or 3D, got {ndim}D instead")
@@ -177,41 +189,75 @@ class Recurrent(Module):
             out = out.transpose(0, 1)
         return out, last if self.mode == "LSTM" else last[0]
 
-    def _start(self, x: Any, hx: Any, is_batch: bool) -> tuple[Any, ...]:
-        shape = (self.num_layers * len(self._suffixes()), x._value.shape[1], self.hidden_size)
+    def _packed(self, input: PackedSequence, hx: Any) -> Any:
+        """As `forward`, for packed sequences, whose steps hold fewer and fewer rows."""
+        counts = tuple(input.batch_sizes._value.tolist())
+        order, back = input.sorted_indices, input.unsorted_indices
+        if hx is not None and order is not None:
+            several = self.mode == "LSTM"
+            hx = tuple([t.index_select(1, order) for t in hx]) if several else hx.index_select(1, order)
+        start = self._start(input.data, hx, True, counts[0])
+        out, last = self._layers(input.data, start, counts)
+        if back is not None:
+            last = tuple([t.index_select(1, back) for t in last])
+        return input._replaced(out), last if self.mode == "LSTM" else last[0]
+
+    def _start(self, x: Any, hx: Any, is_batch: bool, rows: int | None = None) -> tuple[Any, ...]:
+        heads = (self.num_layers * len(self._suffixes()), x._value.shape[1] if rows is None else rows)
+        shape = (*heads, self.proj_size or self.hidden_size)
+        shapes = (shape, (*heads, self.hidden_size))[: 2 if self.mode == "LSTM" else 1]
         if hx is None:
-            return tuple([x.new_zeros(shape) for _ in range(2 if self.mode == "LSTM" else 1)])
+            return tuple([x.new_zeros(found) for found in shapes])
         states = tuple(hx) if self.mode == "LSTM" else (hx,)
         states = states if is_batch else tuple([t.unsqueeze(1) for t in states])
-        for t in states:
-            if tuple(t._value.shape) != shape:
-                raise RuntimeError(f"Expected hidden size {shape}, got {list(t._value.shape)}")
+        for t, found in zip(states, shapes, strict=True):
+            if tuple(t._value.shape) != found:
+                raise RuntimeError(f"Expected hidden size {found}, got {list(t._value.shape)}")
         return states
 
-    def _layers(self, x: Any, start: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    def _layers(
+        self, x: Any, start: tuple[Any, ...], counts: tuple[int, ...] | None = None
+    ) -> tuple[Any, tuple[Any, ...]]:
         lasts: list[tuple[Any, ...]] = []
         for layer in range(self.num_layers):
             outs = []
             for suffix in self._suffixes():
                 state = tuple([t[len(lasts)] for t in start])
-                out, last = self._along(x, state, self._weights(layer, suffix), bool(suffix))
+                out, last = self._along(x, state, self._weights(layer, suffix), bool(suffix), counts)
                 outs.append(out)
                 lasts.append(last)
-            x = outs[0] if len(outs) == 1 else FUNCTIONS["cat"](outs, 2)
+            x = outs[0] if len(outs) == 1 else FUNCTIONS["cat"](outs, -1)
             if self.dropout and layer < self.num_layers - 1:
                 x = F.dropout(x, self.dropout, self.training)
         stacked = tuple([FUNCTIONS["stack"](parts) for parts in zip(*lasts, strict=True)])
         return x, stacked
 
-    def _along(self, x: Any, state: tuple[Any, ...], weights: list[Any], backward: bool) -> tuple[Any, Any]:
+    def _along(
+        self,
+        x: Any,
+        state: tuple[Any, ...],
+        weights: list[Any],
+        backward: bool,
+        counts: tuple[int, ...] | None,
+    ) -> tuple[Any, Any]:
+        project = weights.pop() if self.proj_size else None
         w_in, w_own, *biases = weights
         # The inputs' part of all steps is one product.
-        gates = F.linear(x, w_in, biases[0] if biases else None).unbind(0)
+        gates = F.linear(x, w_in, biases[0] if biases else None)
+        steps = gates.unbind(0) if counts is None else gates.split(list(counts))
         outs = []
-        for step in reversed(gates) if backward else gates:
-            state = stepped(self.mode, step, state, w_own, biases[1] if biases else None)
-            outs.append(state[0])
-        return FUNCTIONS["stack"](outs[::-1] if backward else outs), state
+        for step in reversed(steps) if backward else steps:
+            rows = step._value.shape[0]
+            whole = counts is None or rows == state[0]._value.shape[0]
+            active = state if whole else tuple([t[:rows] for t in state])
+            new = stepped(self.mode, step, active, w_own, biases[1] if biases else None)
+            if project is not None:
+                new = (F.linear(new[0], project), *new[1:])
+            outs.append(new[0])
+            # Rows whose sequence has ended (or, backwards, not begun) keep their state.
+            state = new if whole else tuple([_joined(n, t[rows:]) for n, t in zip(new, state, strict=True)])
+        outs = outs[::-1] if backward else outs
+        return FUNCTIONS["stack" if counts is None else "cat"](outs), state
 
     def extra_repr(self) -> str:
         shown = f"{self.input_size}, {self.hidden_size}"
@@ -228,7 +274,7 @@ class Recurrent(Module):
         return shown
 
 
-class RNN(Recurrent):
+class RNN(RNNBase):
     """A recurrent layer with `tanh` or `relu`."""
 
     gates = 1
@@ -248,7 +294,7 @@ class RNN(Recurrent):
         self.nonlinearity = nonlinearity
 
 
-class LSTM(Recurrent):
+class LSTM(RNNBase):
     """A layer of long short-term memory.
 
     >>> from funcgrad import torch
@@ -263,7 +309,7 @@ class LSTM(Recurrent):
         super().__init__("LSTM", *args, **kwargs)
 
 
-class GRU(Recurrent):
+class GRU(RNNBase):
     """A layer of gated recurrent units."""
 
     gates = 3

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from funcgrad.torch.nn.layers.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
+from funcgrad.torch.nn.layers.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell
 from funcgrad.torch.nn.missing import missing
 
-__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
+__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell"]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from funcgrad.torch.nn.utils import rnn
 from funcgrad.torch.nn.utils.clipping import (
     clip_grad_norm,
     clip_grad_norm_,
@@ -20,6 +21,7 @@ __all__ = [
     "get_total_norm",
     "parameters_to_vector",
     "remove_weight_norm",
+    "rnn",
     "vector_to_parameters",
     "weight_norm",
 ]
