@@ -166,7 +166,7 @@ class RNNBase(Module):
         names += ["weight_hr"] if self.proj_size else []
         return [getattr(self, f"{name}_l{layer}{suffix}") for name in names]
 
-    def forward(self, input: Tensor, hx: Any = None) -> Any:
+    def forward(self, input: Any, hx: Any = None) -> Any:
         """The outputs along the sequence, and the last state."""
         if isinstance(input, PackedSequence):
             return self._packed(input, hx)
