@@ -36,12 +36,14 @@ from funcgrad.ops.arithmetic import add
 from funcgrad.ops.structure import cast
 from funcgrad.ops.structure import reshape as reshaped
 from funcgrad.tracing.aliasing import assign
+from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.python.escapes import PREFIX
 from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.control.branches import union
 from funcgrad.transforms.control.conditional import Cond
 from funcgrad.transforms.control.step import needed_inputs, positions, with_inputs
+from funcgrad.transforms.control.views_outside import Outside, views_outside
 from funcgrad.transforms.linearize import zeros_like
 from funcgrad.transforms.replay import inline, inputs_of, transforming
 from funcgrad.transforms.simplify import simplify_program
@@ -313,18 +315,21 @@ def chosen(
         mine = {spot: n + i for i, spot in enumerate(spots[k])}
         return with_inputs(held, [*range(n), *[mine.get(spot, a) for spot, a in enumerate(spare)]])
 
-    def build(program: Program) -> tuple[Cond, tuple[int, ...]]:
+    def build(program: Program) -> tuple[Cond, tuple[int, ...], Outside]:
         other = second.traced.transformed(("else", *key), lambda held: block_program(held, 0))
         both = other, block_program(program, 1)
         used = positions(union([needed_inputs(held, (True,) * len(avals)) for held in both]))
-        return Cond(tuple([with_inputs(held, used) for held in both])), used
+        changed = [k for k, number in enumerate(used) if number < n]
+        outside = views_outside([with_inputs(held, used) for held in both], changed)
+        return Cond(outside.branches), used, outside
 
     key = (tuple(picks), avals, spots, spare)
     names = first.traced.recorder.name, second.traced.recorder.name
     other = second.traced.recorder.fingerprint(second.traced.outputs)
-    primitive, used = first.traced.transformed(("if", other, names, *key), build)
+    primitive, used, outside = first.traced.transformed(("if", other, names, *key), build)
     operands = [*[place.frozen() for place in places], *constants]
-    return list(bound(primitive, [condition(test), *[operands[k] for k in used]]))
+    given = outside.operands([asoperand(operands[k]) for k in used])
+    return list(bound(primitive, [condition(test), *given]))
 
 
 def condition(test: Any) -> Any:

@@ -16,10 +16,18 @@ from funcgrad.tracing.recorder import Recorder
 from funcgrad.transforms.batching import record_batched
 from funcgrad.transforms.control.backward import Mark
 from funcgrad.transforms.control.batched import with_axis
-from funcgrad.transforms.control.forward import given, indices
+from funcgrad.transforms.control.forward import given, indices, values_before
+from funcgrad.transforms.control.keeping import KEEPING, kept_values
 from funcgrad.transforms.control.step import chosen, either, needed_inputs, positions, with_inputs
 from funcgrad.transforms.dependence import parted
-from funcgrad.transforms.linearize import Linearized, linearize_program, record_jvp, zeros_like
+from funcgrad.transforms.linearize import (
+    Linearized,
+    literal_indices,
+    record_jvp,
+    record_tangents,
+    residuals_of,
+    zeros_like,
+)
 from funcgrad.transforms.replay import inline, inputs_of, transforming
 from funcgrad.transforms.simplify import simplify_program
 from funcgrad.transforms.transpose import record_transpose
@@ -93,6 +101,27 @@ class LinearBranches(NamedTuple):
     dotted: Flags
 
 
+def linearize_cheaply(branch: Program, active: Flags, n_results: int) -> Linearized:
+    """`linearize_program`, whose linear part computes again what is cheaper than kept.
+
+    Its operands are there in any case, so of a short branch little is kept but these. What is kept goes
+    through a variable that the other branches fill as well, which doubles its price.
+    """
+    with transforming(branch, "linearize") as recorder:
+        inputs, tangents, outputs, dots = record_tangents(recorder, branch, active)
+        dots = dots[:n_results]
+        entries = indices(tangents)
+        exits = [recorder.index_of(t) for t in dots if t is not None]
+        heads = indices(inputs)
+        free = literal_indices(recorder).union(index for index, _ in recorder.operands)
+        needed = [index for index in residuals_of(recorder, entries, exits) if index not in free]
+        kept = kept_values(recorder, needed, free, heads, heads, 2 * KEEPING) | set(heads)
+        residuals = sorted(values_before(recorder, exits, {*kept, *entries}) - set(entries))
+        primal = recorder.program(heads, [*[recorder.index_of(x) for x in outputs], *residuals])
+        linear = recorder.program([*residuals, *entries], exits)
+    return Linearized(primal, linear, len(residuals), tuple([t is not None for t in dots]))
+
+
 class SplitBranch:
     """A branch and its linear part, with a place for each residual: an operand or a slot."""
 
@@ -101,7 +130,7 @@ class SplitBranch:
     def __init__(self, branch: Program, active: Flags, slots: list[Aval]) -> None:
         self.active = active
         self.n_results = len(branch.outputs)
-        self.parts: Linearized = linearize_program(branch, active, self.n_results)
+        self.parts: Linearized = linearize_cheaply(branch, active, self.n_results)
         operands: list[Any] = list(self.parts.primal.inputs)
         residuals = self.parts.primal.outputs[self.n_results :]
         free = dict(enumerate(slots))

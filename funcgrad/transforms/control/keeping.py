@@ -90,10 +90,12 @@ def kept_values(
     free: Collection[int],
     given: Collection[int],
     stored: Collection[int] = (),
+    price: int = KEEPING,
 ) -> set[int]:
     """The values to keep, so that `needed` can be had from them and from what is `free` at least cost.
 
-    `given` cannot be computed again, only kept; what is `stored` in any case costs nothing to keep.
+    `given` cannot be computed again, only kept; what is `stored` in any case costs nothing to keep. The
+    `price` of keeping is that of eight bytes.
     """
     network = Network()
     seen: set[int] = set()
@@ -107,7 +109,7 @@ def kept_values(
         seen.add(index)
         if len(seen) > LARGEST:
             return {index for index in needed if index not in free}
-        keeping = 0 if index in stored else keeping_cost(recorder.avals[index])
+        keeping = 0 if index in stored else keeping_cost(recorder.avals[index], price)
         if index in given or type(recorder.steps[index]) not in (tuple, int):
             network.edge((index, "value"), "sink", keeping)
             continue
@@ -142,9 +144,9 @@ def is_computed(recorder: Recorder, index: int, reached: set[Any], given: Collec
     return (first, "maker") in reached
 
 
-def keeping_cost(a: Aval) -> int:
-    """What it costs to keep a value, in operations."""
-    return max(KEEPING * a.nbytes // 8, 1)
+def keeping_cost(a: Aval, price: int = KEEPING) -> int:
+    """What it costs to keep a value, in operations; more than a comparison, however small it is."""
+    return max(price * a.nbytes // 8, 2)
 
 
 class Network:
