@@ -13,7 +13,8 @@ from funcgrad.api.arguments import here
 from funcgrad.api.calls import trace
 from funcgrad.api.closed_over import Copies, reading_in_place
 from funcgrad.api.inspect import name_inputs
-from funcgrad.api.njit.kinds import fixed, njit_behind
+from funcgrad.api.njit.kinds import fixed, is_vectorized, never_fixed, njit_behind
+from funcgrad.api.njit.refusals import call_to_raise, not_traced
 from funcgrad.api.njit.writes import Changes, give_back
 from funcgrad.api.python.functions import recordable
 from funcgrad.api.python.guards import Guards, guarding, require
@@ -193,6 +194,7 @@ class JittedFunction(TransformedFunction[P, R]):
         donated = options.get("donate_argnums", ())
         self._njit = njit_behind(fun)
         """The function of Numba's that this is, or is a transform of."""
+        self._fixed = never_fixed if self._njit is None or is_vectorized(self._njit) else fixed
         self._donated = (donated,) if isinstance(donated, int) else tuple(donated)
         self.hooks: Hooks | None = None
         """What the statements of the last kind recorded have asked, and what they were told."""
@@ -262,6 +264,8 @@ class JittedFunction(TransformedFunction[P, R]):
         if type(ok) is Tracer and not ok.has_value():
             require(ok)
         elif not (ok.concrete() if type(ok) is Tracer else ok):
+            if self._njit is not None:
+                return call_to_raise(self._fun, args, kwargs)
             return self._fun(*args, **kwargs)
         if found.written:
             n_last = len(outs) - found.guarded
@@ -285,8 +289,8 @@ class JittedFunction(TransformedFunction[P, R]):
             return (), (args, kwargs)
         numbers = {n % len(args) for n in self._static if -len(args) <= n < len(args)}
         if self._njit is not None:
-            numbers |= {n for n, x in enumerate(args) if fixed(x)}
-            names = names | {key for key, x in kwargs.items() if fixed(x)}
+            numbers |= {n for n, x in enumerate(args) if self._fixed(x)}
+            names = names | {key for key, x in kwargs.items() if self._fixed(x)}
             if not numbers and not names:
                 return (), (args, kwargs)
         static = [(n, args[n]) for n in sorted(numbers)]
@@ -325,6 +329,8 @@ class JittedFunction(TransformedFunction[P, R]):
         try:
             return aval_of(leaf)
         except TypeError as error:
+            if self._njit is not None:
+                raise not_traced(leaf, self._name) from None
             raise StaticArgumentError(
                 f"jit cannot trace an argument of {self._name}: {error}",
                 source=here(),

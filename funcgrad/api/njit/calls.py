@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from funcgrad.api.jit import JittedFunction, jit
-from funcgrad.api.njit.kinds import is_njit, njit_behind, python_function, traced_within
+from funcgrad.api.njit.kinds import is_compiled, njit_behind, python_function, traced_within
 from funcgrad.api.python.functions import OTHER_KINDS
 from funcgrad.api.python.seen import SEEN_OTHERWISE
 from funcgrad.api.recent import Recent
@@ -52,6 +52,6 @@ def called_jitted(dispatcher: Any, hooks: Any) -> Callable[..., Any]:
     return traced_njit(dispatcher, hooks)
 
 
-OTHER_KINDS.append((is_njit, called_jitted))
-SEEN_OTHERWISE.append((is_njit, called_unjitted))
+OTHER_KINDS.append((is_compiled, called_jitted))
+SEEN_OTHERWISE.append((is_compiled, called_unjitted))
 AT_ONCE.append((lambda fun: njit_behind(fun) is not None, jit))

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from types import BuiltinMethodType, FunctionType
+from random import Random
+from types import BuiltinMethodType, FunctionType, MappingProxyType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from funcgrad.api.arguments import here
-from funcgrad.api.njit.kinds import is_njit, is_numbas, python_function, traced_within
-from funcgrad.api.njit.standins import CASTS, MATHEMATICS, cast_to
+from funcgrad.api.njit.frozen import with_frozen_names
+from funcgrad.api.njit.kinds import is_compiled, is_numbas, is_vectorized, python_function, traced_within
+from funcgrad.api.njit.numbers import as_argument, widened, with_wide_items
+from funcgrad.api.njit.refusals import SPOKEN
+from funcgrad.api.njit.standins import CASTS, MATHEMATICS, cast_to, enumerated
+from funcgrad.api.njit.vectorized import mapped
 from funcgrad.api.njit.writes import CapturedArguments
 from funcgrad.api.python import items
 from funcgrad.api.python.hooks import Hooks
+from funcgrad.api.python.recording import Block, current_block
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.source import Source, is_library_code
 from funcgrad.tracing.python.functions import NoSource, rewritten_function
@@ -23,9 +29,18 @@ from funcgrad.tracing.python.inside import INSIDE
 
 __all__ = ["NjitHooks", "traced_njit"]
 
-DEEPEST = 100
+DEEPEST = 200
 """Calls of one function of Numba's inside of itself, from which on they are taken to have no end."""
-_DEPTHS: ContextVar[dict[int, int] | None] = ContextVar("funcgrad_njit_depths", default=None)
+DEEPEST_BRANCHES = 5
+"""The same, each in a branch that is traced: each of them is recorded more than once."""
+_DEPTHS: ContextVar[Mapping[int, tuple[int, int, Block | None]]] = ContextVar(
+    "funcgrad_njit_depths", default=MappingProxyType({})
+)
+"""By the id of a function the calls of it that are open, those of them in new blocks, and the last block."""
+
+
+STAND_INS: dict[Any, Any] = {**CASTS, **MATHEMATICS, np.ndenumerate: enumerated}
+"""What is called instead, by function."""
 
 
 class NjitHooks(Hooks):
@@ -44,21 +59,32 @@ class NjitHooks(Hooks):
         found = instead_of(function)
         return super().function(function) if found is None else found
 
+    def item(self, x: Any, index: Any) -> Any:
+        """``x[index]``"""
+        return widened(super().item(x, index))
+
+    def for_(self, iterable: Any, body: Callable[..., Any], *others: Any) -> None:
+        """``for item in iterable``"""
+        super().for_(with_wide_items(iterable), body, *others)
+
 
 def instead_of(function: Any) -> Any:
     """What stands in for a function in Numba's code; None where it is as in any traced function."""
-    if isinstance(function, type):
-        if function in CASTS:
-            return CASTS[function]
-    elif isinstance(function, BuiltinMethodType):
-        if function in MATHEMATICS:
-            return MATHEMATICS[function]
-        if function.__self__.__class__ is np.ndarray and function.__name__ in _COPYING:
-            return copying(function)
-        if isinstance(function.__self__, np.random.RandomState | np.random.Generator):
-            return refusing_draws(function)
-        return None
-    return of_numbas_own(function) if is_numbas(function) and not is_njit(function) else None
+    if isinstance(function, type | BuiltinMethodType | FunctionType) and function in STAND_INS:
+        return STAND_INS[function]
+    owner = getattr(function, "__self__", None)
+    if owner is not None and not isinstance(owner, ModuleType):
+        return of_method(function, owner)
+    return of_numbas_own(function) if is_numbas(function) and not is_compiled(function) else None
+
+
+def of_method(function: Any, owner: Any) -> Any:
+    """What stands in for a method."""
+    if owner.__class__ is np.ndarray:
+        return copying(function) if function.__name__ in _COPYING else None
+    if isinstance(owner, np.random.RandomState | np.random.Generator | Random):
+        return refusing_draws(function)
+    return refusing(owner) if is_numbas(owner) and not is_compiled(owner) else None
 
 
 _COPYING = frozenset({"copy", "astype", "flatten"})
@@ -82,12 +108,15 @@ def of_numbas_own(function: Any) -> Any:
     if name in _AS_THEY_ARE:
         return function
     dtype = dtype_of(function)
-    if dtype is not None:
-        return cast_to(dtype, dtype.type)
+    return refusing(function) if dtype is None else cast_to(dtype, dtype.type)
+
+
+def refusing(owner: Any) -> Callable[..., Any]:
+    """What raises for one of Numba's own."""
 
     def refuse(*args: Any, **kwargs: Any) -> Any:
         raise UnsupportedFunctionError(
-            f"{spelled(function)} is Numba's own and has no derivative here",
+            f"{spelled(owner)} is Numba's own and has no derivative here",
             source=here(),
             remedy="Use arrays, tuples and numbers in its place; or declare the function around it with "
             "fg.custom_vjp, with its derivative.",
@@ -102,7 +131,7 @@ _AS_THEY_ARE = frozenset({"literal_unroll", "literally", "get_num_threads", "get
 def spelled(function: Any) -> str:
     """The name of an object of Numba's."""
     kind = function if hasattr(function, "__name__") else type(function)
-    return f"{kind.__module__}.{kind.__name__}"
+    return SPOKEN.get(kind.__name__) or f"{kind.__module__}.{kind.__name__}"
 
 
 def dtype_of(numbas_type: Any) -> np.dtype[Any] | None:
@@ -123,8 +152,7 @@ def refusing_draws(function: Any) -> Callable[..., Any]:
 
     def refuse(*args: Any, **kwargs: Any) -> Any:
         raise UnsupportedFunctionError(
-            f"np.random.{function.__name__} is drawn anew at every call of a compiled function, "
-            "and would be one constant here",
+            f"{function.__name__} draws anew at every call of a compiled function; here it would draw once",
             source=here(),
             remedy="Draw before, and give the function the numbers as an argument; or use fg.random.",
         )
@@ -139,15 +167,19 @@ def traced_njit(dispatcher: Any, hooks: Hooks) -> Callable[..., Any]:
     """A function of Numba's: its Python source where something traced is given, else its machine code."""
     own = hooks if isinstance(hooks, NjitHooks) else NjitHooks(hooks)
 
+    if is_vectorized(dispatcher):
+        return traced_vectorized(dispatcher, own)
+
     def calling(*args: Any, **kwargs: Any) -> Any:
         given = (*args, *kwargs.values(), dispatcher)
         if not traced_within(given, INSIDE.is_open):
             return INSIDE.opened(dispatcher(*args, **kwargs))
         arrays = CapturedArguments()
-        args = tuple([arrays.of(x) for x in args])
-        kwargs = {key: arrays.of(x) for key, x in kwargs.items()}
+        args = tuple([as_argument(arrays.of(x)) for x in args])
+        kwargs = {key: as_argument(arrays.of(x)) for key, x in kwargs.items()}
         arrays.watch()
-        with one_deeper(dispatcher):
+        # Numba's code divides and wraps without a word.
+        with one_deeper(dispatcher), np.errstate(all="ignore"):
             result = source_of(dispatcher, own)(*args, **kwargs)
         arrays.refuse_written(name)
         return result
@@ -156,9 +188,26 @@ def traced_njit(dispatcher: Any, hooks: Hooks) -> Callable[..., Any]:
     return calling
 
 
+def traced_vectorized(vectorized: Any, hooks: NjitHooks) -> Callable[..., Any]:
+    """A function of ``numba.vectorize`` or ``guvectorize``: mapped where something traced is given."""
+
+    def example(*args: Any) -> Any:
+        return source_of(vectorized, hooks)(*args)
+
+    over_arrays = mapped(vectorized, example)
+
+    def calling(*args: Any, **kwargs: Any) -> Any:
+        if not traced_within((*args, *kwargs.values()), INSIDE.is_open):
+            return INSIDE.opened(vectorized(*args, **kwargs))
+        return over_arrays(*args, **kwargs)
+
+    calling.__name__ = over_arrays.__name__
+    return calling
+
+
 def source_of(dispatcher: Any, hooks: NjitHooks) -> FunctionType:
     """The Python function, rewritten; raises UnsupportedFunctionError where its source is not to be had."""
-    function = python_function(dispatcher)
+    function = with_frozen_names(python_function(dispatcher))
     try:
         return rewritten_function(function, hooks)
     except NoSource as reason:
@@ -166,23 +215,25 @@ def source_of(dispatcher: Any, hooks: NjitHooks) -> FunctionType:
         raise UnsupportedFunctionError(
             f"{function.__name__}, a function of Numba's, cannot be traced: {reason}",
             source=Source(code, 0),
-            remedy="Define it in a file or a notebook; or declare its derivative with fg.custom_vjp.",
+            remedy="What is traced is its source, of a file or a notebook, which is no generator's; "
+            "or declare its derivative with fg.custom_vjp.",
         ) from None
 
 
 @contextmanager
 def one_deeper(dispatcher: Any) -> Iterator[None]:
     """Within: the function is being traced; raises where that has no end."""
-    depths = _DEPTHS.get() or {}
-    depth = depths.get(id(dispatcher), 0) + 1
-    if depth > DEEPEST:
+    depths, block = _DEPTHS.get(), current_block()
+    depth, branches, last = depths.get(id(dispatcher), (0, 0, block))
+    branches += block is not last
+    if depth > DEEPEST or branches > DEEPEST_BRANCHES:
         raise UnsupportedFunctionError(
             f"{python_function(dispatcher).__name__} calls itself without an end while it is traced",
             source=here(),
             remedy="How deep a recursion goes may depend on whole numbers that are given as such, and not "
             "on traced values: write a loop, or declare its derivative with fg.custom_vjp.",
         )
-    token = _DEPTHS.set({**depths, id(dispatcher): depth})
+    token = _DEPTHS.set({**depths, id(dispatcher): (depth + 1, branches, block)})
     try:
         yield
     finally:

@@ -12,7 +12,16 @@ import numpy as np
 from funcgrad.api.python.cells import value_in
 from funcgrad.tracing.tracer import Tracer
 
-__all__ = ["fixed", "is_njit", "is_numbas", "njit_behind", "python_function", "traced_within"]
+__all__ = [
+    "fixed",
+    "is_compiled",
+    "is_njit",
+    "is_numbas",
+    "is_vectorized",
+    "njit_behind",
+    "python_function",
+    "traced_within",
+]
 
 
 def is_njit(x: Any) -> bool:
@@ -24,6 +33,22 @@ def is_njit(x: Any) -> bool:
     """
     found = modules.get("numba.core.dispatcher")
     return found is not None and isinstance(x, found.Dispatcher)
+
+
+def is_vectorized(x: Any) -> bool:
+    """Whether `x` is what ``numba.vectorize`` or ``numba.guvectorize`` makes of a function.
+
+    >>> import numba
+    >>> is_vectorized(numba.vectorize(lambda x: x)), is_vectorized(np.sin)
+    (True, False)
+    """
+    found = modules.get("numba.np.ufunc.ufunc_base")
+    return found is not None and isinstance(x, found.UfuncBase)
+
+
+def is_compiled(x: Any) -> bool:
+    """Whether `x` is a function that Numba compiles, of numbers, of arrays or element by element."""
+    return is_njit(x) or is_vectorized(x)
 
 
 def is_numbas(x: Any) -> bool:
@@ -40,15 +65,17 @@ def is_numbas(x: Any) -> bool:
 
 
 def python_function(dispatcher: Any) -> FunctionType:
-    """The function that Numba compiles."""
-    found: FunctionType = dispatcher.py_func
+    """The function that Numba compiles; of a vectorized one, that of one example."""
+    builder = getattr(dispatcher, "gufunc_builder", None)
+    made = dispatcher if is_njit(dispatcher) else builder or dispatcher._dispatcher
+    found: FunctionType = made.py_func
     return found
 
 
 def njit_behind(fun: Any) -> Any:
     """The function of Numba's that `fun` is, or is a transform of; None where there is none."""
     while True:
-        if is_njit(fun):
+        if is_compiled(fun):
             return fun
         made_by = getattr(fun, "_made_by", None)
         if type(made_by) is not tuple:
@@ -64,6 +91,11 @@ def fixed(x: Any) -> bool:
     if isinstance(x, bool | int | np.integer | np.bool_ | str | type(None) | FunctionType) or is_njit(x):
         return True
     return isinstance(x, tuple) and all(fixed(item) for item in x)
+
+
+def never_fixed(_: Any) -> bool:
+    """Of functions whose arguments are all computed with."""
+    return False
 
 
 def traced_within(values: Iterable[Any], is_traced: Callable[[Any], bool]) -> bool:

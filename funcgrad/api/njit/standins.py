@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import cmath
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from funcgrad.api.njit.numbers import widened
 from funcgrad.api.python.builtin_functions import total
 from funcgrad.api.python.cells import is_undecided
 from funcgrad.ir.catalog import CATALOG
@@ -20,7 +21,7 @@ from funcgrad.ops.structure import cast as converted
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 
-__all__ = ["CASTS", "MATHEMATICS", "cast_to"]
+__all__ = ["CASTS", "MATHEMATICS", "cast_to", "enumerated"]
 
 Function = Callable[..., Any]
 COMPLEX = np.dtype(np.complex128)
@@ -139,6 +140,12 @@ def cast_to(dtype: np.dtype[Any], theirs: Function) -> Function:
         return x if x.aval.dtype == dtype and not x.aval.weak else converted(x, dtype)
 
     return cast
+
+
+def enumerated(x: Any) -> Iterator[Any]:
+    """``np.ndenumerate``, whose elements stay traced."""
+    for index in np.ndindex(x.shape):
+        yield index, widened(x[index])
 
 
 def complex_of(x: Any = 0, y: Any = 0) -> Any:

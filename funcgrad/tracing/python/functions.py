@@ -10,6 +10,7 @@ import __future__
 import ast
 import copy
 import linecache
+from collections.abc import Iterator
 from functools import reduce
 from threading import Lock
 from types import CellType, CodeType, FunctionType
@@ -214,8 +215,20 @@ def covers(node: ast.FunctionDef | ast.Lambda, code: CodeType) -> bool:
         if line is not None and column is not None and end is not None and (column, end) != (0, 0)
     }
     body = node.body if isinstance(node, ast.Lambda) else node
-    starts = {(x.lineno, x.col_offset) for x in ast.walk(body) if isinstance(x, ast.expr | ast.stmt)}
+    starts = {(x.lineno, x.col_offset) for x in own_nodes(body) if isinstance(x, ast.expr | ast.stmt)}
     return bool(seen) and seen <= starts | {(node.lineno, node.col_offset)}
+
+
+def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """The node and those in it, without the bodies of functions that are defined there."""
+    stack = [node]
+    while stack:
+        x = stack.pop()
+        yield x
+        if isinstance(x, ast.Lambda) and x is not node:
+            stack += [*x.args.defaults, *[y for y in x.args.kw_defaults if y is not None]]
+        else:
+            stack += ast.iter_child_nodes(x)
 
 
 def every_parameter(arguments: ast.arguments) -> list[ast.arg]:

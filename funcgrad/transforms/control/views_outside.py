@@ -1,6 +1,6 @@
 """Views that branches take of what they are given, taken before the conditional instead.
 
-A view costs nothing where it is read in place. Taken outside it can leave the loop around the conditional too,
+A view costs nothing where it is read in place. Taken outside it can leave the loop around the conditional,
 and the cotangents of its elements are added where they belong, not to an array of zeros made on every trip.
 """
 

@@ -1,0 +1,58 @@
+"""Numbers as Numba types them: what is read from an array of small numbers computes in 64 bits.
+
+In Numba ``x[i] * 2`` of an ``int32`` array is an ``int64``, and of a ``float32`` array a ``float64``; NumPy
+keeps the dtype of the array. Two elements of a ``float32`` array would be multiplied in 32 bits by Numba;
+here they are in 64, which is nearer to what is meant.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad.api.python.items import Zipped
+from funcgrad.ops.structure import cast
+from funcgrad.tracing.tracer import Tracer
+
+__all__ = ["as_argument", "widened", "with_wide_items"]
+
+_WIDE = {
+    **dict.fromkeys(("int8", "int16", "int32", "uint8", "uint16", "uint32"), np.dtype(np.int64)),
+    **dict.fromkeys(("float16", "float32"), np.dtype(np.float64)),
+    "complex64": np.dtype(np.complex128),
+}
+
+
+def widened(x: Any) -> Any:
+    """A number that was read from an array, in 64 bits; anything else as it is.
+
+    >>> widened(np.int32(7)).dtype, widened(np.ones(2, np.float32)).dtype
+    (dtype('int64'), dtype('float32'))
+    """
+    if type(x) is Tracer:
+        wide = _WIDE.get(x.aval.dtype.name) if not x.aval.shape else None
+        return x if wide is None else cast(x, wide)
+    if isinstance(x, np.generic):
+        wide = _WIDE.get(x.dtype.name)
+        return x if wide is None else x.astype(wide)
+    return x
+
+
+def with_wide_items(x: Any) -> Any:
+    """What a ``for`` goes over, with numbers in 64 bits."""
+    if isinstance(x, Zipped):
+        return Zipped([with_wide_items(part) for part in x.parts], x.counts_from)
+    if isinstance(x, Tracer | np.ndarray) and len(x.shape) == 1:
+        wide = _WIDE.get(x.dtype.name)
+        return x if wide is None else cast(x, wide)
+    return x
+
+
+def as_argument(x: Any) -> Any:
+    """An argument as Numba has it: Python's whole numbers have 64 bits, and wrap."""
+    if type(x) is int and -(2**63) <= x < 2**63:
+        return np.int64(x)
+    if type(x) is tuple:
+        return tuple([as_argument(item) for item in x])
+    return x
