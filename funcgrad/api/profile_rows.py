@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from funcgrad.api.jit import JittedFunction
-from funcgrad.api.profile import Profile, Row, Share
+from funcgrad.api.profile_result import Profile, Row, Share
 from funcgrad.api.transformed import TransformedFunction
 from funcgrad.compile.measure.explain import parts_of
 from funcgrad.compile.measure.timed_evaluation import timed_evaluation

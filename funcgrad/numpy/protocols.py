@@ -6,6 +6,7 @@ a method for every ufunc of this package: ``np.exp(np.array([t0, t1]))`` calls `
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import partial
 from types import ModuleType
@@ -63,9 +64,7 @@ def _contains(self: Tracer, item: Any) -> bool:
 
 def _array_namespace(self: Tracer, *, api_version: str | None = None) -> ModuleType:
     """The module whose functions take tracers: ``funcgrad.numpy``."""
-    import funcgrad.numpy  # noqa: PLC0415 - it imports this module
-
-    return funcgrad.numpy
+    return sys.modules[__package__]
 
 
 def _refuse_dlpack(self: Tracer, **options: Any) -> Any:

@@ -12,8 +12,15 @@ import numpy as np
 
 import funcgrad as fg
 from funcgrad import tree
-from funcgrad.compat.autograd.primitives import FORWARD, RULES, primitive
-from funcgrad.compat.autograd.util import subval
+from funcgrad.compat.autograd.places import subval
+from funcgrad.compat.autograd.primitives import FORWARD, primitive
+from funcgrad.compat.autograd.rules import (
+    RULES,
+    defjvp_argnums,
+    defvjp,
+    defvjp_argnum,
+    defvjp_argnums,
+)
 from funcgrad.compat.autograd.vspaces import VSpace, vspace
 from funcgrad.tracing.tracer import Tracer
 
@@ -148,46 +155,6 @@ primitive_vjps = _Rules("vjp")
 primitive_jvps = _Rules("jvp")
 
 # -- rules ---------------------------------------------------------------------------------------------------
-
-
-def defvjp_argnums(fun: Function, vjpmaker: Function) -> None:
-    """Set the rule ``vjpmaker(argnums, ans, args, kwargs)``, a function of g that gives their cotangents."""
-    RULES.of(fun).vjp = vjpmaker
-
-
-def defvjp_argnum(fun: Function, vjpmaker: Function) -> None:
-    """Set the rule ``vjpmaker(argnum, ans, args, kwargs)``, a function of g."""
-
-    def vjp_argnums(argnums: Any, *given: Any) -> Function:
-        vjps = [vjpmaker(argnum, *given) for argnum in argnums]
-        return lambda g: tuple([vjp(g) for vjp in vjps])
-
-    defvjp_argnums(fun, vjp_argnums)
-
-
-def defvjp(fun: Function, *vjpmakers: Function | None, argnums: Any = None) -> None:
-    """Set a rule ``vjpmaker(ans, *args, **kwargs)``, a function of g, for each argument; None is zero."""
-    numbers = range(len(vjpmakers)) if argnums is None else argnums
-    makers = dict(zip(numbers, vjpmakers, strict=False))
-
-    def vjp_argnums(argnums: Any, ans: Any, args: Any, kwargs: Any) -> Function:
-        for argnum in argnums:
-            if argnum not in makers:
-                raise NotImplementedError(f"VJP of {fun.__name__} wrt argnum {argnum} not defined")
-        vjps = [zero_vjp(args[n]) if makers[n] is None else makers[n](ans, *args, **kwargs) for n in argnums]  # type: ignore[misc]
-        return lambda g: tuple([vjp(g) for vjp in vjps])
-
-    defvjp_argnums(fun, vjp_argnums)
-
-
-def zero_vjp(arg: Any) -> Function:
-    """The backward function of an argument on which nothing depends."""
-    return lambda g: vspace(arg).zeros()
-
-
-def defjvp_argnums(fun: Function, jvpmaker: Function) -> None:
-    """Set the rule ``jvpmaker(argnums, gs, ans, args, kwargs)``, the tangent of the result."""
-    RULES.of(fun).jvp = jvpmaker
 
 
 def defjvp_argnum(fun: Function, jvpmaker: Function) -> None:

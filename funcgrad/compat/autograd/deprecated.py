@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from funcgrad.compat.autograd.rules import defvjp
 from funcgrad.compat.autograd.vspaces import vspace
 
 Function = Callable[..., Any]
@@ -24,8 +25,6 @@ class OldRules:
         self._makers: dict[int, Function | None] = {}
 
     def _set(self, argnum: int, maker: Function | None) -> None:
-        from funcgrad.compat.autograd.core import defvjp  # noqa: PLC0415 - it makes primitives
-
         self._makers[argnum] = maker
         numbers = sorted(self._makers)
         defvjp(self._fun, *[self._makers[n] for n in numbers], argnums=numbers)

@@ -7,7 +7,7 @@ differentiated again, the rule is recorded as it runs on boxes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +17,7 @@ import numpy as np
 import funcgrad as fg
 from funcgrad import tree
 from funcgrad.compat.autograd.deprecated import OldRules
+from funcgrad.compat.autograd.rules import RULES, Rules
 from funcgrad.compat.autograd.wrap_util import get_name, wraps
 from funcgrad.ir.avals import Aval
 from funcgrad.tracing.tracer import Tracer
@@ -27,33 +28,6 @@ Function = Callable[..., Any]
 
 FORWARD: ContextVar[bool] = ContextVar("forward", default=False)
 """Whether the derivative that is being taken is a directional one."""
-
-
-class Rules:
-    """What is known of the derivative of a primitive, and the calls of it that were met."""
-
-    def __init__(self, fun: Function) -> None:
-        self.fun = fun
-        self.vjp: Function | None = None
-        self.jvp: Function | None = None
-        self.calls: dict[Hashable, Call] = {}
-
-
-class _Registry(dict[int, Rules]):
-    """The rules of primitives."""
-
-    def of(self, fun: Function) -> Rules:
-        """The rules of a primitive; raises NotImplementedError for a function that is none."""
-        found = self.get(id(fun))
-        if found is None or found.fun is not fun:
-            raise NotImplementedError(
-                f"{get_name(fun)} is no primitive: its derivative is the library's own, and stays so. "
-                "Wrap a function of your own with primitive, and give that a rule."
-            )
-        return found
-
-
-RULES = _Registry()
 
 
 def primitive(f_raw: Function) -> Any:

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from funcgrad.compat.autograd.util import subvals
+from funcgrad.compat.autograd.places import subvals
 
 
 def get_name(f: Any) -> str:

@@ -147,10 +147,8 @@ def integrated(
     args: tuple[Any, ...],
     refused: bool,
     options: dict[str, Any],
-) -> Any:
-    """`solve_ivp` by these loops."""
-    from funcgrad.scipy.integrate.trajectories import solution  # noqa: PLC0415 - the face of both solvers
-
+) -> tuple[Any, Any, Any, Any]:
+    """`solve_ivp` by these loops: the times, the states, whether all are finite, and the steps tried."""
     if refused:
         raise UnsupportedFunctionError("solve_ivp with native=True has no dense_output and no events")
     rtol, atol = options.pop("rtol", 1e-3), options.pop("atol", 1e-6)
@@ -164,8 +162,7 @@ def integrated(
     times = ends if t_eval is None else real_vector(t_eval, "solve_ivp")
     control = Control(rtol, atol, largest, first, most)
     states, count = states_at(vector_slope(fun, args), (t0, tf), times, state, method in STIFF, control)
-    ok = np.all(np.isfinite(states))
-    return solution(times, states, ok, where(ok, 0, -1), count, None)
+    return times, states, np.all(np.isfinite(states)), count
 
 
 class Control(NamedTuple):

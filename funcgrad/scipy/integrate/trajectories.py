@@ -123,7 +123,9 @@ def solve_ivp(
     """
     extra = () if args is None else as_args(args)
     if native:
-        return integrated(fun, t_span, y0, method, t_eval, extra, dense_output or events is not None, options)
+        refused = dense_output or events is not None
+        times, states, ok, tried = integrated(fun, t_span, y0, method, t_eval, extra, refused, options)
+        return solution(times, states, ok, np.where(ok, 0, -1), tried, None)
     if is_plain(t_span, y0, t_eval, extra, options.get("rtol"), options.get("atol")):
         return scipys("solve_ivp")(
             fun, t_span, y0, method, t_eval, dense_output, events, vectorized, args, **options

@@ -15,6 +15,7 @@ import numpy as np
 
 from funcgrad.errors import NotDifferentiableError
 from funcgrad.ir.avals import Aval
+from funcgrad.ir.catalog import CATALOG
 from funcgrad.ir.program import Program
 from funcgrad.ops.arithmetic import neg
 from funcgrad.ops.families import added
@@ -107,11 +108,9 @@ def solved_by_products(what: str, programs: Programs, point: Sequence[Any], righ
 
 def solution_program(method: Krylov, programs: Programs) -> Program:
     """``point, right-hand side -> solution``"""
-    from funcgrad.transforms.solved.solving import Solved  # noqa: PLC0415 - an equation of this method
-
     with transforming(programs[0], "solve") as recorder:
         inputs = inputs_of(recorder, programs[0].inputs)
-        (found,) = recorder.record(Solved(method, programs, ()), inputs)
+        (found,) = recorder.record(CATALOG["solved"](method, programs, ()), inputs)
         return recorder.program([t._index for t in inputs], [recorder.index_of(found)])
 
 

@@ -1,0 +1,80 @@
+"""The rules of primitives, by primitive, and what sets them for cotangents of all arguments at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from funcgrad.compat.autograd.vspaces import vspace
+from funcgrad.compat.autograd.wrap_util import get_name
+
+__all__ = ["RULES", "Rules", "defjvp_argnums", "defvjp", "defvjp_argnum", "defvjp_argnums", "zero_vjp"]
+
+Function = Callable[..., Any]
+
+
+class Rules:
+    """What is known of the derivative of a primitive, and the calls of it that were met."""
+
+    def __init__(self, fun: Function) -> None:
+        self.fun = fun
+        self.vjp: Function | None = None
+        self.jvp: Function | None = None
+        self.calls: dict[Hashable, Any] = {}
+
+
+class _Registry(dict[int, Rules]):
+    """The rules of primitives."""
+
+    def of(self, fun: Function) -> Rules:
+        """The rules of a primitive; raises NotImplementedError for a function that is none."""
+        found = self.get(id(fun))
+        if found is None or found.fun is not fun:
+            raise NotImplementedError(
+                f"{get_name(fun)} is no primitive: its derivative is the library's own, and stays so. "
+                "Wrap a function of your own with primitive, and give that a rule."
+            )
+        return found
+
+
+RULES = _Registry()
+
+
+def defvjp_argnums(fun: Function, vjpmaker: Function) -> None:
+    """Set the rule ``vjpmaker(argnums, ans, args, kwargs)``, a function of g that gives their cotangents."""
+    RULES.of(fun).vjp = vjpmaker
+
+
+def defvjp_argnum(fun: Function, vjpmaker: Function) -> None:
+    """Set the rule ``vjpmaker(argnum, ans, args, kwargs)``, a function of g."""
+
+    def vjp_argnums(argnums: Any, *given: Any) -> Function:
+        vjps = [vjpmaker(argnum, *given) for argnum in argnums]
+        return lambda g: tuple([vjp(g) for vjp in vjps])
+
+    defvjp_argnums(fun, vjp_argnums)
+
+
+def defvjp(fun: Function, *vjpmakers: Function | None, argnums: Any = None) -> None:
+    """Set a rule ``vjpmaker(ans, *args, **kwargs)``, a function of g, for each argument; None is zero."""
+    numbers = range(len(vjpmakers)) if argnums is None else argnums
+    makers = dict(zip(numbers, vjpmakers, strict=False))
+
+    def vjp_argnums(argnums: Any, ans: Any, args: Any, kwargs: Any) -> Function:
+        for argnum in argnums:
+            if argnum not in makers:
+                raise NotImplementedError(f"VJP of {fun.__name__} wrt argnum {argnum} not defined")
+        vjps = [zero_vjp(args[n]) if makers[n] is None else makers[n](ans, *args, **kwargs) for n in argnums]  # type: ignore[misc]
+        return lambda g: tuple([vjp(g) for vjp in vjps])
+
+    defvjp_argnums(fun, vjp_argnums)
+
+
+def zero_vjp(arg: Any) -> Function:
+    """The backward function of an argument on which nothing depends."""
+    return lambda g: vspace(arg).zeros()
+
+
+def defjvp_argnums(fun: Function, jvpmaker: Function) -> None:
+    """Set the rule ``jvpmaker(argnums, gs, ans, args, kwargs)``, the tangent of the result."""
+    RULES.of(fun).jvp = jvpmaker
