@@ -133,6 +133,7 @@ _LAZY = (
     "nn",
     "optim",
     "profiler",
+    "serialization",
     "special",
     "testing",
     "utils",
@@ -140,7 +141,13 @@ _LAZY = (
     "xpu",
 )
 # What PyTorch has both here and in a submodule, loaded when first asked for.
-_FROM_SUBMODULES = {"__version__": "version", "autocast": "amp", "compile": "compiler"}
+_FROM_SUBMODULES = {
+    "__version__": "version",
+    "autocast": "amp",
+    "compile": "compiler",
+    "load": "serialization",
+    "save": "serialization",
+}
 
 
 def vmap(func: Any, *args: Any, **kwargs: Any) -> Any:

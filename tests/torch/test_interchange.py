@@ -5,6 +5,7 @@ import gc
 import io
 import pickle
 import weakref
+import zipfile
 
 import numpy as np
 import pytest
@@ -56,8 +57,8 @@ def test_save_and_load(tmp_path):
         "shape": torch.Size([2]),
         "d": torch.float64,
     }
-    torch.save(state, tmp_path / "state.npz")
-    found = torch.load(tmp_path / "state.npz")
+    torch.save(state, tmp_path / "state.pt")
+    found = torch.load(tmp_path / "state.pt")
     assert found["steps"] == [1, 2.5, None, "a"]
     assert found["shape"] == (2,)
     assert found["d"] is torch.float64
@@ -69,11 +70,105 @@ def test_load_never_runs_what_it_loads():
         def __reduce__(self):
             return print, ("ran",)
 
-    file = io.BytesIO(pickle.dumps(Trap()))
-    with pytest.raises(RuntimeError, match="pickles, which can run code"):
-        torch.load(file)
+    with pytest.raises(RuntimeError, match="something else, or damaged"):
+        torch.load(io.BytesIO(pickle.dumps(Trap())))
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("archive/data.pkl", pickle.dumps({"a": Trap()}, 2))
+    with pytest.raises(pickle.UnpicklingError, match=r"names __builtin__\.print, which load"):
+        torch.load(io.BytesIO(file.getvalue()))
     with pytest.raises(TypeError, match="not a Trap"):
         torch.save(Trap(), io.BytesIO())
+
+
+def saved_object(module):
+    layer = module.nn.Linear(2, 3)
+    weight = module.arange(6.0).reshape(2, 3)
+    layer.bias.data.copy_(module.arange(3.0))
+    layer.weight.data.copy_(module.arange(6.0).reshape(3, 2))
+    optimizer = module.optim.Adam(layer.parameters(), lr=0.5)
+    layer(module.ones(4, 2)).sum().backward()
+    optimizer.step()
+    return {
+        "model": layer.state_dict(),
+        "optimizer": optimizer.state_dict(),
+        "twice": [weight, weight],
+        "turned": weight.T,
+        "parameter": module.nn.Parameter(module.ones(2)),
+        "leaf": module.ones(2, requires_grad=True),
+        "kinds": [
+            module.ones(2, dtype=getattr(module, name))
+            for name in (
+                "float64",
+                "float16",
+                "int64",
+                "int32",
+                "int16",
+                "int8",
+                "uint8",
+                "bool",
+                "complex64",
+            )
+        ],
+        "scalar": module.tensor(2.5),
+        "empty": module.zeros(0, 3),
+        "plain": [1, -5, 1 << 40, 2.5, "text", None, True, (1, ()), 2 - 1j, b"\xff\x00", {3}],
+        "size": module.Size([1, 2]),
+        "dtype": module.float32,
+        "device": module.device("cpu"),
+        7: {},
+    }
+
+
+def plain_of(x):
+    """An object without tensors: with their dtypes, elements and flags."""
+    if hasattr(x, "detach"):
+        return type(x).__name__, str(x.dtype), x.requires_grad, x.detach().tolist(), tuple(x.shape)
+    if isinstance(x, dict):
+        return {k: plain_of(v) for k, v in x.items()}
+    if isinstance(x, list | tuple):
+        return [plain_of(v) for v in x]
+    return str(x) if type(x).__name__ in ("dtype", "device") else x
+
+
+def test_files_bring_back_what_was_saved():
+    file = io.BytesIO()
+    torch.save(saved_object(torch), file)
+    found = torch.load(io.BytesIO(file.getvalue()))
+    assert plain_of(found) == plain_of(saved_object(torch))
+    found["twice"][0].add_(1.0)
+    assert found["twice"][1][0, 0] == 1.0
+
+
+@pytest.mark.peers("torch")
+def test_files_go_to_pytorch_and_back():
+    import torch as pytorch
+
+    file = io.BytesIO()
+    torch.save(saved_object(torch), file)
+    expected = plain_of(saved_object(pytorch))
+    found = pytorch.load(io.BytesIO(file.getvalue()), weights_only=False)
+    assert plain_of(found) == expected
+    simple = {key: value for key, value in saved_object(torch).items() if key not in ("plain",)}
+    file = io.BytesIO()
+    torch.save(simple, file)
+    assert plain_of(pytorch.load(io.BytesIO(file.getvalue()))) == {k: expected[k] for k in simple}
+    file = io.BytesIO()
+    pytorch.save(saved_object(pytorch), file)
+    assert plain_of(torch.load(io.BytesIO(file.getvalue()))) == expected
+    file = io.BytesIO()
+    pytorch.save({"b": pytorch.tensor([1.0, -2.5]).bfloat16(), "a": np.arange(6.0).reshape(2, 3).T}, file)
+    found = torch.load(io.BytesIO(file.getvalue()))
+    assert found["b"].tolist() == [1.0, -2.5]
+    np.testing.assert_array_equal(found["a"], np.arange(6.0).reshape(2, 3).T)
+    layer = torch.nn.Linear(2, 3)
+    layer.load_state_dict(torch.load(io.BytesIO(as_saved(pytorch, pytorch.nn.Linear(2, 3).state_dict()))))
+
+
+def as_saved(module, obj):
+    file = io.BytesIO()
+    module.save(obj, file)
+    return file.getvalue()
 
 
 # -- transforms -------------------------------------------------------------------------------------------

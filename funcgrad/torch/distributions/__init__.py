@@ -33,7 +33,6 @@ __all__ = [  # noqa: PLE0604 - lists of names
     "ExponentialFamily",
     "biject_to",
     "constraints",
-    "distribution",
     "identity_transform",
     "kl",
     "kl_divergence",
