@@ -38,7 +38,7 @@ if _typing.TYPE_CHECKING:
     from funcgrad.api.explain import explain
     from funcgrad.api.export import export
     from funcgrad.api.flat import ravel_pytree
-    from funcgrad.api.interop import low_level_callable, njit_callable
+    from funcgrad.api.interop import logp_callback, low_level_callable, njit_callable
     from funcgrad.api.profile import profile
     from funcgrad.compile.runtime.cache import cache_info, clear_cache
     from funcgrad.distributed.step import distribute
@@ -80,6 +80,7 @@ __all__ = [
     "linear_transpose",
     "linearize",
     "loops",
+    "logp_callback",
     "low_level_callable",
     "make_program",
     "map",
@@ -115,6 +116,7 @@ _LAZY_FUNCTIONS = {
     "explain": "funcgrad.api.explain",
     "export": "funcgrad.api.export",
     "fori_loop": "funcgrad.api.control",
+    "logp_callback": "funcgrad.api.interop",
     "low_level_callable": "funcgrad.api.interop",
     "map": "funcgrad.lax",
     "njit_callable": "funcgrad.api.interop",

@@ -72,6 +72,8 @@ class Exporter:
         found = jitted.specialized(*args, **kwargs)
         self.avals: tuple[Aval, ...] = found.avals
         self.name = safe_name(getattr(jitted, "__name__", "function"))
+        self.holds_arrays = self.is_compiled = False
+        """Of the module: whether arrays are part of it, and whether Numba knows all its containers."""
         self._drafts: dict[tuple[tuple[int, ...], ...], Draft] = {}
 
     # -- drafts ----------------------------------------------------------------------------------------
@@ -215,6 +217,8 @@ class Exporter:
         """The text of the module, and the name of the function."""
         text, draft, groups = self.generalised()
         structure = draft.structure
+        self.holds_arrays = any(array.size > 1 for array, _ in draft.portable.captured.values())
+        self.is_compiled = structure.compiled
         leaves = [
             Leaf(name or f"unused{k}", access, aval, flat)
             for k, ((name, flat), access, aval) in enumerate(

@@ -127,7 +127,9 @@ def test_a_gradient_inside_compiled_code_of_numbas() -> None:
 
 def test_code_that_numba_knows_the_address_of_stays() -> None:
     def known_to_numba(x: Any) -> Any:
-        return np.sum(np.cos(x) * x)
+        return np.sum(np.cos(x) * table)
+
+    table = np.arange(7.0) ** 2
 
     def compiled_in() -> None:
         once = fg.njit_callable(known_to_numba, X)
@@ -216,8 +218,10 @@ def test_unbounded_loops_within_numba() -> None:
 def test_wrong_shapes_and_indices_are_errors_within_numba() -> None:
     pick = fg.njit_callable(lambda x, i: x[i], X, np.array([1, 2]))
     np.testing.assert_array_equal(pick(X, np.array([6, -1])), X[[6, -1]])
+    np.testing.assert_array_equal(pick(np.ones(8), np.array([0, 7, 1])), np.ones(3))
+    fixed = fg.njit_callable(lambda x: x[0] * X, X)
     with pytest.raises(ValueError, match=r"argument 0 must have shape \(7,\)"):
-        pick(np.ones(8), np.array([0, 0]))
+        fixed(np.ones(8))
     with pytest.raises(IndexError, match="out of bounds"):
         pick(X, np.array([0, 7]))
 

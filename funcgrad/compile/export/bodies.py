@@ -35,8 +35,8 @@ def body_of(program: Program, name: str) -> Body:
         lines.append(f"    {local} = {rule}{form}")
     lines += portable.lines
     if portable.may_fail:
-        words = f"{name}: an index out of bounds, or a singular matrix"
-        lines += ["    if failed[0] != 0:", f'        raise ValueError("{words}")']
+        words = f"{name}: an index is out of bounds, or a matrix is singular"
+        lines += ["    if failed[0] != 0:", f'        raise IndexError("{words}")']
     return Body(lines, list(portable.results), constants, portable)
 
 
