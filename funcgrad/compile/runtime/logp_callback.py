@@ -12,13 +12,13 @@ from numba import carray, types  # type: ignore[attr-defined]
 __all__ = ["LogpCallback"]
 
 _DOUBLES = types.CPointer(types.float64)  # type: ignore[no-untyped-call]
-SIGNATURE = types.int32(types.uintp, _DOUBLES, _DOUBLES, _DOUBLES, types.voidptr)
-"""``int (size_t n, const double *x, double *grad, double *logp, void *user)``."""
+SIGNATURE = types.int64(types.uintp, _DOUBLES, _DOUBLES, _DOUBLES, types.voidptr)
+"""``int (size_t n, const double *x, double *grad, double *logp, void *user)``, for callers of any width of int."""
 
 _C_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, *[ctypes.c_void_p] * 4)
 
-WRONG, NOT_FINITE = 1, 2
-"""What the function returns where it has no answer."""
+OF_ANOTHER_SIZE, RAISED, SLOPE_NOT_FINITE, NOT_FINITE = -1, 1, 3, 4
+"""What the function returns where it has no answer; the numbers are those of nutpie's own functions."""
 
 
 class LogpCallback:
@@ -29,17 +29,19 @@ class LogpCallback:
 
         def logp(n, x, grad, value, user):  # type: ignore[no-untyped-def]
             if n != size:
-                return WRONG
+                return OF_ANOTHER_SIZE
             try:
                 found, slope = value_and_gradient(carray(x, (size,)))
             except Exception:  # noqa: BLE001 - there is nobody to raise it to: the sampler reads numbers
-                return WRONG
-            finite = np.isfinite(found)
+                return RAISED
+            value[0] = found
+            finite = True
             for k in range(size):
                 grad[k] = slope[k]
                 finite &= np.isfinite(slope[k])
-            value[0] = found
-            return 0 if finite else NOT_FINITE
+            if not finite:
+                return SLOPE_NOT_FINITE
+            return 0 if np.isfinite(found) else NOT_FINITE
 
         self._function = numba.cfunc(SIGNATURE, nopython=True)(logp)
         self._held = value_and_gradient
