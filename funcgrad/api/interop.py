@@ -114,9 +114,10 @@ def logp_callback(fun: Callable[..., Any], example: Any) -> LogpCallback:
     """A log-density and its gradient as one C function, for samplers that ask without Python.
 
     `fun` takes one vector, of the length of `example`, and returns one number. The C function is
-    ``int (size_t n, const double *x, double *grad, double *logp, void *user)``. It returns 0; -1
-    where `n` is not the length of the example, 1 where the function raises an error, 3 where an element of the
-    gradient is not finite, and 4 where the density is not. It holds no lock of the interpreter's, and threads may call it at once.
+    ``int (size_t n, const double *x, double *grad, double *logp, void *user)``. It returns 0; or -1 where `n`
+    is not the length of the example, 1 where the function raises an error, 3 where an element of the gradient
+    is not finite, and 4 where the density is not. It holds no lock of the interpreter's, and threads may call
+    it at once.
 
     Raises UnsupportedFunctionError for other functions, and where a part of `fun` has no native form.
 

@@ -13,7 +13,7 @@ __all__ = ["LogpCallback"]
 
 _DOUBLES = types.CPointer(types.float64)  # type: ignore[no-untyped-call]
 SIGNATURE = types.int64(types.uintp, _DOUBLES, _DOUBLES, _DOUBLES, types.voidptr)
-"""``int (size_t n, const double *x, double *grad, double *logp, void *user)``, for callers of any width of int."""
+"""``int (size_t n, const double *x, double *grad, double *logp, void *user)``, whatever the width of an int."""
 
 _C_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, *[ctypes.c_void_p] * 4)
 
