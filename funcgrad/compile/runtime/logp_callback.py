@@ -13,7 +13,7 @@ __all__ = ["LogpCallback"]
 
 _DOUBLES = types.CPointer(types.float64)  # type: ignore[no-untyped-call]
 SIGNATURE = types.int64(types.uintp, _DOUBLES, _DOUBLES, _DOUBLES, types.voidptr)
-"""``int (size_t n, const double *x, double *grad, double *logp, void *user)``, whatever the width of an int."""
+"""``int (size_t n, const double *x, double *grad, double *logp, void *user)``, however wide an int is."""
 
 _C_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, *[ctypes.c_void_p] * 4)
 
@@ -43,7 +43,7 @@ class LogpCallback:
                 return SLOPE_NOT_FINITE
             return 0 if np.isfinite(found) else NOT_FINITE
 
-        self._function = numba.cfunc(SIGNATURE, nopython=True)(logp)
+        self._function = numba.cfunc(SIGNATURE)(logp)
         self._held = value_and_gradient
         self.size = size
         """The length of the vector."""
@@ -51,7 +51,7 @@ class LogpCallback:
     @property
     def address(self) -> int:
         """Where the function is."""
-        return int(self._function.address)
+        return int(self._function.address or 0)
 
     @property
     def ctypes(self) -> Any:
