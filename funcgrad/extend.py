@@ -45,10 +45,12 @@ from funcgrad.ir.program import Program
 from funcgrad.ir.text.parsing import parse
 from funcgrad.ir.text.remembered import ARRAYS
 from funcgrad.numpy.dispatch import implements
-from funcgrad.ops.families import Binary, Pointwise, Reduction, Unary
-from funcgrad.ops.structure import LinearUnary
+from funcgrad.ops.families import Binary, Pointwise, Unary
+from funcgrad.ops.native import by_kind
+from funcgrad.ops.rows import unary
+from funcgrad.ops.structure import LinearUnary, Reduction
 from funcgrad.tracing.adapters import introduce
-from funcgrad.tracing.primitive import Linear, Primitive
+from funcgrad.tracing.primitive import Fold, Linear, Primitive
 from funcgrad.tracing.samples import (
     ErrorSample,
     Sample,
@@ -67,6 +69,7 @@ __all__ = [
     "Aval",
     "Binary",
     "ErrorSample",
+    "Fold",
     "Linear",
     "LinearUnary",
     "Pointwise",
@@ -76,6 +79,7 @@ __all__ = [
     "Tracer",
     "Unary",
     "booleans",
+    "by_kind",
     "call_program",
     "captured_array",
     "distinct",
@@ -88,6 +92,7 @@ __all__ = [
     "parse",
     "positive",
     "primitive",
+    "unary",
     "uniform",
 ]
 

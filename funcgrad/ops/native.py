@@ -3,8 +3,8 @@
 A form is a text with ``{0}``, ``{1}``, ... for the operands, for floating-point numbers; or a text for each
 of several kinds of the last operand, where others have none. ``{operand}`` and ``{result}`` stand for the
 conversions to the dtypes of the last operand and of the result, by which integers are brought back to their
-width. Operands are names, numbers or elements of arrays, and need no parentheses. What a text may call stands
-in `funcgrad.compile.engines.words`.
+width. Operands are names, numbers or elements of arrays, and need no parentheses. The words are those of
+`funcgrad.compile.language`.
 """
 
 from __future__ import annotations

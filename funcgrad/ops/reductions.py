@@ -106,6 +106,14 @@ class ProductOfOthers(Reduction):
         out[..., :-1] *= after[..., ::-1]
         return out.reshape(moved.shape).transpose(np.argsort(order))
 
+    def expansion(self, *inputs: Any) -> Any:
+        """The same along one axis, the last."""
+        (x,) = inputs
+        if len(self.axes) == 1:
+            return None
+        flat = self.flattened(x)
+        return self.unflattened(ProductOfOthers((len(shape_of(flat)) - 1,)).bind(flat), x)
+
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         x, x_dot = primals[0], tangents[0]
         flat, flat_dot = self.flattened(x), self.flattened(x_dot)
@@ -116,9 +124,7 @@ class ProductOfOthers(Reduction):
             sides.append((runs.exclusive(product), runs.delayed(product_dot)))
         (before, before_dot), (after, after_dot) = sides
         dot = add(mul(before_dot, after), mul(before, after_dot))
-        order = axes_last(len(shape_of(x)), self.axes)
-        inverse = tuple(sorted(range(len(order)), key=order.__getitem__))
-        return self.bind(x), permute(reshape(dot, tuple([shape_of(x)[a] for a in order])), inverse)
+        return self.bind(x), self.unflattened(dot, x)
 
     def flattened(self, x: Any) -> Any:
         """`x` with `axes` as a single last axis."""
@@ -126,6 +132,13 @@ class ProductOfOthers(Reduction):
         kept = [n for a, n in enumerate(shape) if a not in self.axes]
         moved = permute(x, axes_last(len(shape), self.axes))
         return reshape(moved, (*kept, reduced_size(shape, self.axes)))
+
+    def unflattened(self, flat: Any, like: Any) -> Any:
+        """What is `flattened`, in the shape of `like` again."""
+        shape = shape_of(like)
+        order = axes_last(len(shape), self.axes)
+        inverse = tuple(sorted(range(len(order)), key=order.__getitem__))
+        return permute(reshape(flat, tuple([shape[a] for a in order])), inverse)
 
     @classmethod
     def samples(cls) -> Sequence[Any]:

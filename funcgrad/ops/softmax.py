@@ -14,11 +14,13 @@ import numpy as np
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.arithmetic import mul, sub
-from funcgrad.ops.comparison import equal
-from funcgrad.ops.elementary import exp
+from funcgrad.ops.comparison import equal, isfinite
+from funcgrad.ops.elementary import exp, log, log1p
+from funcgrad.ops.extremes import maximum
 from funcgrad.ops.families import Reduction
+from funcgrad.ops.reductions import ReduceMax
 from funcgrad.ops.selection import where
-from funcgrad.ops.structure import reduce_sum, reduced_shape
+from funcgrad.ops.structure import reduce_sum, reduced_shape, shape_of
 from funcgrad.tracing.samples import ErrorSample, Sample, edge, integers, normal
 
 
@@ -32,6 +34,17 @@ class Exponential(Reduction):
         if x.dtype.kind != "f":
             raise DtypeError(f"{self.name} of {x}: must be cast to real floating-point numbers first")
         reduced_shape(x, self.axes)
+
+    def expansion(self, *inputs: Any) -> Any:
+        (x,) = inputs
+        if not self.axes or 0 in shape_of(x):
+            return None
+        top = ReduceMax(self.axes).bind(x)
+        return self.composed(x, top, where(isfinite(top), top, 0.0))
+
+    def composed(self, x: Any, top: Any, base: Any) -> Any:
+        """The result by other operations, of the largest elements, and of these where they are finite."""
+        raise NotImplementedError(f"{self.name}: composed")
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
@@ -78,6 +91,13 @@ class LogSumExp(Exponential):
         share = np.add.reduce(others, axis=self.axes) / np.maximum(count, 1)
         return np.log1p(share) + np.log(count) + top.reshape(share.shape)[()]
 
+    def composed(self, x: Any, top: Any, base: Any) -> Any:
+        largest = equal(x, self.keepdims(top, x))
+        others = where(largest, 0.0, exp(x - self.keepdims(base, x)))
+        count = reduce_sum(where(largest, x.dtype.type(1), x.dtype.type(0)), self.axes)
+        share = reduce_sum(others, self.axes) / maximum(count, 1.0)
+        return log1p(share) + log(count) + top
+
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         x, x_dot = primals[0], tangents[0]
         moved = where(equal(x, -np.inf), 0.0, mul(Softmax(self.axes).bind(x), x_dot))
@@ -104,6 +124,12 @@ class Softmax(Exponential):
             weights = np.where(top == np.inf, x == top, weights)
         return weights / np.add.reduce(weights, axis=self.axes, keepdims=True)
 
+    def composed(self, x: Any, top: Any, base: Any) -> Any:
+        infinite = self.keepdims(equal(top, np.inf), x)
+        share = where(equal(x, self.keepdims(top, x)), x.dtype.type(1), x.dtype.type(0))
+        weights = where(infinite, share, exp(x - self.keepdims(base, x)))
+        return weights / self.keepdims(reduce_sum(weights, self.axes), x)
+
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         out = self.bind(primals[0])
         moved = mul(out, tangents[0])
@@ -124,6 +150,10 @@ class LogSoftmax(Exponential):
         top = np.maximum.reduce(x, axis=self.axes, keepdims=True, initial=-np.inf)
         moved = x - np.where(np.isfinite(top), top, 0)
         return moved - np.log(np.add.reduce(np.exp(moved), axis=self.axes, keepdims=True))
+
+    def composed(self, x: Any, top: Any, base: Any) -> Any:
+        moved = x - self.keepdims(base, x)
+        return moved - self.keepdims(log(reduce_sum(exp(moved), self.axes)), x)
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         out, x_dot = self.bind(primals[0]), tangents[0]

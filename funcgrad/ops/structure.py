@@ -419,8 +419,9 @@ def move_axis(x: Any, source: int, target: int) -> Any:
     return permute(x, tuple(order))
 
 
-def zeros_beside(x: Tracer, shape: tuple[int, ...]) -> Any:
-    """Zeros of the dtype of `x`, recorded in its trace: an array made here the Program would capture."""
+def zeros_beside(x: Tracer, shape: tuple[int, ...], dtype: np.dtype[Any] | None = None) -> Any:
+    """Zeros of the dtype of `x`, or another, recorded in its trace: an array made here it would capture."""
     recorder = x._recorder
-    zero = Tracer(recorder, recorder.literal(0, x.aval.dtype), x.aval.scalar)
+    dtype = x.aval.dtype if dtype is None else dtype
+    zero = Tracer(recorder, recorder.literal(0, dtype), Aval((), dtype, True))
     return broadcast(zero, shape, ())

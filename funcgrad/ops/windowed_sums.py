@@ -6,7 +6,7 @@ turned round and zeros at both ends; by the weights one number for each.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -21,6 +21,9 @@ from funcgrad.ops.slicing import Pad, Slice
 from funcgrad.ops.structure import reduce_sum, shape_of
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, normal
+
+MOST_WEIGHTS = 64
+"""Weights of a window up to which kernels write its sum out."""
 
 
 class WindowedSums(Primitive):
@@ -51,15 +54,24 @@ class WindowedSums(Primitive):
         first = w.size // 2
         return found[(*[slice(None)] * self.axis, slice(first, first + shape[self.axis]))].astype(x.dtype)
 
-    def windows(self, x: Any, count: int) -> list[Any]:
+    def expansion(self, *inputs: Any) -> Any:
+        """A sum of shifted arrays, each times a number."""
+        x, w = inputs
+        count = shape_of(w)[0]
+        if count > MOST_WEIGHTS or 0 in shape_of(x):
+            return None
+        total = None
+        for k, part in enumerate(self.windows(x, count)):
+            total = added(total, mul(part, Slice((k,)).bind(w)))
+        return total
+
+    def windows(self, x: Any, count: int) -> Iterator[Any]:
         """What each weight is multiplied by."""
         shape = shape_of(x)
         length = shape[self.axis] + 1 - count
         whole = [(0, n, 1) for n in shape]
-        return [
-            Slice((*whole[: self.axis], (k, length, 1), *whole[self.axis + 1 :])).bind(x)
-            for k in range(count)
-        ]
+        for k in range(count):
+            yield Slice((*whole[: self.axis], (k, length, 1), *whole[self.axis + 1 :])).bind(x)
 
     def widened(self, x: Any, before: int, after: int) -> Any:
         """The array with so many zeros before and behind it."""

@@ -13,11 +13,11 @@ from threading import Lock
 from typing import Any, ClassVar
 from weakref import ref
 
-from funcgrad.errors import NotDifferentiableError
+from funcgrad.errors import NotDifferentiableError, ProgramError
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.catalog import CATALOG
 from funcgrad.ir.program import Program
-from funcgrad.tracing.recorder import recorder_of
+from funcgrad.tracing.recorder import NOWHERE, Recorder, recorder_of
 from funcgrad.tracing.tracer import Tracer
 
 Avals = Aval | tuple[Aval, ...]
@@ -44,7 +44,7 @@ class Fold:
 
 MANDATORY = ("infer", "evaluate", "jvp", "batch", "samples")
 
-FORMS = ("native", "native_form", "fold")
+FORMS = ("native", "native_form", "fold", "expansion")
 """What says how kernels compute it."""
 
 MOST_INFERRED = 10_000
@@ -135,10 +135,12 @@ class Primitive:
     @classmethod
     def _forget_forms_of_others(cls) -> None:
         """Take no form for kernels over from an operation that is evaluated in another way."""
+        bases = cls.__mro__
+        above = next((k for k, base in enumerate(bases) if k and base.__dict__.get("name")), len(bases) - 1)
+        if all(getattr(bases[above], r, None) is getattr(cls, r, None) for r in ("evaluate", "ufunc")):
+            return
         for form in FORMS:
-            owner = next(base for base in cls.__mro__ if form in base.__dict__)
-            alike = all(getattr(owner, r, None) is getattr(cls, r, None) for r in ("evaluate", "ufunc"))
-            if owner.__dict__.get("name") and not alike:
+            if not any(form in base.__dict__ for base in bases[:above]):
                 setattr(cls, form, Primitive.__dict__[form])
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -248,9 +250,32 @@ class Primitive:
         """The primitive of the results that do not depend on the flagged inputs, and where its inputs are."""
         raise NotImplementedError(f"{self.name}: independent_part")
 
-    def expansion(self, avals: Sequence[Aval]) -> Program | None:
-        """A Program that computes the same from inputs of these avals; None where there is no such."""
+    def expansion(self, *inputs: Any) -> Any:
+        """The results by other operations, which is how kernels compute them; None where they are not."""
         return None
+
+    def held_program(self, avals: Sequence[Aval]) -> Program | None:
+        """The Program that it stands for, with inputs of these avals; None where it stands for none."""
+        return None
+
+    def expanded(self, avals: Sequence[Aval]) -> Program | None:
+        """What kernels compute in its place from inputs of these avals; None for itself."""
+        held = self.held_program(avals)
+        if held is not None or type(self).expansion is Primitive.expansion:
+            return held
+        with Recorder(self.name, "expansion", NOWHERE) as recorder:
+            inputs = [recorder.input(a) for a in avals]
+            out = self.expansion(*inputs)
+            if out is None:
+                return None
+            outs = [recorder.index_of(x) for x in (out if self.multiple else (out,))]
+            program = recorder.program([t._index for t in inputs], outs)
+        expected: Any = self.inferred(tuple(avals))
+        types = [(a.shape, a.dtype) for a in (expected if self.multiple else (expected,))]
+        if [(a.shape, a.dtype) for a in program.out_avals] != types:
+            found = ", ".join([str(a) for a in program.out_avals])
+            raise ProgramError(f"the expansion of {self.name} gives {found}, and `infer` says {expected}")
+        return program
 
     def native_form(self) -> Native:
         """`native`, where it does not depend on parameters."""

@@ -41,7 +41,7 @@ class Call(Primitive):
         """Run the Program with NumPy; inputs after its own are those of rules."""
         return self.program.evaluate(*values[: len(self.program.inputs)])
 
-    def expansion(self, avals: Sequence[Aval]) -> Program | None:
+    def held_program(self, avals: Sequence[Aval]) -> Program | None:
         """The held Program, which leaves alone the inputs after its own."""
         held = self.program
         unused = tuple([Var(a) for a in avals[len(held.inputs) :]])

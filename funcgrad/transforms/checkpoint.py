@@ -98,7 +98,7 @@ class CheckpointTangents(Primitive):
             whole.name,
         )
 
-    def expansion(self, avals: Sequence[Aval]) -> Program | None:
+    def held_program(self, avals: Sequence[Aval]) -> Program | None:
         return self._tangent_program
 
     def infer(self, *avals: Aval) -> tuple[Aval, ...]:

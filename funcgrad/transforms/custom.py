@@ -287,7 +287,7 @@ class CustomVjpTangents(Primitive):
         avals = [Aval(np.shape(x), np.asarray(x).dtype) for x in values[:n]]
         return self._forward_program(avals).evaluate(*values)
 
-    def expansion(self, avals: Sequence[Aval]) -> Program | None:
+    def held_program(self, avals: Sequence[Aval]) -> Program | None:
         return self._forward_program(avals[: self.n_residuals])
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from funcgrad.compile.emit.statements import Writer, combination, start_of
+from funcgrad.compile.lower.reductions import step_of
 from funcgrad.compile.lower.slice_updates import check_dtype
 from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
 from funcgrad.compile.passes.views import View
@@ -45,10 +46,7 @@ def lower_cumulative(scheduler: Scheduler, equation: Equation) -> None:
     check_dtype(equation)
     (x,), (out,) = equation.inputs, equation.outputs
     fold, dtype = equation.primitive.fold, out.aval.dtype
-    combine = combination(fold, dtype)
-    if not combine:
-        numbers = "complex numbers" if dtype.kind == "c" else dtype
-        raise NotLowered(f"{equation.primitive.name} of {numbers} has no native form")
+    combine = step_of(equation.primitive, dtype)
     axis, reverse = equation.primitive.axis, equation.primitive.reverse
     source = scheduler.stored(x)
     target = scheduler.buffer_like(out.aval, scheduler.local.named(out))

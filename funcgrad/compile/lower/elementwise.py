@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+from functools import cache
 from typing import Any
 
 import numpy as np
 
+from funcgrad.compile.language.rows import NAMES
+from funcgrad.errors import ProgramError, did_you_mean
 from funcgrad.ir.avals import dtype_name
 from funcgrad.ir.program import Equation, Literal
 from funcgrad.ir.text.numpy_source import number_source
@@ -44,7 +48,28 @@ def scalar_template(equation: Equation) -> str | None:
     # The last operand: the first one of `where` is a condition.
     dtype = equation.inputs[-1].aval.dtype
     out = equation.outputs[0].aval.dtype
-    return spelled(equation.primitive.native_form(), dtype, out) or None
+    text = spelled(equation.primitive.native_form(), dtype, out)
+    check_text(equation.primitive.name, text, len(equation.inputs))
+    return text or None
+
+
+@cache
+def check_text(name: str, text: str, operands: int) -> None:
+    """Raise ProgramError for a native form that kernels could not be compiled with."""
+    try:
+        tree = ast.parse(text.format(*["NAN"] * operands) or "0", mode="eval")
+    except (SyntaxError, LookupError) as error:
+        raise ProgramError(
+            f"the native form of {name} is no expression of {operands} operands: {text}",
+            remedy="Write it with {0} for the first operand, as in '{0} / (1.0 + fabs({0}))'.",
+        ) from error
+    unknown = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id not in NAMES]
+    if unknown:
+        raise ProgramError(
+            f"the native form of {name} has a word that kernels do not know, {unknown[0]}: {text}",
+            remedy=did_you_mean(unknown[0], NAMES)
+            or "The words are those of funcgrad.compile.language; leave the form out to have NumPy called.",
+        )
 
 
 def spelled(native: Native, dtype: np.dtype[Any], out: np.dtype[Any]) -> str:

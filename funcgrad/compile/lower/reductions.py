@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from funcgrad.compile.lower.elementwise import cast_name, spelled
+from funcgrad.compile.emit.statements import combination, start_of
+from funcgrad.compile.lower.elementwise import cast_name, check_text
 from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
 from funcgrad.ir.program import Equation
 from funcgrad.ops.identity import StopGradient
@@ -32,13 +35,22 @@ def cast_template(dtype: np.dtype, out: np.dtype) -> str:
     return f"{cast_name(out)}({{0}})"
 
 
+def step_of(primitive: Any, dtype: np.dtype[Any]) -> str:
+    """The template by which elements are combined; raises NotLowered where there is none for a dtype."""
+    step = combination(primitive.fold, dtype)
+    if not step:
+        numbers = "complex numbers" if dtype.kind == "c" else dtype
+        raise NotLowered(f"{primitive.name} of {numbers} has no native form")
+    check_text(primitive.name, step, 2)
+    check_text(primitive.name, start_of(primitive.fold, dtype), 0)
+    return step
+
+
 @lowers(Reduction)
 def lower_reduction(scheduler: Scheduler, equation: Equation) -> None:
     """A reduction over axes."""
-    dtype, primitive = equation.inputs[0].aval.dtype, equation.primitive
-    if not spelled(primitive.fold.combine, dtype, dtype):
-        numbers = "complex numbers" if dtype.kind == "c" else dtype
-        raise NotLowered(f"{primitive.name} of {numbers} has no native form")
+    primitive = equation.primitive
+    step_of(primitive, equation.inputs[0].aval.dtype)
     (x,), (out,) = equation.inputs, equation.outputs
     scheduler.reduction(out, x, primitive.axes, primitive.fold, equation.source)
 

@@ -12,29 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.compile.passes.beta import rewrite_special
 from funcgrad.compile.passes.hoisting import rewrite_scan
-from funcgrad.compile.passes.sparse import rewrite_sparse_outer, rewrite_sparse_product
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
-from funcgrad.ops.arithmetic import StrongZeroMul, add, div, mul, strong_zero_mul, sub
-from funcgrad.ops.comparison import equal, isfinite
+from funcgrad.ops.arithmetic import StrongZeroMul, add, mul, strong_zero_mul
 from funcgrad.ops.contraction import DotGeneral, StrongZeroDot
-from funcgrad.ops.elementary import exp, log, log1p
-from funcgrad.ops.extremes import maximum
 from funcgrad.ops.indexing import Scatter
-from funcgrad.ops.reductions import ProductOfOthers, ReduceMax
-from funcgrad.ops.selection import where
-from funcgrad.ops.slicing import AddToSlice, Pad, Slice
-from funcgrad.ops.softmax import LogSoftmax, LogSumExp, Softmax
-from funcgrad.ops.sparse.products import SparseOuter, SparseProduct
-from funcgrad.ops.specials.table import Special
-from funcgrad.ops.structure import Broadcast, Permute, ReduceSum, Reshape
-from funcgrad.ops.windowed_sums import WindowedSums
-from funcgrad.transforms.call import Call
-from funcgrad.transforms.checkpoint import CheckpointTangents
+from funcgrad.ops.slicing import AddToSlice, Pad
+from funcgrad.ops.structure import Broadcast, Permute, ReduceSum
 from funcgrad.transforms.control.scan import Scan
-from funcgrad.transforms.custom import CustomVjpTangents
 
 SMALL_PRODUCT = 8192
 """Multiplications up to which a contraction is a loop and not a call of BLAS."""
@@ -177,8 +163,7 @@ def rewrite_all(rewriter: Rewriter, equations: Sequence[Equation], known: dict[V
         inputs = tuple([known.get(a, a) for a in original.inputs])  # type: ignore[arg-type]
         equation = Equation(original.primitive, inputs, original.outputs, original.source or rewriter.source)
         outer, rewriter.source = rewriter.source, equation.source
-        rewrite = rewrite_of(equation.primitive)
-        results = None if rewrite is None else rewrite(rewriter, equation)
+        results = rewrite(rewriter, equation)
         if results is None:
             outputs = tuple([Var(v.aval, v.hint) for v in equation.outputs])
             rewriter.equations.append(Equation(equation.primitive, inputs, outputs, equation.source))
@@ -187,18 +172,15 @@ def rewrite_all(rewriter: Rewriter, equations: Sequence[Equation], known: dict[V
         rewriter.source = outer
 
 
-HOLDERS = (Call, CheckpointTangents, CustomVjpTangents)
-"""What stands for a Program, its `expansion`."""
+def rewrite(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
+    """The atoms that take the place of the results of an equation; None where it stays as it is."""
+    found = REWRITES.get(type(equation.primitive), rewrite_expanded)
+    return found(rewriter, equation)
 
 
-def rewrite_of(primitive: Any) -> Rewrite | None:
-    """How the equations of a primitive are rewritten, if they are."""
-    return rewrite_call if isinstance(primitive, HOLDERS) else REWRITES.get(type(primitive))
-
-
-def rewrite_call(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
-    """A call becomes the equations of what it holds."""
-    held = equation.primitive.expansion([a.aval for a in equation.inputs])
+def rewrite_expanded(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
+    """What stands for a Program, or is composed of other operations, becomes their equations."""
+    held = equation.primitive.expanded([a.aval for a in equation.inputs])
     if held is None:
         return None
     env: dict[Var, Atom] = dict(zip(held.inputs, equation.inputs, strict=True))
@@ -207,70 +189,6 @@ def rewrite_call(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | Non
         rewriter.captured.append((renamed, array))
     rewrite_all(rewriter, held.equations, env)
     return [env.get(a, a) for a in held.outputs]
-
-
-def over_axes(equation: Equation) -> tuple[Var, tuple[int, ...], Broadcast] | None:
-    """The operand of a normalisation, its axes, and what spreads a reduced value over them again."""
-    (x,), axes = equation.inputs, equation.primitive.axes
-    shape = x.aval.shape
-    if not isinstance(x, Var) or not axes or 0 in shape:
-        return None
-    kept = tuple([a for a in range(len(shape)) if a not in axes])
-    return x, axes, Broadcast(shape, kept)
-
-
-def rewrite_softmax(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
-    """``exp(x - max)`` over its sum; infinite elements share the weight."""
-    found = over_axes(equation)
-    if found is None:
-        return None
-    x, axes, spread = found
-    r, dtype = rewriter, x.aval.dtype
-    top = r(ReduceMax(axes), x)
-    base = r(where, r(isfinite, top), top, r.number(0, dtype))
-    infinite = r(spread, r(equal, top, r.number(math.inf, dtype)))
-    share = r(
-        where, r(equal, x, r(spread, top)), r(spread_literal(x.aval), r.number(1, dtype)), r.number(0, dtype)
-    )
-    weights = r(where, infinite, share, r(exp, r(sub, x, r(spread, base))))
-    return [r(div, weights, r(spread, r(ReduceSum(axes), weights)))]
-
-
-def rewrite_log_softmax(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
-    """``x - max - log(sum(exp(x - max)))``."""
-    found = over_axes(equation)
-    if found is None:
-        return None
-    x, axes, spread = found
-    r, dtype = rewriter, x.aval.dtype
-    top = r(ReduceMax(axes), x)
-    base = r(where, r(isfinite, top), top, r.number(0, dtype))
-    moved = r(sub, x, r(spread, base))
-    total = r(ReduceSum(axes), r(exp, moved))
-    return [r(sub, moved, r(spread, r(log, total)))]
-
-
-def rewrite_logsumexp(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
-    """The largest elements are counted and the others summed, which keeps their digits."""
-    found = over_axes(equation)
-    if found is None:
-        return None
-    x, axes, spread = found
-    r, dtype = rewriter, x.aval.dtype
-    top = r(ReduceMax(axes), x)
-    base = r(where, r(isfinite, top), top, r.number(0, dtype))
-    largest = r(equal, x, r(spread, top))
-    zero, one = r.number(0, dtype), r.number(1, dtype)
-    others = r(where, largest, zero, r(exp, r(sub, x, r(spread, base))))
-    count = r(ReduceSum(axes), r(where, largest, r(spread_literal(x.aval), one), zero))
-    share = r(div, r(ReduceSum(axes), others), r(maximum, count, one))
-    return [r(add, r(add, r(log1p, share), r(log, count)), top)]
-
-
-def spread_literal(aval: Aval) -> Broadcast:
-    """What spreads a number over the shape of an array."""
-    made: Broadcast = Broadcast(aval.shape, ())
-    return made
 
 
 def rewrite_contraction(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
@@ -325,21 +243,6 @@ def ordered(primitive: Any, x: Var, y: Var) -> tuple[Var, Var]:
     return (y, x) if isinstance(primitive, StrongZeroDot) and primitive.strong == 1 else (x, y)
 
 
-def rewrite_product_of_others(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
-    """The same along one axis, the last."""
-    (x,), axes, shape = equation.inputs, equation.primitive.axes, equation.inputs[0].aval.shape
-    if len(axes) == 1:
-        return None
-    kept = tuple([a for a in range(len(shape)) if a not in axes])
-    order = (*kept, *axes)
-    moved = tuple([shape[a] for a in order])
-    flat = (*moved[: len(kept)], math.prod(moved[len(kept) :]))
-    r = rewriter
-    others = r(ProductOfOthers((len(kept),)), r(Reshape(flat), r(Permute(order), x)))
-    back = tuple([order.index(a) for a in range(len(shape))])
-    return [r(Permute(back), r(Reshape(moved), others))]
-
-
 def rewrite_strong_zero(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
     """A product with a finite number keeps zeros by itself."""
     _, factor = equation.inputs
@@ -348,36 +251,9 @@ def rewrite_strong_zero(rewriter: Rewriter, equation: Equation) -> Sequence[Atom
     return [rewriter(mul, *equation.inputs)]
 
 
-MOST_WEIGHTS = 64
-"""Weights of a window up to which its sum is written out."""
-
-
-def rewrite_windowed_sums(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
-    """A sum of shifted arrays, each times a number, in one loop."""
-    (x, w), axis, r = equation.inputs, equation.primitive.axis, rewriter
-    (out,) = equation.outputs
-    if w.aval.size > MOST_WEIGHTS or not out.aval.size:
-        return None
-    total: Var | None = None
-    whole = [(0, n, 1) for n in x.aval.shape]
-    for k in range(w.aval.size):
-        span = (k, out.aval.shape[axis], 1)
-        term = r(mul, r(Slice((*whole[:axis], span, *whole[axis + 1 :])), x), r(Slice((k,)), w))
-        total = term if total is None else r(add, total, term)
-    return None if total is None else [total]
-
-
 REWRITES: dict[type, Rewrite] = {
     StrongZeroMul: rewrite_strong_zero,
-    ProductOfOthers: rewrite_product_of_others,
-    Softmax: rewrite_softmax,
-    LogSoftmax: rewrite_log_softmax,
-    LogSumExp: rewrite_logsumexp,
     DotGeneral: rewrite_contraction,
     StrongZeroDot: rewrite_contraction,
     Scan: rewrite_scan,
-    Special: rewrite_special,
-    WindowedSums: rewrite_windowed_sums,
-    SparseProduct: rewrite_sparse_product,
-    SparseOuter: rewrite_sparse_outer,
 }

@@ -194,9 +194,9 @@ class Module:
 
     def _call_of(self, equation: Equation) -> str | None:
         """The function to call for an equation that stands for a Program; writes all that it needs."""
-        expansion = equation.primitive.expansion([atom.aval for atom in equation.inputs])
-        if expansion is not None:
-            return self.function_called(expansion)
+        called = equation.primitive.held_program([atom.aval for atom in equation.inputs])
+        if called is not None:
+            return self.function_called(called)
         for held in subprograms(equation):
             self._parsed_program(held)
         return None

@@ -15,9 +15,13 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval
+from funcgrad.ops.arithmetic import mul, sub
+from funcgrad.ops.cumulative import CumSum
 from funcgrad.ops.families import added, listed
+from funcgrad.ops.indexing import Gather, Scatter
 from funcgrad.ops.movement import stack
-from funcgrad.ops.structure import permute, reshape, shape_of
+from funcgrad.ops.slicing import Slice
+from funcgrad.ops.structure import aval, broadcast, permute, reduce_sum, reshape, shape_of, zeros_beside
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed, normal
 
@@ -42,6 +46,12 @@ class OnCompressedRows(Primitive):
                 f"{self.name} of {listed((data, indices, indptr))}: these are no compressed rows "
                 f"of a matrix of shape {self.shape}"
             )
+
+    def row_of_elements(self, indptr: Any, count: int) -> Any:
+        """The row of each of so many elements: the number of rows that begin up to it, less one."""
+        zeros = zeros_beside(indptr, (count + 1,), np.dtype(np.int64))
+        begun = CumSum(0, False).bind(Scatter("add", (0,), False).bind(zeros, np.int64(1), indptr))
+        return sub(Slice(((0, count, 1),)).bind(begun), np.int64(1))
 
     def one_by_one(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
         """The results for every example, where the matrices differ."""
@@ -75,6 +85,20 @@ class SparseProduct(OnCompressedRows):
     def evaluate(self, *values: Any) -> Any:
         data, indices, indptr, x = values
         return matrix(self.shape, self.transposed, data, indices, indptr) @ x
+
+    def expansion(self, *inputs: Any) -> Any:
+        """``out[rows] += data * x[columns]``, and the same with rows and columns exchanged."""
+        data, indices, indptr, x = inputs
+        out = self.infer(*[aval(a) for a in inputs])
+        count = shape_of(data)[0]
+        if not count or not out.size or 0 in shape_of(x):
+            return None
+        rows = self.row_of_elements(indptr, count)
+        source, target = (rows, indices) if self.transposed else (indices, rows)
+        read = Gather((0,)).bind(x, source)
+        factors = broadcast(data, shape_of(read), (0,))
+        zeros = zeros_beside(x, out.shape)
+        return Scatter("add", (0,), False).bind(zeros, mul(read, factors), target)
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         data, indices, indptr, x = primals
@@ -149,6 +173,15 @@ class SparseOuter(OnCompressedRows):
         for k in range(x.shape[1]):
             out += x[rows, k] * y[indices, k]
         return out
+
+    def expansion(self, *inputs: Any) -> Any:
+        """``x[rows] * y[columns]``, summed over further columns."""
+        indices, indptr, x, y = inputs
+        if 0 in shape_of(indices) or 0 in shape_of(x):
+            return None
+        rows = self.row_of_elements(indptr, shape_of(indices)[0])
+        found = mul(Gather((0,)).bind(x, rows), Gather((0,)).bind(y, indices))
+        return found if len(shape_of(x)) == 1 else reduce_sum(found, (1,))
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         indices, indptr, x, y = primals

@@ -11,6 +11,7 @@ from funcgrad.ops.logic import logical_and, logical_or
 from funcgrad.ops.rounding import floor
 from funcgrad.ops.selection import where
 from funcgrad.ops.special import Polygamma
+from funcgrad.ops.specials.beta import composed_betaln
 from funcgrad.ops.specials.table import define
 
 digamma = Polygamma(0)
@@ -68,7 +69,7 @@ def betaln_by_b(out: Any, a: Any, b: Any) -> Any:
 
 
 beta = define("beta", beta_by_a, beta_by_b)
-betaln = define("betaln", betaln_by_a, betaln_by_b)
+betaln = define("betaln", betaln_by_a, betaln_by_b, expansion=composed_betaln)
 
 
 def binom_by_n(out: Any, n: Any, k: Any) -> Any:

@@ -24,6 +24,9 @@ from funcgrad.tracing.samples import Sample, edge, integers, positive, uniform
 Partial = Callable[..., Any]
 """``partial(out, *arguments)``: the derivative by one argument."""
 
+Composition = Callable[..., Any]
+"""``expansion(*arguments)``: the result by other operations; None for dtypes that it does not suit."""
+
 
 @dataclass(frozen=True, slots=True)
 class Function:
@@ -35,6 +38,8 @@ class Function:
     holomorphic: bool
     native: Native
     """Where the vector mathematics has it too."""
+    expansion: Composition | None
+    """Where other operations give it."""
 
 
 TABLE: dict[str, Function] = {}
@@ -47,11 +52,12 @@ def define(
     ufunc: Any = None,
     holomorphic: bool = True,
     native: Native = "",
+    expansion: Composition | None = None,
 ) -> Special:
     """Enter a function of ``scipy.special``, or one that `ufunc` evaluates, and return its primitive."""
     if ufunc is None:
         ufunc = LazyUfunc("scipy.special", name, len(partials))
-    TABLE[name] = Function(ufunc, partials, holomorphic, native)
+    TABLE[name] = Function(ufunc, partials, holomorphic, native, expansion)
     special: Special = Special(name)
     return special
 
@@ -111,6 +117,10 @@ class Special(Pointwise):
 
     def native_form(self) -> Native:
         return TABLE[self.function].native
+
+    def expansion(self, *inputs: Any) -> Any:
+        composed = TABLE[self.function].expansion
+        return None if composed is None else composed(*inputs)
 
     def _loop_dtypes(self, avals: tuple[Aval, ...]) -> tuple[np.dtype[Any], ...]:
         return ufunc_dtypes(self.function, self.ufunc, avals)
