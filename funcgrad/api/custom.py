@@ -11,6 +11,8 @@ from funcgrad import tree
 from funcgrad.api.arguments import here, leaf_aval, normalized_argnums
 from funcgrad.api.calls import Traced, name_of, trace
 from funcgrad.api.custom_rules import CallShape, VjpRules, jvp_rule
+from funcgrad.api.njit.kinds import is_njit
+from funcgrad.api.njit.opaque import called_in_one, rule_of
 from funcgrad.api.python.seen import seen
 from funcgrad.api.transformed import plain_transform
 from funcgrad.errors import CustomRuleError
@@ -41,7 +43,10 @@ class FlatCall:
     def call(self, leaves: Sequence[Any]) -> Any:
         """The function on these leaves, without its rule."""
         fun = self.shape.fun
-        return seen(fun.function if isinstance(fun, CustomFunction) else fun)(*self.shape.arguments(leaves))
+        own = fun.function if isinstance(fun, CustomFunction) else fun
+        if own is not fun and is_njit(own):
+            own = called_in_one(own) if self.is_traced else own
+        return seen(own)(*self.shape.arguments(leaves))
 
     def traced(self, what: str) -> tuple[Traced, Any]:
         """The function recorded at these leaves, and the structure of its result."""
@@ -144,7 +149,7 @@ class custom_jvp(CustomFunction[P, R]):
 
     def defjvp(self, rule: F) -> F:
         """Set the rule; returns it, so that it can decorate."""
-        self._rule = rule
+        self._rule = rule_of(rule)
         return rule
 
     def defjvps(self, *rules: Function | None) -> None:
@@ -213,8 +218,8 @@ class custom_vjp(CustomFunction[P, R]):
 
     def defvjp(self, fwd: Function, bwd: Function) -> None:
         """Set the two rules."""
-        self._forward = fwd
-        self._backward = bwd
+        self._forward = rule_of(fwd)
+        self._backward = rule_of(bwd)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         call = self._flat_call(args, kwargs, "custom_vjp")

@@ -14,6 +14,7 @@ import numpy as np
 
 from funcgrad.errors import NotDifferentiableError, ShapeError
 from funcgrad.ir.avals import Aval
+from funcgrad.ir.program import Equation, Program, Var
 from funcgrad.ops.families import aval
 from funcgrad.ops.structure import broadcast_to
 from funcgrad.tracing.lists import asoperand
@@ -21,6 +22,7 @@ from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.recorder import RULE, Recorder, recorder_of
 from funcgrad.tracing.samples import Sample
 from funcgrad.transforms.batching import batch_program
+from funcgrad.transforms.control.scan import Scan
 from funcgrad.transforms.replay import inline
 
 
@@ -58,9 +60,24 @@ class HostCall(Primitive):
         )
 
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
+        if hasattr(self.function, "machine_code"):
+            return self._loop_over_examples(size, inputs, batched)
         wide = EachExample(self.function, size, tuple(batched), self.results)
         results = tuple([a.with_shape((size, *a.shape)) for a in self.results])
         return HostCall(wide, results).bind(*inputs), (True,) * len(results)
+
+    def _loop_over_examples(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
+        """A scan, which stays native where the function is."""
+        avals = [aval(x) for x in inputs]
+        rows = [a.with_shape(a.shape[1:]) if flag else a for a, flag in zip(avals, batched, strict=True)]
+        given = [Var(a) for a in rows]
+        outs = tuple([Var(a) for a in self.results])
+        order = sorted(range(len(given)), key=lambda k: not batched[k])
+        heads = tuple([given[k] for k in order])
+        equation = Equation(self, tuple(given), outs)
+        body = Program(heads, (), (equation,), outs, name_of(self.function))
+        found = Scan(body, 0, sum(batched), size, False).bind(*[inputs[k] for k in order])
+        return tuple(found), (True,) * len(outs)
 
     @classmethod
     def samples(cls) -> Sequence[Any]:

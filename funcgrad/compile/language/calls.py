@@ -68,8 +68,12 @@ def poll_word() -> Word:
 
 _IntOfPointer = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
 _Int = ctypes.CFUNCTYPE(ctypes.c_int32)
+_VoidOfTwo = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 _VoidOfInt = ctypes.CFUNCTYPE(None, ctypes.c_int32)
-_KEPT = [_IntOfPointer(lambda _: 0), _Int(lambda: 3), _VoidOfInt(lambda _: None)]
+_KEPT = [
+    *(_IntOfPointer(lambda _: 0), _Int(lambda: 3), _VoidOfInt(lambda _: None)),
+    _VoidOfTwo(lambda _, __: None),
+]
 
 
 def _nothing() -> int:
@@ -82,6 +86,10 @@ def _three() -> int:
 
 def _ignored() -> int:
     return ctypes.cast(_KEPT[2], ctypes.c_void_p).value or 0
+
+
+def _two_ignored() -> int:
+    return ctypes.cast(_KEPT[3], ctypes.c_void_p).value or 0
 
 
 INT_CALL = external_word(
@@ -98,6 +106,26 @@ INT_SET = external_word(
     ),
     doc="A call of the function at an address with a number.",
 )
+
+MOST_POINTERS = 24
+"""Arguments and results of a function at an address that `call_pointers` calls."""
+
+
+def pointers_word() -> Word:
+    """It has an overload for each number of pointers."""
+    overloads = tuple([Overload("", ("i64", *("ptr",) * k), "none") for k in range(1, MOST_POINTERS + 1)])
+
+    def call_pointers(address: int, *pointers: Any) -> None:
+        called_at_address(overloads[len(pointers) - 1])(address, *pointers)
+
+    sample = Sample(
+        "call_pointers(n[1], a, out)\nout[i] = a[i]", (Elements("i64", (0, 1, 2)),), "i64", (_two_ignored,)
+    )
+    doc = "A call of the function at an address, of pointers to what it reads and what it writes."
+    return external_word(
+        External("call_pointers", overloads), "address, pointers -> none", call_pointers, (sample,), doc
+    )
+
 
 _ENUM = "i32"
 
@@ -323,6 +351,7 @@ CALL_WORDS: tuple[Word, ...] = (
     poll_word(),
     INT_CALL,
     INT_SET,
+    pointers_word(),
     *_routine_words(),
     *[
         external_word(e, f"{', '.join(e.overloads[0].arguments)} -> none", _MEANINGS[name], (_SAMPLES[name],))

@@ -22,6 +22,7 @@ from funcgrad.compile.lower import (
     draws,
     factorizations,
     indexing,
+    native_calls,
     numpy_loops,
     reductions,
     slice_updates,
@@ -45,7 +46,17 @@ from funcgrad.ir.text.names import variable_names
 
 LOWERED_BY = (
     *(axis_positions, contractions, control, convolutions, cumulative, draws, factorizations, indexing),
-    *(numpy_loops, reductions, slice_updates, small_matrices, sorting, substitution, sweeps, systems),
+    *(
+        native_calls,
+        numpy_loops,
+        reductions,
+        slice_updates,
+        small_matrices,
+        sorting,
+        substitution,
+        sweeps,
+        systems,
+    ),
     triangles,
 )
 """The modules that say how primitives are lowered: importing them registers it."""

@@ -1,0 +1,111 @@
+"""Functions of Numba's that are called and not traced: by their dispatcher, and by address in native code.
+
+Their derivative is a rule's, of `custom_vjp` or `custom_jvp`. Nothing is known of what they compute but the
+types and shapes of the results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad import tree
+from funcgrad.api.arguments import here
+from funcgrad.api.njit.kinds import is_njit, python_function
+from funcgrad.api.python.seen import seen
+from funcgrad.errors import FuncgradError, UnsupportedFunctionError
+from funcgrad.ir.avals import Aval, aval_of
+from funcgrad.ops.families import aval as aval_of_any
+from funcgrad.tracing.labelled import plain_leaves
+from funcgrad.tracing.lists import asoperand
+from funcgrad.transforms.host_call import HostCall
+
+__all__ = ["called_in_one", "rule_of"]
+
+
+class NjitCall:
+    """A function of Numba's as one of flat arrays, with its machine code."""
+
+    __slots__ = ("_avals", "_dispatcher", "_in_tree")
+
+    def __init__(self, dispatcher: Any, in_tree: Any, avals: tuple[Aval, ...]) -> None:
+        self._dispatcher = dispatcher
+        self._in_tree = in_tree
+        self._avals = avals
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        return self._dispatcher, self._in_tree, self._avals
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NjitCall) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def __name__(self) -> str:
+        return python_function(self._dispatcher).__name__
+
+    def result(self, values: Sequence[Any]) -> Any:
+        """What the dispatcher returns; it may write into its arguments, which are copies."""
+        given = [np.array(x, a.dtype)[()] for x, a in zip(values, self._avals, strict=True)]
+        return self._dispatcher(*tree.unflatten(self._in_tree, given))
+
+    def __call__(self, *values: Any) -> list[Any]:
+        return tree.leaves(self.result(values))
+
+    def example(self) -> Any:
+        """What it returns for ones, which have the types and shapes that it is given."""
+        try:
+            return self.result([np.ones(a.shape, a.dtype) for a in self._avals])
+        except Exception as error:
+            raise UnsupportedFunctionError(
+                f"{self.__name__} is called in one piece, and to learn what it returns it was called with "
+                f"ones, where it raised {type(error).__name__}: {error}",
+                source=here(),
+                remedy="Let it return for ones too, with results of the shapes that it has otherwise.",
+            ) from error
+
+    def machine_code(self) -> int:
+        """The address of a C function of pointers, to the arguments and then to the results."""
+        from funcgrad.compile.runtime.njit_calls import address_of  # noqa: PLC0415 - imports Numba
+
+        return address_of(self._dispatcher, self._in_tree, self._avals, self.example())
+
+
+def called_in_one(dispatcher: Any) -> Callable[..., Any]:
+    """The function of Numba's as one operation, of which nothing else is known."""
+
+    def calling(*args: Any) -> Any:
+        leaves, in_tree = tree.flatten(args)
+        operands = [asoperand(x) for x in plain_leaves(leaves)]
+        avals = tuple([aval_of_any(x).strong for x in operands])
+        call = NjitCall(dispatcher, in_tree, avals)
+        results, out_tree = tree.flatten(call.example())
+        announced = tuple([aval_of(x).strong for x in results])
+        return tree.unflatten(out_tree, HostCall(call, announced).bind(*operands))
+
+    calling.__name__ = python_function(dispatcher).__name__
+    return calling
+
+
+def rule_of(function: Any) -> Any:
+    """A function of Numba's as a rule: traced where it can be, so that it has derivatives too; else called.
+
+    Any other function is itself.
+    """
+    if not is_njit(function):
+        return function
+    traced, called = seen(function), called_in_one(function)
+
+    def rule(*args: Any) -> Any:
+        try:
+            return traced(*args)
+        except FuncgradError:
+            return called(*args)
+
+    rule.__name__ = python_function(function).__name__
+    return rule
