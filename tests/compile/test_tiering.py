@@ -10,8 +10,9 @@ import pytest
 
 import funcgrad as fg
 from funcgrad.api.calls import CACHE
-from funcgrad.compile.runtime import tiering
+from funcgrad.compile.runtime import binaries, tiering
 from funcgrad.compile.runtime.executable import Executable
+from funcgrad.ir.evaluate import runner as evaluate
 from funcgrad.ir.evaluate.handing_up import PROMOTION
 from funcgrad.ir.evaluate.runner import TRIALS, Runner
 from funcgrad.ir.program import Program
@@ -112,6 +113,40 @@ def test_the_longest_programs_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     program.evaluate(X)
     assert runner_of(program)._fast is None
     assert runner_of(program)._asks_at == float("inf")
+
+
+def test_what_takes_llvm_long_is_left_to_the_evaluator(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*args: Any) -> Any:
+        raise AssertionError("built")
+
+    monkeypatch.setattr(binaries, "EACH_CHARACTER", 1.0)
+    monkeypatch.setattr(binaries, "built", refused)
+    program = fg.make_program(lambda x: np.sum(np.sin(x) * np.expm1(x) * 1.2345))(X)
+    for _ in range(TRIALS + 1):
+        program.evaluate(X)
+    assert runner_of(program)._fast is None
+    assert runner_of(program)._asks_at == float("inf"), "it is not asked again"
+
+
+def test_what_has_been_built_before_is_never_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    def f(x: Any) -> Any:
+        return np.sum(np.sin(x) * np.expm1(x) * 1.23456)
+
+    fg.jit(f)(X)
+    monkeypatch.setattr(binaries, "EACH_CHARACTER", 1.0)
+    program = fg.make_program(f)(X)
+    for _ in range(TRIALS + 2):
+        program.evaluate(X)
+    assert is_native(program)
+
+
+def test_long_evaluations_are_compiled_before_they_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PROMOTION, "first", 0.01)
+    monkeypatch.setattr(evaluate, "EACH_ELEMENT", 1.0)
+    program = fg.make_program(chain)(X)
+    monkeypatch.setattr(Runner, "evaluated", lambda *args: pytest.fail("evaluated by NumPy"))
+    np.testing.assert_allclose(program.evaluate(X), chain(X), rtol=1e-13)
+    assert is_native(program)
 
 
 def test_hot_gradients_agree_with_cold_ones() -> None:

@@ -59,6 +59,27 @@ def test_a_long_compilation_says_so_in_one_line(monkeypatch, capsys, given):
     assert capsys.readouterr().err == ""
 
 
+def test_a_very_long_one_says_what_makes_it_long_and_what_to_do(monkeypatch, capsys, given):
+    slow(monkeypatch, 0.1)
+    monkeypatch.setattr(waiting_notices, "EXPLAINED_FROM", 0.05)
+
+    def unrolled(x):
+        for _ in range(110):
+            x = np.sin(x)
+        return x
+
+    fg.jit(unrolled, control_flow=False)(np.ones(3))
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith("funcgrad: compiling unrolled for f64[3] … ")
+    line = unrolled.__code__.co_firstlineno + 2
+    why = (
+        f"funcgrad: unrolled has 110 operations, 110 of them made by line {line} of "
+        "test_long_compilations.py: a loop that is recorded trip by trip. fg.scan compiles its body once, "
+        "and so does fg.jit where it keeps the loop a loop; fg.explain says why it did not"
+    )
+    assert said[1:] == [why]
+
+
 def test_a_short_one_says_nothing_and_starts_no_thread(monkeypatch, capsys):
     def start(self):
         raise AssertionError("a thread")

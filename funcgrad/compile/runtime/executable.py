@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +13,7 @@ from funcgrad.compile.passes.expand import expand
 from funcgrad.compile.passes.kernel import Kernel, make_kernel
 from funcgrad.compile.passes.schedule import NotLowered
 from funcgrad.compile.passes.segments import Reason, segments_of
-from funcgrad.compile.runtime.binaries import loaded_kernel
+from funcgrad.compile.runtime.binaries import loaded_kernel, seconds_to_build
 from funcgrad.compile.runtime.call_layout import Accept, CallLayout, Constant, Input, Output, Scratch
 from funcgrad.compile.runtime.caller import make_caller
 from funcgrad.compile.runtime.signals import signal_words
@@ -74,16 +75,32 @@ def compiled(program: Program, *, strict: bool = False, donated: frozenset[int] 
         return executable_of(program, strict, donated)
 
 
-def executable_of(program: Program, strict: bool, donated: frozenset[int]) -> Executable:
-    """The Program as native code, made now."""
+def compiled_soon(program: Program, most: float) -> Executable | None:
+    """The Program as native code, where that takes at most so many seconds; else None."""
+    with said_when_long(program):
+        try:
+            return executable_of(program, False, frozenset(), most)
+        except TakesLong:
+            return None
+
+
+class TakesLong(Exception):
+    """Compiling would take longer than anybody wants to wait."""
+
+
+def executable_of(
+    program: Program, strict: bool, donated: frozenset[int], most: float = math.inf
+) -> Executable:
+    """The Program as native code, made now; raises TakesLong where that takes more than `most` seconds."""
     expanded = simplify_program(expand(program))
     made = Executable(program)
     kernel = None
     try:
         kernel = make_kernel(expanded)
     except NotLowered:
-        made.call = mixed_call(expanded, made, strict=strict)
+        made.call = mixed_call(expanded, made, strict=strict, most=most)
     else:
+        refuse_long([kernel], most)
         made.kernels.append(kernel)
         made.call = native_call(kernel, expanded, strict=strict, donated=donated)
     if len(program.outputs) == 1:
@@ -137,14 +154,22 @@ def failing_call(call: Callable[..., Any], program: Program) -> Callable[..., An
     return checked
 
 
-def mixed_call(program: Program, made: Executable, *, strict: bool) -> Callable[..., Any]:
+def refuse_long(kernels: Sequence[Kernel], most: float) -> None:
+    """Raise TakesLong where building the kernels would take more than `most` seconds."""
+    if most < math.inf and seconds_to_build([kernel.code for kernel in kernels]) > most:
+        raise TakesLong
+
+
+def mixed_call(program: Program, made: Executable, *, strict: bool, most: float) -> Callable[..., Any]:
     """A function that alternates between kernels and the evaluator; it takes what a kernel alone would."""
     segments, reasons = segments_of(program)
     made.reasons.extend(reasons)
+    kernels = {id(segment): make_kernel(segment.program) for segment in segments if segment.native}
+    refuse_long(list(kernels.values()), most)
     calls: list[tuple[Callable[..., Any], tuple[Any, ...], tuple[Var, ...]]] = []
     for segment in segments:
         if segment.native:
-            inner = Executable(segment.program, [make_kernel(segment.program)])
+            inner = Executable(segment.program, [kernels[id(segment)]])
             inner.call = native_call(inner.kernels[0], segment.program)
             made.kernels.extend(inner.kernels)
             run: Callable[..., Any] = inner.run

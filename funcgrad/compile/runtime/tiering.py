@@ -1,8 +1,8 @@
 """When un-jitted Programs are compiled: once they have been evaluated for as long as compiling would take.
 
 This is the rule for renting or buying skis: whatever comes, at most twice the time of the better choice is
-spent. Whether the machine code is on disk already is not known before the Program is scheduled, so the price
-is that of compiling.
+spent. Nobody waits long for what they have not asked for: what would take LLVM more than a second, as is seen
+once equal parts have become functions, is left to the evaluator, unless its machine code is on disk already.
 """
 
 from __future__ import annotations
@@ -14,8 +14,11 @@ from funcgrad.ir.evaluate.handing_up import PROMOTION, Run
 from funcgrad.ir.program import Program
 
 NEVER = float("inf")
-LONGEST = 4000
+LONGEST = 2000
 """Equations above which a Program stays with the evaluator, unless it is jitted."""
+
+PATIENCE = 1.0
+"""Seconds of compilation that nobody who has not asked for it is made to wait for."""
 
 START = 0.15
 """Seconds to load what compiles, the first time in a process."""
@@ -26,7 +29,7 @@ EACH_KERNEL, EACH_EQUATION = 0.03, 0.0015
 def price(program: Program) -> float:
     """Roughly how many seconds it takes to compile a Program."""
     start = 0.0 if "funcgrad.compile.engines.direct.translate" in sys.modules else START
-    return start + EACH_KERNEL + EACH_EQUATION * len(program)
+    return start + EACH_KERNEL + min(EACH_EQUATION * len(program), PATIENCE)
 
 
 def compiler(program: Program, spent: float) -> tuple[Run | None, float]:
@@ -36,10 +39,10 @@ def compiler(program: Program, spent: float) -> tuple[Run | None, float]:
     cost = price(program)
     if spent < cost:
         return None, cost
-    from funcgrad.compile.runtime.executable import compiled  # noqa: PLC0415 - when first needed
+    from funcgrad.compile.runtime.executable import compiled_soon  # noqa: PLC0415 - when first needed
 
-    made = compiled(program)
-    if made.kernels and worthwhile(made):
+    made = compiled_soon(program, PATIENCE)
+    if made is not None and made.kernels and worthwhile(made):
         return made.run, NEVER
     return None, NEVER
 

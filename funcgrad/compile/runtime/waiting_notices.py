@@ -7,9 +7,11 @@ started only for Programs that are large enough to take that long.
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any
@@ -23,8 +25,14 @@ __all__ = ["LARGE_PROGRAM", "LARGE_SOURCE", "said_when_long", "watch_source"]
 PATIENCE = 1.0
 """Seconds that pass without a word."""
 
+EXPLAINED_FROM = 2.0
+"""Seconds from which on a compilation says what makes it long, and what to do."""
+
 LARGE_PROGRAM, LARGE_SOURCE = 200, 10_000
 """Equations, and characters of a kernel's source, from which compiling may take so long."""
+
+UNROLLED_FROM = 100
+"""Operations that one line makes if it stands in a loop that was unrolled."""
 
 MOST_ARGUMENTS = 4
 
@@ -44,6 +52,11 @@ class _Line:
             self.handle.update(_Plain(f"{self.text}: {text}"))
         else:
             _write(f" {text}\n")
+
+
+def _say(text: str) -> None:
+    if _displayed(text) is None:
+        _write(f"{text}\n")
 
 
 class _Plain:
@@ -105,6 +118,9 @@ class _Watch:
             kept = f"kept in {directory}" if directory is not None else "not kept on disk"
             seconds = f"{time.perf_counter() - self.start:.1f} s"
             self.line.end(f"{seconds}, {kept}" if finished else f"left after {seconds}")
+            why = why_long(self.program)
+            if why and time.perf_counter() - self.start >= EXPLAINED_FROM:
+                _say(f"funcgrad: {why}")
 
 
 _WATCH: ContextVar[_Watch | None] = ContextVar("watch", default=None)
@@ -134,6 +150,29 @@ def watch_source(source: str) -> None:
     watch = _WATCH.get()
     if watch is not None and len(source) >= LARGE_SOURCE:
         watch.begin()
+
+
+def why_long(program: Program) -> str:
+    """What makes a Program long, where that is a loop of Python's, and what to do; ``""`` elsewhere.
+
+    >>> def f(x):
+    ...     for _ in range(200):
+    ...         x = np.sin(x)
+    ...     return x
+    >>> why_long(fg.make_program(f)(1.0)).startswith("f has 200 operations, 200 of them made by line 3 of")
+    True
+    """
+    places = Counter([(e.source.file, e.source.line) for e in program.equations if e.source is not None])
+    if not places:
+        return ""
+    (file, line), count = places.most_common(1)[0]
+    if count < UNROLLED_FROM:
+        return ""
+    return (
+        f"{program.name} has {len(program):,} operations, {count:,} of them made by line {line} of "
+        f"{os.path.basename(file)}: a loop that is recorded trip by trip. fg.scan compiles its body once, "
+        "and so does fg.jit where it keeps the loop a loop; fg.explain says why it did not"
+    )
 
 
 def described(program: Program) -> str:

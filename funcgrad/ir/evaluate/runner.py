@@ -28,6 +28,10 @@ _KINDS = "biufc"
 
 WALKS_BEFORE_SOURCE = 1
 LONGEST_SOURCE = 2000
+EACH_ELEMENT = 1e-9
+"""Seconds in which NumPy computes one element of a large array at best: it has to go to memory and back."""
+LONG = 0.1
+"""Seconds of evaluation that are worth a question before they are spent."""
 TRIALS = 4
 """Calls of a compiled form before it is decided whether it stays."""
 WORTH = 1.2
@@ -92,6 +96,8 @@ class Runner:
 
     def __call__(self, *args: Any) -> tuple[Any, ...]:
         fast = self._fast
+        if fast is None and not self._runs:
+            fast = self._foreseen()
         if fast is not None:
             return fast(*args)
         start = perf_counter()
@@ -107,6 +113,13 @@ class Runner:
         self.preferred = True
         if self._fast is None and self._asks_at < inf:
             self._fast, self._asks_at = PROMOTION.offer(self._program, inf)
+
+    def _foreseen(self) -> Run | None:
+        """A faster form before the first evaluation, where that alone would take longer than making it."""
+        least = least_seconds(self._program)
+        if least >= LONG and least > self._asks_at:
+            self._fast, self._asks_at = PROMOTION.offer(self._program, least / 2)
+        return self._fast
 
     def _promote(self, seconds: float) -> None:
         fast, self._asks_at = PROMOTION.offer(self._program, self._spent)
@@ -164,6 +177,16 @@ class Trial:
         if self._left <= 0:
             self._decide(self._fast if self._best < self._to_beat * WORTH else None)
         return out
+
+
+def least_seconds(program: Program) -> float:
+    """What one evaluation takes at least, for Programs of large arrays: writing down every result."""
+    steps = program._steps
+    if steps is not None:
+        sizes = [steps.avals[i].size for i in steps.live]
+    else:
+        sizes = [v.aval.size for equation in program.equations for v in equation.outputs]
+    return EACH_ELEMENT * float(sum(sizes))
 
 
 def evaluate_by_numpy(program: Program, args: Sequence[Any]) -> tuple[Any, ...]:
