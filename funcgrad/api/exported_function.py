@@ -13,9 +13,9 @@ from funcgrad.api.arguments import here
 from funcgrad.api.exported_structure import Structure, structure_of
 from funcgrad.api.jit import JittedFunction
 from funcgrad.compile.emit.symbols import WRITTEN_OUT
-from funcgrad.compile.export.bodies import body_of
+from funcgrad.compile.export.bodies import Body, body_of
 from funcgrad.compile.export.module_text import Leaf, module_text
-from funcgrad.compile.export.portable import RESERVED, PortableText, portable_text
+from funcgrad.compile.export.portable import RESERVED, portable_text
 from funcgrad.compile.export.sizes import generalised
 from funcgrad.compile.passes.kernel import NAMES_OF_KERNELS
 from funcgrad.compile.passes.schedule import NotLowered
@@ -49,8 +49,7 @@ class Draft(NamedTuple):
     """The text for one set of sizes, and what it refers to."""
 
     text: str
-    portable: PortableText
-    constants: dict[str, Any]
+    body: Body
     structure: Structure
     operations: tuple[str, ...]
 
@@ -94,7 +93,7 @@ class Exporter:
         args, kwargs = tree.unflatten(treedef, leaves)
         found = self.jitted.specialized(*args, **kwargs)
         try:
-            body = body_of(found.program, self.name)
+            body = body_of(found.program, self.name, self.engine)
         except NotLowered as error:
             raise refusal(found.program, error) from error
         structure = structure_of(self.jitted, self.args, self.kwargs, places, found)
@@ -105,7 +104,7 @@ class Exporter:
                 f'        raise ValueError("{self.name}: these arguments take another path")',
             ]
         lines.append(f"    return {structure.returned(results)}")
-        return Draft("\n".join(lines), body.portable, body.constants, structure, operations_of(found.program))
+        return Draft("\n".join(lines), body, structure, operations_of(found.program))
 
     # -- sizes -----------------------------------------------------------------------------------------
 
@@ -147,7 +146,7 @@ class Exporter:
         found: list[Draft] = []
         for variation in variations:
             draft = self.drafted(variation)
-            if draft is None or (found and not same_arrays(draft.constants, found[0].constants)):
+            if draft is None or (found and not same_arrays(draft.body.constants, found[0].body.constants)):
                 return None
             found.append(draft)
         text = generalised([d.text for d in found], [[v[g] for g in groups] for v in variations], names)
@@ -217,12 +216,12 @@ class Exporter:
         """The text of the module, and the name of the function."""
         text, draft, groups = self.generalised()
         structure = draft.structure
-        self.holds_arrays = any(array.size > 1 for array, _ in draft.portable.captured.values())
+        self.holds_arrays = draft.body.holds_arrays
         self.is_compiled = structure.compiled
         leaves = [
             Leaf(name or f"unused{k}", access, aval, flat)
             for k, ((name, flat), access, aval) in enumerate(
-                zip(draft.portable.inputs, structure.accesses, self.avals, strict=True)
+                zip(draft.body.inputs, structure.accesses, self.avals, strict=True)
             )
         ]
         given = [x.access if structure.compiled else x.name for x in leaves]
@@ -231,7 +230,7 @@ class Exporter:
         shown = [x for x in leaves if not x.name.startswith("unused")]
         door = structure.door(self.name, self.sentences(groups, given))
         module = module_text(
-            door, leaves if not structure.compiled else shown, body, draft.constants, self.engine
+            door, leaves if not structure.compiled else shown, body, draft.body.constants, self.engine
         )
         return module, self.name
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,40 +34,49 @@ def meets_infinity(case: Case) -> bool:
     return case.cls.name.startswith("strong_zero") and not all(np.all(np.isfinite(x)) for x in values)
 
 
+ENGINES = ("numba", "numpy")
+
+
 @functools.cache
-def modules() -> dict[str, str | NotLowered]:
+def modules(engine: str) -> dict[str, str | NotLowered]:
     """The module of every sample, or why there is none."""
     found: dict[str, str | NotLowered] = {}
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", RuntimeWarning)
         for case in samples():
             try:
-                found[case.id] = program_module(case.program(case.values(case.rng())), "law")
+                found[case.id] = program_module(case.program(case.values(case.rng())), "law", engine)
             except NotLowered as error:
                 found[case.id] = error
     return found
 
 
-@pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+@functools.cache
+def results(engine: str, folder: Path) -> dict[str, Any]:
     """What the modules of all samples compute."""
-    exported = [case for case in samples() if isinstance(modules()[case.id], str)]
-    jobs = [("law", str(modules()[case.id]), [tuple(case.values(case.rng()))]) for case in exported]
-    answers = run_standalone(jobs, tmp_path_factory.mktemp("laws"), compiled=False)
+    exported = [case for case in samples() if isinstance(modules(engine)[case.id], str)]
+    jobs = [("law", str(modules(engine)[case.id]), [tuple(case.values(case.rng()))]) for case in exported]
+    answers = run_standalone(jobs, folder, compiled=False)
     return {case.id: answer for case, (answer,) in zip(exported, answers, strict=True)}
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("laws")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("cls", classes(), ids=lambda cls: cls.name)
-def test_exported_or_refused(cls: type[Primitive], results: dict[str, Any]) -> None:
+def test_exported_or_refused(cls: type[Primitive], engine: str, folder: Path) -> None:
     for case in [case for case in samples() if case.cls is cls and cls.name not in UNCOMPARED]:
-        module = modules()[case.id]
+        module = modules(engine)[case.id]
         if isinstance(module, NotLowered):
             assert str(module), case.id
             continue
         with np.errstate(all="ignore"):
             values = case.values(case.rng())
             wanted = case.program(values).evaluate(*values)
-        found = results[case.id]
+        found = results(engine, folder)[case.id]
         assert not isinstance(found, str), f"{case.id}: {found}"
         for x, y in zip(found, wanted, strict=True):
             assert np.asarray(x).dtype == np.asarray(y).dtype, case.id
@@ -74,6 +84,7 @@ def test_exported_or_refused(cls: type[Primitive], results: dict[str, Any]) -> N
             assert_close(x, y)
 
 
-def test_most_are_exported() -> None:
-    exported = {case.cls.name for case in samples() if isinstance(modules()[case.id], str)}
+@pytest.mark.parametrize("engine", ENGINES)
+def test_most_are_exported(engine: str) -> None:
+    exported = {case.cls.name for case in samples() if isinstance(modules(engine)[case.id], str)}
     assert len(exported) > 130

@@ -28,12 +28,16 @@ def calls(case: Case) -> list[tuple[Any, ...]]:
     return [case.example, *case.others]
 
 
-@pytest.fixture(scope="module")
-def interpreted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
+@pytest.fixture(scope="module", params=["numba", "numpy"])
+def interpreted(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, list[Any]]:
     """What the modules compute with Python as their interpreter: Numba's machine code is asked below."""
-    made = {name: fg.export(case.function)(*case.example) for name, case in CASES.items()}
+    engine = request.param
+    made = {name: fg.export(case.function, engine=engine)(*case.example) for name, case in CASES.items()}
+    assert all(("numba" in m.text) == (engine == "numba") for m in made.values())
     jobs = [(m.name, m.text, calls(CASES[name])) for name, m in made.items()]
-    answers = run_standalone(jobs, tmp_path_factory.mktemp("programs"), compiled=False)
+    answers = run_standalone(jobs, tmp_path_factory.mktemp(engine), compiled=False)
     return dict(zip(CASES, answers, strict=True))
 
 

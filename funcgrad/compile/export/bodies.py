@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from funcgrad.compile.export.array_text import array_body
 from funcgrad.compile.export.module_text import Door, Leaf, module_text, recognised
-from funcgrad.compile.export.portable import PortableText, portable_text
+from funcgrad.compile.export.portable import portable_text
 from funcgrad.ir.program import Program
 
 
@@ -15,38 +16,48 @@ class Body:
     """Lines up to the return of results, and what they refer to."""
 
     lines: list[str]
+    inputs: list[tuple[str, bool]]
+    """The name of each input, empty where nothing reads it, and whether it is read as a flat array."""
     results: list[str]
     constants: dict[str, Any]
     """Arrays of the module, by name."""
-    portable: PortableText
+    holds_arrays: bool
+    """Whether there are any, also among those that follow a rule."""
 
 
-def body_of(program: Program, name: str) -> Body:
+def body_of(program: Program, name: str, engine: str) -> Body:
     """The body for a Program; raises NotLowered for what has no form outside of funcgrad."""
-    portable = portable_text(program)
+    if engine == "numpy":
+        arrays = array_body(program)
+        lines, captured = arrays.lines, arrays.captured
+        inputs, results = [(x, False) for x in arrays.inputs], arrays.results
+    else:
+        portable = portable_text(program)
+        lines, captured = list(portable.lines), portable.captured
+        inputs, results = portable.inputs, list(portable.results)
+        if portable.may_fail:
+            words = f"{name}: an index is out of bounds, or a matrix is singular"
+            lines += ["    if failed[0] != 0:", f'        raise IndexError("{words}")']
     constants: dict[str, Any] = {}
-    lines = []
-    for local, (array, flat) in portable.captured.items():
+    held = []
+    for local, (array, flat) in captured.items():
         rule = recognised(array)
         if rule is None:
             rule = f"{name.upper()}_{local.upper()}"
             constants[rule] = array
         form = "[()]" if not array.ndim else ".ravel()" if flat and array.ndim > 1 else ""
-        lines.append(f"    {local} = {rule}{form}")
-    lines += portable.lines
-    if portable.may_fail:
-        words = f"{name}: an index is out of bounds, or a matrix is singular"
-        lines += ["    if failed[0] != 0:", f'        raise IndexError("{words}")']
-    return Body(lines, list(portable.results), constants, portable)
+        held.append(f"    {local} = {rule}{form}")
+    holds_arrays = any(array.size > 1 for array, _ in captured.values())
+    return Body([*held, *lines], inputs, results, constants, holds_arrays)
 
 
 def program_module(program: Program, name: str, engine: str = "numba") -> str:
     """A Program as a module with a function of its flat inputs, for its own sizes, that returns a tuple."""
-    body = body_of(program, name)
-    parameters = [local or f"unused{k}" for k, (local, _) in enumerate(body.portable.inputs)]
+    body = body_of(program, name, engine)
+    parameters = [local or f"unused{k}" for k, (local, _) in enumerate(body.inputs)]
     leaves = [
         Leaf(local, parameter, v.aval, flat)
-        for parameter, (local, flat), v in zip(parameters, body.portable.inputs, program.inputs, strict=True)
+        for parameter, (local, flat), v in zip(parameters, body.inputs, program.inputs, strict=True)
         if local
     ]
     returned = f"({', '.join(body.results)}{',' if len(body.results) == 1 else ''})"

@@ -15,7 +15,7 @@ from types import FunctionType
 
 import numpy as np
 
-from funcgrad.compile.export.mathematics import function_source, is_known
+from funcgrad.compile.export.mathematics import by_numpy, function_source, is_known
 
 DECORATORS = {
     "plus": 'numba.njit(fastmath={"reassoc", "contract"})',
@@ -296,10 +296,16 @@ def functions() -> dict[str, str]:
     return found
 
 
-_OURS = ("functions", "needed")
+def by_numpy_inside(source: str) -> str:
+    """The source of a function whose body calls NumPy's functions."""
+    head, colon, body = source.partition(":\n")
+    return head + colon + by_numpy(body)
 
 
-def needed(text: str) -> dict[str, str]:
+_OURS = ("functions", "needed", "by_numpy_inside")
+
+
+def needed(text: str, engine: str = "numba") -> dict[str, str]:
     """The functions that a text calls and those that these call, each after what it calls itself.
 
     >>> list(needed("y = exp2(x)"))
@@ -313,6 +319,7 @@ def needed(text: str) -> dict[str, str]:
                 continue
             source = functions().get(name) or (function_source(name) if is_known(name) else None)
             if source is not None:
+                source = by_numpy_inside(source) if engine == "numpy" else source
                 visit(source)
                 found[name] = source
 

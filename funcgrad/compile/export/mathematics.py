@@ -24,6 +24,20 @@ BY_NUMPY = {
 }
 """Functions whose exactness no polynomial gives."""
 
+OF_NUMPY = {
+    **{
+        name: f"np.{name}"
+        for name in ("exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "cbrt", "hypot")
+    },
+    **{name: f"np.{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+    **{f"arc{name}": f"np.arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "tan2")},
+    **{name: f"np.{name}" for name in ("logaddexp", "logaddexp2", "floor_divide", *BY_NUMPY)},
+    "pow": "np.power",
+}
+"""Functions that need not be written out where NumPy computes them: without a compiler its own are faster."""
+
+_OF_NUMPY = re.compile(rf"(?<![\w.])({'|'.join(OF_NUMPY)})\(")
+
 WIDEST = 88
 _LINE = re.compile(r"  %(\w+) = (.*)")
 _BINARY = {"fadd": "+", "fsub": "-", "fmul": "*", "fdiv": "/", "add": "+", "sub": "-"}
@@ -43,6 +57,15 @@ _CALLS = {
 def is_known(name: str) -> bool:
     """Whether the vector mathematics has a function of this name."""
     return name in FUNCTIONS or name in INTERNAL
+
+
+def by_numpy(text: str) -> str:
+    """A text in which NumPy's functions are called.
+
+    >>> by_numpy("y = pow(sin(x), 2.5) + np.exp(x)")
+    'y = np.power(np.sin(x), 2.5) + np.exp(x)'
+    """
+    return _OF_NUMPY.sub(lambda match: f"{OF_NUMPY[match[1]]}(", text)
 
 
 @cache

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.compile.export.library import DECORATORS, needed
+from funcgrad.compile.export.mathematics import by_numpy
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.text.numpy_source import array_source, scalar_type
@@ -153,7 +154,9 @@ def module_text(
     function = function_lines(door, inner, leaves, body, engine)
     text = "\n".join(function)
     parts = [f'"""{door.sentences[0]}\n\n' + "\n".join(door.sentences[1:]) + '\n"""']
-    helpers = needed(text)
+    if engine == "numpy":
+        text = "\n".join([*function[:2], *[by_numpy(line) for line in function[2:]]])
+    helpers = needed(text, engine)
     parts.append(imports_of("\n".join([*helpers.values(), text]), door, constants, engine))
     if constants:
         parts.append("\n".join([f"{name} = {held_array(array)}" for name, array in constants.items()]))

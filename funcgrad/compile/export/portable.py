@@ -291,6 +291,7 @@ def in_python(line: str) -> str:
     code = re.sub(r"\bNAN\b", "np.nan", re.sub(r"\bINF\b", "np.inf", code))
     code = _POWER.sub(r"\1 ** \2", code)
     code = _WORD.sub(lambda match: f"{_WORDS[match[1]]}(", code)
+    code = code.replace("np.int64(np.int64(0))", "np.int64(0)")
     code = _NUMBER.sub(lambda match: float_text(match[1]), code)
     return code + mark + comment
 
