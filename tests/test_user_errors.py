@@ -396,5 +396,22 @@ def test_what_scipy_offers_is_listed() -> None:
     assert {"linalg", "special"} <= set(dir(fg.scipy))
     assert "expm" in dir(fg.scipy.linalg)
     assert "logsumexp" in dir(fg.scipy.special)
+    assert "norm" in dir(fg.scipy.stats)
     with pytest.raises(AttributeError, match="Did you mean 'linalg'"):
         fg.scipy.lnalg  # noqa: B018 - reading it is the test
+
+
+def test_names_of_scipy_that_are_not_here_say_what_to_do() -> None:
+    with pytest.raises(
+        AttributeError, match=r"fg.scipy.linalg has no cossin: scipy.linalg.cossin is for values"
+    ):
+        fg.scipy.linalg.cossin  # noqa: B018 - the error is what is looked for
+    with pytest.raises(AttributeError, match=r"no attribute 'exmp'. Did you mean 'expm'"):
+        fg.scipy.linalg.exmp  # noqa: B018 - likewise
+
+
+def test_functions_of_scipy_behind_its_decorators_are_named() -> None:
+    from scipy.cluster.vq import kmeans
+
+    with pytest.raises(fg.errors.UnsupportedFunctionError, match=r"scipy.cluster.*kmeans takes the value"):
+        fg.grad(lambda x: [kmeans(x, 1)][0][1])(np.ones((4, 2)))

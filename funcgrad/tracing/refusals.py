@@ -246,10 +246,12 @@ def scipy_function(frame: FrameType, folder: str) -> tuple[str, str]:
 
     Where the call cannot be read, it is the outermost function of SciPy's that is running.
     """
-    user, outermost = users_frame(frame), frame
+    user, outermost, helpers = users_frame(frame), frame, os.path.join(folder, "_lib", "")
     inner: FrameType | None = frame
     while inner is not None and inner is not user:
-        outermost = inner if inner.f_code.co_filename.startswith(folder) else outermost
+        file = inner.f_code.co_filename
+        # Decorators of SciPy's own run in `_lib`, around the function that is called.
+        outermost = inner if file.startswith(folder) and not file.startswith(helpers) else outermost
         inner = inner.f_back
     named = named_in_scipy(called_function(user))
     if named is not None:

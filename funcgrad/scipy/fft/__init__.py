@@ -4,6 +4,9 @@
 transforms are those of `fg.numpy.fft`; cosine, sine and Hankel transforms are composed of them.
 """
 
+from typing import NoReturn
+
+from funcgrad.scipy.absent import missing
 from funcgrad.scipy.fft.fourier import (
     fft,
     fft2,
@@ -57,3 +60,8 @@ __all__ = [
     "rfftfreq",
     "rfftn",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    """Say what there is instead of a name that is not here."""
+    raise missing(__name__, name)

@@ -6,6 +6,9 @@ equation; in every order. `solve_ivp` with ``native=True`` is a solver of our ow
 whole.
 """
 
+from typing import NoReturn
+
+from funcgrad.scipy.absent import missing
 from funcgrad.scipy.integrate.quadrature import dblquad, nquad, quad, quad_vec, tplquad
 from funcgrad.scipy.integrate.sampled import (
     cumulative_simpson,
@@ -32,3 +35,8 @@ __all__ = [
     "tplquad",
     "trapezoid",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    """Say what there is instead of a name that is not here."""
+    raise missing(__name__, name)

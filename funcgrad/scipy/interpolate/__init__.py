@@ -4,6 +4,9 @@ By positions, by values, and by the knots. Made of plain arrays they are SciPy's
 traced values, they are composed of array operations, which compile into a search and a loop.
 """
 
+from typing import NoReturn
+
+from funcgrad.scipy.absent import missing
 from funcgrad.scipy.interpolate.bsplines import (
     BSpline,
     InterpolatedUnivariateSpline,
@@ -50,3 +53,8 @@ __all__ = [
     "make_lsq_spline",
     "make_smoothing_spline",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    """Say what there is instead of a name that is not here."""
+    raise missing(__name__, name)

@@ -4,6 +4,9 @@ On arrays alone SciPy answers, and is imported then. ``overwrite_a``, ``check_fi
 LAPACK driver say how SciPy computes; on traced arrays they are accepted and mean nothing.
 """
 
+from typing import NoReturn
+
+from funcgrad.scipy.absent import missing
 from funcgrad.scipy.linalg.banded import (
     cho_solve_banded,
     cholesky_banded,
@@ -76,3 +79,8 @@ __all__ = [
     "svdvals",
     "toeplitz",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    """Say what there is instead of a name that is not here."""
+    raise missing(__name__, name)

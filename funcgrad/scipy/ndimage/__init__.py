@@ -3,6 +3,9 @@
 On arrays alone SciPy answers. Images are computed in double precision, as SciPy does, and keep their dtype.
 """
 
+from typing import NoReturn
+
+from funcgrad.scipy.absent import missing
 from funcgrad.scipy.ndimage.filters import (
     convolve,
     convolve1d,
@@ -41,3 +44,8 @@ __all__ = [
     "uniform_filter1d",
     "zoom",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    """Say what there is instead of a name that is not here."""
+    raise missing(__name__, name)

@@ -8,6 +8,7 @@ differences.
 
 from importlib import import_module
 
+from funcgrad.scipy.absent import missing
 from funcgrad.scipy.optimize.assignment import linear_sum_assignment
 from funcgrad.scipy.optimize.fits import curve_fit, least_squares, leastsq, lsq_linear, nnls
 from funcgrad.scipy.optimize.linear import linprog
@@ -53,4 +54,4 @@ def __getattr__(name: str) -> object:
     """A class of SciPy's own, imported when it is first asked for."""
     if name in SCIPYS_OWN:
         return getattr(import_module("scipy.optimize"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise missing(__name__, name)

@@ -3,6 +3,9 @@
 On arrays alone SciPy answers. Recursions are loops in compiled code.
 """
 
+from typing import NoReturn
+
+from funcgrad.scipy.absent import missing
 from funcgrad.scipy.signal.convolutions import convolve, correlate, fftconvolve, oaconvolve
 from funcgrad.scipy.signal.design import bessel, bilinear, butter, cheby1, cheby2, ellip, firwin, freqz
 from funcgrad.scipy.signal.filters import (
@@ -59,3 +62,8 @@ __all__ = [
     "stft",
     "welch",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    """Say what there is instead of a name that is not here."""
+    raise missing(__name__, name)

@@ -7,6 +7,7 @@ and ``A.dot(x)`` work as they stand.
 from importlib import import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
+from funcgrad.scipy.absent import missing
 from funcgrad.scipy.sparse.arrays import SparseArray, Structure
 from funcgrad.scipy.sparse.constructors import coo_array, csc_array, csr_array, issparse
 
@@ -20,4 +21,4 @@ def __getattr__(name: str) -> object:
     """Import `linalg` when it is first asked for."""
     if name == "linalg":
         return import_module("funcgrad.scipy.sparse.linalg")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise missing(__name__, name)

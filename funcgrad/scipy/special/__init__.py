@@ -6,6 +6,9 @@ traced arrays, which raises; those of this module keep the gradient. By orders a
 derivative, and asking for one says so.
 """
 
+from typing import NoReturn
+
+from funcgrad.scipy.absent import missing
 from funcgrad.scipy.softmax import log_softmax, logsumexp, softmax
 from funcgrad.scipy.special.bessel_functions import (
     hankel1,
@@ -303,3 +306,8 @@ __all__ = [
     "zeta",
     "zetac",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    """Say what there is instead of a name that is not here."""
+    raise missing(__name__, name)

@@ -7,6 +7,7 @@ differentiable.
 
 from typing import Any
 
+from funcgrad.scipy.absent import missing
 from funcgrad.scipy.stats import descriptive as _descriptive
 from funcgrad.scipy.stats import laws as laws
 from funcgrad.scipy.stats import multivariate as _multivariate
@@ -30,4 +31,9 @@ def __getattr__(name: str) -> Any:
     """A distribution or a function by its name."""
     if name in _OFFERED:
         return _OFFERED[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise missing(__name__, name)
+
+
+def __dir__() -> list[str]:
+    """The distributions and functions, whether they have been asked for or not."""
+    return sorted(_OFFERED)
