@@ -9,6 +9,7 @@ One mechanism serves tracers and the stateful Tensor.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 from weakref import ref
 
@@ -46,6 +47,58 @@ class Alias:
         return part._index
 
 
+class Arm(Protocol):
+    """One of the arrays that a chosen one may be."""
+
+    @property
+    def base(self) -> Tracer | None:
+        """The array; None once nobody has it any more."""
+
+    def read(self, current: Tracer) -> Tracer:
+        """What the chosen array is now, if this has changed."""
+
+    def write(self, value: Tracer) -> None:
+        """Write what the chosen array has become, where it is this one."""
+
+
+class ChosenAlias(Alias):
+    """What a tracer shares memory with that is one of several arrays: which, a traced value decides."""
+
+    __slots__ = ("arms",)
+
+    def __init__(self, arms: Sequence[Arm]) -> None:
+        super().__init__(None, None)
+        self.arms = tuple(arms)
+
+    def current_index(self, part: Tracer) -> int:
+        """Choose again, after one of the arrays was written; returns the index."""
+        part._view = None
+        fresh = part.frozen()
+        for arm in self.living():
+            fresh = arm.read(fresh)
+        # Its own value is one of those that it is chosen from: it is wanted again when an inner trace ends.
+        note_move(part, fresh)
+        part._recorder, part._index = fresh._recorder, fresh._index
+        self.remember(part)
+        return part._index
+
+    def remember(self, part: Tracer) -> None:
+        """Note that `part` is to be chosen again when one of the arrays changes."""
+        for arm in self.living():
+            remember(arm.base, part)
+
+    def living(self) -> list[Any]:
+        """The arrays that somebody still has."""
+        return [arm for arm in self.arms if arm.base is not None]
+
+
+def as_chosen(part: Tracer, arms: Sequence[Arm]) -> Tracer:
+    """`part`, which is the value of one of several arrays, as that array itself."""
+    part._alias = alias = ChosenAlias(arms)
+    alias.remember(part)
+    return part
+
+
 def view(base: Tracer, lens: Lens) -> Tracer:
     """The part of `base` that the lens reads, writable and kept up to date."""
     part: Tracer = lens.get(base)
@@ -72,7 +125,10 @@ def remember(base: Tracer, part: Tracer) -> None:
 
 def is_view(x: Tracer) -> bool:
     """Whether the tracer shares memory with one it was taken from."""
-    return x._alias is not None and x._alias.base is not None
+    alias = x._alias
+    if type(alias) is ChosenAlias:
+        return bool(alias.living())
+    return alias is not None and alias.base is not None
 
 
 def assign(x: Tracer, value: Tracer) -> None:
@@ -89,6 +145,11 @@ def assign(x: Tracer, value: Tracer) -> None:
     # The new values first: a read-only view refuses before anything has changed.
     while (alias := changed[-1][0]._alias) is not None and alias.base is not None and alias.lens is not None:
         changed.append((alias.base, alias.lens.put(alias.base, changed[-1][1])))
+    root, whole = changed[-1]
+    if type(root._alias) is ChosenAlias:
+        for arm in root._alias.living():
+            # One after the other: they may overlap, and one of them at most is written.
+            arm.write(whole)
     part: Tracer | None = None
     for y, new in changed:
         note_move(y, new)
@@ -96,7 +157,9 @@ def assign(x: Tracer, value: Tracer) -> None:
         alias = y._alias
         if y._view is not None:
             y._view = None
-            if alias is not None and alias.base is not None:
+            if type(alias) is ChosenAlias:
+                alias.remember(y)
+            elif alias is not None and alias.base is not None:
                 remember(alias.base, y)
         if alias is not None:
             mark_views(alias, part)

@@ -244,3 +244,99 @@ CASES = [
         generator_of_python,
     ]
 ]
+
+
+def chosen_array(x):
+    a, b = np.zeros(3), np.ones(3)
+    c = a if x[0] > 1 else b
+    c[0] += x[1]
+    return np.sum(a) * 10 + np.sum(b)
+
+
+def chosen_array_by_statement(x):
+    a, b = x[:3].copy(), x[3:6].copy()
+    if x[0] > 1:  # noqa: SIM108 - a statement is what is tested
+        c = a
+    else:
+        c = b
+    c[0] += x[1]
+    a[1] *= 2.0
+    return np.sum(a) * 10 + np.sum(b) + np.sum(c * c)
+
+
+def chosen_array_in_a_loop(x):
+    a, b = x[:3].copy(), x[3:6].copy()
+    for i in range(20):
+        c = a if x[i] > 1 else b
+        c[0] += x[i]
+        c[1:] *= 0.9
+    return np.sum(a) * 10 + np.sum(b)
+
+
+def chosen_or_new_array(x):
+    a = x[:3].copy()
+    c = a
+    for i in range(20):
+        if x[i] > 1.2:
+            c = c * 0.5
+        c[i % 3] += x[i]
+    return np.sum(a) * 10 + np.sum(c)
+
+
+def the_best_is_another_name(x):
+    u = x[:4].copy()
+    best = u
+    smallest = np.inf
+    for i in range(20):
+        u = u + 0.1
+        if u[i % 4] < smallest:
+            smallest = u[i % 4]
+            best = u
+        u[(i + 1) % 4] -= x[i]
+    return np.sum(best * best) + smallest
+
+
+def swapped_when_larger(x):
+    a, b = x[:3].copy(), x[3:6].copy()
+    for i in range(20):
+        if np.sum(a) > np.sum(b):
+            a, b = b, a
+        a[i % 3] += x[i]
+    return np.sum(a) * 10 + np.sum(b)
+
+
+def chosen_list_is_read(x):
+    c = [x[0], x[1]] if x[2] > 1 else [x[3], x[4]]
+    c[0] += x[5]
+    return c[0] * c[1]
+
+
+CASES += [
+    (function, (X,), 0)
+    for function in [
+        *(chosen_array, chosen_array_by_statement, chosen_array_in_a_loop, chosen_or_new_array),
+        *(the_best_is_another_name, swapped_when_larger, chosen_list_is_read),
+    ]
+]
+
+
+def alias_that_a_loop_binds(x):
+    a = x[:3].copy()
+    b = a
+    for i in range(50):
+        b = a
+        a[0] += x[i % 20]
+    b[1] = 3.0
+    return np.sum(a) + b[0]
+
+
+def swapped_arrays_with_another_name(x):
+    a, b = x[:3].copy(), x[3:6].copy()
+    c = a
+    for i in range(51):
+        a, b = b, a
+        a[0] += x[i % 20]
+    return np.sum(c) * 3 + a[0]
+
+
+CASES += [(function, (X,), 0) for function in [alias_that_a_loop_binds, swapped_arrays_with_another_name]]

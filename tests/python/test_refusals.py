@@ -253,3 +253,34 @@ def test_what_a_branch_would_change_in_objects_is_refused(change: Any) -> None:
         return x * len(held["queue"])
 
     assert "an if of line N is recorded once, and " in text_of(errors.TracedBranchError, sometimes, 2.0)
+
+
+@pytest.mark.parametrize(
+    "change", [lambda c: c.append(1.0), lambda c: c.pop(), lambda c: c.__setitem__(0, 2.0)]
+)
+def test_lists_that_a_condition_has_chosen_stay_as_they_are(change: Any) -> None:
+    """Another name may be the same list or not: what it holds afterwards cannot be said."""
+
+    def chosen(x: Any) -> Any:
+        a, b = [x], [2.0 * x]
+        change(a if x > 1 else b)
+        return a[0] + b[0]
+
+    text = text_of(errors.TracedBranchError, chosen, 3.0)
+    assert text.startswith(
+        "a list is changed here that the traced condition of line N has chosen or chosen from"
+    )
+
+
+def test_a_part_that_a_condition_has_chosen_is_read_only() -> None:
+    def chosen(x: Any) -> Any:
+        u = np.zeros((3, 2))
+        u[:] = x
+        row = u[0] if x > 1 else u[1]
+        row[0] = 5.0
+        return np.sum(u)
+
+    text = text_of(errors.TracedBranchError, chosen, 3.0)
+    assert text.startswith(
+        "what line N has chosen by a traced condition is a part of an array, and is written"
+    )

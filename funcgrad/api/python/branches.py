@@ -13,6 +13,7 @@ from funcgrad.api.control import boolean, bound, shared_constants
 from funcgrad.api.control_types import joined
 from funcgrad.api.python.appending import refuse_appending
 from funcgrad.api.python.cells import (
+    LEAF,
     State,
     Value,
     aval_of_leaf,
@@ -26,8 +27,9 @@ from funcgrad.api.python.cells import (
     tracers_within,
 )
 from funcgrad.api.python.guards import require
+from funcgrad.api.python.identity import containers_within, note_chosen, shares_chosen
 from funcgrad.api.python.outside import check_names_changed_by
-from funcgrad.api.python.recording import Place, recorded_block, with_places, written
+from funcgrad.api.python.recording import Place, current_block, recorded_block, with_places, written
 from funcgrad.errors import FuncgradError, ShapeError, TracedBranchError, TreeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.catalog import CATALOG
@@ -102,10 +104,14 @@ def recorded_branch(
         if raised:
             return lambda: other_block(test, blocks, raised)
         values, leaves = merged_values(outcomes, wanted, what, line)
-        results = chosen(test, outcomes, leaves, places)
+        asked = condition(test)
+        results = chosen(asked, outcomes, leaves, places)
+        share(results, asked, outcomes, leaves, line)
 
         def finish() -> None:
-            every.leave(rebuilt_values(values, leaves, results))
+            rebuilt = rebuilt_values(values, leaves, results)
+            note_containers(outcomes, {name: rebuilt[name] for name in after}, line)
+            every.leave(rebuilt)
             written(places, results[len(results) - len(places) :])
 
         return finish
@@ -150,7 +156,7 @@ def outcome(
             state.bind(entry)
         leaves: list[Any] = []
         for name in after:
-            value = values[name] = taken_apart(left[name])
+            value = values[name] = seen_by_block(left[name])
             places_of = []
             for leaf, numeric in zip(value.leaves, value.numeric, strict=True):
                 places_of.append(len(leaves) if numeric else None)
@@ -184,11 +190,31 @@ def merged_values(
             poison = one if is_half_bound(one) else other
             values[name], leaves[name] = poison, [Merged(poison.leaves[0])]
             continue
+        if one.whole is not None and one.whole is other.whole:
+            values[name], leaves[name] = Value(LEAF, (one.whole,)), [Merged(one.whole)]
+            continue
         if one.treedef != other.treedef:
             raise differing(name, one, other, what, line, TreeError)
         values[name] = one
         leaves[name] = [merged(k, name, first, second, what, line) for k in range(len(one.leaves))]
     return values, leaves
+
+
+def seen_by_block(x: Any) -> Value:
+    """The value taken apart, with the list or dict that it is, if the block has not made that itself."""
+    value = taken_apart(x)
+    block = current_block()
+    theirs = isinstance(x, list | dict) and block is not None and not block.made_here(x)
+    return value._replace(whole=x) if theirs else value
+
+
+def note_containers(outcomes: Sequence[Outcome], values: dict[str, Any], line: int) -> None:
+    """Have lists and dicts that were chosen between stay as they are."""
+    for name, value in values.items():
+        found = [outcome.values[name].whole for outcome in outcomes]
+        theirs = [x for x in found if x is not None and x is not value]
+        if theirs and isinstance(value, list | dict):
+            note_chosen([x for one in (value, *theirs) for x in containers_within(one)], line)
 
 
 def is_half_bound(value: Value) -> bool:
@@ -332,6 +358,24 @@ def chosen(
     return list(bound(primitive, [condition(test), *given]))
 
 
+def share(
+    results: Sequence[Any],
+    test: Any,
+    outcomes: Sequence[Outcome],
+    leaves: dict[str, list[Merged]],
+    line: int,
+) -> None:
+    """Have what was chosen be the arrays that it was chosen from, for those who write into them."""
+    found = iter(results)
+    recorders = [outcome.traced.recorder for outcome in outcomes]
+    for name, row in leaves.items():
+        for k, leaf in enumerate(row):
+            if leaf.numbers is not None:
+                values = [outcome.values[name] for outcome in outcomes]
+                ends = [value.leaves[k] if k < len(value.leaves) else None for value in values]
+                shares_chosen(next(found), test, ends, recorders, line)
+
+
 def condition(test: Any) -> Any:
     """What is asked as a scalar boolean; an array of one element counts as that element."""
     if isinstance(test, Tracer) and test.aval.shape and test.aval.size == 1:
@@ -393,7 +437,7 @@ def recorded_choice(test: Any, body: Function, orelse: Function, line: int) -> A
         held: list[Value] = []
 
         def run(_: list[Tracer]) -> list[Any]:
-            value = taken_apart(block())
+            value = seen_by_block(block())
             held.append(value)
             return [x for x, numeric in zip(value.leaves, value.numeric, strict=True) if numeric]
 
@@ -412,8 +456,12 @@ def recorded_choice(test: Any, body: Function, orelse: Function, line: int) -> A
             refuse_change_in_expression(objects[0])
         outcomes = [outcome_of(block, places) for block in (body, orelse)]
         values, leaves = merged_values(outcomes, [name], name, line)
-        results = chosen(test, outcomes, leaves, places)
-        cell.append(rebuilt_values(values, leaves, results)[name])
+        asked = condition(test)
+        results = chosen(asked, outcomes, leaves, places)
+        share(results, asked, outcomes, leaves, line)
+        rebuilt = rebuilt_values(values, leaves, results)
+        note_containers(outcomes, rebuilt, line)
+        cell.append(rebuilt[name])
         for place, value in zip(places, results[len(results) - len(places) :], strict=True):
             assign(place, value)
 

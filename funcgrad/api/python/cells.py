@@ -105,6 +105,8 @@ class Value(NamedTuple):
 
     treedef: Any
     leaves: tuple[Any, ...]
+    whole: Any = None
+    """The list or dict that was taken apart, if it was there before the block that left it."""
 
     @property
     def numeric(self) -> tuple[bool, ...]:

@@ -19,13 +19,13 @@ import numpy as np
 
 from funcgrad.api.python.recording import current_block, refuse_change
 
-__all__ = ["advanced", "check_augmented", "check_call", "gone_through"]
+__all__ = ["CHANGING", "advanced", "check_augmented", "check_call", "gone_through"]
 
 CONTAINERS = (
     *(list, dict, set, bytearray, array.array, collections.deque),
     *(collections.UserDict, collections.UserList),
 )
-_CHANGING = frozenset(
+CHANGING = frozenset(
     {
         *("append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "setdefault"),
         *("popitem", "add", "discard", "appendleft", "popleft", "extendleft", "rotate", "move_to_end"),
@@ -58,7 +58,7 @@ def check_call(function: Any) -> Any:
     owner = function.__self__
     name = function.__name__
     if isinstance(owner, CONTAINERS):
-        if name in _CHANGING:
+        if name in CHANGING:
             refuse_change(owner, f"a {type(owner).__name__} from outside is changed ({name})")
         return None
     if type(function) is MethodType and isinstance(function.__func__, FunctionType):

@@ -24,12 +24,14 @@ from funcgrad.transforms.replay import inline
 class Guards:
     """The guards of one compiled function while it is recorded."""
 
-    __slots__ = ("ok", "root")
+    __slots__ = ("chosen", "ok", "root")
 
     def __init__(self) -> None:
         self.ok: Any = True
         """Whether all of them hold: True, or a traced boolean."""
         self.root: Recorder | None = None
+        self.chosen: dict[int, tuple[Any, int]] = {}
+        """Lists and dicts that a traced condition has chosen between, by id, with the line of the choice."""
 
 
 _GUARDS: ContextVar[Guards | None] = ContextVar("funcgrad_guards", default=None)
@@ -45,6 +47,11 @@ def guarding() -> Iterator[Guards]:
         yield found
     finally:
         _GUARDS.reset(token)
+
+
+def current_guards() -> Guards | None:
+    """The guards of the function that is being compiled, or None."""
+    return _GUARDS.get()
 
 
 class GuardPlace(Place):

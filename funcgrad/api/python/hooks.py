@@ -7,7 +7,7 @@ import operator
 import os
 from collections.abc import Callable, Sequence
 from sys import _getframe
-from types import BuiltinMethodType, FunctionType, MethodType, ModuleType
+from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,10 @@ from funcgrad.api.python import builtin_functions, items
 from funcgrad.api.python.appending import check_append
 from funcgrad.api.python.branches import condition, recorded_branch, recorded_choice
 from funcgrad.api.python.cells import State, is_undecided, listed
-from funcgrad.api.python.changing import check_augmented, check_call, gone_through
+from funcgrad.api.python.changing import CHANGING, check_augmented, check_call, gone_through
 from funcgrad.api.python.functions import recordable, use_by_default
 from funcgrad.api.python.guards import require
+from funcgrad.api.python.identity import check_unchosen
 from funcgrad.api.python.known import known_loop
 from funcgrad.api.python.loops import INDEX, FirstTripDiffers, Items, Loop, repeated
 from funcgrad.api.python.outside import KeptState, check_names_changed_by
@@ -83,9 +84,9 @@ class Hooks:
                 return found
         if kind is FunctionType and (function.__module__ or "").startswith("funcgrad."):
             return self._taking_functions(function)
-        if kind is BuiltinMethodType or kind is MethodType:
+        if kind is BuiltinMethodType or kind is MethodType or kind is MethodWrapperType:
             found = self._builtin(function)
-            if kind is BuiltinMethodType or found is not function:
+            if kind is not MethodType or found is not function:
                 return found
         return self._class(function) if kind is type else recordable(function, self)
 
@@ -97,6 +98,8 @@ class Hooks:
     def _builtin(self, function: Any) -> Any:
         owner = function.__self__
         found = builtin_functions.BUILTINS.get(function) if type(owner) is ModuleType else None
+        if found is None and isinstance(owner, list | dict) and function.__name__ in CHANGING:
+            check_unchosen(owner)
         if found is None and type(owner) is list and function.__name__ == "append":
             check_append(owner)
         elif found is None and current_block() is not None:
@@ -310,6 +313,8 @@ class Hooks:
 
     def store(self, value: Any, x: Any, index: Any) -> None:
         """``x[index] = value``"""
+        if isinstance(x, list | dict):
+            check_unchosen(x)
         if current_block() is not None:
             if isinstance(x, list | dict) and is_undecided(index):
                 refuse_change(x, f"an element of a {type(x).__name__} is set at a traced index")
@@ -331,11 +336,14 @@ class Hooks:
 
     def delete(self, x: Any, index: Any) -> None:
         """``del x[index]``"""
+        check_unchosen(x)
         refuse_change(x, f"an element of a {type(x).__name__} is deleted")
         del x[index]
 
     def augmented(self, operation: str, x: Any, value: Any) -> Any:
         """What ``x += value`` and its kin bind the name to."""
+        if isinstance(x, list | dict):
+            check_unchosen(x)
         check_augmented(x)
         if current_block() is not None and isinstance(x, np.ndarray) and not INSIDE.becomes_traced(x):
             refuse_change(x, "an array that is not traced is changed in place")

@@ -31,14 +31,23 @@ from funcgrad.api.python.cells import (
     shown,
     taken_apart,
 )
+from funcgrad.api.python.identity import (
+    check_unchosen,
+    containers_within,
+    contents,
+    other_name,
+    same_arrays,
+    write_back,
+)
 from funcgrad.api.python.outside import check_names_changed_by
-from funcgrad.api.python.recording import Place, recorded_block, with_places
+from funcgrad.api.python.recording import Place, note_made, recorded_block, with_places
 from funcgrad.errors import FuncgradError, ShapeError, TracedBranchError, TreeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
 from funcgrad.tracing.aliasing import assign
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.python.escapes import PREFIX
+from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.control.scan import Scan
 from funcgrad.transforms.control.while_loop import WhileLoop
@@ -103,6 +112,14 @@ class Carried:
         for name, value in self.values.items():
             for leaf in value.leaves:
                 self.slots.append(Slot(name, leaf, aval_of_leaf(leaf) if is_numeric(leaf) else None))
+        self.same: dict[str, str] = {}
+        """Names of arrays that another name stands for as well, before and after every trip."""
+        self.ends_same: dict[str, str] = {}
+        """The same after a trip."""
+        self.pinned: dict[str, Any] = {}
+        """Names of arrays from outside of the loop, before and after every trip."""
+        self.ends_outside: dict[str, Any] = {}
+        """The same after a trip."""
         self.late: dict[str, Value] = {}
         """Names that only a trip binds, with values of the structure that it binds them to."""
 
@@ -125,6 +142,9 @@ class Carried:
         values = {name: value.rebuilt(row[name]) for name, value in self.values.items()}
         for name, value in self.late.items():
             values[name] = value.rebuilt(row[name]) if late else UNBOUND
+        for name, other in self.same.items():
+            values[name] = values[other]
+        values.update(self.pinned)
         return values
 
     def after_trip(self, values: dict[str, Any], given: dict[str, Any]) -> list[Any]:
@@ -172,6 +192,66 @@ class Carried:
             return slot._replace(aval=common, start=before_any_trip(common))
         return slot._replace(aval=common)
 
+    def follow_identity(
+        self,
+        given: dict[str, Any],
+        values: dict[str, Any],
+        entry: dict[str, Any],
+        before: dict[str, Any],
+        outside: dict[str, Any],
+    ) -> None:
+        """Have names of one array stay names of one; raises where a trip writes and they do not.
+
+        `outside` are the names that end a trip as arrays from outside of the loop.
+        """
+        at_start, at_end = same_arrays(entry), same_arrays(values)
+        same = {name: other for name, other in at_start.items() if at_end.get(name) == other}
+        pinned = {name: x for name, x in outside.items() if entry[name] is x}
+        if same.keys() != self.same.keys() or pinned.keys() != self.pinned.keys():
+            self.same, self.pinned = same, pinned
+            raise Retyped
+        self.ends_same, self.ends_outside = at_end, outside
+        written = [
+            name
+            for name, x in given.items()
+            if x is not UNBOUND and name not in pinned and fingerprint_of(x) != before[name]
+        ]
+        for name in written:
+            parted = set(at_start.items()) ^ set(at_end.items())
+            partner = next((x for pair in sorted(parted) if name in pair for x in pair if x != name), None)
+            if partner is None and values.get(name) is not given[name]:
+                # What is written under this name may have come from any that lets go of its array.
+                left = [entry[x] for x in given if values.get(x) is not given[x] and is_array(entry[x])]
+                partner = next(filter(None, [other_name(x, given) for x in left]), None)
+            if partner is not None:
+                raise self._parted(name, partner)
+        for name, x in outside.items():
+            if name not in pinned and entry[name] is not UNBOUND and x._recorder is active_recorder():
+                raise self._parted(name, other_name(x, given) or "another name")
+
+    def _parted(self, name: str, partner: str) -> FirstTripDiffers:
+        return FirstTripDiffers(
+            TracedBranchError(
+                f"{self.loop.what} of line {self.loop.line} writes into `{name}`, which is the same array as "
+                f"`{partner}` at one end of a trip and another at the other",
+                source=here(),
+                remedy="Copy the array before the loop, or keep it under one name.",
+            )
+        )
+
+    def refuse_changed(self, names: set[str], given: dict[str, Any]) -> None:
+        """Raise where a trip changes lists or dicts in place that it then lets go of: who else has them?"""
+        for name in sorted(names):
+            kind = type(given[name]).__name__
+            raise FirstTripDiffers(
+                TracedBranchError(
+                    f"{self.loop.what} of line {self.loop.line} changes `{name}`, a {kind}, in place and "
+                    "binds the name to another one",
+                    source=here(),
+                    remedy="Do one of the two, or use arrays.",
+                )
+            )
+
     def _differs(self, name: str, before: Any, after: Any, kind: type[FuncgradError]) -> FirstTripDiffers:
         spoken = "what is returned" if name.startswith(PREFIX) else f"`{name}`"
         return FirstTripDiffers(
@@ -211,6 +291,8 @@ class Trip(NamedTuple):
     """Names that a trip leaves as they are."""
     written: frozenset[str]
     """Names of arrays that a trip writes, and binds to nothing else."""
+    changed: frozenset[str]
+    """Names of lists and dicts that a trip changes, and binds to nothing else."""
     places: tuple[Tracer, ...]
     """Arrays of outer traces that a trip writes."""
 
@@ -237,24 +319,42 @@ def recorded_trip(
     carried = Carried(loop, entry)
     n = len(lead)
     known = [*loop.state.known, *appended.names]
+    theirs = {id(x) for x in places}
     while True:
         kept: set[str] = set()
         invariant: set[str] = set()
+        changed: set[str] = set()
 
-        def trip(tracers: list[Tracer], kept: set[str] = kept, invariant: set[str] = invariant) -> list[Any]:
+        def trip(
+            tracers: list[Tracer],
+            kept: set[str] = kept,
+            invariant: set[str] = invariant,
+            changed: set[str] = changed,
+        ) -> list[Any]:
             count = len(carried.avals)
             given = carried.bound_to(tracers[n : n + count], late=False)
             loop.state.bind(dict.fromkeys(loop.state.names, UNBOUND))
             loop.state.bind(given)
             try:
                 before = {name: fingerprint_of(value) for name, value in given.items()}
+                held = {name: containers_within(value) for name, value in given.items()}
+                full = {name: contents(note_all_made(found)) for name, found in held.items()}
                 others = other_cells({**cells_of(loop.block), **loop.state.cells})
                 check_names_changed_by(loop.block)
                 heads = run(tracers[:n], tracers[n + count :])
                 refuse_changed(others, loop.what, loop.line)
                 values = {name: value for name, value in loop.state.values().items() if name in given}
                 kept |= {name for name, value in values.items() if value is given[name]}
-                invariant |= {name for name in kept if fingerprint_of(values[name]) == before[name]}
+                changed |= {name for name, found in held.items() if contents(found) != full[name]}
+                invariant |= {name for name in kept if fingerprint_of(values[name]) == before[name]} - changed
+                carried.refuse_changed(changed - kept, given)
+                mine = {id(x) for name, x in given.items() if name not in carried.pinned}
+                outside = {
+                    name: x
+                    for name, x in values.items()
+                    if is_array(x) and id(x) not in mine and (id(x) in theirs or is_outer(x))
+                }
+                carried.follow_identity(given, values, entry, before, outside)
             finally:
                 loop.state.bind(entry)
             return [*heads, *carried.after_trip(values, given), *appended.leaves()]
@@ -264,7 +364,23 @@ def recorded_trip(
             traced = recorded_block(trip, avals, places, loop.name, loop.what, loop.line, known=known)
         except Retyped:
             continue
-        return Trip(traced, carried, n, frozenset(invariant), frozenset(kept - invariant), tuple(places))
+        written = frozenset(kept - invariant)
+        return Trip(traced, carried, n, frozenset(invariant), written, frozenset(changed), tuple(places))
+
+
+def note_all_made(containers: list[Any]) -> list[Any]:
+    """The argument; what a trip is given stands for it alone while it is recorded."""
+    return [note_made(x) for x in containers]
+
+
+def is_array(x: Any) -> bool:
+    """Whether `x` is a traced array, which may have several names and be written."""
+    return type(x) is Tracer and bool(x.aval.shape)
+
+
+def is_outer(x: Tracer) -> bool:
+    """Whether a tracer belongs to a trace around the one that is open."""
+    return x._recorder is not active_recorder()
 
 
 def fingerprint_of(value: Any) -> Any:
@@ -379,11 +495,19 @@ def bind_results(
         values[name] = entry[name]
     for place, value in zip(places, place_outs, strict=True):
         assign(place, value)
+    for name in trip.changed:
+        # So that other names of the list see what was changed, too.
+        check_unchosen(entry[name])
+        write_back(entry[name], values[name])
+        values[name] = entry[name]
     for name in trip.written:
         # Other names of the array see what was written, too.
         if type(entry[name]) is Tracer and type(values[name]) is Tracer:
             assign(entry[name], values[name])
             values[name] = entry[name]
+    for name, other in trip.carried.ends_same.items():
+        values[name] = values[other]
+    values.update(trip.carried.ends_outside)
     loop.state.leave(values)
 
 
