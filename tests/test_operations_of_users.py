@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import special
 
 import funcgrad as fg
 from funcgrad.compile.runtime.executable import compiled
@@ -208,6 +209,21 @@ def test_kinds_have_forms_of_their_own() -> None:
     whole = np.array([[7, -7, 5]], np.int8)
     assert fg.explain(lambda x: Wrapped()(x, np.int8(3)))(whole).reasons == ()
     np.testing.assert_array_equal(fg.jit(lambda x: Wrapped()(x, np.int8(3)))(whole), whole % 3)
+
+
+def test_a_row_teaches_its_ufunc_to_trace() -> None:
+    @unary(special.berp, samples=SAMPLES, kinds="f")
+    def berp_of_a_user(x: Any, out: Any) -> Any:
+        """The derivative of `ber`, by the differential equation of both."""
+        raise NotImplementedError
+
+    @unary(special.ber, samples=SAMPLES, kinds="f")
+    def ber_of_a_user(x: Any, out: Any) -> Any:
+        """The real part of a Bessel function."""
+        return berp_of_a_user(x)
+
+    np.testing.assert_allclose(fg.grad(lambda x: special.ber(x).sum())(X), special.berp(X))
+    assert str(ber_of_a_user) == "ber_of_a_user"
 
 
 def test_a_row_pickles() -> None:

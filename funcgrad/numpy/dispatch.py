@@ -16,6 +16,7 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, UnsupportedFunctionError
 from funcgrad.ops.lazy import LazyUfunc
+from funcgrad.ops.rows import BY_UFUNC
 from funcgrad.ops.structure import aval, cast
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.conversion import assigned_into_array
@@ -126,6 +127,8 @@ def name_of(ufunc: Any) -> str:
 
 def deferred(ufunc: Any) -> Callable[..., Any] | None:
     """What stands in for a ufunc of another package, if anything; found by name once, then by identity."""
+    if ufunc in BY_UFUNC:
+        return BY_UFUNC[ufunc]
     for home, implementing in LATER_UFUNCS.items():
         if getattr(sys.modules.get(home), ufunc.__name__, None) is ufunc:
             import_module(implementing)

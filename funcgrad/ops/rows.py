@@ -9,6 +9,9 @@ from funcgrad.ops.families import Unary
 from funcgrad.tracing.primitive import Native
 from funcgrad.tracing.samples import Sample
 
+BY_UFUNC: dict[Callable[..., Any], Unary] = {}
+"""The operation that answers a ufunc on traced values, where no public function does."""
+
 Derivative = Callable[[Any, Any], Any]
 """``derivative(x, out)``, by operators on traced values; None where it is zero everywhere."""
 
@@ -24,10 +27,10 @@ def unary(
 ) -> Callable[[Derivative], Unary]:
     """Make the operation that a function evaluates of the function that gives its derivative.
 
-    It has the latter's name and docstring. `evaluate` is a ufunc, or a function of an array that promotes as
-    an addition does. `native` is its form for kernels (`funcgrad.ops.native`), `cost` how many additions an
-    element takes the time of, `kinds` are the dtypes on which it is differentiable, and `expression` is as
-    that of any primitive.
+    It has the latter's name and docstring. `evaluate` is a ufunc, which is traced from then on, or a function
+    of an array that promotes as an addition does. `native` is its form for kernels (`funcgrad.ops.native`),
+    `cost` how many additions an element takes the time of, `kinds` are the dtypes on which it is
+    differentiable, and `expression` is as that of any primitive.
 
     >>> from funcgrad.tracing.samples import normal
     >>> @unary(np.positive, native="+{0}", samples=(Sample(normal(3)),))
@@ -60,6 +63,7 @@ def unary(
         if expression is not None:
             members["expression"] = staticmethod(expression)
         cls: Callable[[], Unary] = type(name, (Unary,), members)
-        return cls()
+        operation = BY_UFUNC[evaluate] = cls()
+        return operation
 
     return make
