@@ -57,6 +57,10 @@ def known_to_numba() -> None:
     cpu_target.target_context.refresh()
     cpu_target.typing_context.install_registry(TYPINGS)
     cpu_target.target_context.install_registry(LOWERINGS)
+    for function, template in ((operator.getitem, GETITEM), (operator.setitem, SETITEM)):
+        # Numba asks dozens of templates in turn, some of which resolve overloads: views first.
+        known = cpu_target.typing_context.resolve_value_type(function)
+        known.templates = (template, *[other for other in known.templates if other is not template])
 
 
 def template_of(word: Word) -> Any:
@@ -125,7 +129,7 @@ def link(context: Any, name: str) -> None:
         context.add_linking_libs(libraries)
 
 
-def of_types(function: Any, generic: Any) -> None:
+def of_types(function: Any, generic: Any) -> Any:
     """Register how a function of Python's is typed for our types."""
     template = type(
         f"{function.__name__}_of_memory",
@@ -134,6 +138,7 @@ def of_types(function: Any, generic: Any) -> None:
     )
     TYPINGS.register(template)
     TYPINGS.register_global(function, types.Function(template))
+    return template
 
 
 def getitem_types(self: Any, args: Any, kws: Any) -> Any:
@@ -159,8 +164,8 @@ def setitem_types(self: Any, args: Any, kws: Any) -> Any:
     return None
 
 
-of_types(operator.getitem, getitem_types)
-of_types(operator.setitem, setitem_types)
+GETITEM = of_types(operator.getitem, getitem_types)
+SETITEM = of_types(operator.setitem, setitem_types)
 
 
 @LOWERINGS.lower(operator.getitem, ViewType, types.Integer)
