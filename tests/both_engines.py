@@ -1,15 +1,17 @@
 """Runs every kernel of a test under both engines: each is the other's oracle.
 
-A plugin: ``python -m pytest -p tests.both_engines tests/compile/test_native_control_flow.py``. Where the text of
-a kernel fixes the order of operations and their rounding, results are equal to the bit; sums that may be
-reordered, and products that may be fused with sums, agree as far as that goes.
+A plugin: ``python -m pytest -p tests.both_engines tests/compile/test_native_control_flow.py``. Kernels are
+compiled without the liberty to fuse products with sums, so that results are equal to the bit; only sums of
+which the text says that they may be reordered (`plus`) agree but for their last digits.
+
+``--every 5`` takes every fifth test of each file.
 """
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ import pytest
 
 from funcgrad import config
 from funcgrad.compile.passes.kernel import Kernel
-from funcgrad.compile.runtime import executable
+from funcgrad.compile.runtime import binaries, executable
 from funcgrad.ir.program import Program
 
 SEEN: Counter[str] = Counter()
@@ -39,7 +41,7 @@ def in_both(kernel: Kernel, program: Program, **options: Any) -> Callable[..., A
     direct = _native_call(kernel, program, **options)
 
     def call(*args: Any) -> Any:
-        expected = by_numba(*[x.copy() if isinstance(x, np.ndarray) else x for x in args])
+        expected = by_numba(*args)
         found = direct(*args)
         compare(found, expected, kernel)
         return found
@@ -59,11 +61,8 @@ def compare(found: Any, expected: Any, kernel: Kernel) -> None:
             raise EnginesDiffer(f"{x.dtype}{x.shape} and {y.dtype}{y.shape} of\n{kernel.source}")
         if same(x, y):
             SEEN["same"] += 1
-        elif alike(x, y):
+        elif "plus(" in kernel.source and alike(x, y):
             SEEN["alike"] += 1
-            if os.environ.get("ENGINES_LOG"):
-                with open(os.environ["ENGINES_LOG"], "a") as f:
-                    f.write(f"#### {np.max(np.abs(x-y))}\n{kernel.source}\n")
         else:
             raise EnginesDiffer(f"{x}\nand\n{y}\nof\n{kernel.source}")
 
@@ -98,8 +97,28 @@ def alike(x: np.ndarray, y: np.ndarray) -> bool:
     return bool(np.allclose(x, y, rtol=tiny, atol=tiny * scale, equal_nan=True))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--every", type=int, default=1, help="take every so many tests of a file only")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    counts: Counter[Any] = Counter()
+    chosen = []
+    for item in items:
+        if counts[item.path] % config.getoption("every") == 0:
+            chosen.append(item)
+        counts[item.path] += 1
+    items[:] = chosen
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    binaries.binary_of = partial(binaries.binary_of, flags=frozenset())
     executable.native_call = in_both
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    binaries.binary_of = binaries.binary_of.func
+    executable.native_call = _native_call
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -219,7 +219,7 @@ class Div(Binary):
 
     name = "div"
     ufunc = np.true_divide
-    native = by_kind(fc="{0} / {1}")
+    native = by_kind(f="{0} / {1}", c="quotient({0}, {1})")
     cost = 4
     symbol = "/"
     keeps_weak = True
@@ -262,7 +262,7 @@ class Reciprocal(Unary):
         f="{operand}(1.0) / {0}",
         # The signs of zeros are NumPy's: those of the parts of 1 / x, and not of a quotient of 1 + 0j.
         c="select({0} == {operand}(0.0), {operand}(complex(NAN, NAN)), "
-        "-({operand}(complex(-1.0, -0.0)) / {0}))",
+        "-quotient({operand}(complex(-1.0, -0.0)), {0}))",
     )
     cost = 4
 
@@ -297,7 +297,9 @@ class IntegerPow(Unary):
             return f"power({{0}}, {self.n})"
         product = "({0} * {0}) * ({0} * {0})" if size == 4 else " * ".join(["{0}"] * size)
         whole = {"iu": f"{{result}}({product})"}
-        return whole | {"fc": product if self.n > 0 else f"{{operand}}(1) / ({product})"}
+        if self.n > 0:
+            return whole | {"fc": product}
+        return whole | {"f": f"{{operand}}(1) / ({product})", "c": f"quotient({{operand}}(1), {product})"}
 
     def on_arrays(self, *args: Any) -> Any:
         return np.power(args[0], self.n)

@@ -137,7 +137,7 @@ class LeftShift(Shift):
 
     name = "left_shift"
     ufunc = np.left_shift
-    native = infix("<<", kinds="iu")
+    native = by_kind(iu="{result}(shift_left({0}, {1}))")
     symbol = "<<"
 
 
@@ -146,7 +146,7 @@ class RightShift(Shift):
 
     name = "right_shift"
     ufunc = np.right_shift
-    native = infix(">>", kinds="iu")
+    native = by_kind(iu="{result}(shift_right({0}, {1}))")
     symbol = ">>"
 
 

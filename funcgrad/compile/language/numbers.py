@@ -18,6 +18,7 @@ from funcgrad.compile.language.values import (
     is_signed,
     paired,
     part,
+    promoted,
 )
 from funcgrad.compile.language.word import (
     CHOSEN,
@@ -133,33 +134,38 @@ def lowered_conjugate(lowering: Any, arguments: Sequence[Any], signature: Signat
     return builder.insert_value(x, builder.fneg(builder.extract_value(x, 1)), 1)
 
 
-@kinds("complex, complex -> complex")
+@kinds("complex, number -> complex, or number, complex -> complex")
 def two_complex(given: Sequence[Type], known: Sequence[Known]) -> Signature | None:
-    """Two complex numbers of one type."""
-    kind = "c128" if "c128" in given else "c64"
-    return Signature((kind, kind), kind) if len(given) == 2 and all(map(is_complex, given)) else None
+    """Two numbers of the complex type that they promote to."""
+    if len(given) != 2 or not any(map(is_complex, given)):
+        return None
+    kind = promoted(*given)
+    return Signature((kind, kind), kind)
 
 
 def quotient(x: Any, y: Any) -> Any:
     """``x / y`` of complex numbers, where division by zero divides each part, as in NumPy."""
-    a, b, c, d = x.real, x.imag, y.real, y.imag
+    kind = np.result_type(x, y).type
+    a, b, c, d = [part for z in (kind(x), kind(y)) for part in (z.real, z.imag)]
     wide = abs(c) >= abs(d)
     big, small, first, second = (c, d, a, b) if wide else (d, c, b, a)
     if max(abs(c), abs(d)) == 0 and not (np.isnan(c) or np.isnan(d)):
-        return type(x)(complex(a / abs(c), b / abs(c)))
+        return kind(complex(a / abs(c), b / abs(c)))
     ratio = small / big
     scale = big + small * ratio
     turned = second - first * ratio if wide else first * ratio - second
-    return type(x)(complex((first + second * ratio) / scale, turned / scale))
+    return kind(complex((first + second * ratio) / scale, turned / scale))
 
 
 def direct_quotient(writer: Any, arguments: Sequence[Value]) -> Value:
     """By the larger part of the divisor (R. L. Smith, "Algorithm 116: Complex division", 1962)."""
     left, right = arguments
-    if not is_complex(left.type) or left.type != right.type:
+    kind = promoted(left.type, right.type)
+    if not is_complex(kind):
         raise Unsupported(f"a complex quotient of {left.type} and {right.type}")
+    left, right = writer.cast(left, kind), writer.cast(right, kind)
     (a, b), (c, d) = halves(left), halves(right)
-    kind = part(left.type)
+    kind = part(kind)
     sizes = [writer.call(f"llvm.fabs.{kind}", kind, [half]) for half in (c, d)]
     wide = writer.compare("fcmp oge", *sizes)
     big, small = writer.select(wide, c, d), writer.select(wide, d, c)
@@ -288,6 +294,7 @@ NUMBER_WORDS: tuple[Word, ...] = (
         (
             Sample("out[i] = quotient(a[i], b[i])", (COMPLEX, TURNED), "c128"),
             Sample("out[i] = quotient(a[i], b[i])", (COMPLEX, NO_NUMBER), "c128"),
+            Sample("out[i] = quotient(1.0, a[i])", (COMPLEX,), "c128"),
             Sample("out[i] = quotient(a[i], b[i])", (SINGLE, SINGLE_TURNED), "c64"),
         ),
     ),
