@@ -102,6 +102,8 @@ class _Translation:
         if self.inlining == "noinline":
             arguments = _with_scopes_of_its_own(arguments)
         key = (name, arguments)
+        if name not in self.definitions:
+            raise Unsupported(f"a call of {name}, which the source does not define")
         if key in self.pending:
             raise Unsupported("recursion")
         if key not in self.helpers:
