@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
 
+from benchmarks.compare import changes, printed
 from benchmarks.harness import FULL, QUICK, Workers, measured
 from benchmarks.libraries import BESIDE_SCIPY, PEERS, is_installed
 from benchmarks.machine import load, machine, revision, versions
@@ -42,6 +43,11 @@ def parser() -> argparse.ArgumentParser:
         "--quick", action="store_true", help="few samples, no slow workloads: does it run at all?"
     )
     made.add_argument("--json", action="store_true", help="print JSON instead of the table")
+    made.add_argument(
+        "--compare",
+        metavar="REVISION",
+        help="measure funcgrad alone, here and at that revision in turns, and say what moved beyond noise",
+    )
     made.add_argument("--note", default="", help="a sentence to keep with the results")
     made.add_argument(
         "--save",
@@ -109,13 +115,19 @@ def save(report: Report, name: str) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run; the exit status is 1 if contenders disagree about a result, or funcgrad has none."""
+    """Run; the exit status is 1 if contenders disagree about a result, or funcgrad has none.
+
+    Comparing revisions it is 1 if something became slower.
+    """
     options = parser().parse_args(arguments)
     if options.list:
         for workload in WORKLOADS:
             print(f"{workload.name:20} {workload.title}")
         return 0
     workloads = selected(options.only, options.quick)
+    if options.compare:
+        effort = QUICK if options.quick else FULL
+        return printed(changes(workloads, options.compare, effort), options.compare)
     complete = not options.only and not options.quick and set(PEERS) <= set(options.peers)
     name = options.save or ("latest" if complete and all(map(is_installed, PEERS)) else "")
     for report in reports_of(workloads, options.peers, options.quick, options.note):

@@ -59,8 +59,10 @@ class ContenderError(Exception):
 class Workers:
     """The warm processes, one for each contender's name, started when first asked for; a context manager."""
 
-    def __init__(self, patience: float) -> None:
+    def __init__(self, patience: float, package: str = "") -> None:
         self._patience = patience
+        self._package = package
+        """The directory of the package that is measured; this checkout's where it is empty."""
         self._spawn = multiprocessing.get_context("spawn")
         self._running: dict[str, tuple[Any, Any]] = {}
 
@@ -104,7 +106,9 @@ class Workers:
     def _connection(self, contender: Contender) -> Any:
         if contender.name not in self._running:
             ours, theirs = self._spawn.Pipe()
-            process = self._spawn.Process(target=serve, args=(theirs, contender.library), daemon=True)
+            process = self._spawn.Process(
+                target=serve, args=(theirs, contender.library, self._package), daemon=True
+            )
             process.start()
             theirs.close()
             self._running[contender.name] = (process, ours)
@@ -226,16 +230,18 @@ class Fresh:
     patience: float
     directory: Path
     """Empty at first; holds the caches of compiled code."""
+    package: str = ""
+    """As that of `Workers`."""
 
     def sample(self, contender: Contender) -> tuple[float, list[Any] | None]:
         """The seconds of a new process, and the results if there are any."""
         if self.workload.measure == "import":
-            return import_seconds(contender, self.patience), None
+            return import_seconds(contender, self.patience, self.package), None
         return self.first_call(contender)
 
     def first_call(self, contender: Contender) -> tuple[float, list[Any] | None]:
         """The seconds of the workload's spans in a new process, and the results."""
-        code = (
+        code = found_first(self.package) + (
             "from time import perf_counter; start = perf_counter(); "
             "from benchmarks.fresh import main; main(start)"
         )
@@ -289,9 +295,14 @@ def fresh_entries_in(
     return entries | failures | timings, ""
 
 
-def import_seconds(contender: Contender, patience: float) -> float:
+def found_first(package: str) -> str:
+    """The statement after which imports look into a directory first; none for an empty name."""
+    return f"import sys; sys.path.insert(0, {package!r}); " if package else ""
+
+
+def import_seconds(contender: Contender, patience: float, package: str = "") -> float:
     """The seconds of the bare import statement, with nothing loaded before it."""
-    code = (
+    code = found_first(package) + (
         "from time import perf_counter; start = perf_counter(); "
         f"import {contender.library}; print(perf_counter() - start)"
     )

@@ -7,6 +7,7 @@ meets all of them alike. Garbage collection stays on: users have it on too.
 from __future__ import annotations
 
 import gc
+import sys
 import time
 from collections.abc import Callable
 from itertools import repeat
@@ -117,8 +118,13 @@ def self_reported(call: Call, calls: int) -> float:
     return sum(reported) / calls
 
 
-def serve(connection: Connection, library: str) -> None:
-    """Answer the harness until it hangs up: ``(True, answer)``, or ``(False, what went wrong)``."""
+def serve(connection: Connection, library: str, package: str = "") -> None:
+    """Answer the harness until it hangs up: ``(True, answer)``, or ``(False, what went wrong)``.
+
+    The library is looked for in the directory `package` first, where one is given.
+    """
+    if package:
+        sys.path.insert(0, package)
     bench: Bench | None = None
     while True:
         try:

@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.compare import Change
 from benchmarks.harness import ContenderError, Fresh, output_of
-from benchmarks.model import Contender, Missing, Row, Workload
+from benchmarks.model import Contender, Missing, Row, Timing, Workload
 from benchmarks.problems import PROBLEMS, problem
 from benchmarks.report import cell
 from benchmarks.worker import first_line
@@ -50,6 +51,36 @@ def test_quick_run_of_one_workload_reports_times_and_targets() -> None:
     torch_target, autograd_target, *_ = row["targets"]
     assert torch_target["reached"] is None
     assert (autograd_target["reached"] is None) == ("missing" in autograd)
+
+
+def test_a_revision_is_compared_with_itself() -> None:
+    ran = benchmarks("--quick", "--compare", "HEAD", "--only", "four-operations")
+    lines = ran.stdout.splitlines()
+    assert lines[0].split() == ["HEAD", "now", "ratio"], ran.stderr
+    assert lines[1].startswith("four-operations ")
+    assert [line.split(":")[0] for line in lines[2:]] == ["slower beyond noise", "faster beyond noise"]
+
+
+def test_a_revision_that_git_has_not_is_refused() -> None:
+    refused = benchmarks("--compare", "no-such-revision", "--only", "four-operations")
+    assert refused.returncode != 0
+    assert "git has no revision no-such-revision" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "moved"),
+    [
+        ((1.0, 1.1, 1.2, 1.1, 1.0), (2.0, 2.1, 2.2, 2.0, 2.1), True),
+        ((2.0, 2.1, 2.2, 2.0, 2.1), (1.0, 1.1, 1.2, 1.1, 1.0), True),
+        ((1.0, 2.0, 3.0, 2.0, 1.5), (1.2, 2.1, 3.1, 2.2, 1.9), False),
+        ((1.0, 1.0, 1.0, 1.0, 1.0), (1.02, 1.02, 1.02, 1.02, 1.02), False),
+    ],
+)
+def test_what_moved_is_told_from_noise(
+    before: tuple[float, ...], after: tuple[float, ...], moved: bool
+) -> None:
+    workload = Workload(name="w", title="", contenders=())
+    assert Change(workload, Timing(before), Timing(after)).moved == moved
 
 
 def test_unknown_workload_is_refused_by_name() -> None:

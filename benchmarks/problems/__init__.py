@@ -16,7 +16,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from benchmarks.problems import elementwise, loops, models, unrolled
+from benchmarks.problems import elementwise, long_programs, loops, models, unrolled
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,8 @@ PROBLEMS = {
     "gp": Problem(models.gaussian_process_loss, models.gaussian_process_inputs),
     "hessian_logistic": Problem(models.logistic_loss, models.hessian_inputs),
     "pytree": Problem(models.sum_of_squares, models.small_leaves),
+    "transformer12": Problem(long_programs.transformer_loss, long_programs.transformer_inputs),
+    "hand": Problem(long_programs.hand_loss, long_programs.hand_inputs),
     **{
         f"unrolled_{name}{n}": Problem(function, partial(inputs, **{what: n}))
         for name, function, inputs, what, numbers in (

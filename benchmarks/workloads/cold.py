@@ -30,6 +30,8 @@ UNROLLED = {
     **{f"unrolled_kalman{n}": f"Kalman filter, {n} steps in a loop of Python's" for n in (5, 10, 30)},
     **{f"unrolled_rk4_{n}": f"Runge-Kutta, {n} steps in a loop of Python's, 6 numbers" for n in (10, 50)},
     **{f"unrolled_layers{n}": f"network of {n} equal layers" for n in (20, 50)},
+    "transformer12": "transformer of 12 blocks, 32 tokens, width 64",
+    "hand": "GradBench's hand tracking, 22 bones, 120 vertices",
 }
 """Programs whose length is Python's doing: what repeats must not be compiled again and again."""
 
