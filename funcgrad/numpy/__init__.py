@@ -318,12 +318,6 @@ from funcgrad.numpy.rounding import (
     spacing,
     trunc,
 )
-from funcgrad.numpy.sampled import (
-    ediff1d,
-    gradient,
-    interp,
-    unwrap,
-)
 from funcgrad.numpy.selection import (
     clip,
     fmax,
@@ -365,6 +359,12 @@ from funcgrad.numpy.statistics import (
     mean,
     std,
     var,
+)
+from funcgrad.numpy.tabulated import (
+    ediff1d,
+    gradient,
+    interp,
+    unwrap,
 )
 from funcgrad.numpy.views import (
     broadcast_arrays,

@@ -14,7 +14,7 @@ import numpy as np
 from funcgrad.errors import DtypeError, FuncgradError, ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.lazy import LazyUfunc
-from funcgrad.ops.sampling import Drawn, generator, some_key
+from funcgrad.ops.random_words import Drawn, generator, some_key
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed, normal
 
 FLOAT, COUNT = np.dtype(np.float64), np.dtype(np.int64)

@@ -15,11 +15,7 @@ from funcgrad.api.custom import custom_jvp
 from funcgrad.numpy.axes import refused
 from funcgrad.ops.arithmetic import add, div, mul, neg, sub
 from funcgrad.ops.comparison import equal, greater
-from funcgrad.ops.elementary import sqrt
-from funcgrad.ops.extremes import clip, maximum
-from funcgrad.ops.gamma_path import gamma_path_slope
-from funcgrad.ops.rejection import RandomLogGamma
-from funcgrad.ops.sampled import (
+from funcgrad.ops.draws import (
     SampledProduct,
     SampledSoftmax,
     sampled_add,
@@ -33,7 +29,10 @@ from funcgrad.ops.sampled import (
     sampled_ndtri_exp,
     sampled_sub,
 )
-from funcgrad.ops.sampling import (
+from funcgrad.ops.elementary import sqrt
+from funcgrad.ops.extremes import clip, maximum
+from funcgrad.ops.gamma_path import gamma_path_slope
+from funcgrad.ops.random_words import (
     RandomCauchy,
     RandomExponential,
     RandomGumbel,
@@ -43,6 +42,7 @@ from funcgrad.ops.sampling import (
     RandomUniform,
     smallest,
 )
+from funcgrad.ops.rejection import RandomLogGamma
 from funcgrad.ops.selection import where
 from funcgrad.ops.structure import broadcast_to, cast, reshape, shape_of
 from funcgrad.random.keys import checked, float_dtype, shape_argument, shape_for, split

@@ -10,10 +10,10 @@ import numpy as np
 from funcgrad.numpy.axes import refused
 from funcgrad.ops.arithmetic import add, div, mul, neg
 from funcgrad.ops.comparison import greater_equal
+from funcgrad.ops.draws import sampled_exp, sampled_log, sampled_log1p
 from funcgrad.ops.elementary import sqrt
 from funcgrad.ops.extremes import maximum
 from funcgrad.ops.rounding import ceil
-from funcgrad.ops.sampled import sampled_exp, sampled_log, sampled_log1p
 from funcgrad.ops.selection import where
 from funcgrad.ops.sorting import AddAlongAxis
 from funcgrad.ops.structure import cast, shape_of

@@ -11,11 +11,11 @@ from funcgrad.numpy.axes import normalized_axis, refused
 from funcgrad.numpy.positions import take
 from funcgrad.ops.arithmetic import add, mul, sub
 from funcgrad.ops.comparison import greater, less
+from funcgrad.ops.draws import SampledCumSum, sampled_add, sampled_log
 from funcgrad.ops.extremes import minimum
+from funcgrad.ops.random_words import WORD
 from funcgrad.ops.rejection import RandomBinomial, RandomPoisson
 from funcgrad.ops.rounding import remainder
-from funcgrad.ops.sampled import SampledCumSum, sampled_add, sampled_log
-from funcgrad.ops.sampling import WORD
 from funcgrad.ops.selection import where
 from funcgrad.ops.sorting import ArgSort, SearchSorted, TakeAlongAxis
 from funcgrad.ops.structure import aval, broadcast_to, cast, reshape, shape_of

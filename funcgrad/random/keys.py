@@ -17,7 +17,7 @@ from funcgrad.ir.avals import Shape
 from funcgrad.numpy.axes import refused
 from funcgrad.ops.comparison import less
 from funcgrad.ops.movement import stack
-from funcgrad.ops.sampling import FOLDS, SAMPLES, SPLITS, WORD, RandomBits
+from funcgrad.ops.random_words import FOLDS, SAMPLES, SPLITS, WORD, RandomBits
 from funcgrad.ops.selection import where
 from funcgrad.ops.structure import aval, reshape, shape_of
 from funcgrad.ops.structure import cast as cast_to

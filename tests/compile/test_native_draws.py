@@ -18,7 +18,7 @@ from funcgrad.compile.lower import draws
 from funcgrad.compile.lower.draws import SHARED
 from funcgrad.compile.runtime import ufuncs
 from funcgrad.compile.runtime.executable import compiled
-from funcgrad.ops.sampled import (
+from funcgrad.ops.draws import (
     sampled_add,
     sampled_exp,
     sampled_log,

@@ -21,7 +21,7 @@ from funcgrad.compile.passes.views import Buffer, View
 from funcgrad.compile.runtime.ufuncs import loop
 from funcgrad.ir.avals import Aval, Shape, dtype_name
 from funcgrad.ir.program import Equation
-from funcgrad.ops.sampling import (
+from funcgrad.ops.random_words import (
     DIGITS,
     SAMPLES,
     RandomBits,

@@ -11,7 +11,7 @@ from funcgrad.compile.lower.draws import WORDS, loop_names
 from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
 from funcgrad.compile.passes.views import View
 from funcgrad.ir.program import Equation
-from funcgrad.ops.sampled import (
+from funcgrad.ops.draws import (
     SampledExp,
     SampledLog,
     SampledLog1p,

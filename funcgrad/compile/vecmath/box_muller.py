@@ -1,4 +1,4 @@
-"""Two normal numbers of a radius and an angle, step by step as `funcgrad.ops.sampling.of_pairs`, to the bit.
+"""Two normal numbers of a radius and an angle, step by step as `random_words.of_pairs`, to the bit.
 
 No sum is fused with a product here, on purpose: NumPy rounds both.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from funcgrad.compile.vecmath.body import Value, square_root
-from funcgrad.ops.sampling import SINE
+from funcgrad.ops.random_words import SINE
 
 __all__ = ["normal_cosine", "normal_sine"]
 

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from funcgrad.scipy.absent import missing
 from funcgrad.scipy.integrate.quadrature import dblquad, nquad, quad, quad_vec, tplquad
-from funcgrad.scipy.integrate.sampled import (
+from funcgrad.scipy.integrate.tabulated import (
     cumulative_simpson,
     cumulative_trapezoid,
     fixed_quad,

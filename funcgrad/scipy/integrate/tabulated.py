@@ -1,4 +1,4 @@
-"""Integrals of samples, and by fixed nodes: composed of sums, so that nothing here has a rule of its own."""
+"""Integrals of tabulated functions, and by fixed nodes: composed of sums, so that nothing has a rule here."""
 
 from __future__ import annotations
 

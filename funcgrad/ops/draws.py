@@ -1,4 +1,4 @@
-"""The functions that samples go through on their way from words to numbers, the same bits in every mode.
+"""The functions that draws go through on their way from words to numbers, the same bits in every mode.
 
 Compiled code has vector mathematics of its own and fuses products with sums, so that its last digits differ
 from NumPy's. What samplers apply has no such form: compiled programs call NumPy's own loops for it, or leave

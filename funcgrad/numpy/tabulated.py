@@ -1,4 +1,4 @@
-"""Functions known at sample points: interpolation between them, their derivative, and unwrapped phases."""
+"""Functions known at some points: interpolation between them, their derivative, and unwrapped phases."""
 
 from __future__ import annotations
 

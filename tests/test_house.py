@@ -1,0 +1,122 @@
+"""The house as numbers: circles of imports, imports inside functions, long files, full folders.
+
+Each number may fall. One that rises is a decision, taken in docs/design.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "funcgrad"
+
+LONGEST = 600
+LONGER = {
+    "funcgrad/compile/vecmath/coefficients.py",  # a table
+    "funcgrad/numpy/__init__.py",  # every name, once imported and once in __all__
+    "funcgrad/torch/nn/module.py",
+    "funcgrad/torch/optim/lr_scheduler.py",
+}
+CIRCLES = {
+    frozenset({"activations", "sampling"}),
+    frozenset({"build", "machine_code", "threads"}),
+}
+"""Of `torch.nn.functional` and of the engines; a third one is of the modules of `torch.core`."""
+IMPORTS_IN_FUNCTIONS = 125
+
+
+class Import(NamedTuple):
+    """A module of this package that another one imports."""
+
+    of: str
+    imported: str
+    in_function: bool
+    for_types: bool
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Every module of the package by name."""
+    found = {}
+    for path in PACKAGE.rglob("*.py"):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def names_in(node: ast.stmt) -> list[str]:
+    """The modules that an import statement may mean, the most particular first."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and not node.level and node.module:
+        inner = [f"{node.module}.{alias.name}" for alias in node.names]
+        return [name if name in modules() else node.module for name in inner]
+    return []
+
+
+def imports_of(name: str) -> Iterator[Import]:
+    """What a module imports of this package, wherever it stands."""
+
+    def visit(node: ast.AST, inside: bool, typing: bool) -> Iterator[Import]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.Import | ast.ImportFrom):
+                for imported in names_in(child):
+                    if imported in modules() and imported != name:
+                        yield Import(name, imported, inside, typing)
+            function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            only_types = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)
+            yield from visit(child, inside or function, typing or only_types)
+
+    yield from visit(ast.parse(modules()[name].read_text(encoding="utf-8")), False, False)
+
+
+@cache
+def imports() -> tuple[Import, ...]:
+    """All of them."""
+    return tuple([found for name in modules() for found in imports_of(name)])
+
+
+def circles() -> list[frozenset[str]]:
+    """Sets of modules that import each other, deferred imports included."""
+    after: dict[str, set[str]] = defaultdict(set)
+    for found in imports():
+        if not found.for_types:
+            after[found.of].add(found.imported)
+    reach: dict[str, frozenset[str]] = {}
+    for start in list(after):
+        seen: set[str] = set()
+        waiting = [start]
+        while waiting:
+            for target in after.get(waiting.pop(), ()):
+                if target not in seen:
+                    seen.add(target)
+                    waiting.append(target)
+        reach[start] = frozenset(seen)
+    members = {name for name in reach if name in reach[name]}
+    return list({frozenset({b for b in members if b in reach[a] and a in reach[b]}) for a in members})
+
+
+def test_imports_make_no_new_circle() -> None:
+    found = {frozenset(name.rpartition(".")[2] for name in circle) for circle in circles()}
+    in_core = {circle for circle in found if {"tensor", "engine", "history"} <= circle}
+    assert len(in_core) <= 1
+    assert found - in_core <= CIRCLES
+
+
+def test_imports_inside_functions_become_no_more() -> None:
+    deferred = [found for found in imports() if found.in_function]
+    assert len(deferred) <= IMPORTS_IN_FUNCTIONS, Counter(found.of for found in deferred).most_common(10)
+
+
+def test_no_new_file_is_long() -> None:
+    long = {
+        path.relative_to(ROOT).as_posix()
+        for path in modules().values()
+        if len(path.read_text(encoding="utf-8").splitlines()) > LONGEST
+    }
+    assert long <= LONGER
