@@ -115,7 +115,9 @@ def test_argnums_that_the_call_does_not_have() -> None:
     )
 
 
-def test_float_of_a_tracer_without_a_value() -> None:
+def test_float_of_a_tracer_without_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FUNCGRAD_CONSTRUCTORS", "0")
+
     def sine(x: Any) -> Any:
         return math.sin(x)
 

@@ -371,12 +371,6 @@ def numeric_dtype(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return all(np.dtype(x).kind in "fciub" for x in names) and "like" not in kwargs
 
 
-def given_traced(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether the first argument is traced, or a list with something traced in it."""
-    first = args[0] if args else kwargs.get("object", kwargs.get("a"))
-    return type(first) is Tracer or (isinstance(first, list | tuple) and holds_tracer(first))
-
-
 for _theirs, _ours in {
     np.zeros: zeros,
     np.ones: ones,
@@ -390,5 +384,3 @@ for _theirs, _ours in {
     np.identity: identity,
 }.items():
     stands_in(_theirs, _ours, numeric_dtype)
-for _theirs, _ours in {np.array: array, np.asarray: asarray, np.asanyarray: asanyarray}.items():
-    stands_in(_theirs, _ours, given_traced)

@@ -11,14 +11,25 @@ import sys
 from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
+from types import BuiltinMethodType, MethodType
 from typing import Any
 
 import numpy as np
 
 from funcgrad.numpy.creation import array, asanyarray, asarray
 from funcgrad.numpy.dispatch import FUNCTIONS, implementation_of
+from funcgrad.numpy.draws import drawing
 from funcgrad.numpy.inquiries import c_, r_
-from funcgrad.numpy.open_arrays import OpenArray, become_traced, has_traced, kinds_among, opened, plain
+from funcgrad.numpy.numbers_inside import MATHEMATICS, of_numbers
+from funcgrad.numpy.open_arrays import (
+    OpenArray,
+    become_traced,
+    has_traced,
+    kinds_among,
+    opened,
+    plain,
+)
+from funcgrad.scipy.adopted import adopted_function
 from funcgrad.tracing.constants import is_constant
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.python.inside import INSIDE
@@ -132,7 +143,11 @@ def others(function: Function) -> Function:
     """A function of another package: of ours, if it has one of that name and is given a traced value."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if has_traced(args) or (kwargs and has_traced(tuple(kwargs.values()))):
+        if (
+            is_for_us(args)
+            or (kwargs and is_for_us(tuple(kwargs.values())))
+            or getattr(function, "__name__", "") in _WRITTEN
+        ):
             ours = ours_for(function)
             return (ours or function)(*args, **kwargs)
         named = {key: plain(value) for key, value in kwargs.items()}
@@ -141,8 +156,27 @@ def others(function: Function) -> Function:
     return call
 
 
+def is_for_us(values: tuple[Any, ...]) -> bool:
+    """Whether something traced, or an object of ours that holds it, stands among the values."""
+    return has_traced(values) or any(holds_traced(x) for x in values)
+
+
+def holds_traced(x: Any) -> bool:
+    """Whether it is one of our sparse arrays or distributions, or a list of them."""
+    if type(x) is list or type(x) is tuple:
+        return any(holds_traced(y) for y in x)
+    return type(x).__module__.startswith("funcgrad.scipy.")
+
+
+_WRITTEN = frozenset({"lil_array", "lil_matrix", "dok_array", "dok_matrix"})
+"""Classes of SciPy's whose objects are made to be written into."""
+
+
 def ours_for(function: Any) -> Function | None:
     """The function of `funcgrad.scipy` for one of SciPy's; None where there is none."""
+    if type(function) is MethodType or not hasattr(function, "__name__"):
+        of_object: Function | None = adopted_function(function)
+        return of_object
     named = named_in_scipy(function)
     if named is None or getattr(sys.modules[named[0]], named[1], None) is not function:
         return None
@@ -154,6 +188,17 @@ def ours_for(function: Any) -> Function | None:
     return found
 
 
+def array_method(method: Any) -> Function | None:
+    """A method of an array of NumPy's that is no protocol's: ``a.dot(x)`` as ``np.dot(a, x)``."""
+    if method.__name__ != "dot":
+        return None
+
+    def dot(b: Any, out: Any = None) -> Any:
+        return np.dot(method.__self__, b) if out is None and has_traced((b,)) else method(plain(b), out)
+
+    return dot
+
+
 _INSTEAD: dict[int, tuple[Any, Function | None]] = {}
 
 
@@ -161,6 +206,10 @@ def instead_of(function: Any) -> Function | None:
     """What is called instead of a function that is no user's; None where it is called as it is."""
     if active_recorder() is None:
         return None
+    if type(function) is MethodType:  # it is made at every access: there is nothing to be remembered
+        return drawing(function) or (others(function) if matters(function) else None)
+    if type(function) is BuiltinMethodType and type(function.__self__) is np.ndarray:
+        return array_method(function)
     found = _INSTEAD.get(id(function))
     if found is None or found[0] is not function:
         if len(_INSTEAD) >= _MOST:
@@ -178,6 +227,8 @@ def made_for(function: Any) -> Function:
         return converting(function, CONVERTERS[function])
     if function in CONSTRUCTORS:
         return constructing(function)
+    if function in MATHEMATICS:
+        return of_numbers(function)
     numpys = is_numpys(function) or isinstance(function, np.ufunc)
     return joining(function) if numpys else others(function)
 
@@ -185,7 +236,7 @@ def made_for(function: Any) -> Function:
 def matters(function: Any) -> bool:
     """Whether something else may be called instead of a function of a package's, or of Python's own."""
     try:
-        if function in CONVERTERS or function in CONSTRUCTORS:
+        if function in CONVERTERS or function in CONSTRUCTORS or function in MATHEMATICS:
             return True
     except TypeError:  # it has no hash, so it is none of them
         return False

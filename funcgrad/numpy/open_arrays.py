@@ -87,7 +87,7 @@ class OpenArray(TracerMemory):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         out = kwargs.get("out", ())
         targets = (inputs[0],) if method == "at" else out
-        if has_traced((*inputs, *out)):
+        if has_traced((*inputs, *out)) or any(changes_in_block(x) for x in targets):
             for target in targets:
                 if type(target) is OpenArray:
                     become_traced(target)
@@ -101,7 +101,7 @@ class OpenArray(TracerMemory):
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         target = args[0] if args and function in _WRITERS else kwargs.get("out")
-        if has_traced(args) or has_traced(tuple(kwargs.values())):
+        if has_traced(args) or has_traced(tuple(kwargs.values())) or changes_in_block(target):
             if type(target) is OpenArray:
                 become_traced(target)
             args = recorded(args, (target,))
@@ -159,7 +159,8 @@ class OpenArray(TracerMemory):
         return viewed(found, self, operator.itemgetter(key)) if type(found) is np.ndarray else found
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if has_traced((value,)) or has_traced(key if type(key) is tuple else (key,)):
+        at_traced = has_traced(key if type(key) is tuple else (key,))
+        if at_traced or has_traced((value,)) or changes_in_block(self):
             become_traced(self)
             self[key] = value
             return
@@ -225,12 +226,13 @@ class Method:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         owner, name = self._owner, self._name
-        if has_traced(args) or has_traced(tuple(kwargs.values())):
-            if name in _WRITING_METHODS:
+        writes = name in _WRITING_METHODS
+        if has_traced(args) or has_traced(tuple(kwargs.values())) or (writes and changes_in_block(owner)):
+            if writes:
                 become_traced(owner)
                 return getattr(owner, name)(*args, **kwargs)
             return getattr(recorded_constant(owner), name)(*args, **kwargs)
-        if name in _WRITING_METHODS:
+        if writes:
             before_write(owner)
         given, named = plain(args), {key: plain(value) for key, value in kwargs.items()}
         found = getattr(owner._recorder, name)(*given, **named)
@@ -266,7 +268,7 @@ def in_place(name: str) -> Callable[[Any, Any], Any]:
     operation = getattr(operator, name)
 
     def operate(self: OpenArray, other: Any) -> Any:
-        if has_traced((other,)):
+        if has_traced((other,)) or changes_in_block(self):
             become_traced(self)
             return operation(self, other)
         before_write(self)
@@ -407,6 +409,17 @@ def hand_out(x: OpenArray) -> None:
     whole = whole_of(x)
     before_write(whole)
     whole._index |= 2
+
+
+def changes_in_block(x: Any) -> bool:
+    """Whether `x` is an open array from outside of the block that is being recorded.
+
+    The block is run once for all of its trips, so what they write has to be recorded, traced or not.
+    """
+    recorder = active_recorder()
+    if recorder is None or not recorder.block or type(x) is not OpenArray:
+        return False
+    return bool(whole_of(x).aval < recorder.level)
 
 
 def before_write(x: OpenArray) -> None:

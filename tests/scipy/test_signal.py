@@ -224,3 +224,36 @@ def test_recursions_are_native() -> None:
     text = str(fg.explain(fg.grad(total))(X))
     assert "all_pole" in text
     assert "by NumPy:" not in text
+
+
+@pytest.mark.parametrize("boundary", ["fill", "wrap", "symm"])
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+@pytest.mark.parametrize("name", ["convolve2d", "correlate2d"])
+def test_planes_agree_with_scipys(name: str, mode: str, boundary: str, rng: np.random.Generator) -> None:
+    theirs, ours = getattr(scipy.signal, name), getattr(fg.scipy.signal, name)
+    for first in ((5, 6), (2, 3), (4, 4)):
+        for second in ((3, 3), (2, 2), (4, 5), (1, 2)):
+            for factor in (1.0, 1j):
+                x = rng.normal(size=first) + factor * rng.normal(size=first)
+                y = rng.normal(size=second) + factor * rng.normal(size=second)
+                try:
+                    expected = theirs(x, y, mode, boundary, 1.5)
+                except ValueError:
+                    with pytest.raises(ValueError, match="valid"):
+                        fg.vjp(lambda x, y: ours(x, y, mode, boundary, 1.5), x, y)
+                    continue
+                found, _ = fg.vjp(lambda x, y: ours(x, y, mode, boundary, 1.5), x, y)
+                np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_planes_have_gradients(rng: np.random.Generator) -> None:
+    x, k = rng.normal(size=(4, 5)), rng.normal(size=(2, 3))
+    for boundary in ("fill", "wrap", "symm"):
+        fg.testing.check_grads(
+            lambda x, k, b=boundary: fg.scipy.signal.convolve2d(x, k, mode="same", boundary=b), (x, k)
+        )
+        fg.testing.check_grads(
+            lambda x, k, b=boundary: fg.scipy.signal.correlate2d(x, k, mode="full", boundary=b), (x, k)
+        )
+    with pytest.raises(ValueError, match="boundary"):
+        fg.vjp(lambda x: fg.scipy.signal.convolve2d(x, k, boundary="there"), x)

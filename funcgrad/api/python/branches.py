@@ -30,6 +30,7 @@ from funcgrad.api.python.guards import require
 from funcgrad.api.python.identity import containers_within, note_chosen, shares_chosen
 from funcgrad.api.python.outside import check_names_changed_by
 from funcgrad.api.python.recording import Place, current_block, recorded_block, with_places, written
+from funcgrad.api.python.recursion import within_itself
 from funcgrad.errors import FuncgradError, ShapeError, TracedBranchError, TreeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.catalog import CATALOG
@@ -96,7 +97,8 @@ def recorded_branch(
         outcomes, raised = [], []
         for k, block in enumerate(blocks):
             try:
-                outcomes.append(outcome(block, every, entry, wanted, places, (what, line)))
+                with within_itself(block, line):
+                    outcomes.append(outcome(block, every, entry, wanted, places, (what, line)))
             except FuncgradError:
                 raise
             except Exception as error:  # noqa: BLE001 - whatever the user's block raises, it raises when taken
@@ -454,7 +456,10 @@ def recorded_choice(test: Any, body: Function, orelse: Function, line: int) -> A
     def attempt(places: list[Tracer], objects: list[Place]) -> None:
         if objects:
             refuse_change_in_expression(objects[0])
-        outcomes = [outcome_of(block, places) for block in (body, orelse)]
+        outcomes = []
+        for block in (body, orelse):
+            with within_itself(block, line):
+                outcomes.append(outcome_of(block, places))
         values, leaves = merged_values(outcomes, [name], name, line)
         asked = condition(test)
         results = chosen(asked, outcomes, leaves, places)

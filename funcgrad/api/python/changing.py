@@ -34,7 +34,18 @@ CHANGING = frozenset(
     }
 )
 _CHANGING_ARRAYS = frozenset(
-    {"fill", "sort", "partition", "put", "itemset", "resize", "setfield", "setflags", "byteswap"}
+    {
+        "fill",
+        "sort",
+        "partition",
+        "put",
+        "itemset",
+        "resize",
+        "setfield",
+        "setflags",
+        "byteswap",
+        "__setitem__",
+    }
 )
 _NEVER_CHANGED = (
     *(str, bytes, int, float, complex, tuple, frozenset, range, slice, type, ModuleType, type(None)),

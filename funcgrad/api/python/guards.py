@@ -24,7 +24,7 @@ from funcgrad.transforms.replay import inline
 class Guards:
     """The guards of one compiled function while it is recorded."""
 
-    __slots__ = ("chosen", "ok", "root")
+    __slots__ = ("chosen", "made", "ok", "root")
 
     def __init__(self) -> None:
         self.ok: Any = True
@@ -32,6 +32,8 @@ class Guards:
         self.root: Recorder | None = None
         self.chosen: dict[int, tuple[Any, int]] = {}
         """Lists and dicts that a traced condition has chosen between, by id, with the line of the choice."""
+        self.made: dict[int, Any] = {}
+        """The generators of random numbers that the function has made itself, by identity."""
 
 
 _GUARDS: ContextVar[Guards | None] = ContextVar("funcgrad_guards", default=None)
@@ -52,6 +54,19 @@ def guarding() -> Iterator[Guards]:
 def current_guards() -> Guards | None:
     """The guards of the function that is being compiled, or None."""
     return _GUARDS.get()
+
+
+def note_made_while_recording(x: Any) -> None:
+    """Remember that the function which is being compiled has made `x`, and makes it at every call."""
+    guards = _GUARDS.get()
+    if guards is not None:
+        guards.made[id(x)] = x
+
+
+def made_while_recording(x: Any) -> bool:
+    """Whether the function which is being compiled has made `x` itself; True where none is."""
+    guards = _GUARDS.get()
+    return guards is None or id(x) in guards.made
 
 
 class GuardPlace(Place):

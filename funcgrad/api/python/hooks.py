@@ -17,6 +17,7 @@ from funcgrad.api.python.appending import check_append
 from funcgrad.api.python.branches import condition, recorded_branch, recorded_choice
 from funcgrad.api.python.cells import State, is_undecided, listed
 from funcgrad.api.python.changing import CHANGING, check_augmented, check_call, gone_through
+from funcgrad.api.python.classes import constructed
 from funcgrad.api.python.functions import recordable, use_by_default
 from funcgrad.api.python.guards import require
 from funcgrad.api.python.identity import check_unchosen
@@ -24,6 +25,7 @@ from funcgrad.api.python.known import known_loop
 from funcgrad.api.python.loops import INDEX, FirstTripDiffers, Items, Loop, repeated
 from funcgrad.api.python.outside import KeptState, check_names_changed_by
 from funcgrad.api.python.recording import Place, current_block, note_made, refuse_change
+from funcgrad.api.python.state import GENERATORS, INSTEAD, check_draw, note_generator
 from funcgrad.source import is_library_code
 from funcgrad.tracing.python.functions import is_users
 from funcgrad.tracing.python.inside import INSIDE
@@ -33,6 +35,8 @@ from funcgrad.tracing.tracer import Tracer
 Block = Callable[..., Any]
 _THEIRS = frozenset({FunctionType, BuiltinMethodType, type(np.sum), np.ufunc})
 """The types of functions that something may stand in for."""
+_BOUND = frozenset({BuiltinMethodType, MethodType, MethodWrapperType})
+_COMPILED = type(np.random.default_rng)
 UNROLLED_OPERATIONS = 40
 """A loop over a known range is unrolled while its trips together have no more operations than this."""
 
@@ -78,17 +82,34 @@ class Hooks:
             check_names_changed_by(function)
         else:
             self.kept.note(function)
-        if kind in _THEIRS:
-            found = stand_in_for(function) or self._instead_of(function)
-            if found is not None:
-                return found
+        found = self._of_library(function, kind)
+        if found is not None:
+            return found
         if kind is FunctionType and (function.__module__ or "").startswith("funcgrad."):
             return self._taking_functions(function)
-        if kind is BuiltinMethodType or kind is MethodType or kind is MethodWrapperType:
+        if kind is BuiltinMethodType:
+            return function
+        if isinstance(function, type):
+            return self._class(function)
+        again = recordable(function, self)
+        found = self._instead_of(function) if again is function else None
+        return again if found is None else found
+
+    def _of_library(self, function: Any, kind: type) -> Any:
+        """What is called instead of a function or method of a library's; None where it is as it is."""
+        if kind is _COMPILED and function in INSTEAD:
+            return INSTEAD[function]
+        found = None
+        if kind in _BOUND:
             found = self._builtin(function)
-            if kind is not MethodType or found is not function:
-                return found
-        return self._class(function) if kind is type else recordable(function, self)
+            check_draw(function)
+        if found is None and kind in _THEIRS:
+            found = stand_in_for(function) or self._instead_of(function)
+        return found
+
+    def recordable(self, function: Any) -> Any:
+        """The function, rewritten where it can be."""
+        return recordable(function, self)
 
     def _instead_of(self, function: Any) -> Any:
         """What takes traced values and lists of them in place of a function of NumPy's or SciPy's."""
@@ -104,7 +125,7 @@ class Hooks:
             check_append(owner)
         elif found is None and current_block() is not None:
             found = check_call(function)
-        return found or function
+        return found
 
     def _taking_functions(self, function: FunctionType) -> Any:
         """A function of ours, which is handed the user's functions rewritten."""
@@ -120,11 +141,12 @@ class Hooks:
         found = builtin_functions.BUILTINS.get(function)
         if found is not None:
             return found
-        if current_block() is None:
-            return function
+        make = INSIDE.instead_of(function) or constructed(function, self.recordable)
+        if current_block() is None and not issubclass(function, GENERATORS):
+            return make
 
         def made(*args: Any, **kwargs: Any) -> Any:
-            return note_made(function(*args, **kwargs))
+            return note_made(note_generator(make(*args, **kwargs)))
 
         return made
 

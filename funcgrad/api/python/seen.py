@@ -12,6 +12,7 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
+from funcgrad.api.python.classes import constructed, initializer
 from funcgrad.config import constructors_are_seen
 from funcgrad.tracing.python.calls import CallCache, Twins
 from funcgrad.tracing.python.functions import is_users
@@ -36,10 +37,10 @@ class Calls:
                 return handing_over(function)
             if is_users(function.__code__):
                 return TWINS.of(function)
-        elif kind is MethodType:
+        elif kind is MethodType and is_users_method(function):
             return seen(function)
-        elif kind is type:
-            return function
+        elif isinstance(function, type) and not INSIDE.matters(function):
+            return constructed(function, seen)
         found = of_other_kind(function) or INSIDE.instead_of(function)
         return seen(function) if found is None else found
 
@@ -67,6 +68,28 @@ def of_other_kind(function: Any) -> Any:
     return None
 
 
+def is_of_library(function: Any) -> bool:
+    """Whether it is of SciPy or of `math`: a function, a method, or an object that is called."""
+    module = getattr(function, "__module__", None) or type(function).__module__
+    return str(module).partition(".")[0] in ("math", "scipy")
+
+
+def asking(function: Function) -> Function:
+    """A function of a library's, which asks what takes traced values in its place."""
+
+    @functools.wraps(function, assigned=("__name__", "__qualname__", "__doc__"), updated=())
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return (INSIDE.instead_of(function) or function)(*args, **kwargs)
+
+    return call
+
+
+def is_users_method(method: MethodType) -> bool:
+    """Whether a method is one of the user's."""
+    function = method.__func__
+    return isinstance(function, FunctionType) and is_users(function.__code__)
+
+
 def may_matter(value: Any) -> bool:
     """Whether a call of a global name may have to be another."""
     if isinstance(value, functools.partial):
@@ -77,8 +100,8 @@ def may_matter(value: Any) -> bool:
         return True
     if isinstance(value, FunctionType) and (value.__module__ or "").startswith("funcgrad."):
         return True
-    if isinstance(value, type):
-        return False
+    if isinstance(value, type) and initializer(value) is not None:
+        return True
     return of_other_kind(value) is not None or INSIDE.matters(value)
 
 
@@ -102,7 +125,7 @@ def seen(function: Any) -> Any:
     if kind is FunctionType:
         twin = TWINS.of(function)
         return twin if twin is function or constructors_are_seen() else function
-    if kind is MethodType:
+    if kind is MethodType and not is_of_library(function):
         inner = seen(function.__func__)
         return function if inner is function.__func__ else MethodType(inner, function.__self__)
     if kind is functools.partial:
@@ -112,7 +135,7 @@ def seen(function: Any) -> Any:
             if inner is function.func
             else functools.partial(inner, *function.args, **function.keywords)
         )
-    other = of_other_kind(function)
+    other = of_other_kind(function) or (asking(function) if is_of_library(function) else None)
     if other is not None:
         return other
     call = kind.__dict__.get("__call__") if kind.__module__.partition(".")[0] != "funcgrad" else None

@@ -381,6 +381,13 @@ class UnivariateSpline:
         self._ext = ext
         self._spline = make_interp_spline(x, y, k)
 
+    @classmethod
+    def of_knots(cls, knots: Any, ext: Any) -> UnivariateSpline:
+        """The spline of knots, coefficients and degree; `ext` says what stands outside."""
+        made = cls.__new__(cls)
+        made._of_knots(knots, ext)
+        return made
+
     def _of_knots(self, knots: Any, ext: Any) -> None:
         t, c, k = knots
         self._ext = ext

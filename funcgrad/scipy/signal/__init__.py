@@ -17,6 +17,7 @@ from funcgrad.scipy.signal.filters import (
     sosfilt_zi,
     sosfiltfilt,
 )
+from funcgrad.scipy.signal.planes import convolve2d, correlate2d
 from funcgrad.scipy.signal.smoothing import decimate, detrend, hilbert, medfilt, resample, savgol_filter
 from funcgrad.scipy.signal.spectra import (
     coherence,
@@ -36,7 +37,9 @@ __all__ = [
     "cheby2",
     "coherence",
     "convolve",
+    "convolve2d",
     "correlate",
+    "correlate2d",
     "csd",
     "decimate",
     "detrend",

@@ -9,12 +9,46 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from funcgrad.scipy.absent import missing
 from funcgrad.scipy.sparse.arrays import SparseArray, Structure
+from funcgrad.scipy.sparse.assembly import (
+    block_diag,
+    diags,
+    diags_array,
+    dok_array,
+    dok_matrix,
+    hstack,
+    kron,
+    lil_array,
+    lil_matrix,
+    vstack,
+)
 from funcgrad.scipy.sparse.constructors import coo_array, csc_array, csr_array, issparse
+from funcgrad.scipy.sparse.matrices import SparseMatrix, coo_matrix, csc_matrix, csr_matrix
 
 if _TYPE_CHECKING:
     from funcgrad.scipy.sparse import linalg as linalg
 
-__all__ = ["SparseArray", "Structure", "coo_array", "csc_array", "csr_array", "issparse"]
+__all__ = [
+    "SparseArray",
+    "SparseMatrix",
+    "Structure",
+    "block_diag",
+    "coo_array",
+    "coo_matrix",
+    "csc_array",
+    "csc_matrix",
+    "csr_array",
+    "csr_matrix",
+    "diags",
+    "diags_array",
+    "dok_array",
+    "dok_matrix",
+    "hstack",
+    "issparse",
+    "kron",
+    "lil_array",
+    "lil_matrix",
+    "vstack",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -155,11 +155,15 @@ class SparseArray:
         on = np.flatnonzero(self.structure.rows == self.indices)
         return scattered((min(self.shape),), (self.indices[on],), self.data[on])
 
-    def tocsr(self) -> SparseArray:
+    def tocsr(self, copy: bool = False) -> SparseArray:
         """The same: compressed rows are how elements are kept."""
         return self
 
-    tocsc = tocoo = asformat = copy = tocsr
+    tocsc = tocoo = copy = tocsr
+
+    def asformat(self, format: str | None, copy: bool = False) -> SparseArray:
+        """The same: there is one way to keep elements."""
+        return self
 
     def astype(self, dtype: Any) -> SparseArray:
         """With elements of another dtype."""
@@ -246,6 +250,10 @@ class SparseArray:
         )
 
 
+class Convertible:
+    """What gives a sparse array, of ours or of SciPy's, by its method ``tocsr``."""
+
+
 def flattened(x: SparseArray) -> tuple[tuple[Any], Structure]:
     """The elements, and the structure beside them."""
     return (x.data,), x.structure
@@ -268,7 +276,7 @@ def scattered(shape: tuple[int, ...], positions: tuple[Any, ...], values: Any) -
 
 def is_sparse(x: Any) -> bool:
     """Whether it is a sparse array of SciPy's or of ours."""
-    return isinstance(x, SparseArray) or (
+    return isinstance(x, SparseArray | Convertible) or (
         type(x).__module__.startswith("scipy.sparse") and bool(import_module("scipy.sparse").issparse(x))
     )
 
@@ -278,6 +286,8 @@ def sparse(x: Any) -> SparseArray:
     if isinstance(x, SparseArray):
         return x
     rows = x.tocsr()
+    if isinstance(rows, SparseArray):
+        return rows
     return SparseArray(rows.data, Structure(rows.indices, rows.indptr, rows.shape))
 
 

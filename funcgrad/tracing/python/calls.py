@@ -29,7 +29,7 @@ Matters = Callable[[Any], bool]
 
 _ARRAYS_METHODS = frozenset(
     name for kind in (np.ndarray, list, dict, str, set, tuple, float) for name in dir(kind)
-) - frozenset(["__call__"])
+) - frozenset(["__call__", "__init__", "dot"])
 _KEPT = frozenset(
     {"super", "locals", "globals", "vars", "dir", "eval", "exec", "isinstance", "type", "print"}
 )

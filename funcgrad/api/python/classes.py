@@ -1,0 +1,40 @@
+"""The user's classes where they are called: their ``__init__`` is run as any function of the user's is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from funcgrad.tracing.python.functions import is_users
+
+__all__ = ["constructed", "initializer"]
+
+
+def initializer(kind: type) -> FunctionType | None:
+    """``__init__`` of a class of the user's that Python makes instances of in its ordinary way, else None."""
+    first = kind.__init__  # type: ignore[misc]
+    if not isinstance(first, FunctionType) or not is_users(first.__code__):
+        return None
+    return first if type(kind).__call__ is type.__call__ else None
+
+
+def constructed(kind: type, again: Callable[[Any], Any]) -> Callable[..., Any]:
+    """What makes an instance as calling the class does, with ``again(kind.__init__)`` as its ``__init__``."""
+    first = initializer(kind)
+    if first is None:
+        return kind
+    changed = again(first)
+    if changed is first:
+        return kind
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        new: Any = kind.__new__
+        made = new(kind) if new is object.__new__ else new(kind, *args, **kwargs)
+        if type(made) is kind:
+            changed(made, *args, **kwargs)
+        elif isinstance(made, kind):
+            type(made).__init__(made, *args, **kwargs)
+        return made
+
+    return make

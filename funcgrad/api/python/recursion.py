@@ -1,0 +1,58 @@
+"""Functions that call themselves under a traced condition: what might run is recorded, up to a limit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from funcgrad.api.arguments import here
+from funcgrad.errors import TracedBranchError
+
+__all__ = ["within_itself"]
+
+MOST = 400
+"""So many blocks of one statement may be recorded within blocks of the same statement."""
+
+
+class Nested:
+    """The statements whose blocks are being recorded, and how often one was met within itself."""
+
+    __slots__ = ("counts", "open")
+
+    def __init__(self) -> None:
+        self.open: dict[Any, int] = {}
+        self.counts: dict[Any, int] = {}
+
+
+_NESTED: ContextVar[Nested | None] = ContextVar("funcgrad_nested", default=None)
+
+
+@contextmanager
+def within_itself(block: Callable[..., Any], line: int) -> Iterator[None]:
+    """Within: a block of the statement at a line is recorded; raises TracedBranchError for too many."""
+    found = _NESTED.get()
+    token = None
+    if found is None:
+        found = Nested()
+        token = _NESTED.set(found)
+    key = (block.__code__.co_filename, line)
+    depth = found.open.get(key, 0)
+    try:
+        if depth:
+            found.counts[key] = found.counts.get(key, 0) + 1
+            if found.counts[key] > MOST:
+                raise TracedBranchError(
+                    f"the branch of line {line} calls its own function again, and whether it does is traced: "
+                    f"{MOST} calls that might be have been recorded, and there are more",
+                    source=here(),
+                    remedy="Un-jitted the function runs as it stands: leave out fg.jit. For compiled code "
+                    "write the recursion as a loop over a stack of fixed size, or fix its depth.",
+                )
+        found.open[key] = depth + 1
+        yield
+    finally:
+        found.open[key] = depth
+        if token is not None:
+            _NESTED.reset(token)
