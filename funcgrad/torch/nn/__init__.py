@@ -15,25 +15,29 @@ from funcgrad.torch.nn.containers import ModuleDict, ModuleList, ParameterDict, 
 from funcgrad.torch.nn.layers import (
     activations,
     convolution,
+    lazy,
     linear,
     losses,
     normalization,
     pooling,
     recurrent,
     transformer,
+    unpooling,
 )
 from funcgrad.torch.nn.layers.activations import *  # noqa: F403 - the modules say what is public
 from funcgrad.torch.nn.layers.convolution import *  # noqa: F403
+from funcgrad.torch.nn.layers.lazy import *  # noqa: F403
 from funcgrad.torch.nn.layers.linear import *  # noqa: F403
 from funcgrad.torch.nn.layers.losses import *  # noqa: F403
 from funcgrad.torch.nn.layers.normalization import *  # noqa: F403
 from funcgrad.torch.nn.layers.pooling import *  # noqa: F403
 from funcgrad.torch.nn.layers.recurrent import *  # noqa: F403
 from funcgrad.torch.nn.layers.transformer import *  # noqa: F403
+from funcgrad.torch.nn.layers.unpooling import *  # noqa: F403
 from funcgrad.torch.nn.missing import missing
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parallel import DataParallel
-from funcgrad.torch.nn.parameter import Buffer, Parameter
+from funcgrad.torch.nn.parameter import Buffer, Parameter, UninitializedParameter
 
 __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     "Buffer",
@@ -45,6 +49,7 @@ __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     "ParameterDict",
     "ParameterList",
     "Sequential",
+    "UninitializedParameter",
     "functional",
     "init",
     "modules",
@@ -52,12 +57,14 @@ __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     "utils",
     *activations.__all__,
     *convolution.__all__,
+    *lazy.__all__,
     *linear.__all__,
     *losses.__all__,
     *normalization.__all__,
     *pooling.__all__,
     *recurrent.__all__,
     *transformer.__all__,
+    *unpooling.__all__,
 ]
 
 

@@ -76,10 +76,26 @@ class Buffer(Tensor):
         """What `__new__` has done."""
 
 
-class UninitializedParameter:
-    """Parameters of lazy modules, which are not supported."""
+class UninitializedParameter(Parameter):
+    """A parameter of a lazy layer before its first call: without memory, so that nothing can be computed."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise NotImplementedError(
-            "funcgrad.torch does not support lazy modules; give the sizes when the module is made"
+    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
+        from funcgrad import torch  # noqa: PLC0415 - above this module
+
+        return owning(cls, own(torch.empty(0, dtype=dtype)), requires_grad)
+
+    def __init__(self, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> None:
+        """What `__new__` has done."""
+
+    @property
+    def shape(self) -> Any:
+        raise RuntimeError(
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
+            "`load_state_dict` when trying to load an uninitialized parameter into an initialized "
+            "one. Call `forward` "
+            "to initialize the parameters before accessing their attributes."
         )
+
+    # mypy takes the names of arguments away from special methods.
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:  # type: ignore[override]
+        return "<UninitializedParameter>"

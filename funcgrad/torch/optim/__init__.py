@@ -19,23 +19,28 @@ from funcgrad.torch.nn.missing import missing
 from funcgrad.torch.optim import lr_scheduler
 from funcgrad.torch.optim.adam import Adam, Adamax, AdamW, NAdam, RAdam
 from funcgrad.torch.optim.adaptive import Adadelta, Adagrad, RMSprop, Rprop
+from funcgrad.torch.optim.by_tensor import ASGD, Adafactor, Muon, SparseAdam
 from funcgrad.torch.optim.lbfgs import LBFGS
 from funcgrad.torch.optim.optimizer import Optimizer
 from funcgrad.torch.optim.sgd import SGD
 
 __all__ = [
+    "ASGD",
     "LBFGS",
     "SGD",
     "Adadelta",
+    "Adafactor",
     "Adagrad",
     "Adam",
     "AdamW",
     "Adamax",
+    "Muon",
     "NAdam",
     "Optimizer",
     "RAdam",
     "RMSprop",
     "Rprop",
+    "SparseAdam",
     "lr_scheduler",
 ]
 

@@ -6,30 +6,42 @@ from typing import Any
 
 from funcgrad.torch.nn.functional import (
     activations,
+    alignments,
     attention,
     convolution,
+    grids,
     losses,
+    margins,
     normalization,
     pooling,
     products,
     sampling,
+    unpooling,
 )
 from funcgrad.torch.nn.functional.activations import *  # noqa: F403 - the modules say what is public
+from funcgrad.torch.nn.functional.alignments import *  # noqa: F403
 from funcgrad.torch.nn.functional.attention import *  # noqa: F403
 from funcgrad.torch.nn.functional.convolution import *  # noqa: F403
+from funcgrad.torch.nn.functional.grids import *  # noqa: F403
 from funcgrad.torch.nn.functional.losses import *  # noqa: F403
+from funcgrad.torch.nn.functional.margins import *  # noqa: F403
 from funcgrad.torch.nn.functional.normalization import *  # noqa: F403
 from funcgrad.torch.nn.functional.pooling import *  # noqa: F403
 from funcgrad.torch.nn.functional.products import *  # noqa: F403
 from funcgrad.torch.nn.functional.sampling import *  # noqa: F403
+from funcgrad.torch.nn.functional.unpooling import *  # noqa: F403
 from funcgrad.torch.nn.missing import missing
 
 __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     *activations.__all__,
+    *alignments.__all__,
+    *grids.__all__,
+    *unpooling.__all__,
     *attention.__all__,
     *convolution.__all__,
     *products.__all__,
     *losses.__all__,
+    *margins.__all__,
     *normalization.__all__,
     *pooling.__all__,
     *sampling.__all__,

@@ -11,6 +11,7 @@ from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.history import Op, op
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.nn.functional.activations import finished, softmax
+from funcgrad.torch.nn.functional.grids import cubic_weights, resampled, smooth_weights
 from funcgrad.torch.nn.operand import Operand
 from funcgrad.torch.operations.registry import FUNCTIONS
 
@@ -209,6 +210,22 @@ def _linear(x: Any, weights: tuple[Any, ...]) -> Any:
     return x
 
 
+_KERNELS = ("nearest", "linear", "bilinear", "bicubic", "trilinear", "nearest-exact")
+
+
+def require_mode(mode: str, antialias: bool, count: int) -> None:
+    """Raise NotImplementedError or ValueError for a mode that inputs of so many sizes do not have."""
+    if mode not in _KERNELS or (mode == "bicubic" and count != 2):
+        raise NotImplementedError(
+            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {count + 2}D) for the modes: "
+            f"{' | '.join(_KERNELS)} (got {mode})"
+        )
+    if antialias and (mode not in ("bilinear", "bicubic") or count != 2):
+        raise ValueError(
+            "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor"
+        )
+
+
 def interpolate(
     input: Operand,
     size: Any = None,
@@ -231,12 +248,7 @@ def interpolate(
             if size
             else "either size or scale_factor should be defined"
         )
-    if antialias or mode not in ("nearest", "nearest-exact", "linear", "bilinear", "trilinear"):
-        raise NotImplementedError(
-            f"funcgrad.torch does not support interpolate with mode={mode!r}, antialias={antialias}; use "
-            "nearest, "
-            "nearest-exact, linear, bilinear or trilinear without antialiasing"
-        )
+    require_mode(mode, antialias, len(sizes))
     if mode.startswith("nearest") and align_corners is not None:
         raise ValueError(
             "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic "
@@ -259,6 +271,15 @@ def interpolate(
             for n, m, f in zip(sizes, wanted, factors, strict=True)
         ]
         return apply(_nearest, (input,), (tuple(indices),))
+    if antialias or mode == "bicubic":
+        triples = zip(sizes, wanted, factors, strict=True)
+        align = bool(align_corners)
+        is_cubic = mode == "bicubic"
+        if antialias:
+            matrices = [smooth_weights(n, m, f, align, is_cubic) for n, m, f in triples]
+        else:
+            matrices = [cubic_weights(n, m, f, align) for n, m, f in triples]
+        return resampled(input, matrices, is_cubic, antialias)
     weights = [
         linear_weights(n, m, f, bool(align_corners)) for n, m, f in zip(sizes, wanted, factors, strict=True)
     ]

@@ -78,7 +78,7 @@ class Linear(Module):
     def forward(self, input: Tensor) -> Any:
         """The affine function of the last dimension."""
         parameters = self.__dict__["_parameters"]
-        if len(parameters) != 2:
+        if "weight" not in parameters or "bias" not in parameters:
             # A parameter has been replaced by a tensor that is computed.
             return F.linear(input, self.weight, self.bias)
         return F.linear(input, parameters["weight"], parameters["bias"])

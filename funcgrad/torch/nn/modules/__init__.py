@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from funcgrad.torch.nn.missing import missing
+from funcgrad.torch.nn.missing import elsewhere
 from funcgrad.torch.nn.modules import (
     activation,
     batchnorm,
@@ -78,5 +78,5 @@ __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
 
 
 def __getattr__(name: str) -> Any:
-    """What is not here says so by name."""
-    raise missing(__name__, name)
+    """Other classes of ``torch.nn``; what is not there says so by name."""
+    return elsewhere(__name__, name)

@@ -35,7 +35,7 @@ from funcgrad.torch.nn.layers.activations import (
     Threshold,
 )
 from funcgrad.torch.nn.layers.transformer import MultiheadAttention
-from funcgrad.torch.nn.missing import missing
+from funcgrad.torch.nn.missing import elsewhere
 
 __all__ = [
     "CELU",
@@ -71,5 +71,5 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """What is not here says so by name."""
-    raise missing(__name__, name)
+    """Other classes of ``torch.nn``; what is not there says so by name."""
+    return elsewhere(__name__, name)

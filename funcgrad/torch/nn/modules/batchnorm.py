@@ -6,7 +6,7 @@ from typing import Any
 
 from funcgrad.torch.nn.layers import normalization
 from funcgrad.torch.nn.layers.normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d
-from funcgrad.torch.nn.missing import missing
+from funcgrad.torch.nn.missing import elsewhere
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
 
@@ -15,5 +15,5 @@ _NormBase = normalization.Normalising
 
 
 def __getattr__(name: str) -> Any:
-    """What is not here says so by name."""
-    raise missing(__name__, name)
+    """Other classes of ``torch.nn``; what is not there says so by name."""
+    return elsewhere(__name__, name)

@@ -13,7 +13,7 @@ from funcgrad.torch.nn.layers.convolution import (
     ConvTranspose2d,
     ConvTranspose3d,
 )
-from funcgrad.torch.nn.missing import missing
+from funcgrad.torch.nn.missing import elsewhere
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
 
@@ -22,5 +22,5 @@ _ConvTransposeNd = convolution.Backward
 
 
 def __getattr__(name: str) -> Any:
-    """What is not here says so by name."""
-    raise missing(__name__, name)
+    """Other classes of ``torch.nn``; what is not there says so by name."""
+    return elsewhere(__name__, name)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from funcgrad.torch.nn.layers.linear import CosineSimilarity, PairwiseDistance
-from funcgrad.torch.nn.missing import missing
+from funcgrad.torch.nn.missing import elsewhere
 
 __all__ = ["CosineSimilarity", "PairwiseDistance"]
 
 
 def __getattr__(name: str) -> Any:
-    """What is not here says so by name."""
-    raise missing(__name__, name)
+    """Other classes of ``torch.nn``; what is not there says so by name."""
+    return elsewhere(__name__, name)

@@ -6,7 +6,7 @@ from typing import Any
 
 from funcgrad.torch.nn.layers import normalization
 from funcgrad.torch.nn.layers.normalization import InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
-from funcgrad.torch.nn.missing import missing
+from funcgrad.torch.nn.missing import elsewhere
 
 __all__ = ["InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"]
 
@@ -14,5 +14,5 @@ _InstanceNorm = normalization.InstanceNorm
 
 
 def __getattr__(name: str) -> Any:
-    """What is not here says so by name."""
-    raise missing(__name__, name)
+    """Other classes of ``torch.nn``; what is not there says so by name."""
+    return elsewhere(__name__, name)

@@ -25,7 +25,7 @@ from funcgrad.torch.nn.layers.losses import (
     SoftMarginLoss,
     TripletMarginLoss,
 )
-from funcgrad.torch.nn.missing import missing
+from funcgrad.torch.nn.missing import elsewhere
 
 __all__ = [
     "BCELoss",
@@ -53,5 +53,5 @@ _WeightedLoss = losses.Weighted
 
 
 def __getattr__(name: str) -> Any:
-    """What is not here says so by name."""
-    raise missing(__name__, name)
+    """Other classes of ``torch.nn``; what is not there says so by name."""
+    return elsewhere(__name__, name)

@@ -21,7 +21,7 @@ from funcgrad.torch.nn.layers.pooling import (
     ZeroPad2d,
     ZeroPad3d,
 )
-from funcgrad.torch.nn.missing import missing
+from funcgrad.torch.nn.missing import elsewhere
 
 __all__ = [
     "CircularPad1d",
@@ -43,5 +43,5 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """What is not here says so by name."""
-    raise missing(__name__, name)
+    """Other classes of ``torch.nn``; what is not there says so by name."""
+    return elsewhere(__name__, name)

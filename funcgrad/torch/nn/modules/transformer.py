@@ -11,7 +11,7 @@ from funcgrad.torch.nn.layers.transformer import (
     TransformerEncoder,
     TransformerEncoderLayer,
 )
-from funcgrad.torch.nn.missing import missing
+from funcgrad.torch.nn.missing import elsewhere
 
 __all__ = [
     "Transformer",
@@ -23,5 +23,5 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """What is not here says so by name."""
-    raise missing(__name__, name)
+    """Other classes of ``torch.nn``; what is not there says so by name."""
+    return elsewhere(__name__, name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from funcgrad.torch.nn.utils import rnn
+from funcgrad.torch.nn.utils import parametrizations, parametrize, rnn
 from funcgrad.torch.nn.utils.clipping import (
     clip_grad_norm,
     clip_grad_norm_,
@@ -10,6 +10,7 @@ from funcgrad.torch.nn.utils.clipping import (
     clip_grads_with_norm_,
     get_total_norm,
 )
+from funcgrad.torch.nn.utils.spectral_normalisation import remove_spectral_norm, spectral_norm
 from funcgrad.torch.nn.utils.vectors import parameters_to_vector, vector_to_parameters
 from funcgrad.torch.nn.utils.weight_normalisation import remove_weight_norm, weight_norm
 
@@ -20,8 +21,12 @@ __all__ = [
     "clip_grads_with_norm_",
     "get_total_norm",
     "parameters_to_vector",
+    "parametrizations",
+    "parametrize",
+    "remove_spectral_norm",
     "remove_weight_norm",
     "rnn",
+    "spectral_norm",
     "vector_to_parameters",
     "weight_norm",
 ]

@@ -1,0 +1,121 @@
+"""Layers that learn the size of their input from the first one.
+
+Their parameters are there from the beginning, without memory, so that an optimiser may hold them; the first
+call makes the layer that they stand for, gives them its memory, and changes the class.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from funcgrad.torch.core.tensor import own
+from funcgrad.torch.nn.layers import convolution, linear, normalization
+from funcgrad.torch.nn.module import Module
+from funcgrad.torch.nn.parameter import Parameter, UninitializedParameter
+
+__all__ = [
+    "LazyBatchNorm1d",
+    "LazyBatchNorm2d",
+    "LazyBatchNorm3d",
+    "LazyConv1d",
+    "LazyConv2d",
+    "LazyConv3d",
+    "LazyConvTranspose1d",
+    "LazyConvTranspose2d",
+    "LazyConvTranspose3d",
+    "LazyInstanceNorm1d",
+    "LazyInstanceNorm2d",
+    "LazyInstanceNorm3d",
+    "LazyLinear",
+]
+
+
+class Lazy(Module):
+    """What lazy layers share."""
+
+    cls_to_become: ClassVar[Any]
+    channels_at: ClassVar[int | None] = None
+    """The dimension of the input whose size is learnt; None for the one before the spatial dimensions."""
+    defaults: ClassVar[dict[str, Any]] = {}
+    """Options whose defaults differ from those of the layer."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+        kwargs = {**dict(list(self.defaults.items())[max(len(args) - 2, 0) :]), **kwargs}
+        self._given = (args, kwargs)
+        wants = (args[2] if len(args) > 2 else kwargs["affine"]) if self.defaults else True
+        for name in ("weight", "bias"):
+            if wants and not (name == "bias" and kwargs.get("bias", True) is False):
+                self.register_parameter(name, UninitializedParameter())
+            else:
+                self.register_parameter(name, None)
+
+    def has_uninitialized_params(self) -> bool:
+        """True: the first call has not been."""
+        return True
+
+    def initialize_parameters(self, input: Any) -> None:
+        """Become the layer for inputs like this one."""
+        args, kwargs = self._given
+        shape = input._value.shape
+        at = len(shape) - 1 - self._spatial() if self.channels_at is None else self.channels_at
+        made = self.cls_to_become(shape[at], *args, **kwargs)
+        for name, parameter in made._parameters.items():
+            held: Any = self._parameters.get(name)
+            if isinstance(held, UninitializedParameter) and parameter is not None:
+                held._value = own(parameter)
+                object.__setattr__(held, "__class__", Parameter)
+                made._parameters[name] = held
+        made.training = self.training
+        for name, value in made.__dict__.items():
+            if not name.endswith("_hooks"):
+                self.__dict__[name] = value
+        self.__dict__.pop("_given")
+        self.__class__ = self.cls_to_become
+
+    def _spatial(self) -> int:
+        """How many dimensions follow the channels."""
+        return int(type(self).__name__[-2])
+
+    def forward(self, input: Any) -> Any:
+        """The result of the layer, which is made now."""
+        self.initialize_parameters(input)
+        return self.forward(input)
+
+    def __repr__(self) -> str:
+        args, kwargs = self._given
+        shown = [*map(repr, args), *[f"{name}={value!r}" for name, value in kwargs.items()]]
+        return f"{type(self).__name__}({', '.join(['0', *shown])})"
+
+
+_OF_NORMS = {"affine": True, "track_running_stats": True}
+
+
+def _lazy(real: Any, at: int | None = None, is_norm: bool = False) -> Any:
+    name = f"Lazy{real.__name__}"
+    doc = f"`{real.__name__}`, which learns the size of its input from the first one."
+    members = {
+        "cls_to_become": real,
+        "channels_at": at,
+        "defaults": _OF_NORMS if is_norm else {},
+        "__doc__": doc,
+    }
+    return type(name, (Lazy,), {**members, "__module__": "funcgrad.torch.nn"})
+
+
+LazyLinear = _lazy(linear.Linear, -1)
+LazyConv1d, LazyConv2d, LazyConv3d = (
+    _lazy(real) for real in (convolution.Conv1d, convolution.Conv2d, convolution.Conv3d)
+)
+LazyConvTranspose1d, LazyConvTranspose2d, LazyConvTranspose3d = (
+    _lazy(real)
+    for real in (convolution.ConvTranspose1d, convolution.ConvTranspose2d, convolution.ConvTranspose3d)
+)
+LazyBatchNorm1d, LazyBatchNorm2d, LazyBatchNorm3d = (
+    _lazy(real, 1, True)
+    for real in (normalization.BatchNorm1d, normalization.BatchNorm2d, normalization.BatchNorm3d)
+)
+LazyInstanceNorm1d, LazyInstanceNorm2d, LazyInstanceNorm3d = (
+    _lazy(real, None, True)
+    for real in (normalization.InstanceNorm1d, normalization.InstanceNorm2d, normalization.InstanceNorm3d)
+)

@@ -1,0 +1,267 @@
+"""Optimisers whose step looks at a whole tensor, or averages: ASGD, Adafactor, Muon, SparseAdam."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from funcgrad.torch.core.tensor import Tensor, own, wrap
+from funcgrad.torch.optim.optimizer import Optimizer, StateDict, checked, evaluated, number
+
+__all__ = ["ASGD", "Adafactor", "Muon", "SparseAdam"]
+
+
+class _ByTensor(Optimizer):
+    """An optimiser whose step is a function of one parameter, its gradient and its state, on arrays."""
+
+    def update(self, group: dict[str, Any], state: StateDict, value: Any, g: Any) -> None:
+        """Change `value` and the state in place."""
+        raise NotImplementedError
+
+    def begin(self, group: dict[str, Any], value: Any) -> StateDict:
+        """The first state of a parameter."""
+        raise NotImplementedError
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change the parameters once; returns what the closure returned."""
+        loss = evaluated(closure)
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p._grad is not None:
+                    self._step_one(group, p)
+        return loss
+
+    def _step_one(self, group: dict[str, Any], p: Tensor) -> None:
+        value = own(p)
+        if value.dtype.kind != "f":
+            raise RuntimeError(f"{type(self).__name__} does not support complex parameters")
+        state = self.state[p]
+        if not state:
+            state.update(self.begin(group, value))
+        g = p._grad._value  # type: ignore[union-attr]
+        with np.errstate(all="ignore"):
+            self.update(group, state, value, -g if group["maximize"] else g)
+        p._version_box[0] += 1
+
+
+def _count(state: StateDict) -> int:
+    """One more step."""
+    state["step"]._value[...] += 1
+    return int(state["step"]._value)
+
+
+def _zero_steps() -> Tensor:
+    return wrap(np.array(0.0, np.float32))
+
+
+class ASGD(_ByTensor):
+    """Gradient descent that also averages the parameters (Polyak and Juditsky, 1992), in the state ``ax``."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-2,
+        lambd: float = 1e-4,
+        alpha: float = 0.75,
+        t0: float = 1e6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        checked(learning_rate=(lr, lr >= 0.0), weight_decay_value=(weight_decay, weight_decay >= 0.0))
+        super().__init__(
+            params,
+            {
+                "lr": lr,
+                "lambd": lambd,
+                "alpha": alpha,
+                "t0": t0,
+                "weight_decay": weight_decay,
+                "foreach": foreach,
+                "maximize": maximize,
+                "differentiable": differentiable,
+                "capturable": capturable,
+            },
+        )
+
+    def begin(self, group: dict[str, Any], value: Any) -> StateDict:
+        return {
+            "step": _zero_steps(),
+            "eta": wrap(np.array(number(group["lr"]), np.float32)),
+            "mu": wrap(np.array(1.0, np.float32)),
+            "ax": wrap(np.zeros_like(value)),
+        }
+
+    def update(self, group: dict[str, Any], state: StateDict, value: Any, g: Any) -> None:
+        step = _count(state)
+        lr, eta, mu = number(group["lr"]), state["eta"]._value, state["mu"]._value
+        g = g + group["weight_decay"] * value if group["weight_decay"] else g
+        value *= 1 - group["lambd"] * eta.item()
+        value -= eta.item() * g
+        mean = state["ax"]._value
+        if mu.item() != 1:
+            mean += (value - mean) * mu.item()
+        else:
+            mean[...] = value
+        eta[...] = lr / (1 + group["lambd"] * lr * step) ** group["alpha"]
+        mu[...] = 1 / max(1, step - group["t0"])
+
+
+class Adafactor(_ByTensor):
+    """Adam with second moments of rows and columns only (Shazeer and Stern, 2018)."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-2,
+        beta2_decay: float = -0.8,
+        eps: tuple[float | None, float] = (None, 1e-3),
+        d: float = 1.0,
+        weight_decay: float = 0.0,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+    ) -> None:
+        checked(
+            learning_rate=(lr, lr >= 0.0),
+            beta2_decay=(beta2_decay, beta2_decay <= 0.0),
+            weight_decay_value=(weight_decay, weight_decay >= 0.0),
+        )
+        super().__init__(
+            params,
+            {
+                "lr": lr,
+                "beta2_decay": beta2_decay,
+                "eps": eps,
+                "d": d,
+                "weight_decay": weight_decay,
+                "foreach": foreach,
+                "maximize": maximize,
+            },
+        )
+
+    def begin(self, group: dict[str, Any], value: Any) -> StateDict:
+        if value.ndim < 2:
+            return {"step": _zero_steps(), "variance": wrap(np.zeros_like(value))}
+        return {
+            "step": _zero_steps(),
+            "row_var": wrap(np.zeros((*value.shape[:-1], 1), value.dtype)),
+            "col_var": wrap(np.zeros((*value.shape[:-2], 1, value.shape[-1]), value.dtype)),
+        }
+
+    def update(self, group: dict[str, Any], state: StateDict, value: Any, g: Any) -> None:
+        step = _count(state)
+        lr, (eps1, eps2) = number(group["lr"]), group["eps"]
+        eps1 = float(np.finfo(value.dtype).eps) if eps1 is None else eps1
+        share = step ** group["beta2_decay"]
+        size = max(eps2, float(np.linalg.norm(value)) / value.size**0.5) * min(lr, step**-0.5)
+        if group["weight_decay"]:
+            value *= 1 - lr * group["weight_decay"]
+        square = g * g
+        if value.ndim < 2:
+            variance = state["variance"]._value
+            variance += share * (square - variance)
+        else:
+            rows, columns = state["row_var"]._value, state["col_var"]._value
+            rows += share * (square.mean(-1, keepdims=True) - rows)
+            columns += share * (square.mean(-2, keepdims=True) - columns)
+            variance = rows @ columns / np.maximum(rows.mean(-2, keepdims=True), eps1)
+        change = g / np.sqrt(np.maximum(variance, eps1 * eps1))
+        most = max(1.0, float(np.linalg.norm(change)) / (value.size**0.5 * group["d"]))
+        value += change * (-size / most)
+
+
+class Muon(_ByTensor):
+    """Momentum of matrices made nearly orthogonal (Jordan and others, 2024); PyTorch's is in bfloat16."""
+
+    coefficients: ClassVar[tuple[float, float, float]] = (3.4445, -4.7750, 2.0315)
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-3,
+        weight_decay: float = 0.1,
+        momentum: float = 0.95,
+        nesterov: bool = True,
+        ns_coefficients: tuple[float, float, float] = coefficients,
+        eps: float = 1e-7,
+        ns_steps: int = 5,
+        adjust_lr_fn: str | None = None,
+    ) -> None:
+        checked(
+            learning_rate=(lr, lr >= 0.0),
+            momentum_value=(momentum, momentum >= 0.0),
+            weight_decay_value=(weight_decay, weight_decay >= 0.0),
+        )
+        if adjust_lr_fn not in (None, "original", "match_rms_adamw"):
+            raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
+        super().__init__(
+            params,
+            {
+                "lr": lr,
+                "weight_decay": weight_decay,
+                "momentum": momentum,
+                "nesterov": nesterov,
+                "ns_coefficients": ns_coefficients,
+                "eps": eps,
+                "ns_steps": ns_steps,
+                "adjust_lr_fn": adjust_lr_fn,
+                "maximize": False,
+            },
+        )
+        for group in self.param_groups:
+            for p in group["params"]:
+                if len(p._value.shape) != 2:
+                    raise ValueError(
+                        "Muon only supports 2D parameters whereas we found a parameter with size: "
+                        f"{tuple(p._value.shape)}"
+                    )
+
+    def begin(self, group: dict[str, Any], value: Any) -> StateDict:
+        return {"momentum_buffer": wrap(np.zeros_like(value))}
+
+    def update(self, group: dict[str, Any], state: StateDict, value: Any, g: Any) -> None:
+        momentum, lr = group["momentum"], number(group["lr"])
+        buffer = state["momentum_buffer"]._value
+        buffer += (g - buffer) * (1 - momentum)
+        change = orthogonalised(g + (buffer - g) * momentum if group["nesterov"] else buffer, group)
+        rows, columns = value.shape
+        if group["adjust_lr_fn"] == "match_rms_adamw":
+            rate = lr * 0.2 * max(rows, columns) ** 0.5
+        else:
+            rate = lr * max(1, rows / columns) ** 0.5
+        value *= 1 - lr * group["weight_decay"]
+        value -= rate * change
+
+
+def orthogonalised(g: Any, group: dict[str, Any]) -> Any:
+    """The nearest orthogonal matrix, roughly: some steps of Newton and Schulz's iteration."""
+    a, b, c = group["ns_coefficients"]
+    x = g.T if g.shape[0] > g.shape[1] else g
+    x = x / max(float(np.linalg.norm(x)), group["eps"])
+    for _ in range(group["ns_steps"]):
+        gram = x @ x.T
+        x = a * x + (b * gram + c * gram @ gram) @ x
+    return x.T if g.shape[0] > g.shape[1] else x
+
+
+class SparseAdam(_ByTensor):
+    """Adam for sparse gradients, which do not exist here: dense ones are refused, as in PyTorch."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        maximize: bool = False,
+    ) -> None:
+        checked(learning_rate=(lr, lr > 0.0), epsilon_value=(eps, eps > 0.0))
+        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
+
+    def begin(self, group: dict[str, Any], value: Any) -> StateDict:
+        raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")
