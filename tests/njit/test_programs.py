@@ -54,3 +54,10 @@ def test_a_traced_function_may_call_one(case: Case) -> None:
     expected = np.cos(machine_code(case)) * 2.0 * np.asarray(fg.grad(function, argnum)(*args))
     np.testing.assert_allclose(fg.grad(calling)(x), expected, rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(fg.jit(calling)(x), np.sin(machine_code(case)), rtol=1e-9, atol=1e-10)
+
+
+def test_explain_names_the_lines_of_the_source() -> None:
+    function, args, _ = CASES[1]
+    first = function.py_func.__code__.co_firstlineno
+    report = fg.explain(fg.grad(function))(*args).statements
+    assert any(line.startswith(f"programs.py:{first + 4} ") for line in report), report

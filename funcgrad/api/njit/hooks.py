@@ -63,9 +63,9 @@ class NjitHooks(Hooks):
         """``x[index]``"""
         return widened(super().item(x, index))
 
-    def for_(self, iterable: Any, body: Callable[..., Any], *others: Any) -> None:
-        """``for item in iterable``"""
-        super().for_(with_wide_items(iterable), body, *others)
+    def gone_over(self, iterable: Any) -> Any:
+        """What a ``for`` goes over."""
+        return with_wide_items(iterable)
 
 
 def instead_of(function: Any) -> Any:

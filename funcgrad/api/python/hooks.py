@@ -260,6 +260,7 @@ class Hooks:
         after: Sequence[str],
     ) -> None:
         """``for item in iterable: body(item)``, while ``goes_on()``"""
+        iterable = self.gone_over(iterable)
         if not items.recordable_items(iterable):
             gone_through(iterable)
             for item in iterable:
@@ -275,6 +276,10 @@ class Hooks:
             self.note(body, loop.line, f"a loop of a traced number of trips that carries {listed(carried)}")
         else:
             self._count_up_to(loop, iterable, length, goes_on)
+
+    def gone_over(self, iterable: Any) -> Any:
+        """What a ``for`` goes over."""
+        return iterable
 
     def _still(self, goes_on: Block) -> bool:
         return bool(goes_on())
