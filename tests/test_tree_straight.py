@@ -28,6 +28,10 @@ TREES = [
     ((Model(1.0, (2.0,)), None, []), {}),
     (({1: 1.0, 2: 2.0},), {"z": {}, "a": [1.0]}),
     (((),), {}),
+    (([float(k) for k in range(12)],), {}),
+    ((1.0, {f"p{k}": float(k) for k in range(12)}, [2.0, tuple(range(20, 31))]), {"a": 0.5}),
+    (tuple(range(15)), {}),
+    (({"rows": [{f"q{k}": k + j for k in range(9)} for j in range(3)]}, Point(*[1.0, [*range(9)]])), {}),
 ]
 
 
@@ -56,6 +60,23 @@ def test_leaves_go_in_the_order_of_flatten(given: Any) -> None:
 def test_another_structure_is_left_to_others(other: Any) -> None:
     structure = fg.tree.structure((({"w": 0, "b": 0},), {}))
     call = straight_call(lambda b, w: (b, w), structure, fg.tree.structure((0, 0)))
+    assert call is not None
+    assert call(*other) is NotImplemented
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        (([0.0] * 11, {f"p{k}": 0.0 for k in range(12)}), {}),
+        (([0.0] * 12, {f"q{k}": 0.0 for k in range(12)}), {}),
+        (([0.0] * 12, {f"p{k}": 0.0 for k in range(13)}), {}),
+        (((0.0,) * 12, {f"p{k}": 0.0 for k in range(12)}), {}),
+    ],
+    ids=repr,
+)
+def test_another_structure_of_many_leaves_is_left_to_others(other: Any) -> None:
+    structure = fg.tree.structure((([0.0] * 12, {f"p{k}": 0.0 for k in range(12)}), {}))
+    call = straight_call(lambda *x: x, structure, fg.tree.structure((0,) * 24))
     assert call is not None
     assert call(*other) is NotImplemented
 

@@ -6,7 +6,8 @@ is written here takes a tree only when it has exactly the structure that it was 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from funcgrad.tree.nodes import (
@@ -19,6 +20,9 @@ from funcgrad.tree.nodes import (
     NoneNode,
 )
 from funcgrad.tree.treedef import LEAF, TreeDef
+
+FEW = 8
+"""Leaves of one container that are faster one by one."""
 
 MOST_LEAVES = 2000
 """Leaves beyond which nobody waits for a microsecond."""
@@ -46,13 +50,18 @@ def straight_call(call: Callable[..., Any], arguments: TreeDef, result: TreeDef)
     return writer.function(result)
 
 
+def is_row(children: Sequence[TreeDef]) -> bool:
+    """Whether children are many leaves, and nothing else: they are handed on together."""
+    return len(children) > FEW and all(child is LEAF for child in children)
+
+
 class _Writer:
     """Collects the lines of one function, the names of its leaves, and the objects that it uses."""
 
     def __init__(self, call: Callable[..., Any]) -> None:
         self.lines: list[str] = []
         self.leaves: list[str] = []
-        self.names = 0
+        self.names = self.made_leaves = self.rows = 0
         self.objects: dict[str, Any] = {"call": call}
 
     def named(self, thing: Any) -> str:
@@ -91,6 +100,9 @@ class _Writer:
         self.refuse(f"type({name}) is not {self.named(node_type.cls)}{length}")
         if not children:
             return True
+        if is_row(children):
+            self.leaves.append(f"*{name}")
+            return True
         parts = [f"{name}_{k}" for k in range(len(children))]
         self.lines.append(f"{', '.join(parts)}, = {name}")
         return self.all_taken(children, parts)
@@ -104,6 +116,11 @@ class _Writer:
         if any(type(key) not in _PLAIN_KEYS for key in aux):
             return False
         self.refuse(f"type({name}) is not dict or len({name}) != {len(children)}")
+        if is_row(children):
+            self.names += 1
+            self.lines.append(f"t{self.names} = {self.named(itemgetter(*aux))}({name})")
+            self.leaves.append(f"*t{self.names}")
+            return True
         return self.all_taken(children, [f"{name}[{key!r}]" for key in aux])
 
     def record(self, node_type: NodeType, aux: Any, children: list[TreeDef], name: str) -> bool:
@@ -121,9 +138,12 @@ class _Writer:
     def made(self, treedef: TreeDef, leaves: list[str]) -> str:
         """The expression of a tree; takes its leaves from the front of `leaves`."""
         if treedef is LEAF:
+            self.made_leaves += 1
             return leaves.pop(0)
         node_type = treedef.node_type
         assert node_type is not None
+        if is_row(treedef.children()) and node_type in (TUPLE, LIST, DICT):
+            return self.made_row(node_type, treedef, leaves)
         parts = [self.made(child, leaves) for child in treedef.children()]
         if node_type is TUPLE:
             return f"({''.join(part + ', ' for part in parts)})"
@@ -136,10 +156,23 @@ class _Writer:
         inside = f"({''.join(part + ', ' for part in parts)})"
         return f"{self.named(node_type.unflatten)}({self.named(treedef.aux)}, {inside})"
 
+    def made_row(self, node_type: NodeType, treedef: TreeDef, leaves: list[str]) -> str:
+        """The expression of a container of many leaves, which takes them out of the results together."""
+        self.rows += 1
+        first, self.made_leaves = self.made_leaves, self.made_leaves + treedef.num_leaves
+        del leaves[: treedef.num_leaves]
+        part = f"out[{first}:{self.made_leaves}]"
+        if node_type is DICT:
+            return f"{self.named(dict)}({self.named(zip)}({self.named(tuple(treedef.aux))}, {part}))"
+        return part if node_type is TUPLE else f"[*{part}]"
+
     def function(self, result: TreeDef) -> Callable[..., Any]:
         """The function of all that was taken, which makes a tree of what `call` returns."""
         names = [f"r{k}" for k in range(result.num_leaves)]
         expression = self.made(result, list(names))
+        if self.rows:
+            self.made_leaves = 0
+            expression, names = self.made(result, [f"out[{k}]" for k in range(len(names))]), []
         lines = ["def straight(args, kwargs):", "    try:", *[f"        {line}" for line in self.lines]]
         lines += ["    except (KeyError, AttributeError):", "        return NotImplemented"]
         lines += [
