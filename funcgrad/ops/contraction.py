@@ -7,6 +7,7 @@ them is planned in `matmul_plan`, what their subscripts say is read in `labelled
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
@@ -26,7 +27,7 @@ from funcgrad.ops.labelled import (
     recipe,
 )
 from funcgrad.ops.matmul_plan import Plan, plan
-from funcgrad.ops.structure import Broadcast, aval, broadcast, permute, reduce_sum, shape_of
+from funcgrad.ops.structure import Broadcast, aval, broadcast, permute, real_products, reduce_sum, shape_of
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, booleans, fixed, integers, normal
 from funcgrad.tracing.tracer import Tracer
@@ -69,6 +70,12 @@ class DotGeneral(Primitive):
     def plan(self, x_shape: Shape, y_shape: Shape, dtype: np.dtype[Any]) -> Plan:
         """How NumPy computes it."""
         return plan(self.labels.contracting, self.labels.batch, x_shape, y_shape, dtype.kind)
+
+    def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
+        sizes: dict[str, int] = {}
+        for x, names in zip(inputs, (self.labels.x, self.labels.y), strict=True):
+            sizes.update(zip(names, x.shape, strict=True))
+        return 2.0 * math.prod(sizes.values()) * real_products(outputs[0])
 
     def evaluate(self, *values: Any) -> Any:
         x, y = values

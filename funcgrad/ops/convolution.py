@@ -7,6 +7,7 @@ stands in `convolution_plan`; what users call, in `funcgrad.nn`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -19,7 +20,7 @@ from funcgrad.ops.contraction import finite
 from funcgrad.ops.convolution_plan import Geometry, Ints, Pairs, convolved, dilated
 from funcgrad.ops.families import added
 from funcgrad.ops.movement import flip
-from funcgrad.ops.structure import aval, permute, reshape, shape_of
+from funcgrad.ops.structure import aval, permute, real_products, reshape, shape_of
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed, normal
 
@@ -63,6 +64,9 @@ class Convolution(Primitive):
         if any(step < 1 for step in steps):
             raise ShapeError(f"{self.name} of {x} and {w}: strides and dilations must be at least 1")
         return Aval((*x.shape[:2], w.shape[1], *self.geometry.positions(x.shape[3:], w.shape[3:])), x.dtype)
+
+    def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
+        return 2.0 * outputs[0].size * math.prod(inputs[1].shape[2:]) * real_products(outputs[0])
 
     def evaluate(self, *values: Any) -> Any:
         return convolved(self.geometry, *values)

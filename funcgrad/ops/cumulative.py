@@ -55,6 +55,9 @@ class Cumulative(Primitive):
             raise DtypeError(f"{self.name} of {x}: cast booleans to integers first")
         return x.strong
 
+    def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
+        return float(self.cost * inputs[0].size)
+
     def evaluate(self, *values: Any) -> Any:
         x = values[0]
         if not self.reverse:
@@ -219,6 +222,9 @@ class LinearRecurrence(Primitive):
     def factors_shape(self, shape: Shape) -> Shape:
         """The shape of the factors that go with terms of a shape."""
         return (*shape[: self.axis], max(shape[self.axis] - 1, 0), *shape[self.axis + 1 :])
+
+    def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
+        return 2.0 * outputs[0].size
 
     def evaluate(self, *values: Any) -> Any:
         factors, terms = [np.moveaxis(x, self.axis, 0) for x in values]

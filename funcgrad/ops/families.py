@@ -127,6 +127,9 @@ class Pointwise(Primitive):
             )
         return Aval(shape, dtypes[-1], self.keeps_weak and all(x.weak for x in avals))
 
+    def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
+        return float(self.cost * outputs[0].size)
+
     def evaluate(self, *values: Any) -> Any:
         return self.ufunc(*values)
 

@@ -86,6 +86,11 @@ class Transform(LinearUnary):
     inverse: bool
     norm: str
 
+    def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
+        axes = self.params["axes"] if "axes" in self.params else (self.params["axis"],)
+        larger = inputs[0] if inputs[0].size > outputs[0].size else outputs[0]
+        return 5.0 * larger.size * math.log2(max(math.prod([larger.shape[a] for a in axes]), 2))
+
     def factor(self, size: int) -> float:
         """What the sum is multiplied with."""
         if self.norm == "ortho":

@@ -153,6 +153,9 @@ class Scatter(Indexed):
             raise DtypeError(f"scatter of {updates} must be cast to the dtype of {x} first")
         return x.strong
 
+    def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
+        return float(inputs[1].size)
+
     def evaluate(self, *values: Any) -> Any:
         return self.evaluate_over(values[0].copy(), *values[1:])
 

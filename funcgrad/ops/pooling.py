@@ -49,6 +49,9 @@ class WindowArgMax(Primitive):
                 raise ShapeError(f"{self.name} of {x}: a window of {self.window} lies in the padding alone")
         return Aval((*x.shape[: x.ndim - ndim], *positions), np.dtype(np.intp))
 
+    def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
+        return float(outputs[0].size * math.prod(self.window))
+
     def evaluate(self, *values: Any) -> Any:
         (x,) = values
         ndim = len(self.window)

@@ -73,6 +73,9 @@ class Drawn(Primitive):
         """What one key draws."""
         raise NotImplementedError(f"{self.name}: drawn")
 
+    def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
+        return 50.0 * outputs[0].size
+
     def evaluate(self, *values: Any) -> Any:
         keys, *rest = values
         prefix = keys.shape[:-1]

@@ -308,6 +308,9 @@ class ArgExtreme(Primitive):
             raise ShapeError(f"attempt to get {self.name} of an empty sequence: {x} along axis {self.axis}")
         return Aval(reduced_shape(x, (self.axis,)), np.dtype(np.intp))
 
+    def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
+        return float(self.cost * inputs[0].size)
+
     def evaluate(self, *values: Any) -> Any:
         return self.function(values[0], axis=self.axis)
 

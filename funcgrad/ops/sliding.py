@@ -41,6 +41,9 @@ class Sliding(Primitive):
             raise ShapeError(f"{self.name} of {x} and {y}: it needs vectors, or equally many of them")
         return x.with_shape((*x.shape[:-1], self.length(x.shape[-1], y.shape[-1]))).strong
 
+    def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
+        return 2.0 * outputs[0].size * min([x.size for x in inputs])
+
     def evaluate(self, *values: Any) -> Any:
         x, y = values
         if x.ndim == 1:

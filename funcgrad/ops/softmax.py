@@ -28,6 +28,7 @@ class Exponential(Reduction):
     """What the three share: real floating-point input, and samples."""
 
     kinds = "f"
+    cost = 18
 
     def check(self, x: Aval) -> None:
         """Raise unless the input is real and has the axes."""

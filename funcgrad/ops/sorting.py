@@ -31,6 +31,10 @@ class Ordering(Primitive):
     kinds: ClassVar[str] = "fc"
     axis: int
 
+    def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
+        x = inputs[0]
+        return x.size * math.log2(max(x.shape[self.axis] if x.ndim else x.size, 2))
+
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
         return type(self)(self.axis + 1).bind(inputs[0]), True
 
@@ -137,6 +141,10 @@ class SearchSorted(Primitive):
         if self.side not in ("left", "right"):
             raise SearchSideError(f"search side must be 'left' or 'right' (got {self.side!r})")
         return Aval(values.shape, np.dtype(np.intp))
+
+    def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
+        table, sought = inputs
+        return sought.size * math.log2(max(table.shape[-1] if table.ndim else 1, 2))
 
     def evaluate(self, *values: Any) -> Any:
         rows, wanted = values
@@ -293,6 +301,9 @@ class AddAlongAxis(AlongAxis):
         if part.dtype != x.dtype:
             raise DtypeError(f"{self.name}: {part} must be cast to the dtype of {x} first")
         return x.strong
+
+    def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
+        return float(inputs[1].size)
 
     def evaluate(self, *values: Any) -> Any:
         return self.evaluate_over(values[0].copy(), *values[1:])

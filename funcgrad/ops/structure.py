@@ -287,6 +287,9 @@ class Reduction(Primitive):
     axes: tuple[int, ...]
     kinds: ClassVar[str] = "fc"
 
+    def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
+        return float(self.cost * inputs[0].size)
+
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
         return type(self)(tuple(a + 1 for a in self.axes)).bind(*inputs), True
 
@@ -362,6 +365,11 @@ class ReduceSum(Reduction, LinearUnary):
     @classmethod
     def error_samples(cls) -> Sequence[Any]:
         return (ErrorSample(normal(3), params={"axes": (1,)}, words="axes", error=ShapeError),)
+
+
+def real_products(x: Aval) -> int:
+    """How many products of real numbers one of elements of this type takes."""
+    return 4 if x.dtype.kind == "c" else 1
 
 
 def reduced_shape(x: Aval, axes: tuple[int, ...]) -> Shape:

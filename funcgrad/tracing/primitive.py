@@ -109,7 +109,7 @@ class Primitive:
     native: Native = ""
     """Element by element: what kernels compute for one; empty where they have no words for it."""
     cost: ClassVar[int] = 1
-    """Element by element: how many additions one takes the time of, roughly."""
+    """How many additions an element takes the time of, roughly."""
     fold: ClassVar[Fold | None] = None
     """How elements along axes are combined, of which kernels make their loops; see `funcgrad.ops.folds`."""
 
@@ -280,6 +280,10 @@ class Primitive:
     def native_form(self) -> Native:
         """`native`, where it does not depend on parameters."""
         return self.native
+
+    def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
+        """Arithmetic operations, in additions that take the same time; none for what only moves elements."""
+        return 0.0
 
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
         """Results with batch axis 0 where `batched`, and which of them are batched."""

@@ -2,8 +2,8 @@
 
 ``python tests/laws/kernel_texts.py write FOLDER`` writes a file for each primitive: the kernels of its
 samples, of their gradients, and of both in batches, with the reasons where there is none.
-``... compare REVISION`` writes those of another revision and of what stands here, and shows the difference;
-it exits with 1 if there is one.
+``... compare REVISION`` writes those of where the branch left another revision and of what stands here, and
+shows the difference; it exits with 1 if there is one.
 """
 
 from __future__ import annotations
@@ -104,10 +104,12 @@ def write(folder: Path) -> None:
 
 
 def compare(revision: str) -> int:
-    """Show where the texts of a revision and of this working tree differ; 1 if they do."""
+    """Show where this working tree differs from where its branch left a revision; 1 if it does."""
+    command = ["git", "merge-base", revision, "HEAD"]
+    base = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
     with tempfile.TemporaryDirectory() as made:
         there = Path(made, "checkout")
-        subprocess.run(["git", "worktree", "add", "-q", "--detach", there, revision], cwd=ROOT, check=True)
+        subprocess.run(["git", "worktree", "add", "-q", "--detach", there, base], cwd=ROOT, check=True)
         try:
             for name, root in (("before", there), ("after", ROOT)):
                 script = root / "tests/laws/kernel_texts.py"

@@ -52,6 +52,7 @@ class Det(OnStacks):
     """The determinant of each square matrix."""
 
     name = "det"
+    cubic = 2 / 3
 
     def infer(self, *avals: Aval) -> Aval:
         (a,) = avals
@@ -84,6 +85,7 @@ class DetWithCofactors(OnStacks):
     """The determinant of each square matrix, and the matrix of its derivatives by the elements."""
 
     name = "det_with_cofactors"
+    cubic = 2.0
     multiple = True
 
     def infer(self, *avals: Aval) -> tuple[Aval, ...]:
@@ -115,6 +117,7 @@ class CofactorsAlong(OnStacks):
     """The derivative of the matrix of cofactors along another matrix, in which it is linear."""
 
     name = "cofactors_along"
+    cubic = 2.0
 
     def infer(self, *avals: Aval) -> Aval:
         a, e = avals
@@ -260,6 +263,7 @@ class SlogDet(OnStacks):
     """The sign (or phase) of each determinant, and the logarithm of its magnitude."""
 
     name = "slogdet"
+    cubic = 2 / 3
     multiple = True
     parameters: ClassVar[tuple[str, ...]] = ()
 

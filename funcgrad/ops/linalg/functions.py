@@ -32,6 +32,7 @@ class MatrixFunction(OnStacks):
     """``f(a)``, or with further inputs its derivative along each of them, in any order; ``f`` is SciPy's."""
 
     name = "matrix_function"
+    cubic = 25.0
     parameters: ClassVar[tuple[str, ...]] = ("function",)
     function: str
 

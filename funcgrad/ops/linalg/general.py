@@ -76,6 +76,7 @@ class Eig(OnStacks):
     """Complex eigenvalues, in LAPACK's order, and eigenvectors (columns) of square matrices."""
 
     name = "eig"
+    cubic = 25.0
     multiple = True
 
     def infer(self, *avals: Aval) -> tuple[Aval, ...]:
@@ -129,6 +130,7 @@ class Eigvals(OnStacks):
     """The complex eigenvalues of square matrices."""
 
     name = "eigvals"
+    cubic = 10.0
 
     def infer(self, *avals: Aval) -> Aval:
         (a,) = avals

@@ -35,6 +35,7 @@ class Lu(OnStacks):
     """Both factors in one matrix, without the ones of ``l``, and LAPACK's pivots."""
 
     name = "lu"
+    cubic = 2 / 3
     multiple = True
 
     def infer(self, *avals: Aval) -> tuple[Aval, ...]:

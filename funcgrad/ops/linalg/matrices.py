@@ -7,6 +7,7 @@ of primitives that take stacks.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -17,7 +18,7 @@ from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ops import contraction
 from funcgrad.ops.arithmetic import add, mul, sub
 from funcgrad.ops.complexes import conj
-from funcgrad.ops.structure import LinearUnary, aval, broadcast, permute, reshape, shape_of
+from funcgrad.ops.structure import LinearUnary, aval, broadcast, permute, real_products, reshape, shape_of
 from funcgrad.tracing.guarded import evaluated_if_guarded
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, normal
@@ -29,6 +30,12 @@ class OnStacks(Primitive):
     """A primitive whose inputs all have the axes of one stack first, and so have its results."""
 
     kinds: ClassVar[str] = "fc"
+    cubic: ClassVar[float] = 0.0
+    """Operations over ``m n min(m, n)``, by LAPACK's algorithm."""
+
+    def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
+        *batch, m, n = (1, 1, *inputs[0].shape)
+        return self.cubic * math.prod(batch) * m * n * min(m, n) * real_products(outputs[0])
 
     def bind(self, *inputs: Any) -> Any:
         """As of every primitive; where the user waits for a LinAlgError, it is raised now."""

@@ -41,6 +41,7 @@ class Qr(OnStacks):
     """
 
     name = "qr"
+    cubic = 8 / 3
     multiple = True
     parameters: ClassVar[tuple[str, ...]] = ("complete",)
     complete: bool

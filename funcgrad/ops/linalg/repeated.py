@@ -80,6 +80,7 @@ class EighWithCoupling(OnStacks):
     """Eigenvalues and eigenvectors as `eigh`, and the coupling within repeated eigenvalues, which is zero."""
 
     name = "eigh_with_coupling"
+    cubic = 9.0
     parameters = ("upper",)
     upper: bool
     multiple = True

@@ -37,6 +37,7 @@ class Schur(OnStacks):
     """Upper triangular ``t`` and unitary ``z`` with ``z @ t @ z^H == a``, of the dtype of ``a``."""
 
     name = "schur"
+    cubic = 25.0
     multiple = True
 
     def infer(self, *avals: Aval) -> tuple[Aval, ...]:
@@ -86,6 +87,7 @@ class SchurTurn(OnStacks):
     """
 
     name = "schur_turn"
+    cubic = 25.0
     parameters: ClassVar[tuple[str, ...]] = ("transposed",)
     transposed: bool
 

@@ -109,6 +109,7 @@ class Svd(OnStacks):
     """``u``, descending ``s``, ``vh`` with ``u @ diag(s) @ vh == a``; ``full`` makes both matrices square."""
 
     name = "svd"
+    cubic = 20.0
     multiple = True
     splits = True
     parameters: ClassVar[tuple[str, ...]] = ("full",)
@@ -213,6 +214,7 @@ class Svdvals(OnStacks):
     """The singular values, descending."""
 
     name = "svdvals"
+    cubic = 8 / 3
 
     def infer(self, *avals: Aval) -> Aval:
         (a,) = avals
@@ -243,6 +245,7 @@ class Pinv(OnStacks):
     """
 
     name = "pinv"
+    cubic = 22.0
     parameters: ClassVar[tuple[str, ...]] = ("rcond",)
     rcond: float
 

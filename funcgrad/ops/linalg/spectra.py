@@ -137,6 +137,7 @@ class Eigh(OnStacks):
     """
 
     name = "eigh"
+    cubic = 9.0
     parameters = ("upper",)
     upper: bool
     multiple = True
@@ -171,6 +172,7 @@ class Eigvalsh(OnStacks):
     """The eigenvalues of `eigh`."""
 
     name = "eigvalsh"
+    cubic = 4 / 3
     parameters = ("upper",)
     upper: bool
 

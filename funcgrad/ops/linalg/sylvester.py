@@ -33,6 +33,7 @@ class SolveSylvester(OnStacks):
     """``x`` with ``a @ x + x @ b == q``; there is one where no eigenvalue of ``a`` is minus one of ``b``."""
 
     name = "solve_sylvester"
+    cubic = 60.0
 
     def infer(self, *avals: Aval) -> Aval:
         a, b, q = avals
@@ -85,6 +86,7 @@ class PolarFactor(OnStacks):
     """``u`` with orthonormal columns and ``u @ p == a`` for a positive ``p``; no more columns than rows."""
 
     name = "polar_factor"
+    cubic = 22.0
 
     def infer(self, *avals: Aval) -> Aval:
         (a,) = avals

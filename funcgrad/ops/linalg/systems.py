@@ -19,7 +19,7 @@ from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ops.arithmetic import neg, sub
 from funcgrad.ops.linalg import tiny
 from funcgrad.ops.linalg.matrices import OnStacks, applied, check_matrices, flipped, product, refusals
-from funcgrad.ops.structure import permute, reshape, shape_of
+from funcgrad.ops.structure import permute, real_products, reshape, shape_of
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import Draw, ErrorSample, Sample, normal
 
@@ -71,6 +71,7 @@ class LuFactors(OnStacks):
     """
 
     name = "lu_factors"
+    cubic = 2 / 3
     multiple = True
     aliases = True
 
@@ -129,6 +130,9 @@ class SolveFactored(OnStacks):
         if factors.shape != a.shape or pivots.shape != a.shape[:-1]:
             raise ShapeError(f"{self.name} of {a}: the factors {factors} and {pivots} are of another matrix")
         return Aval(b.shape, b.dtype)
+
+    def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
+        return 2.0 * inputs[0].shape[-1] * outputs[0].size * real_products(outputs[0])
 
     def evaluate(self, *values: Any) -> Any:
         a, factors, pivots, b = values
@@ -239,6 +243,7 @@ class Inv(OnStacks):
     """The inverse of each square matrix."""
 
     name = "inv"
+    cubic = 2.0
 
     def infer(self, *avals: Aval) -> Aval:
         check_matrices(self.name, avals[0], square=True)

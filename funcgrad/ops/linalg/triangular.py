@@ -31,6 +31,7 @@ from funcgrad.ops.linalg.systems import (
     columns_together,
     well_conditioned,
 )
+from funcgrad.ops.structure import real_products
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import ErrorSample, Sample, normal
 
@@ -54,6 +55,9 @@ class TriangularSolve(OnStacks):
         a, b = avals
         check_right_hand_sides(self.name, a, b)
         return b.strong
+
+    def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
+        return float(inputs[0].shape[-1]) * outputs[0].size * real_products(outputs[0])
 
     def evaluate(self, *values: Any) -> Any:
         a, b = values
@@ -142,6 +146,7 @@ class Cholesky(OnStacks):
     """
 
     name = "cholesky"
+    cubic = 1 / 3
 
     def infer(self, *avals: Aval) -> Aval:
         check_matrices(self.name, avals[0], square=True)

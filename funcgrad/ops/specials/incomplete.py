@@ -61,6 +61,7 @@ class GammaincByParameter(ByParameters):
     """The derivative of ``gammainc(a, x)`` by a, ``orders`` times."""
 
     name = "gammainc_by_parameter"
+    cost = 40
 
     @property
     def ufunc(self) -> Any:
@@ -96,6 +97,7 @@ class BetaincByParameters(ByParameters):
     """The derivative of ``betainc(a, b, x)`` by a and b, ``orders`` times."""
 
     name = "betainc_by_parameters"
+    cost = 40
 
     @property
     def ufunc(self) -> Any:

@@ -103,6 +103,7 @@ class Special(Pointwise):
     """The special function named ``function``, evaluated by SciPy."""
 
     name = "special"
+    cost = 40
     parameters = ("function",)
     kinds = "f"
     function: str
