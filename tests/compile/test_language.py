@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import textwrap
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -153,3 +155,13 @@ def test_text_under_numbas_decorator_computes_the_same() -> None:
     np.testing.assert_allclose(out[1:], (np.exp(x) * x)[1:], rtol=1e-14)
     np.testing.assert_allclose(out[0], (np.exp(x) * x).sum(), rtol=1e-14)
     assert isinstance(names["run"], numba.core.dispatcher.Dispatcher)
+
+
+def test_the_page_of_words_is_current() -> None:
+    path = Path(__file__).parents[2] / "docs" / "words.py"
+    spec = importlib.util.spec_from_file_location("words_page", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.PAGE.read_text(encoding="utf-8") == module.page(), "run: python docs/words.py"

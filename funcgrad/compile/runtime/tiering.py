@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from funcgrad.config import engine_name
 from funcgrad.ir.evaluate.handing_up import PROMOTION, Run
 from funcgrad.ir.program import Program
 
@@ -25,9 +26,15 @@ START = 0.15
 
 EACH_KERNEL, EACH_EQUATION = 0.03, 0.0015
 
+START_NUMBA, NUMBA = 0.7, 3.0
+"""The same by Numba: seconds to load it, and how many times as long it takes."""
+
 
 def price(program: Program) -> float:
     """Roughly how many seconds it takes to compile a Program."""
+    if engine_name() == "numba":
+        start = 0.0 if "numba" in sys.modules else START_NUMBA
+        return start + NUMBA * (EACH_KERNEL + EACH_EQUATION * len(program))
     start = 0.0 if "funcgrad.compile.engines.direct.translate" in sys.modules else START
     return start + EACH_KERNEL + min(EACH_EQUATION * len(program), PATIENCE)
 
