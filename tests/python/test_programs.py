@@ -10,9 +10,14 @@ import pytest
 
 import funcgrad as fg
 
-from . import programs, programs_with_effects, programs_with_state
+from . import programs, programs_as_they_stand, programs_with_effects, programs_with_state
 
-CASES = [*programs.CASES, *programs_with_state.CASES, *programs_with_effects.CASES]
+CASES = [
+    *programs.CASES,
+    *programs_with_state.CASES,
+    *programs_with_effects.CASES,
+    *programs_as_they_stand.CASES,
+]
 NAMES = [getattr(case[0], "__name__", type(case[0]).__name__) for case in CASES]
 Case = tuple[Callable[..., Any], tuple[Any, ...], int | None]
 
@@ -31,6 +36,7 @@ def test_gradients_are_those_of_finite_differences(case: Case) -> None:
         return
     found = fg.jit(fg.grad(function, argnum))(*args)
     np.testing.assert_allclose(fg.grad(fg.jit(function), argnum)(*args), found, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(fg.grad(function, argnum)(*args), found, rtol=1e-9, atol=1e-12)
     direction = np.random.default_rng(1).normal(size=np.shape(args[argnum]))
 
     def along(step: float) -> Any:
@@ -39,3 +45,14 @@ def test_gradients_are_those_of_finite_differences(case: Case) -> None:
 
     difference = (along(1e-6) - along(-1e-6)) / 2e-6
     np.testing.assert_allclose(np.sum(found * direction), difference, rtol=1e-4, atol=1e-6)
+
+
+def test_functions_of_math_have_derivatives() -> None:
+    """Un-jitted they are refused: Python runs them itself, and they can only see a number."""
+    x = programs_as_they_stand.X
+    found = fg.jit(fg.grad(programs_as_they_stand.with_math))(x)
+    assert fg.jit(programs_as_they_stand.with_math)(x) == pytest.approx(programs_as_they_stand.with_math(x))
+    for k in (0, 7):
+        step = 1e-6 * (np.arange(len(x)) == k)
+        ends = programs_as_they_stand.with_math(x + step), programs_as_they_stand.with_math(x - step)
+        assert found[k] == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-6)

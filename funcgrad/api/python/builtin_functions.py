@@ -15,10 +15,12 @@ from funcgrad.api.python import items
 from funcgrad.api.python.branches import condition, recorded_choice
 from funcgrad.api.python.cells import is_undecided
 from funcgrad.api.python.changing import advanced
-from funcgrad.errors import IndexingError, TracedBranchError
+from funcgrad.api.python.recording import current_block, note_made
+from funcgrad.errors import ConcretizationError, IndexingError, TracedBranchError
 from funcgrad.ir.catalog import CATALOG
 from funcgrad.ops.selection import where
 from funcgrad.tracing.aliasing import as_view
+from funcgrad.tracing.kinds import KINDS
 from funcgrad.tracing.lists import FEW, asoperand, rows_of_one
 from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
@@ -101,10 +103,24 @@ def line_of(function: Callable[..., Any]) -> int:
 
 def compared(name: str, first: Any, second: Any) -> Any:
     """``first < second`` and its kin; ``in`` where something is traced."""
+    if name in ("is_", "is_not"):
+        check_identity(first, second)
     if name in _COMPARISONS:
         return _COMPARISONS[name](first, second)
     found = contained(first, second)
     return found if name == "in_" else negated(found) if is_undecided(found) else not found
+
+
+def check_identity(first: Any, second: Any) -> None:
+    """Raise where ``is`` would compare what only stands for the objects that it means."""
+    traced = [x for x in (first, second) if is_undecided(x)]
+    plain = any(x is True or x is False for x in (first, second))
+    if (len(traced) == 1 and plain) or (len(traced) == 2 and current_block() is not None):
+        raise TracedBranchError(
+            f"`is` asks whether a traced {traced[0].aval} is a certain object, which a recording cannot tell",
+            source=here(),
+            remedy="Compare values with ==, or use the condition itself.",
+        )
 
 
 def contained(x: Any, container: Any) -> Any:
@@ -266,6 +282,43 @@ def as_float(x: Any = 0.0) -> Any:
     return x if x.aval.dtype == np.float64 else x.astype(np.float64)
 
 
+def as_text(*args: Any, **kwargs: Any) -> Any:
+    """``str``, which a traced value has none of."""
+    if args and is_undecided(args[0]):
+        raise ConcretizationError(
+            f"str() needs the value of a traced {args[0].aval}, and no value exists under jit",
+            source=here(),
+            remedy="Loop over a range that is short enough to be unrolled, or keep numbers.",
+        )
+    return builtins.str(*args, **kwargs)
+
+
+def rounded(x: Any, ndigits: Any = None) -> Any:
+    """``round``, to even as Python and NumPy do."""
+    if not is_undecided(x):
+        return builtins.round(x, ndigits)
+    if ndigits is not None:
+        return np.round(x, ndigits)
+    return x if x.aval.dtype.kind in "iu" else np.rint(x).astype(np.int64)
+
+
+def in_order(iterable: Any, **kwargs: Any) -> Any:
+    """``sorted``, of traced numbers."""
+    values = [*iterable] if not isinstance(iterable, Tracer) else iterable
+    numbers = isinstance(values, Tracer) and len(values.aval.shape) == 1
+    if not numbers and not any(is_undecided(x) for x in values):
+        return note_made(builtins.sorted(values, **kwargs))
+    if kwargs.get("key") is not None or not (numbers or all(is_number(x) for x in values)):
+        return builtins.sorted(values, **kwargs)
+    found = np.sort(asoperand(values))
+    return note_made([*(found[::-1] if kwargs.get("reverse") else found)])
+
+
+def is_number(x: Any) -> bool:
+    """Whether `x` is a number, traced or not."""
+    return not x.aval.shape if isinstance(x, Tracer) else isinstance(x, float | int | np.number)
+
+
 def truth(x: Any = False) -> Any:
     """``bool``"""
     return condition(x) if is_undecided(x) else builtins.bool(x)
@@ -317,5 +370,11 @@ BUILTINS: dict[Any, Any] = {
     builtins.enumerate: items.enumerated,
     builtins.reversed: items.backwards,
     builtins.next: advanced,
+    builtins.str: as_text,
+    builtins.round: rounded,
+    builtins.sorted: in_order,
+    np.ndindex: items.positions,
+    np.ndenumerate: items.elements,
+    **KINDS,
 }
 """What is called instead of a builtin."""

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.api.njit.standins import MATHEMATICS, enumerated
 from funcgrad.api.python import builtin_functions, items
 from funcgrad.api.python.appending import check_append
 from funcgrad.api.python.branches import condition, recorded_branch, recorded_choice
@@ -25,6 +26,7 @@ from funcgrad.api.python.known import known_loop
 from funcgrad.api.python.loops import INDEX, FirstTripDiffers, Items, Loop, repeated
 from funcgrad.api.python.outside import KeptState, check_names_changed_by
 from funcgrad.api.python.recording import Place, current_block, note_made, refuse_change
+from funcgrad.api.python.seen import CLASSES
 from funcgrad.api.python.state import GENERATORS, INSTEAD, check_draw, note_generator
 from funcgrad.source import is_library_code
 from funcgrad.tracing.python.functions import is_users
@@ -118,7 +120,9 @@ class Hooks:
 
     def _builtin(self, function: Any) -> Any:
         owner = function.__self__
-        found = builtin_functions.BUILTINS.get(function) if type(owner) is ModuleType else None
+        found = None
+        if type(owner) is ModuleType:
+            found = builtin_functions.BUILTINS.get(function) or MATHEMATICS.get(function)
         if found is None and isinstance(owner, list | dict) and function.__name__ in CHANGING:
             check_unchosen(owner)
         if found is None and type(owner) is list and function.__name__ == "append":
@@ -392,3 +396,4 @@ class Hooks:
 
 
 use_by_default(Hooks())
+CLASSES[np.ndenumerate] = enumerated

@@ -70,6 +70,44 @@ class Reversed:
         yield from builtins.reversed(self.whole)
 
 
+class Positions:
+    """``np.ndindex`` and ``np.ndenumerate``: positions of an array in order, and its elements."""
+
+    def __init__(self, shape: tuple[int, ...], elements: Any = None) -> None:
+        self.shape = shape
+        self.elements = elements
+
+    def __iter__(self) -> Iterator[Any]:
+        for position in np.ndindex(*self.shape):
+            yield position if self.elements is None else (position, self.elements[position])
+
+    def items(self) -> Items:
+        """Each by its number."""
+
+        def item(k: Any, rows: Sequence[Any]) -> Any:
+            position: list[Any] = []
+            step = 1
+            for size in builtins.reversed(self.shape):
+                position.append(k // step % size if step > 1 else k % size)
+                step *= size
+            found = tuple(position[::-1])
+            return (found, rows[0]) if rows else found
+
+        rows = () if self.elements is None else (self.elements.ravel(),)
+        return Items(int(np.prod(self.shape)), rows, item)
+
+
+def positions(*shape: Any) -> Any:
+    """``np.ndindex``"""
+    sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+    return Positions(tuple([int(x) for x in sizes]))
+
+
+def elements(x: Any) -> Any:
+    """``np.ndenumerate``"""
+    return Positions(x.shape, x) if isinstance(x, Tracer | np.ndarray) else np.ndenumerate(x)
+
+
 def traced_range(*bounds: Any) -> Any:
     """``range``, whose bounds may be traced."""
     if not any(is_undecided(x) for x in bounds):
@@ -81,7 +119,7 @@ def traced_range(*bounds: Any) -> Any:
     return TracedRange(start, stop, step)
 
 
-_RECORDABLE = (builtins.range, TracedRange, Zipped, Reversed)
+_RECORDABLE = (builtins.range, TracedRange, Zipped, Reversed, Positions)
 
 
 def recordable_items(x: Any) -> bool:
@@ -125,6 +163,8 @@ def items_of(x: Any) -> Items:
         return Items(x.length(), (), lambda k, rows: spaced(x.start, x.step, k))
     if isinstance(x, Tracer | np.ndarray):
         return Items(x.shape[0], (x,), lambda k, rows: rows[0])
+    if isinstance(x, Positions):
+        return x.items()
     if isinstance(x, Reversed):
         return reversed_items(x.whole)
     inner = [items_of(part) for part in x.parts]
@@ -172,6 +212,8 @@ def known_length(x: Any) -> int | None:
     """The number of items where it is known."""
     if isinstance(x, builtins.range | Tracer | np.ndarray):
         return len(x)
+    if isinstance(x, Positions):
+        return int(np.prod(x.shape))
     if isinstance(x, Reversed):
         return known_length(x.whole)
     if isinstance(x, Zipped):

@@ -14,6 +14,7 @@ from typing import Any
 
 from funcgrad.api.python.classes import constructed, initializer
 from funcgrad.config import constructors_are_seen
+from funcgrad.tracing.kinds import is_instance, plain_type
 from funcgrad.tracing.python.calls import CallCache, Twins
 from funcgrad.tracing.python.functions import is_users
 from funcgrad.tracing.python.inside import INSIDE
@@ -39,9 +40,9 @@ class Calls:
                 return TWINS.of(function)
         elif kind is MethodType and is_users_method(function):
             return seen(function)
-        elif isinstance(function, type) and not INSIDE.matters(function):
+        elif isinstance(function, type) and function not in CLASSES and not INSIDE.matters(function):
             return constructed(function, seen)
-        found = of_other_kind(function) or INSIDE.instead_of(function)
+        found = ours_for(function) or INSIDE.instead_of(function)
         return seen(function) if found is None else found
 
     def subscripted(self, x: Any) -> Any:
@@ -58,6 +59,17 @@ def handing_over(function: FunctionType) -> Function:
         return function(*given, **named)
 
     return calling
+
+
+CLASSES: dict[Any, Any] = {type: plain_type}
+"""What is called instead of classes; the layers above enter theirs while they are imported."""
+
+
+def ours_for(function: Any) -> Any:
+    """What is called instead of a function that traced values could not be given; None for any other."""
+    if isinstance(function, type):
+        return CLASSES.get(function)
+    return is_instance if function is isinstance else of_other_kind(function)
 
 
 def of_other_kind(function: Any) -> Any:
@@ -102,7 +114,7 @@ def may_matter(value: Any) -> bool:
         return True
     if isinstance(value, type) and initializer(value) is not None:
         return True
-    return of_other_kind(value) is not None or INSIDE.matters(value)
+    return ours_for(value) is not None or INSIDE.matters(value)
 
 
 SEEN_OTHERWISE: list[tuple[Callable[[Any], bool], Callable[[Any], Any]]] = []

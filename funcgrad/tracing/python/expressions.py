@@ -10,7 +10,7 @@ import ast
 from funcgrad.tracing.python.escapes import PREFIX, at, attribute
 from funcgrad.tracing.python.names import COMPREHENSIONS
 
-_UNTOUCHED = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec", "isinstance", "type"})
+_UNTOUCHED = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec"})
 """Functions that look at the frame that calls them, or that no traced value is special to."""
 _OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "iadd",
@@ -109,7 +109,7 @@ class ExpressionRewriter(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         chained = len(node.ops) > 1 and all(can_wait(x) for x in node.comparators[1:])
-        contains = isinstance(node.ops[0], ast.In | ast.NotIn)
+        contains = isinstance(node.ops[0], ast.In | ast.NotIn) or asks_for_identity(node)
         self.generic_visit(node)
         if not chained and not (contains and len(node.ops) == 1):
             return node
@@ -119,6 +119,13 @@ class ExpressionRewriter(ast.NodeTransformer):
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
         return node
+
+
+def asks_for_identity(node: ast.Compare) -> bool:
+    """Whether the comparison is ``is`` with something else than None."""
+    operands = (node.left, *node.comparators)
+    nothing = any(isinstance(x, ast.Constant) and x.value is None for x in operands)
+    return isinstance(node.ops[0], ast.Is | ast.IsNot) and not nothing
 
 
 def can_wait(node: ast.expr) -> bool:

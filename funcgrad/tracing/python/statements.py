@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from funcgrad.tracing.python.escapes import PREFIX, Lowering, at, no_arguments
 from funcgrad.tracing.python.expressions import ExpressionRewriter, operator_name
+from funcgrad.tracing.python.matching import with_matches_as_branches
 from funcgrad.tracing.python.names import (
     Liveness,
     Names,
@@ -388,7 +389,7 @@ def loop_function(node: ast.ListComp | ast.GeneratorExp, name: str, kind: str) -
 
 def rewritten_body(node: ast.FunctionDef, owner: str | None) -> list[ast.stmt]:
     """The body of a function, rewritten; `owner` is the class around it."""
-    lowered = Lowering().function(node.body)
+    lowered = Lowering().function(with_matches_as_branches(node.body))
     every = [*node.args.posonlyargs, *node.args.args]
     rewriter = StatementRewriter(lowered, node.args, every[0].arg if every else None, owner)
     return rewriter.function_body(lowered)
