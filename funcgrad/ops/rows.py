@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from funcgrad.ops.families import Unary
-from funcgrad.tracing.primitive import Native
+from funcgrad.tracing.primitive import Compiled, Native
 from funcgrad.tracing.samples import Sample
 
 BY_UFUNC: dict[Callable[..., Any], Unary] = {}
@@ -20,7 +20,7 @@ def unary(
     evaluate: Callable[..., Any],
     *,
     samples: Sequence[Sample],
-    native: Native = "",
+    native: Native | Compiled = "",
     cost: int = 1,
     kinds: str = "fc",
     expression: Callable[..., str | None] | None = None,
@@ -28,7 +28,8 @@ def unary(
     """Make the operation that a function evaluates of the function that gives its derivative.
 
     It has the latter's name and docstring. `evaluate` is a ufunc, which is traced from then on, or a function
-    of an array that promotes as an addition does. `native` is its form for kernels (`funcgrad.ops.native`),
+    of an array that promotes as an addition does. `native` is its form for kernels (`funcgrad.ops.native`)
+    or an ``njit`` function of numbers, which they call by address,
     `cost` how many additions an element takes the time of, `kinds` are the dtypes on which it is
     differentiable, and `expression` is as that of any primitive.
 

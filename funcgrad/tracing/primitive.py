@@ -26,6 +26,9 @@ Flags = tuple[bool, ...]
 Native = str | Mapping[str, str]
 """A native form of one element: see `funcgrad.ops.native`."""
 
+Compiled = Callable[..., Any]
+"""A function of numbers that Numba has compiled, in place of a native form: kernels call it by address."""
+
 
 @dataclass(frozen=True)
 class Fold:
@@ -106,7 +109,7 @@ class Primitive:
     """Whether no derivative flows through it, so that its value may be read as an ordinary number."""
     pure: ClassVar[bool] = True
     """Whether two applications to the same inputs may be merged."""
-    native: Native = ""
+    native: Native | Compiled = ""
     """Element by element: what kernels compute for one; empty where they have no words for it."""
     cost: ClassVar[int] = 1
     """How many additions an element takes the time of, roughly."""
@@ -277,7 +280,7 @@ class Primitive:
             raise ProgramError(f"the expansion of {self.name} gives {found}, and `infer` says {expected}")
         return program
 
-    def native_form(self) -> Native:
+    def native_form(self) -> Native | Compiled:
         """`native`, where it does not depend on parameters."""
         return self.native
 

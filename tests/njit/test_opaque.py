@@ -166,3 +166,70 @@ def test_what_raises_for_ones_is_named() -> None:
 def test_second_derivatives_of_what_is_only_called_are_refused() -> None:
     with pytest.raises(fg.errors.NotDifferentiableError, match="looked_up"):
         fg.hessian(looked_up)(X, 2.0)
+
+
+@numba.njit
+def softsign_of_numbers(x):
+    return x / (1.0 + abs(x))
+
+
+@numba.njit
+def mixed_numbers(x, y):
+    return math.exp(-x * x) * y
+
+
+def test_an_operation_may_give_an_njit_function_as_its_native_form() -> None:
+    from funcgrad.extend import Sample, normal, unary
+
+    @unary(lambda x: x / (1.0 + np.abs(x)), native=softsign_of_numbers, samples=[Sample(normal(3))])
+    def softsign_by_numba(x, out):
+        """x / (1 + |x|)."""
+        return (1.0 - abs(out)) ** 2
+
+    jitted = fg.jit(fg.grad(lambda x: np.sum(np.sin(softsign_by_numba(x)))))
+    out = X / (1 + X)
+    np.testing.assert_allclose(jitted(X), np.cos(out) * (1 - out) ** 2, rtol=1e-14)
+    assert "call_number(softsign_by_numba_address" in jitted.kernel_source(X)
+    assert fg.explain(lambda x: softsign_by_numba(x) + 1.0)(X).reasons == ()
+    single = fg.jit(softsign_by_numba)(X.astype(np.float32))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, out, rtol=1e-6)
+
+    @fg.jit
+    def looped(x):
+        for _ in range(100):
+            x = softsign_by_numba(x) * 1.5
+        return x
+
+    expected = X
+    for _ in range(100):
+        expected = 1.5 * expected / (1 + np.abs(expected))
+    np.testing.assert_allclose(looped(X), expected)
+    many = np.linspace(-2, 2, 300_000)
+    np.testing.assert_allclose(fg.jit(softsign_by_numba)(many), many / (1 + np.abs(many)))
+
+
+def test_an_operation_of_two_numbers_likewise() -> None:
+    from funcgrad.extend import Binary, Sample, normal
+
+    class Mixed(Binary):
+        """exp(-x²) y."""
+
+        name = "mixed_by_numba"
+        native = mixed_numbers
+
+        def evaluate(self, x, y):
+            return np.exp(-x * x) * y
+
+        def partial(self, i, primals, out):
+            x, _ = primals
+            return -2.0 * x * out if i == 0 else np.exp(-x * x)
+
+        @classmethod
+        def samples(cls):
+            return (Sample(normal(3), normal(3)),)
+
+    mixed = Mixed()
+    found = fg.jit(fg.grad(lambda x: np.sum(mixed(x, X))))(X)
+    np.testing.assert_allclose(found, -2 * X * np.exp(-X * X) * X, rtol=1e-13)
+    assert "call_number(" in fg.jit(lambda x: mixed(x, X)).kernel_source(X)

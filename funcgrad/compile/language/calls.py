@@ -69,10 +69,12 @@ def poll_word() -> Word:
 _IntOfPointer = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
 _Int = ctypes.CFUNCTYPE(ctypes.c_int32)
 _VoidOfTwo = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+_Double = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)
 _VoidOfInt = ctypes.CFUNCTYPE(None, ctypes.c_int32)
 _KEPT = [
     *(_IntOfPointer(lambda _: 0), _Int(lambda: 3), _VoidOfInt(lambda _: None)),
     _VoidOfTwo(lambda _, __: None),
+    _Double(lambda x: 2.0 * x),
 ]
 
 
@@ -86,6 +88,10 @@ def _three() -> int:
 
 def _ignored() -> int:
     return ctypes.cast(_KEPT[2], ctypes.c_void_p).value or 0
+
+
+def _doubling() -> int:
+    return ctypes.cast(_KEPT[4], ctypes.c_void_p).value or 0
 
 
 def _two_ignored() -> int:
@@ -126,6 +132,22 @@ def pointers_word() -> Word:
         External("call_pointers", overloads), "address, pointers -> none", call_pointers, (sample,), doc
     )
 
+
+def number_word() -> Word:
+    """It has an overload for each number of operands."""
+    overloads = tuple([Overload("", ("i64", *("f64",) * k), "f64") for k in range(1, MOST_OPERANDS + 1)])
+
+    def call_number(address: int, *numbers: Any) -> Any:
+        return called_at_address(overloads[len(numbers) - 1])(address, *numbers)
+
+    sample = Sample("out[i] = call_number(n[1], a[i])", (Elements("f64", (0, 1, 2)),), "f64", (_doubling,))
+    doc = "What the function at an address returns for numbers."
+    return external_word(
+        External("call_number", overloads), "address, numbers -> float64", call_number, (sample,), doc
+    )
+
+
+MOST_OPERANDS = 6
 
 _ENUM = "i32"
 
@@ -352,6 +374,7 @@ CALL_WORDS: tuple[Word, ...] = (
     INT_CALL,
     INT_SET,
     pointers_word(),
+    number_word(),
     *_routine_words(),
     *[
         external_word(e, f"{', '.join(e.overloads[0].arguments)} -> none", _MEANINGS[name], (_SAMPLES[name],))

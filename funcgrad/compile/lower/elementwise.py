@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -48,9 +49,35 @@ def scalar_template(equation: Equation) -> str | None:
     # The last operand: the first one of `where` is a condition.
     dtype = equation.inputs[-1].aval.dtype
     out = equation.outputs[0].aval.dtype
-    text = spelled(equation.primitive.native_form(), dtype, out)
+    form = equation.primitive.native_form()
+    if not isinstance(form, str | Mapping):
+        return None
+    text = spelled(form, dtype, out)
     check_text(equation.primitive.name, text, len(equation.inputs))
     return text or None
+
+
+def call_template(equation: Equation, constant: Callable[[str, int], str]) -> str | None:
+    """The call of the function that Numba has compiled for one element; None where there is none.
+
+    `constant` gives an address its name.
+    """
+    form = equation.primitive.native_form()
+    dtypes = {*[a.aval.dtype for a in equation.inputs], equation.outputs[0].aval.dtype}
+    if isinstance(form, str | Mapping) or not dtypes <= FLOATS:
+        return None
+    from funcgrad.compile.runtime.njit_calls import number_function  # noqa: PLC0415 - imports Numba
+
+    # A function among the members of a class comes out as a method.
+    address = number_function(getattr(form, "__func__", form), len(equation.inputs))
+    operands = ", ".join([f"f64({{{k}}})" for k in range(len(equation.inputs))])
+    call = f"call_number({constant(equation.primitive.name, address)}, {operands})"
+    out = equation.outputs[0].aval.dtype
+    return call if out == np.float64 else f"{cast_name(out)}({call})"
+
+
+FLOATS = {np.dtype(np.float32), np.dtype(np.float64)}
+"""The numbers of which functions of the user's are called; they compute in double precision."""
 
 
 @cache

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from funcgrad.compile.emit.symbols import Locals
-from funcgrad.compile.lower.elementwise import is_simple, literal_text, scalar_template
+from funcgrad.compile.lower.elementwise import call_template, is_simple, literal_text, scalar_template
 from funcgrad.compile.passes.nests import (
     Let,
     Load,
@@ -159,7 +159,7 @@ class Scheduler:
     def pointwise(self, equation: Equation) -> None:
         """An equation computed element by element."""
         (out,) = equation.outputs
-        template = scalar_template(equation)
+        template = call_template(equation, self.local.constant) or scalar_template(equation)
         if template is None:
             types = ", ".join(str(a.aval) for a in equation.inputs)
             raise NotLowered(f"{equation.primitive.name} of {types} has no native form")

@@ -18,7 +18,7 @@ from numba.np.numpy_support import from_dtype
 from funcgrad import tree
 from funcgrad.ir.avals import Aval, aval_of
 
-__all__ = ["address_of"]
+__all__ = ["address_of", "number_function"]
 
 carray: Any = getattr(numba, "carray")  # noqa: B009 - its type stubs leave it out
 pointer_to: Any = CPointer
@@ -34,6 +34,19 @@ def address_of(dispatcher: Any, in_tree: Any, avals: Sequence[Aval], result: Any
     found = _KEPT.get(key)
     if found is None:
         found = _KEPT[key] = compiled(dispatcher, in_tree, avals, result, outs)
+    return int(found.address)
+
+
+def number_function(function: Any, count: int) -> int:
+    """The address of a C function of so many double-precision numbers, which returns one."""
+    key = (function, count)
+    found: Any = _KEPT.get(key)
+    if found is None:
+        names = ", ".join([f"x{k}" for k in range(count)])
+        held: dict[str, Any] = {"function": function}
+        exec(f"def called({names}):\n    return function({names})", held)
+        number = numba.types.float64
+        found = _KEPT[key] = numba.cfunc(number(*[number] * count))(held["called"])
     return int(found.address)
 
 
