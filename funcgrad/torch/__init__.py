@@ -15,7 +15,7 @@ from funcgrad.torch.core.dtypes import dtype
 from funcgrad.torch.core.printing import set_printoptions
 from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.tensor import Tensor
-from funcgrad.torch.core.unsupported import UNSUPPORTED as _UNSUPPORTED
+from funcgrad.torch.core.unsupported import reason_for as _reason_for
 from funcgrad.torch.core.unsupported import unsupported as _unsupported
 from funcgrad.torch.installing import install
 from funcgrad.torch.operations import load as _load
@@ -181,7 +181,7 @@ def __getattr__(name: str) -> Any:
         found = getattr(import_module("funcgrad.torch.nn.functional"), name, None)
         if found is not None:
             return found
-    if name in _UNSUPPORTED:
+    if _reason_for(name) is not None:
         raise AttributeError(_unsupported(name))
     raise AttributeError(f"module 'torch' has no attribute '{name}'")
 

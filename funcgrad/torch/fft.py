@@ -125,11 +125,15 @@ __all__ = [
     "fftn",
     "fftshift",
     "hfft",
+    "hfft2",
+    "hfftn",
     "ifft",
     "ifft2",
     "ifftn",
     "ifftshift",
     "ihfft",
+    "ihfft2",
+    "ihfftn",
     "irfft",
     "irfft2",
     "irfftn",
@@ -138,3 +142,38 @@ __all__ = [
     "rfftfreq",
     "rfftn",
 ]
+
+
+def _lengths(input: Any, s: Any, dim: Any) -> tuple[Any, Any]:
+    """The lengths (or None) and the dimensions of a transform of several."""
+    if dim is None:
+        dim = tuple(range(-len(s if s is not None else input._value.shape), 0))
+    dim = (dim,) if isinstance(dim, int) else tuple(dim)
+    return (None,) * len(dim) if s is None else tuple(s), dim
+
+
+def hfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
+    """The real spectrum of a signal that is Hermitian in its last dimension."""
+    sizes, dims = _lengths(input, s, dim)
+    for n, d in zip(sizes[:-1], dims[:-1], strict=True):
+        input = fft(input, n, d, norm)
+    return hfft(input, sizes[-1], dims[-1], norm)
+
+
+def ihfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
+    """The inverse of `hfftn`."""
+    sizes, dims = _lengths(input, s, dim)
+    found = ihfft(input, sizes[-1], dims[-1], norm)
+    for n, d in zip(sizes[:-1], dims[:-1], strict=True):
+        found = ifft(found, n, d, norm)
+    return found
+
+
+def hfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Any:
+    """`hfftn` of two dimensions."""
+    return hfftn(input, s, dim, norm)
+
+
+def ihfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Any:
+    """`ihfftn` of two dimensions."""
+    return ihfftn(input, s, dim, norm)

@@ -13,6 +13,8 @@ from funcgrad.torch.core.history import Op
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.contractions import cross as _cross_of
 from funcgrad.torch.operations.contractions import matmul, matrix_power
+from funcgrad.torch.operations.factorisations import householder_product, lu_factor, lu_factor_ex, lu_solve
+from funcgrad.torch.operations.factorisations import lu_of as lu
 from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS
 from funcgrad.torch.operations.selection import norm as _norm_of
@@ -28,8 +30,13 @@ __all__ = [
     "eigh",
     "eigvals",
     "eigvalsh",
+    "householder_product",
     "inv",
     "lstsq",
+    "lu",
+    "lu_factor",
+    "lu_factor_ex",
+    "lu_solve",
     "matmul",
     "matrix_exp",
     "matrix_norm",
@@ -41,6 +48,7 @@ __all__ = [
     "qr",
     "slogdet",
     "solve",
+    "solve_ex",
     "solve_triangular",
     "svd",
     "svdvals",
@@ -498,3 +506,9 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
     return named("linalg_cholesky_ex", "L info")(
         cholesky(A, upper=upper), wrap(np.zeros(A._value.shape[:-2], np.int32))
     )
+
+
+def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
+    """As `solve`, with a number that is not 0 where the matrix is singular."""
+    info = lu_factor_ex(A.detach()).info
+    return named("linalg_solve_ex", "result info")(solve(A, B, left=left), info)

@@ -12,6 +12,7 @@ from funcgrad.torch.core.history import Op
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.arithmetic import Binary
 from funcgrad.torch.operations.elementwise import as_floating
+from funcgrad.torch.operations.polynomials import POLYNOMIALS
 from funcgrad.torch.operations.registry import FUNCTIONS
 
 _SAME = {
@@ -35,6 +36,7 @@ _SAME = {
     "xlogy": "xlogy",
 }
 globals().update({name: FUNCTIONS[other] for name, other in _SAME.items()})
+globals().update(POLYNOMIALS)
 
 
 def _of_one(name: str, title: str, function: Any) -> Any:

@@ -147,6 +147,38 @@ x=torch.tensor([3.,0.4],requires_grad=True); torch.FloatTensor(x).sum().backward
 x=torch.tensor([3.,0.4],requires_grad=True); torch.Tensor(x).sum().backward(); x.grad
 F=torch.nn.functional; x=torch.ones(2); i=torch.tensor([1,3]); (F.mse_loss(x,i),F.smooth_l1_loss(x,i),F.soft_margin_loss(x,i))
 x=torch.tensor(2.,requires_grad=True); y=x.flip(0); y.backward(); (y,x.grad)
+h=torch.autograd.graph.saved_tensors_hooks; c=[]; x=torch.tensor([1.,2.],requires_grad=True)\nwith h(lambda t:(c.append(("p",t.tolist())),t)[1], lambda t:(c.append("u"),t)[1]):\n    y=(x*x).exp().sum()\nn=list(c); y.backward(); (n,c,x.grad)
+h=torch.autograd.graph.saved_tensors_hooks; x=torch.tensor([1.,2.],requires_grad=True)\nwith h(lambda t:t.tolist(), torch.tensor):\n    y=(x@x)*x.sin().sum()\ng,=torch.autograd.grad(y,x,create_graph=True); (g.detach(), torch.autograd.grad(g.sum(),x))
+h=torch.autograd.graph.saved_tensors_hooks; x=torch.tensor([1.,2.],requires_grad=True)\nwith h(lambda t:t*2, lambda t:t):\n    y=(x*x).sum()\ny.backward(); x.grad
+h=torch.autograd.graph.saved_tensors_hooks; x=torch.tensor([1.,2.],requires_grad=True)\nwith h(lambda t:3, lambda t:t):\n    y=(x*x).sum()\ny.backward()
+h=torch.autograd.graph.saved_tensors_hooks; x=torch.tensor([1.,2.],requires_grad=True)\nwith h(lambda t:t, lambda t:t):\n    y=(x*x).sum()\ny.backward(); y.backward()
+h=torch.autograd.graph.saved_tensors_hooks; c=[]; x=torch.tensor([1.,2.],requires_grad=True)\nwith h(lambda t:(c.append(1),t)[1], lambda t:t):\n    with h(lambda t:(c.append(2),t)[1], lambda t:t):\n        y=(x*x).sum()\n    z=x.exp().sum()\n(y+z).backward(); (c,x.grad)
+x=torch.tensor([1.,2.],requires_grad=True); a=x.clone()\nwith torch.autograd.graph.allow_mutation_on_saved_tensors():\n    y=a.sin(); a.mul_(3); z=(y*a).sum(); a.add_(1)\n    z.backward()\nx.grad
+x=torch.tensor([1.,2.],requires_grad=True)\nwith torch.autograd.graph.save_on_cpu(pin_memory=False):\n    y=(x*x).tanh().sum()\ny.backward(); x.grad
+g=torch.autograd.graph; x=torch.tensor([1.,2.],requires_grad=True)\nwith g.disable_saved_tensors_hooks("no hooks here"):\n    with g.saved_tensors_hooks(lambda t:t, lambda t:t):\n        pass
+class F(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx,x):\n        ctx.save_for_backward(x)\n        return x**2\n    @staticmethod\n    def backward(ctx,g):\n        x,=ctx.saved_tensors\n        return g*2*x\nc=[]; x=torch.tensor([1.,2.],requires_grad=True)\nwith torch.autograd.graph.saved_tensors_hooks(lambda t:(c.append("p"),t*1)[1], lambda t:(c.append("u"),t)[1]):\n    y=F.apply(x).sum()\ny.backward(); (c,x.grad)
+x=torch.tensor([[1.,2.],[3.,4.]],requires_grad=True); w=torch.nn.Linear(2,2); w.weight.data.fill_(.5); w.bias.data.zero_(); c=[]\nwith torch.autograd.graph.saved_tensors_hooks(lambda t:(c.append(tuple(t.shape)),t.clone())[1], lambda t:t):\n    y=torch.nn.functional.layer_norm(torch.relu(w(x)),(2,)).pow(2).sum()\ny.backward(); (x.grad, w.weight.grad)
+with torch.utils.checkpoint.set_checkpoint_early_stop(False):\n    x=torch.ones(2,requires_grad=True); torch.utils.checkpoint.checkpoint(torch.sin,x,use_reentrant=False).sum().backward()\nx.grad
+x=torch.arange(40.).sin().requires_grad_(); w=torch.hann_window(8); s=torch.stft(x,8,3,window=w,return_complex=True); y=torch.istft(s,8,3,window=w,length=40); (torch.view_as_real(s)**2).sum().backward(); (s.shape, s.detach(), y.detach(), x.grad)
+A=(torch.arange(9.).reshape(3,3).sin()*3+torch.eye(3)).requires_grad_(); P,L,U=torch.linalg.lu(A); (L.sum()+(U**2).sum()).backward(); (P.detach(),L.detach(),U.detach(),A.grad)
+A=torch.arange(18.).reshape(2,3,3).sin()*3+torch.eye(3); LU,p=torch.linalg.lu_factor(A); B=torch.ones(2,3,2); (LU,p,torch.linalg.lu_solve(LU,p,B),torch.linalg.lu_solve(LU,p,B,adjoint=True),torch.linalg.lu_solve(LU,p,B.mT,left=False))
+A=torch.arange(12.).reshape(3,4).sin(); LU,p=torch.linalg.lu_factor(A); (LU,p,*torch.lu_unpack(LU,p))
+A=torch.arange(12.).reshape(4,3).sin(); LU,p=torch.linalg.lu_factor(A); (LU,p,*torch.lu_unpack(LU,p))
+A=torch.eye(3)*2+torch.arange(9.).reshape(3,3).cos()*.1; L=torch.linalg.cholesky(A@A.T); (torch.cholesky_inverse(L), torch.cholesky_inverse(L.mT.clone(),upper=True), L.cholesky_inverse())
+A=torch.eye(4,3)+torch.arange(12.).reshape(4,3).cos()*.1; torch.linalg.householder_product(A,torch.tensor([.5,.3,.2]))
+torch.histogram(torch.tensor([1.,2.,1.]),bins=4,range=(0.,3.),weight=torch.tensor([1.,2.,4.]))
+torch.histogram(torch.tensor([1.,2.,1.]),torch.tensor([0.,1.5,3.]),density=True)
+torch.nonzero_static(torch.tensor([[1,0],[0,2]]),size=3)
+x=torch.tensor([-1.,2.]); torch.selu_(x); torch.threshold_(x,0.,9.); x
+x=torch.arange(6.).reshape(2,3); (torch.slice_copy(x,1,0,2),torch.split_with_sizes_copy(x,[1,2],1),torch.detach_copy(x),torch.alias_copy(x))
+x=torch.arange(6.).reshape(2,3); (x.is_set_to(x), x.dim_order(), x.is_pinned(), x.to_dense(), x.hardshrink(2.0), x.prelu(torch.tensor([.1])))
+x=torch.arange(3.); x.map_(torch.ones(3),lambda a,b:a+2*b); x
+class S(torch.Tensor):\n    pass\nx=torch.ones(2,requires_grad=True); y=(x*2).as_subclass(S); (type(y).__name__, y.sum().item())
+torch.is_autocast_enabled()
+torch.linalg.solve_ex(torch.eye(2)*2,torch.ones(2))
+x=torch.tensor([.3,-.7,1.2]); S=torch.special; [getattr(S,n)(x,4) for n in ("chebyshev_polynomial_t","chebyshev_polynomial_u","chebyshev_polynomial_v","chebyshev_polynomial_w","hermite_polynomial_h","hermite_polynomial_he","laguerre_polynomial_l","legendre_polynomial_p","shifted_chebyshev_polynomial_t","shifted_chebyshev_polynomial_u","shifted_chebyshev_polynomial_v","shifted_chebyshev_polynomial_w")]
+torch.special.legendre_polynomial_p(torch.tensor([.3,.4,.5]),torch.tensor([0,3,-1]))
+z=torch.arange(12.).reshape(3,4).sin(); (torch.fft.hfft2(z),torch.fft.hfftn(z,norm="ortho"),torch.fft.ihfft2(z).detach(),torch.fft.ihfftn(z,s=(4,6)))
 """
 
 

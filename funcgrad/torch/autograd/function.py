@@ -10,6 +10,7 @@ import numpy as np
 
 from funcgrad.torch.core.grad_mode import no_grad
 from funcgrad.torch.core.history import FREED, Node, Output, changed_message, edge_of
+from funcgrad.torch.core.packing import Packed, pack
 from funcgrad.torch.core.state import MODES, SEQUENCE
 from funcgrad.torch.core.tensor import Tensor, alias_of, wrap
 from funcgrad.torch.core.views import CUSTOM, View
@@ -66,6 +67,14 @@ class FunctionNode(Node):
                 found.append(None)
                 continue
             value, edge, box, version, original = kept
+            if type(value) is Packed:
+                t = wrap(value.value())
+                if original is not None and original._rg:
+                    t._node, t._rg = original, True
+                elif edge is not None:
+                    t._node, t._rg = (self if edge is _OUTPUT else edge), True
+                found.append(t)
+                continue
             if box[0] != version:
                 raise RuntimeError(changed_message(value, box, version, None if edge is _OUTPUT else edge))
             if original is not None:
@@ -99,7 +108,8 @@ class FunctionNode(Node):
                 original = t if edge is None else None
             else:
                 original = t
-            kept.append((t._value, edge, t._version_box, t._version_box[0], original))
+            value = pack(t._value) if MODES.saved_hooks else t._value
+            kept.append((value, edge, t._version_box, t._version_box[0], original))
         self._kept = kept
         self._to_save = ()
 

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ContextDecorator, contextmanager
 from typing import Any
 
 import funcgrad as fg
 from funcgrad.torch.core.engine import Captures, run_backward
 from funcgrad.torch.core.history import Node, Output, accumulator_of
 from funcgrad.torch.core.hooks import RemovableHandle, added_hook
+from funcgrad.torch.core.packing import disabled, hooked
 from funcgrad.torch.core.tensor import Tensor
 
 __all__ = [
     "GradientEdge",
     "Node",
+    "allow_mutation_on_saved_tensors",
     "backward_program",
+    "disable_saved_tensors_hooks",
     "get_gradient_edge",
     "increment_version",
     "register_multi_grad_hook",
+    "save_on_cpu",
+    "saved_tensors_hooks",
 ]
 
 
@@ -124,11 +130,62 @@ def register_multi_grad_hook(tensors: Any, fn: Callable[..., Any], *, mode: str 
     return All(holder, 0)
 
 
-class saved_tensors_hooks:
-    """Would pack saved tensors; here what is saved are plain arrays, and the hooks see them as they are."""
+class saved_tensors_hooks(ContextDecorator):
+    """Pack what operations inside of this context save for their backward, and unpack it when it is needed.
 
-    def __init__(self, pack_hook: Callable[..., Any], unpack_hook: Callable[..., Any]) -> None:
-        raise NotImplementedError(
-            "funcgrad.torch does not support saved_tensors_hooks; use funcgrad.torch.utils.checkpoint to "
-            "keep less"
-        )
+    >>> x = fg.torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> with saved_tensors_hooks(lambda t: t.numpy().tolist(), fg.torch.tensor):
+    ...     y = (x * x).sum()
+    >>> y.backward()
+    >>> x.grad
+    tensor([2., 4.])
+    """
+
+    def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
+        self._open: list[Any] = []
+
+    def __enter__(self) -> None:
+        context = hooked(self.pack_hook, self.unpack_hook)
+        context.__enter__()
+        self._open.append(context)
+
+    def __exit__(self, *error: Any) -> None:
+        self._open.pop().__exit__(*error)
+
+
+def _itself(t: Tensor) -> Tensor:
+    return t
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """What is saved stays on the CPU, where everything is."""
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        super().__init__(_itself, _itself)
+
+
+class _AllowMutation:
+    """The context of `allow_mutation_on_saved_tensors`."""
+
+    def clear(self) -> None:
+        """Nothing: copies belong to the nodes that need them."""
+
+
+@contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutation]:
+    """Let tensors that were saved be changed in place: what is saved inside of this context is a copy."""
+
+    def copied(t: Tensor) -> Any:
+        return t.clone()
+
+    with hooked(copied, _itself):
+        yield _AllowMutation()
+
+
+@contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+    """Refuse hooks of saved tensors inside of this context, with this message."""
+    with disabled(error_message):
+        yield

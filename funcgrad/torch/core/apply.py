@@ -196,6 +196,11 @@ def make_node(
     node.saved = tuple(saved)
     node.checks = tuple(checks)
     node.seq = next(SEQUENCE)
+    if MODES.saved_hooks and saved:
+        from funcgrad.torch.core.packing import pack_saved  # noqa: PLC0415 - rare
+
+        of_inputs = [isinstance(inputs[k], Tensor) for k in plan.used_inputs]
+        pack_saved(node, saved, [*of_inputs, *[True] * len(plan.used_outputs)])
     if MODES.anomaly:
         from funcgrad.torch.core.anomaly import note_traceback  # noqa: PLC0415 - rare
 

@@ -323,9 +323,13 @@ def run_backward(
 
 def require_unchanged(node: Node) -> None:
     """Raise RuntimeError if a saved value is gone or was changed in place."""
-    if node.saved is None:
+    if node.is_freed:
         raise RuntimeError(FREED)
     checks = node.checks
+    if not checks:
+        return
+    saved = node.saved
+    assert saved is not None
     for k in range(0, len(checks), 2):
         if checks[k][0] != checks[k + 1]:
             if MODES.anomaly:
@@ -333,7 +337,7 @@ def require_unchanged(node: Node) -> None:
 
                 warn_of_error(node)
             raise RuntimeError(
-                changed_message(node.saved[k // 2], checks[k], checks[k + 1], *saved_edge(node, k // 2))
+                changed_message(saved[k // 2], checks[k], checks[k + 1], *saved_edge(node, k // 2))
             )
 
 
@@ -365,13 +369,14 @@ def pull(node: Node, g: Any) -> Sequence[Any]:
     """The cotangents of a node's inputs, as arrays."""
     if node.checks:
         require_unchanged(node)
-    elif node.saved is None:
+    saved = node.saved
+    if saved is None:
         raise RuntimeError(FREED)
     plan = node.plan
     if plan is None:
         plan = late_plan(node, g)
     cotangents = [g] if node.outputs == 1 else cotangents_for(node, g)
-    values = [*node.saved, *cotangents]  # type: ignore[misc]
+    values = [*saved, *cotangents]
     if Tracer in map(type, values):
         outs: Sequence[Any] = evaluate_or_record(plan, values)
     else:
@@ -393,9 +398,10 @@ def evaluate_or_record(plan: Any, values: Sequence[Any]) -> Sequence[Any]:
 
 def saved_tensors(node: Node, used_inputs: Sequence[int], used_outputs: Sequence[int]) -> list[Tensor]:
     """The saved values as tensors with the history that they had."""
-    assert node.saved is not None
+    saved = node.saved
+    assert saved is not None
     tensors = []
-    for k, value in zip(used_inputs, node.saved, strict=False):
+    for k, value in zip(used_inputs, saved, strict=False):
         edge = node.edges[k]
         if isinstance(edge, Tensor):
             tensors.append(edge)
@@ -404,7 +410,7 @@ def saved_tensors(node: Node, used_inputs: Sequence[int], used_outputs: Sequence
         if edge is not None:
             t._node, t._rg = edge, True
         tensors.append(t)
-    for k, value in zip(used_outputs, node.saved[len(used_inputs) :], strict=True):
+    for k, value in zip(used_outputs, saved[len(used_inputs) :], strict=True):
         t = wrap(value)
         if value.dtype.kind in "fc":
             t._node, t._rg = (node if node.outputs == 1 else Output(node, k)), True

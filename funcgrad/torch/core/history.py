@@ -139,6 +139,11 @@ class Node:
         found = single_step(self, grads)
         return found[0] if len(found) == 1 else found
 
+    @property
+    def is_freed(self) -> bool:
+        """Whether the saved values are gone."""
+        return self.saved is None
+
     def release(self) -> None:
         """Free the saved values."""
         if self.saved:

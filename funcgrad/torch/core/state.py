@@ -23,10 +23,14 @@ class Modes(threading.local):
     fast = True
     """Grad mode and none of the rarer modes: what the short path of an operation asks, once."""
     multithreading = True
+    saved_hooks: tuple[Any, ...] = ()
+    """Pairs of hooks that pack and unpack what histories save; the last one counts."""
+    hooks_refused: str | None = None
+    """What to say where such hooks have been disabled."""
 
     def settle(self) -> None:
         """Recompute `fast` after a mode has changed."""
-        self.fast = self.grad and not self.inference and not self.anomaly
+        self.fast = self.grad and not self.inference and not self.anomaly and not self.saved_hooks
 
 
 class Settings:

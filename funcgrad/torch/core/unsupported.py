@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["MISSING_MODULES", "UNSUPPORTED", "missing_attribute", "unsupported"]
+import re
+
+__all__ = ["MISSING_MODULES", "UNSUPPORTED", "missing_attribute", "reason_for", "unsupported"]
 
 _NUMPY = "values live in NumPy's memory on the CPU; leave the call out"
 UNSUPPORTED = {
@@ -49,13 +51,117 @@ MISSING_MODULES = {
 UNSUPPORTED.update(MISSING_MODULES)
 
 
+_DEVICES = "it belongs to devices and libraries that are not here"
+_SPARSE = UNSUPPORTED["to_sparse"]
+_QUANTIZED = UNSUPPORTED["quantize_per_tensor"]
+_COMPILER = "it belongs to PyTorch's compiler; record a function of arrays with fg.make_program"
+_STORAGE = "values live in NumPy's memory, which has no storages; use .numpy()"
+_DISPATCH = "it belongs to PyTorch's dispatcher and its C++ objects"
+_BACKWARD = "it is a step of PyTorch's kernels; use the function that it is a part of"
+_PATTERNS: tuple[tuple[str, str], ...] = (
+    (
+        r"(cudnn|miopen|mkldnn|fbgemm)_.*|.*_(cuda|xpu|ipu|mtia|vulkan|xla).*|ipu|mtia|xpu|record_stream",
+        _DEVICES,
+    ),
+    (
+        r".*(gpu|cudagraph|autocast_(ipu|xla)|cxx11|distributed|Distributed|vulkan).*|Stream|Event|reinforce",
+        _DEVICES,
+    ),
+    (
+        r".*(sparse|coalesce|crow_|ccol_|col_indices|row_indices|sspaddmm|saddmm|hspmm|hsmm|dsmm|spmm).*",
+        _SPARSE,
+    ),
+    (
+        r"smm|indices|values|indices_copy|values_copy|sparse_dim|dense_dim|to_(coo|csr|csc|bsr|bsc|mkldnn).*",
+        _SPARSE,
+    ),
+    (
+        r"(fake_)?quantize.*|q_.*|Q[IU].*|.*quantized.*|dequantize|qscheme|int_repr|choose_qparams.*|.*fake_quant.*",
+        _QUANTIZED,
+    ),
+    (
+        r"(Script|Lite|Concrete|Recursive|TopLevel|Traced|Static|ONNX|Compl).*|.*(Graph|Trac|Schema|Module(Type)?)$",
+        _COMPILER,
+    ),
+    (
+        r".*Type(Builder)?$|(Any|Awa|Bool|Class|Device|Dict|Enum|Interface|List|Optional|PyObject).*(Type|Obj.*)$",
+        _COMPILER,
+    ),
+    (
+        r"(parse|import|merge|unify)_(ir|schema|type|.*ir_module).*|(jit|save|export|onednn|fuser|last|optimized).*",
+        _COMPILER,
+    ),
+    (
+        r"(run_frozen|enable_onednn|set_fusion|strict_fusion|interface|Attribute|Error|Future|fork|wait).*",
+        _COMPILER,
+    ),
+    (
+        r"(sym_.*|Sym.*|cond|while_loop|AliasDb|Argument.*|Block|Call.*|Capsule|Code|Dispatch.*|Execut.*)",
+        _COMPILER,
+    ),
+    (
+        r"(IODescriptor|Node|Type|Use|Value|Gradient|FileCheck|Fatal.*|JIT.*|Logg.*|Noop.*|Lock.*|Operator.*)",
+        _COMPILER,
+    ),
+    (
+        r".*Storage.*|.*storage.*|const_data_ptr|PyTorchFile.*|.*SerializationContext|DeepCopyMemoTable|from_file",
+        _STORAGE,
+    ),
+    (
+        r"(Disable|Exclude|Aggregation|Benchmark|Throughput|Tag|Out[A-Z]|Accelerator|BFloat16|.*torch_function).*",
+        _DISPATCH,
+    ),
+    (
+        r"(thread_safe|prepare_multi|get_file|classproperty|hash_tensor|init_num|read_vitals|set_vital|vitals).*",
+        _DISPATCH,
+    ),
+    (
+        r"(Profiler|Kineto|kineto|Saved|Nested|Device|enforce_grad|is_tensor_like|.*view_replay|.*multithreading).*",
+        _DISPATCH,
+    ),
+    (
+        r"(native_|batch_norm_(backward|elemt|gather|stats|update)).*|convolution|.*_backward_weights",
+        _BACKWARD,
+    ),
+    (
+        r"(_?grid_sampler|affine_grid_generator|embedding_renorm_|.*_generator$|gru|lstm|rnn_(relu|tanh)).*",
+        _BACKWARD,
+    ),
+    (r"(assert_int_or_pair|boolean_dispatch|Callable|Tensor|factory_kwargs|Container|.*Mode)$", _DISPATCH),
+    (
+        r"(Scaling|Swizzle|(scaled_)?grouped_mm|scaled_mm|(LinearC|linear_c)rossEntropy.*|linear_cross_entropy).*",
+        _DEVICES,
+    ),
+    (
+        r"(DataPipe|.*DataPipe|DataChunk|functional_datapipe|.*determinis.*|.*validation.*)",
+        "data pipes are not here",
+    ),
+    (r"(eig|lstsq|matrix_rank|solve|symeig)$", "PyTorch itself has removed it; use torch.linalg"),
+    (
+        r"(Lazy|pin_memory|is_pinned|share_memory|is_shared|chalf|bfloat16|to_padded_tensor|refine|align|names)",
+        _NUMPY,
+    ),
+)
+
+
+def reason_for(name: str) -> str | None:
+    """Why one of PyTorch's names is not here; None for a name of no known reason.
+
+    >>> reason_for("cudnn_convolution")
+    'it belongs to devices and libraries that are not here'
+    """
+    if name in UNSUPPORTED:
+        return UNSUPPORTED[name]
+    return next((reason for pattern, reason in _PATTERNS if re.fullmatch(pattern, name)), None)
+
+
 def unsupported(name: str) -> str:
-    """The message for one of the names above."""
-    return f"funcgrad.torch does not support {name!r}: {UNSUPPORTED[name]}"
+    """The message for one of PyTorch's names that has a reason."""
+    return f"funcgrad.torch does not support {name!r}: {reason_for(name)}"
 
 
 def missing_attribute(name: str) -> AttributeError:
     """The error for an attribute that a tensor does not have."""
-    if name in UNSUPPORTED and name != "names":
+    if name != "names" and reason_for(name) is not None:
         return AttributeError(unsupported(name))
     return AttributeError(f"'Tensor' object has no attribute '{name}'")

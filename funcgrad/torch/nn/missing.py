@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from funcgrad.torch.core.unsupported import reason_for
+
 __all__ = ["elsewhere", "missing"]
 
 _INSTEAD = {
@@ -16,6 +18,9 @@ def missing(module: str, name: str) -> AttributeError:
     """The error for an attribute that a module here does not have."""
     if name in _INSTEAD:
         return AttributeError(f"{module} does not support {name!r}: {_INSTEAD[name]}")
+    reason = reason_for(name)
+    if reason is not None:
+        return AttributeError(f"{module} does not support {name!r}: {reason}")
     return AttributeError(f"module {module!r} has no attribute {name!r}")
 
 

@@ -25,6 +25,8 @@ _MODULES = (
     "copying",
     "oddments",
     "more",
+    "factorisations",
+    "compositions",
 )
 
 

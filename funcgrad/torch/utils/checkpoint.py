@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from funcgrad.torch.autograd.gradients import grad
@@ -12,7 +13,7 @@ from funcgrad.torch.core.state import MODES, SEQUENCE
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.random import default_generator
 
-__all__ = ["checkpoint", "checkpoint_sequential", "noop_context_fn"]
+__all__ = ["checkpoint", "checkpoint_sequential", "noop_context_fn", "set_checkpoint_early_stop"]
 
 
 class CheckpointFunctionBackward(Node):
@@ -190,3 +191,9 @@ def checkpoint_sequential(
         else:
             input = checkpoint(through(part), input, use_reentrant=use_reentrant)
     return input
+
+
+@contextmanager
+def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+    """Accepted without effect: a function is always run to its end again, which changes no result."""
+    yield

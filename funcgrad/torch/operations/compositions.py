@@ -1,0 +1,341 @@
+"""Functions that are compositions of others: copies of views, old norms, short-time spectra, histograms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad.torch.core.inplace import in_place
+from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.torch.operations.reductions import named
+from funcgrad.torch.operations.registry import FUNCTIONS, operation
+
+__all__: list[str] = []
+
+
+def _late(module: str, name: str) -> Any:
+    from importlib import import_module  # noqa: PLC0415 - loaded when first needed
+
+    return getattr(import_module(f"funcgrad.torch.{module}"), name)
+
+
+# -- under other names ------------------------------------------------------------------------------------
+
+
+def _changing(name: str) -> None:
+    """``name_``: the function of `nn.functional`, in place."""
+
+    def function(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+        return _late("nn.functional", name)(input, *args, **kwargs)
+
+    FUNCTIONS[f"{name}_"] = in_place(function, f"{name}_")
+
+
+for _name in ("alpha_dropout", "celu", "dropout", "feature_alpha_dropout", "rrelu", "selu", "threshold"):
+    _changing(_name)
+
+
+def _method_of_functional(name: str) -> None:
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        return _late("nn.functional", name)(self, *args, **kwargs)
+
+    method.__name__ = method.__qualname__ = name
+    setattr(Tensor, name, method)
+
+
+for _name in ("hardshrink", "prelu"):
+    _method_of_functional(_name)
+
+
+def _feature_dropout(input: Tensor, p: float, train: bool) -> Any:
+    """Whole channels set to zero."""
+    shape = (*input._value.shape[:2], *[1] * (len(input._value.shape) - 2))
+    kept = FUNCTIONS["bernoulli"](FUNCTIONS["full"](shape, 1.0 - p, dtype=input.dtype))
+    return input * kept / (1.0 - p) if train and p else input.clone()
+
+
+FUNCTIONS["feature_dropout"] = _feature_dropout
+FUNCTIONS["feature_dropout_"] = in_place(_feature_dropout, "feature_dropout_")
+FUNCTIONS["conj_physical_"] = in_place(FUNCTIONS["conj_physical"], "conj_physical_")
+for _name in ("conj_physical", "mvlgamma", "polygamma"):
+    if hasattr(Tensor, _name):
+        setattr(Tensor, f"{_name}_", in_place(getattr(Tensor, _name), f"{_name}_"))
+
+
+def _copied(part: Callable[..., Any]) -> Callable[..., Any]:
+    def function(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+        found = part(input, *args, **kwargs)
+        return tuple([t.clone() for t in found]) if isinstance(found, tuple | list) else found.clone()
+
+    return function
+
+
+def _sliced(input: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+    return input[(*[slice(None)] * (dim % len(input._value.shape)), slice(start, end, step))]
+
+
+for _name, _part in (
+    ("alias_copy", lambda t: t[...]),
+    ("detach_copy", lambda t: t.detach()),
+    ("slice_copy", _sliced),
+    ("split_with_sizes_copy", lambda t, sizes, dim=0: t.split(sizes, dim)),
+    ("unsafe_split_with_sizes", lambda t, sizes, dim=0: t.split(sizes, dim)),
+    ("view_as_complex_copy", FUNCTIONS["view_as_complex"]),
+    ("view_as_real_copy", FUNCTIONS["view_as_real"]),
+):
+    FUNCTIONS[_name] = _copied(_part)
+setattr(Tensor, "unsafe_split_with_sizes", FUNCTIONS["unsafe_split_with_sizes"])  # noqa: B010 - a name among many
+
+
+@operation(method=False)
+def frobenius_norm(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
+    """The root of the sum of the squares of all elements, or along dimensions."""
+    return FUNCTIONS["norm"](input, 2, dim, keepdim)
+
+
+@operation(method=False)
+def nuclear_norm(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
+    """The sum of the singular values."""
+    axes = (-2, -1) if dim is None else tuple(dim)
+    return _late("linalg", "matrix_norm")(input, "nuc", axes, keepdim)
+
+
+@operation(method=False)
+def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Any:
+    """The norm over all dimensions but one, which stays."""
+    axes = [k for k in range(len(v._value.shape)) if k != dim]
+    return FUNCTIONS["norm"](v, pow, axes, True) if dim != -1 else FUNCTIONS["norm"](v, pow)
+
+
+@operation("cholesky_inverse")
+def cholesky_inverse(L: Tensor, upper: bool = False) -> Any:
+    """The inverse of a matrix, from its Cholesky factor."""
+    one = FUNCTIONS["eye"](L._value.shape[-1], dtype=L.dtype).expand(L._value.shape)
+    return FUNCTIONS["cholesky_solve"](one, L, upper)
+
+
+setattr(Tensor, "cholesky_solve", FUNCTIONS["cholesky_solve"])  # noqa: B010 - a name among many
+
+
+@operation(method=False)
+def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Any:
+    """Draws of binomial variables."""
+    from funcgrad.torch.operations.random import generator_of  # noqa: PLC0415 - only to draw
+
+    found = generator_of(generator).binomial(count._value.astype(np.int64), prob._value)
+    return wrap(np.asarray(found, count._value.dtype))
+
+
+@operation()
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Any:
+    """The places of the first `size` elements that are not zero; what is left over is `fill_value`."""
+    places = np.argwhere(input._value)[:size]
+    found = np.full((size, places.shape[1]), fill_value, np.int64)
+    found[: len(places)] = places
+    return wrap(found)
+
+
+@operation()
+def histogram(
+    input: Tensor, bins: Any, *, range: Any = None, weight: Tensor | None = None, density: bool = False
+) -> Any:
+    """Counts (or sums of weights) between edges, and the edges."""
+    value = input._value.reshape(-1)
+    edges = bins._value if isinstance(bins, Tensor) else int(bins)
+    weights = None if weight is None else weight._value.reshape(-1)
+    counts, found = np.histogram(value, edges, range, weights=weights, density=density)
+    return named("histogram", "hist bin_edges")(
+        wrap(counts.astype(value.dtype)), wrap(np.asarray(found, value.dtype))
+    )
+
+
+# -- short-time spectra -----------------------------------------------------------------------------------
+
+
+def _window_of(window: Any, length: int, n_fft: int, dtype: Any) -> Any:
+    found = FUNCTIONS["ones"](length, dtype=dtype) if window is None else window
+    before = (n_fft - length) // 2
+    return _late("nn.functional", "pad")(found, (before, n_fft - length - before))
+
+
+@operation()
+def stft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+    align_to_window: Any = None,
+) -> Any:
+    """The spectra of windows that move along a signal: (frequencies, frames)."""
+    if return_complex is None and input._value.dtype.kind != "c":
+        raise RuntimeError(
+            "stft requires the return_complex parameter be given for real inputs, and will "
+            "further require that "
+            "return_complex=True in a future PyTorch release."
+        )
+    hop = n_fft // 4 if hop_length is None else hop_length
+    length = n_fft if win_length is None else win_length
+    single = len(input._value.shape) == 1
+    x = input.unsqueeze(0) if single else input
+    if center:
+        half = n_fft // 2
+        x = _late("nn.functional", "pad")(x.unsqueeze(1), (half, half), pad_mode).squeeze(1)
+    frames = x.unfold(-1, n_fft, hop) * _window_of(window, length, n_fft, input.dtype)
+    half_only = input._value.dtype.kind != "c" if onesided is None else onesided
+    found = _late("fft", "rfft" if half_only else "fft")(frames, dim=-1, norm="ortho" if normalized else None)
+    found = found.transpose(-2, -1)
+    found = found.squeeze(0) if single else found
+    return found if return_complex else FUNCTIONS["view_as_real"](found)
+
+
+@operation()
+def istft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    normalized: bool = False,
+    onesided: bool | None = None,
+    length: int | None = None,
+    return_complex: bool = False,
+) -> Any:
+    """The signal of the spectra that `stft` finds: the least squares of the overlapping windows."""
+    hop = n_fft // 4 if hop_length is None else hop_length
+    size = n_fft if win_length is None else win_length
+    single = len(input._value.shape) == 2
+    x = input.unsqueeze(0) if single else input
+    half_only = (input._value.shape[-2] != n_fft) if onesided is None else onesided
+    norm = "ortho" if normalized else None
+    spectra = x.transpose(-2, -1)
+    if half_only:
+        frames = _late("fft", "irfft")(spectra, n_fft, dim=-1, norm=norm)
+    else:
+        frames = _late("fft", "ifft")(spectra, dim=-1, norm=norm)
+        frames = frames if return_complex else frames.real
+    kind = window.dtype if window is not None else frames.dtype
+    w = _window_of(window, size, n_fft, kind)
+    count = frames._value.shape[1]
+    total = n_fft + hop * (count - 1)
+    places = wrap((np.arange(count)[:, None] * hop + np.arange(n_fft)).reshape(-1))
+    summed = frames.new_zeros((frames._value.shape[0], total))
+    summed = summed.index_add(1, places, (frames * w).reshape(frames._value.shape[0], -1))
+    weights = w.new_zeros(total).index_add(0, places, (w * w).expand(count, n_fft).reshape(-1))
+    start = n_fft // 2 if center else 0
+    end = start + length if length is not None else (total - start if center else total)
+    stop = min(end, total)
+    if float(weights.detach()[start:stop].abs().min()) < 1e-11:
+        raise RuntimeError(
+            "istft: window overlap add min is too small: the signal cannot be found from the windows"
+        )
+    found = summed[:, start:stop] / weights[start:stop]
+    if end > total:
+        found = _late("nn.functional", "pad")(found, (0, end - total))
+    return found.squeeze(0) if single else found
+
+
+# -- small factors ----------------------------------------------------------------------------------------
+
+
+@operation("svd_lowrank", method=False)
+def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None) -> Any:
+    """The largest `q` singular values with their vectors; computed from the whole decomposition."""
+    u, s, vh = _late("linalg", "svd")(A if M is None else A - M, False)
+    return u[..., :q], s[..., :q], vh.mH[..., :q]
+
+
+@operation("pca_lowrank", method=False)
+def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> Any:
+    """The principal components of rows."""
+    q = min(6, *A._value.shape[-2:]) if q is None else q
+    return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, q)
+
+
+# -- questions and odd methods ----------------------------------------------------------------------------
+
+
+def _is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    """Whether both are the same memory, in the same shape."""
+    a, b = self._value, tensor._value
+    return bool(
+        a is b or (a.shape == b.shape and a.strides == b.strides and self.data_ptr() == tensor.data_ptr())
+    )
+
+
+def _map(self: Tensor, *others: Any) -> Any:
+    """Replace every element by what a function makes of it and of others' elements."""
+    *tensors, function = others
+    spread = np.broadcast_arrays(self._value, *[t._value for t in tensors])
+    values = [
+        function(*[x.item() for x in row]) for row in zip(*[s.reshape(-1) for s in spread], strict=True)
+    ]
+    return self.copy_(wrap(np.asarray(values, self._value.dtype).reshape(self._value.shape)))
+
+
+def _dim_order(self: Tensor, **options: Any) -> tuple[int, ...]:
+    """The dimensions by how far apart their elements lie."""
+    return tuple(np.argsort([-s for s in self._value.strides], kind="stable").tolist())
+
+
+def _as_subclass(self: Tensor, cls: type) -> Any:
+    """The same memory and history, as an instance of a subclass."""
+    if not issubclass(cls, Tensor):
+        raise TypeError(f"cls must be a subclass of Tensor, got {cls.__name__}")
+    found = object.__new__(cls)
+    found.__dict__.update(self[...].__dict__)
+    return found
+
+
+def _to_dense(self: Tensor, dtype: Any = None, **options: Any) -> Any:
+    """The tensor itself: all are dense."""
+    return self if dtype is None else self.to(dtype)
+
+
+def _is_false(self: Tensor, *args: Any) -> bool:
+    """False: there is no page-locked or shared memory here."""
+    return False
+
+
+def _new_empty_strided(self: Tensor, size: Any, stride: Any, dtype: Any = None, **options: Any) -> Any:
+    """A new tensor of the dtype of this one."""
+    return FUNCTIONS["empty_strided"](size, stride, dtype=dtype or self.dtype, **options)
+
+
+for _name, _function in {
+    "as_subclass": _as_subclass,
+    "dim_order": _dim_order,
+    "is_pinned": _is_false,
+    "is_set_to": _is_set_to,
+    "is_shared": _is_false,
+    "map2_": _map,
+    "map_": _map,
+    "new_empty_strided": _new_empty_strided,
+    "to_dense": _to_dense,
+}.items():
+    setattr(Tensor, _name, _function)
+
+
+def _autocast_off(device_type: Any = None) -> bool:
+    """False: numbers stay in the dtype that they have."""
+    return False
+
+
+for _name in ("is_autocast_enabled", "is_autocast_cpu_enabled", "is_autocast_cache_enabled"):
+    FUNCTIONS[_name] = _autocast_off
+
+
+def set_flush_denormal(mode: bool) -> bool:
+    """False: NumPy's treatment of denormal numbers is not changed."""
+    return False
+
+
+FUNCTIONS["set_flush_denormal"] = set_flush_denormal
