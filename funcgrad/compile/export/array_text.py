@@ -81,9 +81,9 @@ class ArrayText:
         avals = [a.aval for a in equation.inputs]
         atoms = [atom_source(a, names) for a in equation.inputs]
         outs = ", ".join([names[v] for v in equation.outputs])
-        expansion = primitive.expansion(avals)
-        if expansion is not None:
-            name, lines = self.nested(expansion)
+        held = primitive.held_program(avals)
+        if held is not None:
+            name, lines = self.nested(held)
             return [*lines, f"{outs}{',' if len(equation.outputs) == 1 else ''} = {name}({', '.join(atoms)})"]
         writer = _WRITERS.get(type(primitive))
         if writer is not None and not (type(primitive) in _CONTROL and is_scalar_work(equation)):

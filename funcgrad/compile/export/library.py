@@ -1,7 +1,7 @@
 """What exported functions call, as functions of Python: their source is copied into the modules.
 
 They are written for Numba and run without it. Nothing here may use a name that is not defined here, apart
-from ``math`` and ``np``; what needs another decorator than ``njit()`` says so in `DECORATORS`.
+from ``math`` and ``np``; what needs another decorator than others says so in `DECORATORS`.
 """
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
@@ -22,6 +22,14 @@ DECORATORS = {
     "fma": 'numba.njit(fastmath={"contract"})',
 }
 """Sums whose terms may be added in any order; a product and a sum that processors round once."""
+
+NJIT = 'numba.njit(error_model="numpy")'
+INLINED = 'numba.njit(error_model="numpy", forceinline=True)'
+
+
+def decorator(name):
+    """The decorator of a function. A loop that calls mathematics is vectorised where that is part of it."""
+    return DECORATORS.get(name, INLINED if is_known(name) else NJIT)
 
 
 def plus(total, x):
@@ -302,7 +310,7 @@ def by_numpy_inside(source: str) -> str:
     return head + colon + by_numpy(body)
 
 
-_OURS = ("functions", "needed", "by_numpy_inside")
+_OURS = ("decorator", "functions", "needed", "by_numpy_inside")
 
 
 def needed(text: str, engine: str = "numba") -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.compile.export.library import DECORATORS, needed
+from funcgrad.compile.export.library import NJIT, decorator, needed
 from funcgrad.compile.export.mathematics import by_numpy
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ir.avals import Aval
@@ -22,8 +22,6 @@ LARGEST_SPELLED = 24
 
 LARGEST_HELD = 1 << 24
 """Bytes up to which an array becomes part of a module."""
-
-NJIT = 'numba.njit(error_model="numpy")'
 
 
 @dataclass(frozen=True)
@@ -164,8 +162,7 @@ def module_text(
         parts.append(f'{name} = collections.namedtuple("{name}", {list(fields)!r})')
     definitions = [converter_source(name) for name in converters]
     for name, source in helpers.items():
-        decorator = f"@{DECORATORS.get(name, 'numba.njit')}\n" if engine == "numba" else ""
-        definitions.append(decorator + source)
+        definitions.append(f"@{decorator(name)}\n{source}" if engine == "numba" else source)
     definitions.append(text)
     if not door.compiled:
         definitions.append("\n".join(door_lines(door, inner, leaves)))
@@ -197,12 +194,8 @@ def function_lines(
     lines = [f"@{NJIT}"] if engine == "numba" else ['@np.errstate(all="ignore")']
     lines.append(f"def {inner}({', '.join(parameters)}):")
     lines.append(f'    """{door.sentences[0]}"""')
-    return [
-        *lines,
-        *body[: body.index("")],
-        *[input_line(x, engine) for x in given],
-        *body[body.index("") + 1 :],
-    ]
+    start = body.index("")
+    return [*lines, *body[:start], *[input_line(x, engine) for x in given], *body[start + 1 :]]
 
 
 def door_lines(door: Door, inner: str, leaves: Sequence[Leaf]) -> list[str]:
