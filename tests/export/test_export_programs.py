@@ -48,8 +48,8 @@ def test_interpreted_without_funcgrad(name: str, interpreted: dict[str, list[Any
 
 
 COMPILED = (
-    *("gradient of a ridge", "hessian", "loop with a branch", "while loop", "writes in a loop"),
-    *("network of dicts", "scan of named tuples", "gaussian process", "labels", "single precision"),
+    *("gradient of a ridge", "loop with a branch", "writes in a loop"),
+    *("network of dicts", "scan of named tuples", "single precision"),
 )
 """Of these Numba makes machine code in the tests: seconds for each."""
 

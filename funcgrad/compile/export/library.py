@@ -27,7 +27,7 @@ NJIT = 'numba.njit(error_model="numpy")'
 INLINED = 'numba.njit(error_model="numpy", forceinline=True)'
 
 
-def decorator(name):
+def decorator(name: str) -> str:
     """The decorator of a function. A loop that calls mathematics is vectorised where that is part of it."""
     return DECORATORS.get(name, INLINED if is_known(name) else NJIT)
 
