@@ -119,7 +119,9 @@ FRONT = {
         "stop_gradient"
     ),
     "Batches": "vmap",
-    "Compiled": "jit explain profile export njit_callable low_level_callable logp_callback cache_info clear_cache",
+    "Compiled": (
+        "jit explain profile export njit_callable low_level_callable logp_callback cache_info clear_cache"
+    ),
     "Programs": "make_program eval_shape ShapeDtypeStruct Program Equation check parse",
     "Rules of one's own": "custom_vjp custom_jvp checkpoint pure_callback",
     "Control flow": "cond switch while_loop fori_loop scan map associative_scan",
