@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from funcgrad.scipy import special
 from funcgrad.tracing.constants import is_constant
 from funcgrad.tracing.tracer import Tracer
 
@@ -56,10 +56,10 @@ def products_added(p: Any, q: Any) -> Any:
 
 
 def from_library(name: str) -> Function:
-    """A function of `funcgrad.scipy.special`, looked up when it is called."""
+    """A function of `funcgrad.scipy.special`, which is imported when one is called."""
 
     def call(x: Any) -> Any:
-        return getattr(special, name)(x)
+        return getattr(import_module("funcgrad.scipy.special"), name)(x)
 
     return call
 
