@@ -132,11 +132,32 @@ def matches_what_is_known(x):
     return area(("circle", x[0])) + area({"side": x[1]}) + area([x[2], x[3], 1]) + area("none") + area(3)
 
 
+def accepts_and_rejects(x):
+    here = x[0]
+    chain = []
+    for s in x:
+        if s * here > 0.8:
+            here = s - here
+        chain.append(here)
+    squares = [v * v for v in chain]
+    return np.mean(chain) + np.std(chain) + np.max(squares)
+
+
 X = np.random.default_rng(3).uniform(0.3, 1.7, 20)
+
+
+def largest_with_its_place(x):
+    best = (0.0, -1)
+    for i in range(20):
+        best = max(best, (x[i], i))
+    return best[0] * best[1]
+
+
 CASES = [
     (function, (X,), 0)
     for function in [
         *(asks_for_integers, asks_for_floats, asks_for_a_type, lengths_of_texts, last_one_is),
-        *(elements_with_positions, rounds, sorts, automaton, matches_with_guards, matches_what_is_known),
+        *(accepts_and_rejects, largest_with_its_place, elements_with_positions, rounds, sorts, automaton),
+        *(matches_with_guards, matches_what_is_known),
     ]
 ]

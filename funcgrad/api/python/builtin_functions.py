@@ -232,7 +232,8 @@ def extreme(function: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, A
         values = tuple(args[0])
         args = (values,)
     key = kwargs.get("key")
-    if not any(is_undecided(x) for x in values) and key is None:
+    members = [y for x in values for y in (x if isinstance(x, tuple) else (x,))]
+    if not any(is_undecided(x) for x in members) and key is None:
         return function(*args, **kwargs)
     if not values:
         return function(*args, **kwargs)
@@ -240,13 +241,31 @@ def extreme(function: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, A
     asked = best if key is None else key(best)
     for x in values[1:]:
         other = x if key is None else key(x)
-        better = _COMPARISONS[name](other, asked)
+        better = ordered(name, other, asked)
         if is_undecided(better):
             better = condition(better)
-            best, asked = where(better, x, best), where(better, other, asked)
+            best, asked = chosen_of(better, x, best), chosen_of(better, other, asked)
         elif better:
             best, asked = x, other
     return best
+
+
+def ordered(name: str, x: Any, y: Any) -> Any:
+    """``x < y`` or ``x > y``; of tuples with traced elements the first that differ decide."""
+    if not (isinstance(x, tuple) and isinstance(y, tuple) and any(is_undecided(k) for k in (*x, *y))):
+        return _COMPARISONS[name](x, y)
+    found: Any = _COMPARISONS[name](len(x), len(y))
+    for one, other in reversed(list(zip(x, y, strict=False))):
+        equal, before = np.equal(one, other), _COMPARISONS[name](one, other)
+        found = np.logical_or(before, np.logical_and(equal, found))
+    return found
+
+
+def chosen_of(test: Any, x: Any, y: Any) -> Any:
+    """``x`` or ``y``, numbers or tuples of them."""
+    if isinstance(x, tuple) and isinstance(y, tuple) and len(x) == len(y):
+        return tuple([chosen_of(test, one, other) for one, other in zip(x, y, strict=True)])
+    return where(test, x, y)
 
 
 def total(iterable: Any, start: Any = 0) -> Any:

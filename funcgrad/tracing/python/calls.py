@@ -11,6 +11,8 @@ import ast
 import builtins
 import inspect
 from collections.abc import Callable, Mapping
+from functools import lru_cache
+from itertools import pairwise
 from threading import RLock
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -39,9 +41,12 @@ _NOTHING = "it calls nothing that would be called otherwise"
 class CallRewriter(ast.NodeTransformer):
     """Rewrites calls in place."""
 
-    def __init__(self, names: Mapping[str, Any], local: frozenset[str], matters: Matters) -> None:
+    def __init__(
+        self, names: Mapping[str, Any], local: frozenset[str], lists: frozenset[str], matters: Matters
+    ) -> None:
         self._names = names
         self._local = local
+        self._lists = lists
         self._matters = matters
         self.count = 0
 
@@ -67,8 +72,12 @@ class CallRewriter(ast.NodeTransformer):
         if not known:
             return not (isinstance(function, ast.Attribute) and function.attr in _ARRAYS_METHODS)
         if isinstance(value, np.ufunc) or is_listing(value):
-            # A name may stand for a list, but that is as rare as ufuncs are frequent.
-            return any(isinstance(x, ast.List | ast.Tuple | ast.ListComp) for x in node.args)
+            # A parameter may be a list as well, but that is as rare as ufuncs are frequent.
+            return any(
+                isinstance(x, ast.List | ast.Tuple | ast.ListComp)
+                or (isinstance(x, ast.Name) and x.id in self._lists)
+                for x in node.args
+            )
         return self._matters(value)
 
     def _value(self, node: ast.expr) -> tuple[bool, Any]:
@@ -158,7 +167,11 @@ class CallCache(CodeCache):
         if value is None:
             return len(steps) < 2 or steps[-1].value not in _ARRAYS_METHODS
         if isinstance(value, np.ufunc) or is_listing(value):
-            return any(x and (x[-1].name in _DISPLAYS or is_comprehension(x)) for x in running.arguments)
+            lists = lists_stored(code)
+            return any(
+                x and (x[-1].name in _DISPLAYS or is_comprehension(x) or x[-1].value in lists)
+                for x in running.arguments
+            )
         return steps[0].value not in _KEPT and self._matters(value)
 
     def refuse_suspending(self, node: ast.FunctionDef | ast.Lambda) -> None:
@@ -169,7 +182,7 @@ class CallCache(CodeCache):
     ) -> list[ast.stmt]:
         """The body with calls that ask."""
         local = frozenset((*code.co_varnames, *code.co_cellvars, *code.co_freevars))
-        rewriter = CallRewriter(self._names, local | nested_names(node), self._matters)
+        rewriter = CallRewriter(self._names, local | nested_names(node), lists_bound(node), self._matters)
         if isinstance(node, ast.Lambda):
             body: list[ast.stmt] = [ast.copy_location(ast.Return(rewriter.visit(node.body)), node.body)]
         else:
@@ -177,6 +190,26 @@ class CallCache(CodeCache):
         if not rewriter.count:
             raise NoSource(_NOTHING)
         return body
+
+
+def lists_bound(node: ast.AST) -> frozenset[str]:
+    """Names that are bound to lists which are written out, or to comprehensions."""
+    assigned = [x for x in ast.walk(node) if isinstance(x, ast.Assign | ast.AnnAssign)]
+    lists = [x for x in assigned if isinstance(x.value, ast.List | ast.ListComp)]
+    targets = [y for x in lists for y in (x.targets if isinstance(x, ast.Assign) else [x.target])]
+    return frozenset([x.id for x in targets if isinstance(x, ast.Name)])
+
+
+@lru_cache(maxsize=1024)
+def lists_stored(code: CodeType) -> frozenset[str]:
+    """The same names, by the instructions of the function."""
+    steps = all_steps(code)
+    found = set()
+    for before, step in pairwise(steps):
+        makes_list = before.name in ("BUILD_LIST", "LIST_EXTEND", "CALL", "SWAP", "END_FOR", "RERAISE")
+        if makes_list and step.name in ("STORE_FAST", "STORE_DEREF") and isinstance(step.value, str):
+            found.add(step.value)
+    return frozenset(found)
 
 
 def nested_names(node: ast.AST) -> frozenset[str]:
