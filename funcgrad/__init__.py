@@ -31,7 +31,7 @@ from funcgrad.ir.presenters import PRESENTERS as _PRESENTERS
 from funcgrad.ir.program import Equation, Program
 
 if _typing.TYPE_CHECKING:
-    from funcgrad import config, extend, lax, loops, nn, random, scipy, testing, torch
+    from funcgrad import config, extend, lax, loops, nn, random, scipy, testing, torch, tree_util
     from funcgrad.api.associative import associative_scan
     from funcgrad.api.callback import pure_callback
     from funcgrad.api.control import cond, fori_loop, scan, switch, while_loop
@@ -44,6 +44,7 @@ if _typing.TYPE_CHECKING:
     from funcgrad.distributed.step import distribute
     from funcgrad.ir.text.parsing import parse
     from funcgrad.lax import map  # noqa: A004 - as JAX calls it
+    from funcgrad.numpy.segments import segment_max, segment_min, segment_prod, segment_sum
 
 __version__ = "0.1.0"
 
@@ -94,11 +95,16 @@ __all__ = [
     "ravel_pytree",
     "scan",
     "scipy",
+    "segment_max",
+    "segment_min",
+    "segment_prod",
+    "segment_sum",
     "stop_gradient",
     "switch",
     "testing",
     "torch",
     "tree",
+    "tree_util",
     "value_and_grad",
     "vjp",
     "vmap",
@@ -106,7 +112,7 @@ __all__ = [
 ]
 
 
-_LAZY_MODULES = ("config", "extend", "lax", "loops", "nn", "random", "scipy", "testing", "torch")
+_LAZY_MODULES = ("config", "extend", "lax", "loops", "nn", "random", "scipy", "testing", "torch", "tree_util")
 _LAZY_FUNCTIONS = {
     "associative_scan": "funcgrad.api.associative",
     "cache_info": "funcgrad.compile.runtime.cache",
@@ -125,6 +131,10 @@ _LAZY_FUNCTIONS = {
     "pure_callback": "funcgrad.api.callback",
     "ravel_pytree": "funcgrad.api.flat",
     "scan": "funcgrad.api.control",
+    "segment_max": "funcgrad.numpy.segments",
+    "segment_min": "funcgrad.numpy.segments",
+    "segment_prod": "funcgrad.numpy.segments",
+    "segment_sum": "funcgrad.numpy.segments",
     "switch": "funcgrad.api.control",
     "while_loop": "funcgrad.api.control",
 }

@@ -108,6 +108,44 @@ class Pushforward(LinearMap, Generic[Tangent]):
         return tangent
 
 
+class Fixed:
+    """What a linear map is beside its residuals; equal to what is the same, of the same Program."""
+
+    __slots__ = ("_kind", "_parts")
+
+    def __init__(self, kind: type[LinearMap], parts: tuple[Any, ...]) -> None:
+        self._kind = kind
+        self._parts = parts
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Fixed) or self._kind is not other._kind:
+            return False
+        mine, theirs = self._parts, other._parts
+        return mine[1:] == theirs[1:] and (mine[0] is theirs[0] or str(mine[0]) == str(theirs[0]))
+
+    def __hash__(self) -> int:
+        return hash((self._kind, self._parts[1], self._parts[2]))
+
+    def rebuilt(self, residuals: Sequence[Any]) -> LinearMap:
+        """The map with these residuals."""
+        return self._kind(self._parts[0], residuals, *self._parts[1:])
+
+
+def taken_apart(x: LinearMap) -> tuple[tuple[Any, ...], Fixed]:
+    """The residuals, and the rest."""
+    rest = (x._program, x._has_tangent, x._avals, x._in_tree, x._out_avals, x._out_tree)
+    return x._residuals, Fixed(type(x), rest)
+
+
+def put_together(fixed: Fixed, residuals: Sequence[Any]) -> LinearMap:
+    """The inverse of `taken_apart`."""
+    return fixed.rebuilt(residuals)
+
+
+tree.register_node(Pullback, taken_apart, put_together)
+tree.register_node(Pushforward, taken_apart, put_together)
+
+
 def listed(avals: Sequence[Aval]) -> str:
     """Types with commas between them."""
     return ", ".join([str(a) for a in avals])

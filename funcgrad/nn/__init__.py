@@ -9,6 +9,7 @@ They hold no parameters and no state. Names and defaults follow ``jax.nn`` where
 
 from __future__ import annotations
 
+from funcgrad.nn import initializers as initializers
 from funcgrad.nn.activations import (
     celu,
     elu,
@@ -38,7 +39,7 @@ from funcgrad.nn.activations import (
     swish,
     tanh_shrink,
 )
-from funcgrad.nn.attention import dropout, scaled_dot_product_attention
+from funcgrad.nn.attention import dot_product_attention, dropout, scaled_dot_product_attention
 from funcgrad.nn.convolution import conv, conv_transpose
 from funcgrad.nn.normalization import (
     batch_norm,
@@ -60,6 +61,7 @@ __all__ = [
     "celu",
     "conv",
     "conv_transpose",
+    "dot_product_attention",
     "dropout",
     "elu",
     "exponential",
@@ -72,6 +74,7 @@ __all__ = [
     "hard_swish",
     "hard_tanh",
     "identity",
+    "initializers",
     "layer_norm",
     "leaky_relu",
     "log_sigmoid",

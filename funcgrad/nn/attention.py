@@ -10,6 +10,7 @@ import numpy as np
 from funcgrad.nn.activations import floating
 from funcgrad.nn.normalization import masked, softmax
 from funcgrad.numpy.axes import refused
+from funcgrad.numpy.movement import repeat
 from funcgrad.numpy.products import matmul
 from funcgrad.numpy.shapes import as_array
 from funcgrad.numpy.views import swapaxes
@@ -47,6 +48,35 @@ def scaled_dot_product_attention(
     if is_causal:
         scores = masked(scores, np.tri(*shape_of(scores)[-2:], dtype=np.bool_))
     return matmul(softmax(masked(scores, mask)), value)
+
+
+def dot_product_attention(
+    query: Any,
+    key: Any,
+    value: Any,
+    bias: Any = None,
+    mask: Any = None,
+    *,
+    scale: Any = None,
+    is_causal: bool = False,
+) -> Any:
+    """Attention of arrays (..., length, heads, depth), as ``jax.nn.dot_product_attention``.
+
+    `bias` and the boolean `mask` broadcast to (..., heads, targets, sources). Each head of `key` and `value`
+    may serve several neighbouring ones of `query`.
+
+    >>> q = np.ones((4, 2, 3))
+    >>> fg.nn.dot_product_attention(q, q, q, is_causal=True).shape
+    (4, 2, 3)
+    """
+    query, key, value = [swapaxes(floating(x), -2, -3) for x in (query, key, value)]
+    heads, served = shape_of(query)[-3], shape_of(key)[-3]
+    if heads % served:
+        raise refused(f"attention with {heads} heads of the query and {served} of the key")
+    if heads != served:
+        key, value = [repeat(x, heads // served, axis=-3) for x in (key, value)]
+    found = scaled_dot_product_attention(query, key, value, mask, bias=bias, is_causal=is_causal, scale=scale)
+    return swapaxes(found, -2, -3)
 
 
 def dropout(x: Any, rate: Any, *, mask: Any = None, key: Any = None) -> Any:

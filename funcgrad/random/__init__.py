@@ -33,9 +33,10 @@ from funcgrad.random.discrete import (
     rademacher,
     randint,
 )
-from funcgrad.random.keys import bits, fold_in, key, split
+from funcgrad.random.keys import PRNGKey, bits, fold_in, key, split
 
 __all__ = [
+    "PRNGKey",
     "bernoulli",
     "beta",
     "binomial",

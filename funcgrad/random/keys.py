@@ -47,6 +47,15 @@ def key(seed: Any) -> Any:
     return stack([low, high], 0)
 
 
+def PRNGKey(seed: Any) -> Any:
+    """The same as `key`: there is one kind of keys.
+
+    >>> bool((fg.random.PRNGKey(3) == fg.random.key(3)).all())
+    True
+    """
+    return key(seed)
+
+
 def split(key: Any, num: int | tuple[int, ...] = 2) -> Any:
     """New keys, `num` of them along first axes, independent of each other and of what the old one draws.
 

@@ -1,0 +1,136 @@
+"""Names that programs for JAX expect, with JAX's values and gradients beside ours."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import funcgrad as fg
+
+X = np.random.default_rng(0).normal(size=(4, 5))
+Q = np.random.default_rng(1).normal(size=(2, 6, 4, 3))
+K = np.random.default_rng(2).normal(size=(2, 5, 2, 3))
+ALL = K[:, :, [0, 0, 1, 1]]
+IDS = np.array([0, 2, 2, 5])
+Case = Callable[[Any, Any], Any]
+
+CASES: dict[str, tuple[Case, Any]] = {
+    "select": (lambda m, x: m.lax.select(x > 0.0, x, 2.0 * x), X),
+    "clamp": (lambda m, x: m.lax.clamp(-0.5, x, 0.5), X),
+    "rsqrt": (lambda m, x: m.lax.rsqrt(x**2 + 1.0), X),
+    "top_k": (lambda m, x: m.lax.top_k(x, 3)[0], X),
+    "dynamic_slice": (lambda m, x: m.lax.dynamic_slice(x, (2, 3), (2, 3)), X),
+    "before the beginning": (lambda m, x: m.lax.dynamic_slice(x, (-1, -9), (2, 3)), X),
+    "dynamic_slice_in_dim": (lambda m, x: m.lax.dynamic_slice_in_dim(x, 1, 2, axis=1), X),
+    "dynamic_index_in_dim": (lambda m, x: m.lax.dynamic_index_in_dim(x, 1, 1, keepdims=False), X),
+    "dynamic_update_slice": (lambda m, x: m.lax.dynamic_update_slice(x, x[:2, :2] ** 2, (3, 1)), X),
+    "dynamic_update_index": (lambda m, x: m.lax.dynamic_update_index_in_dim(x, x[0] ** 2, 2, 0), X),
+    "slice": (lambda m, x: m.lax.slice(x, (0, 1), (4, 5), (2, 3)), X),
+    "slice_in_dim": (lambda m, x: m.lax.slice_in_dim(x, 1, 4, 2, axis=1), X),
+    "broadcast_in_dim": (lambda m, x: m.lax.broadcast_in_dim(x, (4, 2, 5), (0, 2)), X),
+    "rev": (lambda m, x: m.lax.rev(x, (1,)), X),
+    "cumsum": (lambda m, x: m.lax.cumsum(x, axis=1, reverse=True), X),
+    "cumprod": (lambda m, x: m.lax.cumprod(x, axis=0), X),
+    "cummax": (lambda m, x: m.lax.cummax(x, axis=1), X),
+    "cummin": (lambda m, x: m.lax.cummin(x, axis=1, reverse=True), X),
+    "concatenate": (lambda m, x: m.lax.concatenate([x, x**2], 1), X),
+    "expand_dims": (lambda m, x: m.lax.expand_dims(x, (0, 2)), X),
+    "tree_map": (lambda m, x: m.tree_util.tree_map(lambda y: y**2, {"a": x})["a"], X),
+    "tree_reduce": (lambda m, x: m.tree_util.tree_reduce(lambda a, b: a + b, [x, x**2]), X),
+    "dot_product_attention": (lambda m, q: m.nn.dot_product_attention(q, ALL, ALL), Q),
+    "of groups": (lambda m, q: m.nn.dot_product_attention(q, K, K, scale=0.3), Q),
+    "causal": (lambda m, q: m.nn.dot_product_attention(q, q, q, is_causal=True), Q),
+    "unrolled": (lambda m, x: m.lax.scan(lambda c, a: (c * a + 1.0, c), x[0], x, unroll=2)[1], X),
+}  # fmt: skip
+
+
+@pytest.mark.peers("jax")
+@pytest.mark.parametrize("name", CASES)
+def test_values_and_gradients_are_jaxs(name: str) -> None:
+    import jax
+
+    function, at = CASES[name]
+    with jax.enable_x64(True):
+        expected = np.asarray(function(jax, jax.numpy.asarray(at)))
+        weights = np.random.default_rng(3).normal(size=expected.shape)
+        slope = np.asarray(jax.grad(lambda x: (function(jax, x) * weights).sum())(jax.numpy.asarray(at)))
+    np.testing.assert_allclose(function(fg, at), expected, rtol=1e-6, atol=1e-7)
+    for way in (fg.grad, lambda f: fg.jit(fg.grad(f))):
+        found = way(lambda x: np.sum(function(fg, x) * weights))(at)
+        np.testing.assert_allclose(found, slope, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.peers("jax")
+@pytest.mark.parametrize("name", ["segment_sum", "segment_prod", "segment_max", "segment_min"])
+@pytest.mark.parametrize("count", [None, 4, 7])
+def test_segments_are_jaxs(name: str, count: int | None) -> None:
+    import jax
+
+    ours = getattr(fg, name)
+    for ids in (IDS, np.array([3, 0, 0, -1])):
+        with jax.enable_x64(True):
+            theirs = lambda x, ids=ids: getattr(jax.ops, name)(x, ids, count)  # noqa: E731 - as ours
+            expected = np.asarray(theirs(jax.numpy.asarray(X)))
+            weights = np.random.default_rng(3).normal(size=expected.shape)
+            weights[~np.isfinite(expected)] = 0.0
+            if name == "segment_prod":  # JAX has no gradient of it
+                fg.testing.check_grads(lambda x, ids=ids: ours(x, ids, count), (X,))
+                slope = None
+            else:
+                pullback = jax.vjp(theirs, jax.numpy.asarray(X))[1]
+                slope = np.asarray(pullback(jax.numpy.asarray(weights))[0])
+        np.testing.assert_allclose(ours(X, ids, count), expected)
+        found, back = fg.vjp(lambda x, ids=ids: ours(x, ids, count), X)
+        np.testing.assert_allclose(found, expected)
+        if slope is not None:
+            np.testing.assert_allclose(back(weights)[0], slope, rtol=1e-10, atol=1e-12)
+
+
+def test_positions_may_be_traced() -> None:
+    update = fg.jit(lambda x, i: fg.lax.dynamic_update_slice(x, np.ones((1, 2)), (i, i)))
+    for i in range(-2, 6):
+        start = i + 4 if i < 0 else i
+        expected = X.copy()
+        row, column = np.clip(start, 0, 3), np.clip(i + 5 if i < 0 else i, 0, 3)
+        expected[row, column : column + 2] = 1.0
+        np.testing.assert_array_equal(update(X, i), expected)
+
+
+MOMENTS = {
+    "glorot_uniform": 2.0 / 500.0,
+    "glorot_normal": 2.0 / 500.0,
+    "he_normal": 2.0 / 200.0,
+    "he_uniform": 2.0 / 200.0,
+    "lecun_normal": 1.0 / 200.0,
+    "lecun_uniform": 1.0 / 200.0,
+}
+
+
+@pytest.mark.parametrize("name", MOMENTS)
+def test_initializers_have_the_variance_that_they_are_named_for(name: str) -> None:
+    made = getattr(fg.nn.initializers, name)()(fg.random.key(0), (200, 300))
+    assert abs(made.mean()) < 2e-3
+    np.testing.assert_allclose(made.var(), MOMENTS[name], rtol=0.03)
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (5, 3), (2, 2, 3)])
+def test_orthogonal_matrices(shape: tuple[int, ...]) -> None:
+    made = fg.nn.initializers.orthogonal(2.0)(fg.random.key(0), shape).reshape(-1, shape[-1])
+    product = made @ made.T if made.shape[0] < made.shape[1] else made.T @ made
+    np.testing.assert_allclose(product, 4.0 * np.eye(len(product)), atol=1e-12)
+
+
+def test_linear_maps_leave_jit_and_are_pickled() -> None:
+    x = X[0]
+    for transform, weights in ((fg.vjp, np.cos(x) * x), (fg.linearize, np.cos(x) * x)):
+        out, linear = fg.jit(lambda x, transform=transform: transform(np.sin, x))(x)
+        np.testing.assert_allclose(out, np.sin(x))
+        for found in (linear, pickle.loads(pickle.dumps(linear)), fg.tree.map(lambda leaf: leaf, linear)):
+            np.testing.assert_allclose(np.ravel(found(x)), weights)
+    _, pullback = fg.vjp(np.sin, x)
+    applied = fg.jit(lambda pullback, g: pullback(g)[0])
+    np.testing.assert_allclose(applied(pullback, x), np.cos(x) * x)
