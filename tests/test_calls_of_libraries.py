@@ -148,6 +148,7 @@ SEVERAL: dict[str, Function] = {
     "dist": lambda x: math.dist([x, 1.0], (0.0, x)),
     "fsum": lambda x: math.fsum([x, 2.0 * x, 1.0]),
     "prod": lambda x: math.prod([x, x, 3.0], start=2.0),
+    "of an array": lambda x: math.fsum(x * X) + math.prod(x * X[1:]) + math.dist(x * X, X),
     "copysign": lambda x: math.copysign(x, -2.0),
     "fmod": lambda x: math.fmod(x, 0.4),
     "of an element": lambda x: math.exp(np.array([x, 2.0 * x])[1]),

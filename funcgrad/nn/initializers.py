@@ -1,6 +1,10 @@
 """First values of parameters, named as in ``jax.nn.initializers``: functions of a key, a shape and a dtype.
 
 Variances follow Glorot and Bengio (2010), He et al. (2015) and LeCun et al. (1998).
+
+>>> weights = fg.nn.initializers.glorot_uniform()(fg.random.key(0), (3, 5))
+>>> weights.shape, bool((abs(weights) <= np.sqrt(6.0 / 8.0)).all())
+((3, 5), True)
 """
 
 from __future__ import annotations

@@ -94,11 +94,18 @@ MATHEMATICS: dict[Any, Function] = {
 """Functions of `math`, and what computes them of traced numbers."""
 
 
+_OF_ITERABLES = frozenset({"dist", "fsum", "prod", "sumprod"})
+
+
 def of_numbers(function: Function) -> Function:
     """A function of `math`, or NumPy's where something traced is among its arguments."""
     ours = MATHEMATICS[function]
 
+    goes_through = function.__name__ in _OF_ITERABLES
+
     def call(*args: Any, **kwargs: Any) -> Any:
+        if goes_through:
+            args = tuple([list(x) if type(x) is Tracer and x.aval.shape else x for x in args])
         flat = [y for x in args for y in (x if isinstance(x, list | tuple) else (x,))]
         traced = [x for x in flat if type(x) is Tracer]
         if not traced:
