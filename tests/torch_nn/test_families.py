@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import funcgrad as fg
 from funcgrad import torch
 
 CASES: list[tuple[str, Callable[[Any], list[Any]], float]] = []
@@ -328,6 +329,22 @@ def test_sums_over_all_alignments_by_hand() -> None:
     p = torch.tensor([[0.6, 0.4], [0.3, 0.7]])
     loss = torch.nn.functional.ctc_loss(p.log()[:, None], torch.tensor([[1]]), [2], [1], reduction="none")
     np.testing.assert_allclose(loss, [-np.log(0.6 * 0.7 + 0.4 * 0.3 + 0.4 * 0.7)], rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["SGD", "AdamW", "Adafactor"])
+def test_steps_are_refused_where_they_would_be_recorded(name: str) -> None:
+    net = torch.nn.Linear(3, 2)
+    optimizer = getattr(torch.optim, name)(net.parameters(), lr=0.1)
+
+    def step(x: Any) -> Any:
+        optimizer.zero_grad()
+        loss = net(torch.as_tensor(x)).pow(2).sum()
+        loss.backward()
+        optimizer.step()
+        return loss._value
+
+    with pytest.raises(NotImplementedError, match=r"call step\(\) outside of it"):
+        fg.jit(step)(np.ones((4, 3), np.float32))
 
 
 def test_dense_gradients_are_refused_by_name() -> None:

@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from funcgrad.extend import Tracer
 from funcgrad.torch.core.tensor import Tensor, own, wrap
-from funcgrad.torch.optim.optimizer import Optimizer, StateDict, checked, evaluated, number
+from funcgrad.torch.optim.optimizer import STEP_IN_JIT, Optimizer, StateDict, checked, evaluated, number
 
 __all__ = ["ASGD", "Adafactor", "Muon", "SparseAdam"]
 
@@ -41,6 +42,8 @@ class _ByTensor(Optimizer):
         if not state:
             state.update(self.begin(group, value))
         g = p._grad._value  # type: ignore[union-attr]
+        if type(g) is Tracer:
+            raise NotImplementedError(STEP_IN_JIT)
         with np.errstate(all="ignore"):
             self.update(group, state, value, -g if group["maximize"] else g)
         p._version_box[0] += 1

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from funcgrad.errors import TracerAssignmentError
 from funcgrad.torch.core.hooks import RemovableHandle, added_hook
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, own, wrap
@@ -21,6 +22,12 @@ from funcgrad.torch.core.tensor import Tensor, own, wrap
 __all__ = ["Bundle", "Optimizer", "StateDict", "Stepwise", "required"]
 
 StateDict = dict[str, Any]
+
+STEP_IN_JIT = (
+    "funcgrad.torch does not support optimizer.step() in a function that is compiled or differentiated: a "
+    "step changes parameters and state in place, which the function would have to return. Compile the loss "
+    "and its gradient, and call step() outside of it"
+)
 
 
 class _Required:
@@ -310,7 +317,11 @@ class Bundle:
 
     def gradients(self, maximize: bool) -> Any:
         """All gradients, one after the other; negative ones to maximise."""
-        np.concatenate([p._grad._value.reshape(-1) for p in self.params], out=self.g)  # type: ignore[union-attr]
+        parts: list[Any] = [p._grad._value.reshape(-1) for p in self.params]  # type: ignore[union-attr]
+        try:
+            np.concatenate(parts, out=self.g)
+        except TracerAssignmentError:
+            raise NotImplementedError(STEP_IN_JIT) from None
         return np.negative(self.g, out=self.g) if maximize else self.g
 
     def values(self) -> Any:
