@@ -111,6 +111,7 @@ class Polygamma(Unary):
     """The derivative of order ``n + 1`` of `gammaln`."""
 
     name = "polygamma"
+    cost = 40
     parameters = ("n",)
     ufunc = LazyUfunc("scipy.special", "psi")
     kinds = "f"

@@ -28,20 +28,6 @@ KEEPING = 5
 FUNCTION = 15
 """Operations of an elementary function."""
 
-WEIGHTS = {
-    **dict.fromkeys(
-        (
-            *("add", "sub", "mul", "neg", "abs", "square", "integer_pow", "strong_zero_mul", "sign", "cast"),
-            "strong_product",
-            *("where", "maximum", "minimum", "equal", "not_equal", "less", "less_equal", "greater"),
-            *("greater_equal", "logical_and", "logical_or", "logical_not", "floor", "ceil"),
-        ),
-        1,
-    ),
-    **dict.fromkeys(("div", "reciprocal", "sqrt"), 4),
-}
-"""Operations of one element; other functions of elements are elementary functions or worse."""
-
 MOVEMENTS = ("broadcast", "reshape", "permute", "slice", "flip", "squeeze", "matrix_diagonal")
 
 LARGEST = 3000
@@ -60,7 +46,8 @@ def operations_of(primitive: Primitive, inputs: Sequence[Aval], outputs: Sequenc
         trips = int(primitive.params.get("length", 1))
         return min(FOREVER, trips * sum(operations_of_program(program) for program in held))
     if isinstance(primitive, Pointwise):
-        return WEIGHTS.get(primitive.name, FUNCTION) * size
+        # What kernels have no words for is a call of NumPy's.
+        return max(primitive.cost, 0 if primitive.native_form() else FUNCTION) * size
     if isinstance(primitive, DotGeneral):
         return 2 * max(math.isqrt(math.prod([max(a.size, 1) for a in (*inputs, *outputs)])), size)
     if primitive.name in MOVEMENTS or isinstance(primitive, Gather):
