@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.api.arguments import here
 from funcgrad.api.exported_structure import Structure, structure_of
-from funcgrad.api.jit import JittedFunction
+from funcgrad.api.jit import JittedFunction, Specialization
 from funcgrad.compile.emit.symbols import WRITTEN_OUT
 from funcgrad.compile.export.bodies import Body, body_of
 from funcgrad.compile.export.module_text import Leaf, module_text
@@ -85,13 +86,17 @@ class Exporter:
             found = self._drafts[key] = self._made(key)
         return found
 
-    def _made(self, shapes: tuple[tuple[int, ...], ...]) -> Draft:
+    def _specialized(self, shapes: tuple[tuple[int, ...], ...]) -> Specialization:
         leaves, treedef = tree.flatten((self.args, self.kwargs))
         places = self.jitted.traced_leaves(self.args, self.kwargs)
         for k, aval, shape in zip(places, self.avals, shapes, strict=True):
             leaves[k] = Aval(shape, aval.dtype, weak=aval.weak)
         args, kwargs = tree.unflatten(treedef, leaves)
-        found = self.jitted.specialized(*args, **kwargs)
+        return self.jitted.specialized(*args, **kwargs)
+
+    def _made(self, shapes: tuple[tuple[int, ...], ...]) -> Draft:
+        found = self._specialized(shapes)
+        places = self.jitted.traced_leaves(self.args, self.kwargs)
         try:
             body = body_of(found.program, self.name, self.engine)
         except NotLowered as error:
@@ -210,6 +215,55 @@ class Exporter:
                 kept, best = [*kept, group], more
         return (*best, kept) if best is not None else (example.text, example, [])
 
+    # -- where a text holds ------------------------------------------------------------------------------
+
+    def recorded(self, sizes: Mapping[Group, int]) -> str | None:
+        """The Program for sizes, as text without its arrays; None where the function does not take them."""
+        try:
+            found = self._specialized(tuple(self.shapes(sizes)))
+        except Exception:  # noqa: BLE001 - what a function says to sizes that it was not written for is its own
+            return None
+        return _ARRAY.sub("", found.program.text(sources=False))
+
+    def follows(self, groups: Sequence[Group], sizes: Mapping[Group, int]) -> bool:
+        """Whether the Program for sizes is that of the others, with its numbers by the same rules.
+
+        A slice that ends at a size, or an element that is not there, is another Program or an error.
+        """
+        base = self.bases(groups, None)
+        known = [base, *[{**base, g: base[g] + 1} for g in groups], {g: base[g] + 3 for g in groups}]
+        texts = [self.recorded(s) for s in (*known, sizes)]
+        found = [text for text in texts if text is not None]
+        values = [[s[g] for g in groups] for s in (*known, sizes)]
+        return len(found) == len(texts) and generalised(found, values, self.names(groups)) is not None
+
+    def allows(self, groups: Sequence[Group], sizes: Mapping[Group, int]) -> bool:
+        """Whether sizes in another order give no error and no other numbers.
+
+        Other operations are let pass: in which order products are taken depends on sizes, too.
+        """
+        try:
+            operations = operations_of(self._specialized(tuple(self.shapes(sizes))).program)
+        except Exception:  # noqa: BLE001 - what a function says to sizes that it was not written for is its own
+            return False
+        example = operations_of(self._specialized(tuple(self.shapes(self.bases(groups, None)))).program)
+        return operations != example or self.follows(groups, sizes)
+
+    def bounds(self, groups: Sequence[Group]) -> list[str]:
+        """Lines that refuse sizes for which the text does not hold, though the arrays are alike."""
+        base, names = self.bases(groups, None), dict(zip(groups, self.names(groups), strict=True))
+        lines: list[str] = []
+        for g in groups:
+            tried = [k for k in (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 64, 128) if k < base[g]]
+            least = next((k for k in tried if self.follows(groups, {**base, g: k})), base[g])
+            if least:
+                lines += refusal_lines(f"{names[g]} < {least}", self.name)
+        for g in groups:
+            for h in groups:
+                if g != h and base[g] > base[h] and not self.allows(groups, {**base, g: base[h], h: base[g]}):
+                    lines += refusal_lines(f"{names[g]} < {names[h]}", self.name)
+        return lines
+
     # -- the module ------------------------------------------------------------------------------------
 
     def module(self) -> tuple[str, str]:
@@ -260,7 +314,7 @@ class Exporter:
             shape = f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
             words = f"{self.name}: {given[k]} must have shape {shape}".replace('"', "'")
             checks += [f"    if {given[k]}.shape != {shape}:", f'        raise ValueError("{words}")']
-        return [*lines, *checks]
+        return [*lines, *checks, *self.bounds(groups)]
 
     def sentences(self, groups: Sequence[Group], given: Sequence[str]) -> list[str]:
         """The docstring of the module."""
@@ -274,6 +328,16 @@ class Exporter:
             f"{self.name}({', '.join(kinds)}).",
             "Written by funcgrad's export, and needs nothing of it. Comments are the user's own lines.",
         ]
+
+
+_ARRAY = re.compile(r" = (?:<array[^>]*>|\[.*\])$", re.M)
+"""The value of a captured array, in the text of a Program."""
+
+
+def refusal_lines(condition: str, name: str) -> list[str]:
+    """Lines that refuse sizes."""
+    words = f"{name}: {condition} is another program: export it with an example of such sizes"
+    return [f"    if {condition}:", f'        raise ValueError("{words}")']
 
 
 def same_arrays(xs: Mapping[str, Any], ys: Mapping[str, Any]) -> bool:

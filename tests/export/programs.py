@@ -162,7 +162,7 @@ CASES: dict[str, Case] = {
     "value and gradient": Case(
         fg.value_and_grad(ridge, argnums=(0, 1)),
         (array(7), array(30, 7), array(30)),
-        ((array(2), array(1, 2), array(1)),),
+        ((array(2), array(3, 2), array(3)),),
     ),
     "hessian": Case(fg.hessian(rosenbrock), (array(9),), ((array(4),), (array(17),))),
     "elementwise": Case(fg.value_and_grad(wave), (array(100),), ((array(7),), (array(0),), (array(1),))),
@@ -174,7 +174,7 @@ CASES: dict[str, Case] = {
     "network of dicts": Case(
         fg.value_and_grad(perceptron),
         (network(6, 9), array(20, 6), array(20)),
-        ((network(3, 5), array(7, 3), array(7)),),
+        ((network(7, 11), array(25, 7), array(25)),),
     ),
     "pairs": Case(fg.value_and_grad(pair_energy), (array(12, 3),), ((array(5, 3),),)),
     "labels": Case(

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from programs import CASES, Case
+from programs import CASES, Case, wave
 from standalone import run_standalone
 
 import funcgrad as fg
+from funcgrad.errors import UnsupportedFunctionError
 
 
 def assert_same(found: Any, wanted: Any) -> None:
@@ -61,3 +62,48 @@ def test_compiled_without_funcgrad(tmp_path: Path) -> None:
     for case, found in zip(cases, run_standalone(jobs, tmp_path), strict=True):
         for args, result in zip(calls(case), found, strict=True):
             assert_same(result, case.function(*args))
+
+
+def first_and_sixth(x: Any) -> Any:
+    return x[0] * x[5]
+
+
+def first_three(x: Any) -> Any:
+    return np.sum(x[:3] ** 2)
+
+
+def beginning(x: Any, y: Any) -> Any:
+    return np.sum(x[: len(y)] * y)
+
+
+@pytest.mark.parametrize(
+    ("function", "example", "fine", "too_short"),
+    [
+        (first_and_sixth, (np.ones(9),), (np.arange(6.0),), (np.ones(5),)),
+        (first_three, (np.ones(9),), (np.arange(4.0),), (np.ones(2),)),
+        (beginning, (np.ones(9), np.ones(7)), (np.ones(30), np.ones(7)), (np.ones(3), np.ones(5))),
+    ],
+)
+def test_sizes_that_make_another_program_are_refused(
+    function: Any, example: Any, fine: Any, too_short: Any
+) -> None:
+    exported = fg.export(function, engine="numpy")(*example).function
+    assert_same(exported(*fine), function(*fine))
+    with pytest.raises(ValueError, match=r"is another program|must have shape"):
+        exported(*too_short)
+
+
+def test_unknown_engines_and_operations_are_refused_by_name() -> None:
+    with pytest.raises(UnsupportedFunctionError, match="no engine 'cython'"):
+        fg.export(wave, engine="cython")
+    with pytest.raises(UnsupportedFunctionError, match="fft has no form outside of funcgrad"):
+        fg.export(lambda x: np.sum(np.abs(np.fft.fft(x))))(np.ones(6))
+
+
+def test_a_module_is_saved_and_imported(tmp_path: Path) -> None:
+    made = fg.export(fg.grad(wave), engine="numpy")(np.ones(4))
+    path = made.save(tmp_path / "wave_gradient.py")
+    names: dict[str, Any] = {}
+    exec(path.read_text(), names)
+    np.testing.assert_allclose(names["wave"](np.ones(3)), fg.grad(wave)(np.ones(3)))
+    assert str(made) == path.read_text()

@@ -156,7 +156,8 @@ class NestWriter:
         for total in sums:
             total.before(depth)
         size = self.loops[depth].size
-        if depth == len(self.loops) - 1 and size > 2 * BLOCK and any(s.innermost for s in sums):
+        long = size > 2 * BLOCK and not self.writer.local.portable
+        if depth == len(self.loops) - 1 and long and any(s.innermost for s in sums):
             self._blocked(depth, sums)
         else:
             with self.writer.loop(self.variables[depth], size):
