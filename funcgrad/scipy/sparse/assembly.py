@@ -355,9 +355,16 @@ def assembled_as(name: str) -> Callable[..., Any]:
         return Assembly(name, arg1 if shape is None else shape, dtype)
 
     construct.__name__ = construct.__qualname__ = name
-    construct.__doc__ = (
-        f"As `scipy.sparse.{name}`: an array whose elements, which may be traced, are set one by one."
-    )
+    construct.__doc__ = f"""As `scipy.sparse.{name}`: an array whose elements are set singly, traced or not.
+
+    >>> def dense(v):
+    ...     A = fg.scipy.sparse.{name}((2, 2))
+    ...     A[0, 1] = v
+    ...     return A.tocsr().toarray()
+    >>> print(fg.jit(dense)(3.0))
+    [[0. 3.]
+     [0. 0.]]
+    """
     return construct
 
 

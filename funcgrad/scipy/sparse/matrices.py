@@ -138,7 +138,12 @@ def made_as(name: str, make: Callable[..., Any]) -> Callable[..., Any]:
         return as_matrix(make(arg1, shape, dtype, copy))
 
     construct.__name__ = construct.__qualname__ = name
-    construct.__doc__ = f"As `{make.__name__}`, a matrix: with it ``*`` is the product of matrices."
+    construct.__doc__ = f"""As `{make.__name__}`, a matrix: with it ``*`` is the product of matrices.
+
+    >>> product = lambda v: fg.scipy.sparse.{name}((v, ([0, 1], [1, 0]))) * np.array([1.0, 10.0])
+    >>> print(fg.jit(product)(np.array([2.0, 3.0])))
+    [20.  3.]
+    """
     return construct
 
 
