@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from funcgrad.ops.families import Unary
-from funcgrad.tracing.primitive import Compiled, Native
+from funcgrad.tracing.primitive import Compiled, Native, Primitive
 from funcgrad.tracing.samples import Sample
 
 BY_UFUNC: dict[Callable[..., Any], Unary] = {}
@@ -14,6 +14,12 @@ BY_UFUNC: dict[Callable[..., Any], Unary] = {}
 
 Derivative = Callable[[Any, Any], Any]
 """``derivative(x, out)``, by operators on traced values; None where it is zero everywhere."""
+
+
+def reduced(operation: Unary) -> str | tuple[Any, ...]:
+    """What pickle keeps: the name of the row, as of a function; a subclass is found as any class is."""
+    own = type(operation).__qualname__ == f"{operation.name}.__class__"
+    return operation.name if own else Primitive.__reduce__(operation)
 
 
 def unary(
@@ -55,7 +61,7 @@ def unary(
             "kinds": kinds,
             "derivative": staticmethod(derivative),
             "samples": staticmethod(lambda: samples),
-            "__reduce__": lambda self: name,  # found by its name, as a function is
+            "__reduce__": reduced,
         }
         if hasattr(evaluate, "resolve_dtypes"):
             members["ufunc"] = evaluate
