@@ -67,6 +67,7 @@ class Recorder:
         "deferred",
         "derivatives",
         "keeps_arrays",
+        "lasting",
         "level",
         "location",
         "moved",
@@ -106,6 +107,8 @@ class Recorder:
         self.operand_values: list[Any] = []
         """The values of the inputs, literals and captured arrays: the inputs of the lifted Program."""
         self.selected: set[int] | None = None
+        self.lasting: frozenset[int] = frozenset()
+        """Inputs of a step or a branch that are there on the way back without being kept."""
         """Cotangents with zeros put there by a selection; kept by the transpose pass only."""
         self.refused: FuncgradError | None = None
         """The last refusal to give a value, which C code may have replaced by an error of its own."""

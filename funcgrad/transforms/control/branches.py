@@ -101,13 +101,42 @@ class LinearBranches(NamedTuple):
     dotted: Flags
 
 
-def linearize_cheaply(branch: Program, active: Flags, n_results: int) -> Linearized:
+def is_there_later(recorder: Recorder, x: Any) -> bool:
+    """Whether an operand of a branch is there on the way back at no cost: a number, or what lasts.
+
+    An array that a loop carries is another one on every trip, and to keep it would be to keep all of these.
+    """
+    if x.aval.size <= 1:
+        return True
+    indices_left, seen = [recorder.index_of(x)], set[int]()
+    constant = {index for index, _ in recorder.operands}
+    while indices_left:
+        index = indices_left.pop()
+        if index in seen or index in recorder.lasting or index in constant:
+            continue
+        seen.add(index)
+        step = recorder.steps[index]
+        step = recorder.steps[index - step] if type(step) is int else step
+        if type(step) is not tuple or len(seen) > FEW_STEPS:
+            return False
+        indices_left += step[1:]
+    return True
+
+
+FEW_STEPS = 50
+"""From how many operations an operand may be computed and still be looked through."""
+
+
+def linearize_cheaply(branch: Program, active: Flags, n_results: int, there: Sequence[bool]) -> Linearized:
     """`linearize_program`, whose linear part computes again what is cheaper than kept.
 
-    Its operands are there in any case, so of a short branch little is kept but these. What is kept goes
+    Operands that are `there` cost nothing, so of a short branch little is kept but these. What is kept goes
     through a variable that the other branches fill as well, which doubles its price.
     """
     with transforming(branch, "linearize") as recorder:
+        # Inputs are the first that is recorded.
+        arrays = [a.size > 1 for a in branch.in_avals]
+        recorder.lasting = frozenset([k for k, flag in enumerate(there) if flag and arrays[k]])
         inputs, tangents, outputs, dots = record_tangents(recorder, branch, active)
         dots = dots[:n_results]
         entries = indices(tangents)
@@ -115,7 +144,8 @@ def linearize_cheaply(branch: Program, active: Flags, n_results: int) -> Lineari
         heads = indices(inputs)
         free = literal_indices(recorder).union(index for index, _ in recorder.operands)
         needed = [index for index in residuals_of(recorder, entries, exits) if index not in free]
-        kept = kept_values(recorder, needed, free, heads, heads, 2 * KEEPING) | set(heads)
+        free_heads = [head for head, flag in zip(heads, there, strict=True) if flag]
+        kept = kept_values(recorder, needed, free, heads, free_heads, 2 * KEEPING) | set(heads)
         residuals = sorted(values_before(recorder, exits, {*kept, *entries}) - set(entries))
         primal = recorder.program(heads, [*[recorder.index_of(x) for x in outputs], *residuals])
         linear = recorder.program([*residuals, *entries], exits)
@@ -127,10 +157,10 @@ class SplitBranch:
 
     __slots__ = ("active", "n_results", "parts", "slots")
 
-    def __init__(self, branch: Program, active: Flags, slots: list[Aval]) -> None:
+    def __init__(self, branch: Program, active: Flags, slots: list[Aval], there: Sequence[bool]) -> None:
         self.active = active
         self.n_results = len(branch.outputs)
-        self.parts: Linearized = linearize_cheaply(branch, active, self.n_results)
+        self.parts: Linearized = linearize_cheaply(branch, active, self.n_results, there)
         operands: list[Any] = list(self.parts.primal.inputs)
         residuals = self.parts.primal.outputs[self.n_results :]
         free = dict(enumerate(slots))
@@ -182,10 +212,10 @@ class SplitBranch:
             return simplify_program(recorder.program(heads, results))
 
 
-def linear_branches(branches: Branches, active: Flags) -> LinearBranches:
-    """The branches, with the linear parts of their derivatives."""
+def linear_branches(branches: Branches, active: Flags, there: Sequence[bool]) -> LinearBranches:
+    """The branches, with the linear parts of their derivatives; operands `there` need not be kept."""
     slots: list[Aval] = []
-    split = [SplitBranch(branch, active, slots) for branch in branches]
+    split = [SplitBranch(branch, active, slots, there) for branch in branches]
     dotted = union([part.parts.has_tangent for part in split])
     used = sorted(set().union(*[part.used for part in split]))
     return LinearBranches(

@@ -26,6 +26,7 @@ from funcgrad.transforms.control.batched import with_axis
 from funcgrad.transforms.control.branches import (
     batched_branches,
     forward_branches,
+    is_there_later,
     linear_branches,
     transposed_branches,
     union,
@@ -94,7 +95,7 @@ class Cond(Primitive):
             outs = recorder.record(Cond(both.branches), [*primals, *given(tangents)])
             dotted, dots = both.dotted, iter(outs[n:])
         else:
-            made = linear_branches(self.branches, active)
+            made = linear_branches(self.branches, active, [is_there_later(recorder, x) for x in operands])
             outs = recorder.record(Cond(made.primal), primals)
             reads = [*outs[n:], *[operands[k] for k in made.used]]
             dotted = made.dotted

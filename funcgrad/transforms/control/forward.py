@@ -75,6 +75,7 @@ class StepTangents:
         self.step = step
         inputs = inputs_of(recorder, step.program.inputs)
         flags = active.flat
+        recorder.lasting = frozenset([t._index for t in step.parts(inputs).consts])
         dots = [recorder.input(t.aval.strong) if a else None for t, a in zip(inputs, flags, strict=True)]
         self.outs, self.out_dots = record_jvp(recorder, step.program, inputs, dots)
         self.inputs: Parts[Tracer] = step.parts(inputs)
