@@ -217,8 +217,13 @@ def test_bodies_see_no_values() -> None:
     assert lax.scan(step, 0.0, np.ones(3))[0] == 3.0
     assert fg.grad(lambda c: lax.scan(step, c, np.ones(3))[0])(1.0) == 1.0
 
-    def reading(c: Any, x: Any) -> Any:
+    def smallest(c: Any, x: Any) -> Any:
         return c + sorted([x, c])[0], None
+
+    assert lax.scan(smallest, 0.25, np.ones(3))[0] == 2.0
+
+    def reading(c: Any, x: Any) -> Any:
+        return c + sorted([x, c], key=abs)[0], None
 
     with pytest.raises(TracedBranchError, match="joins lists of traced"):
         lax.scan(reading, 0.0, np.ones(3))
