@@ -136,7 +136,7 @@ def copy_notebooks(source: Path, target: Path) -> None:
     if names:
         page += [
             "Executed and stored with their outputs in the folder `notebooks` of the repository. Open them",
-            "with `jupyter lab notebooks`, after `pip install 'funcgrad[notebook]'`.",
+            "with `jupyter lab notebooks`, after `pip install '.[notebook]'` in a clone.",
             "",
             "```{toctree}",
             ":maxdepth: 1",

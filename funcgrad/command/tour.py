@@ -113,6 +113,7 @@ def show_fit(w: Array, parts: Split) -> OptimizeResult:
     print(f"gradient norm   {np.linalg.norm(result.jac):.1e}")
     print(f"one evaluation  first {first * 1e3:.2f} ms, then {later * 1e6:.0f} us", end="")
     print(f" (the loss alone, in NumPy: {plain * 1e6:.0f} us)")
+    print("compiled        once calls have cost about as much: one of these times has the wait for it")
     print(f"train accuracy  {accuracy(result.x, parts.X, parts.y)}")
     print(f"test accuracy   {accuracy(result.x, parts.X_test, parts.y_test)}")
     return result

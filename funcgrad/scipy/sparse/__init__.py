@@ -56,3 +56,8 @@ def __getattr__(name: str) -> object:
     if name == "linalg":
         return import_module("funcgrad.scipy.sparse.linalg")
     raise missing(__name__, name)
+
+
+def __dir__() -> list[str]:
+    """The public names, and the module of solvers."""
+    return sorted([*__all__, "linalg"])
