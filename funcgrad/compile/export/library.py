@@ -92,6 +92,16 @@ def signbit(x):
     return math.copysign(1.0, x) < 0.0
 
 
+def shift_left(x, count):
+    """``x << count``, where a count that no word has shifts everything out."""
+    return x << count if (count >= 0) & (count < 64) else x - x
+
+
+def shift_right(x, count):
+    """``x >> count``, where a count that no word has shifts everything out."""
+    return x >> count if (count >= 0) & (count < 64) else x >> 63
+
+
 def grown(tape, size):
     """A longer array that begins with the elements of another."""
     longer = np.empty(size, tape.dtype)
