@@ -128,6 +128,7 @@ FRONT = {
     "Rules of one's own": "custom_vjp custom_jvp checkpoint pure_callback",
     "Control flow": "cond switch while_loop fori_loop scan map associative_scan",
     "Trees as vectors": "ravel_pytree",
+    "Sums by segment": "segment_sum segment_prod segment_max segment_min",
     "Many machines": "distribute",
 }
 IN_PLACE = "In place: as the function without the underscore, written into the first argument"

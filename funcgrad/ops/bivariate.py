@@ -13,6 +13,7 @@ from funcgrad.ops.arithmetic import div, mul, neg, strong_zero_mul, sub
 from funcgrad.ops.comparison import equal, greater_equal
 from funcgrad.ops.elementary import log
 from funcgrad.ops.families import Binary
+from funcgrad.ops.families import aval as aval_of
 from funcgrad.ops.lazy import ComposedUfunc
 from funcgrad.ops.magnitude import hypot, zero_where
 from funcgrad.ops.selection import where
@@ -39,7 +40,9 @@ class Pow(Binary):
         if i == 0:
             # Exactly 0 for y = 0, and its own derivative by y is still x**(y-1) there.
             return strong_zero_mul(y, self(x, sub(y, 1.0)))
-        of_zero = where(greater_equal(y, 0.0), equal(x, 0.0), False)
+        of_zero = equal(x, 0.0)
+        if aval_of(y).dtype.kind != "c":  # complex numbers have no order: 0**y is NaN there where it is not 0
+            of_zero = where(greater_equal(y, 0.0), of_zero, False)
         return mul(out, log(where(of_zero, 1.0, x)))
 
     @classmethod

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import product
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -29,15 +28,31 @@ def test_the_cut_is_the_least_of_all(seed: int) -> None:
     assert cost(network.source_side()) == min(map(cost, sides))
 
 
-def test_a_long_body_is_cut_in_little_time() -> None:
-    def f(x: Any) -> Any:
-        def step(c: Any, row: Any) -> tuple[Any, None]:
-            for _ in [None] * 150:
-                c = c * np.sin(c + row) + (c * c - row) / (1.1 + c * c)
-            return c, None
+def test_the_work_of_a_cut_grows_as_the_body_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    searches = 0
+    path = Network._path
 
-        return fg.scan(step, 0.3, x)[0]
+    def counted(network: Network, *args: Any) -> Any:
+        nonlocal searches
+        searches += 1
+        return path(network, *args)
 
-    start = perf_counter()
-    fg.make_program(fg.grad(f))(np.ones(3))
-    assert perf_counter() - start < 5.0
+    def searches_for(length: int) -> int:
+        def f(x: Any) -> Any:
+            def step(c: Any, row: Any) -> tuple[Any, None]:
+                for _ in [None] * length:
+                    c = c * np.sin(c + row) + (c * c - row) / (1.1 + c * c)
+                return c, None
+
+            return fg.scan(step, 0.3, x)[0]
+
+        nonlocal searches
+        searches = 0
+        fg.make_program(fg.grad(f))(np.ones(3))
+        return searches
+
+    monkeypatch.setattr(Network, "_path", counted)
+    short, long = searches_for(40), searches_for(120)
+    assert 0 < short < long < 4 * short
