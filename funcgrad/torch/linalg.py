@@ -13,7 +13,13 @@ from funcgrad.torch.core.history import Op
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.contractions import cross as _cross_of
 from funcgrad.torch.operations.contractions import matmul, matrix_power
-from funcgrad.torch.operations.factorisations import householder_product, lu_factor, lu_factor_ex, lu_solve
+from funcgrad.torch.operations.factorisations import (
+    householder_product,
+    lu_factor,
+    lu_factor_ex,
+    lu_solve,
+    solve_triangular,
+)
 from funcgrad.torch.operations.factorisations import lu_of as lu
 from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS
@@ -146,26 +152,6 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Any:
             f"{_word(A)} and B of type {_word(B)} instead"
         )
     return _solved("solve", _SOLVE, (A, B), (vector,))
-
-
-def _solve_triangular(a: Any, b: Any, upper: bool, unit: bool) -> Any:
-    a = np.triu(a) if upper else np.tril(a)
-    if unit:
-        eye = np.eye(a.shape[-1], dtype=a.dtype)
-        a = a * (1 - eye) + eye
-    return np.linalg.solve(a, b)
-
-
-_TRIANGULAR = Op("LinalgSolveTriangularBackward0", _solve_triangular, input_names=("self", "B"))
-
-
-def solve_triangular(
-    A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
-) -> Any:
-    """The solution of a triangular system."""
-    if not left:
-        return solve_triangular(A.mT, B.mT, upper=not upper, unitriangular=unitriangular).mT
-    return apply(_TRIANGULAR, (A, B), (upper, unitriangular))
 
 
 _INV = Op(

@@ -9,12 +9,12 @@ import scipy.linalg
 
 from funcgrad.scipy import linalg as traced
 from funcgrad.torch.core.apply import apply
-from funcgrad.torch.core.history import op
+from funcgrad.torch.core.history import Op, op
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
 
-__all__ = ["householder_product", "lu_factor", "lu_factor_ex", "lu_of", "lu_solve"]
+__all__ = ["householder_product", "lu_factor", "lu_factor_ex", "lu_of", "lu_solve", "solve_triangular"]
 
 
 def _require_pivots(pivot: bool) -> None:
@@ -108,14 +108,32 @@ def lu_unpack(
     return named("lu_unpack", "P L U")(p, lower, upper)
 
 
+def _solve_triangular(a: Any, b: Any, upper: bool, unit: bool) -> Any:
+    a = np.triu(a) if upper else np.tril(a)
+    if unit:
+        eye = np.eye(a.shape[-1], dtype=a.dtype)
+        a = a * (1 - eye) + eye
+    return np.linalg.solve(a, b)
+
+
+_TRIANGULAR = Op("LinalgSolveTriangularBackward0", _solve_triangular, input_names=("self", "B"))
+
+
+def solve_triangular(
+    A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Any:
+    """The solution of a triangular system."""
+    if not left:
+        return solve_triangular(A.mT, B.mT, upper=not upper, unitriangular=unitriangular).mT
+    return apply(_TRIANGULAR, (A, B), (upper, unitriangular))
+
+
 def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Any:
     """The solution of a system by the factors of its matrix."""
-    from funcgrad.torch import linalg  # noqa: PLC0415 - above this module
-
     if not left:
         return lu_solve(LU, pivots, B.mH, adjoint=not adjoint).mH
     p, lower, upper = lu_unpack(LU, pivots)
-    triangular = linalg.solve_triangular
+    triangular = solve_triangular
     if adjoint:
         half = triangular(upper.mH, B, upper=False)
         return p @ triangular(lower.mH, half, upper=True, unitriangular=True)
