@@ -183,3 +183,18 @@ def test_refusals_name_the_way() -> None:
         fg.grad(lambda x: fg.scipy.ndimage.sobel(x, mode="other").sum())(IMAGE)
     with pytest.raises(RuntimeError, match="order"):
         fg.grad(lambda x: fg.scipy.ndimage.map_coordinates(x, NEAR, order=6).sum())(IMAGE)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_argument_may_be_traced_alone_and_without_values(name: str) -> None:
+    function, args = CASES[name]
+    expected = function(scipy.ndimage, *args)
+    for k, arg in enumerate(args):
+        if k and name.startswith(("gaussian", "rotate")):
+            continue  # the width says how long the weights are, and the angle how large the result is
+
+        def of_one(x: Any, k: int = k) -> Any:
+            return function(fg.scipy.ndimage, *args[:k], x, *args[k + 1 :])
+
+        for found in fg.vmap(of_one)(np.stack([arg, arg])):
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)

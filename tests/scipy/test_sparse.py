@@ -291,3 +291,17 @@ def test_the_transpose_of_an_operator_follows_from_it() -> None:
     operator = fg.scipy.sparse.linalg.LinearOperator((5, 5), lambda v: DENSE @ v)
     np.testing.assert_allclose(operator.rmatvec(X), DENSE.T @ X)
     np.testing.assert_allclose(operator @ MANY, DENSE @ MANY)
+
+
+def test_a_batch_of_matrices_is_factored_one_by_one() -> None:
+    dense = np.array([[4.0, 1.0, 0.0], [0.5, 3.0, 0.0], [0.0, 0.2, 5.0]])
+    a = sp.csr_array(dense)
+
+    def solved(data: Any) -> Any:
+        ours = fg.scipy.sparse
+        return ours.linalg.splu(ours.csc_array((data, a.indices, a.indptr), shape=(3, 3))).solve(
+            np.arange(3.0)
+        )
+
+    found = fg.vmap(solved)(np.stack([a.data, 1.25 * a.data]))
+    np.testing.assert_allclose(found, np.stack([solved(a.data), solved(1.25 * a.data)]), rtol=1e-12)

@@ -112,8 +112,9 @@ class SparseSolve(OnCompressedRows):
 def factors_of(shape: tuple[int, int], data: Any, indices: Any, indptr: Any) -> Any:
     """SuperLU's factors of the transposed matrix, remembered by the contents of its arrays."""
     digest = blake2b(digest_size=16)
+    data, indices, indptr = (np.ascontiguousarray(array) for array in (data, indices, indptr))
     for array in (data, indices, indptr):
-        digest.update(np.ascontiguousarray(array).tobytes())
+        digest.update(array.tobytes())
     key = (shape, data.dtype, digest.digest())
     with _FACTORING:
         found = _FACTORS.pop(key, None)

@@ -232,7 +232,7 @@ def values_at(x: Any, coordinates: Sequence[Any], order: int, mode: str, cval: A
 
     def summed(axis: int, index: tuple[Any, ...], missing: Any) -> Any:
         if axis == len(axes):
-            read = x[index]
+            read = elements(x, index)
             return read if missing is None else fnp.where(missing, cval, read)
         line = axes[axis]
         total: Any = None
@@ -245,6 +245,16 @@ def values_at(x: Any, coordinates: Sequence[Any], order: int, mode: str, cval: A
 
     found = summed(0, (), None)
     return outside_is(found, [line.outside for line in axes], cval)
+
+
+def elements(x: Any, index: tuple[Any, ...]) -> Any:
+    """The elements of an image at positions along each of its axes, of which any may be traced."""
+    if is_traced(x) or not is_traced(*index):
+        return x[index]
+    flat: Any = 0
+    for place, n in zip(index, np.shape(x), strict=True):
+        flat = flat * n + place
+    return fnp.take(np.ravel(x), flat)
 
 
 def outside_is(found: Any, outside: Sequence[Any], cval: Any) -> Any:
@@ -265,8 +275,9 @@ def values_on_grid(x: Any, coordinates: Sequence[Any], order: int, mode: str, cv
     for axis, c in enumerate(coordinates):
         line = AlongAxis(c, shape_of(x)[axis], order, mode)
         across = tuple([slice(None) if a == axis else None for a in range(ndim)])
-        before = (slice(None),) * axis
-        terms = [w[across] * x[(*before, p)] for w, p in zip(line.weights, line.places, strict=True)]
+        terms = [
+            w[across] * fnp.take(x, p, axis=axis) for w, p in zip(line.weights, line.places, strict=True)
+        ]
         x = sum(terms[1:], terms[0])
         outside.append(None if line.outside is None else line.outside[across])
     return outside_is(x, outside, cval)

@@ -4,3 +4,7 @@
 `implicit` the derivative of whatever solves a system of equations; `regular` the matrices that must not be
 singular for there to be one.
 """
+
+from funcgrad.transforms.solved import (
+    solving as solving,  # its operation is found in the catalog by the others
+)
