@@ -7,6 +7,7 @@ are as in any traced function.
 from __future__ import annotations
 
 import cmath
+import functools
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -60,6 +61,15 @@ def logarithm(x: Any, *base: Any) -> Any:
     return np.log(x) / np.log(base[0]) if base else np.log(x)
 
 
+def folded(function: np.ufunc) -> Function:
+    """A function of any number of numbers; a third argument of NumPy's would be what it writes into."""
+
+    def of_all(*args: Any) -> Any:
+        return functools.reduce(function, args) if len(args) > 1 else np.abs(*args)
+
+    return of_all
+
+
 def distance(p: Any, q: Any) -> Any:
     """``math.dist``"""
     return np.sqrt(total([(a - b) * (a - b) for a, b in zip(p, q, strict=True)]))
@@ -67,8 +77,8 @@ def distance(p: Any, q: Any) -> Any:
 
 _SAME = (
     *("exp", "exp2", "expm1", "log1p", "log2", "log10", "sqrt", "cbrt", "sin", "cos", "tan", "sinh", "cosh"),
-    *("tanh", "hypot", "degrees", "radians", "copysign", "fmod", "ldexp", "isnan", "isinf", "isfinite"),
-    *("gcd", "nextafter"),
+    *("tanh", "degrees", "radians", "copysign", "fmod", "ldexp", "isnan", "isinf", "isfinite"),
+    "nextafter",
 )
 _RENAMED = {
     "acos": np.arccos,
@@ -79,6 +89,8 @@ _RENAMED = {
     "atan2": np.arctan2,
     "atanh": np.arctanh,
     "fabs": np.abs,
+    "gcd": folded(np.gcd),
+    "hypot": folded(np.hypot),
     "floor": whole(np.floor),
     "ceil": whole(np.ceil),
     "trunc": whole(np.trunc),
