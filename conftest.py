@@ -12,7 +12,12 @@ import funcgrad as fg
 # Engines that are extras cannot be imported, and looked through for examples, where they are not installed.
 collect_ignore = [
     f"funcgrad/distributed/engines/{module}.py"
-    for module, package in (("dask", "distributed"), ("dask_collections", "dask"), ("mpi", "mpi4py"))
+    for module, package in (
+        ("dask", "distributed"),
+        ("dask_collections", "dask"),
+        ("dask_runs", "distributed"),
+        ("mpi", "mpi4py"),
+    )
     if find_spec(package) is None
 ]
 
