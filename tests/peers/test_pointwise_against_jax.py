@@ -41,7 +41,9 @@ def differs(name: str, *point: complex) -> bool:
             return x == 0
         case "sign":  # z / |z| turns with z: jax says that it does not
             return isinstance(x, complex)
-        case "power" | "hypot" | "arctan2":  # 0 at the origin, where jax has NaN or 1/2
+        case "power":  # 0 at the origin; by y at poles of 0 ** y -inf, as PyTorch: NaN in jax
+            return x == 0 and point[1].real <= 0
+        case "hypot" | "arctan2":  # 0 at the origin, where jax has NaN or 1/2
             return point == (0.0, 0.0)
     return False
 
