@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.api.mathematics import REAL
 from funcgrad.numpy.creation import array, asanyarray, asarray
 from funcgrad.numpy.dispatch import FUNCTIONS, implementation_of
 from funcgrad.numpy.draws import drawing
 from funcgrad.numpy.inquiries import c_, r_
-from funcgrad.numpy.numbers_inside import MATHEMATICS, of_numbers
+from funcgrad.numpy.numbers_inside import of_numbers
 from funcgrad.numpy.open_arrays import (
     OpenArray,
     become_traced,
@@ -227,7 +228,7 @@ def made_for(function: Any) -> Function:
         return converting(function, CONVERTERS[function])
     if function in CONSTRUCTORS:
         return constructing(function)
-    if function in MATHEMATICS:
+    if function in REAL:
         return of_numbers(function)
     numpys = is_numpys(function) or isinstance(function, np.ufunc)
     return joining(function) if numpys else others(function)
@@ -236,7 +237,7 @@ def made_for(function: Any) -> Function:
 def matters(function: Any) -> bool:
     """Whether something else may be called instead of a function of a package's, or of Python's own."""
     try:
-        if function in CONVERTERS or function in CONSTRUCTORS or function in MATHEMATICS:
+        if function in CONVERTERS or function in CONSTRUCTORS or function in REAL:
             return True
     except TypeError:  # it has no hash, so it is none of them
         return False

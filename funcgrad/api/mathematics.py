@@ -1,0 +1,133 @@
+"""What computes the functions of Python's modules `math` and `cmath` of traced numbers: NumPy's, mostly.
+
+What is done of numbers that are known is the caller's: plain code has Python's own function read them first,
+for what it raises, and under `jit` nothing is known.
+"""
+
+from __future__ import annotations
+
+import cmath
+import functools
+import math
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from funcgrad.ops.special import erf, erfc, gammaln
+
+__all__ = ["COMPLEX", "QUESTIONS", "REAL", "Function"]
+
+Function = Callable[..., Any]
+
+
+def logarithm(x: Any, base: Any = None) -> Any:
+    """``math.log``, of any base."""
+    return np.log(x) if base is None else np.log(x) / np.log(base)
+
+
+def power(x: Any, y: Any) -> Any:
+    """``math.pow``, which computes in floating point."""
+    return np.power(as_float(x), as_float(y))
+
+
+def as_float(x: Any) -> Any:
+    """A number as a floating-point one."""
+    return x * 1.0 if np.result_type(x).kind in "iub" else x
+
+
+def product(iterable: Any, *, start: Any = 1) -> Any:
+    """``math.prod``"""
+    for x in iterable:
+        start = start * x
+    return start
+
+
+def total(iterable: Any) -> Any:
+    """``math.fsum``"""
+    return np.sum(np.stack([1.0 * x for x in iterable]))
+
+
+def length(*coordinates: Any) -> Any:
+    """``math.hypot``, of any number of coordinates."""
+    if len(coordinates) == 2:
+        return np.hypot(*coordinates)
+    return np.linalg.norm(np.stack([1.0 * x for x in coordinates]))
+
+
+def distance(p: Any, q: Any) -> Any:
+    """``math.dist``"""
+    return length(*[a - b for a, b in zip(p, q, strict=True)])
+
+
+def products_added(p: Any, q: Any) -> Any:
+    """``math.sumprod``"""
+    return total([a * b for a, b in zip(p, q, strict=True)])
+
+
+def gamma(x: Any) -> Any:
+    """``math.gamma``"""
+    # Its module is half of the special functions, which few programs need.
+    return import_module("funcgrad.ops.specials.gamma").gamma(x)
+
+
+def whole(function: np.ufunc) -> Function:
+    """Rounding as `math` has it: the result is an integer."""
+
+    def rounded(x: Any) -> Any:
+        return function(x).astype(np.int64)
+
+    return rounded
+
+
+def common_divisor(*numbers: Any) -> Any:
+    """``math.gcd``, of any number of integers."""
+    return functools.reduce(np.gcd, numbers) if len(numbers) > 1 else np.abs(*numbers)
+
+
+def by_function(module: Any, same: str, others: dict[str, Function]) -> dict[Any, Function]:
+    """Ours by the function of a module, as far as this Python and this NumPy have it."""
+    ours = {name: getattr(np, name) for name in same.split() if hasattr(np, name)} | others
+    return {getattr(module, name): function for name, function in ours.items() if hasattr(module, name)}
+
+
+REAL = by_function(
+    math,
+    "exp exp2 expm1 log1p log2 log10 sqrt cbrt sin cos tan sinh cosh tanh degrees radians copysign fmod fabs",
+    {
+        "acos": np.arccos,
+        "acosh": np.arccosh,
+        "asin": np.arcsin,
+        "asinh": np.arcsinh,
+        "atan": np.arctan,
+        "atan2": np.arctan2,
+        "atanh": np.arctanh,
+        "dist": distance,
+        "erf": erf,
+        "erfc": erfc,
+        "fsum": total,
+        "gamma": gamma,
+        "hypot": length,
+        "lgamma": gammaln,
+        "log": logarithm,
+        "pow": power,
+        "prod": product,
+        "sumprod": products_added,
+    },
+)
+"""Functions with a derivative."""
+
+QUESTIONS = by_function(
+    math,
+    "ldexp isnan isinf isfinite nextafter",
+    {"floor": whole(np.floor), "ceil": whole(np.ceil), "trunc": whole(np.trunc), "gcd": common_divisor},
+)
+"""What plain code has Python's own answer, by the value."""
+
+COMPLEX = by_function(
+    cmath,
+    "exp sqrt sin cos tan sinh cosh tanh log10 isnan isinf isfinite",
+    {"log": logarithm, "phase": np.angle},
+)
+"""Functions of `cmath`."""
