@@ -34,6 +34,7 @@ if _typing.TYPE_CHECKING:
     from funcgrad import config, extend, lax, loops, nn, random, scipy, testing, torch, tree_util
     from funcgrad.api.associative import associative_scan
     from funcgrad.api.callback import pure_callback
+    from funcgrad.api.closures import closure_convert, custom_gradient
     from funcgrad.api.control import cond, fori_loop, scan, switch, while_loop
     from funcgrad.api.explain import explain
     from funcgrad.api.export import export
@@ -59,8 +60,10 @@ __all__ = [
     "check",
     "checkpoint",
     "clear_cache",
+    "closure_convert",
     "cond",
     "config",
+    "custom_gradient",
     "custom_jvp",
     "custom_vjp",
     "distribute",
@@ -117,7 +120,9 @@ _LAZY_FUNCTIONS = {
     "associative_scan": "funcgrad.api.associative",
     "cache_info": "funcgrad.compile.runtime.cache",
     "clear_cache": "funcgrad.compile.runtime.cache",
+    "closure_convert": "funcgrad.api.closures",
     "cond": "funcgrad.api.control",
+    "custom_gradient": "funcgrad.api.closures",
     "distribute": "funcgrad.distributed",
     "explain": "funcgrad.api.explain",
     "export": "funcgrad.api.export",

@@ -23,7 +23,7 @@ from funcgrad import (
     vjp,
     vmap,
 )
-from funcgrad.errors import CustomRuleError, NotDifferentiableError, TracedBranchError
+from funcgrad.errors import CustomRuleError, NotDifferentiableError
 from funcgrad.testing import check_grads
 from funcgrad.transforms.linearize import linearize_program
 
@@ -489,14 +489,6 @@ def test_jvp_rule_that_is_not_linear_has_no_transpose() -> None:
         grad(f)(1.0)
 
 
-def test_branch_in_a_backward_rule_is_refused() -> None:
-    """A backward rule is recorded without values: see docs/design/custom-rules.md."""
-    f = custom_vjp(np.sin)
-    f.defvjp(lambda x: (np.sin(x), x), lambda x, bar: (bar if x > 0.0 else -bar,))
-    with pytest.raises(TracedBranchError, match="branch"):
-        grad(f)(1.0)
-
-
 # -- checkpoint --------------------------------------------------------------------------------
 
 
@@ -546,3 +538,94 @@ def test_a_custom_function_says_what_it_is() -> None:
 
     assert repr(custom_vjp(double)) == "custom_vjp(double)"
     assert repr(custom_jvp(double)) == "custom_jvp(double)"
+
+
+# -- names that JAX has --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("bars", "expected"),
+    [
+        (({"a": 2.0, "b": None}, None), (2.0, 0.0, 0.0, 0.0)),
+        ((None, 3.0), (0.0, 0.0, 0.0, 3.0)),
+        (({"a": None, "b": [None, np.ones(2)]}, None), (0.0, 0.0, 2.0, 0.0)),
+    ],
+)
+def test_none_is_the_cotangent_of_a_subtree(bars: Any, expected: Any) -> None:
+    @fg.custom_vjp
+    def f(parts: Any, y: Any) -> Any:
+        return parts["a"] * parts["b"][0] * y
+
+    f.defvjp(lambda parts, y: (f(parts, y), None), lambda _, bar: bars)
+    found = fg.grad(f, (0, 1))({"a": 1.0, "b": [2.0, np.zeros(2)]}, 3.0)
+    assert (found[0]["a"], found[0]["b"][0], found[0]["b"][1].sum(), found[1]) == expected
+
+
+def test_rules_branch_on_values():
+    @fg.custom_vjp
+    def f(x):
+        return abs(x)
+
+    def forward(x):
+        if x > 0.0:
+            return x, 2.0
+        return -x, -3.0
+
+    def backward(slope, bar):
+        if slope > 0.0:
+            return (bar * slope,)
+        return (10.0 * bar * slope,)
+
+    f.defvjp(forward, backward)
+    for at, slope in ((2.0, 2.0), (-2.0, -30.0)):
+        for way in (fg.grad(f), fg.jit(fg.grad(f)), lambda x: fg.vmap(fg.grad(f))(np.array([x]))[0]):
+            assert way(at) == slope
+
+
+def test_arguments_that_have_no_derivative_are_named():
+    @partial(fg.custom_vjp, nondiff_argnames=("power",))
+    def f(x, power):
+        return x**power
+
+    f.defvjp(lambda x, power: (x**power, x), lambda power, x, bar: (100.0 * power * bar * x,))
+    assert fg.grad(f)(2.0, power=3) == 600.0
+
+    @partial(fg.custom_jvp, nondiff_argnames="power")
+    def g(x, power=2):
+        return x**power
+
+    g.defjvp(lambda power, primals, tangents: (g(primals[0], power), 7.0 * power * tangents[0]))
+    assert fg.grad(g)(2.0) == 14.0
+
+
+def test_closures_are_converted():
+    def scaled(a, x):
+        f, hoisted = fg.closure_convert(lambda x: np.sum(np.sin(a["w"] * x) + np.arange(3.0)), x)
+        assert len(hoisted) <= 1  # none where nothing is traced
+        return f(2.0 * x, *hoisted)
+
+    at = ({"w": np.array([0.1, 0.2, 0.3])}, np.ones(3))
+    fg.testing.check_grads(scaled, at)
+    fg.testing.check_grads(fg.jit(scaled), at)
+    f, hoisted = fg.closure_convert(lambda x: x * 2.0, 1.0)
+    assert (f(3.0), hoisted) == (6.0, [])
+    with pytest.raises(TypeError, match="structure"):
+        f((3.0,))
+
+
+def test_gradient_functions_beside_values():
+    @fg.custom_gradient
+    def f(x, parts):
+        s = np.sin(x)
+        return s * parts["y"], lambda bar: (2.0 * bar * parts["y"], {"y": bar * s, "z": None})
+
+    at = (0.5, {"y": 3.0, "z": np.ones(2)})
+    assert f(*at) == 3.0 * np.sin(0.5)
+    for way in (lambda f: f, fg.jit):
+        x, parts = way(fg.grad(f, (0, 1)))(*at)
+        assert (x, parts["y"]) == (6.0, np.sin(0.5))
+        np.testing.assert_array_equal(parts["z"], 0.0)
+    xs = np.array([0.1, 0.2])
+    clipped = fg.custom_gradient(lambda x: (x, lambda bar: np.minimum(bar * x, 0.15)))
+    np.testing.assert_allclose(fg.vmap(fg.grad(clipped))(xs), [0.1, 0.15])
+    np.testing.assert_allclose(fg.jit(fg.vmap(fg.grad(clipped)))(xs), [0.1, 0.15])

@@ -14,6 +14,7 @@ from funcgrad.api.custom_rules import CallShape, VjpRules, jvp_rule
 from funcgrad.api.njit.kinds import is_njit
 from funcgrad.api.njit.opaque import called_in_one, rule_of
 from funcgrad.api.python.seen import seen
+from funcgrad.api.static_arguments import static_arguments
 from funcgrad.api.transformed import plain_transform
 from funcgrad.errors import CustomRuleError
 from funcgrad.tracing.labelled import plain_leaves
@@ -72,10 +73,17 @@ class CustomFunction(Generic[P, R]):
     __name__: str
     __qualname__: str
 
-    def __init__(self, fun: Callable[P, R], nondiff_argnums: int | Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        fun: Callable[P, R],
+        nondiff_argnums: int | Sequence[int] = (),
+        nondiff_argnames: str | Sequence[str] = (),
+    ) -> None:
         functools.update_wrapper(self, fun, updated=())
         self.function = fun
-        self._static = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else tuple(nondiff_argnums)
+        numbers = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else tuple(nondiff_argnums)
+        named = static_arguments(fun, (), nondiff_argnames)[0]
+        self._static = (*numbers, *[n for n in named if n not in numbers])
         self._n_positional = positional_count(fun)
 
     @overload

@@ -15,6 +15,7 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.api.arguments import here
 from funcgrad.api.calls import Traced, name_of, trace
+from funcgrad.api.python.functions import recordable_by_default
 from funcgrad.errors import CustomRuleError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program, Var
@@ -108,7 +109,7 @@ class FlatJvp:
         n = len(shape.avals)
         dots = iter(flat[n:])
         tangents = [next(dots) if a.inexact else None for a in shape.avals]
-        result = self._rule(
+        result = recordable_by_default(self._rule)(
             *shape.static.values(),
             tree.unflatten(shape.treedef, flat[:n]),
             tree.unflatten(shape.treedef, tangents),
@@ -239,7 +240,7 @@ class VjpRules:
     def forward(self, flat: Sequence[Any]) -> list[Any]:
         """Outputs, then residuals."""
         name = name_of(self._forward)
-        result = self._forward(*self._shape.arguments(flat))
+        result = recordable_by_default(self._forward)(*self._shape.arguments(flat))
         if not isinstance(result, tuple | list) or len(result) != 2:
             raise CustomRuleError(
                 f"the forward rule {name} must return (value, residuals), "
@@ -260,7 +261,7 @@ class VjpRules:
         n = self.residual_tree.num_leaves
         bars = iter(flat[n:])
         cotangents = [next(bars) if a.inexact else None for a in self._out_avals or ()]
-        result = self._backward(
+        result = recordable_by_default(self._backward)(
             *shape.static.values(),
             tree.unflatten(self.residual_tree, flat[:n]),
             tree.unflatten(self.out_tree, cotangents),
@@ -289,9 +290,19 @@ def argument_cotangents(bar: Any, argument: Any, what: str) -> list[Any]:
     """The inexact leaves of one argument's cotangent, zeros where the rule says None."""
     leaves, treedef = tree.flatten(argument)
     avals = [a.strong for a in leaves]
-    if bar is None:
-        return [broadcast_zero(a) for a in avals if a.inexact]
+    bar = with_zeros(bar, argument)
     return [x for x, a in zip(rule_leaves(bar, treedef, avals, what), avals, strict=True) if a.inexact]
+
+
+def with_zeros(bar: Any, argument: Any) -> Any:
+    """A cotangent with zeros for what is None in it: for a leaf of the argument or a whole subtree."""
+    if bar is None:
+        return tree.map(broadcast_zero, argument)
+    parts, node = tree.flatten(argument, is_leaf=lambda x: x is not argument)
+    given, seen = tree.flatten(bar, is_leaf=lambda x: x is not bar)
+    if seen != node or parts == [argument]:
+        return bar
+    return tree.unflatten(node, [with_zeros(x, part) for x, part in zip(given, parts, strict=True)])
 
 
 def broadcast_zero(aval: Aval) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.numpy.dispatch import implements, unsupported
+from funcgrad.numpy.movement import offsets, whole
 from funcgrad.numpy.shapes import as_array, reshaped
 from funcgrad.numpy.views import broadcast_to
 from funcgrad.ops.structure import Broadcast, Reshape, aval, cast, reshape, shape_of
@@ -184,14 +185,17 @@ def full_like(
 def eye(
     N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: str = "C", *, device: Any = None
 ) -> Any:
-    """Ones on the k-th diagonal, zeros elsewhere.
+    """Ones on the k-th diagonal, zeros elsewhere; `k` may be traced.
 
     >>> print(fg.numpy.eye(2))
     [[1. 0.]
      [0. 1.]]
     """
     check_device(device)
-    return entered(np.eye(N, M, k, float if dtype is None else dtype))
+    dtype = float if dtype is None else dtype
+    if type(k) is not Tracer:
+        return entered(np.eye(N, M, k, dtype))
+    return cast(offsets(N, N if M is None else M) == whole(k, "k of eye"), np.dtype(dtype))
 
 
 @implements(np.identity)
@@ -207,13 +211,15 @@ def identity(n: Any, dtype: Any = None) -> Any:
 
 @implements(np.tri)
 def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float) -> Any:
-    """Ones at and below the k-th diagonal, zeros elsewhere.
+    """Ones at and below the k-th diagonal, zeros elsewhere; `k` may be traced.
 
     >>> print(fg.numpy.tri(2))
     [[1. 0.]
      [1. 1.]]
     """
-    return entered(np.tri(N, M, k, dtype))
+    if type(k) is not Tracer:
+        return entered(np.tri(N, M, k, dtype))
+    return cast(offsets(N, N if M is None else M) <= whole(k, "k of tri"), np.dtype(dtype))
 
 
 # -- copies and conversions -------------------------------------------------------------------------------

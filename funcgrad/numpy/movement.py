@@ -11,7 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.errors import DtypeError
+from funcgrad.ir.steps import as_source
 from funcgrad.numpy.axes import normalized_axis, refused
+from funcgrad.numpy.counted import repeated
 from funcgrad.numpy.dispatch import implements
 from funcgrad.numpy.shapes import as_array, atleast_1d, ravel
 from funcgrad.numpy.views import diagonal
@@ -21,14 +24,18 @@ from funcgrad.ops.movement import take_span
 from funcgrad.ops.selection import where
 from funcgrad.ops.slicing import Pad
 from funcgrad.ops.structure import aval, broadcast, broadcast_to, permute, reshape, shape_of
+from funcgrad.source import user_location
+from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
 
 # -- repeating and rolling --------------------------------------------------------------------------------
 
 
 @implements(np.repeat)
-def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
+def repeat(a: Any, repeats: Any, axis: int | None = None, *, total_repeat_length: int | None = None) -> Any:
     """Each element repeated, all of them as often or each as often as `repeats` says.
+
+    `repeats` may be traced where `total_repeat_length` says how many elements there are in the end.
 
     >>> print(fg.numpy.repeat(np.arange(2), [1, 3]))
     [0 1 1 1]
@@ -39,6 +46,8 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     x = atleast_1d(x)
     axis = normalized_axis(axis, len(shape_of(x)))
     shape = shape_of(x)
+    if total_repeat_length is not None:
+        return repeated(x, repeats, axis, total_repeat_length)
     counts = np.asarray(repeats)
     if counts.size != 1:
         if counts.shape != (shape[axis],):
@@ -93,7 +102,7 @@ def resize(a: Any, new_shape: Any) -> Any:
 
 @implements(np.roll)
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
-    """Elements moved along axes; those that leave at one end come in at the other.
+    """Elements moved along axes; those that leave at one end come in at the other. Shifts may be traced.
 
     >>> print(fg.numpy.roll(np.arange(4), 1))
     [3 0 1 2]
@@ -101,15 +110,18 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     x = as_array(a)
     if axis is None:
         return reshape(roll(reshape(x, (aval(x).size,)), shift, 0), shape_of(x))
-    shifts, axes = np.broadcast_arrays(np.atleast_1d(shift), np.atleast_1d(axis))
+    shifts, axes = np.broadcast_arrays(np.atleast_1d(asoperand(shift)), np.atleast_1d(axis))
     for amount, k in zip(shifts, axes, strict=True):
-        x = rolled(x, int(amount), normalized_axis(k, len(shape_of(x))))
+        x = rolled(x, amount, normalized_axis(int(k), len(shape_of(x))))
     return x.copy() if x is a else x
 
 
-def rolled(x: Any, shift: int, axis: int) -> Any:
+def rolled(x: Any, shift: Any, axis: int) -> Any:
     """`x` rolled along one axis."""
     n = shape_of(x)[axis]
+    if type(shift) is Tracer:
+        return take_along(x, np.mod(np.arange(n) - whole(shift, "the shift of roll"), max(n, 1)), axis)
+    shift = int(shift)
     shift = shift % n if n else 0
     if not shift:
         return x
@@ -127,13 +139,25 @@ def take_along(x: Any, positions: Any, axis: int) -> Any:
 # -- triangles and diagonals ------------------------------------------------------------------------------
 
 
+def offsets(n: int, m: int) -> Any:
+    """How far above the diagonal each element of a matrix stands."""
+    return np.arange(m) - np.arange(n)[:, None]
+
+
+def whole(k: Any, what: str) -> Any:
+    """A number of elements, traced or not; raises DtypeError for one that is no integer."""
+    if type(k) is Tracer and k.dtype.kind not in "iu":
+        raise DtypeError(f"{what} must be an integer, got {k.aval}", source=as_source(user_location()))
+    return k
+
+
 def _triangle(m: Any, k: int, *, lower: bool) -> Any:
     x = as_array(m)
     shape = shape_of(x)
     if len(shape) == 1:
         x, shape = broadcast_to(x, (*shape, *shape)), (*shape, *shape)
-    mask = np.tri(shape[-2], shape[-1], k if lower else k - 1, dtype=bool)
-    mask = np.broadcast_to(mask if lower else ~mask, shape)
+    reach = offsets(shape[-2], shape[-1]) - whole(k, "k")
+    mask = np.broadcast_to(reach <= 0 if lower else reach >= 0, shape)
     return where(mask, x, aval(x).dtype.type(0))
 
 

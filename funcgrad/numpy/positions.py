@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import DtypeError
+from funcgrad.numpy import counted
 from funcgrad.numpy.assignment import setitem
 from funcgrad.numpy.axes import normalized_axis
 from funcgrad.numpy.dispatch import implements, unsupported
@@ -64,25 +65,41 @@ def take(a: Any, indices: Any, axis: int | None = None, out: None = None, mode: 
 
 
 @implements(np.compress)
-def compress(condition: Any, a: Any, axis: int | None = None, out: None = None) -> Any:
+def compress(
+    condition: Any,
+    a: Any,
+    axis: int | None = None,
+    out: None = None,
+    *,
+    size: int | None = None,
+    fill_value: Any = 0,
+) -> Any:
     """The elements along an axis at which a vector of booleans, whose values must be known, holds.
+
+    With `size` they may be traced: that many elements are found, or filled up with `fill_value`.
 
     >>> print(fg.numpy.compress([False, True], [4.0, 5.0]))
     [5.]
     """
     if out is not None:
         raise unsupported("np.compress with out=")
-    return take(a, np.flatnonzero(truth(condition)), axis)
+    if size is None:
+        return take(a, np.flatnonzero(truth(condition)), axis)
+    x = as_array(a)
+    x, axis = (np.ravel(x), 0) if axis is None else (x, normalized_axis(axis, len(shape_of(x))))
+    return counted.taken_where(condition, x, axis, size, fill_value)
 
 
 @implements(np.extract)
-def extract(condition: Any, arr: Any) -> Any:
-    """The elements at which a condition, whose values must be known, holds.
+def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0) -> Any:
+    """The elements at which a condition holds; `size` and `fill_value` are as of `compress`.
 
     >>> print(fg.numpy.extract([[True, False]], [[4.0, 5.0]]))
     [4.]
     """
-    return take(arr, np.flatnonzero(truth(condition)))
+    if size is None:
+        return take(arr, np.flatnonzero(truth(condition)))
+    return counted.taken_where(np.ravel(condition), np.ravel(arr), 0, size, fill_value)
 
 
 def truth(condition: Any) -> Any:
@@ -140,33 +157,40 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
 
 
 @implements(np.nonzero)
-def nonzero(a: Any) -> tuple[Any, ...]:
+def nonzero(a: Any, *, size: int | None = None, fill_value: Any = 0) -> tuple[Any, ...]:
     """The positions of the elements that are not zero, an array for each axis; the values must be known.
+
+    With `size` they may be traced: that many positions are found, or filled up with `fill_value`, a number or
+    one for each axis.
 
     >>> print(*fg.numpy.nonzero([0.0, 3.0, 4.0]))
     [1 2]
+    >>> print(*fg.jit(lambda a: fg.numpy.nonzero(a, size=3, fill_value=-1))([0.0, 3.0, 4.0]))
+    [ 1  2 -1]
     """
-    return np.nonzero(truth(a))
+    return np.nonzero(truth(a)) if size is None else counted.positions(a, size, fill_value)
 
 
 @implements(np.argwhere)
-def argwhere(a: Any) -> Any:
-    """The positions of the elements that are not zero, as rows; the values must be known.
+def argwhere(a: Any, *, size: int | None = None, fill_value: Any = 0) -> Any:
+    """The positions of the elements that are not zero, as rows; `size` and `fill_value` are as of `nonzero`.
 
     >>> print(fg.numpy.argwhere([0.0, 3.0]))
     [[1]]
     """
-    return np.argwhere(truth(a))
+    if size is None:
+        return np.argwhere(truth(a))
+    return np.stack(counted.positions(a, size, fill_value), axis=-1)
 
 
 @implements(np.flatnonzero)
-def flatnonzero(a: Any) -> Any:
-    """The positions in the flattened array of what is not zero; the values must be known.
+def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = 0) -> Any:
+    """The positions in the flattened array of what is not zero; `size` and `fill_value` are as of `nonzero`.
 
     >>> print(fg.numpy.flatnonzero([[0.0, 3.0]]))
     [1]
     """
-    return np.flatnonzero(truth(a))
+    return np.flatnonzero(truth(a)) if size is None else counted.positions(np.ravel(a), size, fill_value)[0]
 
 
 @implements(np.ix_)

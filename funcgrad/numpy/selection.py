@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import DtypeError, FuncgradError, ShapeError
+from funcgrad.numpy.counted import positions
 from funcgrad.numpy.dispatch import FUNCTIONS, implements, unsupported
 from funcgrad.numpy.ufuncs import Operand, elementwise, loop_dtypes, own, untraced
 from funcgrad.ops import comparison, complexes, extremes, floats, selection
@@ -67,10 +68,18 @@ def heaviside(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any
 
 
 @implements(np.where)
-def where(condition: Operand, x: Operand | None = None, y: Operand | None = None, /) -> Any:
+def where(
+    condition: Operand,
+    x: Operand | None = None,
+    y: Operand | None = None,
+    /,
+    *,
+    size: int | None = None,
+    fill_value: Any = 0,
+) -> Any:
     """``x`` where the condition holds, else ``y``; the branch not taken leaks no NaN into derivatives.
 
-    With the condition alone, the indices of its true elements, as `nonzero`.
+    With the condition alone, the indices of its true elements, as `nonzero` with `size` and `fill_value`.
 
     >>> print(fg.numpy.where([True, False], [1.0, 2.0], 0.0))
     [1. 0.]
@@ -80,7 +89,9 @@ def where(condition: Operand, x: Operand | None = None, y: Operand | None = None
     if x is None or y is None:
         if x is not None or y is not None:
             raise ValueError("where takes either both or neither of x and y")
-        return nonzero_of(condition)
+        return nonzero_of(condition) if size is None else positions(condition, size, fill_value)
+    if size is not None:
+        raise ValueError("size of where is for a condition alone")
     mask = condition if type(condition) is Tracer else asoperand(condition)
     if aval(mask).dtype.kind != "b":
         mask = comparison.not_equal(mask, 0)

@@ -1,6 +1,7 @@
 """Arrays as sets: membership, unions, intersections, differences, and unique values as the standard has them.
 
-How many values there are decides the shape of a result, so the values must be known, except for `isin`.
+How many values there are decides the shape of a result, so the values must be known, except for `isin`, and
+where `size` says how many: others are cut off, or filled up with `fill_value`.
 The derivative of each value is that of its first occurrence.
 """
 
@@ -12,8 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad.numpy.axes import refused
-from funcgrad.numpy.dispatch import implements
+from funcgrad.numpy.counted import among_two
+from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.operands import promoted, traced
+from funcgrad.numpy.positions import extract
 from funcgrad.numpy.sorting import needed_value, taken, unique
 from funcgrad.ops.comparison import equal
 from funcgrad.ops.extremes import clip
@@ -22,6 +25,7 @@ from funcgrad.ops.logic import logical_not
 from funcgrad.ops.movement import concatenate
 from funcgrad.ops.sorting import SearchSorted, Sort
 from funcgrad.ops.structure import aval, broadcast, reshape, shape_of
+from funcgrad.tracing.lists import asoperand
 
 _np: Any = np
 """NumPy's own functions, whose overloads know no `Any`."""
@@ -60,23 +64,38 @@ def flattened(x: Any) -> Any:
 
 
 @implements(np.union1d)
-def union1d(ar1: Any, ar2: Any) -> Any:
+def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     """The sorted values that are in either array.
 
     >>> print(fg.numpy.union1d(np.array([3.0, 1.0]), np.array([1.0, 2.0])))
     [1. 2. 3.]
     """
+    if size is not None:
+        both = np.concatenate([np.ravel(asoperand(ar1)), np.ravel(asoperand(ar2))])
+        return unique(both, size=size, fill_value=fill_value)
     operands = traced(ar1, ar2)
     return np.union1d(ar1, ar2) if operands is None else chosen(np.union1d, operands)
 
 
 @implements(np.intersect1d)
-def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
+def intersect1d(
+    ar1: Any,
+    ar2: Any,
+    assume_unique: bool = False,
+    return_indices: bool = False,
+    *,
+    size: int | None = None,
+    fill_value: Any = None,
+) -> Any:
     """The sorted values that are in both arrays; with ``return_indices`` where they stand first in each.
 
     >>> print(fg.numpy.intersect1d(np.array([3.0, 1.0]), np.array([1.0, 2.0])))
     [1.]
     """
+    if size is not None:
+        if return_indices:
+            raise unsupported("np.intersect1d with size= and return_indices=True")
+        return among_two("intersect1d", ar1, ar2, size, fill_value)
     operands = traced(ar1, ar2)
     if operands is None:
         return _np.intersect1d(ar1, ar2, assume_unique, return_indices)
@@ -87,12 +106,19 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
 
 
 @implements(np.setdiff1d)
-def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+def setdiff1d(
+    ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
+) -> Any:
     """The sorted values of the first array that are not in the second.
 
     >>> print(fg.numpy.setdiff1d(np.array([3.0, 1.0]), np.array([1.0, 2.0])))
     [3.]
     """
+    if size is not None:
+        if assume_unique:
+            absent = np.isin(np.ravel(ar1), ar2, invert=True)
+            return extract(absent, ar1, size=size, fill_value=fill_value or 0)
+        return among_two("setdiff1d", ar1, ar2, size, fill_value)
     operands = traced(ar1, ar2)
     if operands is None:
         return np.setdiff1d(ar1, ar2, assume_unique)
@@ -103,12 +129,16 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
 
 
 @implements(np.setxor1d)
-def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+def setxor1d(
+    ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
+) -> Any:
     """The sorted values that are in one of the arrays only.
 
     >>> print(fg.numpy.setxor1d(np.array([3.0, 1.0]), np.array([1.0, 2.0])))
     [2. 3.]
     """
+    if size is not None:
+        return among_two("setxor1d", ar1, ar2, size, fill_value)
     operands = traced(ar1, ar2)
     return np.setxor1d(ar1, ar2, assume_unique) if operands is None else chosen(np.setxor1d, operands)
 
@@ -152,40 +182,40 @@ class UniqueInverse(NamedTuple):
 
 
 @implements(np.unique_all)
-def unique_all(x: Any) -> UniqueAll:
+def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueAll:
     """The sorted values, where each stands first, where each element is among them, how often they occur.
 
     >>> print(fg.numpy.unique_all(np.array([2.0, 1.0, 2.0])).counts)
     [1 2]
     """
-    return UniqueAll(*unique(x, True, True, True, equal_nan=False))
+    return UniqueAll(*unique(x, True, True, True, equal_nan=False, size=size, fill_value=fill_value))
 
 
 @implements(np.unique_counts)
-def unique_counts(x: Any) -> UniqueCounts:
+def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueCounts:
     """The sorted values, and how often each occurs.
 
     >>> print(fg.numpy.unique_counts(np.array([2.0, 1.0, 2.0])).values)
     [1. 2.]
     """
-    return UniqueCounts(*unique(x, return_counts=True, equal_nan=False))
+    return UniqueCounts(*unique(x, return_counts=True, equal_nan=False, size=size, fill_value=fill_value))
 
 
 @implements(np.unique_inverse)
-def unique_inverse(x: Any) -> UniqueInverse:
+def unique_inverse(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueInverse:
     """The sorted values, and where each element is among them.
 
     >>> print(fg.numpy.unique_inverse(np.array([2.0, 1.0, 2.0])).inverse_indices)
     [1 0 1]
     """
-    return UniqueInverse(*unique(x, return_inverse=True, equal_nan=False))
+    return UniqueInverse(*unique(x, return_inverse=True, equal_nan=False, size=size, fill_value=fill_value))
 
 
 @implements(np.unique_values)
-def unique_values(x: Any) -> Any:
+def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
     """The sorted values without repetitions; every NaN is one of its own.
 
     >>> print(fg.numpy.unique_values(np.array([2.0, 1.0, 2.0])))
     [1. 2.]
     """
-    return unique(x, equal_nan=False)
+    return unique(x, equal_nan=False, size=size, fill_value=fill_value)

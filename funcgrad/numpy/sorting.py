@@ -15,6 +15,7 @@ from funcgrad.errors import ConcretizationError, DtypeError, IndexingError
 from funcgrad.ir.avals import Shape
 from funcgrad.ir.steps import as_source
 from funcgrad.numpy.axes import normalized_axis, refused, traced
+from funcgrad.numpy.counted import counted, unique_values_of
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.ops import sorting as ops
 from funcgrad.ops.arithmetic import sub
@@ -262,14 +263,21 @@ def unique(
     *,
     equal_nan: bool = True,
     sorted: bool = True,
+    size: int | None = None,
+    fill_value: Any = None,
 ) -> Any:
     """The sorted values without repetitions; the derivative of each is that of its first occurrence.
 
-    How many there are decides the shape, so the values must be known: not under ``vmap``.
+    How many there are decides the shape, so the values must be known, unless `size` says how many: others
+    are cut off, or filled up with `fill_value`, the smallest value for None.
 
     >>> print(fg.numpy.unique(np.array([2.0, 1.0, 2.0])))
     [1. 2.]
     """
+    if size is not None:
+        if axis is not None:
+            raise unsupported("np.unique with size= and axis=")
+        return unique_values_of(ar, size, fill_value, return_index, return_inverse, return_counts, equal_nan)
     x = traced(ar)
     numpys: Any = np.unique  # which has an overload for every combination of literal options
     found = numpys(
@@ -298,14 +306,17 @@ def taken(x: Any, index: Any, axis: int) -> Any:
 
 
 @implements(np.bincount)
-def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
+def bincount(x: Any, /, weights: Any = None, minlength: int = 0, *, length: int | None = None) -> Any:
     """How often each number from 0 occurs in `x`, or the sum of its `weights`, which may be differentiated.
 
-    The largest number decides the shape, so the values of `x` must be known.
+    The largest number decides the shape, so the values of `x` must be known, unless `length` says how many
+    numbers are counted.
 
     >>> print(fg.numpy.bincount(np.array([0, 2, 2]), weights=np.array([1.0, 2.0, 3.0])))
     [1. 0. 5.]
     """
+    if length is not None:
+        return counted(x, weights, length)
     numbers = traced(x, weights)
     if numbers is None:
         return np.bincount(x, weights, minlength)

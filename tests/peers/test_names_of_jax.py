@@ -18,6 +18,19 @@ ALL = K[:, :, [0, 0, 1, 1]]
 IDS = np.array([0, 2, 2, 5])
 Case = Callable[[Any, Any], Any]
 
+
+def count(m: Any, x: Any) -> Any:
+    """Integers that depend on `x`."""
+    return m.numpy.argsort(x[0])
+
+
+def parts_of_unique(m: Any, x: Any) -> Any:
+    values, index, inverse, counts = m.numpy.unique(
+        m.numpy.maximum(x, 0.0), True, True, True, size=14, fill_value=1.0
+    )
+    return values * (index + 2 * counts) + m.numpy.sum(inverse * x)
+
+
 CASES: dict[str, tuple[Case, Any]] = {
     "select": (lambda m, x: m.lax.select(x > 0.0, x, 2.0 * x), X),
     "clamp": (lambda m, x: m.lax.clamp(-0.5, x, 0.5), X),
@@ -44,6 +57,27 @@ CASES: dict[str, tuple[Case, Any]] = {
     "dot_product_attention": (lambda m, q: m.nn.dot_product_attention(q, ALL, ALL), Q),
     "of groups": (lambda m, q: m.nn.dot_product_attention(q, K, K, scale=0.3), Q),
     "causal": (lambda m, q: m.nn.dot_product_attention(q, q, q, is_causal=True), Q),
+    "nonzero": (lambda m, x: x[m.numpy.nonzero(x > 0.3, size=9, fill_value=(1, 2))], X),
+    "cut off": (lambda m, x: x[m.numpy.where(x > 0.0, size=2)], X),
+    "flatnonzero": (lambda m, x: m.numpy.ravel(x)[m.numpy.flatnonzero(x < 0.0, size=18, fill_value=-1)], X),
+    "argwhere": (lambda m, x: x[0] * m.numpy.argwhere(x > 0, size=15, fill_value=7).sum(), X),
+    "unique": (lambda m, x: m.numpy.unique(m.numpy.maximum(x, 0.0), size=18), X),
+    "unique filled": (lambda m, x: m.numpy.unique(m.numpy.maximum(x, 0.0), size=18, fill_value=9.0), X),
+    "all of unique": (parts_of_unique, X),
+    "without values": (lambda m, x: m.numpy.unique(x[:0], size=2, fill_value=3.0), X),
+    "union1d": (lambda m, x: m.numpy.union1d(x[0], x[:2], size=12), X),
+    "intersect1d": (lambda m, x: m.numpy.intersect1d(x[:2], x[1:], size=6), X),
+    "setdiff1d": (lambda m, x: m.numpy.setdiff1d(x[:2], x[1:], size=6), X),
+    "setxor1d": (lambda m, x: m.numpy.setxor1d(x[:2], x[1:], size=17), X),
+    "none in common": (lambda m, x: m.numpy.intersect1d(x[:1], x[1:], size=2), X),
+    "extract": (lambda m, x: m.numpy.extract(x > 0.0, x, size=14, fill_value=2.0), X),
+    "compress": (lambda m, x: m.numpy.compress(x[:, 0] > 0.0, x, axis=0, size=3, fill_value=2.0), X),
+    "repeat": (lambda m, x: m.numpy.repeat(x, count(m, x) % 3, axis=1, total_repeat_length=8), X),
+    "bincount": (lambda m, x: m.numpy.bincount(count(m, x) - 1, weights=x[1], length=3), X),
+    "roll": (lambda m, x: m.numpy.roll(x, count(m, x)[0] - 3), X),
+    "roll of axes": (lambda m, x: m.numpy.roll(x, count(m, x)[:2], (0, 1)), X),
+    "eye": (lambda m, x: x * m.numpy.eye(4, 5, k=count(m, x)[0] - 2), X),
+    "tri": (lambda m, x: x * m.numpy.tri(4, 5, k=-count(m, x)[1]), X),
     "unrolled": (lambda m, x: m.lax.scan(lambda c, a: (c * a + 1.0, c), x[0], x, unroll=2)[1], X),
 }  # fmt: skip
 
@@ -98,6 +132,12 @@ def test_positions_may_be_traced() -> None:
         row, column = np.clip(start, 0, 3), np.clip(i + 5 if i < 0 else i, 0, 3)
         expected[row, column : column + 2] = 1.0
         np.testing.assert_array_equal(update(X, i), expected)
+
+
+def test_triangles_begin_at_traced_diagonals() -> None:
+    for name in ("tril", "triu"):
+        found = fg.vmap(fg.jit(lambda k, name=name: getattr(np, name)(X, k)))(np.arange(-3, 4))
+        np.testing.assert_array_equal(found, [getattr(np, name)(X, k) for k in range(-3, 4)])
 
 
 MOMENTS = {
