@@ -41,6 +41,7 @@ if _typing.TYPE_CHECKING:
     from funcgrad.api.flat import ravel_pytree
     from funcgrad.api.interop import logp_callback, low_level_callable, njit_callable
     from funcgrad.api.profile import profile
+    from funcgrad.api.refs import freeze, new_ref
     from funcgrad.compile.runtime.cache import cache_info, clear_cache
     from funcgrad.distributed.step import distribute
     from funcgrad.ir.text.parsing import parse
@@ -72,6 +73,7 @@ __all__ = [
     "export",
     "extend",
     "fori_loop",
+    "freeze",
     "grad",
     "hessian",
     "hvp",
@@ -88,6 +90,7 @@ __all__ = [
     "low_level_callable",
     "make_program",
     "map",
+    "new_ref",
     "njit_callable",
     "nn",
     "numpy",
@@ -127,9 +130,11 @@ _LAZY_FUNCTIONS = {
     "explain": "funcgrad.api.explain",
     "export": "funcgrad.api.export",
     "fori_loop": "funcgrad.api.control",
+    "freeze": "funcgrad.api.refs",
     "logp_callback": "funcgrad.api.interop",
     "low_level_callable": "funcgrad.api.interop",
     "map": "funcgrad.lax",
+    "new_ref": "funcgrad.api.refs",
     "njit_callable": "funcgrad.api.interop",
     "parse": "funcgrad.extend",
     "profile": "funcgrad.api.profile",

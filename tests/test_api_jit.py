@@ -306,3 +306,33 @@ def test_chain_of_operations_needs_no_memory_in_between() -> None:
     specialized = fg.jit(fg.grad(chain)).specialized(x)
     (kernel,) = specialized.executable.kernels
     assert kernel.scratch_bytes <= 3 * x.nbytes
+
+
+def test_stages():
+    def f(x, power, *, scale):
+        return {"y": scale * np.sum(x**power)}
+
+    jitted = fg.jit(f, static_argnames="power")
+    lowered = jitted.lower(fg.ShapeDtypeStruct((3,), float), power=2, scale=2.0)
+    assert "sum" in lowered.as_text()
+    assert str(lowered.out_info["y"]) == "f64[]"
+    compiled = lowered.compile()
+    assert compiled(np.arange(3.0), power=2, scale=3.0)["y"] == 15.0
+    assert "def " in compiled.as_text()
+    assert compiled.cost_analysis()["flops"] >= 6.0
+    assert compiled.out_tree == fg.tree.structure({"y": 0})
+    assert repr(compiled) == "Compiled(f: f64[3], f64*[])"
+    with pytest.raises(TypeError, match="compiled for"):
+        compiled(np.ones(4), power=2, scale=1.0)
+    with pytest.raises(TypeError, match=r"static.*power.*3"):
+        compiled(np.ones(3), power=3, scale=1.0)
+
+
+def test_what_is_noted_on_a_function_stays():
+    def f(x):
+        return 2.0 * x
+
+    f.note = "kept"
+    made = fg.jit(fg.grad(fg.jit(f)))
+    assert fg.jit(f).note == fg.grad(f).note == "kept"
+    assert made(1.0) == 2.0

@@ -20,6 +20,8 @@ from funcgrad.api.python.functions import recordable
 from funcgrad.api.python.guards import Guards, guarding, require
 from funcgrad.api.python.hooks import UNROLLED_OPERATIONS, Hooks
 from funcgrad.api.recent import Recent
+from funcgrad.api.refs import Ref
+from funcgrad.api.stages import Lowered
 from funcgrad.api.static_arguments import static_arguments
 from funcgrad.api.transformed import TransformedFunction, function_expected
 from funcgrad.compile.runtime.tiering import register
@@ -124,6 +126,19 @@ def jit(
     if unroll != UNROLLED_OPERATIONS:
         given["unroll"] = operator.index(unroll)
     return JittedFunction(fun, given)
+
+
+REFS = None
+"""The place, among static arguments, of which leaves are places that may be written into."""
+
+
+def without_refs(static: Any, leaves: list[Any]) -> tuple[Any, list[Any]]:
+    """The leaves with arrays for places that hold them; which these are is part of the key."""
+    kinds = tuple([(k, x.kind) for k, x in enumerate(leaves) if type(x) is Ref])
+    if not kinds:
+        return static, plain_leaves(leaves)
+    held = [x.held if type(x) is Ref else x for x in leaves]
+    return (*static, (REFS, tuple, kinds)), plain_leaves(held)
 
 
 class Specialization:
@@ -234,7 +249,7 @@ class JittedFunction(TransformedFunction[P, R]):
                 if not static and not len(latest.copies):
                     self._straight = latest.straight(treedef)
                 return tree.unflatten(latest.out_tree, out)
-        leaves = plain_leaves(leaves)
+        static, leaves = without_refs(static, leaves)
         found = self._specialization(static, treedef, leaves, args, kwargs)
         found.copies.refresh()
         recorder = recorder_of([*leaves, *[x for _, x in found.program.captured]])
@@ -346,15 +361,17 @@ class JittedFunction(TransformedFunction[P, R]):
         kwargs: dict[str, Any],
     ) -> Specialization:
         positions = {place: value for place, _, value in static}
+        refs: Mapping[int, Callable[[Any], Ref]] = dict(positions.pop(REFS, ()))
         structure: list[Any] = []
         changes = Changes()
 
         def call(tracers: list[Tracer]) -> Any:
-            given, named = tree.unflatten(treedef, tracers)
+            leaves = [refs[k](x) if k in refs else x for k, x in enumerate(tracers)]
+            given, named = tree.unflatten(treedef, leaves)
             given = [positions.get(n, x) for n, x in enumerate(given)]
             named = {**named, **{k: v for k, v in positions.items() if isinstance(k, str)}}
             guards.root = active_recorder()
-            changes.watch(tracers if self._njit is not None else ())
+            changes.watch(tracers, None if self._njit is not None else tuple(refs))
             return function(*given, **named)
 
         function = self._rewritten()
@@ -406,6 +423,21 @@ class JittedFunction(TransformedFunction[P, R]):
             start += count
         return frozenset(found)
 
+    def kind(self, *args: Any, **kwargs: Any) -> tuple[Any, Any, tuple[Aval, ...]]:
+        """What of arguments is compiled for: static ones, the structure and the types of the others."""
+        static, dynamic = self._divided(args, kwargs)
+        leaves, treedef = tree.flatten(dynamic)
+        static, leaves = without_refs(static, leaves)
+        return static, treedef, tuple([self._aval(x) for x in leaves])
+
+    def lower(self, *args: P.args, **kwargs: P.kwargs) -> Lowered:
+        """The function recorded for these arguments: to be read, or compiled before it is called.
+
+        >>> print(jit(lambda x: 2.0 * x).lower(1.0).compile()(3.0))
+        6.0
+        """
+        return Lowered(self, args, kwargs)
+
     def copied(self) -> JittedFunction[P, R]:
         """The same function with the same options, of which nothing has been made yet."""
         return JittedFunction(self._fun, self._options)
@@ -435,7 +467,8 @@ class JittedFunction(TransformedFunction[P, R]):
         """What is made for these arguments."""
         static, dynamic = self._divided(args, kwargs)
         leaves, treedef = tree.flatten(dynamic)
-        return self._specialization(static, treedef, plain_leaves(leaves), args, kwargs)
+        static, leaves = without_refs(static, leaves)
+        return self._specialization(static, treedef, leaves, args, kwargs)
 
     def program(self, *args: Any, **kwargs: Any) -> Program:
         """The Program that is compiled for these arguments."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from types import MethodType
+from types import FunctionType, MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from funcgrad.source import strip_library_frames
@@ -28,6 +28,9 @@ class TransformedFunction(Generic[P, R]):
         self, implementation: Function, transform: Function, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         functools.update_wrapper(self, args[0], updated=())
+        if isinstance(args[0], FunctionType):
+            # What a user has noted on the function stays on what is made of it.
+            self.__dict__.update(args[0].__dict__)
         self._implementation = implementation
         self._made_by = transform, args, kwargs
 

@@ -13,6 +13,7 @@ import numpy as np
 from funcgrad.numpy.dispatch import implemented_in
 
 MODULES: dict[str, tuple[str, ...]] = {
+    "bits": ("packbits", "unpackbits"),
     "histograms": ("histogram", "histogram2d", "histogram_bin_edges", "histogramdd"),
     "oddments": (
         "asarray_chkfinite",
@@ -71,7 +72,7 @@ OWN = frozenset(
 )
 """What is NumPy's own here: types, printing, files, settings, windows of a given length."""
 
-OTHERS = {"vectorize": "funcgrad.numpy.vectorized"}
+OTHERS = {"frompyfunc": "funcgrad.numpy.python_ufuncs", "vectorize": "funcgrad.numpy.vectorized"}
 """What is no function of NumPy's."""
 
 HOMES = {

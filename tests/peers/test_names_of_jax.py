@@ -31,6 +31,14 @@ def parts_of_unique(m: Any, x: Any) -> Any:
     return values * (index + 2 * counts) + m.numpy.sum(inverse * x)
 
 
+def either(m: Any, identity: Any = None) -> Any:
+    return m.numpy.frompyfunc(lambda a, b: m.numpy.where(a < b, a * b, a + 0.5 * b), 2, 1, identity=identity)
+
+
+def bytes_of(m: Any, x: Any) -> Any:
+    return m.numpy.packbits(x > 0.0, axis=1)
+
+
 CASES: dict[str, tuple[Case, Any]] = {
     "select": (lambda m, x: m.lax.select(x > 0.0, x, 2.0 * x), X),
     "clamp": (lambda m, x: m.lax.clamp(-0.5, x, 0.5), X),
@@ -78,6 +86,17 @@ CASES: dict[str, tuple[Case, Any]] = {
     "roll of axes": (lambda m, x: m.numpy.roll(x, count(m, x)[:2], (0, 1)), X),
     "eye": (lambda m, x: x * m.numpy.eye(4, 5, k=count(m, x)[0] - 2), X),
     "tri": (lambda m, x: x * m.numpy.tri(4, 5, k=-count(m, x)[1]), X),
+    "frompyfunc": (lambda m, x: either(m)(x, x[0]), X),
+    "of numbers": (lambda m, x: m.numpy.frompyfunc(lambda a, b: (a, a - b), 2, 2)(x[0, 0], x[1, 1])[1], X),
+    "reduced": (lambda m, x: either(m).reduce(x, axis=1, keepdims=True), X),
+    "reduced whole": (lambda m, x: either(m, 2.0).reduce(x, axis=None), X),
+    "accumulated": (lambda m, x: either(m).accumulate(x, axis=1), X),
+    "outer": (lambda m, x: either(m).outer(x[:2], x[0]), X),
+    "packbits": (lambda m, x: x[0] * m.numpy.packbits(x > 0.0, axis=1).sum(), X),
+    "unpackbits": (
+        lambda m, x: x[0, :2] * m.numpy.unpackbits(bytes_of(m, x), axis=1, count=2, bitorder="little")[0],
+        X,
+    ),
     "unrolled": (lambda m, x: m.lax.scan(lambda c, a: (c * a + 1.0, c), x[0], x, unroll=2)[1], X),
 }  # fmt: skip
 

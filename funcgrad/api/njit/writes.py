@@ -19,22 +19,24 @@ __all__ = ["CapturedArguments", "Changes", "give_back"]
 class Changes:
     """Which of some tracers are written into while a function is recorded."""
 
-    __slots__ = ("_before", "_tracers")
+    __slots__ = ("_before", "_tracers", "_which")
 
     def __init__(self) -> None:
         self._tracers: Sequence[Tracer] = ()
         self._before: list[tuple[int, int]] = []
+        self._which: Sequence[int] = ()
 
-    def watch(self, tracers: Sequence[Tracer]) -> None:
-        """Watch these from now on."""
+    def watch(self, tracers: Sequence[Tracer], which: Sequence[int] | None = None) -> None:
+        """Watch these from now on, or those of these numbers."""
         self._tracers = tracers
         self._before = [(x._index, id(x._recorder)) for x in tracers]
+        self._which = range(len(tracers)) if which is None else which
 
     @property
     def written(self) -> tuple[int, ...]:
         """The numbers of those that stand for another value now."""
-        pairs = enumerate(zip(self._before, self._tracers, strict=True))
-        return tuple([k for k, (before, x) in pairs if before != (x._index, id(x._recorder))])
+        now = [(x._index, id(x._recorder)) for x in self._tracers]
+        return tuple([k for k in self._which if self._before[k] != now[k]])
 
     def left(self, name: str) -> list[Tracer]:
         """What has been left in them; raises TracerAssignmentError where a transform keeps it for itself."""
