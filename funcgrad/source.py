@@ -11,6 +11,7 @@ import linecache
 import opcode
 import os
 import sys
+import unicodedata
 from collections.abc import Iterable
 from itertools import islice
 from sys import _getframe
@@ -278,7 +279,6 @@ def _width(text: str) -> int:
     """Columns the text takes on a terminal: two for a wide character, none for a combining one."""
     if text.isascii():
         return len(text)
-    import unicodedata  # noqa: PLC0415 - needed only to point into a line that is not ASCII
 
     def cells(character: str) -> int:
         if unicodedata.category(character) in ("Mn", "Me", "Cf"):

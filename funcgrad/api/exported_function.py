@@ -18,6 +18,7 @@ from funcgrad.compile.export.bodies import Body, body_of
 from funcgrad.compile.export.module_text import Leaf, module_text
 from funcgrad.compile.export.portable import RESERVED, portable_text
 from funcgrad.compile.export.sizes import generalised
+from funcgrad.compile.passes.expand import expand
 from funcgrad.compile.passes.kernel import NAMES_OF_KERNELS
 from funcgrad.compile.passes.schedule import NotLowered
 from funcgrad.errors import UnsupportedFunctionError
@@ -361,8 +362,6 @@ def operations_of(program: Program) -> tuple[str, ...]:
 
 def refusal(program: Program, error: NotLowered) -> UnsupportedFunctionError:
     """What cannot be exported, by name, with the line that it stands in."""
-    from funcgrad.compile.passes.expand import expand  # noqa: PLC0415 - only for what is refused
-
     for equation in expand(program).equations:
         inputs = tuple(dict.fromkeys(a for a in equation.inputs if isinstance(a, Var)))
         try:

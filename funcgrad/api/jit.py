@@ -27,7 +27,9 @@ from funcgrad.api.transformed import TransformedFunction, function_expected
 from funcgrad.compile.runtime.tiering import register
 from funcgrad.errors import StaticArgumentError
 from funcgrad.ir.avals import Aval, aval_of
+from funcgrad.ir.presenters import presenter
 from funcgrad.ir.program import Program
+from funcgrad.ir.text.source_text import SourceText
 from funcgrad.source import strip_library_frames
 from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.recorder import active_recorder, recorder_of
@@ -458,8 +460,6 @@ class JittedFunction(TransformedFunction[P, R]):
 
     def _repr_html_(self) -> str:
         """What has been compiled so far, as notebooks show it."""
-        from funcgrad.ir.presenters import presenter  # noqa: PLC0415 - when first needed
-
         html: str = presenter("results", "jitted_html")(self)
         return html
 
@@ -479,7 +479,5 @@ class JittedFunction(TransformedFunction[P, R]):
 
         It is a string; a notebook shows it in colours.
         """
-        from funcgrad.ir.text.source_text import SourceText  # noqa: PLC0415 - when first needed
-
         kernels = self.specialized(*args, **kwargs).executable.kernels
         return SourceText("\n\n".join([kernel.source for kernel in kernels]))

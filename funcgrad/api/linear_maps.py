@@ -9,6 +9,7 @@ from funcgrad import tree
 from funcgrad.api.calls import run
 from funcgrad.api.results import full_gradients, matching_leaves, zeros
 from funcgrad.ir.avals import Aval
+from funcgrad.ir.presenters import presenter
 from funcgrad.ir.program import Program
 
 __all__ = ["LinearMap", "Pullback", "Pushforward"]
@@ -50,8 +51,6 @@ class LinearMap:
 
     def _repr_html_(self) -> str:
         """The linear Program as notebooks show it."""
-        from funcgrad.ir.presenters import presenter  # noqa: PLC0415 - when first needed
-
         html: str = presenter("results", "linear_map_html")(self)
         return html
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from funcgrad import tree
+from funcgrad.distributed.recipes import dumps
 from funcgrad.errors import DtypeError
 from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tree import TreeDef
@@ -189,8 +190,6 @@ def _spec_of(leaf: Any) -> Spec:
 
 
 def _dumped(objects: list[Any]) -> bytes:
-    from funcgrad.distributed.recipes import dumps  # noqa: PLC0415 - seldom: arguments that are no arrays
-
     return dumps(objects, "an argument")
 
 

@@ -16,6 +16,7 @@ from funcgrad.numpy.shapes import as_array
 from funcgrad.numpy.views import swapaxes
 from funcgrad.ops.selection import where
 from funcgrad.ops.structure import aval, shape_of
+from funcgrad.random import bernoulli
 
 
 def scaled_dot_product_attention(
@@ -95,8 +96,6 @@ def dropout(x: Any, rate: Any, *, mask: Any = None, key: Any = None) -> Any:
     if rate == 0.0:
         return x
     if mask is None:
-        from funcgrad.random import bernoulli  # noqa: PLC0415 - loaded by those who draw
-
         mask = bernoulli(key, 1.0 - rate, shape_of(x))
     if rate == 1.0:
         return where(False, x, 0.0)

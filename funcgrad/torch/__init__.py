@@ -6,6 +6,7 @@ public `vjp` for the pullbacks of what was remembered.
 
 from __future__ import annotations
 
+from importlib import import_module as _import_module
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING, Any
 
@@ -171,14 +172,12 @@ def graph(
 
 def __getattr__(name: str) -> Any:
     """Submodules when first asked for; what is not supported says so."""
-    from importlib import import_module  # noqa: PLC0415 - rarely needed
-
     if name in _LAZY:
-        return import_module(f"funcgrad.torch.{name}")
+        return _import_module(f"funcgrad.torch.{name}")
     if name in _FROM_SUBMODULES:
-        return getattr(import_module(f"funcgrad.torch.{_FROM_SUBMODULES[name]}"), name)
+        return getattr(_import_module(f"funcgrad.torch.{_FROM_SUBMODULES[name]}"), name)
     if name in _FROM_FUNCTIONAL:
-        found = getattr(import_module("funcgrad.torch.nn.functional"), name, None)
+        found = getattr(_import_module("funcgrad.torch.nn.functional"), name, None)
         if found is not None:
             return found
     if _reason_for(name) is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
 from typing import Any, Final, NoReturn, TypeVar
 
@@ -103,8 +104,6 @@ def annotate(the_type: Any, the_value: T) -> T:
 
 def isinstance(obj: object, target_type: Any) -> bool:
     """Python's own question, of types without parameters."""
-    import builtins  # noqa: PLC0415 - shadowed by this function
-
     return builtins.isinstance(obj, target_type)
 
 

@@ -17,7 +17,7 @@ from funcgrad.display.diagram import Node as Box
 from funcgrad.display.svg import Picture, picture, shortened
 from funcgrad.extend import Tracer
 from funcgrad.torch.core.history import Node, accumulator_of
-from funcgrad.torch.core.plans import saved_names
+from funcgrad.torch.core.saved import saved_names
 from funcgrad.torch.core.tensor import Tensor
 
 __all__ = ["history_graph"]

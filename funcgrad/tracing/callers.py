@@ -18,6 +18,7 @@ never computed: no user code runs.
 
 from __future__ import annotations
 
+import dis
 from collections.abc import Sequence
 from enum import Enum
 from functools import lru_cache
@@ -199,8 +200,6 @@ def steps_after(code: CodeType, offset: int, count: int) -> list[Step]:
 @lru_cache(maxsize=64)
 def all_steps(code: CodeType) -> tuple[Step, ...]:
     """The instructions of a function, without those that do nothing."""
-    import dis  # noqa: PLC0415 - needed only when NumPy asks a tracer for its value
-
     steps = []
     for instruction in dis.get_instructions(code):
         name = instruction.opname

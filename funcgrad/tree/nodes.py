@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
 from typing import Any, TypeAlias
 
 from funcgrad.errors import TreeError
@@ -367,8 +368,6 @@ def dataclass_node(cls: type) -> DataclassNode:
     A class whose ``__init__`` cannot be called with its fields is rebuilt without calling it; as nothing
     then recomputes the fields with ``init=False``, they are children too.
     """
-    from dataclasses import fields  # noqa: PLC0415 - loaded already if there are dataclasses
-
     init_fields = [field for field in fields(cls) if field.init]
     if _init_takes({field.name for field in init_fields}, cls):
         chosen, rebuild = init_fields, call_with_fields

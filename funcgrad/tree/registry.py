@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import field
 from typing import Any, TypeVar
 
 from funcgrad.errors import TreeError
@@ -298,8 +299,6 @@ def static(**kwargs: Any) -> Any:
     >>> fg.tree.leaves(Power(3.0))
     [3.0]
     """
-    from dataclasses import field  # noqa: PLC0415 - loaded already where a dataclass is being defined
-
     kwargs["metadata"] = {**(kwargs.get("metadata") or {}), "static": True}
     return field(**kwargs)
 

@@ -166,9 +166,9 @@ def pool(seconds: float, seed: int) -> str:
     from funcgrad.compile.engines.build import build
     from funcgrad.compile.runtime.call_layout import CallLayout, Input, Output
     from funcgrad.compile.runtime.caller import make_caller
-    from funcgrad.compile.runtime.threads import set_threads
+    from funcgrad.compile.runtime.threads import placed, set_threads
 
-    loaded = build(POOL_SOURCE, ["run", "stage"]).load()
+    loaded = placed(build(POOL_SOURCE, ["run", "stage"]))
     kind = np.dtype(float)
     chance = random.Random(seed)
     end = time.monotonic() + seconds

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import funcgrad.compile.language as language
-from funcgrad.compile.engines.build import Binary
+from funcgrad.compile.engines.binary import Binary
 from funcgrad.compile.engines.choice import engine_by_name
 from funcgrad.compile.engines.linked_functions import modules_called_by
 from funcgrad.compile.engines.llvm import compile_ir
@@ -22,6 +22,7 @@ from funcgrad.compile.language.rows import CONSTANTS, NAMES, OF_PYTHON, WORDS
 from funcgrad.compile.language.word import Sample, Word
 from funcgrad.compile.runtime.call_layout import CallLayout, Constant
 from funcgrad.compile.runtime.caller import make_caller
+from funcgrad.compile.runtime.threads import placed
 
 SAMPLES = [
     pytest.param(word, sample, id=f"{word.name}-{k}")
@@ -82,7 +83,7 @@ def run_by_engine(engine: str, source: str, arrays: Sequence[np.ndarray], number
     modules = engine_by_name(engine)(source, functions, frozenset())
     texts = "\n".join([module for module in modules if isinstance(module, str)])
     code, needs = compile_ir([*modules, *modules_called_by(texts)], functions)
-    loaded = Binary(code, tuple(functions), needs).load()
+    loaded = placed(Binary(code, tuple(functions), needs))
     constants = tuple([Constant(k, array) for k, array in enumerate(arrays)])
     layout = CallLayout((), (), constants, (), 0, tuple(numbers))
     make_caller(loaded.addresses["run"], layout, loaded)()

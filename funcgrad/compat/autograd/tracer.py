@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from funcgrad import stop_gradient, tree
+from funcgrad.compat.autograd.primitives import primitive as made
 from funcgrad.compat.autograd.wrap_util import wraps
 from funcgrad.tracing.tracer import Tracer
 
@@ -81,6 +82,4 @@ def register_notrace(trace_type: Any, primitive_fun: Any) -> None:
 
 def primitive(f_raw: Callable[..., Any]) -> Any:
     """A function that is called with values, and differentiated by rules given to `defvjp` or `defjvp`."""
-    from funcgrad.compat.autograd.primitives import primitive as made  # noqa: PLC0415 - it needs boxes
-
     return made(f_raw)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from funcgrad.compile.engines.llvm import Loaded, compile_ir, link_object
+from funcgrad.compile.engines.binary import Binary
+from funcgrad.compile.engines.direct.translate import translate
+from funcgrad.compile.engines.llvm import compile_ir
 
-__all__ = ["FASTMATH", "NUMBERS", "Binary", "assembly", "build", "pack", "unpack"]
+__all__ = ["FASTMATH", "NUMBERS", "assembly", "build"]
 
 #: The names that source may use without bringing them, beside the views and Python's builtins.
 NUMBERS: dict[str, object] = {
@@ -29,28 +30,6 @@ NUMBERS["np"] = np
 
 #: Contract and reassociate, never assume that NaN, infinities or signed zeros do not occur.
 FASTMATH: frozenset[str] = frozenset({"contract", "reassoc"})
-
-
-@dataclass(frozen=True, slots=True)
-class Binary:
-    """Object code, the functions it offers, and the symbols it needs from the process."""
-
-    code: bytes = field(repr=False)
-    functions: tuple[str, ...]
-    needs: tuple[str, ...]
-    engine: str = "direct"
-    """What made it of the text."""
-
-    def load(self) -> Loaded:
-        """Place the code in this process."""
-        return replace(link_object(self.code, self.functions, self._imports()), engine=self.engine)
-
-    def _imports(self) -> dict[str, int]:
-        if "funcgrad_parallel" not in self.needs:
-            return {}
-        from funcgrad.compile.runtime.threads import imports  # noqa: PLC0415 - few kernels need threads
-
-        return imports()
 
 
 def build(
@@ -85,20 +64,4 @@ def assembly(
 def _translated(
     source: str, functions: Sequence[str], fastmath: frozenset[str], namespace: Mapping[str, object] | None
 ) -> str:
-    # A process that finds its kernels in the cache needs no front end.
-    from funcgrad.compile.engines.direct.translate import translate  # noqa: PLC0415
-
     return translate(source, functions, fastmath, {**NUMBERS, **(namespace or {})})
-
-
-def pack(binary: Binary) -> bytes:
-    """The bytes of a binary, for the cache."""
-    header = "\n".join((" ".join(binary.functions), " ".join(binary.needs), binary.engine)).encode()
-    return len(header).to_bytes(4, "little") + header + binary.code
-
-
-def unpack(payload: bytes) -> Binary:
-    """The binary that `pack` made bytes of."""
-    start = 4 + int.from_bytes(payload[:4], "little")
-    functions, needs, engine = payload[4:start].decode().split("\n")
-    return Binary(payload[start:], tuple(functions.split()), tuple(needs.split()), engine)

@@ -8,9 +8,11 @@ from contextlib import nullcontext
 from threading import RLock
 from weakref import WeakValueDictionary
 
-from funcgrad.compile.engines.build import Binary, pack, unpack
-from funcgrad.compile.engines.llvm import Loaded, keep_through_forks
+from funcgrad.compile.engines.binary import Binary, pack, unpack
+from funcgrad.compile.engines.compiler_process import CompilerProcess
+from funcgrad.compile.engines.llvm import Loaded, compile_ir, keep_through_forks
 from funcgrad.compile.runtime.cache import lookup, store
+from funcgrad.compile.runtime.threads import placed
 from funcgrad.compile.runtime.waiting_notices import LARGE_SOURCE, watch_source
 from funcgrad.config import engine_name
 
@@ -53,8 +55,6 @@ def built(source: str, functions: tuple[str, ...], flags: frozenset[str]) -> Bin
     """The machine code of a source, compiled now: in a process of its own if it takes long."""
     # A process that finds its kernels on disk needs no front end.
     from funcgrad.compile.engines.choice import modules_of  # noqa: PLC0415
-    from funcgrad.compile.engines.compiler_process import CompilerProcess  # noqa: PLC0415
-    from funcgrad.compile.engines.llvm import compile_ir  # noqa: PLC0415
 
     # The process begins while this one translates.
     with CompilerProcess() if len(source) >= LARGE_SOURCE else nullcontext() as process:
@@ -117,5 +117,5 @@ def loaded_kernel(source: str, functions: tuple[str, ...]) -> Loaded:
         with turn.lock:
             found = _LOADED.get(key)
             if found is None:
-                found = _LOADED[key] = binary_of(source, functions).load()
+                found = _LOADED[key] = placed(binary_of(source, functions))
     return found

@@ -32,6 +32,7 @@ try:
 except ImportError:  # pragma: no cover - other interpreters
     from hashlib import blake2b
 
+from funcgrad.compile.engines.llvm import host_cpu, triple
 from funcgrad.ir.presenters import presenter
 
 __all__ = ["Cache", "CacheInfo", "CacheWarning", "cache_info", "clear_cache", "current", "lookup", "store"]
@@ -350,8 +351,6 @@ def _environment() -> bytes:
 
 def _environment_parts() -> tuple[object, ...]:
     import llvmlite  # noqa: PLC0415 - not needed where the cache is disabled
-
-    from funcgrad.compile.engines.llvm import host_cpu, triple  # noqa: PLC0415 - likewise
 
     # The place of NumPy stands for its build: two of one version may bring different libraries.
     versions = (llvmlite.__version__, np.__version__, np.__file__, sys.implementation.cache_tag)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.compile.differs import Differs
-from funcgrad.compile.engines.build import Binary, pack, unpack
+from funcgrad.compile.engines.binary import Binary, pack, unpack
 from funcgrad.compile.engines.llvm import Loaded, address_of, compile_ir, keep_through_forks
 from funcgrad.compile.runtime.cache import lookup, store
 from funcgrad.compile.runtime.machine import offsets

@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.compile.engines.llvm import CodeError, keep_through_forks
+from funcgrad.compile.engines.binary import Binary
+from funcgrad.compile.engines.llvm import CodeError, Loaded, keep_through_forks
 from funcgrad.compile.runtime.machine import offsets
 from funcgrad.compile.runtime.machine_code import machine_binary, supported
 from funcgrad.processors import MOST_THREADS, configured_threads
 
-__all__ = ["PARALLEL", "THREADS", "imports", "set_threads", "threads"]
+__all__ = ["PARALLEL", "THREADS", "imports", "placed", "set_threads", "threads"]
 
 #: The symbols by which compiled code knows the function and the pool.
 PARALLEL, THREADS = "funcgrad_parallel", "funcgrad_threads"
@@ -81,6 +82,11 @@ def _only_pool() -> _Pool | None:
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(pool))
     os.register_at_fork(after_in_child=pool.forget)
     return pool
+
+
+def placed(binary: Binary) -> Loaded:
+    """Place code that may share its work in this process."""
+    return binary.load(imports() if PARALLEL in binary.needs else {})
 
 
 def imports() -> dict[str, int]:

@@ -8,6 +8,9 @@ from typing import Any
 
 from funcgrad.api.arguments import here
 from funcgrad.distributed.engines.engine import Engine
+from funcgrad.distributed.engines.executors import ExecutorEngine
+from funcgrad.distributed.engines.futures import ThreadsEngine
+from funcgrad.distributed.engines.processes import ProcessesEngine
 from funcgrad.errors import UnsupportedFunctionError
 
 __all__ = ["engine_of"]
@@ -42,16 +45,10 @@ def made_for(x: Any) -> Engine:
             remedy="Use a ThreadPoolExecutor, or a ProcessPoolExecutor.",
         )
     if isinstance(x, concurrent.futures.ThreadPoolExecutor):
-        from funcgrad.distributed.engines.futures import ThreadsEngine  # noqa: PLC0415 - one of several
-
         return ThreadsEngine(x)
     if any("ProcessPoolExecutor" in name for name in names) and not any("mpi4py" in name for name in names):
-        from funcgrad.distributed.engines.processes import ProcessesEngine  # noqa: PLC0415 - one of several
-
         return ProcessesEngine(x)
     if callable(getattr(x, "submit", None)):
-        from funcgrad.distributed.engines.executors import ExecutorEngine  # noqa: PLC0415 - one of several
-
         return ExecutorEngine(x)
     raise UnsupportedFunctionError(
         f"distribute cannot run on a {type(x).__name__}",

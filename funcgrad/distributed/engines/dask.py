@@ -11,6 +11,7 @@ from __future__ import annotations
 import concurrent.futures
 import contextlib
 import functools
+import pickle
 import time
 import uuid
 import weakref
@@ -354,7 +355,5 @@ def in_order(runs: Sequence[Mapping[int, Part]]) -> list[Part]:
 
 
 def _reducer(data: bytes) -> Callable[..., Any]:
-    import pickle  # noqa: PLC0415 - only where there is a function of the user's
-
     function: Callable[..., Any] = pickle.loads(data)
     return function

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -79,8 +80,6 @@ def _check_inputs(args: tuple[Any, ...]) -> None:
             "requires_grad=True."
         )
     if any(t._value.dtype.itemsize < 8 for t in wanted):
-        import warnings  # noqa: PLC0415 - rare
-
         warnings.warn(
             "Input #0 requires gradient and is not a double precision floating point or complex. This check "
             "will likely "

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from funcgrad.torch.core.tensor import Tensor
+import numpy as np
+
+from funcgrad.torch.autograd.gradients import grad
+from funcgrad.torch.core.tensor import Tensor, wrap
 
 __all__ = [
     "UnpackedDualTensor",
@@ -92,9 +95,6 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """The primal of a tensor and its tangent, None where it does not depend on a dual."""
-    from funcgrad.torch.autograd.gradients import grad  # noqa: PLC0415 - beside this module
-    from funcgrad.torch.core.tensor import wrap  # noqa: PLC0415 - likewise
-
     if _LEVELS.current < 0:
         return UnpackedDualTensor((tensor, None))
     for dual, tangent in _LEVELS.duals:
@@ -102,8 +102,6 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
             return UnpackedDualTensor((tensor.detach(), tangent))
     if not tensor._rg or not _LEVELS.duals:
         return UnpackedDualTensor((tensor, None))
-    import numpy as np  # noqa: PLC0415 - only here
-
     duals = [d for d, _ in _LEVELS.duals]
     weights = wrap(np.zeros(tensor._value.shape, tensor._value.dtype)).requires_grad_()
     pulled = grad(tensor, duals, weights, create_graph=True, allow_unused=True)

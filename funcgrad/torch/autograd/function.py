@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.torch.core.anomaly import note_traceback
 from funcgrad.torch.core.grad_mode import no_grad
 from funcgrad.torch.core.history import FREED, Node, Output, changed_message, edge_of
 from funcgrad.torch.core.packing import Packed, pack
@@ -284,8 +285,6 @@ class Function:
         if remembering:
             node._keep(made)
             if MODES.anomaly:
-                from funcgrad.torch.core.anomaly import note_traceback  # noqa: PLC0415 - rare
-
                 note_traceback(node)
         else:
             node._kept = []

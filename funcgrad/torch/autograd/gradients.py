@@ -11,6 +11,7 @@ from funcgrad.torch.core.arguments import roots_of
 from funcgrad.torch.core.engine import Captures, as_tensor, run_backward
 from funcgrad.torch.core.history import Output
 from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.torch.operations.registry import FUNCTIONS
 
 __all__ = ["grad"]
 
@@ -97,8 +98,6 @@ def batched(
     materialize: bool,
 ) -> tuple[Any, ...]:
     """One backward pass for each entry of the first dimension of `grad_outputs`, stacked."""
-    from funcgrad.torch.operations.registry import FUNCTIONS  # noqa: PLC0415 - above this module
-
     outs = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
     given = (grad_outputs,) if isinstance(grad_outputs, Tensor) else tuple(grad_outputs)
     count = len(given[0])

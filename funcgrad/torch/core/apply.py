@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.torch.core.anomaly import note_traceback
 from funcgrad.torch.core.history import Node, Op, Output
+from funcgrad.torch.core.packing import pack_saved
 from funcgrad.torch.core.plans import plan_for
 from funcgrad.torch.core.state import MODES, SEQUENCE, quiet
 from funcgrad.torch.core.tensor import Tensor, wrap
@@ -197,13 +199,9 @@ def make_node(
     node.checks = tuple(checks)
     node.seq = next(SEQUENCE)
     if MODES.saved_hooks and saved:
-        from funcgrad.torch.core.packing import pack_saved  # noqa: PLC0415 - rare
-
         of_inputs = [isinstance(inputs[k], Tensor) for k in plan.used_inputs]
         pack_saved(node, saved, [*of_inputs, *[True] * len(plan.used_outputs)])
     if MODES.anomaly:
-        from funcgrad.torch.core.anomaly import note_traceback  # noqa: PLC0415 - rare
-
         note_traceback(node)
     return node
 

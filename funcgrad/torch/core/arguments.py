@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.core.tensor import Tensor, wrap
 
 __all__ = ["NO_GRAD_FN", "roots_of"]
 
@@ -61,8 +61,6 @@ def implicit(out: Tensor, create: bool) -> Any:
         raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {out.dtype}")
     one = np.ones(value.shape, value.dtype)
     if create:
-        from funcgrad.torch.core.tensor import wrap  # noqa: PLC0415 - only here
-
         return wrap(one)
     return one
 

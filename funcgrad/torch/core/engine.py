@@ -6,23 +6,26 @@ gradients and the freeing of saved values, and no derivative.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from funcgrad.extend import Tracer
+from funcgrad.extend import Tracer, call_program
+from funcgrad.torch.core.anomaly import require_no_nan
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.arguments import roots_of
-from funcgrad.torch.core.history import FREED, AccumulateGrad, Node, Output, changed_message
+from funcgrad.torch.core.history import FREED, AccumulateGrad, Node, Output, node_method
 from funcgrad.torch.core.hooks import hook_name
 from funcgrad.torch.core.plans import late_plan
 from funcgrad.torch.core.quick import quick_backward
+from funcgrad.torch.core.saved import require_unchanged, saved_tensors
 from funcgrad.torch.core.state import MODES
-from funcgrad.torch.core.tensor import Tensor, own, wrap
+from funcgrad.torch.core.tensor import Tensor, method, own, wrap
 
-__all__ = ["backward", "run_backward", "saved_tensors"]
+__all__ = ["backward", "run_backward"]
 
 _by_sequence = attrgetter("seq")
 BY_MASK = frozenset(
@@ -57,10 +60,23 @@ def backward(
     run_backward(edges, grads, keep, create_graph, into=inputs)
 
 
+@method("backward")
+def backward_of(
+    self: Tensor,
+    gradient: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
+    """Add the derivative of this tensor to the `grad` of every leaf it was computed from.
+
+    Raises RuntimeError where PyTorch does, in its words.
+    """
+    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
 def warn_of_cycle() -> None:
     """PyTorch's warning for `backward(create_graph=True)`."""
-    import warnings  # noqa: PLC0415 - rarely needed
-
     warnings.warn(
         "Using backward() with create_graph=True will create a reference cycle between the parameter and its "
         "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to "
@@ -263,8 +279,6 @@ class Pass:
         else:
             found = pull(node, g)
         if MODES.anomaly and MODES.check_nan:
-            from funcgrad.torch.core.anomaly import require_no_nan  # noqa: PLC0415 - rare
-
             require_no_nan(node, list(found))
         if node.extra is not None and node.extra.posthooks:
             found = self.after(node, found, g)
@@ -321,36 +335,6 @@ def run_backward(
 # -- one node ---------------------------------------------------------------------------------------------
 
 
-def require_unchanged(node: Node) -> None:
-    """Raise RuntimeError if a saved value is gone or was changed in place."""
-    if node.is_freed:
-        raise RuntimeError(FREED)
-    checks = node.checks
-    if not checks:
-        return
-    saved = node.saved
-    assert saved is not None
-    for k in range(0, len(checks), 2):
-        if checks[k][0] != checks[k + 1]:
-            if MODES.anomaly:
-                from funcgrad.torch.core.anomaly import warn_of_error  # noqa: PLC0415 - rare
-
-                warn_of_error(node)
-            raise RuntimeError(
-                changed_message(saved[k // 2], checks[k], checks[k + 1], *saved_edge(node, k // 2))
-            )
-
-
-def saved_edge(node: Node, k: int) -> tuple[Any, bool]:
-    """Where the saved value with this number came from, and whether it is a result of the node itself."""
-    if node.plan is not None:
-        used: Sequence[int] = node.plan.used_inputs
-    else:
-        mask = node.op.masks.get(node.needs, 0)
-        used = [j for j in range(len(node.edges)) if mask >> j & 1]
-    return (node.edges[used[k]], False) if k < len(used) else (node, True)
-
-
 def zeros_like_spec(spec: Any) -> Any:
     """A cotangent that nobody sent."""
     return np.zeros(spec[0], spec[1])
@@ -391,31 +375,7 @@ def pull(node: Node, g: Any) -> Sequence[Any]:
 
 def evaluate_or_record(plan: Any, values: Sequence[Any]) -> Sequence[Any]:
     """The plan on values some of which may be recorded."""
-    from funcgrad.extend import call_program  # noqa: PLC0415 - rare
-
     return call_program(plan.program, *values)
-
-
-def saved_tensors(node: Node, used_inputs: Sequence[int], used_outputs: Sequence[int]) -> list[Tensor]:
-    """The saved values as tensors with the history that they had."""
-    saved = node.saved
-    assert saved is not None
-    tensors = []
-    for k, value in zip(used_inputs, saved, strict=False):
-        edge = node.edges[k]
-        if isinstance(edge, Tensor):
-            tensors.append(edge)
-            continue
-        t = wrap(value)
-        if edge is not None:
-            t._node, t._rg = edge, True
-        tensors.append(t)
-    for k, value in zip(used_outputs, saved[len(used_inputs) :], strict=True):
-        t = wrap(value)
-        if value.dtype.kind in "fc":
-            t._node, t._rg = (node if node.outputs == 1 else Output(node, k)), True
-        tensors.append(t)
-    return tensors
 
 
 def tensor_pull(node: Node, g: Any) -> Sequence[Any]:
@@ -456,6 +416,13 @@ def single_step(node: Node, grads: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(tensor_pull(node, g))
     given: Any = [None if t is None else t._value for t in g] if node.outputs > 1 else g._value
     return tuple([as_tensor(x) for x in pull(node, given)])
+
+
+@node_method("__call__")
+def called(self: Node, *grads: Any) -> Any:
+    """The gradient of the input (a tuple for several) from those of the outputs: a step of a pass."""
+    found = single_step(self, grads)
+    return found[0] if len(found) == 1 else found
 
 
 def python_pull(node: Node, g: Any, create: bool) -> Sequence[Any]:

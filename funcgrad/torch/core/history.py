@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from funcgrad.torch.core.dtypes import TYPE_NAMES
+from funcgrad.torch.core.hooks import added_hook
 
 if TYPE_CHECKING:
     from funcgrad.torch.core.plans import Plan
     from funcgrad.torch.core.tensor import Tensor
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 __all__ = [
     "FREED",
@@ -26,6 +31,7 @@ __all__ = [
     "edge_node",
     "edge_number",
     "edge_of",
+    "node_method",
     "op",
 ]
 
@@ -72,6 +78,11 @@ class NodeMethod:
 
 class Node:
     """One operation in a history: the ``grad_fn`` of what it returned."""
+
+    if TYPE_CHECKING:  # what the modules above install, by `node_method`
+
+        def __call__(self, *grads: Any) -> Any: ...
+        def __getattr__(self, name: str) -> Any: ...
 
     # Defaults live on the class: a node stores only what differs.
     op: Op
@@ -122,22 +133,11 @@ class Node:
 
     def register_hook(self, hook: Callable[..., Any]) -> Any:
         """Call ``hook(grad_inputs, grad_outputs)`` after this node ran backward."""
-        from funcgrad.torch.core.hooks import added_hook  # noqa: PLC0415 - a method, above histories
-
         return added_hook(self.more().posthooks, hook)
 
     def register_prehook(self, hook: Callable[..., Any]) -> Any:
         """Call ``hook(grad_outputs)`` before this node runs backward."""
-        from funcgrad.torch.core.hooks import added_hook  # noqa: PLC0415 - a method, above histories
-
         return added_hook(self.more().prehooks, hook)
-
-    def __call__(self, *grads: Any) -> Any:
-        """The gradient of the input (a tuple for several) from those of the outputs: a step of a pass."""
-        from funcgrad.torch.core.engine import single_step  # noqa: PLC0415 - above histories
-
-        found = single_step(self, grads)
-        return found[0] if len(found) == 1 else found
 
     @property
     def is_freed(self) -> bool:
@@ -149,22 +149,18 @@ class Node:
         if self.saved:
             self.saved = None
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith(("_saved_", "_raw_saved_")):
-            from funcgrad.torch.core.plans import saved_attribute  # noqa: PLC0415 - above histories
-
-            return saved_attribute(self, name.removeprefix("_raw").removeprefix("_saved_"))
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-
-    def __dir__(self) -> list[str]:
-        """The attributes, with those that are computed: what was saved, as PyTorch's nodes list it."""
-        from funcgrad.torch.core.plans import saved_names  # noqa: PLC0415 - above histories
-
-        params = self.op.param_names if hasattr(type(self), "op") else ()
-        return sorted({*super().__dir__(), *[f"_saved_{name}" for name in (*saved_names(self), *params)]})
-
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {hex(id(self))}>"
+
+
+def node_method(name: str) -> Callable[[F], F]:
+    """Give the decorated function to `Node` as a method."""
+
+    def install(function: F) -> F:
+        setattr(Node, name, function)
+        return function
+
+    return install
 
 
 class Output:
@@ -288,8 +284,6 @@ def changed_message(value: Any, box: list[Any], expected: int, edge: Any, own: b
 
     `edge` is where it came from when it was saved; the box of its version knows of a newer history.
     """
-    from funcgrad.torch.core.dtypes import TYPE_NAMES  # noqa: PLC0415 - only for the message
-
     kind = f"torch.{TYPE_NAMES[value.dtype.name]}Tensor" if value.dtype.kind != "b" else "CPUBoolType"
     shape = ", ".join(map(str, value.shape))
     maker = ""

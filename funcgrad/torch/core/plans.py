@@ -13,9 +13,9 @@ import numpy as np
 
 import funcgrad as fg
 from funcgrad.extend import Aval, Tracer, call_program
-from funcgrad.torch.core.history import FREED, Node, Op
+from funcgrad.torch.core.history import Node, Op
 
-__all__ = ["Plan", "plan_for", "pointwise_mask", "saved_attribute", "saved_names"]
+__all__ = ["Plan", "plan_for", "pointwise_mask"]
 
 Spec = tuple[tuple[int, ...], Any]
 
@@ -281,44 +281,6 @@ def late_plan(node: Node, cotangent: Any) -> Plan:
         plan = built_plan(op, node.params, needs, specs, ((cotangent.shape, dtype),), mask)
         op.plans[key] = plan
     return plan
-
-
-def saved_attribute(node: Node, name: str) -> Any:
-    """What PyTorch shows as ``_saved_self``, ``_saved_result`` and so on."""
-    op = getattr(type(node), "op", None)
-    if op is None:
-        raise AttributeError(f"'{type(node).__name__}' object has no attribute '_saved_{name}'")
-    if name in op.param_names:
-        return node.params[op.param_names.index(name)]
-    if name == "self_sym_sizes" and (node.specs or node.plan is not None):
-        return node.specs[0] if node.specs else node.plan.in_specs[0][0]  # type: ignore[union-attr]
-    if node.saved is None:
-        raise RuntimeError(FREED)
-    from funcgrad.torch.core.engine import saved_tensors  # noqa: PLC0415 - above plans
-
-    names = saved_names(node)
-    if name in names:
-        return saved_tensors(node, *_used(node))[names.index(name)]
-    raise AttributeError(f"'{type(node).__name__}' object has no attribute '_saved_{name}'")
-
-
-def saved_names(node: Node) -> list[str]:
-    """What PyTorch calls the values that a node keeps, in their order; also once they are freed."""
-    op = getattr(type(node), "op", None)
-    if op is None:
-        return []
-    used_in, used_out = _used(node)
-    names = [op.input_names[k] if k < len(op.input_names) else str(k) for k in used_in]
-    return names + [op.output_names[k] if k < len(op.output_names) else str(k) for k in used_out]
-
-
-def _used(node: Node) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The numbers of the inputs and of the outputs that a node keeps."""
-    plan = node.plan
-    if plan is not None:
-        return plan.used_inputs, plan.used_outputs
-    mask, n = node.op.masks.get(node.needs, 0), len(node.edges)
-    return tuple([k for k in range(n) if mask >> k & 1]), (0,) if mask >> n else ()
 
 
 def is_traced(values: Sequence[Any]) -> bool:

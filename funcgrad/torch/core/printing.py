@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from funcgrad.torch.core.dtypes import default_complex, torch_dtype
 from funcgrad.torch.core.state import SETTINGS
 
 if TYPE_CHECKING:
@@ -197,8 +198,6 @@ def tensor_text(t: Tensor) -> str:
         return f"tensor({value!r})"
     value = np.asarray(value)
     default = (np.dtype(np.int64), np.dtype(np.bool_), SETTINGS.default_dtype)
-    from funcgrad.torch.core.dtypes import default_complex, torch_dtype  # noqa: PLC0415 - the names only
-
     suffixes = []
     has_default = value.dtype in (*default, default_complex())
     if value.size > OPTIONS.threshold and not OPTIONS.edgeitems:

@@ -14,6 +14,7 @@ import numpy as np
 from funcgrad.extend import Tracer
 from funcgrad.torch.core.history import FREED, Node, Output
 from funcgrad.torch.core.plans import late_plan
+from funcgrad.torch.core.saved import require_unchanged
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, ndarray, wrap
 
@@ -109,8 +110,6 @@ def sent_back(nodes: list[Node], root: Node, one: Any, keep: bool) -> dict[Tenso
 
 def require(node: Node) -> None:
     """Raise RuntimeError if a saved value is gone or was changed in place."""
-    from funcgrad.torch.core.engine import require_unchanged  # noqa: PLC0415 - it imports this module
-
     if node.saved is None:
         raise RuntimeError(FREED)
     require_unchanged(node)

@@ -6,21 +6,23 @@ This module owns the object and its autograd attributes. Operations are given to
 
 from __future__ import annotations
 
-import functools
 import warnings
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import ref
 
 import numpy as np
 
+from funcgrad import tree
 from funcgrad.extend import Tracer, introduce
 from funcgrad.torch.core.dtypes import dtype as torch_dtype_class
 from funcgrad.torch.core.dtypes import torch_dtype
 from funcgrad.torch.core.history import AccumulateGrad, Node, Output
 from funcgrad.torch.core.hooks import RemovableHandle, added_hook
+from funcgrad.torch.core.printing import tensor_text
 from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.state import MODES
+from funcgrad.torch.core.unsupported import missing_attribute
 
 __all__ = ["Tensor", "alias_of", "constant", "method", "own", "wrap"]
 
@@ -96,16 +98,17 @@ class Tensor:
         def __neg__(self) -> Any: ...
         def __invert__(self) -> Any: ...
         def __abs__(self) -> Any: ...
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        from funcgrad.torch.operations.creation import legacy_tensor  # noqa: PLC0415 - above the class
-
-        return legacy_tensor(cls, args, kwargs)
+        def __new__(cls, *args: Any, **kwargs: Any) -> Any: ...
+        def backward(
+            self,
+            gradient: Any = None,
+            retain_graph: bool | None = None,
+            create_graph: bool = False,
+            inputs: Any = None,
+        ) -> None: ...
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        from funcgrad.torch.core.trees import register_tensor  # noqa: PLC0415 - above the class
-
         register_tensor(cls)
 
     # -- what it is ------------------------------------------------------------------------------------
@@ -134,7 +137,7 @@ class Tensor:
     def grad_fn(self) -> Node | None:
         """The node of the operation that made this tensor, None for a leaf."""
         if self._view is not None and self._view.base._rg and self._view.version != self._version_box[0]:
-            _views().refreshed(self)
+            self._view.refresh(self)
         node = self._node
         return node.node if type(node) is Output else node
 
@@ -239,27 +242,12 @@ class Tensor:
     def grad(self) -> None:
         self._grad = None
 
-    def backward(
-        self,
-        gradient: Any = None,
-        retain_graph: bool | None = None,
-        create_graph: bool = False,
-        inputs: Any = None,
-    ) -> None:
-        """Add the derivative of this tensor to the `grad` of every leaf it was computed from.
-
-        Raises RuntimeError where PyTorch does, in its words.
-        """
-        _engine().backward(self, gradient, retain_graph, create_graph, inputs=inputs)
-
     def retain_grad(self) -> None:
         """Keep the gradient of this non-leaf tensor in `grad`."""
         if not self._rg:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if self._node is None or self._retains:
             return
-        from weakref import ref  # noqa: PLC0415 - rarely needed
-
         self._retains = True
         node = self.grad_fn
         assert node is not None
@@ -344,25 +332,30 @@ class Tensor:
         return id(self)
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
-        from funcgrad.torch.core.printing import tensor_text  # noqa: PLC0415 - above the class
-
         return tensor_text(self)
 
     def __getattr__(self, name: str) -> Any:
-        from funcgrad.torch.core.unsupported import missing_attribute  # noqa: PLC0415 - above the class
-
         raise missing_attribute(name)
 
 
-@functools.cache
-def _engine() -> Any:
-    # The engine stands above the class; imported once.
-    return import_module("funcgrad.torch.core.engine")
+def flatten_tensor(t: Tensor) -> Any:
+    return (t._value,), (type(t), t._rg and t._node is None)
 
 
-@functools.cache
-def _views() -> Any:
-    return import_module("funcgrad.torch.core.views")
+def unflatten_tensor(aux: Any, children: Any) -> Tensor:
+    cls, requires_grad = aux
+    (value,) = children
+    t: Tensor = object.__new__(cls)
+    t._value = value
+    t._version_box = [0]
+    if requires_grad and (isinstance(value, np.ndarray | np.generic | Tracer)):
+        t._rg = True
+    return t
+
+
+def register_tensor(cls: type) -> None:
+    """Let transforms take tensors of this class apart."""
+    tree.register_node(cls, flatten_tensor, unflatten_tensor)
 
 
 def _word(t: Tensor) -> str:
@@ -412,3 +405,6 @@ def method(*names: str) -> Callable[[F], F]:
         return function
 
     return install
+
+
+register_tensor(Tensor)

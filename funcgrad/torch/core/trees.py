@@ -1,4 +1,4 @@
-"""Tensors in the arguments and results of `funcgrad`'s transforms: each is a container of its value.
+"""Modules in the arguments of `funcgrad`'s transforms: each is a container of its parameters and buffers.
 
 Inside `fg.grad`, `fg.vmap` or `fg.jit` a tensor's value is traced, and so is all that its operations and its
 backward pass compute.
@@ -8,33 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from funcgrad import tree
-from funcgrad.extend import Tracer
-from funcgrad.torch.core.tensor import Tensor
 
-__all__ = ["register_module", "register_tensor"]
-
-
-def _flatten_tensor(t: Tensor) -> Any:
-    return (t._value,), (type(t), t._rg and t._node is None)
-
-
-def _unflatten_tensor(aux: Any, children: Any) -> Tensor:
-    cls, requires_grad = aux
-    (value,) = children
-    t: Tensor = object.__new__(cls)
-    t._value = value
-    t._version_box = [0]
-    if requires_grad and (isinstance(value, np.ndarray | np.generic | Tracer)):
-        t._rg = True
-    return t
-
-
-def register_tensor(cls: type) -> None:
-    """Let transforms take tensors of this class apart."""
-    tree.register_node(cls, _flatten_tensor, _unflatten_tensor)
+__all__ = ["register_module"]
 
 
 class _Model:
@@ -87,6 +63,3 @@ def _unflatten_module(aux: Any, children: Any) -> Any:
 def register_module(cls: type) -> None:
     """Let transforms take modules of this class apart: into their parameters and buffers."""
     tree.register_node(cls, _flatten_module, _unflatten_module)
-
-
-register_tensor(Tensor)

@@ -12,6 +12,8 @@ from weakref import ref
 import numpy as np
 
 from funcgrad.extend import Tracer
+from funcgrad.torch.core.anomaly import note_traceback
+from funcgrad.torch.core.apply import results
 from funcgrad.torch.core.history import Node, Op, Output
 from funcgrad.torch.core.plans import plan_for
 from funcgrad.torch.core.state import MODES, SEQUENCE, quiet
@@ -49,6 +51,16 @@ class View:
         """When the node of the view was made: a later change asks for a new one."""
         self.maker = maker
         """The name of the node that made it, for messages."""
+
+    def refresh(self, t: Tensor) -> None:
+        """What looking at the history of a view does after its memory was changed behind it."""
+        if self.made == MULTIPLE:
+            raise RuntimeError(_POISONED.format(number=t.output_nr, maker=self.maker))
+        if self.made in (NO_GRAD, INFERENCE) and self.base._rg:
+            mode = "no_grad" if self.made == NO_GRAD else "inference"
+            raise RuntimeError(_MADE_QUIETLY.format(mode=mode))
+        if self.made == DEFAULT and self.chain:
+            regenerate(t)
 
 
 def register_view(t: Tensor, source: Tensor, step: tuple[Any, ...], made: int, maker: str) -> None:
@@ -110,8 +122,6 @@ def view_node(t: Tensor, source: Tensor, op: Op, params: tuple[Any, ...]) -> Non
     t._node = node
     t._rg = True
     if MODES.anomaly:
-        from funcgrad.torch.core.anomaly import note_traceback  # noqa: PLC0415 - rare
-
         note_traceback(node)
 
 
@@ -119,8 +129,6 @@ def view_outputs(
     op: Op, parts: Op, source: Tensor, params: tuple[Any, ...], count: int
 ) -> tuple[Tensor, ...]:
     """The views that an operation with several results makes; `parts` makes the one with a number."""
-    from funcgrad.torch.core.apply import results  # noqa: PLC0415 - beside this module
-
     memory = own(source)
     outs = op.function(memory, *params)
     needs = 1 if source._rg and MODES.grad else 0
@@ -168,18 +176,6 @@ def regenerate(t: Tensor) -> None:
     base = t._view.base
     view_node(t, base, _AS_STRIDED, (t._view.chain,))
     t._view.version = base._version_box[0]
-
-
-def refreshed(t: Tensor) -> None:
-    """What looking at the history of a view does after its memory was changed behind it."""
-    made = t._view.made
-    if made == MULTIPLE:
-        raise RuntimeError(_POISONED.format(number=t.output_nr, maker=t._view.maker))
-    if made in (NO_GRAD, INFERENCE) and t._view.base._rg:
-        mode = "no_grad" if made == NO_GRAD else "inference"
-        raise RuntimeError(_MADE_QUIETLY.format(mode=mode))
-    if made == DEFAULT and t._view.chain:
-        regenerate(t)
 
 
 _MADE_QUIETLY = (

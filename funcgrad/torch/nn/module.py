@@ -10,11 +10,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from funcgrad.torch.core.dtypes import ALL_DTYPES
 from funcgrad.torch.core.hooks import RemovableHandle, added_hook
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, own
 from funcgrad.torch.core.trees import register_module
 from funcgrad.torch.nn.parameter import Buffer, Parameter
+from funcgrad.torch.operations.creation import require_cpu
 
 __all__ = ["LoadResult", "Module"]
 
@@ -92,8 +94,6 @@ class Module:
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """A module, which has nothing yet; a layer of ours for a device that is not here is refused."""
         if kwargs.get("device") is not None and cls.__module__.startswith("funcgrad."):
-            from funcgrad.torch.operations.creation import require_cpu  # noqa: PLC0415 - rare
-
             require_cpu(kwargs["device"])
         return super().__new__(cls)
 
@@ -459,21 +459,15 @@ class Module:
 
     def float(self) -> Any:
         """Convert floating-point parameters and buffers to float32; returns the module."""
-        from funcgrad import torch  # noqa: PLC0415 - above this module
-
-        return self.to(torch.float32)
+        return self.to(ALL_DTYPES["float32"])
 
     def double(self) -> Any:
         """Convert floating-point parameters and buffers to float64; returns the module."""
-        from funcgrad import torch  # noqa: PLC0415 - above this module
-
-        return self.to(torch.float64)
+        return self.to(ALL_DTYPES["float64"])
 
     def half(self) -> Any:
         """Convert floating-point parameters and buffers to float16; returns the module."""
-        from funcgrad import torch  # noqa: PLC0415 - above this module
-
-        return self.to(torch.float16)
+        return self.to(ALL_DTYPES["float16"])
 
     def cpu(self) -> Any:
         """The module itself: values live in NumPy's memory."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from funcgrad.torch.core.tensor import Tensor, own
+from funcgrad.torch.operations.registry import FUNCTIONS
 
 __all__ = ["Buffer", "Parameter", "UninitializedParameter"]
 
@@ -22,9 +23,7 @@ class Parameter(Tensor):
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Any:
         if data is None:
-            from funcgrad import torch  # noqa: PLC0415 - above this module
-
-            data = torch.empty(0)
+            data = FUNCTIONS["empty"](0)
         return owning(cls, own(data), requires_grad)
 
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
@@ -65,9 +64,7 @@ class Buffer(Tensor):
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Any:
         if data is None:
-            from funcgrad import torch  # noqa: PLC0415 - above this module
-
-            data = torch.empty(0)
+            data = FUNCTIONS["empty"](0)
         t = owning(cls, own(data), False)
         t.persistent = persistent
         return t
@@ -80,9 +77,7 @@ class UninitializedParameter(Parameter):
     """A parameter of a lazy layer before its first call: without memory, so that nothing can be computed."""
 
     def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
-        from funcgrad import torch  # noqa: PLC0415 - above this module
-
-        return owning(cls, own(torch.empty(0, dtype=dtype)), requires_grad)
+        return owning(cls, own(FUNCTIONS["empty"](0, dtype=dtype)), requires_grad)
 
     def __init__(self, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> None:
         """What `__new__` has done."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch.core.apply import evaluated, result
+from funcgrad.torch.core.dtypes import TYPE_NAMES
 from funcgrad.torch.core.errors import broadcast_error
 from funcgrad.torch.core.history import Op
 from funcgrad.torch.core.tensor import Tensor
@@ -171,8 +172,6 @@ def _bitwise(name: str, function: Any, operator: str, word: str) -> None:
 
 
 def _word(dtype: Any) -> str:
-    from funcgrad.torch.core.dtypes import TYPE_NAMES  # noqa: PLC0415 - only for the message
-
     return TYPE_NAMES[dtype.name]
 
 

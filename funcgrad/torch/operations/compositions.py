@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from funcgrad.torch.core.inplace import in_place
 from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.torch.operations.random import generator_of
 from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
 
@@ -16,8 +18,6 @@ __all__: list[str] = []
 
 
 def _late(module: str, name: str) -> Any:
-    from importlib import import_module  # noqa: PLC0415 - loaded when first needed
-
     return getattr(import_module(f"funcgrad.torch.{module}"), name)
 
 
@@ -122,8 +122,6 @@ setattr(Tensor, "cholesky_solve", FUNCTIONS["cholesky_solve"])  # noqa: B010 - a
 @operation(method=False)
 def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Any:
     """Draws of binomial variables."""
-    from funcgrad.torch.operations.random import generator_of  # noqa: PLC0415 - only to draw
-
     found = generator_of(generator).binomial(count._value.astype(np.int64), prob._value)
     return wrap(np.asarray(found, count._value.dtype))
 

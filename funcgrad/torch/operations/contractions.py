@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch.core.apply import apply
-from funcgrad.torch.core.errors import dim_of
+from funcgrad.torch.core.errors import broadcast_error, dim_of
 from funcgrad.torch.core.history import Op, op
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.arithmetic import F32, F64, of_one_dtype, remember_two
@@ -130,8 +130,6 @@ def _check_matmul(input: Tensor, other: Tensor, x: tuple[int, ...], y: tuple[int
     try:
         np.broadcast_shapes(x[:-2], y[:-2])
     except ValueError:
-        from funcgrad.torch.core.errors import broadcast_error  # noqa: PLC0415 - only for the message
-
         raise broadcast_error(np.empty(x[:-2]), np.empty(y[:-2]), ValueError()) from None
     return _UNSAFE
 

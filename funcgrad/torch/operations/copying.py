@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -54,8 +55,6 @@ _OWN = {
 
 
 def _copy_attributes(source: Tensor, target: Tensor, memo: dict[int, Any]) -> None:
-    import copy  # noqa: PLC0415 - rarely needed
-
     for name, value in source.__dict__.items():
         if name not in _OWN:
             target.__dict__[name] = copy.deepcopy(value, memo)

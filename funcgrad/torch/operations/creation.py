@@ -267,7 +267,7 @@ def from_numpy(array: Any) -> Tensor:
 FUNCTIONS["from_numpy"] = from_numpy
 
 
-def legacy_tensor(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def legacy_tensor(cls: type, *args: Any, **kwargs: Any) -> Any:
     """``torch.Tensor(2, 3)`` and ``torch.Tensor([1, 2])``: always of the default dtype."""
     t: Any = object.__new__(cls)
     dtype = SETTINGS.default_dtype
@@ -289,6 +289,9 @@ def legacy_tensor(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     t._value = value
     t._version_box = [0]
     return t
+
+
+method("__new__")(staticmethod(legacy_tensor))
 
 
 # -- filled -----------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+import funcgrad as fg
 from funcgrad.extend import Tracer
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.history import Op, op
@@ -308,7 +309,6 @@ def _put(x: Any, value: Any, *rest: Any) -> Any:
 
 def _added_at(x: Any, index: Any, value: Any) -> Any:
     """`x` with values added where an index, which may name an element twice, points."""
-    import funcgrad as fg  # noqa: PLC0415 - the public door
 
     def read(t: Any) -> Any:
         return t[index]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from funcgrad.torch.core.state import MODES, SETTINGS
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
 from funcgrad.torch.operations.conversion import device
 from funcgrad.torch.operations.creation import finished, shape_of
+from funcgrad.torch.operations.random import generator_of
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, tensor_of
 
 __all__: list[str] = []
@@ -219,8 +221,6 @@ def mvlgamma(input: Tensor, p: int) -> Any:
 
 def _special(name: str, title: str | None = None) -> None:
     def function(input: Tensor, *args: Any) -> Any:
-        from importlib import import_module  # noqa: PLC0415 - loaded when first needed
-
         return getattr(import_module("funcgrad.torch.special"), title or name)(input, *args)
 
     function.__name__ = function.__qualname__ = name
@@ -338,8 +338,6 @@ for _function in (
 
 def _filler(name: str, draw: Callable[..., Any]) -> None:
     def filled(self: Tensor, *args: float, generator: Any = None) -> Tensor:
-        from funcgrad.torch.operations.random import generator_of  # noqa: PLC0415 - beside this module
-
         require_writeable(self)
         own(self)[...] = draw(generator_of(generator), self._value.shape, *args)
         self._version_box[0] += 1

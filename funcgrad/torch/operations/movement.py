@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.dtypes import numpy_dtype
 from funcgrad.torch.core.errors import broadcast_error, dim_of, dims_of
 from funcgrad.torch.core.history import Op, op
 from funcgrad.torch.core.inplace import require_writeable
-from funcgrad.torch.core.tensor import Tensor, method, own
+from funcgrad.torch.core.tensor import Tensor, method, own, wrap
 from funcgrad.torch.core.views import viewed
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, tensor_of
 
@@ -99,9 +100,6 @@ def _view_method(self: Tensor, *sizes: Any) -> Any:
 
 
 def _viewed_as(self: Tensor, dtype: Any) -> Any:
-    from funcgrad.torch.core.dtypes import numpy_dtype  # noqa: PLC0415 - beside this module
-    from funcgrad.torch.core.tensor import wrap  # noqa: PLC0415 - beside this module
-
     wanted = numpy_dtype(dtype)
     if self._rg and wanted != self._value.dtype:
         return wrap(own(self).view(wanted))

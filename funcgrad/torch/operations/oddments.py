@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from importlib import import_module
 from typing import Any, NoReturn
 
 import numpy as np
@@ -237,8 +238,6 @@ def _mantissa(x: Any, scale: Any) -> Any:
 
 
 def _linalg(name: str) -> Any:
-    from importlib import import_module  # noqa: PLC0415 - loaded when first needed
-
     return getattr(import_module("funcgrad.torch.linalg"), name)
 
 

@@ -12,9 +12,11 @@ from funcgrad.torch.core.dtypes import (
     promote,
     torch_dtype,
 )
+from funcgrad.torch.core.errors import dim_of
 from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, method, own
+from funcgrad.torch.operations.arithmetic import result_dtype
 from funcgrad.torch.operations.conversion import CPU
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
 
@@ -27,8 +29,6 @@ __all__ = ["STRIDED", "layout"]
 @method()
 def size(self: Tensor, dim: int | None = None) -> Any:
     """The shape, or the size of one dimension."""
-    from funcgrad.torch.core.errors import dim_of  # noqa: PLC0415 - beside this module
-
     shape = self._value.shape
     if dim is None:
         return Size(shape)
@@ -209,8 +209,6 @@ def is_tensor(x: Any) -> bool:
 
 def result_type(a: Any, b: Any) -> dtype:
     """The dtype of an operation on both."""
-    from funcgrad.torch.operations.arithmetic import result_dtype  # noqa: PLC0415 - beside this module
-
     return torch_dtype(result_dtype(a, b))
 
 

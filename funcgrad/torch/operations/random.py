@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.torch.core.dtypes import numpy_dtype
+from funcgrad.torch.core.dtypes import TYPE_NAMES, numpy_dtype
 from funcgrad.torch.core.inplace import require_writeable
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
@@ -108,8 +108,6 @@ def _sampler(name: str, draw: Any) -> None:
 
 def _require_floating(name: str, dtype: Any) -> None:
     if dtype.kind in "iub":
-        from funcgrad.torch.core.dtypes import TYPE_NAMES  # noqa: PLC0415 - only for the message
-
         kernel = "check_uniform_bounds" if name == "rand" else "normal_kernel_cpu"
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{TYPE_NAMES[dtype.name]}'")
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad import stop_gradient
+from funcgrad.scipy.special import logsumexp as fused
 from funcgrad.torch.core.apply import apply, apply_linear, apply_to
 from funcgrad.torch.core.dtypes import numpy_dtype
 from funcgrad.torch.core.errors import dim_of, dims_of
@@ -534,8 +535,6 @@ def count_nonzero(input: Tensor, dim: Any = None) -> Any:
 
 @op("LogsumexpBackward0", keeps_result=True)
 def _logsumexp(x: Any, axes: Any, keepdims: bool) -> Any:
-    from funcgrad.scipy.special import logsumexp as fused  # noqa: PLC0415 - loaded when first needed
-
     return fused(x, axis=axes, keepdims=keepdims)
 
 

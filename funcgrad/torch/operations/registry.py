@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from funcgrad.torch.core.inplace import in_place
+from funcgrad.torch.core.dtypes import weak_dtype
+from funcgrad.torch.core.inplace import in_place, require_castable
+from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.accepting import accepting
 
@@ -67,9 +69,6 @@ def with_out(f: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 def stored(found: Any, out: Any, name: str) -> Any:
     """Results written into the tensors given as ``out=``."""
-    from funcgrad.torch.core.inplace import require_castable  # noqa: PLC0415 - rare
-    from funcgrad.torch.core.state import MODES  # noqa: PLC0415 - rare
-
     if isinstance(found, tuple):
         for x, y in zip(found, out, strict=True):
             stored(x, y, name)
@@ -107,8 +106,6 @@ def tensor_of(x: Any, like: Tensor | None = None) -> Tensor:
         return x
     if isinstance(x, np.ndarray | np.generic):
         return wrap(np.asarray(x))
-    from funcgrad.torch.core.dtypes import weak_dtype  # noqa: PLC0415 - beside this module
-
     if isinstance(x, bool | int | float | complex):
         dtype = weak_dtype(x) if like is None else like._value.dtype
         return wrap(np.asarray(x, dtype))

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+import funcgrad as fg
 from funcgrad.extend import Tracer
 from funcgrad.torch.core.apply import apply
-from funcgrad.torch.core.errors import dim_of
+from funcgrad.torch.core.errors import broadcast_error, dim_of
 from funcgrad.torch.core.history import Op, op
-from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.core.traced import own_copy
+from funcgrad.torch.operations.arithmetic import number_as, result_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
 
 __all__: list[str] = []
@@ -127,8 +129,6 @@ def _added(out: Any, where: Any, src: Any) -> Any:
 
 
 def _scatter_sum(total: Any, flat: Any, src: Any, shape: Any) -> Any:
-    import funcgrad as fg  # noqa: PLC0415 - the public door
-
     values = np.reshape(np.broadcast_to(src, shape), (-1,))
 
     def read(x: Any) -> Any:
@@ -348,8 +348,6 @@ def _masked_select(x: Any, where: Any, shape: tuple[int, ...]) -> Any:
 
 def require_broadcast(a: Tensor, b: Tensor) -> None:
     """Raise RuntimeError, as PyTorch does, where two shapes do not broadcast."""
-    from funcgrad.torch.core.errors import broadcast_error  # noqa: PLC0415 - beside this module
-
     try:
         np.broadcast_shapes(a._value.shape, b._value.shape)
     except ValueError as error:
@@ -393,9 +391,6 @@ def _where(x: Any, y: Any, condition: Any, dtype: Any) -> Any:
 @operation(method=False)
 def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
     """`input` where `condition` holds, elsewhere `other`; alone, the indices where it holds."""
-    from funcgrad.torch.core.errors import broadcast_error  # noqa: PLC0415 - beside this module
-    from funcgrad.torch.operations.arithmetic import number_as, result_dtype  # noqa: PLC0415 - likewise
-
     if input is None and other is None:
         return condition.nonzero(as_tuple=True)
     if condition._value.dtype.kind != "b" and condition._value.dtype != np.uint8:
@@ -421,8 +416,6 @@ setattr(Tensor, "where", _where_method)  # noqa: B010 - another order of argumen
 @operation()
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """The indices of the elements that are not zero: a row each, or a tensor for each dimension."""
-    from funcgrad.torch.core.tensor import wrap  # noqa: PLC0415 - beside this module
-
     value = np.asarray(input._value)
     if as_tuple:
         return tuple([wrap(x) for x in np.nonzero(np.atleast_1d(value))])

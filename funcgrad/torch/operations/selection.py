@@ -9,7 +9,7 @@ import numpy as np
 from funcgrad.scipy import special
 from funcgrad.torch.core.apply import apply, apply_to
 from funcgrad.torch.core.dtypes import numpy_dtype
-from funcgrad.torch.core.errors import dim_of
+from funcgrad.torch.core.errors import dim_of, dims_of
 from funcgrad.torch.core.history import Op, op
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, wrap
@@ -474,8 +474,6 @@ _VECTOR_NORM = Op("LinalgVectorNormBackward0", _vector_norm, keeps_result=True)
 @operation()
 def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
     """The norm of the elements (or of those along dimensions) as a vector."""
-    from funcgrad.torch.core.errors import dims_of  # noqa: PLC0415 - beside this module
-
     if dtype is not None:
         input = input.to(dtype)
     if input._value.dtype.kind in "iub":

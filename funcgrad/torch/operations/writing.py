@@ -12,6 +12,8 @@ from funcgrad.torch.core.history import op
 from funcgrad.torch.core.inplace import assign, require_writeable
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, method, own
+from funcgrad.torch.operations.indexing import _refuse_expansion
+from funcgrad.torch.operations.movement import ints
 from funcgrad.torch.operations.registry import tensor_of
 
 __all__: list[str] = []
@@ -109,8 +111,6 @@ def _real(value: Any) -> Any:
 
 
 def _refuse(shape: Any, into: Any) -> None:
-    from funcgrad.torch.operations.indexing import _refuse_expansion  # noqa: PLC0415 - beside this module
-
     if len(shape) > len(into):
         raise RuntimeError(f"output with shape {list(into)} doesn't match the broadcast shape {list(shape)}")
     for k in range(1, len(shape) + 1):
@@ -139,8 +139,6 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
 @method()
 def resize_(self: Tensor, *sizes: Any) -> Tensor:
     """Another shape; what is new is zero."""
-    from funcgrad.torch.operations.movement import ints  # noqa: PLC0415 - beside this module
-
     shape = ints(sizes)
     if self._rg:
         raise RuntimeError("cannot resize variables that require grad")

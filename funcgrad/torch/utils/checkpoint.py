@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from funcgrad.torch.autograd.gradients import grad
+from funcgrad.torch.core.engine import accumulate, nodes_behind
 from funcgrad.torch.core.grad_mode import enable_grad, no_grad
 from funcgrad.torch.core.history import Node, Output
 from funcgrad.torch.core.state import MODES, SEQUENCE
@@ -51,8 +53,6 @@ class CheckpointFunctionBackward(Node):
                 allow_unused=True,
                 create_graph=create,
             )
-        from funcgrad.torch.core.engine import accumulate  # noqa: PLC0415 - beside this module
-
         for leaf, g in zip(captured, found[len(wanted) :], strict=True):
             if g is not None:
                 accumulate(leaf, g if create else g._value, create)
@@ -99,8 +99,6 @@ def with_own(args: Any, kwargs: Any) -> tuple[list[Tensor], Any, Any]:
 
 def captured_leaves(outs: list[Tensor], given: list[Tensor]) -> list[Tensor]:
     """The leaves behind outputs that are not among the given ones."""
-    from funcgrad.torch.core.engine import nodes_behind  # noqa: PLC0415 - beside this module
-
     known = {id(t) for t in given}
     found: dict[int, Tensor] = {}
     for node in nodes_behind([o._node for o in outs if o._node is not None]):
@@ -112,8 +110,6 @@ def captured_leaves(outs: list[Tensor], given: list[Tensor]) -> list[Tensor]:
 
 def noop_context_fn() -> Any:
     """Contexts that do nothing."""
-    from contextlib import nullcontext  # noqa: PLC0415 - only here
-
     return nullcontext(), nullcontext()
 
 
@@ -135,8 +131,6 @@ def checkpoint(
     tensor(7.3891)
     """
     if use_reentrant is None:
-        import warnings  # noqa: PLC0415 - rare
-
         warnings.warn(
             "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. In version 2.9 "
             "we will raise "

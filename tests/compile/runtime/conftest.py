@@ -12,6 +12,7 @@ import pytest
 from funcgrad.compile.engines.build import NUMBERS, build
 from funcgrad.compile.engines.direct.translate import translate
 from funcgrad.compile.engines.llvm import compile_ir, link_object
+from funcgrad.compile.runtime.threads import placed
 
 STORAGE = {
     "f16": np.float16,
@@ -102,7 +103,7 @@ def load():
     kept = []
 
     def make(source: str, *names: str) -> dict[str, int]:
-        kept.append(build(source, names or ("run",)).load())
+        kept.append(placed(build(source, names or ("run",))))
         return dict(kept[-1].addresses)
 
     return make

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import funcgrad.compile.runtime.cache as cache_module
-from funcgrad.compile.engines.build import build, pack, unpack
+from funcgrad.compile.engines.binary import pack, unpack
+from funcgrad.compile.engines.build import build
 from funcgrad.compile.runtime.binaries import FLAGS, binary_of
 from funcgrad.compile.runtime.cache import (
     Cache,

@@ -147,7 +147,7 @@ import numpy as np
 from funcgrad.compile.engines.build import build
 from funcgrad.compile.runtime.caller import make_caller
 from funcgrad.compile.runtime.call_layout import CallLayout, Input, Output
-from funcgrad.compile.runtime.threads import set_threads
+from funcgrad.compile.runtime.threads import placed, set_threads
 
 source = '''
 def stage(p, n, begin, end):
@@ -162,7 +162,7 @@ def run(p, n):
 set_threads(3)
 size = 50_000
 f8 = np.dtype(float)
-loaded = build(source, ["run", "stage"]).load()
+loaded = placed(build(source, ["run", "stage"]))
 ends = (Input(0, f8, (size,)),), (Output(1, f8, (size,)),)
 layout = CallLayout(*ends, sizes=(size,), long=True, single=True)
 call = make_caller(loaded.addresses["run"], layout, loaded)

@@ -13,7 +13,7 @@ from funcgrad.compile.engines.build import build
 from funcgrad.compile.runtime import threads as module
 from funcgrad.compile.runtime.call_layout import CallLayout, Input, Output
 from funcgrad.compile.runtime.caller import make_caller
-from funcgrad.compile.runtime.threads import set_threads, threads
+from funcgrad.compile.runtime.threads import placed, set_threads, threads
 from funcgrad.processors import available_processors
 
 F8 = np.dtype(float)
@@ -47,7 +47,7 @@ def four_threads():
 
 @pytest.fixture(scope="module")
 def loaded():
-    return build(SOURCE, ["run", "stage"]).load()
+    return placed(build(SOURCE, ["run", "stage"]))
 
 
 def make(loaded, size: int, grain: int, steps: int = 1):
@@ -152,7 +152,7 @@ def test_signals_stay_with_pythons_own_threads(loaded):
 
 def test_stages_run_serially_where_there_is_no_pool(monkeypatch):
     monkeypatch.setattr(module, "_pool", lambda: None)
-    loaded = build(SOURCE, ["run", "stage"]).load()
+    loaded = placed(build(SOURCE, ["run", "stage"]))
     x = np.arange(100.0)
     np.testing.assert_array_equal(make(loaded, 100, 8)(x), expected(x, 1))
     assert threads() == 1

@@ -13,6 +13,7 @@ from numba.core.typing.templates import signature
 from numba.extending import register_model, typeof_impl
 
 from funcgrad.compile.engines.numba.kinds import SlotType, ViewType
+from funcgrad.compile.runtime.threads import imports
 
 __all__ = [
     "HELPER",
@@ -145,8 +146,6 @@ def stage_address(context: Any, builder: Any, kind: Any, tables: Sequence[Any]) 
 
 def _pool_symbols() -> None:
     """Let code that Numba links by itself find the pool of threads."""
-    from funcgrad.compile.runtime.threads import imports  # noqa: PLC0415 - few kernels need threads
-
     for name, address in imports().items():
         llvm.add_symbol(name, address)
 

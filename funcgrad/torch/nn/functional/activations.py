@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from funcgrad.torch.core.history import Op, op
 from funcgrad.torch.core.inplace import assign, require_writeable
 from funcgrad.torch.nn.operand import Operand
 from funcgrad.torch.operations.elementwise import unary
+from funcgrad.torch.operations.registry import FUNCTIONS
 
 __all__ = [
     "celu",
@@ -51,6 +53,7 @@ __all__ = [
     "tanhshrink",
     "threshold",
     "threshold_",
+    "uniform_like",
 ]
 
 
@@ -193,6 +196,11 @@ def prelu(input: Operand, weight: Operand) -> Any:
     return apply(_prelu, (input, weight))
 
 
+def uniform_like(input: Operand, shape: Any = None) -> Any:
+    """Numbers between 0 and 1 from the generator that `manual_seed` sets, of the input's shape and dtype."""
+    return FUNCTIONS["rand"](*(input._value.shape if shape is None else shape), dtype=input.dtype)
+
+
 def rrelu(
     input: Operand,
     lower: float = 1.0 / 8,
@@ -203,8 +211,6 @@ def rrelu(
     """`leaky_relu` with slopes drawn between two bounds in training, else with their mean."""
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
-    from funcgrad.torch.nn.functional.sampling import uniform_like  # noqa: PLC0415 - draws, rarely
-
     slopes = uniform_like(input) * (upper - lower) + lower
     return finished(input, inplace, apply(_leaky_by, (input, slopes)))
 
@@ -342,8 +348,6 @@ def _kind(input: Operand) -> str:
 
 def softmax_dim(name: str, ndim: int, stacklevel: int) -> int:
     """The dimension that PyTorch takes, with a warning, where none is named."""
-    import warnings  # noqa: PLC0415 - rarely needed
-
     warnings.warn(
         f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
         "argument.",

@@ -15,6 +15,7 @@ from funcgrad.torch.nn.functional.activations import log_softmax, logsigmoid
 from funcgrad.torch.nn.functional.products import pairwise_distance
 from funcgrad.torch.nn.operand import Operand
 from funcgrad.torch.operations.arithmetic import of_one_dtype
+from funcgrad.torch.operations.registry import FUNCTIONS
 
 __all__ = [
     "binary_cross_entropy",
@@ -571,8 +572,6 @@ def triplet_margin_loss(
     near = pairwise_distance(anchor, positive, p, eps)
     far = pairwise_distance(anchor, negative, p, eps)
     if swap:
-        from funcgrad.torch.operations.registry import FUNCTIONS  # noqa: PLC0415 - rarely needed
-
         far = FUNCTIONS["minimum"](far, pairwise_distance(positive, negative, p, eps))
     return reduced((margin + near - far).clamp_min(0), chosen_reduction(reduction, size_average, reduce))
 

@@ -10,6 +10,7 @@ from funcgrad import nn
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.history import op
 from funcgrad.torch.nn.operand import Operand
+from funcgrad.torch.operations.registry import FUNCTIONS
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm"]
 
@@ -184,8 +185,6 @@ def local_response_norm(
     n, c, *sizes = input._value.shape
     before, after = size // 2, (size - 1) // 2
     zeros = [squares.new_zeros((n, m, *sizes)) for m in (before, after)]
-    from funcgrad.torch.operations.registry import FUNCTIONS  # noqa: PLC0415 - rarely needed
-
     padded = FUNCTIONS["cat"]([zeros[0], squares, zeros[1]], 1)
     total = sum([padded.narrow(1, start, c) for start in range(1, size)], padded.narrow(1, 0, c))
     return input / (total / size * alpha + k) ** beta

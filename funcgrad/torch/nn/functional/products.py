@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad import stop_gradient
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.history import op
 from funcgrad.torch.core.tensor import wrap
@@ -107,8 +108,6 @@ def _embedding(weight: Any, index: Any, padding: int | None) -> Any:
 
 
 def _constant(x: Any) -> Any:
-    from funcgrad import stop_gradient  # noqa: PLC0415 - for those who pad
-
     return stop_gradient(x)
 
 

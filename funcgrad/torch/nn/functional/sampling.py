@@ -10,7 +10,7 @@ import numpy as np
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.history import Op, op
 from funcgrad.torch.core.tensor import Tensor, wrap
-from funcgrad.torch.nn.functional.activations import finished, softmax
+from funcgrad.torch.nn.functional.activations import finished, softmax, uniform_like
 from funcgrad.torch.nn.functional.grids import cubic_weights, resampled, smooth_weights
 from funcgrad.torch.nn.operand import Operand
 from funcgrad.torch.operations.registry import FUNCTIONS
@@ -25,16 +25,10 @@ __all__ = [
     "gumbel_softmax",
     "interpolate",
     "pad",
-    "uniform_like",
     "upsample",
     "upsample_bilinear",
     "upsample_nearest",
 ]
-
-
-def uniform_like(input: Operand, shape: Any = None) -> Any:
-    """Numbers between 0 and 1 from the generator that `manual_seed` sets, of the input's shape and dtype."""
-    return FUNCTIONS["rand"](*(input._value.shape if shape is None else shape), dtype=input.dtype)
 
 
 def check_share(p: float) -> None:

@@ -9,6 +9,8 @@ from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn import functional as F
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter
+from funcgrad.torch.operations.questions import get_default_dtype
+from funcgrad.torch.operations.registry import FUNCTIONS
 
 __all__ = [
     "CELU",
@@ -287,11 +289,11 @@ class PReLU(Module):
         self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
     ) -> None:
         super().__init__()
-        from funcgrad import torch  # noqa: PLC0415 - above this module
-
         self.num_parameters = num_parameters
         self.init = init
-        self.weight = Parameter(torch.full((num_parameters,), init, dtype=dtype or torch.get_default_dtype()))
+        self.weight = Parameter(
+            FUNCTIONS["full"]((num_parameters,), init, dtype=dtype or get_default_dtype())
+        )
 
     def forward(self, input: Tensor) -> Any:
         """The function of the input."""

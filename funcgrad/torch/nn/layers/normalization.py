@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from funcgrad.torch.core.dtypes import ALL_DTYPES
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn import functional as F
 from funcgrad.torch.nn import init
@@ -42,8 +43,6 @@ class Normalising(Module):
         bias: bool = True,
     ) -> None:
         super().__init__()
-        from funcgrad import torch  # noqa: PLC0415 - above this module
-
         self.num_features = num_features
         self.eps = eps
         self.momentum = momentum
@@ -54,7 +53,7 @@ class Normalising(Module):
         if track_running_stats:
             self.register_buffer("running_mean", FUNCTIONS["zeros"](num_features, dtype=dtype))
             self.register_buffer("running_var", FUNCTIONS["ones"](num_features, dtype=dtype))
-            self.register_buffer("num_batches_tracked", torch.tensor(0, dtype=torch.int64))
+            self.register_buffer("num_batches_tracked", FUNCTIONS["zeros"]((), dtype=ALL_DTYPES["int64"]))
         else:
             for name in ("running_mean", "running_var", "num_batches_tracked"):
                 self.register_buffer(name, None)

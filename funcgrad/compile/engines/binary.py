@@ -1,0 +1,39 @@
+"""Object code with plain C symbols that needs no Python to run, and its bytes for the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from funcgrad.compile.engines.llvm import Loaded, link_object
+
+__all__ = ["Binary", "pack", "unpack"]
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """Object code, the functions it offers, and the symbols it needs from the process."""
+
+    code: bytes = field(repr=False)
+    functions: tuple[str, ...]
+    needs: tuple[str, ...]
+    engine: str = "direct"
+    """What made it of the text."""
+
+    def load(self, symbols: Mapping[str, int] = MappingProxyType({})) -> Loaded:
+        """Place the code in this process; `symbols` has the addresses of what it needs beside C's library."""
+        return replace(link_object(self.code, self.functions, symbols), engine=self.engine)
+
+
+def pack(binary: Binary) -> bytes:
+    """The bytes of a binary, for the cache."""
+    header = "\n".join((" ".join(binary.functions), " ".join(binary.needs), binary.engine)).encode()
+    return len(header).to_bytes(4, "little") + header + binary.code
+
+
+def unpack(payload: bytes) -> Binary:
+    """The binary that `pack` made bytes of."""
+    start = 4 + int.from_bytes(payload[:4], "little")
+    functions, needs, engine = payload[4:start].decode().split("\n")
+    return Binary(payload[start:], tuple(functions.split()), tuple(needs.split()), engine)
