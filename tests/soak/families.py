@@ -14,6 +14,9 @@ LINEAR_ALGEBRA = (
     "np.linalg.slogdet({x} @ {x}.T * 0.1 + 2.0 * np.eye({n}))[1]",
     "np.linalg.det(np.tanh({x} @ {x}.T) * 0.1 + np.eye({n}))",
     "np.linalg.eigvalsh({x} @ {x}.T * 0.1 + np.diag(np.arange({n}) * 2.0))",
+    "(lambda w, v: (v * np.exp(-0.1 * w)) @ v.T)(*np.linalg.eigh({x} @ {x}.T * 0.1 + np.eye({n})))",
+    "np.linalg.qr(np.tanh({x} @ {x}.T) * 0.1 + np.eye({n}))[1]",
+    "np.linalg.svd(np.tanh({x} @ {x}.T) * 0.1 + np.diag(1.0 + np.arange({n})), compute_uv=False)",
     "np.linalg.norm({x}) * 0.5",
     "np.trace({x} @ {x}.T) * 0.05",
 )

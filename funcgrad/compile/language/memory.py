@@ -154,6 +154,28 @@ def lowered_symbol(name: str) -> Any:
     return lowered
 
 
+@kinds("pointer -> int64")
+def located(given: Sequence[Type], known: Sequence[Known]) -> Signature | None:
+    """A pointer or a view."""
+    return Signature(("ptr",), "i64") if len(given) == 1 else None
+
+
+def address_of(memory: Any) -> int:
+    """Where it lies, as a number that functions at addresses read."""
+    return int(memory.address)
+
+
+def direct_address(writer: Any, arguments: Sequence[Value]) -> Value:
+    """The pointer as an integer."""
+    (view,) = arguments
+    return Value("i64", writer.emit(f"ptrtoint ptr {view.text} to i64"))
+
+
+def lowered_address(lowering: Any, arguments: Sequence[Any], signature: Signature) -> Any:
+    """The pointer as an integer."""
+    return lowering.builder.ptrtoint(arguments[0], lowering.constant("i64", 0).type)
+
+
 @kinds("pointer -> bool")
 def of_pointer(given: Sequence[Type], known: Sequence[Known]) -> Signature | None:
     """A pointer or a view."""
@@ -205,6 +227,10 @@ MEMORY_WORDS: tuple[Word, ...] = (
     c_word(malloc, ("i64",), "ptr"),
     c_word(realloc, ("ptr", "i64"), "ptr"),
     c_word(free, ("ptr",), "none"),
+    Word(
+        *("address_of", located, address_of, direct_address, lowered_address),
+        (Sample("out[i] = address_of(shifted(a, 2)) - address_of(a)", PAIR[:1], "i64"),),
+    ),
     Word("is_null", of_pointer, is_null, direct_is_null, lowered_is_null, (Sample(ASKED, PAIR),)),
 )
 """Views and pointers; a view is a pointer with the type of its elements."""

@@ -8,10 +8,10 @@ run by NumPy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -62,10 +62,13 @@ class Square(NamedTuple):
         return replace(self.view, shape=self.view.shape[:-2], strides=self.view.strides[:-2])
 
 
-def letter_of(equation: Equation) -> str:
+EVERY_LETTER: dict[Any, str] = {**LETTERS, np.dtype(np.complex128): "z", np.dtype(np.complex64): "c"}
+
+
+def letter_of(equation: Equation, letters: Mapping[Any, str] = LETTERS) -> str:
     """The letter of the routines for the matrices; raises NotLowered where kernels have none."""
     aval = equation.outputs[0].aval
-    letter = LETTERS.get(aval.dtype)
+    letter = letters.get(aval.dtype)
     if letter is None:
         raise NotLowered(f"{equation.primitive.name} of {aval.dtype} is left to LAPACK")
     return letter

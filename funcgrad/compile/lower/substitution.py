@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.lower.contractions import (
+    LETTERS,
     NO_TRANS,
     PARTS,
     ROW_MAJOR,
@@ -26,6 +27,7 @@ from funcgrad.compile.lower.contractions import (
 )
 from funcgrad.compile.lower.elementwise import cast_name
 from funcgrad.compile.lower.factorizations import (
+    EVERY_LETTER,
     LEFT,
     LOWER,
     NON_UNIT,
@@ -67,13 +69,13 @@ class System(NamedTuple):
 @lowers(TriangularSolve)
 def lower_triangular_solve(scheduler: Scheduler, equation: Equation) -> None:
     """Substitution: by loops if there are few rows, else by BLAS."""
-    letter = letter_of(equation)
     a, b = equation.inputs
     (out,) = equation.outputs
     local, primitive = scheduler.local, equation.primitive
     n, columns = out.aval.shape[-2:]
     batch = out.aval.shape[:-2]
     small = n <= SMALL or not columns
+    letter = letter_of(equation, EVERY_LETTER if small else LETTERS)
     flops = float(n * out.aval.size)
     matrix, call = None, None
     if not small:

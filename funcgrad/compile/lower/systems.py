@@ -16,7 +16,15 @@ from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.lower import small_matrices
 from funcgrad.compile.lower.contractions import at
 from funcgrad.compile.lower.elementwise import cast_name
-from funcgrad.compile.lower.factorizations import Square, Stack, changeable, known, letter_of, threads_of_blas
+from funcgrad.compile.lower.factorizations import (
+    EVERY_LETTER,
+    Square,
+    Stack,
+    changeable,
+    known,
+    letter_of,
+    threads_of_blas,
+)
 from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
 from funcgrad.compile.passes.views import View
 from funcgrad.compile.runtime.blas import lapack_routine
@@ -35,7 +43,7 @@ class Lapack:
 
     def __init__(self, scheduler: Scheduler, equation: Equation) -> None:
         a = equation.inputs[0].aval
-        self.letter, self.n = letter_of(equation), a.shape[-1]
+        self.letter, self.n = letter_of(equation, EVERY_LETTER), a.shape[-1]
         if not self.n or 0 in equation.outputs[0].aval.shape:
             raise NotLowered(f"{equation.primitive.name} of {a} is left to NumPy")
         self.local, self.source, self.batch = scheduler.local, equation.source, a.shape[:-2]
@@ -95,10 +103,14 @@ def lower_factors(scheduler: Scheduler, equation: Equation) -> None:
     (a,), (factors, pivots) = equation.inputs, equation.outputs
     way = way_to_solve(a.aval.shape)
     if way == "inverse":
-        small_matrices.lower_factors(scheduler, equation)
+        if a.aval.dtype.kind == "c":
+            define_inverse(scheduler, equation)
+            small_matrices.define_zeros(scheduler, pivots, equation.source)
+        else:
+            small_matrices.lower_factors(scheduler, equation)
         return
     if way == "direct":
-        letter_of(equation)
+        letter_of(equation, EVERY_LETTER)
         scheduler.alias(factors, a)
         small_matrices.define_zeros(scheduler, pivots, equation.source)
         return
@@ -132,11 +144,12 @@ def lower_solution(scheduler: Scheduler, equation: Equation) -> None:
     a, factors, pivots, b = equation.inputs
     (out,) = equation.outputs
     way = way_to_solve(a.aval.shape)
-    if way == "inverse":
+    if way == "inverse" and out.aval.dtype.kind != "c":
         small_matrices.lower_solution(scheduler, equation)
         return
     lapack, transposed = Lapack(scheduler, equation), equation.primitive.transposed
-    direct = way == "direct"
+    # With the inverse of a small complex matrix no digits would be mended: it is factored again.
+    direct = way != "factors"
     if direct:
         square = changeable(scheduler, a, "", equation.source)
     else:
@@ -170,11 +183,17 @@ def lower_solution(scheduler: Scheduler, equation: Equation) -> None:
 
 @lowers(Inv)
 def lower_inverse(scheduler: Scheduler, equation: Equation) -> None:
-    """The inverse: solutions whose right-hand sides are the columns of the identity."""
-    (a,), (out,) = equation.inputs, equation.outputs
-    if 0 < a.aval.shape[-1] <= LARGEST:
+    """The inverse, in closed form for small real matrices."""
+    a = equation.inputs[0].aval
+    if 0 < a.shape[-1] <= LARGEST and a.dtype.kind != "c":
         small_matrices.lower_inverse(scheduler, equation)
-        return
+    else:
+        define_inverse(scheduler, equation)
+
+
+def define_inverse(scheduler: Scheduler, equation: Equation) -> None:
+    """The first result is the inverse: solutions whose right-hand sides are the columns of the identity."""
+    a, out = equation.inputs[0], equation.outputs[0]
     lapack = Lapack(scheduler, equation)
     square = changeable(scheduler, a, "", equation.source)
     view = scheduler.buffer_like(out.aval, scheduler.local.named(out))
@@ -206,6 +225,7 @@ class Magnitude(NamedTuple):
 def determinants(scheduler: Scheduler, equation: Equation) -> None:
     """Determinants by pivots: their sign and the logarithm of their magnitude, or both in one number."""
     a: Atom = equation.inputs[0]
+    letter_of(equation)  # signs and logarithms are those of real numbers
     lapack = Lapack(scheduler, equation)
     square = changeable(scheduler, a, "", equation.source)
     views = [scheduler.buffer_like(v.aval, scheduler.local.named(v)) for v in equation.outputs]
@@ -266,6 +286,7 @@ def lower_cofactors(scheduler: Scheduler, equation: Equation) -> None:
     if 0 < a.aval.shape[-1] <= LARGEST:
         small_matrices.lower_determinant(scheduler, equation)
         return
+    letter_of(equation)
     lapack = Lapack(scheduler, equation)
     square = changeable(scheduler, a, "", equation.source)
     det, view = [scheduler.buffer_like(v.aval, scheduler.local.named(v)) for v in equation.outputs]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -75,6 +76,12 @@ class KernelReport:
     """How long a call of it takes, measured."""
     engine: str = "direct"
     """What made machine code of its source."""
+
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """The functions of BLAS, LAPACK and NumPy that it calls by address, in loops too."""
+        found = dict.fromkeys(re.findall(r"\b(\w+)_address\b", self.source))
+        return tuple([name for name in found if not name.endswith("_blas_threads")])
 
     @property
     def bytes_moved(self) -> int:
@@ -215,6 +222,8 @@ def report_lines(found: Explanation) -> list[str]:
                 f"  {part.kind}{over}{inside}: {size(part.bytes_moved)}, {count(part.flops)} operations"
             )
             lines += copy_lines(part)
+        if kernel.calls:
+            lines.append(f"  calls by address: {', '.join(kernel.calls)}")
     if found.statements:
         lines += ["", "statements", *[f"  {line}" for line in found.statements]]
     if found.reasons:

@@ -19,6 +19,7 @@ from funcgrad.compile.lower import (
     control,
     convolutions,
     cumulative,
+    decompositions,
     draws,
     factorizations,
     indexing,
@@ -45,8 +46,10 @@ from funcgrad.ir.program import Atom, Literal, Program, Var
 from funcgrad.ir.text.names import variable_names
 
 LOWERED_BY = (
-    *(axis_positions, contractions, control, convolutions, cumulative, draws, factorizations, indexing),
+    *(axis_positions, contractions, control, convolutions, cumulative, decompositions, draws),
     *(
+        factorizations,
+        indexing,
         native_calls,
         numpy_loops,
         reductions,

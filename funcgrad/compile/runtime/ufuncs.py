@@ -1,4 +1,4 @@
-"""NumPy's own loops over elements, by address: for kernels whose results must have NumPy's last digits.
+"""NumPy's own loops, by address: over elements for results with NumPy's last digits, and over matrices.
 
 A ufunc holds a table of C functions, one for each combination of dtypes, which NumPy chose for the processor
 when it was imported. Those of floating-point numbers touch no Python object, so they may be called without
@@ -8,8 +8,11 @@ Python's lock. Where the table lies in the object is NumPy's ABI; what is found 
 from __future__ import annotations
 
 import ctypes
+import re
 import sys
+from collections.abc import Sequence
 from functools import cache
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +20,7 @@ import numpy as np
 from funcgrad.compile.differs import say
 from funcgrad.compile.runtime.readable_memory import Memory, Unreadable
 
-__all__ = ["Loop", "loop"]
+__all__ = ["Loop", "loop", "matrix_loop"]
 
 
 class _Head(ctypes.Structure):
@@ -61,6 +64,34 @@ def loop(name: str, dtype: np.dtype[Any]) -> Loop | None:
     return None
 
 
+@cache
+def matrix_loop(name: str, types: str) -> Loop | None:
+    """The loop by which ``numpy.linalg`` calls LAPACK for a stack of matrices; None where none is known.
+
+    `types` are those of the table, such as ``d->dd`` of ``eigh_lo``. Its loop reads and writes matrices of
+    any strides, and leaves NaN where LAPACK has failed.
+
+    >>> matrix_loop("no_such_function", "d->d") is None
+    True
+    """
+    ufunc: Any = getattr(_matrix_functions(), name, None)
+    if sys.implementation.name != "cpython" or not isinstance(ufunc, np.ufunc) or types not in ufunc.types:
+        return None
+    found = _in_table(ufunc, types)
+    if found is not None and not found.data and _agrees_on_matrices(found, ufunc, types):
+        return found
+    say(f"the loops of NumPy's {name} are not where they were: it is not called from machine code")
+    return None
+
+
+def _matrix_functions() -> Any:
+    """The module of ``numpy.linalg`` that has them: a private one, so it may be gone."""
+    try:
+        return import_module("numpy.linalg._umath_linalg")
+    except ImportError:
+        return None
+
+
 def _in_table(ufunc: Any, types: str) -> Loop | None:
     place = ufunc.types.index(types)
     try:
@@ -91,6 +122,32 @@ def _agrees(found: Loop, ufunc: Any, dtype: np.dtype[Any]) -> bool:
         if out[:count].tobytes() != wanted[:count].tobytes() or out[count:].any():
             return False
     return True
+
+
+def _agrees_on_matrices(found: Loop, ufunc: Any, types: str) -> bool:
+    """Whether the loop computes what the ufunc does for a stack of two square matrices."""
+    n = 3
+    operands = [part.split(",") if part else [] for part in re.findall(r"\(([^)]*)\)", ufunc.signature)]
+    letters = list(dict.fromkeys([letter.strip() for axes in operands for letter in axes]))
+    kinds = types.replace("->", "")
+    made = [np.zeros((2, *[n] * len(axes)), kind) for axes, kind in zip(operands, kinds, strict=True)]
+    for k, x in enumerate(made[: ufunc.nin]):
+        x[...] = (np.arange(x.size) % 7 + k).reshape(x.shape)
+        if x.ndim == 3:
+            x[:, range(n), range(n)] += 9
+    given = [x.copy() for x in made[: ufunc.nin]]
+    wanted = ufunc(*given, signature=types)
+    wanted = [*given, *(wanted if ufunc.nout > 1 else (wanted,))]  # some write what they are given
+    pointers = (ctypes.c_void_p * len(made))(*[x.ctypes.data for x in made])
+    steps = [x.strides[0] for x in made] + [s for x in made for s in x.strides[1:]]
+    sizes = (ctypes.c_ssize_t * (1 + len(letters)))(2, *[n] * len(letters))
+    _call(found, pointers, sizes, (ctypes.c_ssize_t * len(steps))(*steps))
+    return _same(made, wanted)
+
+
+def _same(found: Sequence[Any], wanted: Sequence[Any]) -> bool:
+    """Whether arrays are equal to the bit."""
+    return all(x.tobytes() == y.tobytes() for x, y in zip(found, wanted, strict=True))
 
 
 def _call(found: Loop, pointers: Any, count: Any, steps: Any) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from funcgrad.errors import DtypeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.arithmetic import div, mul, sub
+from funcgrad.ops.comparison import equal
 from funcgrad.ops.complexes import complex_dtype, imag, make_complex, real
 from funcgrad.ops.linalg.matrices import (
     OnStacks,
@@ -27,7 +28,9 @@ from funcgrad.ops.linalg.matrices import (
 )
 from funcgrad.ops.linalg.spectra import InversesOfGaps
 from funcgrad.ops.linalg.systems import solve
-from funcgrad.ops.structure import cast, reduce_sum, shape_of
+from funcgrad.ops.magnitude import absolute
+from funcgrad.ops.reductions import ArgMax
+from funcgrad.ops.structure import broadcast, cast, reduce_sum, shape_of
 from funcgrad.tracing.samples import Draw, ErrorSample, Sample, integers, normal
 
 
@@ -60,6 +63,15 @@ class LargestFirst(OnStacks):
         rows = np.arange(v.shape[-2])
         return (rows[:, None] == place[..., None, :]).astype(v.dtype)
 
+    def expansion(self, *inputs: Any) -> Any:
+        (v,) = inputs
+        shape = shape_of(v)
+        if 0 in shape:
+            return None
+        size, n = absolute(v), len(shape)
+        place = broadcast(ArgMax(n - 2).bind(mul(size, size)), shape, (*range(n - 2), n - 1))
+        return cast(equal(broadcast(np.arange(shape[-2]), shape, (n - 2,)), place), v.aval.dtype)
+
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         return self.bind(*primals), None
 
@@ -77,6 +89,7 @@ class Eig(OnStacks):
 
     name = "eig"
     cubic = 25.0
+    in_double = True
     multiple = True
 
     def infer(self, *avals: Aval) -> tuple[Aval, ...]:
@@ -131,6 +144,7 @@ class Eigvals(OnStacks):
 
     name = "eigvals"
     cubic = 10.0
+    in_double = True
 
     def infer(self, *avals: Aval) -> Aval:
         (a,) = avals

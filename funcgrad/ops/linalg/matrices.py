@@ -18,7 +18,16 @@ from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ops import contraction
 from funcgrad.ops.arithmetic import add, mul, sub
 from funcgrad.ops.complexes import conj
-from funcgrad.ops.structure import LinearUnary, aval, broadcast, permute, real_products, reshape, shape_of
+from funcgrad.ops.structure import (
+    LinearUnary,
+    aval,
+    broadcast,
+    cast,
+    permute,
+    real_products,
+    reshape,
+    shape_of,
+)
 from funcgrad.tracing.guarded import evaluated_if_guarded
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, normal
@@ -32,6 +41,8 @@ class OnStacks(Primitive):
     kinds: ClassVar[str] = "fc"
     cubic: ClassVar[float] = 0.0
     """Operations over ``m n min(m, n)``, by LAPACK's algorithm."""
+    in_double: ClassVar[bool] = False
+    """Whether NumPy computes it in double precision whatever it is given."""
 
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         *batch, m, n = (1, 1, *inputs[0].shape)
@@ -40,6 +51,18 @@ class OnStacks(Primitive):
     def bind(self, *inputs: Any) -> Any:
         """As of every primitive; where the user waits for a LinAlgError, it is raised now."""
         return evaluated_if_guarded(super().bind(*inputs))
+
+    def expansion(self, *inputs: Any) -> Any:
+        """In kernels as in NumPy: single precision is computed in double where the row says so."""
+        dtypes = [aval(x).dtype for x in inputs]
+        if not self.in_double or all(d == np.result_type(d, np.float64) for d in dtypes):
+            return None
+        wide = [cast(x, np.result_type(d, np.float64)) for x, d in zip(inputs, dtypes, strict=True)]
+        found = self.bind(*wide)
+        wanted: Any = self.inferred(tuple([aval(x) for x in inputs]))
+        if not self.multiple:
+            return cast(found, wanted.dtype)
+        return tuple([cast(x, a.dtype) for x, a in zip(found, wanted, strict=True)])
 
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
         stacked = [

@@ -42,6 +42,7 @@ class Qr(OnStacks):
 
     name = "qr"
     cubic = 8 / 3
+    in_double = True
     multiple = True
     parameters: ClassVar[tuple[str, ...]] = ("complete",)
     complete: bool

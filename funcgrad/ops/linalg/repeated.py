@@ -20,7 +20,7 @@ import numpy as np
 from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.arithmetic import add, mul
-from funcgrad.ops.comparison import equal
+from funcgrad.ops.comparison import equal, less_equal
 from funcgrad.ops.complexes import real_dtype
 from funcgrad.ops.contraction import contract
 from funcgrad.ops.families import added
@@ -36,10 +36,25 @@ from funcgrad.ops.linalg.matrices import (
     skew_part,
 )
 from funcgrad.ops.linalg.singular import InverseSums, Svd
-from funcgrad.ops.linalg.spectra import REPEATED, InverseGaps, eigenspaces, real_of
-from funcgrad.ops.structure import broadcast, cast, shape_of
+from funcgrad.ops.linalg.spectra import (
+    REPEATED,
+    Eigh,
+    InverseGaps,
+    differences,
+    eigenspaces,
+    real_of,
+    rounding_of,
+)
+from funcgrad.ops.magnitude import absolute
+from funcgrad.ops.selection import where
+from funcgrad.ops.structure import aval, broadcast, cast, shape_of
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed, normal
+
+
+def zeros_of(found: Aval) -> Any:
+    """The number 0 in a shape."""
+    return broadcast(found.dtype.type(0), found.shape, ())
 
 
 class RepeatedPairs(OnStacks):
@@ -60,6 +75,16 @@ class RepeatedPairs(OnStacks):
         largest = np.abs(w).max(axis=-1, initial=0)[..., None, None]
         near = np.abs(w[..., None, :] - w[..., :, None]) <= largest * (REPEATED * n * np.finfo(w.dtype).eps)
         return (near & ~np.eye(n, dtype=bool)).astype(w.dtype)
+
+    def expansion(self, *inputs: Any) -> Any:
+        (w,) = inputs
+        *stack, n = shape_of(w)
+        if not n:
+            return None
+        last = len(stack)
+        others = broadcast((1.0 - np.eye(n)).astype(aval(w).dtype), (*stack, n, n), (last, last + 1))
+        gaps = absolute(differences(w))
+        return where(less_equal(gaps, rounding_of(w, shape_of(gaps))), others, 0.0)
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         return self.bind(*primals), None
@@ -94,6 +119,9 @@ class EighWithCoupling(OnStacks):
     def evaluate(self, *values: Any) -> Any:
         (a,) = values
         return (*np.linalg.eigh(a, "U" if self.upper else "L"), np.zeros_like(a))
+
+    def expansion(self, *inputs: Any) -> Any:
+        return (*Eigh(self.upper).bind(inputs[0]), zeros_of(aval(inputs[0])))
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         w, v, coupling = self.bind(*primals)
@@ -145,6 +173,10 @@ class SvdWithCoupling(Svd):
         u, s, vh = super().evaluate(*values)
         return u, s, vh, np.zeros((*s.shape, s.shape[-1]), u.dtype)
 
+    def expansion(self, *inputs: Any) -> Any:
+        u, s, vh = Svd(self.full).bind(inputs[0])
+        return u, s, vh, zeros_of(Aval((*shape_of(s), shape_of(s)[-1]), aval(u).dtype))
+
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         u, s, vh, coupling = self.bind(*primals)
         dots, inner = self.tangents(tangents[0], u, s, vh)
@@ -188,6 +220,9 @@ class SpectralScale(OnStacks):
 
     def evaluate(self, *values: Any) -> Any:
         return values[0] * values[1]
+
+    def expansion(self, *inputs: Any) -> Any:
+        return mul(inputs[0], inputs[1])
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         x, g, slope, _ = primals

@@ -15,23 +15,29 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.arithmetic import add, mul, neg, sub
+from funcgrad.ops.arithmetic import add, div, mul, neg, sub
+from funcgrad.ops.comparison import greater
 from funcgrad.ops.complexes import real_dtype
 from funcgrad.ops.families import added
 from funcgrad.ops.linalg.matrices import (
     OnStacks,
     adjoint,
     check_matrices,
+    conjugate,
     diagonal,
+    flipped,
     hermitian_part,
     product,
     refusals,
     scaled_columns,
+    scaled_rows,
     skew_part,
 )
-from funcgrad.ops.linalg.spectra import REPEATED, InverseGaps, broadcast_last, real_of
+from funcgrad.ops.linalg.spectra import REPEATED, InverseGaps, broadcast_last, open_reciprocal, real_of
 from funcgrad.ops.movement import concatenate, take_span
-from funcgrad.ops.structure import broadcast, cast, shape_of
+from funcgrad.ops.reductions import ReduceMax
+from funcgrad.ops.selection import where
+from funcgrad.ops.structure import aval, broadcast, cast, shape_of
 from funcgrad.tracing.samples import ErrorSample, Sample, integers, normal, positive
 
 
@@ -52,14 +58,12 @@ class InverseSums(OnStacks):
     def evaluate(self, *values: Any) -> Any:
         return safe_reciprocal(sums(values[0]), values[0])
 
+    def expansion(self, *inputs: Any) -> Any:
+        return open_reciprocal(pair_sums(inputs[0]), inputs[0])
+
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         out = self.bind(*primals)
-        (s_dot,) = tangents
-        shape = shape_of(out)
-        n = len(shape)
-        stack = tuple(range(n - 2))
-        total = add(broadcast(s_dot, shape, (*stack, n - 1)), broadcast(s_dot, shape, (*stack, n - 2)))
-        return out, mul(neg(mul(out, out)), total)
+        return out, mul(neg(mul(out, out)), pair_sums(tangents[0]))
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
@@ -74,6 +78,14 @@ class InverseSums(OnStacks):
 def sums(s: Any) -> Any:
     """The sums of pairs in the last axis."""
     return s[..., None, :] + s[..., :, None]
+
+
+def pair_sums(s: Any) -> Any:
+    """The sums of pairs in the last axis of a traced array."""
+    shape = (*shape_of(s), shape_of(s)[-1])
+    n = len(shape)
+    stack = tuple(range(n - 2))
+    return add(broadcast(s, shape, (*stack, n - 1)), broadcast(s, shape, (*stack, n - 2)))
 
 
 def safe_reciprocal(x: Any, s: Any) -> Any:
@@ -95,6 +107,9 @@ class InverseValues(OnStacks):
     def evaluate(self, *values: Any) -> Any:
         return safe_reciprocal(values[0], values[0])
 
+    def expansion(self, *inputs: Any) -> Any:
+        return open_reciprocal(inputs[0], inputs[0])
+
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         out = self.bind(*primals)
         return out, mul(neg(mul(out, out)), tangents[0])
@@ -110,6 +125,7 @@ class Svd(OnStacks):
 
     name = "svd"
     cubic = 20.0
+    in_double = True
     multiple = True
     splits = True
     parameters: ClassVar[tuple[str, ...]] = ("full",)
@@ -215,6 +231,7 @@ class Svdvals(OnStacks):
 
     name = "svdvals"
     cubic = 8 / 3
+    in_double = True
 
     def infer(self, *avals: Aval) -> Aval:
         (a,) = avals
@@ -257,6 +274,17 @@ class Pinv(OnStacks):
 
     def evaluate(self, *values: Any) -> Any:
         return np.linalg.pinv(values[0], rcond=self.rcond)
+
+    def expansion(self, *inputs: Any) -> Any:
+        (a,) = inputs
+        if 0 in shape_of(a):
+            return None
+        u, s, vh = Svd(False).bind(conjugate(a))
+        last = len(shape_of(s)) - 1
+        bound = mul(ReduceMax((last,)).bind(s), self.rcond)
+        large = greater(s, broadcast(bound, shape_of(s), tuple(range(last))))
+        inverse = where(large, div(1.0, where(large, s, 1.0)), 0.0)
+        return product(flipped(vh), scaled_rows(cast(inverse, aval(u).dtype), flipped(u)))
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         (a,), (a_dot,) = primals, tangents

@@ -13,8 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from funcgrad.errors import DtypeError, NotDifferentiableError, ShapeError
-from funcgrad.ir.avals import Aval
-from funcgrad.ops.arithmetic import mul, neg, sub
+from funcgrad.ir.avals import Aval, Shape
+from funcgrad.ops.arithmetic import div, mul, neg, sub
+from funcgrad.ops.comparison import greater
 from funcgrad.ops.complexes import real, real_dtype
 from funcgrad.ops.linalg.matrices import (
     OnStacks,
@@ -28,7 +29,10 @@ from funcgrad.ops.linalg.matrices import (
     refusals,
     scaled_columns,
 )
-from funcgrad.ops.structure import broadcast, cast, shape_of
+from funcgrad.ops.magnitude import absolute
+from funcgrad.ops.reductions import ReduceMax
+from funcgrad.ops.selection import where
+from funcgrad.ops.structure import aval, broadcast, cast, shape_of
 from funcgrad.tracing.samples import ErrorSample, Sample, distinct, fixed, integers, normal
 
 REPEATED = 4.0
@@ -52,6 +56,9 @@ class InversesOfGaps(OnStacks):
     def evaluate(self, *values: Any) -> Any:
         return inverses_of_gaps(values[0])
 
+    def expansion(self, *inputs: Any) -> Any:
+        return open_reciprocal(differences(inputs[0]), inputs[0])
+
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         out = self.bind(*primals)
         return out, mul(neg(SquareOfOpenGaps().bind(out)), differences(tangents[0]))
@@ -67,6 +74,22 @@ def inverses_of_gaps(w: Any) -> Any:
     largest = np.abs(w).max(axis=-1, initial=0)[..., None, None]
     is_open = np.abs(gaps) > largest * (REPEATED * w.shape[-1] * np.finfo(w.dtype).eps)
     return np.divide(1, gaps, out=np.zeros_like(gaps), where=is_open)
+
+
+def rounding_of(s: Any, shape: Shape) -> Any:
+    """What is as good as zero beside the numbers in the last axis of a traced array, in another shape."""
+    last = len(shape_of(s)) - 1
+    largest = ReduceMax((last,)).bind(absolute(s))
+    bound = mul(largest, REPEATED * shape_of(s)[-1] * float(np.finfo(aval(s).dtype).eps))
+    return broadcast(bound, shape, tuple(range(last)))
+
+
+def open_reciprocal(x: Any, s: Any) -> Any:
+    """``1 / x``, 0 where `x` is as good as zero; None for no numbers. What kernels compute."""
+    if not shape_of(s)[-1]:
+        return None
+    opened = greater(absolute(x), rounding_of(s, shape_of(x)))
+    return where(opened, div(1.0, where(opened, x, 1.0)), 0.0)
 
 
 class InverseGaps(InversesOfGaps):
@@ -138,6 +161,7 @@ class Eigh(OnStacks):
 
     name = "eigh"
     cubic = 9.0
+    in_double = True
     parameters = ("upper",)
     upper: bool
     multiple = True
@@ -173,6 +197,7 @@ class Eigvalsh(OnStacks):
 
     name = "eigvalsh"
     cubic = 4 / 3
+    in_double = True
     parameters = ("upper",)
     upper: bool
 
