@@ -1,4 +1,4 @@
-"""Programs of 100,000 equations: nothing recurses, and nothing takes more than linear time."""
+"""Programs of 30,000 equations: nothing recurses, and nothing takes more than linear time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from funcgrad.ir.program import Equation, Literal, Program, Var
 from funcgrad.ir.text.parsing import parse
 from funcgrad.ops.arithmetic import mul, neg
 
-COUNT = 100_000
+COUNT = 30_000
 SCALAR = Aval((), np.float64)
 
 

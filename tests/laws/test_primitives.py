@@ -1,4 +1,7 @@
-"""Every law, for every primitive of the catalog, on every sample and dtype. A new class brings its tests."""
+"""Every law, for every primitive of the catalog, on every sample and dtype. A new class brings its tests.
+
+A test is one law of one primitive; a case that fails is named in its error.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from lawbook import identities as laws
-from lawbook.cases import Case, cases, classes
+from lawbook.cases import Case, cases, classes, law_of
 from lawbook.numerics import is_inexact, snapshot
 
 from funcgrad.errors import FuncgradError, NotDifferentiableError
@@ -25,11 +28,11 @@ SINGLE = [case for case in DIFFERENTIABLE if case.dtype in (np.float32, np.compl
 FIRST = [case for case in ALL if case.dtype == np.float64]
 """One case for each sample, for what does not depend on the dtype."""
 
-every_sample = pytest.mark.parametrize("case", FIRST, ids=repr)
-every_case = pytest.mark.parametrize("case", ALL, ids=repr)
-differentiable_case = pytest.mark.parametrize("case", DIFFERENTIABLE, ids=repr)
-double_case = pytest.mark.parametrize("case", DOUBLE, ids=repr)
-single_case = pytest.mark.parametrize("case", SINGLE, ids=repr)
+every_sample = law_of(FIRST)
+every_case = law_of(ALL)
+differentiable_case = law_of(DIFFERENTIABLE)
+double_case = law_of(DOUBLE)
+single_case = law_of(SINGLE)
 every_class = pytest.mark.parametrize("cls", classes(), ids=lambda cls: cls.name)
 
 
@@ -225,9 +228,14 @@ def test_transpose_in_every_linear_input(case: Case) -> None:
 
 
 @differentiable_case
-@pytest.mark.parametrize("weak", [False, True], ids=["strong", "weak"])
-def test_rules_take_scalars_as_literals(case: Case, weak: bool) -> None:
+def test_rules_take_scalars_as_literals(case: Case) -> None:
     """Where an input is a constant of the Program, the rules meet a NumPy scalar and give the same."""
+    for weak in (False, True):
+        assert_rules_take_literals(case, weak)
+
+
+def assert_rules_take_literals(case: Case, weak: bool) -> None:
+    """Each scalar input of a case in turn, as a constant."""
     rng = case.rng()
     values = case.values(rng)
     program = case.program(values)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pkgutil
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import Any
 
 import numpy as np
+import pytest
 
 from funcgrad import ops, transforms
 from funcgrad.ir.avals import Aval, aval_of
@@ -112,3 +113,32 @@ def cases() -> Iterator[Case]:
 def classes() -> list[type[Primitive]]:
     """Every primitive class, by name."""
     return [CATALOG[name] for name in sorted(CATALOG)]
+
+
+def law_of(among: Iterable[Case]) -> Callable[[Callable[[Case], None]], Callable[..., None]]:
+    """Decorate a law of one case: a test of each primitive, of all its cases. Those that fail are named."""
+    of_class: dict[str, list[Case]] = {}
+    for case in among:
+        of_class.setdefault(case.cls.name, []).append(case)
+
+    def decorate(law: Callable[[Case], None]) -> Callable[..., None]:
+        @pytest.mark.parametrize("name", list(of_class))
+        def test(name: str) -> None:
+            failures = [failure for case in of_class[name] if (failure := failure_of(law, case)) is not None]
+            if failures:
+                raise failures[0] if len(failures) == 1 else ExceptionGroup(f"cases of {name}", failures)
+
+        test.__name__, test.__doc__, test.__module__ = law.__name__, law.__doc__, law.__module__
+        return test
+
+    return decorate
+
+
+def failure_of(law: Callable[[Case], None], case: Case) -> Exception | None:
+    """What a law has against a case."""
+    try:
+        law(case)
+    except Exception as error:  # noqa: BLE001  # raised again when the other cases have been tried
+        error.add_note(f"case {case!r}")
+        return error
+    return None
