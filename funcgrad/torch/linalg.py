@@ -362,41 +362,68 @@ def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, 
 # -- more -------------------------------------------------------------------------------------------------
 
 
-def matrix_rank(A: Tensor, *, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
-    """The number of singular values that are not negligible."""
-    s = np.linalg.svd(A._value, compute_uv=False)
-    size = max(A._value.shape[-2:])
-    relative = size * np.finfo(s.dtype).eps if rtol is None and atol is None else (rtol or 0.0)
-    bound = np.maximum(atol or 0.0, relative * s.max(-1, keepdims=True, initial=0.0))
-    return wrap(np.asarray((s > bound).sum(-1)))
+def _negligible(sizes: Any, A: Tensor, atol: Any, rtol: Any) -> Any:
+    """The bound below which singular values count as zero, from tolerances that may be tensors."""
+    usual = rtol is None and not (isinstance(atol, Tensor) or atol)
+    if usual:
+        rtol = max(A._value.shape[-2:]) * np.finfo(sizes.dtype).eps
+    absolute, relative = [
+        np.expand_dims(np.asarray(t._value if isinstance(t, Tensor) else t or 0.0, sizes.dtype), -1)
+        for t in (atol, rtol)
+    ]
+    return np.maximum(absolute, relative * sizes.max(-1, keepdims=True, initial=0.0))
 
 
-def pinv(A: Tensor, *, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
-    """The pseudo-inverse."""
+def matrix_rank(
+    A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None
+) -> Any:
+    """The number of singular values that are not negligible; `tol` is the old word for `atol`."""
+    _require_matrix("matrix_rank", A)
+    s = np.abs(np.linalg.eigvalsh(A._value)) if hermitian else np.linalg.svd(A._value, compute_uv=False)
+    if tol is not None:
+        atol, rtol = tol, 0.0
+    return wrap(np.asarray((s > _negligible(s, A, atol, rtol)).sum(-1)))
+
+
+def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:
+    """The pseudo-inverse: of singular values, those that are negligible count as zero."""
     _require_matrix("pinv", A)
-    if not A._rg:
-        bound = rtol if rtol is not None else max(A._value.shape[-2:]) * np.finfo(A._value.dtype).eps
-        return wrap(np.linalg.pinv(A._value, rcond=bound))
-    u, s, vh = svd(A, False)
-    bound = float(s._value.max(initial=0.0)) * max(A._value.shape[-2:]) * np.finfo(s._value.dtype).eps
-    keep = s > bound
-    inverse = FUNCTIONS["where"](
-        keep, FUNCTIONS["where"](keep, s, FUNCTIONS["ones_like"](s)).reciprocal(), 0.0
-    )
+    if hermitian:
+        s, u = eigh(A)
+        vh = u.mH
+    else:
+        u, s, vh = svd(A, False)
+    rtol = rcond if rtol is None else rtol
+    sizes = np.abs(s._value)
+    keep = wrap(sizes > _negligible(sizes, A, atol, rtol))
+    where, one = FUNCTIONS["where"], FUNCTIONS["ones_like"](s)
+    inverse = where(keep, where(keep, s, one).reciprocal(), FUNCTIONS["zeros_like"](s))
     return vh.mH @ (inverse.unsqueeze(-1) * u.mH)
 
 
 def lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: Any = None) -> Any:
-    """The least squares solution of ``A X = B``."""
+    """The least squares solution of ``A X = B``; the driver says what else is returned, as in LAPACK."""
+    drivers = ("gels", "gelsy", "gelsd", "gelss")
+    driver = driver or "gelsy"
+    if driver not in drivers:
+        raise RuntimeError(f"torch.linalg.lstsq: parameter `driver` should be one of ({', '.join(drivers)})")
+    for name, x, least in (("input", A, 2), ("other", B, 1)):
+        if len(x._value.shape) < least:
+            raise RuntimeError(f"torch.linalg.lstsq: {name} must have at least {least} dimensions.")
     vector = len(B._value.shape) == 1
     right = B.unsqueeze(-1) if vector else B
-    rank = matrix_rank(A)
-    solution = pinv(A) @ right
+    rank = matrix_rank(A, rtol=rcond)
+    solution = pinv(A, rtol=rcond) @ right
     rows, columns = A._value.shape[-2:]
-    residuals = ((A @ solution - right) ** 2).sum(-2) if rows > columns else wrap(np.zeros(0, A._value.dtype))
-    empty = wrap(np.zeros(0, A._value.dtype))
+    residuals = values = wrap(np.zeros(0, A._value.dtype))
+    if driver != "gelsy" and rows > columns and (rank._value == columns).all():
+        residuals = (A @ solution - right).abs().square().sum(-2)
+    if driver in ("gelsd", "gelss"):
+        values = svdvals(A).detach()
+    if driver == "gels":
+        rank = wrap(np.zeros(0, np.int64))
     solution = solution.squeeze(-1) if vector else solution
-    return named("linalg_lstsq", "solution residuals rank singular_values")(solution, residuals, rank, empty)
+    return named("linalg_lstsq", "solution residuals rank singular_values")(solution, residuals, rank, values)
 
 
 def multi_dot(tensors: Any) -> Any:

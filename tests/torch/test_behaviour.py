@@ -8,7 +8,7 @@ import pathlib
 import pytest
 
 HERE = pathlib.Path(__file__).parent
-TABLES = ("operations", "semantics", "printing", "more", "programs", "distributions")
+TABLES = ("operations", "semantics", "printing", "more", "programs", "distributions", "arguments")
 
 
 def loaded(name):
@@ -69,6 +69,7 @@ DIFFERENT = {
         "torch.nn.Parameter(torch.tensor([1], dtype=torch.int64))",
         "clip_grad_value_",  # an internal assertion there
     ),
+    "arguments": (),
 }
 
 

@@ -17,6 +17,7 @@ _MODULES = (
     "reductions",
     "indexing",
     "scattering",
+    "combining",
     "writing",
     "joining",
     "contractions",

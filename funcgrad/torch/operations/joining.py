@@ -373,7 +373,11 @@ FUNCTIONS["cartesian_prod"] = cartesian_prod
 
 @operation("diff")
 def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
-    """Differences of neighbours along a dimension."""
+    """Differences of neighbours along a dimension, `n` times."""
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    if n == 0:
+        return input.clone()
     parts = [p for p in (prepend, input, append) if p is not None]
     x = cat(parts, dim) if len(parts) > 1 else input
     at = dim_of(dim, len(x._value.shape))

@@ -297,7 +297,7 @@ def squeeze(input: Tensor, dim: Any = None) -> Any:
     shape = input._value.shape
     if dim is None:
         return viewed(_SQUEEZE, input, (tuple([n for n in shape if n != 1]),))
-    chosen = dims_of(dim, len(shape)) if shape else (dims_of(dim, 0), ())[1]
+    chosen = () if dim == () else dims_of(dim, len(shape)) if shape else (dims_of(dim, 0), ())[1]
     new = tuple([n for k, n in enumerate(shape) if n != 1 or k not in chosen])
     return viewed(_SQUEEZE_ONE if isinstance(dim, int) else _SQUEEZE_SOME, input, (new,))
 

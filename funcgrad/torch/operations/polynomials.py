@@ -56,7 +56,7 @@ def _polynomial(name: str) -> Callable[[Any, Any], Any]:
 
     def polynomial(input: Any, n: Any) -> Any:
         x = as_floating(tensor_of(input, n if isinstance(n, Tensor) and n._value.dtype.kind == "f" else None))
-        degrees = tensor_of(n)
+        degrees = tensor_of(n).detach().trunc()
         x, degrees = FUNCTIONS["broadcast_tensors"](x, degrees)
         x = 2 * x - 1 if is_shifted else x
         found = FUNCTIONS["where"](degrees == 0, FUNCTIONS["ones_like"](x), FUNCTIONS["zeros_like"](x))
@@ -68,7 +68,9 @@ def _polynomial(name: str) -> Callable[[Any, Any], Any]:
         return found
 
     polynomial.__name__ = polynomial.__qualname__ = name
-    polynomial.__doc__ = f"``{name}`` of degree `n`, zero for negative ones; differentiable by the point."
+    polynomial.__doc__ = (
+        f"``{name}`` of degree `n` (its whole part), zero for negative ones; differentiable by the point."
+    )
     return polynomial
 
 

@@ -16,7 +16,7 @@ from funcgrad.torch.core.traced import own_copy
 from funcgrad.torch.operations.arithmetic import number_as, result_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
 
-__all__: list[str] = []
+__all__ = ["added_at", "where_indices"]
 
 
 # -- along a dimension ------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> An
     return apply(_take_along, (input, indices), (dim_of(dim, len(input._value.shape)),))
 
 
-def _where_indices(index: Any, axis: int) -> tuple[Any, ...]:
+def where_indices(index: Any, axis: int) -> tuple[Any, ...]:
     """The full index of every element that a scatter writes."""
     grid = [
         np.arange(n).reshape([-1 if k == j else 1 for j in range(index.ndim)])
@@ -109,17 +109,18 @@ def _scattered(x: Any, src: Any, index: Any, axis: int, how: str) -> Any:
         return np.reshape(found, x.shape)
     if src.ndim == index.ndim:
         src = src[tuple([slice(0, n) for n in index.shape])]
-    where = _where_indices(index, axis)
+    where = where_indices(index, axis)
     if how == "add":
-        return _added(out, where, src)
+        return added_at(out, where, src)
     if how == "multiply":
         return _multiplied(out, where, src)
     out[where] = src
     return out
 
 
-def _added(out: Any, where: Any, src: Any) -> Any:
-    if not any(isinstance(v, Tracer) for v in (out, src, where[0])):
+def added_at(out: Any, where: Any, src: Any) -> Any:
+    """`out` (which may be written into) with `src` added at full indices, which may repeat."""
+    if not any(isinstance(v, Tracer) for v in (out, src, *where)):
         np.add.at(out, where, src)
         return out
     # What was recorded adds a scattered tensor: indices may repeat.
@@ -183,32 +184,6 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Any:
     return apply(_SCATTERS["add"], (input, src, index), (at, "add"))
 
 
-@op("ScatterReduceBackward0", input_names=("self", "src", "index"), visible=2)
-def _scatter_reduced(x: Any, src: Any, index: Any, axis: int, how: str, include: bool) -> Any:
-    where = np.broadcast_arrays(*_where_indices(index, axis))
-    src = src[tuple([slice(0, n) for n in index.shape])]
-    begin = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "amax": -np.inf, "amin": np.inf}[how]
-    touched = np.zeros(x.shape, np.int64)
-    np.add.at(touched, where, 1)
-    start = x if include else np.where(touched > 0, np.asarray(begin).astype(x.dtype), x)
-    if how in ("sum", "mean"):
-        out = _added(start.copy(), where, src)
-        count = np.maximum(touched + (1 if include else 0), 1)
-        return out / count.astype(x.dtype) if how == "mean" else out
-    out = np.array(start)
-    {"prod": np.multiply, "amax": np.maximum, "amin": np.minimum}[how].at(out, where, src)
-    return out
-
-
-@operation("scatter_reduce", inplace=True)
-def scatter_reduce(
-    input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
-) -> Any:
-    """The tensor with `src` combined into it at `index` along a dimension."""
-    at = dim_of(dim, len(input._value.shape))
-    return apply(_scatter_reduced, (input, src, index), (at, reduce, include_self))
-
-
 @op("IndexSelectBackward0", input_names=("self", "index"), visible=1)
 def _index_select(x: Any, index: Any, axis: int) -> Any:
     return np.take(x, index, axis=axis) if x.ndim else x
@@ -237,7 +212,7 @@ def _index_written(x: Any, src: Any, index: Any, axis: int, how: str, alpha: Any
     if how == "add":
         grids = [np.arange(n) for n in x.shape]
         grids[axis] = index
-        return _added(own_copy(x, src, index), np.ix_(*grids), src * alpha if alpha != 1 else src)
+        return added_at(own_copy(x, src, index), np.ix_(*grids), src * alpha if alpha != 1 else src)
     out = own_copy(x, src, index)
     out[(*lead, index)] = src
     return out

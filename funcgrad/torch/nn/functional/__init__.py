@@ -17,6 +17,7 @@ from funcgrad.torch.nn.functional import (
     products,
     sampling,
     unpooling,
+    window_maxima,
 )
 from funcgrad.torch.nn.functional.activations import *  # noqa: F403 - the modules say what is public
 from funcgrad.torch.nn.functional.alignments import *  # noqa: F403
@@ -30,6 +31,7 @@ from funcgrad.torch.nn.functional.pooling import *  # noqa: F403
 from funcgrad.torch.nn.functional.products import *  # noqa: F403
 from funcgrad.torch.nn.functional.sampling import *  # noqa: F403
 from funcgrad.torch.nn.functional.unpooling import *  # noqa: F403
+from funcgrad.torch.nn.functional.window_maxima import *  # noqa: F403
 from funcgrad.torch.nn.missing import missing
 
 __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
@@ -45,6 +47,7 @@ __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     *normalization.__all__,
     *pooling.__all__,
     *sampling.__all__,
+    *window_maxima.__all__,
 ]
 
 

@@ -187,12 +187,26 @@ def leaky_relu(input: Operand, negative_slope: float = 0.01, inplace: bool = Fal
 
 @op("PreluKernelBackward0")
 def _prelu(x: Any, slope: Any) -> Any:
-    shape = (1,) if x.ndim < 2 else (1, slope.shape[0], *(1,) * (x.ndim - 2))
+    shape = (1,) * x.ndim if x.ndim < 2 or slope.size == 1 else (1, slope.shape[0], *(1,) * (x.ndim - 2))
     return nn.prelu(x, slope.reshape(shape))
 
 
 def prelu(input: Operand, weight: Operand) -> Any:
     """`leaky_relu` with a learnt slope, one for all or one for each channel."""
+    slopes, rank = weight._value, len(input._value.shape)
+    if slopes.ndim > 1:
+        raise RuntimeError(
+            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {slopes.ndim}"
+        )
+    if slopes.size != 1:
+        if not rank:
+            raise RuntimeError("Not allow zero-dim input tensor.")
+        channels = input._value.shape[1] if rank > 1 else 1
+        if channels != slopes.size:
+            raise RuntimeError(
+                "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+                f"{slopes.size} and channel size = {channels}."
+            )
     return apply(_prelu, (input, weight))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad import stop_gradient
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.history import op
 from funcgrad.torch.core.tensor import Tensor, wrap
@@ -49,7 +50,11 @@ def _ctc(log_probs: Any, labels: Any, times: Any, ends: Any, may_skip: Any) -> A
         alpha = np.where((t < times)[:, None], new, alpha)
     last = np.take_along_axis(alpha, 2 * ends[:, None], 1)[:, 0]
     one_less = np.take_along_axis(alpha, np.maximum(2 * ends[:, None] - 1, 0), 1)[:, 0]
-    return -np.where(ends > 0, np.logaddexp(last, one_less), last)
+    losses = -np.where(ends > 0, np.logaddexp(last, one_less), last)
+    # PyTorch's gradient is that of the scores whose log_softmax is given: what probabilities add up to, less
+    # a constant, brings it in.
+    heard = np.where(np.arange(log_probs.shape[0])[:, None] < times, np.exp(log_probs).sum(-1), 0.0).sum(0)
+    return losses + (heard - stop_gradient(heard)).astype(losses.dtype)
 
 
 def ctc_loss(

@@ -12,10 +12,12 @@ from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.history import Op
 from funcgrad.torch.core.tensor import wrap
 from funcgrad.torch.nn.functional.activations import softmax
+from funcgrad.torch.nn.functional.products import linear
 from funcgrad.torch.nn.functional.sampling import dropout
 from funcgrad.torch.nn.operand import Operand
+from funcgrad.torch.operations.registry import FUNCTIONS
 
-__all__ = ["scaled_dot_product_attention"]
+__all__ = ["multi_head_attention_forward", "scaled_dot_product_attention"]
 
 
 def _attention(q: Any, k: Any, v: Any, *rest: Any) -> Any:
@@ -73,3 +75,105 @@ def _with_dropout(
     elif mask is not None:
         scores = scores + mask
     return dropout(softmax(scores, -1), p) @ value
+
+
+def added_mask(mask: Operand, dtype: np.dtype[Any]) -> Any:
+    """A mask as numbers to add: minus infinity where a boolean one holds, which leaves out."""
+    value = mask._value
+    if value.dtype.kind == "b":
+        return wrap(np.where(value, dtype.type(-np.inf), dtype.type(0)))
+    return mask
+
+
+def _of_heads(x: Operand, heads: int) -> Any:
+    """``[steps, batch, features]`` as ``[batch, heads, steps, depth]``."""
+    steps, batch, width = x._value.shape
+    return x.reshape(steps, batch, heads, width // heads).permute(1, 2, 0, 3)
+
+
+def _joint_mask(mask: Any, padding: Any, heads: int, dtype: Any, more: int) -> Any:
+    """What is added to scores: a mask of queries and keys, one of keys, and `more` keys that all may see."""
+    if mask is not None:
+        mask = added_mask(mask, dtype)
+        if len(mask._value.shape) == 3:
+            mask = mask.reshape(-1, heads, *mask._value.shape[1:])
+    if padding is not None:
+        padding = added_mask(padding, dtype)
+        padding = padding.reshape(padding._value.shape[0], 1, 1, -1)
+        mask = padding if mask is None else mask + padding
+    if mask is not None and more:
+        mask = FUNCTIONS["cat"]([mask, mask.new_zeros((*mask._value.shape[:-1], more))], -1)
+    return mask
+
+
+def multi_head_attention_forward(
+    query: Operand,
+    key: Operand,
+    value: Operand,
+    embed_dim_to_check: int,
+    num_heads: int,
+    in_proj_weight: Any,
+    in_proj_bias: Any,
+    bias_k: Any,
+    bias_v: Any,
+    add_zero_attn: bool,
+    dropout_p: float,
+    out_proj_weight: Operand,
+    out_proj_bias: Any,
+    training: bool = True,
+    key_padding_mask: Any = None,
+    need_weights: bool = True,
+    attn_mask: Any = None,
+    use_separate_proj_weight: bool = False,
+    q_proj_weight: Any = None,
+    k_proj_weight: Any = None,
+    v_proj_weight: Any = None,
+    static_k: Any = None,
+    static_v: Any = None,
+    average_attn_weights: bool = True,
+    is_causal: bool = False,
+) -> Any:
+    """Attention in several heads on ``[steps, batch, features]``: what is attended to, and weights or None.
+
+    `static_k` and `static_v`, ``[batch * heads, steps, depth]``, stand for the projected keys and values.
+    """
+    if is_causal and attn_mask is None:
+        raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
+    width = query._value.shape[-1]
+    if width != embed_dim_to_check:
+        raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {width}")
+    is_batch = len(query._value.shape) == 3
+    if not is_batch:
+        query, key, value = [t.unsqueeze(1) for t in (query, key, value)]
+        key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+    weights = (
+        (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else in_proj_weight.chunk(3)
+    )
+    biases = (None,) * 3 if in_proj_bias is None else in_proj_bias.chunk(3)
+    q, k, v = [linear(t, w, b) for t, w, b in zip((query, key, value), weights, biases, strict=True)]
+    more, batch, cat = 0, q._value.shape[1], FUNCTIONS["cat"]
+    if bias_k is not None and bias_v is not None:
+        k, v = [cat([t, b.expand(1, batch, -1)]) for t, b in ((k, bias_k), (v, bias_v))]
+        more += 1
+    q, k, v = [_of_heads(t, num_heads) for t in (q, k, v)]
+    depth = width // num_heads
+    k = k if static_k is None else static_k.reshape(batch, num_heads, -1, depth)
+    v = v if static_v is None else static_v.reshape(batch, num_heads, -1, depth)
+    if add_zero_attn:
+        k, v = [cat([t, t.new_zeros((batch, num_heads, 1, depth))], 2) for t in (k, v)]
+        more += 1
+    mask = _joint_mask(attn_mask, key_padding_mask, num_heads, q._value.dtype, more)
+    share = dropout_p if training else 0.0
+    found = None
+    if need_weights:
+        scores = q / math.sqrt(depth) @ k.transpose(-2, -1)
+        found = softmax(scores if mask is None else scores + mask, -1)
+        found = dropout(found, share) if share else found
+        out = found @ v
+        found = found.mean(1) if average_attn_weights else found
+    else:
+        out = scaled_dot_product_attention(q, k, v, mask, share)
+    out = linear(out.permute(2, 0, 1, 3).flatten(2), out_proj_weight, out_proj_bias)
+    if is_batch:
+        return out, found
+    return out.squeeze(1), None if found is None else found.squeeze(0)

@@ -10,32 +10,24 @@ import numpy as np
 
 from funcgrad import nn
 from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.dtypes import TYPE_NAMES
 from funcgrad.torch.core.history import op
-from funcgrad.torch.nn.functional.activations import log_softmax, logsigmoid
-from funcgrad.torch.nn.functional.products import pairwise_distance
+from funcgrad.torch.nn.functional.activations import log_softmax
 from funcgrad.torch.nn.operand import Operand
 from funcgrad.torch.operations.arithmetic import of_one_dtype
-from funcgrad.torch.operations.registry import FUNCTIONS
 
 __all__ = [
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
-    "cosine_embedding_loss",
     "cross_entropy",
     "gaussian_nll_loss",
-    "hinge_embedding_loss",
     "huber_loss",
     "kl_div",
     "l1_loss",
-    "margin_ranking_loss",
     "mse_loss",
-    "multi_margin_loss",
-    "multilabel_soft_margin_loss",
     "nll_loss",
     "poisson_nll_loss",
     "smooth_l1_loss",
-    "soft_margin_loss",
-    "triplet_margin_loss",
 ]
 
 
@@ -211,6 +203,8 @@ def nll_loss(
     _check_classes(shape, target, ignore_index)
     made = _NLL if len(shape) < 3 else _NLL_2D
     if len(shape) > 1 and (len(at) != len(shape) - 1 or at[0] != shape[0] or at[1:] != shape[2:]):
+        if len(at) > 1 and len(shape) == 2 and at[0] == shape[0]:
+            raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
         if len(shape) == 2 or at[:1] != shape[:1]:
             raise ValueError(
                 f"Expected input batch_size ({shape[0]}) to match target batch_size ({at[0] if at else 1})."
@@ -222,8 +216,8 @@ def nll_loss(
 
 def _check_classes(shape: tuple[int, ...], target: Operand, ignore: int) -> None:
     value = target._value
-    if value.dtype.kind not in "iu":
-        raise RuntimeError(f"expected scalar type Long but found {_scalar_type(value.dtype)}")
+    if value.dtype not in (np.int64, np.uint8):
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {_scalar_type(value.dtype)}")
     if not isinstance(value, np.ndarray | np.generic):
         return  # traced: its values are not known
     classes = shape[1] if len(shape) > 1 else shape[0]
@@ -235,7 +229,7 @@ def _check_classes(shape: tuple[int, ...], target: Operand, ignore: int) -> None
 
 
 def _scalar_type(dtype: np.dtype[Any]) -> str:
-    return {"float32": "Float", "float64": "Double", "bool": "Bool"}.get(dtype.name, dtype.name)
+    return TYPE_NAMES.get(dtype.name, dtype.name)
 
 
 def cross_entropy(
@@ -259,11 +253,20 @@ def cross_entropy(
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     dim = 1 if len(input._value.shape) > 1 else 0
     log_p = log_softmax(input, dim)
-    if target._value.dtype.kind == "f":
-        if target._value.shape != input._value.shape:
+    classes = input._value.shape[dim] if input._value.shape else 1
+    if weight is not None and weight._value.shape != (classes,):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {classes} classes or no classes but got weight "
+            f"tensor of shape: {list(weight._value.shape)}"
+        )
+    if target._value.shape == input._value.shape:
+        if target._value.dtype.kind != "f":
             raise RuntimeError(
-                "Expected floating point type for target with class probabilities to have the input's shape"
+                "Expected floating point type for target with class probabilities, got "
+                + _scalar_type(target._value.dtype)
             )
+        if ignore_index >= 0:
+            raise RuntimeError("ignore_index is not supported for floating point target")
         return _entropy_of_probabilities(log_p, target, weight, reduction, label_smoothing, dim)
     found = nll_loss(log_p, target, weight, ignore_index=ignore_index, reduction=reduction)
     if not label_smoothing:
@@ -343,7 +346,8 @@ def kl_div(
     reduction = "sum" if is_batchmean else chosen_reduction(reduction, size_average, reduce)
     terms = target.exp() * (target - input) if log_target else apply(_xlogy, (target,)) - target * input
     found = reduced(terms, reduction)
-    return found / input._value.shape[0] if is_batchmean and input._value.shape[0] else found
+    rows = input._value.shape[0] if input._value.shape else 1
+    return found / rows if is_batchmean and rows else found
 
 
 @op("XlogyBackward0")
@@ -445,7 +449,7 @@ def poisson_nll_loss(
     losses = input.exp() - target * input if log_input else input - target * (input + eps).log()
     if full:
         stirling = target * target.log() - target + (target * (2 * math.pi)).log() * 0.5
-        losses = losses + stirling.where(target > 1, stirling * 0)
+        losses = losses + stirling.masked_fill(target <= 1, 0)
     return reduced(losses, reduction)
 
 
@@ -464,130 +468,3 @@ def gaussian_nll_loss(
     if full:
         losses = losses + 0.5 * math.log(2 * math.pi)
     return reduced(losses, chosen_reduction(reduction))
-
-
-# -- margins --------------------------------------------------------------------------------------------
-
-
-@op("SoftMarginLossBackward0", input_names=("self", "target"))
-def _soft_margin(x: Any, y: Any, reduction: str) -> Any:
-    return reduced(np.log1p(np.exp(-y * x)), reduction)
-
-
-def soft_margin_loss(
-    input: Operand, target: Operand, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
-) -> Any:
-    """``log(1 + exp(-target * input))`` for targets 1 and -1."""
-    return apply(
-        _soft_margin, of_one_dtype(input, target), (chosen_reduction(reduction, size_average, reduce),)
-    )
-
-
-def margin_ranking_loss(
-    input1: Operand,
-    input2: Operand,
-    target: Operand,
-    margin: float = 0,
-    size_average: Any = None,
-    reduce: Any = None,
-    reduction: str = "mean",
-) -> Any:
-    """``max(0, -target * (input1 - input2) + margin)``."""
-    losses = (-target * (input1 - input2) + margin).clamp_min(0)
-    return reduced(losses, chosen_reduction(reduction, size_average, reduce))
-
-
-def hinge_embedding_loss(
-    input: Operand,
-    target: Operand,
-    margin: float = 1.0,
-    size_average: Any = None,
-    reduce: Any = None,
-    reduction: str = "mean",
-) -> Any:
-    """``input`` where the target is 1, ``max(0, margin - input)`` where it is -1."""
-    far = (margin - input).clamp_min(0).where(target != 1, input * 0)
-    near = input.where(target != -1, input * 0)
-    return reduced(far + near, chosen_reduction(reduction, size_average, reduce))
-
-
-def cosine_embedding_loss(
-    input1: Operand,
-    input2: Operand,
-    target: Operand,
-    margin: float = 0,
-    size_average: Any = None,
-    reduce: Any = None,
-    reduction: str = "mean",
-) -> Any:
-    """``1 - cos`` where the target is 1, ``max(0, cos - margin)`` where it is -1."""
-    eps = 1e-12
-    lengths = ((input1 * input1).sum(-1) + eps) * ((input2 * input2).sum(-1) + eps)
-    cosine = (input1 * input2).sum(-1) / lengths.sqrt()
-    near = (1 - cosine).where(target == 1, cosine * 0)
-    far = (cosine - margin).clamp_min(0).where(target == -1, cosine * 0)
-    return reduced(near + far, chosen_reduction(reduction, size_average, reduce))
-
-
-def multi_margin_loss(
-    input: Operand,
-    target: Operand,
-    p: int = 1,
-    margin: float = 1.0,
-    weight: Operand | None = None,
-    size_average: Any = None,
-    reduce: Any = None,
-    reduction: str = "mean",
-) -> Any:
-    """The mean over classes of ``max(0, margin - score of the right class + score) ** p``."""
-    if p not in (1, 2):
-        raise ValueError("only p == 1 and p == 2 supported")
-    x = input if len(input._value.shape) == 2 else input.unsqueeze(0)
-    index = target.reshape(-1, 1)
-    terms = (margin - x.gather(1, index) + x).clamp_min(0)
-    terms = terms if p == 1 else terms * terms
-    if weight is not None:
-        terms = terms * weight[index]
-    others = 1 - x.new_zeros(x._value.shape).scatter(1, index, 1.0)
-    losses = (terms * others).sum(1) / x._value.shape[1]
-    losses = losses if len(input._value.shape) == 2 else losses.squeeze(0)
-    return reduced(losses, chosen_reduction(reduction, size_average, reduce))
-
-
-def triplet_margin_loss(
-    anchor: Operand,
-    positive: Operand,
-    negative: Operand,
-    margin: float = 1.0,
-    p: float = 2,
-    eps: float = 1e-6,
-    swap: bool = False,
-    size_average: Any = None,
-    reduce: Any = None,
-    reduction: str = "mean",
-) -> Any:
-    """``max(0, distance to positive - distance to negative + margin)``."""
-    if margin <= 0:
-        raise ValueError(f"Expected margin to be greater than 0, got {margin}")
-    near = pairwise_distance(anchor, positive, p, eps)
-    far = pairwise_distance(anchor, negative, p, eps)
-    if swap:
-        far = FUNCTIONS["minimum"](far, pairwise_distance(positive, negative, p, eps))
-    return reduced((margin + near - far).clamp_min(0), chosen_reduction(reduction, size_average, reduce))
-
-
-def multilabel_soft_margin_loss(
-    input: Operand,
-    target: Operand,
-    weight: Operand | None = None,
-    size_average: Any = None,
-    reduce: Any = None,
-    reduction: str = "mean",
-) -> Any:
-    """The mean over classes of the cross entropy of each, from logits."""
-    losses = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
-    if weight is not None:
-        losses = losses * weight
-    dim = len(input._value.shape) - 1
-    per_example = losses.sum(dim) / input._value.shape[dim]
-    return reduced(per_example, chosen_reduction(reduction, size_average, reduce))

@@ -1,4 +1,4 @@
-"""Losses that ask for a margin: of several target classes, and of triplets by a distance of one's own."""
+"""Losses that ask for a margin: between scores, pairs, triplets, and classes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,149 @@ import numpy as np
 
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.history import op
+from funcgrad.torch.nn.functional.activations import logsigmoid
 from funcgrad.torch.nn.functional.losses import chosen_reduction, reduced
 from funcgrad.torch.nn.functional.products import pairwise_distance
 from funcgrad.torch.nn.operand import Operand
+from funcgrad.torch.operations.arithmetic import of_one_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS
 
-__all__ = ["multilabel_margin_loss", "pdist", "triplet_margin_with_distance_loss"]
+__all__ = [
+    "cosine_embedding_loss",
+    "hinge_embedding_loss",
+    "margin_ranking_loss",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
+    "pdist",
+    "soft_margin_loss",
+    "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
+]
+
+
+@op("SoftMarginLossBackward0", input_names=("self", "target"))
+def _soft_margin(x: Any, y: Any, reduction: str) -> Any:
+    return reduced(np.log1p(np.exp(-y * x)), reduction)
+
+
+def soft_margin_loss(
+    input: Operand, target: Operand, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+) -> Any:
+    """``log(1 + exp(-target * input))`` for targets 1 and -1."""
+    return apply(
+        _soft_margin, of_one_dtype(input, target), (chosen_reduction(reduction, size_average, reduce),)
+    )
+
+
+def margin_ranking_loss(
+    input1: Operand,
+    input2: Operand,
+    target: Operand,
+    margin: float = 0,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
+    """``max(0, -target * (input1 - input2) + margin)``."""
+    losses = (-target * (input1 - input2) + margin).clamp_min(0)
+    return reduced(losses, chosen_reduction(reduction, size_average, reduce))
+
+
+def hinge_embedding_loss(
+    input: Operand,
+    target: Operand,
+    margin: float = 1.0,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
+    """``input`` where the target is 1, ``max(0, margin - input)`` where it is -1."""
+    far = (margin - input).clamp_min(0).where(target != 1, input * 0)
+    near = input.where(target != -1, input * 0)
+    return reduced(far + near, chosen_reduction(reduction, size_average, reduce))
+
+
+def cosine_embedding_loss(
+    input1: Operand,
+    input2: Operand,
+    target: Operand,
+    margin: float = 0,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
+    """``1 - cos`` where the target is 1, ``max(0, cos - margin)`` where it is -1."""
+    eps = 1e-12
+    lengths = ((input1 * input1).sum(-1) + eps) * ((input2 * input2).sum(-1) + eps)
+    cosine = (input1 * input2).sum(-1) / lengths.sqrt()
+    near = (1 - cosine).where(target == 1, cosine * 0)
+    far = (cosine - margin).clamp_min(0).where(target == -1, cosine * 0)
+    return reduced(near + far, chosen_reduction(reduction, size_average, reduce))
+
+
+def multi_margin_loss(
+    input: Operand,
+    target: Operand,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Operand | None = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
+    """The mean over classes of ``max(0, margin - score of the right class + score) ** p``."""
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    x = input if len(input._value.shape) == 2 else input.unsqueeze(0)
+    index = target.reshape(-1, 1)
+    terms = (margin - x.gather(1, index) + x).clamp_min(0)
+    terms = terms if p == 1 else terms * terms
+    if weight is not None:
+        terms = terms * weight[index]
+    others = 1 - x.new_zeros(x._value.shape).scatter(1, index, 1.0)
+    losses = (terms * others).sum(1) / x._value.shape[1]
+    losses = losses if len(input._value.shape) == 2 else losses.squeeze(0)
+    return reduced(losses, chosen_reduction(reduction, size_average, reduce))
+
+
+def triplet_margin_loss(
+    anchor: Operand,
+    positive: Operand,
+    negative: Operand,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
+    """``max(0, distance to positive - distance to negative + margin)``."""
+    if margin <= 0:
+        raise ValueError(f"Expected margin to be greater than 0, got {margin}")
+    near = pairwise_distance(anchor, positive, p, eps)
+    far = pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        far = FUNCTIONS["minimum"](far, pairwise_distance(positive, negative, p, eps))
+    return reduced((margin + near - far).clamp_min(0), chosen_reduction(reduction, size_average, reduce))
+
+
+def multilabel_soft_margin_loss(
+    input: Operand,
+    target: Operand,
+    weight: Operand | None = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
+    """The mean over classes of the cross entropy of each, from logits."""
+    losses = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
+    if weight is not None:
+        losses = losses * weight
+    dim = len(input._value.shape) - 1
+    per_example = losses.sum(dim) / input._value.shape[dim]
+    return reduced(per_example, chosen_reduction(reduction, size_average, reduce))
 
 
 def pdist(input: Operand, p: float = 2.0) -> Any:
@@ -31,10 +168,10 @@ def pdist(input: Operand, p: float = 2.0) -> Any:
 
 
 @op("MultilabelMarginLossBackward0", visible=1)
-def _multilabel_margin(x: Any, is_target: Any, reduction: str) -> Any:
+def _multilabel_margin(x: Any, times: Any, reduction: str) -> Any:
     gaps = 1.0 - np.expand_dims(x, -1) + np.expand_dims(x, -2)
-    counted = np.expand_dims(is_target, -1) & ~np.expand_dims(is_target, -2)
-    terms = np.where(counted, np.maximum(gaps, 0.0), np.zeros((), x.dtype))
+    counted = np.where(np.expand_dims(times, -2) > 0, 0, np.expand_dims(times, -1)).astype(x.dtype)
+    terms = np.maximum(gaps, 0.0) * counted
     return reduced(terms.sum((-2, -1)) / x.shape[-1], reduction)
 
 
@@ -48,11 +185,12 @@ def multilabel_margin_loss(
         raise RuntimeError(
             f"inconsistent target size: {list(given.shape)} for input of size: {list(input._value.shape)}"
         )
+    if not given.shape:
+        input, given = input.reshape(1), given.reshape(1)
     before = np.cumsum(given < 0, -1) == 0
-    is_target = np.zeros(given.shape, bool)
-    rows = np.nonzero(before)
-    is_target[(*rows[:-1], given[before])] = True
-    return apply(_multilabel_margin, (input, is_target), (reduction,))
+    times = np.zeros(given.shape, np.int64)
+    np.add.at(times, (*np.nonzero(before)[:-1], given[before]), 1)
+    return apply(_multilabel_margin, (input, times), (reduction,))
 
 
 def triplet_margin_with_distance_loss(

@@ -19,9 +19,6 @@ __all__ = [
     "adaptive_avg_pool1d",
     "adaptive_avg_pool2d",
     "adaptive_avg_pool3d",
-    "adaptive_max_pool1d",
-    "adaptive_max_pool2d",
-    "adaptive_max_pool3d",
     "avg_pool1d",
     "avg_pool2d",
     "avg_pool3d",
@@ -29,11 +26,8 @@ __all__ = [
     "lp_pool2d",
     "lp_pool3d",
     "max_pool1d",
-    "max_pool1d_with_indices",
     "max_pool2d",
-    "max_pool2d_with_indices",
     "max_pool3d",
-    "max_pool3d_with_indices",
 ]
 
 
@@ -153,7 +147,7 @@ def _avg_rounded_up(
     return total / FUNCTIONS["as_tensor"](_avg(inside, window, steps, rest, True, 1))
 
 
-def _adaptive_windows(n: int, out: int) -> list[tuple[int, int]]:
+def adaptive_windows(n: int, out: int) -> list[tuple[int, int]]:
     """Where each of `out` windows over `n` elements begins and ends."""
     return [(i * n // out, -(-(i + 1) * n // out)) for i in range(out)]
 
@@ -166,7 +160,7 @@ def _adaptive_avg(x: Any, sizes: tuple[int, ...]) -> Any:
         # One product with a matrix whose rows are the means that are wanted.
         n = x.shape[axis]
         means = np.zeros((m, n), x.dtype)
-        for i, (first, stop) in enumerate(_adaptive_windows(n, m)):
+        for i, (first, stop) in enumerate(adaptive_windows(n, m)):
             means[i, first:stop] = 1 / (stop - first)
         x = np.moveaxis(np.moveaxis(x, axis, -1) @ means.T, -1, axis)
     return x
@@ -204,59 +198,6 @@ def _adaptive_avg_pool(ndim: int) -> Callable[..., Any]:
     return adaptive_avg_pool
 
 
-def _adaptive_max(x: Any, sizes: tuple[int, ...]) -> Any:
-    if all(n % m == 0 for n, m in zip(x.shape[2:], sizes, strict=True)):
-        window = tuple([n // m for n, m in zip(x.shape[2:], sizes, strict=True)])
-        return nn.max_pool_and_positions(x, window, window, channels_last=False)
-    lead, space = x.shape[:2], x.shape[2:]
-    numbers_of = np.arange(math.prod(space)).reshape(space)
-    at = []
-    plain = np.asarray(_values(x))
-    for index in np.ndindex(*sizes):
-        part = tuple(
-            [slice(*_adaptive_windows(n, m)[i]) for n, m, i in zip(space, sizes, index, strict=True)]
-        )
-        at_part: tuple[Any, ...] = (..., *part)
-        found = plain[at_part].reshape((*lead, -1)).argmax(-1)
-        at.append(numbers_of[part].reshape(-1)[found])
-    positions = np.stack(at, -1)
-    picked = np.take_along_axis(x.reshape((*lead, -1)), positions, 2)
-    return picked.reshape((*lead, *sizes)), positions.reshape((*lead, *sizes))
-
-
-def _values(x: Any) -> Any:
-    if isinstance(x, np.ndarray):
-        return x
-    raise NotImplementedError(
-        "funcgrad.torch does not support the gradient of adaptive_max_pool where the output size does not "
-        "divide the "
-        "input size; use max_pool with a window and stride"
-    )
-
-
-_ADAPTIVE_MAX = {
-    1: op("SqueezeBackward1")(_adaptive_max),
-    2: op("AdaptiveMaxPool2DBackward0")(_adaptive_max),
-    3: op("AdaptiveMaxPool3DBackward0")(_adaptive_max),
-}
-
-
-def _adaptive_max_pool(ndim: int) -> Callable[..., Any]:
-    name = f"adaptive_max_pool{ndim}d"
-
-    def adaptive_max_pool(input: Operand, output_size: Any, return_indices: bool = False) -> Any:
-        x, is_batch = batched(input, ndim, name)
-        outs = apply(_ADAPTIVE_MAX[ndim], (x,), (output_sizes(output_size, x, ndim),))
-        outs = outs if is_batch else tuple([t.squeeze(0) for t in outs])
-        return outs if return_indices else outs[0]
-
-    adaptive_max_pool.__name__ = adaptive_max_pool.__qualname__ = name
-    adaptive_max_pool.__doc__ = (
-        f"Maxima over as many windows as the result is to have, over {ndim} dimensions."
-    )
-    return adaptive_max_pool
-
-
 def _lp_pool(ndim: int) -> Callable[..., Any]:
     pool = _avg_pool(ndim)
 
@@ -275,21 +216,4 @@ def _lp_pool(ndim: int) -> Callable[..., Any]:
 max_pool1d, max_pool2d, max_pool3d = (_max_pool(k) for k in (1, 2, 3))
 avg_pool1d, avg_pool2d, avg_pool3d = (_avg_pool(k) for k in (1, 2, 3))
 adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = (_adaptive_avg_pool(k) for k in (1, 2, 3))
-adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = (_adaptive_max_pool(k) for k in (1, 2, 3))
 lp_pool1d, lp_pool2d, lp_pool3d = (_lp_pool(k) for k in (1, 2, 3))
-
-
-def _with_indices(pool: Callable[..., Any]) -> Callable[..., Any]:
-    def max_pool_with_indices(input: Operand, *args: Any, **kwargs: Any) -> Any:
-        kwargs["return_indices"] = True
-        return pool(input, *args[:5], **kwargs)
-
-    name = f"{pool.__name__}_with_indices"
-    max_pool_with_indices.__name__ = max_pool_with_indices.__qualname__ = name
-    max_pool_with_indices.__doc__ = f"`{pool.__name__}`, and where the maxima stand."
-    return max_pool_with_indices
-
-
-max_pool1d_with_indices, max_pool2d_with_indices, max_pool3d_with_indices = (
-    _with_indices(pool) for pool in (max_pool1d, max_pool2d, max_pool3d)
-)

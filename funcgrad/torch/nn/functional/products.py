@@ -12,6 +12,7 @@ from funcgrad.torch.core.history import op
 from funcgrad.torch.core.tensor import wrap
 from funcgrad.torch.nn.operand import Operand
 from funcgrad.torch.operations.arithmetic import of_one_dtype
+from funcgrad.torch.operations.combining import combined
 from funcgrad.torch.operations.registry import FUNCTIONS
 
 __all__ = [
@@ -127,28 +128,32 @@ def embedding(
     tensor([[5.],
             [5.]])
     """
-    if scale_grad_by_freq or sparse:
+    rows = weight._value.shape[0]
+    index = input._value
+    _check_rows(index, rows, scale_grad_by_freq or sparse)
+    if padding_idx is not None:
+        if not -rows <= padding_idx < rows:
+            raise AssertionError("Padding_idx must be within num_embeddings")
+        padding_idx %= rows
+    if max_norm is not None:
+        _renormalise(weight, index, max_norm, norm_type)
+    return apply(_embedding, (weight, input), (padding_idx,))
+
+
+def _check_rows(index: Any, rows: int, is_special: bool) -> None:
+    if is_special:
         raise NotImplementedError(
             "funcgrad.torch does not support embeddings with scale_grad_by_freq or sparse gradients; leave "
             "both False"
         )
-    rows = weight._value.shape[0]
-    index = input._value
     if index.dtype.kind not in "iu":
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, "
             "Int; but got "
             f"torch.{_word(index.dtype)}Tensor instead (while checking arguments for embedding)"
         )
-    if padding_idx is not None:
-        if not -rows <= padding_idx < rows:
-            raise AssertionError("Padding_idx must be within num_embeddings")
-        padding_idx %= rows
     if isinstance(index, np.ndarray | np.generic) and index.size and (index.min() < 0 or index.max() >= rows):
         raise IndexError("index out of range in self")
-    if max_norm is not None:
-        _renormalise(weight, index, max_norm, norm_type)
-    return apply(_embedding, (weight, input), (padding_idx,))
 
 
 def _renormalise(weight: Operand, index: Any, max_norm: float, norm_type: float) -> None:
@@ -165,22 +170,65 @@ def embedding_bag(
     input: Operand,
     weight: Operand,
     offsets: Any = None,
-    *,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
     mode: str = "mean",
+    sparse: bool = False,
     per_sample_weights: Any = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
 ) -> Any:
-    """The sums, means or maxima of the embeddings in each row of `input`, which must be a matrix."""
-    if offsets is not None or len(input._value.shape) != 2:
+    """The sums, means or maxima of the embeddings of bags: rows of a matrix, or parts between offsets."""
+    if weight._value.dtype.kind in "iu" and input._value.dtype.kind == "f":
+        input, weight = weight, input  # the order of old PyTorch
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError("mode has to be one of sum, mean or max")
+    if per_sample_weights is not None and mode != "sum":
         raise NotImplementedError(
-            "funcgrad.torch does not support embedding_bag with offsets; pass a matrix with one bag in each "
-            "row"
+            f"embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for "
+            f"mode='sum' "
+            f"(got mode='{mode}'). Please open a feature request on GitHub."
         )
-    rows = embedding(input, weight)
-    if per_sample_weights is not None:
-        rows = rows * per_sample_weights.unsqueeze(-1)
-    if mode == "max":
-        return rows.amax(1)
-    return rows.sum(1) if mode == "sum" else rows.mean(1)
+    rank, count = len(input._value.shape), input._value.shape[0]
+    if rank == 2:
+        if offsets is not None:
+            raise ValueError(
+                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of "
+                "fixed length "
+                f"sequences. However, found offsets of type {type(offsets)}"
+            )
+        starts = np.arange(count) * input._value.shape[1]
+        input = input.reshape(-1)
+        per_sample_weights = None if per_sample_weights is None else per_sample_weights.reshape(-1)
+    elif rank != 1:
+        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {rank}")
+    elif offsets is None:
+        raise ValueError("offsets has to be a 1D Tensor but got None")
+    else:
+        starts = offsets._value[:-1] if include_last_offset else offsets._value
+    index = input._value
+    _check_rows(index, weight._value.shape[0], scale_grad_by_freq or sparse)
+    if max_norm is not None:
+        _renormalise(weight, index, max_norm, norm_type)
+    bags = np.searchsorted(starts, np.arange(index.size), "right") - 1
+    if padding_idx is not None:
+        counted = np.flatnonzero(index != padding_idx % weight._value.shape[0])
+        input, bags = input[wrap(counted)], bags[counted]
+        per_sample_weights = None if per_sample_weights is None else per_sample_weights[wrap(counted)]
+    inputs = (
+        (weight, input, bags) if per_sample_weights is None else (weight, input, bags, per_sample_weights)
+    )
+    return apply(_embedding_bag, inputs, (len(starts), {"max": "amax"}.get(mode, mode)))
+
+
+@op("EmbeddingBagBackward0", input_names=("weight", "indices"), visible=1)
+def _embedding_bag(weight: Any, index: Any, bags: Any, *rest: Any) -> Any:
+    *own, count, how = rest
+    rows = np.take(weight, index, axis=0)
+    rows = rows * own[0][:, None] if own else rows
+    where = np.broadcast_arrays(bags[:, None], np.arange(weight.shape[1]))
+    return combined(np.zeros((count, weight.shape[1]), weight.dtype), rows, tuple(where), how, False)
 
 
 def one_hot(tensor: Operand, num_classes: int = -1) -> Any:

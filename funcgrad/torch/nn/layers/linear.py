@@ -214,35 +214,85 @@ class Embedding(Module):
 
 
 class EmbeddingBag(Module):
-    """Sums, means or maxima of the vectors that the integers of each row name."""
+    """Sums, means or maxima of the vectors that integers name: those of each row, or of each part of a list.
+
+    >>> from funcgrad import torch
+    >>> torch.nn.EmbeddingBag(10, 3)(torch.tensor([1, 2, 4]), torch.tensor([0, 2])).shape
+    torch.Size([2, 3])
+    """
 
     def __init__(
-        self, num_embeddings: int, embedding_dim: int, mode: str = "mean", dtype: Any = None, **options: Any
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        mode: str = "mean",
+        sparse: bool = False,
+        _weight: Any = None,
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
+        device: Any = None,
+        dtype: Any = None,
     ) -> None:
         super().__init__()
-        if options:
-            raise NotImplementedError(
-                f"funcgrad.torch does not support EmbeddingBag with {', '.join(options)}; use Embedding and "
-                "reduce"
-            )
-        self.num_embeddings = num_embeddings
-        self.embedding_dim = embedding_dim
-        self.mode = mode
-        self.weight = empty_parameter(num_embeddings, embedding_dim, dtype=dtype)
-        self.reset_parameters()
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        self.max_norm, self.norm_type = max_norm, norm_type
+        self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
+        self.mode, self.include_last_offset = mode, include_last_offset
+        if padding_idx is not None:
+            if not -num_embeddings <= padding_idx < num_embeddings:
+                raise AssertionError("padding_idx must be within num_embeddings")
+            padding_idx %= num_embeddings
+        self.padding_idx = padding_idx
+        if _weight is None:
+            self.weight = empty_parameter(num_embeddings, embedding_dim, dtype=dtype)
+            self.reset_parameters()
+        else:
+            if tuple(_weight._value.shape) != (num_embeddings, embedding_dim):
+                raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
+            self.weight = Parameter(_weight)
+
+    @classmethod
+    def from_pretrained(
+        cls, embeddings: Tensor, freeze: bool = True, max_norm: float | None = None, **options: Any
+    ) -> EmbeddingBag:
+        """A layer with these vectors, which stay as they are unless ``freeze=False``."""
+        rows, width = embeddings._value.shape
+        layer = cls(rows, width, max_norm, _weight=embeddings, **options)
+        layer.weight.requires_grad = not freeze
+        return layer
 
     def reset_parameters(self) -> None:
         """Draw first values."""
         init.normal_(self.weight)
+        if self.padding_idx is not None:
+            self.weight.data[self.padding_idx] = 0
 
     def forward(self, input: Tensor, offsets: Any = None, per_sample_weights: Any = None) -> Any:
         """The reduced vectors."""
         return F.embedding_bag(
-            input, self.weight, offsets, mode=self.mode, per_sample_weights=per_sample_weights
+            input,
+            self.weight,
+            offsets,
+            self.max_norm,
+            self.norm_type,
+            self.scale_grad_by_freq,
+            self.mode,
+            self.sparse,
+            per_sample_weights,
+            self.include_last_offset,
+            self.padding_idx,
         )
 
     def extra_repr(self) -> str:
-        return f"{self.num_embeddings}, {self.embedding_dim}, mode={self.mode!r}"
+        shown = f"{self.num_embeddings}, {self.embedding_dim}"
+        for name, usual in (("max_norm", None), ("norm_type", 2), ("scale_grad_by_freq", False)):
+            if getattr(self, name) != usual:
+                shown += f", {name}={getattr(self, name)}"
+        shown += f", mode={self.mode!r}"
+        return shown if self.padding_idx is None else f"{shown}, padding_idx={self.padding_idx}"
 
 
 class Flatten(Module):

@@ -30,6 +30,8 @@ __all__ = [
     "Dropout2d",
     "Dropout3d",
     "FeatureAlphaDropout",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
     "LPPool1d",
     "LPPool2d",
     "LPPool3d",
@@ -270,6 +272,63 @@ class AdaptiveMaxPool3d(Adaptive):
     """Maxima over parts of volumes."""
 
     pool = "adaptive_max_pool3d"
+
+
+class FractionalMaxPool(Module):
+    """Maxima over windows at random distances."""
+
+    ndim: ClassVar[int]
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        output_size: Any = None,
+        output_ratio: Any = None,
+        return_indices: bool = False,
+        _random_samples: Any = None,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = (kernel_size,) * self.ndim if isinstance(kernel_size, int) else tuple(kernel_size)
+        self.return_indices = return_indices
+        self.register_buffer("_random_samples", _random_samples)
+        name = type(self).__name__
+        if output_size is None and output_ratio is None:
+            raise ValueError(f"{name} requires specifying either an output size, or a pooling ratio")
+        if output_size is not None and output_ratio is not None:
+            raise ValueError("only one of output_size and output_ratio may be specified")
+        self.output_size = (output_size,) * self.ndim if isinstance(output_size, int) else output_size
+        self.output_ratio = (output_ratio,) * self.ndim if isinstance(output_ratio, float) else output_ratio
+        if self.output_ratio is not None and not all(0 < r < 1 for r in self.output_ratio):
+            raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
+
+    def forward(self, input: Tensor) -> Any:
+        """The pooled input."""
+        pool = getattr(F, f"fractional_max_pool{self.ndim}d")
+        return pool(
+            input,
+            self.kernel_size,
+            self.output_size,
+            self.output_ratio,
+            self.return_indices,
+            self._random_samples,
+        )
+
+
+class FractionalMaxPool2d(FractionalMaxPool):
+    """Maxima over windows of images at random distances.
+
+    >>> from funcgrad import torch
+    >>> torch.nn.FractionalMaxPool2d(2, output_ratio=0.5)(torch.zeros(1, 3, 8, 8)).shape
+    torch.Size([1, 3, 4, 4])
+    """
+
+    ndim = 2
+
+
+class FractionalMaxPool3d(FractionalMaxPool):
+    """Maxima over windows of volumes at random distances."""
+
+    ndim = 3
 
 
 # -- dropout --------------------------------------------------------------------------------------------

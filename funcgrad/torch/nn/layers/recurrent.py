@@ -20,7 +20,7 @@ from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.utils.rnn import PackedSequence
 from funcgrad.torch.operations.registry import FUNCTIONS
 
-__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell"]
+__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "RNNCellBase"]
 
 
 @op("LstmCellBackward0")
@@ -76,6 +76,18 @@ def _joined(first: Any, second: Any) -> Any:
     return FUNCTIONS["cat"]([first, second])
 
 
+def _require_types(**given: tuple[type, Any]) -> None:
+    for name, (wanted, value) in given.items():
+        if not isinstance(value, wanted):
+            raise TypeError(f"{name} should be of type {wanted.__name__}, got: {type(value).__name__}")
+
+
+def _require_positive(**given: int) -> None:
+    for name, value in given.items():
+        if value <= 0:
+            raise ValueError(f"{name} must be greater than zero")
+
+
 class RNNBase(Module):
     """What `RNN`, `LSTM` and `GRU` share: parameters by layer and direction, and the walk along sequences."""
 
@@ -96,6 +108,8 @@ class RNNBase(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        _require_types(input_size=(int, input_size), hidden_size=(int, hidden_size))
+        _require_types(bias=(bool, bias), batch_first=(bool, batch_first))
         if proj_size < 0 or proj_size >= hidden_size > 0:
             raise ValueError("proj_size has to be a positive integer, smaller than hidden_size, or zero")
         if proj_size and mode != "LSTM":
@@ -114,10 +128,7 @@ class RNNBase(Module):
                 UserWarning,
                 stacklevel=3,
             )
-        if hidden_size <= 0:
-            raise ValueError("hidden_size must be greater than zero")
-        if num_layers <= 0:
-            raise ValueError("num_layers must be greater than zero")
+        _require_positive(input_size=input_size, hidden_size=hidden_size, num_layers=num_layers)
         self.mode = mode
         self.input_size = input_size
         self.hidden_size = hidden_size
@@ -174,6 +185,12 @@ class RNNBase(Module):
         if ndim not in (2, 3):
             raise ValueError(f"{type(self).__name__}: Expected input to be 2D or 3D, got {ndim}D instead")
         is_batch = ndim == 3
+        wanted = self.weight_ih_l0.dtype
+        if input.dtype != wanted:
+            raise ValueError(
+                f"RNN input dtype ({input.dtype}) does not match weight dtype ({wanted}). Convert input: "
+                f"input.to({wanted}), or convert model: model.to({input.dtype})"
+            )
         x = input if is_batch else input.unsqueeze(1)
         if is_batch and self.batch_first:
             x = x.transpose(0, 1)
@@ -262,6 +279,7 @@ class RNNBase(Module):
     def extra_repr(self) -> str:
         shown = f"{self.input_size}, {self.hidden_size}"
         for name, default in (
+            ("proj_size", 0),
             ("num_layers", 1),
             ("bias", True),
             ("batch_first", False),
@@ -318,7 +336,7 @@ class GRU(RNNBase):
         super().__init__("GRU", *args, **kwargs)
 
 
-class Cell(Module):
+class RNNCellBase(Module):
     """One step of a recurrent layer."""
 
     gates: ClassVar[int]
@@ -349,18 +367,39 @@ class Cell(Module):
             state: tuple[Any, ...] = (zeros, zeros) if self.mode == "LSTM" else (zeros,)
         else:
             state = tuple(hx) if self.mode == "LSTM" else (hx,)
+            for k, t in enumerate(state):
+                if (ndim := len(t._value.shape)) not in (1, 2):
+                    word = f"hx[{k}]" if self.mode == "LSTM" else "hidden"
+                    name = type(self).__name__
+                    raise ValueError(f"{name}: Expected {word} to be 1D or 2D, got {ndim}D instead")
             state = state if is_batch else tuple([t.unsqueeze(0) for t in state])
+        self._check(x, state)
         found = stepped(
             self.mode, F.linear(x, self.weight_ih, self.bias_ih), state, self.weight_hh, self.bias_hh
         )
         found = found if is_batch else tuple([t.squeeze(0) for t in found])
         return found if self.mode == "LSTM" else found[0]
 
+    def _check(self, x: Any, state: tuple[Any, ...]) -> None:
+        rows, width = x._value.shape
+        if width != self.input_size:
+            raise RuntimeError(f"input has inconsistent input_size: got {width} expected {self.input_size}")
+        for k, t in enumerate(state):
+            if t._value.shape[1] != self.hidden_size:
+                raise RuntimeError(
+                    f"hidden{k} has inconsistent hidden_size: got {t._value.shape[1]}, expected "
+                    f"{self.hidden_size}"
+                )
+            if t._value.shape[0] != rows:
+                raise RuntimeError(
+                    f"Input batch size {rows} doesn't match hidden{k} batch size {t._value.shape[0]}"
+                )
+
     def extra_repr(self) -> str:
         return f"{self.input_size}, {self.hidden_size}" + ("" if self.bias else f", bias={self.bias}")
 
 
-class RNNCell(Cell):
+class RNNCell(RNNCellBase):
     """One step of `RNN`."""
 
     gates = 1
@@ -377,14 +416,14 @@ class RNNCell(Cell):
         return shown if self.nonlinearity == "tanh" else f"{shown}, nonlinearity={self.nonlinearity}"
 
 
-class LSTMCell(Cell):
+class LSTMCell(RNNCellBase):
     """One step of `LSTM`."""
 
     gates = 4
     mode = "LSTM"
 
 
-class GRUCell(Cell):
+class GRUCell(RNNCellBase):
     """One step of `GRU`."""
 
     gates = 3

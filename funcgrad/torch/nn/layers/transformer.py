@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -31,14 +30,6 @@ __all__ = [
 
 class NonDynamicallyQuantizableLinear(Linear):
     """A `Linear` under the name by which PyTorch prints it here."""
-
-
-def added_mask(mask: Operand, dtype: np.dtype[Any]) -> Any:
-    """A mask as numbers to add: minus infinity where a boolean one holds, which leaves out."""
-    value = mask._value
-    if value.dtype.kind == "b":
-        return wrap(np.where(value, dtype.type(-np.inf), dtype.type(0)))
-    return mask
 
 
 class MultiheadAttention(Module):
@@ -72,11 +63,6 @@ class MultiheadAttention(Module):
             )
         if embed_dim % num_heads:
             raise AssertionError("embed_dim must be divisible by num_heads")
-        if add_bias_kv or add_zero_attn:
-            raise NotImplementedError(
-                "funcgrad.torch does not support attention with add_bias_kv or add_zero_attn; "
-                "append to keys and values"
-            )
         self.embed_dim, self.num_heads, self.dropout = embed_dim, num_heads, dropout
         self.kdim = embed_dim if kdim is None else kdim
         self.vdim = embed_dim if vdim is None else vdim
@@ -93,7 +79,9 @@ class MultiheadAttention(Module):
             self.register_parameter("in_proj_weight", None)
         self.register_parameter("in_proj_bias", empty_parameter(3 * embed_dim, dtype=dtype) if bias else None)
         self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias, dtype=dtype)
-        self.bias_k = self.bias_v = None
+        for name in ("bias_k", "bias_v"):
+            one = empty_parameter(1, 1, embed_dim, dtype=dtype) if add_bias_kv else None
+            self.register_parameter(name, one)
         self.add_zero_attn = add_zero_attn
         self._reset_parameters()
 
@@ -104,16 +92,9 @@ class MultiheadAttention(Module):
         if self.in_proj_bias is not None:
             init.constant_(self.in_proj_bias, 0.0)
             init.constant_(self.out_proj.bias, 0.0)  # type: ignore[arg-type]
-
-    def _projections(self) -> list[tuple[Any, Any]]:
-        """Weight and bias of queries, keys and values."""
-        n = self.embed_dim
-        if self._qkv_same_embed_dim:
-            weights: Any = self.in_proj_weight.chunk(3)
-        else:
-            weights = (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)
-        bias: Any = self.in_proj_bias
-        return [(w, None if bias is None else bias[k * n : (k + 1) * n]) for k, w in enumerate(weights)]
+        for extra in (self.bias_k, self.bias_v):
+            if extra is not None:
+                init.xavier_normal_(extra)
 
     def forward(
         self,
@@ -127,49 +108,35 @@ class MultiheadAttention(Module):
         is_causal: bool = False,
     ) -> Any:
         """The attended values and, unless ``need_weights=False``, the weights."""
-        if is_causal and attn_mask is None:
-            raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
-        is_batch = len(query._value.shape) == 3
-        inputs = [query, key, value] if is_batch else [t.unsqueeze(1) for t in (query, key, value)]
-        if is_batch and self.batch_first:
-            inputs = [t.transpose(0, 1) for t in inputs]
-        heads = [
-            self._heads(F.linear(t, w, b)) for t, (w, b) in zip(inputs, self._projections(), strict=True)
-        ]
-        mask = self._mask(attn_mask, key_padding_mask, heads[0], is_batch)
-        share = self.dropout if self.training else 0.0
-        if need_weights:
-            scores = heads[0] / math.sqrt(self.head_dim) @ heads[1].transpose(-2, -1)
-            weights = F.softmax(scores if mask is None else scores + mask, -1)
-            weights = F.dropout(weights, share) if share else weights
-            out = weights @ heads[2]
-        else:
-            weights = None
-            q, k, v = heads
-            out = F.scaled_dot_product_attention(q, k, v, mask, share)
-        out = self.out_proj(out.permute(2, 0, 1, 3).flatten(2))
-        if weights is not None and average_attn_weights:
-            weights = weights.mean(1)
-        if not is_batch:
-            return out.squeeze(1), None if weights is None else weights.squeeze(0)
-        return out.transpose(0, 1) if self.batch_first else out, weights
-
-    def _heads(self, x: Operand) -> Any:
-        """``[steps, batch, features]`` as ``[batch, heads, steps, depth]``."""
-        steps, batch, _ = x._value.shape
-        return x.reshape(steps, batch, self.num_heads, self.head_dim).permute(1, 2, 0, 3)
-
-    def _mask(self, mask: Any, padding: Any, query: Operand, is_batch: bool) -> Any:
-        dtype = query._value.dtype
-        if mask is not None:
-            mask = added_mask(mask, dtype)
-            if len(mask._value.shape) == 3:
-                mask = mask.reshape(-1, self.num_heads, *mask._value.shape[1:])
-        if padding is not None:
-            padding = added_mask(padding if is_batch else padding.unsqueeze(0), dtype)
-            padding = padding.reshape(padding._value.shape[0], 1, 1, -1)
-            mask = padding if mask is None else mask + padding
-        return mask
+        is_turned = self.batch_first and len(query._value.shape) == 3
+        if is_turned:
+            query, key, value = [t.transpose(0, 1) for t in (query, key, value)]
+        out, weights = F.multi_head_attention_forward(
+            query,
+            key,
+            value,
+            self.embed_dim,
+            self.num_heads,
+            self.in_proj_weight,
+            self.in_proj_bias,
+            self.bias_k,
+            self.bias_v,
+            self.add_zero_attn,
+            self.dropout,
+            self.out_proj.weight,
+            self.out_proj.bias,
+            self.training,
+            key_padding_mask,
+            need_weights,
+            attn_mask,
+            not self._qkv_same_embed_dim,
+            self.q_proj_weight,
+            self.k_proj_weight,
+            self.v_proj_weight,
+            average_attn_weights=average_attn_weights,
+            is_causal=is_causal,
+        )
+        return out.transpose(0, 1) if is_turned else out, weights
 
 
 _ACTIVATIONS: dict[str, Callable[..., Any]] = {"relu": F.relu, "gelu": F.gelu}
