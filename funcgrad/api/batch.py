@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from funcgrad import tree
 from funcgrad.api.arguments import here, leaf_aval
-from funcgrad.api.calls import run, trace
+from funcgrad.api.calls import name_of, run, trace
 from funcgrad.api.python.seen import seen
 from funcgrad.api.transformed import TransformedFunction, transform
-from funcgrad.errors import ArgnumsError, ShapeError, TreeError
+from funcgrad.api.written_arguments import Changes, give_back
+from funcgrad.errors import ArgnumsError, ShapeError, TracerAssignmentError, TreeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
 from funcgrad.ops.structure import move_axis
@@ -89,16 +90,20 @@ def vmap(
             )
         mapping = Mapping(in_axes, args, kwargs, axis_size)
         structure: list[Any] = []
+        changes = Changes()
 
         def call(tracers: list[Tracer]) -> Any:
             inner_args, inner_kwargs = mapping.with_examples(tracers)
+            changes.watch([*tracers, *mapping.shared])
             return seen(fun)(*inner_args, **inner_kwargs)
 
         def collect(result: Any) -> list[Any]:
             outs, out_tree = tree.flatten(result)
             structure.append(out_tree)
-            return outs
+            mapping.refuse_written(name, changes.written)
+            return [*outs, *changes.left(name)]
 
+        name = name_of(fun)
         batches = mapping.batches()
         traced = trace(fun, call, batches, "vmap", collect, with_values=False, avals=mapping.example_avals())
         n_extra = len(traced.operands) - len(batches)
@@ -110,6 +115,9 @@ def vmap(
 
         program, mapped = traced.transformed(("vmap", size), build)
         outs = run(program, [*batches, *traced.operands[len(batches) :], *traced.evaluated])
+        n_outputs = len(outs) - len(changes.written)
+        mapping.give_back(name, changes.written, outs[n_outputs:])
+        outs, mapped = outs[:n_outputs], mapped[:n_outputs]
         targets = tree.flatten_prefix(out_axes, structure[0], "out_axes")
         refuse_unmapped(targets, mapped)
         placed = [with_axis_at(x, axis, k) for k, (x, axis) in enumerate(zip(outs, targets, strict=True))]
@@ -121,7 +129,7 @@ def vmap(
 class Mapping:
     """Which leaves of a call are mapped, over which axis, and the common size of those axes."""
 
-    __slots__ = ("_avals", "_axes", "_leaves", "_treedef", "size")
+    __slots__ = ("_avals", "_axes", "_leaves", "_treedef", "shared", "size")
 
     def __init__(
         self, in_axes: Any, args: tuple[Any, ...], kwargs: dict[str, Any], axis_size: int | None
@@ -161,6 +169,8 @@ class Mapping:
                 remedy="Give axis_size, or an axis for at least one argument.",
             )
         (self.size,) = sizes
+        self.shared: list[Tracer] = []
+        """What stands for the arrays that are not mapped."""
 
     def batches(self) -> list[Any]:
         """The mapped leaves, with their mapped axis first."""
@@ -185,16 +195,40 @@ class Mapping:
         """
         fresh = iter(examples)
         leaves = [
-            next(fresh)
-            if axis is not None
-            else captured(x, active_recorder())
-            if isinstance(x, np.ndarray)
-            else x
+            next(fresh) if axis is not None else self._not_mapped(x)
             for x, axis in zip(self._leaves, self._axes, strict=True)
         ]
         args_tree, named_tree = self._treedef
         count = args_tree.num_leaves
         return tree.unflatten(args_tree, leaves[:count]), tree.unflatten(named_tree, leaves[count:])
+
+    def _not_mapped(self, x: Any) -> Any:
+        if not isinstance(x, np.ndarray):
+            return x
+        traced = captured(x, active_recorder())
+        if type(traced) is Tracer:
+            self.shared.append(traced)
+        return traced
+
+    def refuse_written(self, name: str, written: Sequence[int]) -> None:
+        """Raise where an array is written that is not mapped: every example would find it as it was."""
+        if any(k >= self._n_mapped for k in written):
+            raise TracerAssignmentError(
+                f"{name} writes into an argument that vmap does not map: each example would see its own",
+                source=here(),
+                remedy="Write into a copy made inside of the function, or map the argument by in_axes.",
+            )
+
+    @property
+    def _n_mapped(self) -> int:
+        return sum(axis is not None for axis in self._axes)
+
+    def give_back(self, name: str, written: Sequence[int], values: Sequence[Any]) -> None:
+        """Write what the examples have left in their arguments into the caller's arrays."""
+        mapped = [k for k, axis in enumerate(self._axes) if axis is not None]
+        numbers = [mapped[k] for k in written]
+        placed = [with_axis_at(x, self._axes[k], k) for x, k in zip(values, numbers, strict=True)]
+        give_back(name, self._leaves, numbers, placed)
 
 
 def as_array(leaf: Any) -> Any:

@@ -7,16 +7,20 @@ brought up to date before every call. Names that are bound anew were read once, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from funcgrad.api.python.kept import Kept
 from funcgrad.ir.program import Equation, Program, Var
 from funcgrad.ops.structure import Permute
 from funcgrad.tracing.recorder import writeable_memory
 
-__all__ = ["Copies", "reading_in_place"]
+__all__ = ["Copies", "equal_programs", "reading_in_place", "reading_what_was_copied"]
+
+Copied = Mapping[int, tuple[Any, Any]]
+"""Copies of arrays by identity, and what they are copies of."""
 
 
 class Copies:
@@ -70,6 +74,28 @@ def reading_in_place(program: Program) -> tuple[Program, Copies]:
     equations: Sequence[Equation] = (*views, *program.equations)
     made = Program(program.inputs, tuple(captured), tuple(equations), program.outputs, program.name)
     return made, copies
+
+
+def reading_what_was_copied(program: Program, copied: Copied, kept: Kept) -> Program:
+    """The Program that reads arrays themselves which were copied lest they be overwritten, and were not."""
+    overwritten = {
+        id(x)
+        for copy, x in copied.values()
+        if kept.is_written(x) or copy.tobytes() != np.ascontiguousarray(x).tobytes()
+    }
+    captured = []
+    for v, x in program.captured:
+        original = copied[id(x)][1] if id(x) in copied else x
+        captured.append((v, x if id(original) in overwritten else original))
+    return Program(program.inputs, tuple(captured), program.equations, program.outputs, program.name)
+
+
+def equal_programs(one: Program, other: Program) -> bool:
+    """Whether two recordings of a function are the same, and read the same arrays or equal ones."""
+    pairs = zip(one.captured, other.captured, strict=False)
+    return str(one) == str(other) and all(
+        x is y or (isinstance(x, np.ndarray) and x.tobytes() == y.tobytes()) for (_, x), (_, y) in pairs
+    )
 
 
 def is_plain(x: Any) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.api.arguments import here
 from funcgrad.api.calls import Traced
+from funcgrad.api.python.kept import keeping, note_called
 from funcgrad.api.python.recording import OuterWrite, traced_and_restored
 from funcgrad.api.python.seen import seen
 from funcgrad.errors import DtypeError, FuncgradError, ShapeError, TreeError
@@ -85,13 +86,36 @@ def recorded(
         structure.append(out_tree)
         return [as_operand(x, what, "a result") for x in leaves]
 
-    found, roots = traced_and_restored(function, call, avals, collect, what)
+    def record() -> tuple[Traced, list[Tracer]]:
+        structure.clear()
+        return traced_and_restored(function, call, avals, collect, what)
+
+    with keeping() as kept:
+        note_called(function)
+        found, roots = record()
+        if what != "cond":
+            kept.refuse_baked(spoken_name(function, role), found, lambda: record()[0], equal_records)
     known = {id(place) for place in places}
     unknown = [x for x in roots if id(x) not in known]
     if unknown:
         raise OuterWrite(unknown)
     out_avals = tuple([found.recorder.avals[i] for i in found.outputs])
     return Recorded(spoken_name(function, role), found, structure[0], out_avals)
+
+
+def equal_records(one: Traced, other: Traced) -> bool:
+    """Whether two recordings of a function are the same, and use the same values from outside."""
+    if one.recorder.fingerprint(one.outputs) != other.recorder.fingerprint(other.outputs):
+        return False
+    given = zip(one.operands, other.operands, strict=True)
+    return all(x is y or equal_values(x, y) for x, y in given)
+
+
+def equal_values(x: Any, y: Any) -> bool:
+    """Whether two values from outside are the same, bit for bit."""
+    if type(x) is Tracer or type(y) is Tracer:
+        return type(x) is type(y) and (x._recorder, x._index) == (y._recorder, y._index)
+    return bool(np.asarray(x).tobytes() == np.asarray(y).tobytes())
 
 
 def spoken_name(function: Function, role: str) -> str:

@@ -11,19 +11,20 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.api.arguments import here
 from funcgrad.api.calls import trace
-from funcgrad.api.closed_over import Copies, reading_in_place
+from funcgrad.api.closed_over import Copies, equal_programs, reading_in_place, reading_what_was_copied
 from funcgrad.api.inspect import name_inputs
 from funcgrad.api.njit.kinds import fixed, is_vectorized, never_fixed, njit_behind
 from funcgrad.api.njit.refusals import call_to_raise, not_traced
-from funcgrad.api.njit.writes import Changes, give_back
 from funcgrad.api.python.functions import recordable
 from funcgrad.api.python.guards import Guards, guarding, require
 from funcgrad.api.python.hooks import UNROLLED_OPERATIONS, Hooks
+from funcgrad.api.python.kept import keeping, note_called
 from funcgrad.api.recent import Recent
 from funcgrad.api.refs import Ref
 from funcgrad.api.stages import Lowered
 from funcgrad.api.static_arguments import static_arguments
 from funcgrad.api.transformed import TransformedFunction, function_expected
+from funcgrad.api.written_arguments import Changes, give_back
 from funcgrad.compile.runtime.tiering import register
 from funcgrad.errors import StaticArgumentError
 from funcgrad.ir.avals import Aval, aval_of
@@ -286,7 +287,9 @@ class JittedFunction(TransformedFunction[P, R]):
             return self._fun(*args, **kwargs)
         if found.written:
             n_last = len(outs) - found.guarded
-            give_back(self._njit, leaves, found.written, outs[n_last - len(found.written) : n_last])
+            values = outs[n_last - len(found.written) : n_last]
+            closed_over = [x for _, x in found.program.captured]
+            give_back(self._name, leaves, found.written, values, closed_over)
         return found.result(outs)
 
     def _remember(self, found: Specialization, treedef: Any, n_args: int) -> None:
@@ -373,7 +376,7 @@ class JittedFunction(TransformedFunction[P, R]):
             given = [positions.get(n, x) for n, x in enumerate(given)]
             named = {**named, **{k: v for k, v in positions.items() if isinstance(k, str)}}
             guards.root = active_recorder()
-            changes.watch(tracers, None if self._njit is not None else tuple(refs))
+            changes.watch(tracers)
             return function(*given, **named)
 
         function = self._rewritten()
@@ -389,11 +392,13 @@ class JittedFunction(TransformedFunction[P, R]):
             structure.clear()
             with guarding() as guards:
                 traced = trace(self._fun, call, avals, "jit", collect, with_values=False, avals=avals)
-            return simplify_program(traced.recorder.program(range(len(avals)), traced.outputs))
+            program = simplify_program(traced.recorder.program(range(len(avals)), traced.outputs))
+            return reading_what_was_copied(program, traced.recorder.copied or {}, kept)
 
-        program = recorded()
-        if self.hooks is not None:
-            self.hooks.kept.refuse_baked(self._name, program, recorded)
+        with keeping() as kept:
+            note_called(self._fun)
+            program = recorded()
+            kept.refuse_baked(self._name, program, recorded, equal_programs)
         program, copies = reading_in_place(program)
         numbers = {n for n in positions if isinstance(n, int)}
         others = {k: v for k, v in kwargs.items() if k not in positions}
@@ -409,7 +414,6 @@ class JittedFunction(TransformedFunction[P, R]):
             return self._fun
         unroll = self._options.get("unroll", UNROLLED_OPERATIONS)
         hooks = Hooks(unroll, self._fun)
-        hooks.kept.note(self._fun)
         found: Function = recordable(self._fun, hooks)
         self.hooks = hooks
         return found

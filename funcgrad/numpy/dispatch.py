@@ -100,7 +100,7 @@ def array_ufunc(self: Tracer, ufunc: Any, method: str, *inputs: Any, **kwargs: A
             return ours(self)
     if any(type(x) is np.ndarray and x.dtype.hasobject for x in inputs):
         inputs = tuple([asoperand(x) for x in inputs])
-    if self._recorder.keeps_arrays:
+    if self._recorder.copied is not None:
         inputs = tuple([combined(x, self._recorder) for x in inputs])
     if method == "__call__":
         ours = FUNCTIONS.get(ufunc) or deferred(ufunc)
@@ -204,7 +204,7 @@ def array_function(self: Tracer, function: Any, types: Any, args: Any, kwargs: A
     if ours is None:
         module = getattr(function, "__module__", "numpy") or "numpy"
         raise unsupported(f"{module}.{function.__name__}".replace("numpy.", "np.", 1))
-    if self._recorder.keeps_arrays and function in COMBINING:
+    if self._recorder.copied is not None and function in COMBINING:
         args = [combined(x, self._recorder) for x in args]
     return ours(*args, **kwargs)
 

@@ -34,7 +34,7 @@ def defers_to(other: Any) -> bool:
 def as_captured(self: Tracer, other: Any) -> Any:
     """An array of NumPy's as it is; as a tracer where compiled code is to read it anew at every call."""
     recorder = self._recorder
-    return captured(other, recorder) if recorder.keeps_arrays and type(other) is np.ndarray else other
+    return captured(other, recorder) if recorder.copied is not None and type(other) is np.ndarray else other
 
 
 def answered_for_sparse(name: str, self: Tracer, other: Any) -> Any:

@@ -64,9 +64,9 @@ class Recorder:
         "avals",
         "block",
         "closed",
+        "copied",
         "deferred",
         "derivatives",
-        "keeps_arrays",
         "lasting",
         "level",
         "location",
@@ -114,8 +114,11 @@ class Recorder:
         """The last refusal to give a value, which C code may have replaced by an error of its own."""
         self.deferred = False
         """Whether that refusal is to be raised when the function returns, as it could not be before."""
-        self.keeps_arrays: bool = transform == "jit" or (outer is not None and outer.keeps_arrays)
-        """Whether small arrays are captured as they are, too: compiled code reads them at every call."""
+        self.copied: dict[int, tuple[Any, Any]] | None = None if outer is None else outer.copied
+        """Where arrays are captured as they are, since compiled code reads them at every call: the copies of
+        those that may be overwritten meanwhile, by identity, and what they are copies of. Otherwise None."""
+        if self.copied is None and transform == "jit":
+            self.copied = {}
         self.varying: dict[int, bool] = {}
         """What `funcgrad.tracing.constants` has found out: whether a derivative flows through an index."""
         self.block = False
@@ -226,11 +229,15 @@ class Recorder:
         aval = aval_of(x)
         given = x
         if isinstance(x, np.ndarray):
-            x = x if self.keeps_arrays else plain_array(x)
-            small = x.nbytes <= COPY_BELOW and not self.keeps_arrays
+            copied = self.copied
+            x = x if copied is not None else plain_array(x)
+            small = x.nbytes <= COPY_BELOW and copied is None
             if writeable_memory(x) and (small or may_be_overwritten(x, _getframe(1), "trace")):
                 # A copy, and no key: the next use may find other numbers in the same buffer.
-                return self._operand(aval, x.copy(), False)
+                copy = x.copy()
+                if copied is not None:
+                    copied[id(copy)] = copy, x
+                return self._operand(aval, copy, False)
         index = self._captured[key] = self._operand(aval, x, False)
         if x is not given:
             # The key is the identity of what was given, which must not become another array's meanwhile.

@@ -19,7 +19,7 @@ import numpy as np
 
 from funcgrad.api.python.recording import current_block, refuse_change
 
-__all__ = ["CHANGING", "advanced", "check_augmented", "check_call", "gone_through"]
+__all__ = ["CHANGING", "CHANGING_ARRAYS", "advanced", "check_augmented", "check_call", "gone_through"]
 
 CONTAINERS = (
     *(list, dict, set, bytearray, array.array, collections.deque),
@@ -33,7 +33,7 @@ CHANGING = frozenset(
         *("frombytes", "fromlist", "byteswap", "__setitem__", "__delitem__", "__iadd__"),
     }
 )
-_CHANGING_ARRAYS = frozenset(
+CHANGING_ARRAYS = frozenset(
     {
         "fill",
         "sort",
@@ -77,7 +77,7 @@ def check_call(function: Any) -> Any:
             refuse_change(owner, f"a Random from outside, which {name}() changes, is used")
         return None
     if isinstance(owner, np.ndarray):
-        if name in _CHANGING_ARRAYS:
+        if name in CHANGING_ARRAYS:
             refuse_change(owner, f"an array that is not traced is changed ({name})")
         return None
     if isinstance(owner, ModuleType):

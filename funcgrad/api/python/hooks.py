@@ -17,14 +17,15 @@ from funcgrad.api.python import builtin_functions, items
 from funcgrad.api.python.appending import check_append
 from funcgrad.api.python.branches import condition, recorded_branch, recorded_choice
 from funcgrad.api.python.cells import State, is_undecided, listed
-from funcgrad.api.python.changing import CHANGING, check_augmented, check_call, gone_through
+from funcgrad.api.python.changing import CHANGING, CHANGING_ARRAYS, check_augmented, check_call, gone_through
 from funcgrad.api.python.classes import constructed
 from funcgrad.api.python.functions import recordable, use_by_default
 from funcgrad.api.python.guards import require
 from funcgrad.api.python.identity import check_unchosen
+from funcgrad.api.python.kept import note_array, note_attributes, note_called, note_cell, note_elements
 from funcgrad.api.python.known import known_loop
 from funcgrad.api.python.loops import INDEX, FirstTripDiffers, Items, Loop, repeated
-from funcgrad.api.python.outside import KeptState, check_names_changed_by
+from funcgrad.api.python.outside import check_names_changed_by
 from funcgrad.api.python.recording import Place, current_block, note_made, refuse_change
 from funcgrad.api.python.seen import CLASSES
 from funcgrad.api.python.state import GENERATORS, INSTEAD, check_draw, note_generator
@@ -50,7 +51,6 @@ class Hooks:
         self.unroll = unroll
         self._root = (getattr(root, "__module__", None) or "").partition(".")[0] if root is not None else ""
         self.notes: dict[tuple[str, int], str] = {}
-        self.kept = KeptState()
 
     def note(self, block: Block, line: int, text: str) -> None:
         """Remember what has become of a statement."""
@@ -80,10 +80,9 @@ class Hooks:
     def function(self, function: Any) -> Any:
         """What is called instead of `function`."""
         kind = type(function)
+        note_called(function)
         if current_block() is not None:
             check_names_changed_by(function)
-        else:
-            self.kept.note(function)
         found = self._of_library(function, kind)
         if found is not None:
             return found
@@ -125,6 +124,10 @@ class Hooks:
             found = builtin_functions.BUILTINS.get(function) or MATHEMATICS.get(function)
         if found is None and isinstance(owner, list | dict) and function.__name__ in CHANGING:
             check_unchosen(owner)
+        if isinstance(owner, np.ndarray) and function.__name__ in CHANGING_ARRAYS:
+            note_array(owner, ... if function.__name__ == "fill" else 0)
+        elif found is None and function.__name__ in CHANGING:
+            note_elements(owner)
         if found is None and type(owner) is list and function.__name__ == "append":
             check_append(owner)
         elif found is None and current_block() is not None:
@@ -321,7 +324,7 @@ class Hooks:
             for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
                 if name in names:
                     note_made(cell)
-                    self.kept.made(cell)
+                    note_cell(cell)
             return function
 
         return noted
@@ -346,6 +349,7 @@ class Hooks:
         """``x[index] = value``"""
         if isinstance(x, list | dict):
             check_unchosen(x)
+            note_elements(x)
         if current_block() is not None:
             if isinstance(x, list | dict) and is_undecided(index):
                 refuse_change(x, f"an element of a {type(x).__name__} is set at a traced index")
@@ -355,6 +359,7 @@ class Hooks:
                 refuse_change(x, "an element of an array that is not traced is set")
             elif type(x) is not Tracer and not INSIDE.is_open(x):
                 refuse_change(x, f"an element of a {type(x).__name__} is set")
+        note_array(x, index)
         x[index] = value
 
     def _check_element(self, x: Any, index: Any) -> None:
@@ -368,6 +373,7 @@ class Hooks:
     def delete(self, x: Any, index: Any) -> None:
         """``del x[index]``"""
         check_unchosen(x)
+        note_elements(x)
         refuse_change(x, f"an element of a {type(x).__name__} is deleted")
         del x[index]
 
@@ -375,24 +381,27 @@ class Hooks:
         """What ``x += value`` and its kin bind the name to."""
         if isinstance(x, list | dict):
             check_unchosen(x)
+        note_elements(x)
         check_augmented(x)
         if current_block() is not None and isinstance(x, np.ndarray) and not INSIDE.becomes_traced(x):
             refuse_change(x, "an array that is not traced is changed in place")
+        note_array(x, 0)
         return getattr(operator, operation)(x, value)
 
     def set_attribute(self, value: Any, x: Any, name: str) -> None:
         """``x.name = value``"""
+        note_attributes(x)
         if current_block() is not None and type(x) is not Tracer:
             Place("attribute", x, name).check()
         setattr(x, name, value)
 
     def augment_attribute(self, operation: str, x: Any, name: str, value: Any) -> None:
         """``x.name += value`` and its kin"""
-        self.set_attribute(getattr(operator, operation)(getattr(x, name), value), x, name)
+        self.set_attribute(self.augmented(operation, getattr(x, name), value), x, name)
 
     def augment(self, name: str, x: Any, index: Any, value: Any) -> None:
         """``x[index] += value`` and its kin"""
-        self.store(getattr(operator, name)(self.item(x, index), value), x, index)
+        self.store(self.augmented(name, self.item(x, index), value), x, index)
 
 
 use_by_default(Hooks())

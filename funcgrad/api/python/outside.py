@@ -7,17 +7,21 @@ recorded every function that it calls is asked for such names, so that each is c
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dis import get_instructions
 from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
 from funcgrad.api.python.recording import OuterWrite, Place, current_block
-from funcgrad.errors import TracedBranchError
-from funcgrad.ir.program import Program
-from funcgrad.tracing.tracer import Tracer
 
-__all__ = ["CellPlace", "KeptState", "check_names_changed_by", "names_of_cells"]
+__all__ = [
+    "CellPlace",
+    "GlobalPlace",
+    "check_names_changed_by",
+    "function_behind",
+    "names_of_cells",
+    "places_changed_by",
+]
 
 
 class CellPlace(Place):
@@ -140,64 +144,6 @@ def check_names_changed_by(function: Any) -> None:
     new = [x for x in places if x.name not in block.known and not block.made_here(x.shared)]
     if new:
         raise OuterWrite((), new)
-
-
-class KeptState:
-    """What a compiled function keeps from call to call in names outside of itself.
-
-    A compiled function runs no Python, so such a name stays as recording has left it. That is right for
-    counters of recordings and for names that each call sets anew. Where the next recording would be another
-    the name is a part of the result, and is refused.
-    """
-
-    def __init__(self) -> None:
-        self._places: dict[str, tuple[CellPlace | GlobalPlace, Any]] = {}
-        self._made: dict[int, CellType] = {}
-
-    def made(self, cell: CellType) -> None:
-        """Say that the function makes this cell itself."""
-        self._made[id(cell)] = cell
-
-    def note(self, function: Any) -> None:
-        """Remember what the names stand for that `function` is about to change."""
-        for place in places_changed_by(function):
-            if place.name not in self._places and id(place.shared) not in self._made:
-                self._places[place.name] = place, value_at(place)
-
-    def refuse_baked(self, name: str, program: Program, again: Callable[[], Program]) -> None:
-        """Raise if what recording has left in a name would make another Program of the same function."""
-        found = [(place, value_at(place)) for place, before in self._places.values() if moved(before, place)]
-        if not found:
-            return
-        try:
-            differs = str(again()) != str(program)
-        finally:
-            for place, value in found:
-                place.cell_contents = value
-        if differs:
-            raise TracedBranchError(
-                f"{name} changes `{found[0][0].spelled}`, which is none of its own names, and a later call "
-                "depends on it: compiled, it would stay what it was",
-                remedy="Take the value as an argument and return it, "
-                "or set it anew when the function starts.",
-            )
-
-
-NOTHING = object()
-
-
-def value_at(place: Place) -> Any:
-    """What is there, or NOTHING."""
-    try:
-        return place.cell_contents
-    except ValueError:
-        return NOTHING
-
-
-def moved(before: Any, place: Place) -> bool:
-    """Whether something plain stands there that did not before; a traced value says so itself when used."""
-    now = value_at(place)
-    return now is not before and now is not NOTHING and not isinstance(now, Tracer)
 
 
 def function_behind(function: Any) -> FunctionType | None:
