@@ -222,20 +222,27 @@ def note_called(function: Any) -> None:
     kept = _KEPT.get()
     if kept is None:
         return
-    plain = function_behind(function)
-    if plain is None:
-        return
-    for place in places_changed_by(function):
-        for one in kept.around():
-            one.note(place.name, place, Name, place.shared)
-    if isinstance(function, MethodType):
-        note_attributes(function.__self__)
-    ours = (plain.__module__ or "").partition(".")[0] == "funcgrad"
-    for x in within_reach(plain):
-        if ours and isinstance(x, FunctionType | MethodType):
-            note_called(x)  # a body of the user's in a function of ours
-        else:
+    waiting, seen = [function], {id(function)}
+    while waiting:
+        function = waiting.pop()
+        plain = function_behind(function)
+        if plain is None:
+            continue
+        for place in places_changed_by(function):
+            for one in kept.around():
+                one.note(place.name, place, Name, place.shared)
+        if isinstance(function, MethodType):
+            note_attributes(function.__self__)
+        for x in within_reach(plain):
             note_attributes(x)
+            if is_ours(plain) and isinstance(x, FunctionType | MethodType) and id(x) not in seen:
+                seen.add(id(x))
+                waiting.append(x)  # a body of the user's in a function of ours
+
+
+def is_ours(function: FunctionType) -> bool:
+    """Whether a function is one of this package's."""
+    return (function.__module__ or "").partition(".")[0] == "funcgrad"
 
 
 def within_reach(function: FunctionType) -> Iterator[Any]:
@@ -243,7 +250,7 @@ def within_reach(function: FunctionType) -> Iterator[Any]:
     for cell in function.__closure__ or ():
         if cell != EMPTY_CELL:
             yield cell.cell_contents
-    if (function.__module__ or "").partition(".")[0] == "funcgrad":
+    if is_ours(function):
         return
     names = function.__globals__
     for name in function.__code__.co_names:
