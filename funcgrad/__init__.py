@@ -32,8 +32,10 @@ from funcgrad.ir.program import Equation, Program
 
 if _typing.TYPE_CHECKING:
     from funcgrad import config, extend, lax, loops, nn, random, scipy, testing, torch, tree_util
+    from funcgrad.api import checkpoint_policies
     from funcgrad.api.associative import associative_scan
     from funcgrad.api.callback import pure_callback
+    from funcgrad.api.checkpoint_policies import checkpoint_name
     from funcgrad.api.closures import closure_convert, custom_gradient
     from funcgrad.api.control import cond, fori_loop, scan, switch, while_loop
     from funcgrad.api.explain import explain
@@ -60,6 +62,8 @@ __all__ = [
     "cache_info",
     "check",
     "checkpoint",
+    "checkpoint_name",
+    "checkpoint_policies",
     "clear_cache",
     "closure_convert",
     "cond",
@@ -122,6 +126,7 @@ _LAZY_MODULES = ("config", "extend", "lax", "loops", "nn", "random", "scipy", "t
 _LAZY_FUNCTIONS = {
     "associative_scan": "funcgrad.api.associative",
     "cache_info": "funcgrad.compile.runtime.cache",
+    "checkpoint_name": "funcgrad.api.checkpoint_policies",
     "clear_cache": "funcgrad.compile.runtime.cache",
     "closure_convert": "funcgrad.api.closures",
     "cond": "funcgrad.api.control",
@@ -164,6 +169,8 @@ if not _typing.TYPE_CHECKING:  # Checkers know the names from above, and find mi
 
         if name in _LAZY_MODULES:
             return import_module(f"funcgrad.{name}")
+        if name == "checkpoint_policies":
+            return import_module("funcgrad.api.checkpoint_policies")
         if name in _LAZY_FUNCTIONS:
             return getattr(import_module(_LAZY_FUNCTIONS[name]), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -629,3 +629,50 @@ def test_gradient_functions_beside_values():
     clipped = fg.custom_gradient(lambda x: (x, lambda bar: np.minimum(bar * x, 0.15)))
     np.testing.assert_allclose(fg.vmap(fg.grad(clipped))(xs), [0.1, 0.15])
     np.testing.assert_allclose(fg.jit(fg.vmap(fg.grad(clipped)))(xs), [0.1, 0.15])
+
+
+P = fg.checkpoint_policies
+POLICIES: dict[str, tuple[Any, int]] = {
+    "nothing": (P.nothing_saveable, 4),
+    "no policy": (None, 4),
+    "everything": (P.everything_saveable, 2),
+    "dots": (P.dots_saveable, 2),
+    "dots alone": (P.dots_with_no_batch_dims_saveable, 2),
+    "one": (P.save_only_these_names("first"), 3),
+    "others": (P.save_any_names_but_these("first"), 3),
+    "both": (P.save_from_both_policies(P.save_only_these_names("first"), P.save_only_these_names("last")), 2),
+    "but one": (P.save_anything_except_these_names("first"), 2),
+    "own": (
+        lambda primitive, *avals, **params: primitive.name == "dot_general" and avals[0].shape == (3, 4),
+        3,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_policy_says_what_is_computed_again(name: str, rng: np.random.Generator) -> None:
+    policy, expected = POLICIES[name]
+    v, w, u = rng.normal(size=(3, 4)), rng.normal(size=(4, 5)), rng.normal(size=(5, 2))
+
+    def f(v: Any) -> Any:
+        first = fg.checkpoint_name(v @ w, "first")
+        return np.sum(np.tanh(fg.checkpoint_name(np.sin(first) @ u, "last")))
+
+    kept = checkpoint(f, policy=policy)
+    value, back = vjp(kept, v)
+    np.testing.assert_allclose(value, f(v), rtol=1e-12)
+    np.testing.assert_allclose(back(1.0)[0], grad(f)(v), rtol=1e-12)
+    np.testing.assert_allclose(fg.jit(grad(kept))(v), grad(f)(v), rtol=1e-12)
+    np.testing.assert_allclose(vmap(grad(kept))(np.stack([v, 2.0 * v]))[1], grad(f)(2.0 * v), rtol=1e-12)
+    if name in ("one", "dots"):
+        check_grads(kept, (v,), order=2)
+    # Two products of the function, two of its transpose, and those that are done again.
+    program = str(fg.make_program(fg.value_and_grad(kept))(v))
+    assert program.count("dot_general") - 2 == expected, program
+
+
+def test_policies_that_there_are_none_of() -> None:
+    with pytest.raises(AttributeError, match="one memory"):
+        _ = P.offload_dot_with_no_batch_dims
+    with pytest.raises(TypeError, match="policy"):
+        checkpoint(np.sin, policy=3)  # type: ignore[call-overload]

@@ -10,6 +10,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 from funcgrad import tree
 from funcgrad.api.arguments import here, leaf_aval, normalized_argnums
 from funcgrad.api.calls import Traced, name_of, trace
+from funcgrad.api.checkpoint_policies import Policy, keeping, nothing_saveable
 from funcgrad.api.custom_rules import CallShape, VjpRules, jvp_rule
 from funcgrad.api.njit.kinds import is_njit
 from funcgrad.api.njit.opaque import called_in_one, rule_of
@@ -254,29 +255,34 @@ class custom_vjp(CustomFunction[P, R]):
 def checkpoint(
     fun: Callable[P, R],
     *,
-    policy: None = None,
+    policy: Policy | None = None,
     prevent_cse: bool = True,
     static_argnums: int | Sequence[int] = (),
 ) -> Callable[P, R]: ...
 @overload
 def checkpoint(
-    *, policy: None = None, prevent_cse: bool = True, static_argnums: int | Sequence[int] = ()
+    *, policy: Policy | None = None, prevent_cse: bool = True, static_argnums: int | Sequence[int] = ()
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 @plain_transform
 def checkpoint(
-    fun: Function, *, policy: None = None, prevent_cse: bool = True, static_argnums: int | Sequence[int] = ()
+    fun: Function,
+    *,
+    policy: Policy | None = None,
+    prevent_cse: bool = True,
+    static_argnums: int | Sequence[int] = (),
 ) -> Function:
     """`fun`, with its intermediate values computed again in the backward pass instead of being kept.
+
+    A `policy` of `fg.checkpoint_policies` says which of them are kept all the same.
 
     >>> import numpy as np
     >>> from funcgrad import grad
     >>> print(grad(checkpoint(lambda x: np.sin(np.sin(x))))(0.0))
     1.0
     """
-    if policy is not None:
-        raise NotImplementedError(
-            "checkpoint: a policy is not supported; everything inside is computed again"
-        )
+    keeps: Function = nothing_saveable if policy is None else policy
+    if not callable(keeps):
+        raise TypeError(f"a policy of checkpoint is a function, got {policy!r}")
 
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         static = normalized_argnums(static_argnums, len(args), "checkpoint")
@@ -284,7 +290,9 @@ def checkpoint(
         if not call.is_traced:
             return fun(*args, **kwargs)
         traced, out_tree = call.traced("checkpoint")
-        program = traced.transformed("checkpoint", _itself)
-        return tree.unflatten(out_tree, Checkpoint(program).bind(*traced.operands))
+        n_outs = out_tree.num_leaves
+        program = traced.transformed(("checkpoint", keeps), lambda program: keeping(program, keeps))
+        outs = Checkpoint(program, len(program.outputs) - n_outs).bind(*traced.operands)
+        return tree.unflatten(out_tree, outs[:n_outs])
 
     return checkpointed

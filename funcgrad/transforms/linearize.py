@@ -7,11 +7,12 @@ tangents to tangents. Knows nothing about transposition.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from funcgrad.ir.avals import Aval
-from funcgrad.ir.program import Program
+from funcgrad.ir.program import Program, Var
 from funcgrad.ops.families import aval
 from funcgrad.ops.structure import broadcast
 from funcgrad.tracing.recorder import NOWHERE, Recorder
@@ -32,10 +33,20 @@ class Linearized(NamedTuple):
     """For each differentiated output, whether it depends on a tangent at all."""
 
 
+NOTHING: Mapping[Var, Any] = MappingProxyType({})
+
+
 def record_jvp(
-    recorder: Recorder, program: Program, primals: Sequence[Any], tangents: Sequence[Any]
+    recorder: Recorder,
+    program: Program,
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    known: Mapping[Var, Any] = NOTHING,
 ) -> tuple[list[Any], list[Any]]:
-    """Record the Program and its tangents; returns outputs and their tangents (None where zero)."""
+    """Record the Program and its tangents; returns outputs and their tangents (None where zero).
+
+    What is `known` is read where it is, and not as what computes it.
+    """
     if any(e.primitive.splits for e in program.equations):
         from funcgrad.transforms.spectra import lifted  # noqa: PLC0415 - for those who need it
 
@@ -49,9 +60,11 @@ def record_jvp(
         input_dots = [dots.get(atom) for atom in equation.inputs]  # type: ignore[arg-type]
         if all(t is None for t in input_dots):
             write(env, equation, recorder.record(equation.primitive, values))
+            env.update({v: known[v] for v in equation.outputs if v in known})
             continue
         out, out_dots = equation.primitive.jvp(values, input_dots)
         write(env, equation, out)
+        env.update({v: known[v] for v in equation.outputs if v in known})
         pairs = zip(equation.outputs, out_dots if equation.primitive.multiple else (out_dots,), strict=True)
         dots.update({v: t for v, t in pairs if t is not None})
     recorder.location = outer

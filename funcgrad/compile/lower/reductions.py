@@ -12,7 +12,7 @@ from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
 from funcgrad.ir.program import Equation
 from funcgrad.ops.identity import StopGradient
 from funcgrad.ops.structure import Cast, Reduction
-from funcgrad.transforms.checkpoint import Barrier
+from funcgrad.transforms.checkpoint import Barrier, Named
 
 
 @lowers(Cast)
@@ -55,7 +55,7 @@ def lower_reduction(scheduler: Scheduler, equation: Equation) -> None:
     scheduler.reduction(out, x, primitive.axes, primitive.fold, equation.source)
 
 
-@lowers(StopGradient, Barrier)
+@lowers(StopGradient, Barrier, Named)
 def lower_identity(scheduler: Scheduler, equation: Equation) -> None:
     """The value itself."""
     scheduler.alias(equation.outputs[0], equation.inputs[0])
