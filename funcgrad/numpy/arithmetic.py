@@ -11,6 +11,33 @@ from funcgrad.ops import arithmetic, bivariate, elementary, magnitude, rounding
 from funcgrad.ops.structure import aval, cast
 from funcgrad.tracing.tracer import Tracer
 
+__all__ = [
+    "abs",
+    "absolute",
+    "add",
+    "copysign",
+    "divide",
+    "divmod",
+    "fabs",
+    "float_power",
+    "floor_divide",
+    "fmod",
+    "gcd",
+    "lcm",
+    "mod",
+    "multiply",
+    "negative",
+    "positive",
+    "pow",
+    "power",
+    "reciprocal",
+    "remainder",
+    "sign",
+    "square",
+    "subtract",
+    "true_divide",
+]
+
 LARGEST_FIXED_EXPONENT = 1 << 20
 """Integer exponents up to here are part of a recorded Program; larger ones are operands like any number."""
 

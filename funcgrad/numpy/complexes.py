@@ -14,6 +14,19 @@ from funcgrad.ops.structure import aval, broadcast, cast
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
 
+__all__ = [
+    "angle",
+    "conj",
+    "conjugate",
+    "imag",
+    "iscomplex",
+    "iscomplexobj",
+    "isreal",
+    "isrealobj",
+    "real",
+    "real_if_close",
+]
+
 
 @implements(np.real)
 def real(val: Operand) -> Any:

@@ -25,6 +25,8 @@ from funcgrad.ops.structure import aval, permute, reshape
 from funcgrad.source import user_stacklevel
 from funcgrad.tracing.tracer import Tracer, install
 
+__all__ = ["cross", "dot", "inner", "kron", "outer", "tensordot", "trace", "vdot"]
+
 
 @implements(np.dot)
 def dot(a: Any, b: Any, out: Any = None) -> Any:

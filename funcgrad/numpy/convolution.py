@@ -12,6 +12,8 @@ from funcgrad.numpy.shapes import as_array
 from funcgrad.ops.sliding import Convolve, Correlate
 from funcgrad.ops.structure import aval, shape_of
 
+__all__ = ["convolve", "correlate"]
+
 
 @implements(np.convolve)
 def convolve(a: Any, v: Any, mode: str = "full") -> Any:

@@ -22,6 +22,26 @@ from funcgrad.tracing.python.standins import stands_in
 from funcgrad.tracing.recorder import Recorder, active_recorder
 from funcgrad.tracing.tracer import Tracer, install
 
+__all__ = [
+    "array",
+    "asanyarray",
+    "asarray",
+    "ascontiguousarray",
+    "astype",
+    "copy",
+    "empty",
+    "empty_like",
+    "eye",
+    "full",
+    "full_like",
+    "identity",
+    "ones",
+    "ones_like",
+    "tri",
+    "zeros",
+    "zeros_like",
+]
+
 # -- into the trace ---------------------------------------------------------------------------------------
 
 

@@ -20,6 +20,8 @@ from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import install
 
+__all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "diff", "trapezoid"]
+
 # -- cumulative operations ----------------------------------------------------------------------------------
 
 

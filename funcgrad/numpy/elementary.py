@@ -12,6 +12,46 @@ from funcgrad.ops import bivariate, elementary, magnitude, special
 from funcgrad.ops.structure import aval, cast
 from funcgrad.tracing.lists import asoperand
 
+__all__ = [
+    "acos",
+    "acosh",
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctan2",
+    "arctanh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "cbrt",
+    "cos",
+    "cosh",
+    "deg2rad",
+    "degrees",
+    "exp",
+    "exp2",
+    "expm1",
+    "hypot",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logaddexp",
+    "logaddexp2",
+    "rad2deg",
+    "radians",
+    "sin",
+    "sinc",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+]
+
 
 @elementwise(np.exp, elementary.exp)
 def exp(x: Operand, /, out: Any = None, **options: Any) -> Any:

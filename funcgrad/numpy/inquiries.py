@@ -21,6 +21,24 @@ from funcgrad.ops.structure import aval, cast, shape_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
 
+__all__ = [
+    "apply_along_axis",
+    "apply_over_axes",
+    "c_",
+    "can_cast",
+    "choose",
+    "common_type",
+    "diag_indices_from",
+    "ndim",
+    "r_",
+    "result_type",
+    "shape",
+    "shares_memory",
+    "size",
+    "tril_indices_from",
+    "triu_indices_from",
+]
+
 
 @implements(np.shape)
 def shape(a: Any) -> tuple[int, ...]:

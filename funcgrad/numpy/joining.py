@@ -22,6 +22,24 @@ from funcgrad.ops.slicing import Slice
 from funcgrad.ops.structure import aval, cast, reshape, shape_of
 from funcgrad.tracing.tracer import Tracer
 
+__all__ = [
+    "append",
+    "array_split",
+    "block",
+    "column_stack",
+    "concat",
+    "concatenate",
+    "dsplit",
+    "dstack",
+    "hsplit",
+    "hstack",
+    "split",
+    "stack",
+    "unstack",
+    "vsplit",
+    "vstack",
+]
+
 # -- joining ----------------------------------------------------------------------------------------------
 
 

@@ -82,6 +82,9 @@ HOMES = {
 }
 """The module of each name that is imported later."""
 
+PUBLIC = [*SUBMODULES, *(name for name in HOMES if not name.startswith("_"))]
+"""Of these, what a star imports too."""
+
 for _module, _names in MODULES.items():
     implemented_in(f"funcgrad.numpy.{_module}", *_names)
 

@@ -16,6 +16,40 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import located
 from funcgrad.tracing.tracer import Tracer
 
+__all__ = [
+    "allclose",
+    "array_equal",
+    "array_equiv",
+    "bitwise_and",
+    "bitwise_count",
+    "bitwise_invert",
+    "bitwise_left_shift",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+    "equal",
+    "greater",
+    "greater_equal",
+    "invert",
+    "isclose",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "isneginf",
+    "isposinf",
+    "left_shift",
+    "less",
+    "less_equal",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "not_equal",
+    "right_shift",
+    "signbit",
+]
+
 
 @elementwise(np.equal, comparison.equal)
 def equal(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:

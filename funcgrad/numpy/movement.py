@@ -28,6 +28,8 @@ from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
 
+__all__ = ["diag", "diagflat", "repeat", "resize", "roll", "tile", "tril", "triu"]
+
 # -- repeating and rolling --------------------------------------------------------------------------------
 
 

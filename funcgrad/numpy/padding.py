@@ -23,6 +23,8 @@ from funcgrad.ops.slicing import Pad
 from funcgrad.ops.structure import aval, broadcast_to, cast, shape_of
 from funcgrad.tracing.tracer import Tracer
 
+__all__ = ["pad"]
+
 Width = tuple[int, int]
 
 

@@ -29,6 +29,26 @@ from funcgrad.tracing.conversion import assigned_into_array
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer, install
 
+__all__ = [
+    "argwhere",
+    "compress",
+    "copyto",
+    "delete",
+    "extract",
+    "fill_diagonal",
+    "flatnonzero",
+    "insert",
+    "ix_",
+    "nonzero",
+    "place",
+    "put",
+    "put_along_axis",
+    "putmask",
+    "ravel_multi_index",
+    "take",
+    "unravel_index",
+]
+
 # -- reading ----------------------------------------------------------------------------------------------
 
 

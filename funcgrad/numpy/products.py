@@ -18,6 +18,8 @@ from funcgrad.ops.labelled import Labels
 from funcgrad.ops.structure import aval, move_axis, reshape
 from funcgrad.tracing.tracer import Tracer, install
 
+__all__ = ["matmul", "matvec", "vecdot", "vecmat"]
+
 
 @implements(np.matmul)
 def matmul(x1: Any, x2: Any, /, out: Any = None, **options: Any) -> Any:

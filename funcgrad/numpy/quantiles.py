@@ -33,6 +33,8 @@ from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 
+__all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
+
 # -- positions ----------------------------------------------------------------------------------------------
 
 Position = Callable[[Any, Any], Any]

@@ -25,6 +25,8 @@ from funcgrad.ops.structure import aval, broadcast, cast, reshape, shape_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 
+__all__ = ["arange", "fromfunction", "geomspace", "indices", "linspace", "logspace", "meshgrid", "vander"]
+
 _np: Any = np
 """NumPy's own makers, whose overloads know no `Any`."""
 

@@ -41,6 +41,21 @@ from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
 
+__all__ = [
+    "all",
+    "amax",
+    "amin",
+    "any",
+    "argmax",
+    "argmin",
+    "count_nonzero",
+    "max",
+    "min",
+    "prod",
+    "ptp",
+    "sum",
+]
+
 # -- the general case ---------------------------------------------------------------------------------------
 
 

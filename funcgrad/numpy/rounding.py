@@ -16,6 +16,21 @@ from funcgrad.tracing.conversion import assigned_into_array
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
 
+__all__ = [
+    "around",
+    "ceil",
+    "fix",
+    "floor",
+    "frexp",
+    "ldexp",
+    "modf",
+    "nextafter",
+    "rint",
+    "round",
+    "spacing",
+    "trunc",
+]
+
 
 @elementwise(np.floor, rounding.floor)
 def floor(x: Operand, /, out: Any = None, **options: Any) -> Any:

@@ -19,6 +19,19 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import located
 from funcgrad.tracing.tracer import Tracer, install
 
+__all__ = [
+    "clip",
+    "fmax",
+    "fmin",
+    "heaviside",
+    "maximum",
+    "minimum",
+    "nan_to_num",
+    "piecewise",
+    "select",
+    "where",
+]
+
 
 @elementwise(np.maximum, extremes.maximum)
 def maximum(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:

@@ -21,6 +21,8 @@ from funcgrad.tracing.aliasing import Lens, view
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
 
+__all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "expand_dims", "ravel", "reshape", "squeeze"]
+
 
 def as_array(x: Any) -> Any:
     """`x` as a tracer or a NumPy array or scalar, which have a shape."""

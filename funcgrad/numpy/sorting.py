@@ -25,6 +25,20 @@ from funcgrad.tracing.aliasing import assign
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
 
+__all__ = [
+    "argpartition",
+    "argsort",
+    "bincount",
+    "digitize",
+    "lexsort",
+    "partition",
+    "searchsorted",
+    "sort",
+    "sort_complex",
+    "take_along_axis",
+    "unique",
+]
+
 # -- sorting ------------------------------------------------------------------------------------------------
 
 

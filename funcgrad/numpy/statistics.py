@@ -50,6 +50,8 @@ from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
 
+__all__ = ["average", "corrcoef", "cov", "mean", "std", "var"]
+
 FLOAT, HALF, SINGLE = (np.dtype(t) for t in (np.float64, np.float16, np.float32))
 
 # -- mean ---------------------------------------------------------------------------------------------------

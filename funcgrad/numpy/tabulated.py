@@ -28,6 +28,8 @@ from funcgrad.ops.structure import aval, broadcast, cast, move_axis, reshape, sh
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 
+__all__ = ["ediff1d", "gradient", "interp", "unwrap"]
+
 FLOAT, COMPLEX = np.dtype(np.float64), np.dtype(np.complex128)
 
 # -- interpolation ------------------------------------------------------------------------------------------

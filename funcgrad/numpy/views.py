@@ -22,6 +22,22 @@ from funcgrad.ops.structure import Broadcast, Permute, Reshape, aval, shape_of
 from funcgrad.tracing.aliasing import view
 from funcgrad.tracing.tracer import Tracer, install
 
+__all__ = [
+    "broadcast_arrays",
+    "broadcast_to",
+    "diagonal",
+    "flip",
+    "fliplr",
+    "flipud",
+    "matrix_transpose",
+    "moveaxis",
+    "permute_dims",
+    "rollaxis",
+    "rot90",
+    "swapaxes",
+    "transpose",
+]
+
 # -- the order of axes ------------------------------------------------------------------------------------
 
 

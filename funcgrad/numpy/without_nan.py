@@ -36,6 +36,20 @@ from funcgrad.ops.selection import where as select
 from funcgrad.ops.structure import aval, broadcast, broadcast_to, cast, shape_of
 from funcgrad.tracing.lists import asoperand
 
+__all__ = [
+    "nanargmax",
+    "nanargmin",
+    "nancumprod",
+    "nancumsum",
+    "nanmax",
+    "nanmean",
+    "nanmin",
+    "nanprod",
+    "nanstd",
+    "nansum",
+    "nanvar",
+]
+
 
 def replaced(x: Any, value: Any) -> Any:
     """`x` with a number in place of NaN."""
