@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import lru_cache
+from contextlib import suppress
+from functools import lru_cache, partial
 from importlib import import_module
-from types import BuiltinMethodType, MethodType
+from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -163,10 +164,32 @@ def is_for_us(values: tuple[Any, ...]) -> bool:
 
 
 def holds_traced(x: Any) -> bool:
-    """Whether it is one of our sparse arrays or distributions, or a list of them."""
+    """Whether it holds something traced: a sparse array or distribution of ours, a function, a list of them."""
     if type(x) is list or type(x) is tuple:
         return any(holds_traced(y) for y in x)
+    if type(x) is FunctionType or type(x) is partial:
+        return closes_over_traced(x, NESTED)
     return type(x).__module__.startswith("funcgrad.scipy.")
+
+
+NESTED = 4
+"""Functions in functions that are looked into."""
+
+
+def closes_over_traced(function: Any, depth: int) -> bool:
+    """Whether a function that a solver would call has something traced in its cells or its defaults."""
+    if isinstance(function, partial):
+        held: list[Any] = [function.func, *function.args, *function.keywords.values()]
+    else:
+        held = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+        for cell in function.__closure__ or ():
+            with suppress(ValueError):  # it is empty: the name is bound later
+                held.append(cell.cell_contents)
+    return any(
+        has_gradient(x)
+        or (depth > 0 and isinstance(x, FunctionType | partial) and closes_over_traced(x, depth - 1))
+        for x in held
+    )
 
 
 _WRITTEN = frozenset({"lil_array", "lil_matrix", "dok_array", "dok_matrix"})

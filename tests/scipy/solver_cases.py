@@ -63,6 +63,8 @@ def check_first(case: Case, plain: Any, ours: Any) -> None:
     scale = max(1.0, float(np.max(abs(expected))))
     reverse = fg.grad(loss)(case.point)
     np.testing.assert_allclose(reverse, expected, rtol=0.0, atol=case.tolerance * scale * 10)
+    as_it_stands = fg.grad(number(case, plain))(case.point)  # SciPy's names, over what is traced
+    np.testing.assert_allclose(as_it_stands, reverse, rtol=1e-6, atol=1e-9 * scale)
     forward = fg.jacfwd(loss)(case.point)
     np.testing.assert_allclose(forward, reverse, rtol=1e-7, atol=1e-9 * scale)
 
