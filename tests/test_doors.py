@@ -221,7 +221,9 @@ CLOSED: dict[str, Door] = {
     "linprog": lambda y: scipy.optimize.linprog(y, bounds=(0.5, 1)).fun,
     "odeint": lambda y: scipy.integrate.odeint(lambda s, t: -s * y[0], 1.0, [0, 1.0])[-1, 0],
     "odeint: start": lambda y: scipy.integrate.odeint(lambda s, t: -s, y, [0, 1.0])[-1, 0],
-    "solve_ivp": lambda y: scipy.integrate.solve_ivp(lambda t, s: -s * y[0], (0, 1), [1.0]).y[0, -1],
+    "solve_ivp": lambda y: scipy.integrate.solve_ivp(
+        lambda t, s: -s * y[0], (0, 1), [1.0], rtol=1e-9, atol=1e-9
+    ).y[0, -1],
     "lfilter": lambda y: scipy.signal.lfilter([1.0], [1.0, 0.5], y).sum(),
     "lfilter: list": lambda y: scipy.signal.lfilter([y[0]], [1.0, 0.5], np.ones(3)).sum(),
     "signal.convolve": lambda y: scipy.signal.convolve(y, np.ones(2)).sum(),

@@ -164,7 +164,7 @@ def is_for_us(values: tuple[Any, ...]) -> bool:
 
 
 def holds_traced(x: Any) -> bool:
-    """Whether it holds something traced: a sparse array or distribution of ours, a function, a list of them."""
+    """Whether it holds something traced: an array or a distribution of ours, a function, a list of them."""
     if type(x) is list or type(x) is tuple:
         return any(holds_traced(y) for y in x)
     if type(x) is FunctionType or type(x) is partial:

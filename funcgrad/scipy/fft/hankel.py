@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.numpy.fft import irfft, rfft
+from funcgrad.ops.structure import aval, cast
 from funcgrad.scipy.fft.fourier import scipys, traced_array
 
 __all__ = ["fht", "ifht"]
@@ -32,7 +33,7 @@ def fht(a: Any, dln: float, mu: float, offset: float = 0.0, bias: float = 0.0) -
     if bias:
         value = value * np.exp(-bias * away * dln)
     found = irfft(rfft(value) * coefficients(n, dln, mu, offset, bias, False), n)[..., ::-1]
-    return found * np.exp(-bias * (away * dln + offset)) if bias else found
+    return cast(found * np.exp(-bias * (away * dln + offset)) if bias else found, precision_of(value))
 
 
 def ifht(A: Any, dln: float, mu: float, offset: float = 0.0, bias: float = 0.0) -> Any:
@@ -52,7 +53,12 @@ def ifht(A: Any, dln: float, mu: float, offset: float = 0.0, bias: float = 0.0) 
         value = value * np.exp(bias * (away * dln + offset))
     factors = np.conj(coefficients(n, dln, mu, offset, bias, True))
     found = irfft(rfft(value) / factors, n)[..., ::-1]
-    return found * np.exp(bias * away * dln) if bias else found
+    return cast(found * np.exp(bias * away * dln) if bias else found, precision_of(value))
+
+
+def precision_of(x: Any) -> Any:
+    """The precision of the result: that of the samples."""
+    return aval(x).dtype if aval(x).dtype.kind == "f" else np.dtype(np.float64)
 
 
 def coefficients(n: int, dln: float, mu: float, offset: float, bias: float, inverse: bool) -> Any:

@@ -14,7 +14,8 @@ from funcgrad.numpy.cumulative import cumsum, diff
 from funcgrad.numpy.joining import concatenate
 from funcgrad.numpy.selection import where
 from funcgrad.ops.families import aval as aval_of
-from funcgrad.scipy.recorded import as_args, is_plain
+from funcgrad.ops.structure import cast
+from funcgrad.scipy.recorded import FLOAT, as_args, is_plain
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 
@@ -42,6 +43,14 @@ def spacings(x: Any, dx: Any, y: Any, axis: int) -> Any:
     points = asoperand(x)
     points = points if isinstance(points, Tracer) else np.asarray(points)
     return diff(points if aval_of(points).ndim == 1 else along(points, axis), axis=-1)
+
+
+def samples_apart(values: Any, x: Any, dx: Any, y: Any, axis: int) -> Any:
+    """The distances between samples: in double precision where SciPy makes them so, from `x`."""
+    if x is not None:
+        return cast(spacings(x, dx, y, axis), FLOAT)
+    seen = aval_of(values)
+    return np.ones(seen.shape[-1] - 1, seen.dtype if seen.dtype.kind == "f" else FLOAT) * dx
 
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
@@ -75,8 +84,10 @@ def started(total: Any, initial: Any) -> Any:
     """The sums with `initial` before them, where it is given."""
     if initial is None:
         return total
-    shape = aval_of(total).shape
-    return concatenate([np.broadcast_to(np.asarray(initial, float), (*shape[:-1], 1)), total], axis=-1)
+    seen = aval_of(total)
+    return concatenate(
+        [np.broadcast_to(np.asarray(initial, seen.dtype), (*seen.shape[:-1], 1)), total], axis=-1
+    )
 
 
 def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Any:
@@ -91,9 +102,7 @@ def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Any:
         return scipys("simpson")(y, x, dx=dx, axis=axis)
     values = along(y, axis)
     count = aval_of(values).shape[-1]
-    h = spacings(x, dx, y, axis)
-    if x is None:
-        h = np.ones(count - 1) * dx
+    h = samples_apart(values, x, dx, y, axis)
     if count < 3:
         return (h * (values[..., 1:] + values[..., :-1]) / 2.0).sum(-1)
     odd = count if count % 2 else count - 1
@@ -173,7 +182,7 @@ def romb(y: Any, dx: Any = 1.0, axis: int = -1, show: bool = False) -> Any:
     """
     if is_plain(y, dx):
         return scipys("romb")(y, dx, axis, show)
-    values = along(y, axis)
+    values = cast(along(y, axis), FLOAT)
     intervals = aval_of(values).shape[-1] - 1
     levels = intervals.bit_length() - 1
     if intervals < 1 or 2**levels != intervals:

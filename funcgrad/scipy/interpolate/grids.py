@@ -8,8 +8,19 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import ConcretizationError, TracedBranchError, UnsupportedFunctionError
+from funcgrad.ops.structure import cast
 from funcgrad.scipy.interpolate.bsplines import basis, make_interp_spline
-from funcgrad.scipy.interpolate.operands import beside, dims, elements, inexact, is_traced, rows, scipys
+from funcgrad.scipy.interpolate.operands import (
+    array,
+    beside,
+    dims,
+    elements,
+    floating_dtype,
+    inexact,
+    is_traced,
+    rows,
+    scipys,
+)
 
 __all__ = ["RegularGridInterpolator", "interpn"]
 
@@ -49,6 +60,7 @@ class RegularGridInterpolator:
             raise ValueError(f"Method '{method}' is not defined")
         self.grid = tuple([inexact(p) for p in points])
         self.values = inexact(values)
+        self._dtype = floating_dtype(array(values))
         self.method, self.bounds_error, self.fill_value = method, bounds_error, fill_value
         for k, p in enumerate(self.grid):
             if dims(p)[0] != dims(self.values)[k]:
@@ -78,7 +90,8 @@ class RegularGridInterpolator:
 
     def _at(self, p: Any, method: str) -> Any:
         if method == "nearest":
-            return elements(self.values, [self._nearest(g, p[:, k]) for k, g in enumerate(self.grid)])
+            nearest = elements(self.values, [self._nearest(g, p[:, k]) for k, g in enumerate(self.grid)])
+            return cast(nearest, self._dtype)
         if method == "linear":
             return self._weighted([self._line(g, p[:, k]) for k, g in enumerate(self.grid)], self.values)
         if method == "pchip":

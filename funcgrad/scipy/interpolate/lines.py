@@ -7,8 +7,18 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import ConcretizationError, TracedBranchError
+from funcgrad.ops.structure import cast
 from funcgrad.scipy.interpolate.bsplines import make_interp_spline
-from funcgrad.scipy.interpolate.operands import array, beside, dims, inexact, is_traced, rows, scipys
+from funcgrad.scipy.interpolate.operands import (
+    array,
+    beside,
+    dims,
+    floating_dtype,
+    inexact,
+    is_traced,
+    rows,
+    scipys,
+)
 from funcgrad.scipy.interpolate.piecewise import moved
 
 __all__ = ["interp1d"]
@@ -43,7 +53,8 @@ class interp1d:
         self._plain: Any = None
         if not is_traced(x, y):
             self._plain = scipys("interp1d")(x, y, kind, axis, copy, bounds_error, fill_value, assume_sorted)
-        x, y = inexact(x), array(y)
+        given = array(x), array(y)
+        x, y = inexact(x), given[1]
         if dims(y)[axis] != dims(x)[0]:
             raise ValueError("x and y arrays must be equal in length along interpolation axis.")
         self.axis = axis % len(dims(y))
@@ -52,6 +63,7 @@ class interp1d:
             order = np.argsort(x)
             x, values = rows(x, order), rows(values, order)
         self.x, self._values = x, values
+        self._dtypes = [floating_dtype(v) for v in given]
         self._kind = {0: "zero", 1: "slinear", 2: "quadratic", 3: "cubic"}.get(kind, kind)
         self._fill = fill_value
         goes_on = isinstance(fill_value, str)
@@ -70,10 +82,18 @@ class interp1d:
             return self._plain(x)
         points = inexact(x)
         flat = points.reshape(-1)
-        found = self._at(flat)
+        found = cast(self._at(flat), self._dtype_at(x))
         if not isinstance(self._fill, str):
             found = self._bounded(flat, found)
         return moved(found.reshape(dims(points) + dims(self._values)[1:]), len(dims(points)), self.axis)
+
+    def _dtype_at(self, x: Any) -> Any:
+        """The precision of results: splines are made of doubles, lines and steps of what is given."""
+        if self._kind in DEGREES:
+            return np.result_type(np.float64, self._dtypes[1])
+        if self._kind in STEPS:
+            return self._dtypes[1]
+        return np.result_type(*self._dtypes, floating_dtype(array(x)))
 
     def _at(self, t: Any) -> Any:
         x, y = self.x, self._values

@@ -32,6 +32,12 @@ def inexact(x: Any) -> Any:
     return value if aval_of(value).dtype.kind == "c" else cast(value, np.float64)
 
 
+def floating_dtype(x: Any) -> Any:
+    """The dtype of an array of floating-point numbers; double precision for others."""
+    dtype = aval_of(x).dtype
+    return dtype if dtype.kind in "fc" else np.dtype(np.float64)
+
+
 def is_traced(*values: Any) -> bool:
     """Whether any of the values is traced, as it stands or in a list."""
     found = [asoperand(x) if isinstance(x, list | tuple) and x else x for x in values]

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from funcgrad.numpy.dispatch import unsupported
+from funcgrad.ops.structure import aval, cast
 
 
 def scipys(name: str) -> Any:
@@ -19,6 +22,11 @@ def refuse(name: str, given: Mapping[str, Any]) -> None:
     for option, value in given.items():
         if value is not None and value is not False:
             raise unsupported(f"scipy.linalg.{name} with {option}={value!r}")
+
+
+def in_doubles(x: Any) -> Any:
+    """`x` in the precision in which SciPy computes a few functions, whatever they are given."""
+    return cast(x, np.result_type(aval(x).dtype, np.float64))
 
 
 def way_of(trans: Any) -> str:

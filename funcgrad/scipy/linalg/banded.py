@@ -11,7 +11,7 @@ from funcgrad.numpy.linear_systems import traced_matrices
 from funcgrad.numpy.operands import traced
 from funcgrad.ops.linalg.banded import SolveBanded
 from funcgrad.ops.structure import aval, reshape, shape_of
-from funcgrad.scipy.linalg.arguments import scipys
+from funcgrad.scipy.linalg.arguments import in_doubles, scipys
 from funcgrad.scipy.linalg.functions import expm, logm
 from funcgrad.scipy.linalg.patterns import toeplitz
 
@@ -55,12 +55,12 @@ def solve_banded(
 def both_sides(ab: Any, lower: bool) -> tuple[int, Any]:
     """All diagonals of a Hermitian matrix of which `ab` holds one side."""
     rows, n = shape_of(ab)
-    width = rows - 1
+    width, dtype = rows - 1, aval(ab).dtype
     kept = ab[::-1] if lower else ab
-    above = [np.concatenate([np.zeros(k), kept[width - k, : n - k]]) for k in range(width, 0, -1)]
-    if not lower:
-        above = [np.concatenate([np.zeros(k), kept[width - k, k:]]) for k in range(width, 0, -1)]
-    below = [np.concatenate([np.conj(above[width - k][k:]), np.zeros(k)]) for k in range(1, width + 1)]
+    none = [np.zeros(k, dtype) for k in range(width + 1)]
+    sides = [slice(0, n - k) if lower else slice(k, None) for k in range(width + 1)]
+    above = [np.concatenate([none[k], kept[width - k, sides[k]]]) for k in range(width, 0, -1)]
+    below = [np.concatenate([np.conj(above[width - k][k:]), none[k]]) for k in range(1, width + 1)]
     return width, np.stack([*above, kept[width], *below])
 
 
@@ -139,7 +139,7 @@ def cho_solve_banded(cb_and_lower: Any, b: Any, overwrite_b: bool = False, check
 def turned(below: Any, n: int) -> Any:
     """The adjoint of a lower band, as an upper one."""
     rows = [
-        np.concatenate([np.zeros(k), np.conj(below[k, : n - k])])
+        np.concatenate([np.zeros(k, aval(below).dtype), np.conj(below[k, : n - k])])
         for k in range(shape_of(below)[0] - 1, -1, -1)
     ]
     return np.stack(rows)
@@ -147,8 +147,9 @@ def turned(below: Any, n: int) -> Any:
 
 def turned_up(above: Any, n: int) -> Any:
     """The adjoint of an upper band, as a lower one."""
-    width = shape_of(above)[0] - 1
-    return np.stack([np.concatenate([np.conj(above[width - k, k:]), np.zeros(k)]) for k in range(width + 1)])
+    width, dtype = shape_of(above)[0] - 1, aval(above).dtype
+    rows = [[np.conj(above[width - k, k:]), np.zeros(k, dtype)] for k in range(width + 1)]
+    return np.stack([np.concatenate(row) for row in rows])
 
 
 def solve_toeplitz(c_or_cr: Any, b: Any, check_finite: bool = True) -> Any:
@@ -161,8 +162,9 @@ def solve_toeplitz(c_or_cr: Any, b: Any, check_finite: bool = True) -> Any:
     operands = traced(*[x for x in (c, r, b) if x is not None])
     if operands is None:
         return scipys("solve_toeplitz")(c_or_cr, b, check_finite=check_finite)
-    matrix = toeplitz(*operands[:-1])
-    return np.linalg.solve(matrix, operands[-1])
+    *column, right = [in_doubles(x) for x in operands]
+    matrix = toeplitz(*column)
+    return np.linalg.solve(matrix, right)
 
 
 def solve_circulant(

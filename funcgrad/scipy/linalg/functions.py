@@ -6,7 +6,7 @@ from typing import Any
 
 from funcgrad.numpy.linear_systems import traced_matrices
 from funcgrad.ops.linalg.functions import MatrixFunction
-from funcgrad.scipy.linalg.arguments import scipys
+from funcgrad.scipy.linalg.arguments import in_doubles, scipys
 
 __all__ = ["expm", "logm", "sqrtm"]
 
@@ -14,7 +14,10 @@ __all__ = ["expm", "logm", "sqrtm"]
 def applied(name: str, A: Any) -> Any:
     """SciPy's function of that name."""
     operands = traced_matrices(name, A)
-    return scipys(name)(A) if operands is None else MatrixFunction(name).bind(operands[0])
+    if operands is None:
+        return scipys(name)(A)
+    (matrix,) = operands
+    return MatrixFunction(name).bind(in_doubles(matrix) if name == "logm" else matrix)
 
 
 def expm(A: Any) -> Any:

@@ -15,7 +15,7 @@ from funcgrad.ops.linalg.systems import solve as solve_stacks
 from funcgrad.ops.linalg.triangular import TriangularSolve
 from funcgrad.ops.sorting import ArgSort
 from funcgrad.ops.structure import aval, shape_of
-from funcgrad.scipy.linalg.arguments import refuse, scipys, way_of
+from funcgrad.scipy.linalg.arguments import in_doubles, refuse, scipys, way_of
 
 __all__ = [
     "cho_solve",
@@ -100,9 +100,9 @@ def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     8.0
     """
     operands = traced_matrices("det", a)
-    return (
-        scipys("det")(a, check_finite=check_finite) if operands is None else linear_systems.det(operands[0])
-    )
+    if operands is None:
+        return scipys("det")(a, check_finite=check_finite)
+    return linear_systems.det(in_doubles(operands[0]))
 
 
 def pinv(

@@ -23,7 +23,10 @@ def traced_signals(*arrays: Any) -> list[Any] | None:
     operands = [None if x is None else asoperand(x) for x in arrays]
     if recorder_of([x for x in operands if x is not None]) is None:
         return None
-    dtype = np.result_type(*[aval(x).dtype for x in operands if x is not None])
+    number = int | float | complex
+    dtype = np.result_type(
+        *[x if isinstance(x, number) else aval(x).dtype for x in operands if x is not None]
+    )
     dtype = dtype if dtype.kind in "fc" and dtype.itemsize >= 4 else np.dtype(np.float64)
     return [None if x is None else cast(array(x), dtype) for x in operands]
 
@@ -31,6 +34,11 @@ def traced_signals(*arrays: Any) -> list[Any] | None:
 def array(x: Any) -> Any:
     """A Python number as an array; anything else as it is."""
     return np.asarray(x) if isinstance(x, int | float | complex) else x
+
+
+def real_of(x: Any) -> Any:
+    """The dtype of the real part."""
+    return np.empty(0, aval(x).dtype).real.dtype
 
 
 def last(x: Any, axis: int) -> Any:

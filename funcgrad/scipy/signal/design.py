@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from funcgrad import numpy as fnp
-from funcgrad.ops.structure import shape_of
-from funcgrad.scipy.signal.arguments import scipys, traced_signals
+from funcgrad.ops.structure import cast, shape_of
+from funcgrad.scipy.signal.arguments import real_of, scipys, traced_signals
 from funcgrad.scipy.signal.filters import unsupported
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
@@ -266,7 +266,7 @@ def freqz(
 def response(v: Any, w: Any) -> Any:
     """A polynomial in ``exp(-1j w)``."""
     v = fnp.atleast_1d(v)
-    angles = w[..., None] * np.arange(shape_of(v)[0])
+    angles = cast(w[..., None] * np.arange(shape_of(v)[0]), real_of(v))
     return (fnp.cos(angles) @ v) - 1j * (fnp.sin(angles) @ v)
 
 

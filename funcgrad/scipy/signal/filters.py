@@ -10,7 +10,7 @@ from funcgrad import numpy as fnp
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ops.all_pole import AllPole
 from funcgrad.ops.movement import flip
-from funcgrad.ops.structure import shape_of
+from funcgrad.ops.structure import aval, shape_of
 from funcgrad.ops.windowed_sums import WindowedSums
 from funcgrad.scipy.signal.arguments import back, last, scipys, traced_signals
 from funcgrad.source import Source, user_location
@@ -64,7 +64,7 @@ def filtered(b: Any, a: Any, x: Any, zi: Any) -> tuple[Any, Any]:
     if zi is not None:
         outer = np.broadcast_shapes(shape_of(zi)[:-1], shape_of(x)[:-1])
         rest = n + delays - min(delays, n + delays)
-        zeros = np.zeros((*outer, rest))
+        zeros = np.zeros((*outer, rest), aval(zi).dtype)
         summed = summed + fnp.concatenate([fnp.broadcast_to(zi, (*outer, delays)), zeros], -1)
     poles = a[1:]
     y = AllPole(False).bind(poles, summed[..., :n]) if shape_of(poles)[0] else summed[..., :n]
@@ -72,7 +72,7 @@ def filtered(b: Any, a: Any, x: Any, zi: Any) -> tuple[Any, Any]:
         return y, None
     state = summed[..., n:]
     order = shape_of(poles)[0]
-    before = fnp.concatenate([np.zeros((*shape_of(y)[:-1], order)), y], -1)
+    before = fnp.concatenate([np.zeros((*shape_of(y)[:-1], order), aval(y).dtype), y], -1)
     moved = []
     for k in range(delays):
         total = state[..., k]
@@ -106,10 +106,11 @@ def lfilter_zi(b: Any, a: Any) -> Any:
     b, a = [fnp.atleast_1d(v) for v in operands]
     b, a = b / a[0], a / a[0]
     n = max(shape_of(a)[0], shape_of(b)[0])
-    a, b = [fnp.concatenate([v, np.zeros(n - shape_of(v)[0])]) for v in (a, b)]
+    a, b = [fnp.concatenate([v, np.zeros(n - shape_of(v)[0], aval(v).dtype)]) for v in (a, b)]
     # The companion matrix, transposed, of which 1 is subtracted.
-    shifts = np.eye(n - 1) - np.eye(n - 1, k=1)
-    first = np.zeros(n - 1)
+    dtype = aval(a).dtype
+    shifts = np.eye(n - 1, dtype=dtype) - np.eye(n - 1, k=1, dtype=dtype)
+    first = np.zeros(n - 1, dtype)
     first[:1] = 1.0
     return fnp.linalg.solve(shifts + a[1:, None] * first, b[1:] - a[1:] * b[0])
 
@@ -126,8 +127,9 @@ def lfiltic(b: Any, a: Any, y: Any, x: Any = None) -> Any:
     b, a, y, x = operands
     b, a, y = fnp.atleast_1d(b), fnp.atleast_1d(a), fnp.atleast_1d(y)
     n, m = shape_of(a)[0] - 1, shape_of(b)[0] - 1
-    y = fnp.concatenate([y, np.zeros(max(n - shape_of(y)[0], 0))])
-    x = np.zeros(m) if x is None else fnp.concatenate([x, np.zeros(max(m - shape_of(x)[0], 0))])
+    dtype = aval(y).dtype
+    y = fnp.concatenate([y, np.zeros(max(n - shape_of(y)[0], 0), dtype)])
+    x = np.zeros(m, dtype) if x is None else fnp.concatenate([x, np.zeros(max(m - shape_of(x)[0], 0), dtype)])
     state = []
     for k in range(max(m, n)):
         total: Any = 0.0
@@ -187,7 +189,7 @@ def extension(x: Any, edge: int, kind: str | None) -> Any:
     n = shape_of(x)[-1]
     first, final = x[..., :1], x[..., n - 1 :]
     if kind == "zeros":
-        ends = [np.zeros((*shape_of(x)[:-1], edge))] * 2
+        ends = [np.zeros((*shape_of(x)[:-1], edge), aval(x).dtype)] * 2
     elif kind == "constant":
         ends = [fnp.broadcast_to(v, (*shape_of(x)[:-1], edge)) for v in (first, final)]
     else:

@@ -33,7 +33,7 @@ def hilbert(x: Any, N: int | None = None, axis: int = -1) -> Any:
     n = shape_of(x)[-1] if N is None else N
     if n <= 0:
         raise ValueError("N must be positive.")
-    factors = np.zeros(n)
+    factors = np.zeros(n, aval(x).dtype)
     factors[0] = 1.0
     factors[1 : (n + 1) // 2] = 2.0
     if n % 2 == 0:
@@ -209,7 +209,7 @@ def of_real_signal(x: Any, n: int, num: int, window: Any) -> Any:
     """Of a real signal half of the transform is enough."""
     spectrum = fnp.fft.rfft(x)
     if window is not None:
-        folded = np.array(window, float)
+        folded = np.array(window, aval(x).dtype)
         count = shape_of(spectrum)[-1]
         folded[1:count] = (
             (folded[1:count] + np.flip(window[-count + 1 :])) / 2 if count > 1 else folded[1:count]
@@ -217,7 +217,7 @@ def of_real_signal(x: Any, n: int, num: int, window: Any) -> Any:
         spectrum = spectrum * folded[:count]
     m = min(num, n)
     kept = m // 2 + 1
-    factors = np.ones(kept)
+    factors = np.ones(kept, aval(x).dtype)
     if m % 2 == 0 and num != n:
         factors[m // 2] = 2.0 if num < n else 0.5
     return fnp.fft.irfft(spectrum[..., :kept] * factors * (num / n), num)

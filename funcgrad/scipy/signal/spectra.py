@@ -9,8 +9,8 @@ import numpy as np
 
 from funcgrad import numpy as fnp
 from funcgrad.ops.indexing import Scatter
-from funcgrad.ops.structure import aval, reshape, shape_of
-from funcgrad.scipy.signal.arguments import last, scipys, traced_signals
+from funcgrad.ops.structure import aval, cast, reshape, shape_of
+from funcgrad.scipy.signal.arguments import last, real_of, scipys, traced_signals
 from funcgrad.scipy.signal.filters import extension
 from funcgrad.scipy.signal.smoothing import detrended
 from funcgrad.source import user_stacklevel
@@ -26,8 +26,8 @@ class Segments(NamedTuple):
     """Points of the transforms, at least `size`."""
 
 
-def segments_for(window: Any, nperseg: Any, noverlap: Any, nfft: Any, n: int) -> Segments:
-    """The windows that are asked for; raises ValueError where they do not fit together."""
+def segments_for(window: Any, nperseg: Any, noverlap: Any, nfft: Any, x: Any, n: int) -> Segments:
+    """The windows asked for, in the precision of the signal; raises ValueError where they do not fit."""
     if isinstance(window, str | tuple):
         nperseg = 256 if nperseg is None else int(nperseg)
         if nperseg < 1:
@@ -50,7 +50,8 @@ def segments_for(window: Any, nperseg: Any, noverlap: Any, nfft: Any, n: int) ->
     overlap = size // 2 if noverlap is None else int(noverlap)
     if overlap >= size:
         raise ValueError("noverlap must be less than nperseg.")
-    return Segments(window, size, size - overlap, points)
+    precise = aval(window).dtype.kind == "c"
+    return Segments(window if precise else cast(window, real_of(x)), size, size - overlap, points)
 
 
 def windows_of(x: Any, cut: Segments) -> Any:
@@ -89,7 +90,7 @@ def both_sides(power: Any, points: int, onesided: bool) -> Any:
     if not onesided:
         return power
     count = shape_of(power)[-1]
-    factors = np.full(count, 2.0)
+    factors = np.full(count, 2.0, real_of(power))
     factors[0] = 1.0
     if points % 2 == 0:
         factors[-1] = 1.0
@@ -100,7 +101,7 @@ def equally_long(x: Any, y: Any) -> tuple[Any, Any]:
     """Two signals, the shorter one continued by zeros."""
     n = max(shape_of(x)[-1], shape_of(y)[-1])
     return tuple(
-        fnp.concatenate([v, np.zeros((*shape_of(v)[:-1], n - shape_of(v)[-1]))], -1)
+        fnp.concatenate([v, np.zeros((*shape_of(v)[:-1], n - shape_of(v)[-1]), aval(v).dtype)], -1)
         if shape_of(v)[-1] < n
         else v
         for v in (x, y)
@@ -171,12 +172,12 @@ def short_time(
     if boundary not in ("even", "odd", "constant", "zeros", None):
         raise ValueError(f"Unknown boundary option '{boundary}'")
     cut = segments_for(
-        window if operands[1] is None else operands[1], nperseg, noverlap, nfft, shape_of(x)[-1]
+        window if operands[1] is None else operands[1], nperseg, noverlap, nfft, x, shape_of(x)[-1]
     )
     x = extension(x, cut.size // 2, boundary)
     if padded:
         missing = (-(shape_of(x)[-1] - cut.size) % cut.step) % cut.size
-        x = fnp.concatenate([x, np.zeros((*shape_of(x)[:-1], missing))], -1)
+        x = fnp.concatenate([x, np.zeros((*shape_of(x)[:-1], missing), aval(x).dtype)], -1)
     onesided = return_onesided and aval(x).dtype.kind != "c"
     found = transforms(x, cut, detrend, onesided)
     scale = scale_of(scaling, fs, cut.window)
@@ -227,7 +228,7 @@ def istft(
     size = usual if nperseg is None else int(nperseg)
     if nfft is None:
         nfft = size if input_onesided and size == usual + 1 else usual
-    cut = segments_for(window if operands[1] is None else operands[1], size, noverlap, nfft, size)
+    cut = segments_for(window if operands[1] is None else operands[1], size, noverlap, nfft, z, size)
     parts = (fnp.fft.irfft if input_onesided else fnp.fft.ifft)(z, cut.points)[..., : cut.size]
     if scaling not in ("spectrum", "psd"):
         raise ValueError(f"Parameter {scaling=} not in ['spectrum', 'psd']!")
@@ -281,7 +282,7 @@ def csd(
         return scipys("csd")(x, y, *given)  # type: ignore[no-any-return]
     first, second = equally_long(last(operands[0], axis), last(operands[1], axis))
     window = window if operands[2] is None else operands[2]
-    cut = segments_for(window, nperseg, noverlap, nfft, shape_of(first)[-1])
+    cut = segments_for(window, nperseg, noverlap, nfft, first, shape_of(first)[-1])
     onesided = return_onesided and "c" not in (aval(first).dtype.kind, aval(second).dtype.kind)
     left = transforms(first, cut, detrend, onesided)
     right = left if y is x else transforms(second, cut, detrend, onesided)
@@ -297,7 +298,7 @@ def averaged(power: Any, average: str) -> Any:
     if average != "median":
         raise ValueError(f"Parameter {average=} must be 'median' or 'mean'!")
     counts = 2.0 * np.arange(1.0, (shape_of(power)[-2] - 1) // 2 + 1)
-    bias = 1.0 + np.sum(1.0 / (counts + 1.0) - 1.0 / counts)
+    bias = 1.0 + float(np.sum(1.0 / (counts + 1.0) - 1.0 / counts))
     if aval(power).dtype.kind == "c":
         return (fnp.median(power.real, -2) + 1j * fnp.median(power.imag, -2)) / bias
     return fnp.median(power, -2) / bias
@@ -408,7 +409,7 @@ def spectrogram(
     if mode not in modes:
         raise ValueError(f"unknown value for mode {mode}, must be one of {modes}")
     n = shape_of(operands[0])[axis]
-    cut = segments_for(window if operands[1] is None else operands[1], nperseg, None, nfft, n)
+    cut = segments_for(window if operands[1] is None else operands[1], nperseg, None, nfft, operands[0], n)
     noverlap = cut.size // 8 if noverlap is None else noverlap
     options = (cut.size, noverlap, nfft, detrend, return_onesided, None, False, axis, scaling, mode == "psd")
     f, time, found = short_time([operands[0], None], fs, cut.window, *options)

@@ -214,7 +214,17 @@ def of_two(name: str, u: Any, v: Any, *further: Any, **options: Any) -> Any:
         return scipys(name)(u, v, *further, **options)
     if aval_of(found[0]).ndim != 1 or aval_of(found[1]).ndim != 1:
         raise ValueError("Input vector should be 1-D.")
-    return METRICS[name](*found, **options)
+    value = METRICS[name](*found, **options)
+    return cast(value, np.result_type(np.float32, *operand_dtypes(u, v))) if name in PRECISE else value
+
+
+PRECISE = ("sqeuclidean", "cityblock", "cosine", "correlation", "chebyshev")
+"""Metrics of two vectors that SciPy computes in the precision of the vectors."""
+
+
+def operand_dtypes(*vectors: Any) -> list[Any]:
+    """The dtypes of vectors, of which some may be lists."""
+    return [aval_of(asoperand(x)).dtype if isinstance(x, Tracer) else np.asarray(x).dtype for x in vectors]
 
 
 def euclidean(u: Any, v: Any, w: Any = None) -> Any:

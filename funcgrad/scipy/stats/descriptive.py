@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from importlib import import_module
 from typing import Any
 
@@ -78,7 +79,7 @@ def skew(
     refuse_nan_policy("skew", nan_policy)
     second, third, n = moments(x, axis, 3, keepdims)
     found = third / second**1.5
-    return found if bias or n < 3 else np.sqrt((n - 1.0) * n) / (n - 2.0) * found
+    return found if bias or n < 3 else math.sqrt((n - 1.0) * n) / (n - 2.0) * found
 
 
 def kurtosis(
