@@ -134,6 +134,7 @@ _LAZY = (
     "nn",
     "optim",
     "profiler",
+    "return_types",
     "serialization",
     "special",
     "testing",

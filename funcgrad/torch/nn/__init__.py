@@ -14,6 +14,7 @@ from funcgrad.torch.nn import functional, init, modules, parallel, utils
 from funcgrad.torch.nn.containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from funcgrad.torch.nn.layers import (
     activations,
+    adaptive_softmax,
     convolution,
     lazy,
     linear,
@@ -25,6 +26,7 @@ from funcgrad.torch.nn.layers import (
     unpooling,
 )
 from funcgrad.torch.nn.layers.activations import *  # noqa: F403 - the modules say what is public
+from funcgrad.torch.nn.layers.adaptive_softmax import *  # noqa: F403
 from funcgrad.torch.nn.layers.convolution import *  # noqa: F403
 from funcgrad.torch.nn.layers.lazy import *  # noqa: F403
 from funcgrad.torch.nn.layers.linear import *  # noqa: F403
@@ -56,6 +58,7 @@ __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     "parallel",
     "utils",
     *activations.__all__,
+    *adaptive_softmax.__all__,
     *convolution.__all__,
     *lazy.__all__,
     *linear.__all__,

@@ -10,6 +10,7 @@ from funcgrad.torch.core.unsupported import reason_for
 __all__ = ["elsewhere", "missing"]
 
 _INSTEAD = {
+    "CrossMapLRN2d": "PyTorch's counts the first channel for all later ones; use LocalResponseNorm",
     "SyncBatchNorm": "there is no distributed training here; use BatchNorm",
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections import namedtuple
 from typing import Any
@@ -19,11 +20,15 @@ from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.arithmetic import F32
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
 
-__all__ = ["chosen_dtype", "named"]
+__all__ = ["RETURN_TYPES", "chosen_dtype", "named"]
+
+RETURN_TYPES: dict[str, Any] = {}
+"""The classes of results of several parts that were made, by name."""
 
 
+@functools.cache
 def named(name: str, fields: str = "values indices") -> Any:
-    """PyTorch's result of several parts, as ``torch.return_types.max``."""
+    """The class of PyTorch's result of several parts, as ``torch.return_types.max``."""
     namedtuple_of: Any = namedtuple  # the name is not known here
     made = namedtuple_of(name, fields.split())
 
@@ -32,6 +37,8 @@ def named(name: str, fields: str = "values indices") -> Any:
         return f"torch.return_types.{name}(\n" + ",\n".join(parts) + ")"
 
     made.__repr__ = text
+    made.__module__ = "torch.return_types"
+    RETURN_TYPES[name] = made
     return made
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from funcgrad.torch.nn.missing import missing
-from funcgrad.torch.optim import lr_scheduler
+from funcgrad.torch.optim import lr_scheduler, swa_utils
 from funcgrad.torch.optim.adam import Adam, Adamax, AdamW, NAdam, RAdam
 from funcgrad.torch.optim.adaptive import Adadelta, Adagrad, RMSprop, Rprop
 from funcgrad.torch.optim.by_tensor import ASGD, Adafactor, Muon, SparseAdam
@@ -42,6 +42,7 @@ __all__ = [
     "Rprop",
     "SparseAdam",
     "lr_scheduler",
+    "swa_utils",
 ]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.torch.core.tensor import wrap
 from funcgrad.torch.optim.optimizer import Bundle, Stepwise, checked, number
 
 __all__ = ["Adam", "AdamW", "Adamax", "NAdam", "RAdam"]
@@ -225,6 +226,8 @@ class NAdam(Stepwise):
         product = 1.0
         for k in range(1, n + 1):
             product *= _momentum(beta1, k, group["momentum_decay"])
+        for p in bundle.params:
+            self.state[p]["mu_product"] = wrap(np.array(product, np.float32))
         now, following = (_momentum(beta1, k, group["momentum_decay"]) for k in (n, n + 1))
         mean = averaged(bundle.arrays["exp_avg"], g, beta1)
         square = averaged(bundle.arrays["exp_avg_sq"], g * g, beta2)

@@ -62,6 +62,7 @@ class LRScheduler:
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         self._step_count = 0
+        self._is_initial = self._get_lr_called_within_step = False
         self._last_lr: list[Any] = []
         self.step()
 
@@ -411,9 +412,10 @@ class CyclicLR(LRScheduler):
         self.step_ratio = step_size_up / self.total_size
         self.mode = mode
         self.gamma = gamma
-        self._scale_fn = scale_fn
+        self._scale_fn_custom = scale_fn
         self.scale_mode = "iterations" if mode == "exp_range" and scale_fn is None else scale_mode
         self.cycle_momentum = cycle_momentum
+        self.use_beta1 = cycle_momentum and "betas" in optimizer.defaults
         if cycle_momentum:
             if not {"momentum", "betas"} & set(optimizer.defaults):
                 raise ValueError(
@@ -426,8 +428,8 @@ class CyclicLR(LRScheduler):
 
     def scale_fn(self, x: Any) -> float:
         """The height of a cycle, or of an iteration."""
-        if self._scale_fn is not None:
-            return float(self._scale_fn(x))
+        if self._scale_fn_custom is not None:
+            return float(self._scale_fn_custom(x))
         if self.mode == "triangular2":
             return math.pow(2.0, 1 - x)
         return math.pow(self.gamma, x) if self.mode == "exp_range" else 1.0
@@ -490,15 +492,19 @@ class OneCycleLR(LRScheduler):
         self.total_steps = total_steps
         self._anneal_func_type = anneal_strategy
         rise = float(pct_start * total_steps) - 1
-        last = float(total_steps - 1)
+        last = total_steps - 1
         phases = [(rise, "initial_lr", "max_lr", "max_momentum", "base_momentum")]
         if three_phase:
             phases.append((2 * rise, "max_lr", "initial_lr", "base_momentum", "max_momentum"))
             phases.append((last, "initial_lr", "min_lr", "max_momentum", "max_momentum"))
         else:
             phases.append((last, "max_lr", "min_lr", "base_momentum", "max_momentum"))
-        self._phases = phases
+        words = ("end_step", "start_lr", "end_lr", "start_momentum", "end_momentum")
+        self._schedule_phases: list[dict[str, Any]] = [
+            dict(zip(words, phase, strict=True)) for phase in phases
+        ]
         self.cycle_momentum = cycle_momentum
+        self.use_beta1 = cycle_momentum and "betas" in optimizer.defaults
         highs = for_each_group(max_lr, optimizer, "values for max_lr")
         if last_epoch == -1:
             for group, high in zip(optimizer.param_groups, highs, strict=True):
@@ -529,8 +535,9 @@ class OneCycleLR(LRScheduler):
         rates = []
         for group in self.optimizer.param_groups:
             begin = 0.0
-            for k, (end, low, high, first, second) in enumerate(self._phases):
-                if self.last_epoch <= end or k == len(self._phases) - 1:
+            for k, phase in enumerate(self._schedule_phases):
+                end, low, high, first, second = phase.values()
+                if self.last_epoch <= end or k == len(self._schedule_phases) - 1:
                     share = (self.last_epoch - begin) / (end - begin)
                     rates.append(self._between(group[low], group[high], share))
                     if self.cycle_momentum:

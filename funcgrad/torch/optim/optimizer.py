@@ -228,7 +228,7 @@ class Optimizer:
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
         for k, group in enumerate(self.param_groups):
-            lines.append(f"Parameter Group {k}")
+            lines += ([""] if k else []) + [f"Parameter Group {k}"]
             lines += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
         return "\n".join([*lines, ")"])
 
@@ -290,13 +290,6 @@ class Bundle:
         self.g = np.empty(start, dtype)
         self.arrays = {name: np.full(start, first, dtype) for name, first in names.items()}
         self.tensors: list[tuple[StateDict, str, Tensor]] = []
-        for name, array in self.arrays.items():
-            for state, (a, b, shape) in zip(states, self.places, strict=True):
-                part = array[a:b].reshape(shape)
-                if isinstance(state.get(name), Tensor):
-                    part[...] = state[name]._value
-                state[name] = t = wrap(part)
-                self.tensors.append((state, name, t))
         found = states[0].get("step")
         self.count = 0 if found is None else int(found)
         """How many steps these parameters have made."""
@@ -305,6 +298,13 @@ class Bundle:
             for state in states:
                 state["step"] = self.step
                 self.tensors.append((state, "step", self.step))
+        for name, array in self.arrays.items():
+            for state, (a, b, shape) in zip(states, self.places, strict=True):
+                part = array[a:b].reshape(shape)
+                if isinstance(state.get(name), Tensor):
+                    part[...] = state[name]._value
+                state[name] = t = wrap(part)
+                self.tensors.append((state, name, t))
 
     def is_current(self, params: list[Tensor]) -> bool:
         """Whether these are the parameters, and nobody replaced their state."""
