@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.arithmetic import div, mul, neg, strong_zero_mul, sub
+from funcgrad.ops.arithmetic import NegativePowerError, div, mul, neg, strong_zero_mul, sub
 from funcgrad.ops.comparison import equal, greater_equal
 from funcgrad.ops.elementary import log
 from funcgrad.ops.families import Binary
@@ -34,6 +34,15 @@ class Pow(Binary):
     cost = 40
     symbol = "**"
     keeps_weak = True
+
+    def evaluate(self, *values: Any) -> Any:
+        try:
+            return np.power(*values)
+        except ValueError as error:
+            raise NegativePowerError(
+                f"{values[0]} ** {values[1]}: integers to negative integer powers are not integers",
+                remedy="Convert the base first: 2.0 ** -k in place of 2 ** -k, or x.astype(float).",
+            ) from error
 
     def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
         x, y = primals

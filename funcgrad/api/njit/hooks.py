@@ -46,6 +46,8 @@ STAND_INS: dict[Any, Any] = {**CASTS, **MATHEMATICS, np.ndenumerate: enumerated}
 class NjitHooks(Hooks):
     """The hooks of Numba's code, which calls what Python's own could not give traced values."""
 
+    whole_numbers_wrap = True
+
     def __init__(self, asking: Hooks) -> None:
         super().__init__(asking.unroll)
         self.notes = asking.notes

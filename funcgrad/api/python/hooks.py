@@ -47,6 +47,9 @@ UNROLLED_OPERATIONS = 40
 class Hooks:
     """What rewritten functions ask; `unroll` is the number of operations up to which loops are unrolled."""
 
+    whole_numbers_wrap = False
+    """Whether whole numbers have 64 bits in the language that is meant."""
+
     def __init__(self, unroll: int = UNROLLED_OPERATIONS, root: Any = None) -> None:
         self.unroll = unroll
         self._root = (getattr(root, "__module__", None) or "").partition(".")[0] if root is not None else ""

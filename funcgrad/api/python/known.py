@@ -13,6 +13,7 @@ from funcgrad.api.python import items
 from funcgrad.api.python.builtin_functions import item_of
 from funcgrad.api.python.cells import is_numeric, is_undecided, listed
 from funcgrad.api.python.loops import INDEX, FirstTripDiffers, Items, Loop, Trip, counted, repeated
+from funcgrad.api.python.whole_numbers import outgrows
 from funcgrad.ir.program import Program
 from funcgrad.tracing.tracer import Tracer
 
@@ -117,6 +118,9 @@ def prepare(
         trip, ready = prepare_while_with_trip(hooks, loop, entry, found, length, goes_on, first)
     else:
         trip, ready = counted(loop, entry, found, first, length - first)
+        if not hooks.whole_numbers_wrap and outgrows(trip, first, length - first):
+            note(hooks, loop, f"unrolled, {length} trips: a whole number in it outgrows 64 bits, or is none")
+            return None
     operations = operations_of(trip) * (length - first)
     if operations <= hooks.unroll:
         note(hooks, loop, f"unrolled, {length} trips of {operations / max(length - first, 1):.0f} operations")
