@@ -1,7 +1,7 @@
 """Whether Python's whole numbers stay within 64 bits in a loop that is recorded: what is traced has no more.
 
 What a trip computes from its number, and from whole numbers that are carried, is done here in Python, trip
-by trip, before the loop is recorded. Where a number outgrows 64 bits, or ``2 ** -k`` leaves the whole numbers,
+by trip, before the loop is recorded. Where one outgrows 64 bits, or ``2 ** -k`` leaves the whole numbers,
 the loop is unrolled instead, and Python computes it. Numbers of NumPy's wrap, as they do in NumPy.
 """
 
