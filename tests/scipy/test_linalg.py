@@ -85,10 +85,40 @@ SQUARE: dict[str, Callable[[Any, Any], Any]] = {
     "schur": lambda la, x: schur_of(la, x, "complex"),
     "block_diag": lambda la, x: la.block_diag(x, x[0], 2.0 * x[:2]),
     "toeplitz": lambda la, x: la.toeplitz(x[0]),
+    "circulant": lambda la, x: la.circulant(x[0]),
+    "hankel": lambda la, x: la.hankel(x[0], x[1][:2]),
+    "hankel alone": lambda la, x: la.hankel(x[0]),
+    "companion": lambda la, x: la.companion(x[0]),
+    "convolution_matrix": lambda la, x: la.convolution_matrix(x[0], 4),
+    "convolution_matrix same": lambda la, x: la.convolution_matrix(x[0], 5, "same"),
+    "convolution_matrix valid": lambda la, x: la.convolution_matrix(x[0], 2, "valid"),
+    "leslie": lambda la, x: la.leslie(x[0], x[1][:2]),
+    "khatri_rao": lambda la, x: la.khatri_rao(x, x[:2] + 1.0),
+    "hessenberg": lambda la, x: la.hessenberg(x, calc_q=True),
+    "cosm": lambda la, x: la.cosm(0.3 * x),
+    "sinhm": lambda la, x: la.sinhm(0.3 * x),
+    "tanhm": lambda la, x: la.tanhm(0.3 * x),
+    "expm_frechet": lambda la, x: la.expm_frechet(0.3 * x, x.T),
+    "qr_multiply": lambda la, x: la.qr_multiply(x, x[:2]),
+    "qr_multiply left": lambda la, x: la.qr_multiply(x[:, :2], x[0, :2], "left", conjugate=True),
+    "procrustes": lambda la, x: la.orthogonal_procrustes(x, x @ x + 1.0),
+    "lyapunov": lambda la, x: la.solve_continuous_lyapunov(x, x + 1.0),
+    "lyapunov of steps": lambda la, x: la.solve_discrete_lyapunov(0.1 * x, x + 1.0),
+    "lyapunov bilinear": lambda la, x: la.solve_discrete_lyapunov(0.1 * x, x + 1.0, "bilinear"),
     "toeplitz row": lambda la, x: la.toeplitz(x[0], x[1][:2]),
 }
 
-ONE_MATRIX = ("lu permuted", "lu indices", "lu_factor", "schur", "eigh general")
+VECTORS = ("circulant", "hankel", "companion", "convolution", "leslie")
+
+ONE_MATRIX = (
+    *("expm_frechet", "qr_multiply", "qr_multiply left", "procrustes"),
+    *("lyapunov", "lyapunov of steps", "lyapunov bilinear", "khatri_rao"),
+    "lu permuted",
+    "lu indices",
+    "lu_factor",
+    "schur",
+    "eigh general",
+)
 
 PAIRS: dict[str, tuple[Callable[[Any, Any, Any], Any], Shape]] = {
     "solve": (lambda la, x, y: la.solve(x, y), (3,)),
@@ -129,7 +159,10 @@ def test_of_a_square_matrix(name: str, dtype: Any, rng: np.random.Generator) -> 
     fg.testing.check_grads(lambda x: SQUARE[name](linalg, x), (x,), order=2)
 
 
-@pytest.mark.parametrize("name", [name for name in SQUARE if not name.startswith(("toep", "block", "norm"))])
+LINES = ("toep", "block", "norm", *VECTORS)
+
+
+@pytest.mark.parametrize("name", [name for name in SQUARE if not name.startswith(LINES)])
 def test_of_stacks(name: str, rng: np.random.Generator) -> None:
     x = draw(rng, (2, 3, 3))
     if name in ONE_MATRIX:
@@ -244,3 +277,61 @@ def test_scipy_is_imported_by_the_first_call_only() -> None:
     code = "import sys, funcgrad as fg; fg.scipy.linalg; fg.numpy.linalg.solve; print('scipy' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_hessenbergs_form(n: int, rng: np.random.Generator) -> None:
+    for x in (draw(rng, (n, n)), draw(rng, (n, n), complex), np.triu(draw(rng, (n, n)))):
+        assert_like_scipy(lambda la, x: la.hessenberg(x, calc_q=True), x)
+    fg.testing.check_grads(linalg.hessenberg, (draw(rng, (n, n)),), order=1)
+
+
+def test_tridiagonal_eigenproblems(rng: np.random.Generator) -> None:
+    d, e = rng.normal(size=4), rng.normal(size=3)
+
+    def solved(la: Any, d: Any, e: Any, **options: Any) -> Any:
+        w, v = la.eigh_tridiagonal(d, e, **options)
+        return w, span(v)
+
+    assert_like_scipy(solved, d, e)
+    assert_like_scipy(lambda la, d, e: la.eigvalsh_tridiagonal(d, e, "i", (1, 2)), d, e)
+    fg.testing.check_grads(lambda d, e: solved(linalg, d, e), (d, e))
+    with pytest.raises(UnsupportedFunctionError, match="select='v'"):
+        fg.grad(lambda d: linalg.eigvalsh_tridiagonal(d, e, "v", (0.0, 1.0)).sum())(d)
+
+
+def test_distances_between_elements() -> None:
+    assert_like_scipy(lambda la, x: la.fiedler(x), np.array([1.0, 4.0, 9.0]))
+    fg.testing.check_grads(linalg.fiedler, (np.array([1.0, 4.0, 9.0]),))
+
+
+@pytest.mark.parametrize("name", ["toeplitz", "circulant", "hankel", "companion"])
+def test_patterns_of_stacks_of_vectors(name: str, rng: np.random.Generator) -> None:
+    x = rng.normal(size=(2, 3, 4))
+    of_one = getattr(scipy.linalg, name)
+    expected = np.array([[of_one(row) for row in rows] for rows in x])
+    np.testing.assert_allclose(fg.jit(getattr(linalg, name))(x), expected)
+
+
+CONSTANTS: dict[str, tuple[Any, ...]] = {
+    "dft": (3, "sqrtn"),
+    "hadamard": (4,),
+    "helmert": (3, True),
+    "hilbert": (3,),
+    "invhilbert": (3,),
+    "pascal": (3, "lower"),
+    "invpascal": (3, "symmetric", False),
+}
+
+
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_constant_matrices_are_scipys(name: str) -> None:
+    expected = getattr(scipy.linalg, name)(*CONSTANTS[name])
+    made = getattr(linalg, name)
+    np.testing.assert_array_equal(made(*CONSTANTS[name]), expected)
+    np.testing.assert_allclose(fg.vmap(lambda x: x * made(*CONSTANTS[name]))(np.ones(1))[0], expected)
+
+
+def test_factors_with_pairs_of_pivots_are_refused() -> None:
+    with pytest.raises(UnsupportedFunctionError, match="cho_factor"):
+        fg.grad(lambda x: linalg.ldl(x)[1].sum())(np.eye(2))

@@ -25,7 +25,7 @@ from funcgrad.ops.linalg.systems import well_conditioned
 from funcgrad.tracing.primitive import Flags, Linear
 from funcgrad.tracing.samples import Draw, ErrorSample, Sample, fixed, normal
 
-NAMES = ("expm", "logm", "sqrtm")
+NAMES = ("expm", "logm", "sqrtm", "sinm", "cosm", "tanm", "sinhm", "coshm", "tanhm")
 
 
 class MatrixFunction(OnStacks):

@@ -8,7 +8,18 @@ from funcgrad.numpy.linear_systems import traced_matrices
 from funcgrad.ops.linalg.functions import MatrixFunction
 from funcgrad.scipy.linalg.arguments import in_doubles, scipys
 
-__all__ = ["expm", "logm", "sqrtm"]
+__all__ = [
+    "coshm",
+    "cosm",
+    "expm",
+    "expm_frechet",
+    "logm",
+    "sinhm",
+    "sinm",
+    "sqrtm",
+    "tanhm",
+    "tanm",
+]
 
 
 def applied(name: str, A: Any) -> Any:
@@ -55,3 +66,73 @@ def sqrtm(A: Any) -> Any:
      [0. 3.]]
     """
     return applied("sqrtm", A)
+
+
+def sinm(A: Any) -> Any:
+    """The sine of a square matrix.
+
+    >>> print(fg.scipy.linalg.sinm(np.zeros((1, 1))))
+    [[0.]]
+    """
+    return applied("sinm", A)
+
+
+def cosm(A: Any) -> Any:
+    """The cosine of a square matrix.
+
+    >>> print(fg.scipy.linalg.cosm(np.zeros((1, 1))))
+    [[1.]]
+    """
+    return applied("cosm", A)
+
+
+def tanm(A: Any) -> Any:
+    """The tangent of a square matrix.
+
+    >>> print(fg.scipy.linalg.tanm(np.zeros((1, 1))))
+    [[0.]]
+    """
+    return applied("tanm", A)
+
+
+def sinhm(A: Any) -> Any:
+    """The hyperbolic sine of a square matrix.
+
+    >>> print(fg.scipy.linalg.sinhm(np.zeros((1, 1))))
+    [[0.]]
+    """
+    return applied("sinhm", A)
+
+
+def coshm(A: Any) -> Any:
+    """The hyperbolic cosine of a square matrix.
+
+    >>> print(fg.scipy.linalg.coshm(np.zeros((1, 1))))
+    [[1.]]
+    """
+    return applied("coshm", A)
+
+
+def tanhm(A: Any) -> Any:
+    """The hyperbolic tangent of a square matrix.
+
+    >>> print(fg.scipy.linalg.tanhm(np.zeros((1, 1))))
+    [[0.]]
+    """
+    return applied("tanhm", A)
+
+
+def expm_frechet(
+    A: Any, E: Any, method: str | None = None, compute_expm: bool = True, check_finite: bool = True
+) -> Any:
+    """The exponential of a matrix and its derivative along a direction, which have derivatives themselves.
+
+    >>> print(fg.scipy.linalg.expm_frechet(np.zeros((1, 1)), np.ones((1, 1))))
+    (array([[1.]]), array([[1.]]))
+    """
+    operands = traced_matrices("expm_frechet", A, E)
+    if operands is None:
+        return scipys("expm_frechet")(A, E, method, compute_expm, check_finite)
+    a, e = operands
+    along = MatrixFunction("expm").bind(a, e)
+    return (expm(a), along) if compute_expm else along

@@ -9,10 +9,10 @@ import numpy as np
 from funcgrad.numpy.axes import refused
 from funcgrad.numpy.joining import concatenate
 from funcgrad.numpy.operands import traced
-from funcgrad.numpy.positions import take
 from funcgrad.ops.linalg.matrices import conjugate
 from funcgrad.ops.structure import aval, reshape, shape_of
 from funcgrad.scipy.linalg.arguments import scipys
+from funcgrad.scipy.linalg.special_matrices import length_of, side_by_side
 
 __all__ = ["block_diag", "toeplitz"]
 
@@ -43,7 +43,7 @@ def block_diag(*arrs: Any) -> Any:
 
 
 def toeplitz(c: Any, r: Any = None) -> Any:
-    """The matrix with first column `c` and first row `r` (`c`, conjugated, if it is not given).
+    """The matrix with first column `c` and first row `r` (`c`, conjugated, if it is not given), or a stack.
 
     >>> print(fg.scipy.linalg.toeplitz(np.array([1.0, 2.0, 3.0]), np.array([1.0, 4.0])))
     [[1. 4.]
@@ -55,8 +55,8 @@ def toeplitz(c: Any, r: Any = None) -> Any:
         return scipys("toeplitz")(c, r)
     column = operands[0]
     row = conjugate(column) if r is None else operands[1]
-    if aval(column).ndim != 1 or aval(row).ndim != 1:
+    if not aval(column).ndim or not aval(row).ndim:
         raise refused(f"toeplitz of {aval(column)} and {aval(row)}: needs vectors")
-    n, m = shape_of(column)[0], shape_of(row)[0]
-    values = concatenate([take(row, np.arange(m - 1, 0, -1)), column])
-    return take(values, m - 1 + np.arange(n)[:, None] - np.arange(m)[None, :])
+    n, m = length_of(column), length_of(row)
+    values = side_by_side(row[..., :0:-1], column)
+    return values[..., m - 1 + np.arange(n)[:, None] - np.arange(m)]
