@@ -97,7 +97,7 @@ class Fraction(Unary):
 
 
 class NextAfter(Binary):
-    """The next floating-point number after ``x`` towards ``y``; it has no derivative."""
+    """The next floating-point number after ``x`` towards ``y``: it moves as ``x`` does, whatever ``y`` is."""
 
     name = "nextafter"
     ufunc = np.nextafter
@@ -106,12 +106,12 @@ class NextAfter(Binary):
     kinds = "f"
 
     def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
-        return None
+        return 1.0 if i == 0 else None
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
         return (
-            Sample(normal(3, 2), normal(3, 2), differentiable=False),
+            Sample(normal(3, 2), normal(3, 2)),
             Sample(edge(0.0, 1.0, np.inf), edge(1.0, 1.0, 0.0), differentiable=False),
         )
 
