@@ -28,7 +28,10 @@ PACKAGES = {
     "fft": "SciPy's own functions on traced arrays, and those of `fg.scipy.fft`, alike.",
     "spatial.distance": "Metrics on real vectors, finite at coincident points.",
     "special": "SciPy's own functions on traced arrays, and those of `fg.scipy.special`, alike.",
-    "stats": "Distributions by name, and statistics.",
+    "stats": "Distributions by name, and statistics. Without formulas, and refused on traced values: the "
+    "distribution functions and quantiles of `vonmises`, `vonmises_line` and `norminvgauss`, those functions "
+    "of `logser`, `betabinom`, `betanbinom` and `skellam`, the entropy of `betanbinom` and `skellam`, and "
+    "`multivariate_normal.cdf`. `rankdata` is refused by name.",
     "signal": "Convolutions, filters, spectra, design.",
     "ndimage": "Filters and interpolation of images.",
     "sparse": "Products as they stand, arrays with traced data.",

@@ -12,6 +12,7 @@ import scipy.stats
 
 import funcgrad as fg
 from funcgrad.errors import UnsupportedFunctionError
+from funcgrad.scipy.stats.expectations import NOT_SUMMED
 from funcgrad.scipy.stats.law import LAWS
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -74,13 +75,40 @@ def test_moments_are_scipys(name: str) -> None:
     law, ours, theirs = LAWS[name], getattr(fg.scipy.stats, name), getattr(scipy.stats, name)
     _, *shapes = law.example
     for method in MOMENTS:
-        kind = "var" if method == "std" else method
-        if law.formula(kind) is None:
+        if (name, method) in NOT_SUMMED:
             with pytest.raises(UnsupportedFunctionError, match=f"fg.scipy.stats.{name}.{method}"):
                 fg.grad(lambda loc, m=method: getattr(ours, m)(*shapes, loc=loc))(1.0)
             continue
         got = fg.jvp(lambda loc, m=method: getattr(ours, m)(*shapes, loc=loc), (1.0,), (1.0,))[0]
         np.testing.assert_allclose(float(got), float(getattr(theirs, method)(*shapes, loc=1.0)), rtol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [
+        *(("poisson", "entropy"), ("binom", "entropy"), ("nbinom", "entropy"), ("levy", "entropy")),
+        *(("burr12", "var"), ("genhalflogistic", "mean"), ("truncpareto", "entropy")),
+    ],
+)
+def test_moments_without_a_formula_move_as_scipys(name: str, method: str) -> None:
+    """Supports that move among them; of arrays of parameters, and compiled, as of one."""
+    law = LAWS[name]
+    _, *shapes = law.example
+    ours, theirs = [getattr(getattr(s, name), method) for s in (fg.scipy.stats, scipy.stats)]
+    moving = tuple([i for i, shape in enumerate(law.shapes) if shape not in law.counts])
+    if not moving:
+        np.testing.assert_allclose(fg.grad(lambda s: ours(scale=s))(2.0), 0.5)
+        return
+    slopes = fg.grad(ours, argnums=moving)
+    found = slopes(*shapes)
+    for slope, i in zip(found, moving, strict=True):
+        close(slope, differences(theirs, shapes, i, 1), 1e-6)
+    close(
+        fg.grad(fg.grad(ours, moving[0]), moving[0])(*shapes), differences(theirs, shapes, moving[0], 2), 1e-4
+    )
+    close(fg.jit(slopes)(*shapes), found, 1e-9)
+    several = [np.array([s, s]) for s in shapes]
+    close(fg.grad(lambda *a: ours(*a).sum(), moving)(*several), [np.full(2, x) for x in found], 1e-9)
 
 
 @pytest.mark.parametrize("name", LAWS)

@@ -133,7 +133,7 @@ class Integral(Method):
     ) -> Any:
         """The integral of the derivative by the parameters, applied to their tangents."""
         slopes = slopes_of(program, active)
-        integral = found(Integral(self.what, self.options), (slopes,), inputs)[0]
+        integral = found(self, (slopes,), inputs)[0]
         shape = program.out_avals[0].shape
         rows = program.out_avals[0].size
         total: Any = None

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import UnsupportedFunctionError
-from funcgrad.numpy import floor, isfinite, log, sqrt, where
+from funcgrad.numpy import floor, log, sqrt, where
 from funcgrad.ops.structure import aval, cast
 from funcgrad.ops.values_of_laws import LawValue
+from funcgrad.scipy.stats.expectations import NOT_SUMMED, inner_point, moment
 from funcgrad.scipy.stats.law import LAWS, Law
 from funcgrad.scipy.stats.quantiles import implicit_quantile
 from funcgrad.scipy.stats.samples import samples
@@ -135,7 +136,7 @@ class Distribution:
 
     def _refused(self, method: str) -> UnsupportedFunctionError:
         return UnsupportedFunctionError(
-            f"{self!r}.{method} of traced values is not supported: SciPy computes it by quadrature or search",
+            f"{self!r}.{method} of traced values is not supported: SciPy computes it by a search or a sum",
             source=Source(*user_location()),
             remedy="Where no gradient is meant to flow, call SciPy's on np.asarray(fg.stop_gradient(x)); "
             "the coverage page lists what has derivatives.",
@@ -280,23 +281,25 @@ class Distribution:
 
     # -- moments -------------------------------------------------------------------------------------------
 
-    def _moment(self, kind: str, method: str, args: Sequence[Any], kwds: Mapping[str, Any]) -> Any:
+    def _moment(self, kind: str, args: Sequence[Any], kwds: Mapping[str, Any]) -> Any:
         """The moment of the standard form, with the parameters; None where SciPy is to answer."""
         read = self._traced([], args, kwds)
         if read is None:
             return None
         _, at = read
-        found = self._formula(kind, method)(*at.shapes)
+        if (self.name, kind) in NOT_SUMMED:
+            raise self._refused(kind)
+        found = moment(self.law, kind, at.shapes)
         return (found if at.admissible is True else where(at.admissible, found, math.nan)), at
 
     def mean(self, *args: Any, **kwds: Any) -> Any:
         """The mean."""
-        read = self._moment("mean", "mean", args, kwds)
+        read = self._moment("mean", args, kwds)
         return self._scipys.mean(*args, **kwds) if read is None else read[1].placed(read[0])
 
     def var(self, *args: Any, **kwds: Any) -> Any:
         """The variance."""
-        read = self._moment("var", "var", args, kwds)
+        read = self._moment("var", args, kwds)
         return (
             self._scipys.var(*args, **kwds)
             if read is None
@@ -305,7 +308,7 @@ class Distribution:
 
     def std(self, *args: Any, **kwds: Any) -> Any:
         """The standard deviation."""
-        read = self._moment("var", "std", args, kwds)
+        read = self._moment("var", args, kwds)
         return (
             self._scipys.std(*args, **kwds)
             if read is None
@@ -314,7 +317,7 @@ class Distribution:
 
     def entropy(self, *args: Any, **kwds: Any) -> Any:
         """The entropy, in nats."""
-        read = self._moment("entropy", "entropy", args, kwds)
+        read = self._moment("entropy", args, kwds)
         if read is None:
             return self._scipys.entropy(*args, **kwds)
         found, at = read
@@ -361,16 +364,6 @@ def by_scale(kind: str, value: Any, scale: Any) -> Any:
     if is_number(scale, 1):
         return value
     return value - log(scale) if kind == "logpdf" else value / scale
-
-
-def inner_point(low: Any, high: Any, discrete: bool) -> Any:
-    """A point inside of a support with these ends."""
-    from_low, from_high = isfinite(low), isfinite(high)
-    both = np.logical_and(from_low, from_high)
-    start, stop = where(from_low, low, 0.0), where(from_high, high, 0.0)
-    middle = start + floor(0.5 * (stop - start)) if discrete else 0.5 * (start + stop)
-    found = where(both, middle, where(from_low, start + 1.0, where(from_high, stop - 1.0, 0.0)))
-    return found if type(found) is Tracer or np.ndim(found) else float(found)
 
 
 class Continuous(Distribution):
