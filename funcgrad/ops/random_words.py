@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.random import Philox
 
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval, Shape
@@ -37,8 +38,6 @@ DIGITS = {np.dtype(np.float16): 11, np.dtype(np.float32): 24, np.dtype(np.float6
 
 def generator(key: Any, start: int = 0, stream: int = SAMPLES) -> Any:
     """NumPy's Philox before its first block, which is number `start` of the stream."""
-    from numpy.random import Philox  # noqa: PLC0415 - 8 ms that most programs need not wait for
-
     # NumPy counts before it makes a block.
     before = (start + (stream << 192) - 1) % (1 << 256)
     counter = [(before >> shift) & 0xFFFFFFFFFFFFFFFF for shift in (0, 64, 128, 192)]

@@ -21,6 +21,7 @@ from funcgrad.torch.core.dtypes import ALL_DTYPES, TYPE_NAMES
 from funcgrad.torch.core.pickled import Writer, read_pickle
 from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.tensor import Tensor, own, wrap
+from funcgrad.torch.nn.parameter import Parameter
 from funcgrad.torch.operations.conversion import device
 
 __all__ = ["load", "save"]
@@ -65,8 +66,6 @@ def _tensor(
 
 
 def _parameter(data: Any, requires_grad: bool, *rest: Any) -> Any:
-    from funcgrad.torch.nn import Parameter  # noqa: PLC0415 - only where one was saved
-
     return Parameter(data, requires_grad=requires_grad)
 
 

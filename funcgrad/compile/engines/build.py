@@ -15,7 +15,7 @@ from funcgrad.compile.engines.binary import Binary
 from funcgrad.compile.engines.direct.translate import translate
 from funcgrad.compile.engines.llvm import compile_ir
 
-__all__ = ["FASTMATH", "NUMBERS", "assembly", "build"]
+__all__ = ["FASTMATH", "NUMBERS", "assembly", "build", "translate"]
 
 #: The names that source may use without bringing them, beside the views and Python's builtins.
 NUMBERS: dict[str, object] = {

@@ -50,8 +50,7 @@ def engine_by_name(name: str) -> Engine:
 
 def direct_engine(source: str, functions: Sequence[str], flags: frozenset[str]) -> list[str | bytes]:
     """Our own translator."""
-    from funcgrad.compile.engines.build import NUMBERS  # noqa: PLC0415 - a front end, as above
-    from funcgrad.compile.engines.direct.translate import translate  # noqa: PLC0415 - likewise
+    from funcgrad.compile.engines.build import NUMBERS, translate  # noqa: PLC0415 - a front end, as above
 
     if declined := direct_declines():
         raise Unsupported(declined)

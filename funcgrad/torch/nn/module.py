@@ -15,6 +15,7 @@ from funcgrad.torch.core.hooks import RemovableHandle, added_hook
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, own
 from funcgrad.torch.core.trees import register_module
+from funcgrad.torch.nn.backward_hooks import watched_inputs, watched_outputs
 from funcgrad.torch.nn.parameter import Buffer, Parameter
 from funcgrad.torch.operations.creation import require_cpu
 
@@ -136,8 +137,6 @@ class Module:
         for hook in list(self._forward_pre_hooks.values()):
             args, kwargs = _before(self, hook, args, kwargs)
         if self._backward_hooks or self._backward_pre_hooks:
-            from funcgrad.torch.nn.backward_hooks import watched_inputs, watched_outputs  # noqa: PLC0415 - rare
-
             watch, args = watched_inputs(self, args)
             return watched_outputs(watch, self._forward_with_hooks(args, kwargs))
         return self._forward_with_hooks(args, kwargs)
