@@ -46,6 +46,13 @@ def smooth(x: Any, p: Any) -> Any:
     return np.exp(-p[0] * x**2) * np.cos(p[1] * x)
 
 
+def jumping(o: Any, p: Any) -> Any:
+    """An integrand that jumps at a place that moves."""
+    return o.quad(
+        lambda x: np.where(x < p[0], p[1], np.exp(-p[1] * x)), 0.0, 2.0, points=[1.5, p[0]], **TIGHT
+    )[0]
+
+
 def vector_quad(o: Any, p: Any) -> Any:
     return o.quad_vec(lambda x: np.stack([smooth(x, p), x * smooth(x, p)]), 0.0, p[0], epsabs=1e-13)[0]
 
@@ -143,6 +150,7 @@ CASES = [
     Case("quad-infinite", quad(smooth, 0.0, np.inf), POINT),
     Case("quad-both-infinite", quad(smooth, -np.inf, np.inf), POINT),
     Case("quad-singular-end", quad(lambda x, p: np.exp(-p[0] * x) / np.sqrt(x), 0.0, lambda p: p[1]), POINT),
+    Case("quad-moving-points", jumping, POINT),
     Case("quad-points", quad(lambda x, p: np.exp(-p[0] * abs(x - 0.3)), 0.0, 1.0, points=(0.3,)), POINT),
     Case("quad-weight", quad(lambda x, p: np.exp(-p[0] * x), 0.0, 1.0, weight="cos", wvar=3.0), POINT),
     Case("quad_vec", vector_quad, POINT),

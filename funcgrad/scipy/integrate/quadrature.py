@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.api.differentiate import stop_gradient
 from funcgrad.api.jacobians import jacrev
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ir.avals import Aval
@@ -21,12 +22,15 @@ from funcgrad.numpy.contraction import tensordot
 from funcgrad.numpy.joining import concatenate
 from funcgrad.numpy.logic import isfinite
 from funcgrad.numpy.selection import where
+from funcgrad.numpy.sorting import sort
 from funcgrad.ops.families import added
 from funcgrad.ops.movement import take_span
 from funcgrad.ops.structure import reshape
 from funcgrad.scipy.derived import applied, composed
 from funcgrad.scipy.optimize.options import Options, found, frozen, thawed
 from funcgrad.scipy.recorded import FLOAT, as_args, is_plain, known, real_scalar, scalar_function
+from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.recorder import recorder_of
 from funcgrad.transforms.replay import inline
 from funcgrad.transforms.solved.method import Method, Programs
 
@@ -184,7 +188,7 @@ def quad(
 
     Differentiable in the limits and in all that `func` depends on, by Leibniz' rule. Where the integrand
     jumps at a place that depends on a parameter, what the jump contributes is not seen: split the integral
-    there, with limits that depend on the parameter.
+    there, with limits that depend on the parameter, or give the place in `points`.
 
     >>> def moment(s):
     ...     return fg.scipy.integrate.quad(lambda x: x**2 * np.exp(-s * x), 0.0, np.inf)[0]
@@ -201,6 +205,9 @@ def quad(
         "wopts": wopts,
     }
     options = {key: value for key, value in given.items() if value is not None}
+    if points is not None and recorder_of(list(points)) is not None:
+        options.pop("points")
+        return in_pieces(func, a, b, points, as_args(args), full_output, options)
     if is_plain(a, b, args):
         return scipys("quad")(
             func,
@@ -233,6 +240,23 @@ def quad(
     integrand = scalar_function(func, [NUMBER], "quad", as_args(args))
     chosen = Integral("quad", frozen(options))
     value, error, _ = found(chosen, (integrand.program,), [*ends, *integrand.constants])
+    return (value, error, {}) if full_output else (value, error)
+
+
+BESIDE = 4e-16
+"""How far from a break a piece ends, relative to where it is: enough for its value there to be its own."""
+
+
+def in_pieces(
+    func: Function, a: Any, b: Any, points: Any, args: Sequence[Any], full_output: bool, options: Any
+) -> Any:
+    """The integral between breaks that may move: what a jump at one contributes is in its derivative."""
+    breaks = list(sort(asoperand(list(points))))
+    away = [BESIDE * (abs(stop_gradient(x)) + 1e-300) for x in breaks]
+    starts = [a, *[x + d for x, d in zip(breaks, away, strict=True)]]
+    stops = [*[x - d for x, d in zip(breaks, away, strict=True)], b]
+    pieces = [quad(func, *ends, tuple(args), **options) for ends in zip(starts, stops, strict=True)]
+    value, error = (sum(part) for part in zip(*pieces, strict=True))
     return (value, error, {}) if full_output else (value, error)
 
 
