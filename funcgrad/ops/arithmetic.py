@@ -146,7 +146,9 @@ class StrongZeroMul(Binary):
 
     def evaluate(self, *values: Any) -> Any:
         x, y = values
-        if np.size(x) < MANY:
+        if type(x) is not np.ndarray:
+            return x * y if x else x
+        if x.size < MANY:
             return np.where(x, x * y, x)
         return chosen(np.not_equal(x, 0), x * y, x.dtype.type(0))
 
@@ -159,6 +161,9 @@ class StrongZeroMul(Binary):
         return f"np.where({x}, {x} * {y}, {x})"
 
     def fast_expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
+        x, y = names
+        if not avals[0].shape and x.isidentifier():
+            return f"{x} * {y} if {x} else {x}"
         return self.expression(names, avals) if avals[0].size < MANY else None
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:

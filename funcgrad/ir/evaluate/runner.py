@@ -1,8 +1,8 @@
 """Running a Program with NumPy: the oracle against which everything compiled is tested.
 
 The first run walks the equations. A Program that is run again becomes one straight-line Python function
-made of the same lines that `Program.to_numpy_source` shows. Long Programs stay a walk, because Python
-needs longer to compile their source than it saves.
+made of the same lines that `Program.to_numpy_source` shows. Long Programs become one later, when what walking
+takes longer adds up to what Python needs to compile their source; the longest stay a walk.
 """
 
 from __future__ import annotations
@@ -27,7 +27,12 @@ _KINDS = "biufc"
 """In this order, a Python scalar of one kind may stand where a later one is expected."""
 
 WALKS_BEFORE_SOURCE = 1
-LONGEST_SOURCE = 2000
+SHORT = 2000
+"""Equations up to which the second run is worth the source."""
+WALKS_OF_LONG = 8
+"""Walks of longer Programs before their source: a line takes Python 20 µs once, and a walk 2 µs at every run."""
+LONGEST_SOURCE = 20_000
+"""Equations from which Python's own compiler would keep somebody waiting."""
 EACH_ELEMENT = 1e-9
 """Seconds in which NumPy computes one element of a large array at best: it has to go to memory and back."""
 LONG = 0.1
@@ -135,7 +140,7 @@ class Runner:
         function = self._source_function
         if function is None:
             self._runs += 1
-            walks = self._runs <= WALKS_BEFORE_SOURCE or len(self._program) > LONGEST_SOURCE
+            walks = self._runs <= walks_before_source(len(self._program))
             if walks and self._step_walk is not None:
                 return self._step_walk(args)
             if self._lifetimes is None:
@@ -177,6 +182,13 @@ class Trial:
         if self._left <= 0:
             self._decide(self._fast if self._best < self._to_beat * WORTH else None)
         return out
+
+
+def walks_before_source(equations: int) -> float:
+    """How often a Program of so many equations is walked before it becomes a Python function."""
+    if equations <= SHORT:
+        return WALKS_BEFORE_SOURCE
+    return WALKS_OF_LONG if equations <= LONGEST_SOURCE else inf
 
 
 def least_seconds(program: Program) -> float:
