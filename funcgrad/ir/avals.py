@@ -52,7 +52,8 @@ class Aval:
 
     @classmethod
     def _intern(cls, shape: Shape, dtype: np.dtype[Any], weak: bool) -> Aval:
-        dtype = dtype.newbyteorder("=")
+        # NumPy's one object of a type, so that equal dtypes are mostly identical and `is` decides at once.
+        dtype = np.dtype(dtype.type) if dtype.kind in "biufc" else dtype.newbyteorder("=")
         key = (shape, dtype, weak)
         if key not in _interned:
             self = object.__new__(cls)

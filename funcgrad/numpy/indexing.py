@@ -63,6 +63,11 @@ class BasicPlan(NamedTuple):
 
     def read(self, x: Tracer) -> Tracer:
         """The part of a tracer: a view of it, or a scalar."""
+        if self.is_scalar and not self.is_whole and x._view is None and not x._recorder.closed:
+            # As below, without the calls between here and the record: loops over elements are made of these.
+            known = self.slice._inferred.get((x.aval,))
+            if known is not None:
+                return x._recorder.append_typed((self.slice, x._index), known)
         part = x.frozen() if self.is_whole else self.slice.get_part(x)
         if self.is_scalar:
             return part

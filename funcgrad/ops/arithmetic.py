@@ -146,9 +146,9 @@ class StrongZeroMul(Binary):
 
     def evaluate(self, *values: Any) -> Any:
         x, y = values
-        if type(x) is not np.ndarray:
+        if type(x) is not np.ndarray and type(y) is not np.ndarray:
             return x * y if x else x
-        if x.size < MANY:
+        if np.size(x) < MANY:
             return np.where(x, x * y, x)
         return chosen(np.not_equal(x, 0), x * y, x.dtype.type(0))
 
@@ -160,10 +160,14 @@ class StrongZeroMul(Binary):
         x, y = names
         return f"np.where({x}, {x} * {y}, {x})"
 
+    def scalar_expression(self, x: str, y: str) -> str:
+        """The same of two scalars, which NumPy would make an array of."""
+        return f"{x} * {y} if {x} else {x}"
+
     def fast_expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
         x, y = names
-        if not avals[0].shape and x.isidentifier():
-            return f"{x} * {y} if {x} else {x}"
+        if not avals[0].shape and not avals[1].shape and x.isidentifier() and y.isidentifier():
+            return self.scalar_expression(x, y)
         return self.expression(names, avals) if avals[0].size < MANY else None
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -205,12 +209,17 @@ class StrongProduct(StrongZeroMul):
 
     def evaluate(self, *values: Any) -> Any:
         x, y = values
-        product = np.where(np.not_equal(x, 0) & np.not_equal(y, 0), x * y, 0)
-        return product.astype(np.result_type(x, y), copy=False)
+        if type(x) is not np.ndarray and type(y) is not np.ndarray:
+            return (x * y if y else y) if x else x
+        # A zero keeps its sign, as in the native form.
+        return np.where(x, np.where(y, x * y, y), x)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
         x, y = names
         return f"np.where({x}, np.where({y}, {x} * {y}, {y}), {x})"
+
+    def scalar_expression(self, x: str, y: str) -> str:
+        return f"({x} * {y} if {y} else {y}) if {x} else {x}"
 
     def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
         x, y = inputs

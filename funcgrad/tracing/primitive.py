@@ -326,6 +326,12 @@ class Primitive:
                 out = self._inferred.get((x.aval,))
                 if type(out) is Aval and not x._recorder.closed:
                     return x._recorder.append_typed((self, x._index), out)
+        elif len(inputs) == 2:
+            x, y = inputs
+            if type(x) is Tracer is type(y) and x._view is y._view is None and x._recorder is y._recorder:
+                out = self._inferred.get((x.aval, y.aval))
+                if type(out) is Aval and not x._recorder.closed:
+                    return x._recorder.append_typed((self, x._index, y._index), out)
         recorder = recorder_of(inputs)
         if recorder is None:
             self.inferred(tuple([aval_of(x) for x in inputs]))

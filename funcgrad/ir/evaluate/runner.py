@@ -30,7 +30,7 @@ WALKS_BEFORE_SOURCE = 1
 SHORT = 2000
 """Equations up to which the second run is worth the source."""
 WALKS_OF_LONG = 8
-"""Walks of longer Programs before their source: a line takes Python 20 µs once, and a walk 2 µs at every run."""
+"""Walks of longer ones before their source: a line takes Python 20 µs once, and a walk 2 µs at every run."""
 LONGEST_SOURCE = 20_000
 """Equations from which Python's own compiler would keep somebody waiting."""
 EACH_ELEMENT = 1e-9
