@@ -215,11 +215,11 @@ def istft(
     half_only = (input._value.shape[-2] != n_fft) if onesided is None else onesided
     norm = "ortho" if normalized else None
     spectra = x.transpose(-2, -1)
-    if half_only:
-        frames = _late("fft", "irfft")(spectra, n_fft, dim=-1, norm=norm)
-    else:
+    if return_complex:
         frames = _late("fft", "ifft")(spectra, dim=-1, norm=norm)
-        frames = frames if return_complex else frames.real
+    else:
+        half = spectra if half_only else spectra[..., : n_fft // 2 + 1]
+        frames = _late("fft", "irfft")(half, n_fft, dim=-1, norm=norm)
     kind = window.dtype if window is not None else frames.dtype
     w = _window_of(window, size, n_fft, kind)
     count = frames._value.shape[1]

@@ -345,7 +345,12 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Any:
         first, second = tuple(dims[0]), tuple(dims[1])
     x, y = a._value.shape, b._value.shape
     for k, (i, j) in enumerate(zip(first, second, strict=True)):
-        if x[dim_of(i, len(x))] != y[dim_of(j, len(y))]:
+        n, m = x[dim_of(i, len(x))], y[dim_of(j, len(y))]
+        if n == 1 != m:
+            b = b.sum(j, keepdim=True)
+        elif m == 1 != n:
+            a = a.sum(i, keepdim=True)
+        elif n != m:
             raise RuntimeError(
                 f"contracted dimensions need to match, but first has size {x[i]} in dim {i} and second has "
                 f"size {y[j]} in "

@@ -388,11 +388,9 @@ FUNCTIONS["full"], FUNCTIONS["full_like"] = full, full_like
 
 
 @method()
-def new_full(
-    self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False
-) -> Tensor:
+def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> Tensor:
     """A new tensor of one number, with this tensor's dtype."""
-    return full(size, fill_value, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
+    return full(size, fill_value, dtype=self.dtype if dtype is None else dtype, **options)
 
 
 @method()

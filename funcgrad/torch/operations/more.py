@@ -214,9 +214,7 @@ def _gradient(x: Any, axis: int, spacing: Any, edge_order: int) -> Any:
 @operation()
 def mvlgamma(input: Tensor, p: int) -> Any:
     """The logarithm of the multivariate gamma function."""
-    from funcgrad.torch.special import multigammaln  # noqa: PLC0415 - loaded when first needed
-
-    return multigammaln(input, p)
+    return import_module("funcgrad.torch.special").multigammaln(input, p)
 
 
 def _special(name: str, title: str | None = None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -116,6 +117,10 @@ def _xlogy(x: Any, y: Any) -> Any:
     return special.xlogy(x, y)
 
 
+def _heaviside(x: Any, y: Any) -> Any:
+    return np.heaviside(x, y).astype(x.dtype)
+
+
 _pair("maximum", "MaximumBackward0", np.maximum)
 _pair("minimum", "MinimumBackward0", np.minimum)
 _pair("fmax", "FmaxBackward0", _fmax)
@@ -126,7 +131,7 @@ _pair("logaddexp", "LogaddexpBackward0", _logaddexp, "float")
 _pair("logaddexp2", "Logaddexp2Backward0", np.logaddexp2, "float")
 _pair("copysign", "CopysignBackward0", np.copysign, "float", True)
 _pair("nextafter", "NextafterBackward0", np.nextafter, "float", True)
-_pair("heaviside", "NotImplemented", np.heaviside, "same", True)
+_pair("heaviside", "NotImplemented", _heaviside, "same", True)
 _pair("xlogy", "XlogyBackward0", _xlogy, "float", True)
 _pair("float_power", "PowBackward1", np.float_power, "float", True)
 _pair("gcd", "NotImplemented", np.gcd, "same", True)
@@ -276,11 +281,14 @@ def searchsorted(
     out_int32: bool = False,
     right: bool = False,
     side: str | None = None,
+    sorter: Tensor | None = None,
 ) -> Any:
-    """Where elements belong in a sorted sequence."""
+    """Where elements belong in a sorted sequence, or in one that `sorter` puts in order."""
     values = tensor_of(input)._value
     right = right or side == "right"
     order = sorted_sequence._value
+    if sorter is not None:
+        order = np.take_along_axis(order, sorter._value, -1)
     dtype = np.int32 if out_int32 else np.int64
     if order.ndim == 1:
         return wrap(np.asarray(np.searchsorted(order, values, "right" if right else "left")).astype(dtype))
@@ -462,7 +470,7 @@ def _vector_norm(x: Any, p: Any, axes: Any, keepdims: bool) -> Any:
         return np.reshape(flat, (1,) * x.ndim) if keepdims else flat
     if len(axes) == 1:
         return np.linalg.norm(x, p, axis=axes[0], keepdims=keepdims)
-    moved = np.moveaxis(x, axes, range(-len(axes), 0))
+    moved = np.moveaxis(x, axes, tuple(range(-len(axes), 0)))
     kept = moved.shape[: -len(axes)]
     found = np.linalg.norm(np.reshape(moved, (*kept, -1)), p, axis=-1)
     return np.expand_dims(found, axes) if keepdims else found
@@ -480,6 +488,10 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, 
         raise RuntimeError(
             "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
             + str(input.type()).removeprefix("torch.").removesuffix("Tensor")
+        )
+    if p == "nuc":
+        return import_module("funcgrad.torch.linalg").matrix_norm(
+            input, "nuc", (0, 1) if dim is None else dim, keepdim
         )
     order = 2.0 if p in ("fro", None) else float(p)
     axes = None if dim is None else dims_of(dim, len(input._value.shape))

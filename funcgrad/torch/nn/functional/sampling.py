@@ -12,6 +12,11 @@ from funcgrad.torch.core.history import Op, op
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.nn.functional.activations import finished, softmax, uniform_like
 from funcgrad.torch.nn.functional.grids import cubic_weights, resampled, smooth_weights
+from funcgrad.torch.nn.functional.pooling import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+)
 from funcgrad.torch.nn.operand import Operand
 from funcgrad.torch.operations.registry import FUNCTIONS
 
@@ -220,6 +225,17 @@ def require_mode(mode: str, antialias: bool, count: int) -> None:
         )
 
 
+def _by_area(input: Operand, size: Any, scale: Any) -> Any:
+    """The means over the parts of the input that become one element."""
+    sizes = input._value.shape[2:]
+    count = len(sizes)
+    if size is None:
+        scales = (scale,) * count if isinstance(scale, int | float) else tuple(scale)
+        size = tuple([int(n * s) for n, s in zip(sizes, scales, strict=True)])
+    pools = {1: adaptive_avg_pool1d, 2: adaptive_avg_pool2d, 3: adaptive_avg_pool3d}
+    return pools[count](input, size)
+
+
 def interpolate(
     input: Operand,
     size: Any = None,
@@ -242,6 +258,8 @@ def interpolate(
             if size
             else "either size or scale_factor should be defined"
         )
+    if mode == "area":
+        return _by_area(input, size, scale_factor)
     require_mode(mode, antialias, len(sizes))
     if mode.startswith("nearest") and align_corners is not None:
         raise ValueError(
