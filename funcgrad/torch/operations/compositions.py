@@ -241,6 +241,12 @@ def istft(
     return found.squeeze(0) if single else found
 
 
+@operation()
+def mvlgamma(input: Tensor, p: int) -> Any:
+    """The logarithm of the multivariate gamma function."""
+    return _late("special", "multigammaln")(input, p)
+
+
 # -- small factors ----------------------------------------------------------------------------------------
 
 

@@ -211,12 +211,6 @@ def _gradient(x: Any, axis: int, spacing: Any, edge_order: int) -> Any:
     return gradient_of(x, step, axis=axis, edge_order=edge_order).astype(x.dtype)
 
 
-@operation()
-def mvlgamma(input: Tensor, p: int) -> Any:
-    """The logarithm of the multivariate gamma function."""
-    return import_module("funcgrad.torch.special").multigammaln(input, p)
-
-
 def _special(name: str, title: str | None = None) -> None:
     def function(input: Tensor, *args: Any) -> Any:
         return getattr(import_module("funcgrad.torch.special"), title or name)(input, *args)

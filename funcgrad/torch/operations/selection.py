@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.core.underived import underived
 from funcgrad.torch.operations.arithmetic import Binary, of_one_dtype, result_dtype
 from funcgrad.torch.operations.reductions import named
-from funcgrad.torch.operations.registry import operation, tensor_of
+from funcgrad.torch.operations.registry import FUNCTIONS, operation, tensor_of
 
 __all__ = ["log_softmax", "softmax"]
 
@@ -490,9 +489,11 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, 
             + str(input.type()).removeprefix("torch.").removesuffix("Tensor")
         )
     if p == "nuc":
-        return import_module("funcgrad.torch.linalg").matrix_norm(
-            input, "nuc", (0, 1) if dim is None else dim, keepdim
-        )
+        sides = (0, 1) if dim is None else dims_of(dim, len(input._value.shape))
+        found = FUNCTIONS["svd"](input.movedim(sides, (-2, -1)))[1].sum(-1)
+        for d in sorted(sides) if keepdim else ():
+            found = found.unsqueeze(d)
+        return found
     order = 2.0 if p in ("fro", None) else float(p)
     axes = None if dim is None else dims_of(dim, len(input._value.shape))
     return apply(_VECTOR_NORM, (input,), (order, axes, keepdim))
