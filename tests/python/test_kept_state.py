@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable
 from typing import Any
 
@@ -12,8 +13,19 @@ import funcgrad as fg
 from funcgrad.errors import TracedBranchError, TracerAssignmentError
 
 
+class Slotted:
+    """Keeps its attributes in slots."""
+
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
 class Counting:
     """Changes itself in every way that there is."""
+
+    calls = 0
 
     def __init__(self) -> None:
         self.count = 0
@@ -21,6 +33,9 @@ class Counting:
         self.table: dict[str, int] = {}
         self.numbers = np.zeros(3)
         self._reads = 0
+        self.seen: collections.Counter[str] = collections.Counter()
+        self.queue = collections.deque([1.0, 2.0, 3.0])
+        self.slotted = Slotted()
 
     @property
     def reads(self) -> int:
@@ -39,6 +54,22 @@ class Counting:
     def by_dict(self, x: Any) -> Any:
         self.table["k"] = self.table.get("k", 0) + 1
         return x * self.table["k"]
+
+    def by_counter(self, x: Any) -> Any:
+        self.seen["k"] += 1
+        return x * self.seen["k"]
+
+    def by_deque(self, x: Any) -> Any:
+        self.queue.rotate(1)
+        return x * self.queue[0]
+
+    def by_class(self, x: Any) -> Any:
+        type(self).calls += 1
+        return x * self.calls
+
+    def by_slot(self, x: Any) -> Any:
+        self.slotted.count += 1
+        return x * self.slotted.count
 
     def by_property(self, x: Any) -> Any:
         return x * self.reads

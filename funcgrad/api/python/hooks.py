@@ -22,7 +22,7 @@ from funcgrad.api.python.classes import constructed
 from funcgrad.api.python.functions import recordable, use_by_default
 from funcgrad.api.python.guards import require
 from funcgrad.api.python.identity import check_unchosen
-from funcgrad.api.python.kept import note_array, note_attributes, note_called, note_cell, note_elements
+from funcgrad.api.python.kept import note_array, note_called, note_cell, note_elements, note_set
 from funcgrad.api.python.known import known_loop
 from funcgrad.api.python.loops import INDEX, FirstTripDiffers, Items, Loop, repeated
 from funcgrad.api.python.outside import check_names_changed_by
@@ -393,7 +393,7 @@ class Hooks:
 
     def set_attribute(self, value: Any, x: Any, name: str) -> None:
         """``x.name = value``"""
-        note_attributes(x)
+        note_set(x, name)
         if current_block() is not None and type(x) is not Tracer:
             Place("attribute", x, name).check()
         setattr(x, name, value)

@@ -8,6 +8,7 @@ that is written in parts is refused in any case: the function may read the rest.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -18,6 +19,7 @@ import numpy as np
 
 from funcgrad.api.arguments import here
 from funcgrad.api.python.outside import function_behind, places_changed_by
+from funcgrad.api.python.recording import Place
 from funcgrad.errors import FuncgradError, TracedBranchError, TracerAssignmentError
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.tracer import Tracer
@@ -30,6 +32,7 @@ __all__ = [
     "note_called",
     "note_cell",
     "note_elements",
+    "note_set",
 ]
 
 T = TypeVar("T")
@@ -65,7 +68,7 @@ class State:
 
 
 class Name(State):
-    """A name of another function or of a module."""
+    """A name of another function or of a module, or an attribute of what keeps no dict of them."""
 
     def now(self) -> dict[Any, Any]:
         """What it stands for."""
@@ -82,6 +85,17 @@ class Name(State):
     def spelled(self, key: Any) -> str:
         """The name."""
         return str(key)
+
+
+class SetAttribute(Place):
+    """An attribute of what keeps no dict of its own for them: of a class, a module, an object with slots."""
+
+    __slots__ = ()
+
+    @property
+    def spelled(self) -> str:
+        """The attribute, as it is written."""
+        return f"{getattr(self._owner, '__name__', type(self._owner).__name__)}.{self._key}"
 
 
 class Attributes(State):
@@ -103,19 +117,19 @@ class Attributes(State):
 
 
 class Elements(State):
-    """The elements of a list, dict or set."""
+    """The elements of a list, dict, set or deque."""
 
     def now(self) -> dict[Any, Any]:
         """What they are."""
         owner = self.owner
         if isinstance(owner, dict):
             return dict(owner)
-        return dict(enumerate(owner)) if isinstance(owner, list) else {x: x for x in owner}
+        return dict(enumerate(owner)) if isinstance(owner, list | deque) else {x: x for x in owner}
 
     def put(self, held: Mapping[Any, Any]) -> None:
         """Have it hold these."""
         self.owner.clear()
-        if isinstance(self.owner, list):
+        if isinstance(self.owner, list | deque):
             self.owner.extend(held.values())
         else:
             self.owner.update(held)
@@ -274,12 +288,24 @@ def note_attributes(x: Any) -> None:
         one.note(id(x), x, Attributes, x)
 
 
-def note_elements(x: Any) -> None:
-    """Remember the elements of a list, dict or set, which are about to be changed."""
+def note_set(x: Any, name: str) -> None:
+    """Remember an attribute that is about to be set: of an object, or of a class, a function or a module."""
     kept = _KEPT.get()
-    if kept is not None and isinstance(x, list | dict | set):
+    if kept is None or type(x).__module__.partition(".")[0] == "funcgrad":
+        return
+    if type(getattr(x, "__dict__", None)) is dict and not isinstance(x, _NO_OBJECTS):
+        note_attributes(x)
+        return
+    for one in kept.around():
+        one.note((id(x), name), SetAttribute("attribute", x, name), Name, x)
+
+
+def note_elements(x: Any) -> None:
+    """Remember the elements of a list, dict, set or deque, which are about to be changed."""
+    kept = _KEPT.get()
+    if kept is not None and isinstance(x, list | dict | set | deque):
         for one in kept.around():
-            one.note(id(x), x, Elements, x)
+            one.note(("elements", id(x)), x, Elements, x)
 
 
 def note_cell(cell: Any) -> None:
