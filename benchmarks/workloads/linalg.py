@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchmarks.compiled import OBJECTIVE, compiled_gradients
 from benchmarks.contenders import gradients
 from benchmarks.model import Versus, Workload
+from benchmarks.problems.spelling import scan
 
 SEED = 0
 
@@ -79,4 +81,36 @@ EIGH = Workload(
     in_quick=False,
 )
 
-WORKLOADS = (SOLVE, DET, EIGH)
+STEPS = 1_000
+
+
+def turned_loss(np: Any, start: Any, noise: Any) -> Any:
+    """A function of a symmetric matrix and some noise, again and again: every step has an `eigh`."""
+
+    def step(a: Any, e: Any) -> tuple[Any, Any]:
+        h = a + e
+        w, v = np.linalg.eigh(0.5 * (h + h.T))  # of the whole matrix, whichever triangle is read
+        return (v * np.tanh(w)) @ v.T + start, w[0]
+
+    last, lowest = scan(np, step, start, noise)
+    return np.sum(lowest) + np.sum(last)
+
+
+def turned_inputs(np: Any) -> tuple[Any, ...]:
+    """A symmetric 6x6 matrix, and noise for each step."""
+    rng = np.random.default_rng(SEED)
+    x = rng.normal(size=(6, 6))
+    return x + x.T, 0.1 * rng.normal(size=(STEPS, 6, 6))
+
+
+EIGH_IN_SCAN = Workload(
+    name="eigh-in-scan",
+    title="compiled value and gradient of a `scan` over 1,000 steps with a 6×6 `eigh` each",
+    contenders=compiled_gradients(turned_loss, names=("funcgrad", OBJECTIVE, "jax.jit")),
+    targets=(Versus(("jax.jit",), 1.0),),
+    inputs=turned_inputs,
+    in_quick=False,
+)
+
+
+WORKLOADS = (SOLVE, DET, EIGH, EIGH_IN_SCAN)

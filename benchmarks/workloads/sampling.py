@@ -111,4 +111,50 @@ NORMAL = Workload(
     in_quick=False,
 )
 
-WORKLOADS = (INTERP, NORMAL)
+STEPS = 1_000
+
+
+def gamma_walk(loop: Any, fold_in: Any, gamma: Any, places: Any, key: Any) -> Any:
+    """Gamma samples, each of which says the shape of the next."""
+
+    def step(shape: Any, k: Any) -> tuple[Any, Any]:
+        sample = gamma(fold_in(key, k), shape)
+        return 0.5 * shape + 0.5 * sample / (1.0 + sample) + 0.5, sample
+
+    return loop(step, 2.5, places)[1]
+
+
+def funcgrad_gamma(fg: Any, np: Any, inputs: tuple[Any, ...]) -> Call:
+    """The walk under `jit`; the number of samples is returned, since libraries draw different ones."""
+    key, places = fg.random.key(SEED), np.arange(STEPS)
+    walk = fg.jit(partial(gamma_walk, fg.scan, fg.random.fold_in, fg.random.gamma, places))
+
+    def call() -> Any:
+        return np.asarray(walk(key).size)
+
+    return call
+
+
+def jax_jitted_gamma(jax: Any, np: Any, inputs: tuple[Any, ...]) -> Call:
+    """jax under `jit`, with the key as its argument."""
+    key, places = jax.random.key(SEED), np.arange(STEPS)
+    walk = jax.jit(partial(gamma_walk, jax.lax.scan, jax.random.fold_in, jax.random.gamma, places))
+
+    def call() -> Any:
+        return np.asarray(walk(key).block_until_ready().size)
+
+    return call
+
+
+GAMMA_IN_SCAN = Workload(
+    name="gamma-in-scan",
+    title="a `scan` over 1,000 steps with a gamma sample each",
+    contenders=(
+        Contender("funcgrad", "funcgrad", funcgrad_gamma),
+        Contender("jax.jit", "jax", jax_jitted_gamma),
+    ),
+    targets=(Versus(("jax.jit",), 1.0),),
+    in_quick=False,
+)
+
+WORKLOADS = (INTERP, NORMAL, GAMMA_IN_SCAN)

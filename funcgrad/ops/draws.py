@@ -15,7 +15,7 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.arithmetic import Add, Sub
+from funcgrad.ops.arithmetic import Add, Sub, add, div, neg
 from funcgrad.ops.bivariate import Logaddexp
 from funcgrad.ops.contraction import contract
 from funcgrad.ops.cumulative import CumSum
@@ -107,6 +107,9 @@ class SampledLogistic(InOrder, type(logistic)):  # type: ignore[misc]
     """The logistic function by NumPy."""
 
     name = "sampled_logistic"
+
+    def expansion(self, *inputs: Any) -> Any:
+        return div(1.0, add(sampled_exp(neg(inputs[0])), 1.0))
 
 
 class SampledSpecial(InOrder, Special):

@@ -35,6 +35,12 @@ NODES = 64
 REACH = 60.0
 """How far the logarithm of the density falls over the part of the tail that counts."""
 
+FINDING = 12
+"""Steps of Newton's method that find where that is."""
+
+TERM, MOST_TERMS = 1e-17, 10_000
+"""The share of the sum below which a term of the series is the last, and how many there may be."""
+
 
 def path_slope(shape: Any, log_sample: Any) -> Any:
     """The derivative of the logarithm of a gamma sample by its shape.
@@ -67,8 +73,8 @@ def by_series(a: Any, at: Any) -> Any:
         step = a[rows] + k
         weight, difference = weight * (x[rows] / step), difference - 1 / step
         # Terms fall from where n reaches x on, faster than a geometric series.
-        goes_on = (step < x[rows]) | (np.abs(weight * difference) > 1e-17 * np.abs(out[rows]))
-        goes_on &= np.isfinite(weight) & (k < 10_000)
+        goes_on = (step < x[rows]) | (np.abs(weight * difference) > TERM * np.abs(out[rows]))
+        goes_on &= np.isfinite(weight) & (k < MOST_TERMS)
         rows, weight, difference = rows[goes_on], weight[goes_on], difference[goes_on]
     return np.where(np.isfinite(at) & (a > 0), out, np.nan)
 
@@ -101,7 +107,7 @@ def tail_length(a: Any, x: Any, side: Any) -> Any:
     By Newton's method on a convex function, which comes down to the root from above.
     """
     length = np.sqrt(2 * REACH / a) + np.log1p(REACH / x)
-    for _ in range(12):
+    for _ in range(FINDING):
         fall = x * np.expm1(side * length) - a * side * length - REACH
         rate = side * (x * np.exp(side * length) - a)
         length = np.where(rate > 0, length - fall / rate, 2 * length)

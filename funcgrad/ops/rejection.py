@@ -117,8 +117,8 @@ class RandomLogGamma(OfParameters):
             v = np.log(np.maximum(cube, 0)) * 3
             d = third[rows]
             inside = (cube > 0) & (np.log(u) < 0.5 * x * x + d * (1 - np.exp(v) + v))
-            # What is not a number is no shape, and stays what it is.
-            is_shape = raised[rows] > 0
+            # What is not a number is no shape, and stays what it is; nothing below zero would be accepted.
+            is_shape = d > 0
             return np.where(is_shape, v + np.log(d), np.nan), inside | ~is_shape | np.isinf(d)
 
         out = accepted(len(shape), propose)

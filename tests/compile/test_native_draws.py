@@ -247,6 +247,9 @@ BY_PARAMETERS: dict[str, Callable[[Any, Any], Any]] = {
     "categorical": lambda k, p: R.categorical(k, p * 3, shape=(9,)),
     "bernoulli": lambda k, p: R.bernoulli(k, p, (5, 3)),
     "geometric": lambda k, p: R.geometric(k, p, (7, 3)),
+    "beta": lambda k, p: R.beta(k, p, 3 * p, (3, 3)),
+    "truncated_normal": lambda k, p: R.truncated_normal(k, -p, 9 * p, (2, 3)),
+    "multivariate_normal": lambda k, p: R.multivariate_normal(k, p, np.diag(p) + 0.1, (4,)),
     "choice": lambda k, p: R.choice(k, p, (5,)),
     "choice by weight": lambda k, p: R.choice(k, 3, (9,), p=p / 1.5),
     "choice without repetition": lambda k, p: R.choice(k, 3, (2,), replace=False, p=p / 1.5),
@@ -274,3 +277,52 @@ def test_what_numpy_computes_for_samples() -> None:
             for pair in ((y, y[::-1] * 3), (y, dtype.type(0.1)), (dtype.type(7.3), y), (y[0, 0], y[1, 1])):
                 assert_native_and_equal(function, *pair)
                 assert_native_and_equal(lambda a, b, f=function: f(a * 1.7, b * 0.3), *pair)
+
+
+SHAPES = np.array([0.0, 1e-5, 0.3, 1.0, 2.5, 40.0, -0.5, -0.9, np.nan, np.inf])
+MEANS = np.array([0.0, 0.3, 4.0, 9.99, 10.0, 25.0, 4e4])
+TRIALS = np.array([0.0, 5.0, 30.0, 30.0, 100.0, 1e6, 7.9])
+CHANCES = np.array([0.5, 0.3, 0.9, 0.0, 1.0, 0.5, 0.4])
+REJECTED: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "loggamma": (R.loggamma, (SHAPES,)),
+    "gamma": (R.gamma, (SHAPES,)),
+    "chisquare": (R.chisquare, (SHAPES,)),
+    "student_t": (R.student_t, (SHAPES,)),
+    "poisson": (R.poisson, (MEANS,)),
+    "binomial": (R.binomial, (TRIALS, CHANCES)),
+}
+"""Distributions whose samples are accepted or rejected."""
+
+
+@pytest.mark.parametrize("name", REJECTED)
+def test_rejected_samples_of_every_kind_of_parameter(name: str) -> None:
+    draw, parameters = REJECTED[name]
+    assert_native_and_equal(draw, KEY, *parameters)
+    assert_native_and_equal(lambda k, *p: draw(k, *[x[4] for x in p]), KEY, *parameters)
+    many = [np.resize(x, (3, 300)) for x in parameters]
+    assert_native_and_equal(fg.vmap(draw), KEYS[:3], *many)
+    assert_native_and_equal(lambda keys, *p: fg.map(lambda k: draw(k, *p), keys), KEYS, *parameters)
+
+
+@pytest.mark.parametrize(
+    ("draw", "parameter"), [(R.poisson, -1.0), (lambda k, p: R.binomial(k, 5.0, p), 1.5)]
+)
+def test_parameters_that_no_distribution_has_are_refused_in_loops_too(draw: Any, parameter: float) -> None:
+    f = fg.jit(lambda k, p: fg.scan(lambda c, q: (c, draw(k, q)), 0.0, p)[1])
+    np.testing.assert_array_equal(f(KEY, np.array([0.5, 0.7])), [draw(KEY, 0.5), draw(KEY, 0.7)])
+    with pytest.raises(ValueError, match="must be numbers from 0"):
+        f(KEY, np.array([0.5, parameter]))
+
+
+def test_a_walk_with_gamma_samples_has_a_native_gradient() -> None:
+    def walk(a: Any, key: Any) -> Any:
+        def step(c: Any, i: Any) -> Any:
+            g = R.gamma(R.fold_in(key, i), np.stack([c, 40.0 * c]))
+            return 0.5 * c + 0.5 * g[0] / (1.0 + g[0]) + 0.5, np.sum(g)
+
+        return np.sum(fg.scan(step, a, np.arange(9))[1])
+
+    program = fg.make_program(fg.value_and_grad(walk))(1.5, KEY)
+    native = compiled(program)
+    assert not native.reasons
+    np.testing.assert_allclose(native.run(1.5, KEY), program.evaluate(1.5, KEY), rtol=1e-11)

@@ -169,3 +169,8 @@ def test_ranges_of_integers() -> None:
 def test_refusals(call: Any, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         call(R.key(0))
+
+
+def test_shapes_below_zero_have_no_samples_and_end() -> None:
+    """Of those between -1 and -2/3 no proposal was accepted, and the draw never ended."""
+    assert np.isnan(fg.random.gamma(fg.random.key(0), np.array([-0.9, -0.7, -0.2, -3.0]))).all()

@@ -18,11 +18,13 @@ from funcgrad.compile.emit.symbols import Locals
 from funcgrad.compile.lower.contractions import at
 from funcgrad.compile.lower.elementwise import cast_name
 from funcgrad.compile.lower.factorizations import Stack, changeable, threads_of_blas
+from funcgrad.compile.lower.small_matrices import swapped
 from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
 from funcgrad.compile.passes.views import Buffer, View
 from funcgrad.compile.runtime.ufuncs import matrix_loop
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ir.program import Equation
+from funcgrad.ops.draws import SampledCholesky, SampledProduct
 from funcgrad.ops.linalg.general import Eig, Eigvals
 from funcgrad.ops.linalg.orthogonal import Qr
 from funcgrad.ops.linalg.singular import Svd, Svdvals
@@ -74,7 +76,8 @@ def found_loop(scheduler: Scheduler, name: str, types: str, ranks: str, sizes: S
         raise NotLowered(f"the loop of numpy.linalg's {name} for {types} is not known by address")
     scheduler.local.serial_blas()
     kind = types.partition("->")[0]
-    address = scheduler.local.constant(f"numpy_linalg_{name}_{kind}", found.address)
+    module = "numpy" if name == "matmul" else "numpy_linalg"
+    address = scheduler.local.constant(f"{module}_{name}_{kind}", found.address)
     return MatrixLoop(address, tuple(map(int, ranks)), tuple(sizes))
 
 
@@ -120,6 +123,7 @@ ROWS: dict[type, Row] = {
     Svdvals: Row(called("svd"), "21", square=False),
     Eig: Row(called("eig"), "212", finite=True),
     Eigvals: Row(called("eigvals"), "21", finite=True),
+    SampledCholesky: Row(called("cholesky_lo"), "22"),
 }
 
 
@@ -242,6 +246,27 @@ def write_upper(writer: Writer, source: View, target: View) -> None:
             writer.line(f"{writer.element(target, variables)} = {writer.element(source, variables)}")
         with writer.block("else:"):
             writer.line(f"{writer.element(target, variables)} = {zero}")
+
+
+@lowers(SampledProduct)
+def lower_product(scheduler: Scheduler, equation: Equation) -> None:
+    """A call of the loop of ``np.matmul``, which adds in its own order."""
+    (x, a), (out,) = equation.inputs, equation.outputs
+    if out.aval.dtype.char not in "fd" or not out.aval.size or not x.aval.size:
+        raise NotLowered(f"{equation.primitive.name} of {x.aval} is left to NumPy")
+    kind = out.aval.dtype.char
+    (*batch, m, n) = out.aval.shape
+    loop = found_loop(scheduler, "matmul", f"{kind * 2}->{kind}", "222", (m, n, n))
+    rows, matrix = scheduler.contiguous(x), swapped(scheduler.contiguous(a))
+    target = scheduler.buffer_like(out.aval, scheduler.local.named(out))
+
+    def emit(writer: Writer) -> None:
+        writer.comment(equation.source)
+        write_calls(writer, loop, [rows, matrix, target], tuple(batch))
+
+    flops = 2.0 * n * out.aval.size
+    position = scheduler.special(equation.primitive.name, emit, [rows, matrix], [target], flops=flops)
+    scheduler.define_view(out, target, position)
 
 
 @lowers(SquareOfOpenGaps)

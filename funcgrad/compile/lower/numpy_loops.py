@@ -1,21 +1,25 @@
-"""Lowerings of what samples go through: NumPy's own loops by address.
+"""Lowerings of what samples go through: NumPy's own loops by address, and SciPy's functions.
 
-What SciPy computes, and sums whose order is NumPy's, are left to the evaluator.
+Sums whose order is NumPy's are left to the evaluator.
 """
 
 from __future__ import annotations
+
+import numpy as np
 
 from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.lower.contractions import at
 from funcgrad.compile.lower.draws import WORDS, loop_names
 from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
 from funcgrad.compile.passes.views import View
+from funcgrad.compile.runtime.scipy_functions import function_of_number
 from funcgrad.ir.program import Equation
 from funcgrad.ops.draws import (
     SampledExp,
     SampledLog,
     SampledLog1p,
     SampledLogAddExp,
+    SampledSpecial,
 )
 
 LOOPS: dict[type, str] = {
@@ -56,6 +60,24 @@ def lower_loop(scheduler: Scheduler, equation: Equation) -> None:
 
     position = scheduler.special(equation.primitive.name, emit, views, [target], flops=15 * size)
     scheduler.define_view(out, target, position)
+
+
+@lowers(SampledSpecial)
+def lower_special(scheduler: Scheduler, equation: Equation) -> None:
+    """A call of SciPy's function for each element."""
+    primitive, (out,) = equation.primitive, equation.outputs
+    if out.aval.dtype != np.float64:
+        raise NotLowered(f"{primitive.name} of {out.aval.dtype} has no native form")
+    address = address_of_function(scheduler, primitive.function)
+    scheduler.elementwise(equation, out, f"call_number({address}, {{0}})", equation.inputs)
+
+
+def address_of_function(scheduler: Scheduler, name: str) -> str:
+    """The name of the address of a function of SciPy's; raises NotLowered where it is not known."""
+    address = function_of_number(name)
+    if address is None:
+        raise NotLowered(f"scipy.special.{name} is not known by address")
+    return scheduler.local.constant(f"scipy_{name}", address)
 
 
 def first_of(writer: Writer, view: View) -> str:

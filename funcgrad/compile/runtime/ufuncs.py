@@ -66,7 +66,7 @@ def loop(name: str, dtype: np.dtype[Any]) -> Loop | None:
 
 @cache
 def matrix_loop(name: str, types: str) -> Loop | None:
-    """The loop by which ``numpy.linalg`` calls LAPACK for a stack of matrices; None where none is known.
+    """The loop by which ``numpy.linalg`` or ``np.matmul`` goes through stacks; None where none is known.
 
     `types` are those of the table, such as ``d->dd`` of ``eigh_lo``. Its loop reads and writes matrices of
     any strides, and leaves NaN where LAPACK has failed.
@@ -74,7 +74,7 @@ def matrix_loop(name: str, types: str) -> Loop | None:
     >>> matrix_loop("no_such_function", "d->d") is None
     True
     """
-    ufunc: Any = getattr(_matrix_functions(), name, None)
+    ufunc: Any = np.matmul if name == "matmul" else getattr(_matrix_functions(), name, None)
     if sys.implementation.name != "cpython" or not isinstance(ufunc, np.ufunc) or types not in ufunc.types:
         return None
     found = _in_table(ufunc, types)
