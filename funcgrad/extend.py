@@ -97,6 +97,11 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)
+
+
 # Some operations are imported when they are asked for; who looks a primitive up by name asks for all.
 _CONTROL_FLOW = lax
 for _package in (ops, transforms):

@@ -399,6 +399,22 @@ def test_what_scipy_offers_is_listed() -> None:
     assert "expm" in dir(fg.scipy.linalg)
     assert "logsumexp" in dir(fg.scipy.special)
     assert "norm" in dir(fg.scipy.stats)
+    assert {"sin", "fft", "linalg", "unique", "frompyfunc", "packbits", "float64"} <= set(dir(fg.numpy))
+    for module in (
+        fg.numpy,
+        fg.random,
+        fg.nn,
+        fg.lax,
+        fg.tree,
+        fg.tree_util,
+        fg.testing,
+        fg.extend,
+        fg.scipy.linalg,
+    ):
+        assert not {"annotations", "Any", "Sequence", "keys", "arrays", "movement", "checks"} & set(
+            dir(module)
+        ), module
+        assert all(hasattr(module, name) for name in dir(module))
     with pytest.raises(AttributeError, match="Did you mean 'linalg'"):
         fg.scipy.lnalg  # noqa: B018 - reading it is the test
 

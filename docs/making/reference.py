@@ -33,6 +33,7 @@ class Page:
 
 PAGES = (
     Page("funcgrad", "fg: transforms and Programs"),
+    Page("funcgrad.api.checkpoint_policies", "fg.checkpoint_policies", entries=False),
     Page("funcgrad.numpy", "fg.numpy"),
     Page("funcgrad.numpy.linalg", "fg.numpy.linalg"),
     Page("funcgrad.numpy.fft", "fg.numpy.fft"),
@@ -76,6 +77,8 @@ PAGES = (
     Page("funcgrad.torch.nn.utils", "fg.torch.nn.utils", entries=False),
     Page("funcgrad.torch.optim", "fg.torch.optim", entries=False),
     Page("funcgrad.torch.optim.lr_scheduler", "fg.torch.optim.lr_scheduler", entries=False),
+    Page("funcgrad.torch.optim.swa_utils", "fg.torch.optim.swa_utils", entries=False),
+    Page("funcgrad.torch.return_types", "fg.torch.return_types", entries=False),
     Page("funcgrad.torch.linalg", "fg.torch.linalg", entries=False),
     Page("funcgrad.torch.fft", "fg.torch.fft", entries=False),
     Page("funcgrad.torch.special", "fg.torch.special", entries=False),
@@ -125,7 +128,10 @@ FRONT = {
         "jit explain profile export njit_callable low_level_callable logp_callback cache_info clear_cache"
     ),
     "Programs": "make_program eval_shape ShapeDtypeStruct Program Equation check parse",
-    "Rules of one's own": "custom_vjp custom_jvp checkpoint pure_callback",
+    "Rules of one's own": (
+        "custom_vjp custom_jvp custom_gradient closure_convert checkpoint checkpoint_name pure_callback"
+    ),
+    "Places that are written into": "new_ref freeze",
     "Control flow": "cond switch while_loop fori_loop scan map associative_scan",
     "Trees as vectors": "ravel_pytree",
     "Sums by segment": "segment_sum segment_prod segment_max segment_min",

@@ -103,3 +103,8 @@ __all__ = [
     "tanh",
     "tanh_shrink",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

@@ -102,4 +102,4 @@ install({"__array_ufunc__": array_ufunc, "__array_function__": array_function})
 
 def __dir__() -> list[str]:
     """The public names, those imported later among them."""
-    return sorted({*globals(), *_HOMES, *_OWN})
+    return sorted({*__all__, *_HOMES, *_OWN, "fft"})

@@ -71,3 +71,8 @@ __all__ = [
     "uniform",
     "weibull_min",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

@@ -6,3 +6,8 @@
 from funcgrad.testing.checks import check_grads, check_jvp, check_vjp, check_vmap
 
 __all__ = ["check_grads", "check_jvp", "check_vjp", "check_vmap"]
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

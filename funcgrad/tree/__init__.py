@@ -81,3 +81,8 @@ __all__ = [
     "treedef_tuple",
     "unflatten",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)
