@@ -134,7 +134,7 @@ WRITTEN = {
             captured np_: f64[2] = [0.1, 0.2]
             a: f64[2] = add(sin, np_)
             return a
-          b: f64[2] = checkpoint(sin, program=sin)
+          b: f64[2] = checkpoint(sin, program=sin, n_kept=0)
           c: f64[2] = sin(sin_2)
           return b, c
     """,
