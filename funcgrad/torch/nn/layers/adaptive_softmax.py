@@ -31,9 +31,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     """Log-probabilities of classes sorted by how frequent they are, and the loss.
 
     >>> from funcgrad import torch
-    >>> layer = torch.nn.AdaptiveLogSoftmaxWithLoss(8, 20, cutoffs=[5, 10])
-    >>> out, loss = layer(torch.ones(3, 8), torch.tensor([1, 7, 19]))
-    >>> out.shape, layer.log_prob(torch.ones(3, 8)).shape
+    >>> layer = torch.nn.AdaptiveLogSoftmaxWithLoss(16, 20, cutoffs=[5, 10])
+    >>> out, loss = layer(torch.ones(3, 16), torch.tensor([1, 7, 19]))
+    >>> out.shape, layer.log_prob(torch.ones(3, 16)).shape
     (torch.Size([3]), torch.Size([3, 20]))
     """
 
