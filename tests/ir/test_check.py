@@ -97,7 +97,7 @@ def test_held_programs_are_checked() -> None:
           program inner(y: f64[3]):
             z: f64[2] = sin(y)
             return z
-          a: f64[2] = checkpoint(x, program=inner)
+          a: f64[2] = checkpoint(x, program=inner, n_kept=0)
           return a
     """
     with pytest.raises(ProgramError, match="program inner, equation 1: sin of"):
@@ -108,7 +108,7 @@ def test_held_programs_get_inputs_of_their_types() -> None:
     text = """
         program outer(x: f64[2]):
           program inner(y: f64[3]): return y
-          a: f64[3] = checkpoint(x, program=inner)
+          a: f64[3] = checkpoint(x, program=inner, n_kept=0)
           return a
     """
     with pytest.raises(ProgramError, match=r"checkpoint of f64\[2\]: inner takes f64\[3\]"):

@@ -117,11 +117,11 @@ def test_called_programs_are_functions_of_their_own() -> None:
           program inner(x: f64[3]):
             y: f64[3] = sin(x)
             return y, x
-          a: f64[3], b: f64[3] = checkpoint(x, program=inner)
+          a: f64[3], b: f64[3] = checkpoint(x, program=inner, n_kept=0)
           program outer(x: f64[3]):
             y: f64[3] = cos(x)
             return y
-          c: f64[3] = checkpoint(b, program=outer)
+          c: f64[3] = checkpoint(b, program=outer, n_kept=0)
           return a, c
     """)
     assert program.to_numpy_source() == dedent('''\
