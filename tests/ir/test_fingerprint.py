@@ -29,6 +29,8 @@ def with_captured(array: Any) -> Program:
     return Program((), ((v, array),), (), (v,))
 
 
+HOLDING = "program f(x: f64[]): program {} a: f64[] = checkpoint(x, program={}, n_kept=0) return a"
+
 SAME = [
     ("program f(x: f64[]): return x", "program g(y: f64[]): return y"),
     (
@@ -36,8 +38,8 @@ SAME = [
         "program f(y: f64[]): z: f64[] = sin(y) x: f64[] = mul(z, y) return x",
     ),
     (
-        "program f(x: f64[]): program g(y: f64[]): return y a: f64[] = checkpoint(x, program=g, n_kept=0) return a",
-        "program f(x: f64[]): program h(z: f64[]): return z a: f64[] = checkpoint(x, program=h, n_kept=0) return a",
+        HOLDING.format("g(y: f64[]): return y", "g"),
+        HOLDING.format("h(z: f64[]): return z", "h"),
     ),
 ]
 
@@ -62,8 +64,8 @@ DIFFERENT = [
         "program f(x: f64[], y: f64[]): a: f64[] = sub(y, x) return a",
     ),
     (
-        "program f(x: f64[]): program g(y: f64[]): return y a: f64[] = checkpoint(x, program=g, n_kept=0) return a",
-        "program f(x: f64[]): program g(y: f64[]): return y, y a: f64[] = checkpoint(x, program=g, n_kept=0) return a",
+        HOLDING.format("g(y: f64[]): return y", "g"),
+        HOLDING.format("g(y: f64[]): return y, y", "g"),
     ),
 ]
 
