@@ -83,3 +83,79 @@ FUNCTIONS = [
 def test_what_is_written_is_what_python_writes(function: Callable[..., Any], unroll: int) -> None:
     x = np.random.default_rng(0).normal(size=40)
     np.testing.assert_allclose(fg.jit(function, unroll=unroll)(x), function(x), rtol=1e-12)
+
+
+def table_of_lists(x: Any) -> Any:
+    table = [[0.0] * 3 for _ in range(12)]
+    for t in range(1, 12):
+        for s in range(3):
+            table[t][s] = max(table[t - 1][r] + x[r + s] for r in range(3))
+    return sum(table[-1])
+
+
+def rows_of_a_list(x: Any) -> Any:
+    rows = [np.zeros(3) for _ in range(40)]
+    for t in range(1, 40):
+        rows[t][0] = rows[t - 1][0] * 0.9 + x[t]
+        rows[t] += 0.5 * rows[t - 1]
+    return rows[-1]
+
+
+def read_and_then_written(x: Any) -> Any:
+    rows = [np.ones(3) for _ in range(3)]
+    row = rows[np.argmin(x[:3])]
+    for k in range(3):
+        rows[k][1] = 7 * x[k]
+    return row[1]
+
+
+@pytest.mark.parametrize("function", [table_of_lists, rows_of_a_list, read_and_then_written])
+def test_elements_of_lists_are_the_lists_own(function: Callable[..., Any]) -> None:
+    """An element at a traced index is no copy, into which writes were lost."""
+    x = np.random.default_rng(0).normal(size=40)
+    np.testing.assert_allclose(fg.jit(function)(x), function(x), rtol=1e-12)
+
+
+CAPTURED = np.ones((3, 3))
+
+
+def into_a_list_of_lists(x: Any) -> Any:
+    table = [[1.0] * 3 for _ in range(3)]
+    table[np.argmin(x)][1] = 5 * x[0]
+    return table[0][1]
+
+
+def into_a_list_of_arrays(x: Any) -> Any:
+    rows = [x * 1, x * 2, x * 3]
+    rows[np.argmin(x)][1] = 5 * x[0]
+    return rows[0][1]
+
+
+def into_a_captured_array(x: Any) -> Any:
+    CAPTURED[np.argmin(x)][1] = 5 * x[0]
+    return CAPTURED[0, 1]
+
+
+@pytest.mark.parametrize("function", [into_a_list_of_lists, into_a_list_of_arrays, into_a_captured_array])
+def test_a_write_that_has_no_single_place_is_refused(function: Callable[..., Any]) -> None:
+    with pytest.raises(fg.errors.TracedBranchError, match=r"was read at a traced index(.|\n)*np\.array"):
+        fg.jit(function)(np.array([1.0, 2.0, 3.0]))
+
+
+def test_a_list_keeps_still_while_an_element_of_it_is_held() -> None:
+    def held(x: Any) -> Any:
+        table = [[1.0] * 3 for _ in range(3)]
+        row = table[np.argmin(x)]
+        table[0][1] = 7 * x[0]
+        return row[1]
+
+    def let_go(x: Any) -> Any:
+        table = [[1.0] * 3 for _ in range(3)]
+        first = table[np.argmin(x)][1]
+        table[0][1] = 7 * x[0]
+        return first + table[np.argmin(x)][1]
+
+    x = np.array([1.0, 2.0, 3.0])
+    with pytest.raises(fg.errors.TracedBranchError, match=r"while a name still stands for it"):
+        fg.jit(held)(x)
+    assert fg.jit(let_go)(x) == let_go(x)

@@ -31,6 +31,7 @@ __all__ = [
     "containers_within",
     "contents",
     "note_chosen",
+    "note_read",
     "other_name",
     "same_arrays",
     "shares_chosen",
@@ -188,9 +189,24 @@ def note_chosen(containers: Sequence[Any], line: int) -> None:
         guards.chosen[id(x)] = x, line
 
 
+def note_read(rows: Sequence[list[Any]], element: Tracer) -> None:
+    """Remember lists of which one was read at a traced index: none may change while the element is held."""
+    guards = current_guards()
+    if guards is not None:
+        for x in rows:
+            guards.read.setdefault(id(x), (x, []))[1].append(ref(element))
+
+
 def check_unchosen(x: Any) -> None:
     """Raise where `x` is a list or dict that a traced condition has chosen, or chosen from."""
     guards = current_guards()
+    held = guards.read.pop(id(x), None) if guards is not None else None
+    if held is not None and any(element() is not None for element in held[1]):
+        raise TracedBranchError(
+            "a list is changed here while a name still stands for it or for another one, by a traced index",
+            source=here(),
+            remedy="Copy the list where it is read (x[i].copy()), or use one array.",
+        )
     found = guards.chosen.get(id(x)) if guards is not None and guards.chosen else None
     if found is not None:
         raise TracedBranchError(
