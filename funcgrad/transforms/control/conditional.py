@@ -158,7 +158,8 @@ class Cond(Primitive):
         for number, branch in enumerate(self.branches):
             mask = chosen_here(index, number, len(self.branches))
             inputs = [*operands, mask]
-            outs, has_axis = record_batched(recorder, masked(branch, places), size, inputs, [*flags, True])
+            made = masked(branch, places, flags)
+            outs, has_axis = record_batched(recorder, made, size, inputs, [*flags, True])
             wide = [x if flag else with_axis(x, size) for x, flag in zip(outs, has_axis, strict=True)]
             for place, k in enumerate(changed):
                 if k is not None:

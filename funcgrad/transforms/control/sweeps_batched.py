@@ -54,15 +54,11 @@ def batched_sweeps(loop: Sweeps, size: int, batched: Inputs[bool]) -> BatchedSwe
         consts=tuple([(*flags, True) for flags in batched.consts]),
     )
     kept = [unchanged_places(sweep.program, sweep.n_carry) for sweep in loop.sweeps]
-    masking = loop._replace(
-        sweeps=tuple(
-            [
-                sweep._replace(program=masked(sweep.program, places))
-                for sweep, places in zip(loop.sweeps, kept, strict=True)
-            ]
-        )
-    )
-    steps = batched_steps(masking, size, everything)
+    masking = []
+    for sweep, places, consts in zip(loop.sweeps, kept, batched.consts, strict=True):
+        varies = [*[True] * (len(sweep.program.inputs) - len(consts)), *consts]
+        masking.append(sweep._replace(program=masked(sweep.program, places, varies)))
+    steps = batched_steps(loop._replace(sweeps=tuple(masking)), size, everything)
     cond, _ = batched_condition(loop, size, (*steps[0].carry, *batched.cond))
     return BatchedSweeps(pausing(loop, steps, kept, cond, size), everything.carries, cond)
 
