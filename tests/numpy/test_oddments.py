@@ -48,11 +48,9 @@ def test_bessel_functions() -> None:
     check_grads(lambda b: np.kaiser(5, b), (3.0,))
 
 
-@pytest.mark.parametrize("name", ["packbits", "unpackbits", "busday_count"])
-def test_what_is_not_supported_says_so(name: str) -> None:
-    f = getattr(np, name)
-    with pytest.raises(UnsupportedFunctionError, match=rf"np\.{name} is not supported on traced arrays"):
-        fg.make_program(lambda x: f(x, x) if name == "busday_count" else f(x))(X)
+def test_what_is_not_supported_says_so() -> None:
+    with pytest.raises(UnsupportedFunctionError, match=r"np\.busday_count is not supported on traced arrays"):
+        fg.make_program(lambda x: np.busday_count(x, x))(X)
 
 
 def test_names_imported_later_are_there() -> None:
