@@ -127,9 +127,21 @@ ROWS: dict[type, Row] = {
 }
 
 
+ALONE = 48
+"""Rows of matrices up to which BLAS and LAPACK keep to one thread: digits do not depend on who calls."""
+
+
+def check_sampled(rows: int, columns: int) -> None:
+    """Raise NotLowered where the digits of samples would depend on the threads of BLAS."""
+    if columns > ALONE or rows * columns * columns > ALONE**3:
+        raise NotLowered("samples of vectors as long as these have the digits that threads of BLAS give them")
+
+
 def check_operand(equation: Equation) -> Aval:
     """The matrices' aval; raises NotLowered for those that have no loop."""
     (x,), name = equation.inputs, equation.primitive.name
+    if isinstance(equation.primitive, SampledCholesky):
+        check_sampled(1, x.aval.shape[-1])
     if x.aval.dtype.char not in "dD":
         raise NotLowered(f"{name} of {x.aval.dtype} has no native form")
     if not x.aval.size:
@@ -256,6 +268,7 @@ def lower_product(scheduler: Scheduler, equation: Equation) -> None:
         raise NotLowered(f"{equation.primitive.name} of {x.aval} is left to NumPy")
     kind = out.aval.dtype.char
     (*batch, m, n) = out.aval.shape
+    check_sampled(m, n)
     loop = found_loop(scheduler, "matmul", f"{kind * 2}->{kind}", "222", (m, n, n))
     rows, matrix = scheduler.contiguous(x), swapped(scheduler.contiguous(a))
     target = scheduler.buffer_like(out.aval, scheduler.local.named(out))
