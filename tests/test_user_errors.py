@@ -57,6 +57,7 @@ def test_branching_on_a_traced_value() -> None:
         "    if err < 1.0:",
         "       ^^^^^^^^^",
         "  Use fg.numpy.where(err < 1.0, a, b), or fg.cond for code that must not run.",
+        "  fg.jit(fg.vmap(f)) takes branches and loops as they stand.",
     )
 
 

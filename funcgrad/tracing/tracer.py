@@ -134,10 +134,11 @@ class Tracer(TracerMemory):
             return bool(self.concrete())
         except ConcretizationError:
             source = Source(*user_location())
+            remedy = _JOINED if compares_elements(_getframe(1)) else branch_remedy(source)
+            if self.why_unknown().endswith(" vmap"):
+                remedy += "\nfg.jit(fg.vmap(f)) takes branches and loops as they stand."
             raise TracedBranchError(
-                f"this branch depends on a traced {self.aval}",
-                source=source,
-                remedy=_JOINED if compares_elements(_getframe(1)) else branch_remedy(source),
+                f"this branch depends on a traced {self.aval}", source=source, remedy=remedy
             ) from None
 
     def has_value(self) -> bool:
