@@ -354,7 +354,8 @@ def known_mask(mask: Any) -> Any:
             f"a boolean index needs the value of a traced {mask.aval}, which decides the shape of "
             f"the result, and {error.seen}",
             source=Source(*user_location()),
-            remedy="Use fg.numpy.where(mask, x, other), which keeps the shape of x.",
+            remedy="Use fg.numpy.where(mask, x, other), which keeps the shape of x; "
+            "fg.numpy.nonzero, extract and compress take size=.",
         ) from None
 
 

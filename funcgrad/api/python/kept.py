@@ -203,6 +203,7 @@ class Kept:
             raise TracedBranchError(
                 f"{name} changes `{spelled[0]}`, which is none of its own names, and a later call "
                 "depends on it: compiled, it would stay what it was",
+                source=here(),
                 remedy="Take the value as an argument and return it, "
                 "or set it anew when the function starts.",
             )
