@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from funcgrad.numpy import fft as ours
 from funcgrad.numpy.fft import fftfreq, fftshift, ifftshift, rfftfreq
+from funcgrad.scipy.originals import originals_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
@@ -41,9 +41,8 @@ __all__ = [
 Transform = Callable[..., Any]
 
 
-def scipys(name: str) -> Any:
-    """SciPy's function of that name."""
-    return getattr(import_module("scipy.fft"), name)
+scipys = originals_of("fft")
+"""SciPy's functions and classes by name."""
 
 
 def traced_array(x: Any) -> Any:

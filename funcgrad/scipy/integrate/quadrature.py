@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from funcgrad.ops.movement import take_span
 from funcgrad.ops.structure import reshape
 from funcgrad.scipy.derived import applied, composed
 from funcgrad.scipy.optimize.options import Options, found, frozen, thawed
+from funcgrad.scipy.originals import originals_of
 from funcgrad.scipy.recorded import FLOAT, as_args, is_plain, known, real_scalar, scalar_function
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
@@ -45,9 +45,8 @@ NUMBER = Aval((), FLOAT)
 ERRORS = (Aval((), FLOAT), Aval((), np.int64))
 
 
-def scipys(name: str) -> Any:
-    """SciPy's function of that name."""
-    return getattr(import_module("scipy.integrate"), name)
+scipys = originals_of("integrate")
+"""SciPy's functions and classes by name."""
 
 
 @dataclass(frozen=True)

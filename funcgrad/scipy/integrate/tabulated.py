@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
@@ -15,6 +14,7 @@ from funcgrad.numpy.joining import concatenate
 from funcgrad.numpy.selection import where
 from funcgrad.ops.families import aval as aval_of
 from funcgrad.ops.structure import cast
+from funcgrad.scipy.originals import originals_of
 from funcgrad.scipy.recorded import FLOAT, as_args, is_plain
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
@@ -22,9 +22,8 @@ from funcgrad.tracing.tracer import Tracer
 __all__ = ["cumulative_simpson", "cumulative_trapezoid", "fixed_quad", "romb", "simpson", "trapezoid"]
 
 
-def scipys(name: str) -> Any:
-    """SciPy's function of that name."""
-    return getattr(import_module("scipy.integrate"), name)
+scipys = originals_of("integrate")
+"""SciPy's functions and classes by name."""
 
 
 def along(y: Any, axis: int) -> Any:

@@ -27,6 +27,7 @@ from funcgrad.scipy.derived import KEPT, applied, composed, jacobian
 from funcgrad.scipy.integrate.adjoint import pulled_back
 from funcgrad.scipy.integrate.native import Control, states_at
 from funcgrad.scipy.optimize.options import Options, found, thawed
+from funcgrad.scipy.originals import originals_of
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.transforms.batching import batch_program
 from funcgrad.transforms.linear_call import LinearCall
@@ -51,9 +52,8 @@ FACTS = (Aval((), np.bool_), Aval((), np.int64), Aval((), np.int64))
 """Success, status and evaluations."""
 
 
-def scipys(name: str) -> Any:
-    """SciPy's function of that name."""
-    return getattr(import_module("scipy.integrate"), name)
+scipys = originals_of("integrate")
+"""SciPy's functions and classes by name."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -10,14 +9,13 @@ import numpy as np
 from funcgrad.numpy.positions import take
 from funcgrad.ops.families import aval as aval_of
 from funcgrad.ops.structure import cast
+from funcgrad.scipy.originals import originals_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
 
-
-def scipys(name: str) -> Any:
-    """SciPy's class or function of that name."""
-    return getattr(import_module("scipy.interpolate"), name)
+scipys = originals_of("interpolate")
+"""SciPy's functions and classes by name."""
 
 
 def array(x: Any) -> Any:

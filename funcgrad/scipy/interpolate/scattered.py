@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -15,6 +14,7 @@ from funcgrad.ir.avals import Aval
 from funcgrad.scipy.interpolate.lines import interp1d
 from funcgrad.scipy.interpolate.operands import beside, dims, inexact, is_traced, rows, scipys
 from funcgrad.scipy.optimize.options import Held, found
+from funcgrad.scipy.originals import original
 from funcgrad.transforms.solved.method import Method, Programs
 
 __all__ = ["LinearNDInterpolator", "NearestNDInterpolator", "RBFInterpolator", "griddata"]
@@ -199,7 +199,7 @@ class LinearNDInterpolator:
     """
 
     def __init__(self, points: Any, values: Any, fill_value: Any = np.nan, rescale: bool = False) -> None:
-        made = import_module("scipy.spatial").Delaunay
+        made = original("spatial", "Delaunay")
         self._triangles: Any = points if isinstance(points, made) else None
         sites = points.points if self._triangles is not None else plain_sites(points, "LinearNDInterpolator")
         self._shift, self._scale = np.zeros(sites.shape[1]), np.ones(sites.shape[1])
@@ -245,7 +245,7 @@ class NearestNDInterpolator:
         if rescale:
             self._shift, self._scale = sites.mean(0), np.ptp(sites, axis=0)
             self._scale[self._scale == 0.0] = 1.0
-        self._tree = import_module("scipy.spatial").cKDTree(
+        self._tree = original("spatial", "cKDTree")(
             (sites - self._shift) / self._scale, **(tree_options or {})
         )
         self.values = inexact(y)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from funcgrad.numpy.dispatch import unsupported
 from funcgrad.ops.structure import aval, cast
+from funcgrad.scipy.originals import originals_of
 
-
-def scipys(name: str) -> Any:
-    """SciPy's function of that name."""
-    return getattr(import_module("scipy.linalg"), name)
+scipys = originals_of("linalg")
+"""SciPy's functions and classes by name."""
 
 
 def refuse(name: str, given: Mapping[str, Any]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from funcgrad import numpy as fnp
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ops.structure import aval, cast, shape_of
+from funcgrad.scipy.originals import originals_of
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
@@ -28,9 +28,8 @@ PADDING = {
 """How NumPy calls the modes of filters."""
 
 
-def scipys(name: str) -> Any:
-    """SciPy's function of that name."""
-    return getattr(import_module("scipy.ndimage"), name)
+scipys = originals_of("ndimage")
+"""SciPy's functions and classes by name."""
 
 
 def is_traced(*arguments: Any) -> bool:

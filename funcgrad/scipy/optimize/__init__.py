@@ -6,8 +6,6 @@ start of a search has no derivative. Inside the solvers derivatives are exact wh
 differences.
 """
 
-from importlib import import_module
-
 from funcgrad.scipy.absent import missing
 from funcgrad.scipy.optimize.assignment import linear_sum_assignment
 from funcgrad.scipy.optimize.fits import curve_fit, least_squares, leastsq, lsq_linear, nnls
@@ -23,6 +21,7 @@ from funcgrad.scipy.optimize.scalar_roots import (
     root_scalar,
     toms748,
 )
+from funcgrad.scipy.originals import original
 
 __all__ = [
     "bisect",
@@ -53,5 +52,5 @@ SCIPYS_OWN = ("Bounds", "LinearConstraint", "NonlinearConstraint", "OptimizeResu
 def __getattr__(name: str) -> object:
     """A class of SciPy's own, imported when it is first asked for."""
     if name in SCIPYS_OWN:
-        return getattr(import_module("scipy.optimize"), name)
+        return original("optimize", name)
     raise missing(__name__, name)

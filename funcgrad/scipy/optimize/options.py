@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from funcgrad.api.control import bound
 from funcgrad.ir.program import Program
+from funcgrad.scipy.originals import originals_of
 from funcgrad.transforms.solved.method import Method
 from funcgrad.transforms.solved.solving import Solved
 
@@ -51,9 +51,8 @@ def thawed(options: Options) -> dict[str, Any]:
     return {key: value.value if isinstance(value, Held) else value for key, value in options}
 
 
-def scipys(name: str) -> Any:
-    """SciPy's function of that name."""
-    return getattr(import_module("scipy.optimize"), name)
+scipys = originals_of("optimize")
+"""SciPy's functions and classes by name."""
 
 
 def found(method: Method, programs: tuple[Program, ...], inputs: Sequence[Any]) -> Sequence[Any]:

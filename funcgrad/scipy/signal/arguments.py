@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from funcgrad.numpy.axes import normalized_axis
 from funcgrad.ops.structure import aval, cast, shape_of
+from funcgrad.scipy.originals import originals_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 
-
-def scipys(name: str) -> Any:
-    """SciPy's function of that name."""
-    return getattr(import_module("scipy.signal"), name)
+scipys = originals_of("signal")
+"""SciPy's functions and classes by name."""
 
 
 def traced_signals(*arrays: Any) -> list[Any] | None:

@@ -21,6 +21,7 @@ from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ops.indexing import Scatter
 from funcgrad.ops.sparse.products import SparseProduct
 from funcgrad.ops.structure import aval, cast, reshape, shape_of
+from funcgrad.scipy.originals import original
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
@@ -240,7 +241,7 @@ class SparseArray:
         return self.sum(axis) / count
 
     def __getattr__(self, name: str) -> Any:
-        scipys: Any = import_module("scipy.sparse").csr_array
+        scipys: Any = original("sparse", "csr_array")
         if name.startswith("_") or not hasattr(scipys, name):
             raise AttributeError(f"a sparse array with traced elements has no attribute {name!r}")
         raise UnsupportedFunctionError(
@@ -277,7 +278,7 @@ def scattered(shape: tuple[int, ...], positions: tuple[Any, ...], values: Any) -
 def is_sparse(x: Any) -> bool:
     """Whether it is a sparse array of SciPy's or of ours."""
     return isinstance(x, SparseArray | Convertible) or (
-        type(x).__module__.startswith("scipy.sparse") and bool(import_module("scipy.sparse").issparse(x))
+        type(x).__module__.startswith("scipy.sparse") and bool(original("sparse", "issparse")(x))
     )
 
 

@@ -7,7 +7,6 @@ be written into; without one it gives SciPy's own when it is converted.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from funcgrad import numpy as fnp
 from funcgrad.errors import IndexingError
 from funcgrad.ops.structure import shape_of
+from funcgrad.scipy.originals import originals_of
 from funcgrad.scipy.sparse.arrays import Convertible, SparseArray, gathered, is_sparse, sparse
 from funcgrad.scipy.sparse.matrices import as_matrix, of_kind
 from funcgrad.tracing.lists import asoperand
@@ -35,9 +35,8 @@ __all__ = [
 ]
 
 
-def scipys(name: str) -> Any:
-    """SciPy's function of that name."""
-    return getattr(import_module("scipy.sparse"), name)
+scipys = originals_of("sparse")
+"""SciPy's functions and classes by name."""
 
 
 # -- diagonals -------------------------------------------------------------------------------------------

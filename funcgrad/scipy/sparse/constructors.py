@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from funcgrad import numpy as fnp
 from funcgrad.ops.structure import cast, shape_of
+from funcgrad.scipy.originals import originals_of
 from funcgrad.scipy.sparse.arrays import SparseArray, Structure, gathered, is_sparse, sparse
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
@@ -99,6 +99,5 @@ def issparse(x: Any) -> bool:
     return is_sparse(x)
 
 
-def scipys(name: str) -> Any:
-    """The class of SciPy's of that name."""
-    return getattr(import_module("scipy.sparse"), name)
+scipys = originals_of("sparse")
+"""SciPy's functions and classes by name."""

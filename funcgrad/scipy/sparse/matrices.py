@@ -6,12 +6,12 @@ What an operation makes of a matrix is a matrix again, so that ``*`` never chang
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any, NoReturn
 
 from funcgrad import tree
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ops.structure import shape_of
+from funcgrad.scipy.originals import original
 from funcgrad.scipy.sparse.arrays import SparseArray, Structure, is_sparse
 from funcgrad.scipy.sparse.constructors import coo_array, csc_array, csr_array, is_traced
 from funcgrad.source import Source, user_location
@@ -41,7 +41,7 @@ class SparseMatrix(SparseArray):
         return self.multiply(other)
 
     def __getitem__(self, index: Any) -> Any:
-        found = import_module("scipy.sparse").csr_matrix(self.structure.numbered)[index]
+        found = original("sparse", "csr_matrix")(self.structure.numbered)[index]
         if hasattr(found, "tocsr"):
             return self.rearranged(found)
         return SparseArray.__getitem__(self, index)
@@ -87,7 +87,7 @@ def as_matrix(x: Any) -> Any:
 def is_matrix(x: Any) -> bool:
     """Whether it is a sparse matrix, of SciPy's or of ours, rather than a sparse array."""
     return isinstance(x, SparseMatrix) or (
-        not isinstance(x, SparseArray) and is_sparse(x) and bool(import_module("scipy.sparse").isspmatrix(x))
+        not isinstance(x, SparseArray) and is_sparse(x) and bool(original("sparse", "isspmatrix")(x))
     )
 
 
@@ -134,7 +134,7 @@ def made_as(name: str, make: Callable[..., Any]) -> Callable[..., Any]:
 
     def construct(arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False) -> Any:
         if not is_traced(arg1):
-            return getattr(import_module("scipy.sparse"), name)(arg1, shape=shape, dtype=dtype, copy=copy)
+            return original("sparse", name)(arg1, shape=shape, dtype=dtype, copy=copy)
         return as_matrix(make(arg1, shape, dtype, copy))
 
     construct.__name__ = construct.__qualname__ = name

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 from funcgrad.errors import UnsupportedFunctionError
+from funcgrad.scipy.originals import original
 from funcgrad.scipy.sparse.arrays import sparse
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.tracer import Tracer
@@ -17,7 +17,7 @@ def operate(name: str, x: Tracer, a: Any) -> Any:
     reflected = operation.startswith("r") and operation != "rshift"
     operation = operation.removeprefix("r") if reflected else operation
     ours = sparse(a)
-    if operation == "mul" and isinstance(a, import_module("scipy.sparse").spmatrix) and x.aval.shape:
+    if operation == "mul" and isinstance(a, original("sparse", "spmatrix")) and x.aval.shape:
         operation = "matmul"
     if operation == "matmul":
         return ours @ x if reflected else ours.__rmatmul__(x)

@@ -7,7 +7,6 @@ plain arrays SciPy answers. Distances of booleans and of strings have no derivat
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.numpy.positions import take
 from funcgrad.ops.families import aval as aval_of
 from funcgrad.ops.structure import cast
+from funcgrad.scipy.originals import originals_of
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
@@ -42,9 +42,8 @@ __all__ = [
 Metric = Callable[..., Any]
 
 
-def scipys(name: str) -> Any:
-    """SciPy's function of that name."""
-    return getattr(import_module("scipy.spatial.distance"), name)
+scipys = originals_of("spatial.distance")
+"""SciPy's functions and classes by name."""
 
 
 def vectors(*given: Any) -> list[Any] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -12,16 +11,15 @@ from funcgrad import numpy as fnp
 from funcgrad.errors import NotDifferentiableError, UnsupportedFunctionError
 from funcgrad.ops.structure import aval, cast, shape_of
 from funcgrad.scipy.linalg import solve_triangular
+from funcgrad.scipy.originals import originals_of
 from funcgrad.scipy.softmax import logsumexp
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
 
-
-def scipys(name: str) -> Any:
-    """SciPy's function of that name."""
-    return getattr(import_module("scipy.stats"), name)
+scipys = originals_of("stats")
+"""SciPy's functions and classes by name."""
 
 
 def traced(x: Any) -> Any:

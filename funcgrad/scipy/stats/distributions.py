@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.numpy import floor, log, sqrt, where
 from funcgrad.ops.structure import aval, cast
 from funcgrad.ops.values_of_laws import LawValue
+from funcgrad.scipy.originals import original
 from funcgrad.scipy.stats.expectations import NOT_SUMMED, inner_point, moment
 from funcgrad.scipy.stats.law import LAWS, Law
 from funcgrad.scipy.stats.quantiles import implicit_quantile
@@ -121,7 +121,7 @@ class Distribution:
 
     @property
     def _scipys(self) -> Any:
-        return getattr(import_module("scipy.stats"), self.name)
+        return original("stats", self.name)
 
     def _by_scipy(self, method: str) -> Callable[..., Any]:
         """A method of SciPy's, which refuses traced values by its name."""

@@ -7,7 +7,6 @@ positive definite.
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from funcgrad import random
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ops.structure import cast, shape_of
 from funcgrad.scipy.linalg import solve_triangular
+from funcgrad.scipy.originals import original
 from funcgrad.scipy.special import gammaln, multigammaln, psi, xlogy
 from funcgrad.scipy.stats.laws.parts import HALF_LOG_TAU, LOG_2, LOG_PI
 from funcgrad.source import Source, user_location
@@ -37,7 +37,7 @@ class Multivariate:
 
     @property
     def _scipys(self) -> Any:
-        return getattr(import_module("scipy.stats"), self.name)
+        return original("stats", self.name)
 
     def __call__(self, *args: Any, **kwds: Any) -> FrozenMultivariate:
         """The distribution with its parameters fixed."""

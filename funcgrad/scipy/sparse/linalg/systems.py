@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ops.sparse.systems import SparseSolve
 from funcgrad.ops.structure import aval, cast, shape_of
+from funcgrad.scipy.originals import original, originals_of
 from funcgrad.scipy.sparse.arrays import SparseArray, is_sparse, sparse
 from funcgrad.scipy.sparse.constructors import coo_array
 from funcgrad.scipy.sparse.linalg.operators import LinearOperator, solution_by_products
@@ -19,10 +19,8 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
 
-
-def scipys(name: str) -> Any:
-    """SciPy's function of that name."""
-    return getattr(import_module("scipy.sparse.linalg"), name)
+scipys = originals_of("sparse.linalg")
+"""SciPy's functions and classes by name."""
 
 
 def elements(a: Any) -> Any:
@@ -36,7 +34,7 @@ def compressed(a: Any) -> SparseArray:
         return sparse(a)
     if isinstance(a, Tracer):
         return coo_array(a)  # type: ignore[no-any-return]
-    return sparse(import_module("scipy.sparse").csr_array(np.asarray(a)))
+    return sparse(original("sparse", "csr_array")(np.asarray(a)))
 
 
 def solved(a: SparseArray, b: Any, transposed: bool, method: str, options: dict[str, Any]) -> Any:
