@@ -18,7 +18,6 @@ PACKAGE = ROOT / "funcgrad"
 
 LONGEST = 600
 LONGER = {
-    "funcgrad/compile/vecmath/coefficients.py",  # a table
     "funcgrad/torch/nn/module.py",
     "funcgrad/torch/optim/lr_scheduler.py",
 }

@@ -364,7 +364,7 @@ def _compiler_files() -> list[tuple[str, int, int]]:
     try:
         for folder in (root, *(path for path in root.rglob("*") if path.is_dir())):
             for item in os.scandir(folder):
-                if item.name.endswith(".py"):
+                if item.name.endswith((".py", ".json")):
                     status = item.stat()
                     found.append((item.name, status.st_size, status.st_mtime_ns))
     except OSError:

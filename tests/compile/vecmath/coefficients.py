@@ -1,5 +1,5 @@
-"""Derives the polynomials of `funcgrad.compile.vecmath`: run as a script it prints the module
-`coefficients.py`.
+"""Derives the polynomials of `funcgrad.compile.vecmath`: run as a script it prints
+`coefficients.json`.
 
 A polynomial is the minimax approximation found by Remez's second algorithm (E. Ya. Remez, 1934; see N.
 Brisebarre and S. Chevillard, "Efficient polynomial L-infinity approximations", 2007) in fifty digits, its
@@ -9,6 +9,7 @@ which are exact, so that rounding the coefficients costs nothing that counts.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -314,26 +315,10 @@ def nearest(value: Any, kind: Any) -> float:
     return float(kind(float(value)))
 
 
-HEADER = '''"""The numbers in the vector mathematics: minimax polynomials, constant term first, and
-constants in parts.
-
-Written by `tests/compile/vecmath/coefficients.py`, which says how they are found; not to be edited by hand.
-"""
-
-from __future__ import annotations
-
-Table = dict[str, tuple[float, ...]]
-'''
-
-
-def row(name: str, numbers: dict[str, list[float]]) -> str:
-    """One table as source."""
-    lines = [f"{name}: Table = {{"]
-    for format, values in numbers.items():
-        lines.append(f'    "{format}": (')
-        lines += [f"        {value!r}," for value in values]
-        lines.append("    ),")
-    return "\n".join([*lines, "}"])
+def rows(name: str, numbers: dict[str, list[float]]) -> str:
+    """One table as text: a line for each format, every number by the digits that give it back."""
+    lines = [f'  "{format}": {json.dumps(values)}' for format, values in numbers.items()]
+    return f'"{name}": {{\n' + ",\n".join(lines) + "\n}"
 
 
 def fitted(fit: Fit) -> dict[str, list[float]]:
@@ -353,12 +338,12 @@ def constants(name: str) -> dict[str, list[float]]:
     return {"f64": split(value(), count, np.float64), "f32": split(value(), count, np.float32)}
 
 
-def source() -> str:
-    """The text of the module of coefficients."""
-    tables = [row(name, constants(name)) for name in PARTS]
-    tables += [row(name, fitted(fit)) for name, fit in FITS.items()]
-    return HEADER + "\n" + "\n\n".join(tables) + "\n"
+def text() -> str:
+    """The text of the file of coefficients."""
+    tables = [rows(name, constants(name)) for name in PARTS]
+    tables += [rows(name, fitted(fit)) for name, fit in FITS.items()]
+    return "{\n" + ",\n".join(tables) + "\n}\n"
 
 
 if __name__ == "__main__":
-    sys.stdout.write(source())
+    sys.stdout.write(text())
