@@ -41,3 +41,11 @@ def added_hook(hooks: dict[int, Any], hook: Callable[..., Any]) -> RemovableHand
 def hook_name(hook: Any) -> str:
     """What PyTorch calls a hook in messages."""
     return getattr(hook, "__name__", None) or type(hook).__name__
+
+
+def registered(hooks: Any, hook: Any, first: bool) -> RemovableHandle:
+    """Add a hook after the others, or before all of them."""
+    handle = added_hook(hooks, hook)
+    if first:
+        hooks.move_to_end(handle.id, last=False)
+    return handle

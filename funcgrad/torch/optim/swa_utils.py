@@ -12,7 +12,7 @@ from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn.layers.normalization import BatchNorm
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.operations.registry import FUNCTIONS
-from funcgrad.torch.optim.lr_scheduler import LRScheduler, for_each_group
+from funcgrad.torch.optim.lr_scheduler.base import LRScheduler, for_each_group
 from funcgrad.torch.optim.optimizer import Optimizer
 
 __all__ = [

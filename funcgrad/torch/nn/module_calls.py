@@ -1,0 +1,121 @@
+"""Calling a module: its forward function, and the hooks before, after and behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from funcgrad.torch.core.hooks import RemovableHandle, registered
+from funcgrad.torch.nn.backward_hooks import watched_inputs, watched_outputs
+
+__all__ = ["HOOK_TABLES", "Calls"]
+
+HOOK_TABLES = (
+    "_forward_pre_hooks",
+    "_forward_hooks",
+    "_backward_hooks",
+    "_backward_pre_hooks",
+    "_state_dict_hooks",
+    "_state_dict_pre_hooks",
+    "_load_state_dict_pre_hooks",
+    "_load_state_dict_post_hooks",
+)
+
+
+class Hook(NamedTuple):
+    """A hook with how it is to be called."""
+
+    call: Callable[..., Any]
+    with_kwargs: bool = False
+    always_call: bool = False
+
+
+class Calls:
+    """A module as what is called, and all hooks that can be registered with one."""
+
+    forward: Callable[..., Any]
+    _forward_pre_hooks: dict[int, Hook]
+    _forward_hooks: dict[int, Hook]
+    _backward_hooks: dict[int, Callable[..., Any]]
+    _backward_pre_hooks: dict[int, Callable[..., Any]]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        held = self.__dict__
+        if not (
+            held["_forward_hooks"]
+            or held["_forward_pre_hooks"]
+            or held["_backward_hooks"]
+            or held["_backward_pre_hooks"]
+        ):
+            return self.forward(*args, **kwargs)
+        return self._call_with_hooks(args, kwargs)
+
+    def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        for hook in list(self._forward_pre_hooks.values()):
+            args, kwargs = _before(self, hook, args, kwargs)
+        if self._backward_hooks or self._backward_pre_hooks:
+            watch, args = watched_inputs(self, args)
+            return watched_outputs(watch, self._forward_with_hooks(args, kwargs))
+        return self._forward_with_hooks(args, kwargs)
+
+    def _forward_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        try:
+            out = self.forward(*args, **kwargs)
+        except Exception:
+            for hook in self._forward_hooks.values():
+                if hook.always_call:
+                    _after(self, hook, args, kwargs, None)
+            raise
+        for hook in list(self._forward_hooks.values()):
+            out = _after(self, hook, args, kwargs, out)
+        return out
+
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(module, args)`` before forward; what it returns replaces the arguments."""
+        return registered(self._forward_pre_hooks, Hook(hook, with_kwargs), prepend)
+
+    def register_forward_hook(
+        self,
+        hook: Callable[..., Any],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+        always_call: bool = False,
+    ) -> RemovableHandle:
+        """Call ``hook(module, args, output)`` after forward; what it returns replaces the output."""
+        return registered(self._forward_hooks, Hook(hook, with_kwargs, always_call), prepend)
+
+    def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call ``hook(module, grad_input, grad_output)`` in the backward pass; it may return others."""
+        return registered(self._backward_hooks, hook, prepend)
+
+    register_backward_hook = register_full_backward_hook
+
+    def register_full_backward_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(module, grad_output)`` before the module's backward; it may return others."""
+        return registered(self._backward_pre_hooks, hook, prepend)
+
+
+def _before(module: Calls, hook: Hook, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    if hook.with_kwargs:
+        found = hook.call(module, args, kwargs)
+        if found is None:
+            return args, kwargs
+        if not (isinstance(found, tuple) and len(found) == 2):
+            raise RuntimeError(
+                f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {found}."
+            )
+        return found
+    found = hook.call(module, args)
+    if found is None:
+        return args, kwargs
+    return found if isinstance(found, tuple) else (found,), kwargs
+
+
+def _after(module: Calls, hook: Hook, args: Any, kwargs: Any, out: Any) -> Any:
+    found = hook.call(module, args, kwargs, out) if hook.with_kwargs else hook.call(module, args, out)
+    return out if found is None else found
