@@ -13,7 +13,7 @@ from funcgrad.torch.core.errors import broadcast_error
 from funcgrad.torch.core.history import Op
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.arithmetic import F32, F64, number_as, numbers_of, operand, result_dtype
-from funcgrad.torch.operations.registry import FUNCTIONS, operation, tensor_of
+from funcgrad.torch.operations.registry import operation, published, tensor_of
 
 __all__ = ["compared"]
 
@@ -229,10 +229,8 @@ def equal(input: Tensor, other: Tensor) -> bool:
     return a.shape == b.shape and bool((a == b).all())
 
 
+@published()
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Any:
     """Whether each element is among others."""
     a, b = tensor_of(elements)._value, tensor_of(test_elements)._value
     return result(np.isin(a, b, assume_unique=assume_unique, invert=invert))
-
-
-FUNCTIONS["isin"] = isin

@@ -8,11 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.errors import dim_of
+from funcgrad.torch.core.history import op
 from funcgrad.torch.core.inplace import in_place
-from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.torch.core.tensor import Tensor, method, wrap
+from funcgrad.torch.operations.creation import shape_of
 from funcgrad.torch.operations.random import generator_of
 from funcgrad.torch.operations.reductions import named
-from funcgrad.torch.operations.registry import FUNCTIONS, operation
+from funcgrad.torch.operations.registry import FUNCTIONS, operation, published
 
 __all__: list[str] = []
 
@@ -49,6 +53,7 @@ for _name in ("hardshrink", "prelu"):
     _method_of_functional(_name)
 
 
+@published("feature_dropout")
 def _feature_dropout(input: Tensor, p: float, train: bool) -> Any:
     """Whole channels set to zero."""
     shape = (*input._value.shape[:2], *[1] * (len(input._value.shape) - 2))
@@ -56,7 +61,6 @@ def _feature_dropout(input: Tensor, p: float, train: bool) -> Any:
     return input * kept / (1.0 - p) if train and p else input.clone()
 
 
-FUNCTIONS["feature_dropout"] = _feature_dropout
 FUNCTIONS["feature_dropout_"] = in_place(_feature_dropout, "feature_dropout_")
 FUNCTIONS["conj_physical_"] = in_place(FUNCTIONS["conj_physical"], "conj_physical_")
 for _name in ("conj_physical", "mvlgamma", "polygamma"):
@@ -337,9 +341,52 @@ for _name in ("is_autocast_enabled", "is_autocast_cpu_enabled", "is_autocast_cac
     FUNCTIONS[_name] = _autocast_off
 
 
+@published()
 def set_flush_denormal(mode: bool) -> bool:
     """False: NumPy's treatment of denormal numbers is not changed."""
     return False
 
 
-FUNCTIONS["set_flush_denormal"] = set_flush_denormal
+@op("RenormBackward0")
+def _renorm(x: Any, p: float, axis: int, most: float) -> Any:
+    moved = np.moveaxis(x, axis, 0)
+    size = np.linalg.norm(np.reshape(moved, (moved.shape[0], -1)), p, axis=1)
+    scale = np.where(size > most, most / (size + 1e-7), np.ones((), x.dtype))
+    shape = [1] * x.ndim
+    shape[axis] = -1
+    return x * np.reshape(scale, shape)
+
+
+@operation(inplace=True)
+def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Any:
+    """Parts along a dimension scaled down to a largest norm."""
+    return apply(_renorm, (input,), (float(p), dim_of(dim, len(input._value.shape)), float(maxnorm)))
+
+
+def _function_of(name: str) -> None:
+    def function(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+        return getattr(input, name)(*args, **kwargs)
+
+    function.__name__ = function.__qualname__ = name
+    FUNCTIONS[name] = function
+
+
+for _name in ("detach", "detach_", "zero_", "fill_", "get_device", "is_same_size", "resize_as_"):
+    _function_of(_name)
+
+
+@published()
+def fill(input: Tensor, value: Any) -> Tensor:
+    """A tensor like `input` of one number."""
+    return input.clone().fill_(value)  # type: ignore[no-any-return]
+
+
+@method()
+def sum_to_size(self: Tensor, *size: Any) -> Any:
+    """The sum over what a smaller shape would be broadcast by."""
+    shape = shape_of(size)
+    lead = len(self._value.shape) - len(shape)
+    dims = [*range(lead)]
+    dims += [k + lead for k, n in enumerate(shape) if n == 1 and self._value.shape[k + lead] != 1]
+    found = self.sum(dims, keepdim=True) if dims else self
+    return found.reshape(shape)

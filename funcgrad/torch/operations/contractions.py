@@ -12,7 +12,7 @@ from funcgrad.torch.core.errors import broadcast_error, dim_of
 from funcgrad.torch.core.history import Op, op
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.arithmetic import F32, F64, of_one_dtype, remember_two
-from funcgrad.torch.operations.registry import FUNCTIONS, operation
+from funcgrad.torch.operations.registry import FUNCTIONS, operation, published
 
 __all__ = ["matmul"]
 
@@ -436,6 +436,7 @@ def with_dots_summed(text: str, operands: Any) -> str:
     return f"{','.join(filled)}->{right}"
 
 
+@published()
 def einsum(equation: Any, *operands: Any) -> Any:
     """Sums of products by subscripts: ``einsum("ij,jk->ik", a, b)``."""
     if isinstance(equation, Tensor):
@@ -457,9 +458,6 @@ def einsum(equation: Any, *operands: Any) -> Any:
         return apply(_einsum_op(text, named), operands, (text,))
     except ValueError as error:
         raise RuntimeError(f"einsum(): {error}") from None
-
-
-FUNCTIONS["einsum"] = einsum
 
 
 def from_sublists(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:

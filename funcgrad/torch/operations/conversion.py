@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -20,11 +20,12 @@ from funcgrad.torch.core.history import op
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
 from funcgrad.torch.operations.creation import require_cpu
-from funcgrad.torch.operations.registry import FUNCTIONS, operation
+from funcgrad.torch.operations.registry import operation, published, tensor_of
 
 __all__ = ["CPU", "device"]
 
 
+@published()
 class device:
     """Where a tensor lives: here always the CPU."""
 
@@ -199,6 +200,7 @@ def _dlpack_device(self: Tensor) -> Any:
     return own(self).__dlpack_device__()
 
 
+@published()
 def from_dlpack(source: Any, **options: Any) -> Tensor:
     """A tensor on the memory of another library's array."""
     array = np.from_dlpack(source)
@@ -229,9 +231,6 @@ class _Holder:
     def __init__(self, interface: dict[str, Any], owner: Any) -> None:
         self.__array_interface__ = interface
         self.owner = owner
-
-
-FUNCTIONS["from_dlpack"] = from_dlpack
 
 
 # -- dtypes -----------------------------------------------------------------------------------------------
@@ -347,3 +346,17 @@ def _contiguous(x: Any) -> Any:
 def is_contiguous(self: Tensor, memory_format: Any = None) -> bool:
     """Whether the elements lie in memory in order."""
     return bool(own(self).flags.c_contiguous) if isinstance(self._value, np.ndarray) else True
+
+
+def _cuda(self: Tensor, *args: Any, **kwargs: Any) -> NoReturn:
+    """Not supported: there is no CUDA here."""
+    raise AssertionError("Torch not compiled with CUDA enabled")
+
+
+setattr(Tensor, "cuda", _cuda)  # noqa: B010 - given like every operation
+
+
+@published()
+def to_dlpack(tensor: Tensor) -> Any:
+    """The capsule that other libraries import."""
+    return tensor_of(tensor).__dlpack__()

@@ -22,7 +22,7 @@ from funcgrad.torch.core.history import op
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
 from funcgrad.torch.core.unsupported import UNSUPPORTED
-from funcgrad.torch.operations.registry import FUNCTIONS, operation
+from funcgrad.torch.operations.registry import FUNCTIONS, operation, published
 
 __all__ = ["finished", "legacy_tensor", "shape_of", "tensor"]
 
@@ -184,6 +184,7 @@ def _given(dtype: Any) -> Any:
     return None if dtype is None else numpy_dtype(dtype)
 
 
+@published()
 def tensor(
     data: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False, pin_memory: bool = False
 ) -> Tensor:
@@ -206,9 +207,7 @@ def tensor(
     return finished(array_from(data, _given(dtype)), requires_grad, device)
 
 
-FUNCTIONS["tensor"] = tensor
-
-
+@published("as_tensor")
 def _as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """A tensor of the data: the tensor itself or one on the array's memory where that is possible."""
     require_cpu(device)
@@ -219,9 +218,7 @@ def _as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     return finished(array_from(data, _given(dtype)))
 
 
-FUNCTIONS["as_tensor"] = _as_tensor
-
-
+@published("asarray")
 def _asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
 ) -> Tensor:
@@ -234,9 +231,7 @@ def _asarray(
     return found.requires_grad_() if requires_grad else found
 
 
-FUNCTIONS["asarray"] = _asarray
-
-
+@published()
 def from_numpy(array: Any) -> Tensor:
     """A tensor on the memory of an array: a change of either shows in both."""
     if not isinstance(array, np.ndarray):
@@ -262,9 +257,6 @@ def from_numpy(array: Any) -> Tensor:
             stacklevel=3,
         )
     return wrap(array)
-
-
-FUNCTIONS["from_numpy"] = from_numpy
 
 
 def legacy_tensor(cls: type, *args: Any, **kwargs: Any) -> Any:
@@ -410,6 +402,7 @@ def new_tensor(
     return finished(array_from(data, wanted), requires_grad, device)
 
 
+@published()
 def eye(
     n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool = False, **options: Any
 ) -> Tensor:
@@ -421,9 +414,6 @@ def eye(
     return finished(np.eye(n, m, dtype=wanted), requires_grad, **options)
 
 
-FUNCTIONS["eye"] = eye
-
-
 # -- ranges -----------------------------------------------------------------------------------------------
 
 
@@ -431,6 +421,7 @@ def _item(x: Any) -> Any:
     return x.item() if isinstance(x, Tensor | np.generic) else x
 
 
+@published()
 def arange(
     start: Any,
     end: Any = None,
@@ -458,9 +449,6 @@ def arange(
         count = max(int(np.ceil((end - start) / step)), 0)
         value = (start + np.arange(count) * step).astype(wanted)
     return finished(value, requires_grad, **options)
-
-
-FUNCTIONS["arange"] = arange
 
 
 def linspace(
@@ -521,6 +509,7 @@ def _complex(x: Any, y: Any) -> Any:
     return (x + 1j * y).astype(complex_of(x.dtype))
 
 
+@published("complex")
 def complex_tensor(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor:
     """The complex tensor of these real and imaginary parts."""
     if real._value.dtype != imag._value.dtype:
@@ -540,6 +529,3 @@ def _polar(size: Any, angle: Any) -> Any:
 def polar(abs: Tensor, angle: Tensor) -> Any:
     """The complex tensor of these absolute values and angles."""
     return apply(_polar, (abs, angle))
-
-
-FUNCTIONS["complex"] = complex_tensor

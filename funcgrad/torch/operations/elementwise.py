@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from funcgrad.torch.core.plans import pointwise_mask
 from funcgrad.torch.core.state import MODES, SEQUENCE, SETTINGS, quiet
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.arithmetic import F32, F64
+from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
 
 __all__ = ["as_floating", "unary"]
@@ -303,3 +305,35 @@ def polygamma(n: Any, input: Any) -> Any:
     if isinstance(n, Tensor):
         n, input = input, n
     return apply(_polygamma, (as_floating(input),), (int(n),))
+
+
+@operation(inplace=True)
+def ldexp(input: Tensor, other: Tensor) -> Any:
+    """``input * 2 ** other``."""
+    return input * FUNCTIONS["pow"](2.0, other)
+
+
+@operation()
+def frexp(input: Tensor) -> Any:
+    """The mantissa and the exponent of floating-point numbers."""
+    exponent = np.asarray(np.frexp(input._value)[1])
+    mantissa = apply(_mantissa, (input, np.ldexp(input._value.dtype.type(1), -exponent)))
+    return named("frexp", "mantissa exponent")(mantissa, wrap(exponent))
+
+
+@op("FrexpBackward0", visible=1)
+def _mantissa(x: Any, scale: Any) -> Any:
+    return x * scale
+
+
+def _special(name: str, title: str | None = None) -> None:
+    def function(input: Tensor, *args: Any) -> Any:
+        return getattr(import_module("funcgrad.torch.special"), title or name)(input, *args)
+
+    function.__name__ = function.__qualname__ = name
+    operation(name, inplace=True)(function)
+
+
+_special("i0")
+_special("igamma", "gammainc")
+_special("igammac", "gammaincc")

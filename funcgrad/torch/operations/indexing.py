@@ -5,6 +5,7 @@ An index of ints, slices, None and ... is a view; one with tensors or lists of i
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from typing import Any
 
@@ -16,11 +17,11 @@ from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.history import Op, op
 from funcgrad.torch.core.inplace import assign, require_writeable
 from funcgrad.torch.core.state import MODES
-from funcgrad.torch.core.tensor import Tensor, constant, own
+from funcgrad.torch.core.tensor import Tensor, constant, own, wrap
 from funcgrad.torch.core.traced import own_copy
 from funcgrad.torch.core.views import viewed
 from funcgrad.torch.operations.parts import ALIAS, SELECT, SLICE
-from funcgrad.torch.operations.registry import operation
+from funcgrad.torch.operations.registry import FUNCTIONS, operation, published
 
 __all__ = ["as_index", "getitem", "setitem"]
 
@@ -415,3 +416,18 @@ def index_put(input: Tensor, indices: Any, values: Any, accumulate: bool = False
     static, arrays = _dealt(tuple(indices))
     _check_arrays(input._value.shape, tuple(indices))
     return apply(_PUT, (input, _value_for(input, values), *arrays), (static, accumulate))
+
+
+@published()
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Any:
+    """All choices of `r` elements, a row each."""
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    index = np.array(list(choose(range(input._value.size), r)), np.int64).reshape(-1, r)
+    return input[FUNCTIONS["as_tensor"](index)]
+
+
+@published()
+def unravel_index(indices: Tensor, shape: Any) -> Any:
+    """Indices of a flattened tensor as indices of its dimensions."""
+    found = np.unravel_index(indices._value, (shape,) if isinstance(shape, int) else tuple(shape))
+    return tuple([wrap(np.asarray(x)) for x in found])

@@ -13,7 +13,7 @@ from funcgrad.torch.core.history import op
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.arithmetic import of_one_dtype
 from funcgrad.torch.operations.movement import ints
-from funcgrad.torch.operations.registry import FUNCTIONS, operation, tensor_of
+from funcgrad.torch.operations.registry import FUNCTIONS, operation, published, tensor_of
 
 __all__: list[str] = []
 
@@ -326,6 +326,7 @@ def _pad(x: Any, widths: tuple[tuple[int, int], ...], value: float) -> Any:
     return np.pad(x[cut], grown, constant_values=x.dtype.type(value))
 
 
+@published("constant_pad_nd")
 def pad_constant(input: Tensor, pad: Any, value: Any = 0.0) -> Any:
     """The tensor with constants around it; `pad` counts from the last dimension."""
     widths = [(0, 0)] * len(input._value.shape)
@@ -334,9 +335,7 @@ def pad_constant(input: Tensor, pad: Any, value: Any = 0.0) -> Any:
     return apply(_pad, (input,), (tuple(widths), 0.0 if value is None else value))
 
 
-FUNCTIONS["constant_pad_nd"] = pad_constant
-
-
+@published()
 def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
     """Coordinates on the grid of several vectors."""
     if len(tensors) == 1 and not isinstance(tensors[0], Tensor):
@@ -358,17 +357,12 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
     return tuple(grids)
 
 
-FUNCTIONS["meshgrid"] = meshgrid
-
-
+@published()
 def cartesian_prod(*tensors: Any) -> Any:
     """All combinations of elements, a row each."""
     if len(tensors) == 1:
         return tensors[0]
     return stack([g.reshape(-1) for g in meshgrid(*tensors, indexing="ij")], -1)
-
-
-FUNCTIONS["cartesian_prod"] = cartesian_prod
 
 
 @operation("diff")

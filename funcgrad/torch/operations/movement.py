@@ -13,9 +13,10 @@ from funcgrad.torch.core.dtypes import numpy_dtype
 from funcgrad.torch.core.errors import broadcast_error, dim_of, dims_of
 from funcgrad.torch.core.history import Op, op
 from funcgrad.torch.core.inplace import require_writeable
+from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
 from funcgrad.torch.core.views import viewed
-from funcgrad.torch.operations.registry import FUNCTIONS, operation, tensor_of
+from funcgrad.torch.operations.registry import FUNCTIONS, operation, published, tensor_of
 
 __all__ = ["broadcast_shape", "expand", "ints", "reshape", "sized"]
 
@@ -415,3 +416,16 @@ def _at_least(count: int) -> None:
 
 for _count in (1, 2, 3):
     _at_least(_count)
+
+
+@published()
+def broadcast_shapes(*shapes: Any) -> Size:
+    """The common shape of shapes."""
+    return Size(broadcast_shape(*shapes))
+
+
+def _reversed(self: Tensor) -> Any:
+    return self.flip(0) if self._value.shape else self
+
+
+setattr(Tensor, "__reversed__", _reversed)  # noqa: B010 - given like every operation

@@ -18,7 +18,7 @@ from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, method, own
 from funcgrad.torch.operations.arithmetic import result_dtype
 from funcgrad.torch.operations.conversion import CPU
-from funcgrad.torch.operations.registry import FUNCTIONS, operation
+from funcgrad.torch.operations.registry import FUNCTIONS, operation, published
 
 __all__ = ["STRIDED", "layout"]
 
@@ -176,6 +176,7 @@ def _nbytes(self: Tensor) -> int:
     return int(self._value.nbytes)
 
 
+@published()
 class layout:
     """How a tensor is stored; here always strided."""
 
@@ -202,21 +203,25 @@ for _title, _getter in (
     setattr(Tensor, _title, property(_getter))
 
 
+@published()
 def is_tensor(x: Any) -> bool:
     """Whether `x` is a tensor."""
     return isinstance(x, Tensor)
 
 
+@published()
 def result_type(a: Any, b: Any) -> dtype:
     """The dtype of an operation on both."""
     return torch_dtype(result_dtype(a, b))
 
 
+@published()
 def promote_types(a: dtype, b: dtype) -> dtype:
     """The smallest dtype that both fit in, in PyTorch's order."""
     return torch_dtype(promote(numpy_dtype(a), numpy_dtype(b)))
 
 
+@published()
 def can_cast(a: dtype, b: dtype) -> bool:
     """Whether PyTorch lets a result of dtype `a` be stored in one of `b`."""
     rank = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
@@ -224,6 +229,7 @@ def can_cast(a: dtype, b: dtype) -> bool:
     return rank[x.kind] <= rank[y.kind]
 
 
+@published()
 def set_default_dtype(wanted: Any) -> None:
     """Choose the dtype of Python floats; a floating-point one."""
     if not isinstance(wanted, dtype):
@@ -234,10 +240,37 @@ def set_default_dtype(wanted: Any) -> None:
     SETTINGS.default_dtype = found
 
 
+@published()
 def get_default_dtype() -> dtype:
     """The dtype of Python floats."""
     return torch_dtype(SETTINGS.default_dtype)
 
 
-for _function in (is_tensor, result_type, promote_types, can_cast, set_default_dtype, get_default_dtype):
-    FUNCTIONS[_function.__name__] = _function
+@published()
+def typename(x: Any) -> str:
+    """The name of a tensor's type."""
+    return x.type() if isinstance(x, Tensor) else f"{type(x).__module__}.{type(x).__qualname__}"
+
+
+@published()
+class memory_format:
+    """How elements lie in memory; accepted and not used."""
+
+    __module__ = "torch"
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+
+for _name in ("contiguous_format", "preserve_format", "channels_last"):
+    FUNCTIONS[_name] = memory_format(_name)  # type: ignore[assignment]
+FUNCTIONS["strided"] = STRIDED  # type: ignore[assignment]
+
+
+@published()
+def is_storage(x: Any) -> bool:
+    """False: there are no storages here; `numpy()` is the memory."""
+    return False

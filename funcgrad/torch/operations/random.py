@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,12 @@ from funcgrad.torch.core.inplace import require_writeable
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
 from funcgrad.torch.operations.creation import finished, shape_of
-from funcgrad.torch.operations.registry import FUNCTIONS, tensor_of
+from funcgrad.torch.operations.registry import FUNCTIONS, published, tensor_of
 
 __all__ = ["Generator", "default_generator", "generator_of"]
 
 
+@published()
 class Generator:
     """A source of random numbers. The numbers are NumPy's, not PyTorch's."""
 
@@ -59,11 +61,13 @@ def generator_of(generator: Any) -> Any:
     return (generator or default_generator).bits
 
 
+@published()
 def manual_seed(seed: int) -> Generator:
     """Start the default sequence that belongs to a seed."""
     return default_generator.manual_seed(seed)
 
 
+@published()
 def initial_seed() -> int:
     """The seed of the default sequence."""
     return default_generator.initial_seed()
@@ -116,6 +120,7 @@ _sampler("rand", _uniform)
 _sampler("randn", _normal)
 
 
+@published()
 def randint(
     low: int,
     high: Any = None,
@@ -136,6 +141,7 @@ def randint(
     return finished(drawn, requires_grad, **options)
 
 
+@published()
 def randint_like(input: Tensor, low: int, high: Any = None, *, dtype: Any = None, **options: Any) -> Tensor:
     """Random integers in the shape of another tensor."""
     if high is None:
@@ -143,6 +149,7 @@ def randint_like(input: Tensor, low: int, high: Any = None, *, dtype: Any = None
     return randint(low, high, input._value.shape, dtype=input.dtype if dtype is None else dtype, **options)
 
 
+@published()
 def randperm(
     n: int, *, generator: Any = None, dtype: Any = None, requires_grad: bool = False, **options: Any
 ) -> Tensor:
@@ -151,6 +158,7 @@ def randperm(
     return finished(generator_of(generator).permutation(n).astype(wanted), requires_grad, **options)
 
 
+@published()
 def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None, **options: Any) -> Tensor:
     """Normally distributed numbers of these means and standard deviations."""
     if size is not None:
@@ -162,6 +170,7 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None
     return finished((m + s * _normal(generator_of(generator), shape, dtype)).astype(dtype))
 
 
+@published()
 def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None) -> Tensor:
     """Zeros and ones, with the elements as probabilities."""
     chance = input._value if p is None else np.full(input._value.shape, p)
@@ -174,6 +183,7 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None) -> Tensor:
     return wrap(np.asarray(generator_of(generator).random(chance.shape) < chance).astype(input._value.dtype))
 
 
+@published()
 def multinomial(
     input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None
 ) -> Tensor:
@@ -185,42 +195,30 @@ def multinomial(
     return wrap(value[0] if len(input._value.shape) == 1 else value)
 
 
+@published()
 def poisson(input: Tensor, generator: Any = None) -> Tensor:
     """Poisson distributed numbers with the elements as rates."""
     return wrap(np.asarray(generator_of(generator).poisson(input._value)).astype(input._value.dtype))
 
 
+@published()
 def seed() -> int:
     """Seed the default sequence from the system."""
     return default_generator.seed()
 
 
+@published()
 def get_rng_state() -> Any:
     """The state of the default sequence."""
     return default_generator.get_state()
 
 
+@published()
 def set_rng_state(state: Any) -> None:
     """Continue the default sequence from a state."""
     default_generator.set_state(state)
 
 
-for _function in (
-    manual_seed,
-    initial_seed,
-    seed,
-    randint,
-    randint_like,
-    randperm,
-    normal,
-    bernoulli,
-    multinomial,
-    poisson,
-    get_rng_state,
-    set_rng_state,
-):
-    FUNCTIONS[_function.__name__] = _function
-FUNCTIONS["Generator"] = Generator
 FUNCTIONS["default_generator"] = default_generator  # type: ignore[assignment]
 for _function in (bernoulli, multinomial):
     setattr(Tensor, _function.__name__, _function)
@@ -269,3 +267,31 @@ def random_(self: Tensor, low: int = 0, high: Any = None, *, generator: Any = No
 def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Tensor:
     """Fill with exponentially distributed numbers."""
     return _written(self, generator_of(generator).exponential(1.0 / lambd, self._value.shape))
+
+
+def _filler(name: str, draw: Callable[..., Any]) -> None:
+    def filled(self: Tensor, *args: float, generator: Any = None) -> Tensor:
+        require_writeable(self)
+        own(self)[...] = draw(generator_of(generator), self._value.shape, *args)
+        self._version_box[0] += 1
+        return self
+
+    filled.__name__ = filled.__qualname__ = name
+    setattr(Tensor, name, filled)
+
+
+def _geometric(rng: Any, shape: Any, p: float) -> Any:
+    return rng.geometric(p, shape)
+
+
+def _cauchy(rng: Any, shape: Any, median: float = 0.0, sigma: float = 1.0) -> Any:
+    return median + sigma * rng.standard_cauchy(shape)
+
+
+def _log_normal(rng: Any, shape: Any, mean: float = 1.0, std: float = 2.0) -> Any:
+    return rng.lognormal(mean, std, shape)
+
+
+_filler("geometric_", _geometric)
+_filler("cauchy_", _cauchy)
+_filler("log_normal_", _log_normal)

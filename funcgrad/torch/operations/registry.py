@@ -15,7 +15,7 @@ from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.accepting import accepting
 
-__all__ = ["FUNCTIONS", "operation", "tensor_of"]
+__all__ = ["FUNCTIONS", "operation", "published", "tensor_of"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -40,6 +40,17 @@ def operation(
                 setattr(Tensor, f"{name}_", made)
                 if function:
                     FUNCTIONS.setdefault(f"{name}_", made)
+        return given
+
+    return publish
+
+
+def published(*names: str) -> Callable[[F], F]:
+    """Publish a function, or a class, as it is: a name of the module, no method and no ``out=``."""
+
+    def publish(given: F) -> F:
+        for name in names or (given.__name__,):
+            FUNCTIONS[name] = given
         return given
 
     return publish

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -155,5 +156,22 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
 def set_(self: Tensor, source: Tensor) -> Tensor:
     """Take over the memory of another tensor."""
     self._value = own(source)
+    self._version_box[0] += 1
+    return self
+
+
+@method()
+def resize_as_(self: Tensor, other: Tensor) -> Tensor:
+    """The shape of another tensor; what is new is zero."""
+    return self.resize_(other._value.shape)  # type: ignore[no-any-return]
+
+
+@method()
+def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
+    """Replace every element by what a Python function makes of it."""
+    require_writeable(self)
+    memory = own(self)
+    for where in np.ndindex(*memory.shape):
+        memory[where] = callable(memory[where].item())
     self._version_box[0] += 1
     return self

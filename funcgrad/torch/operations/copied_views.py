@@ -1,0 +1,55 @@
+"""Copies of what elsewhere are views: ``*_copy`` and ``unsafe_*``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from funcgrad.torch.core.tensor import Tensor, method
+from funcgrad.torch.operations.registry import FUNCTIONS, operation
+
+__all__: list[str] = []
+
+
+def _copy_of(name: str) -> None:
+    def copied(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+        found = getattr(input, name)(*args, **kwargs)
+        return tuple([x.clone() for x in found]) if isinstance(found, tuple) else found.clone()
+
+    copied.__name__ = copied.__qualname__ = f"{name}_copy"
+    FUNCTIONS[f"{name}_copy"] = copied
+
+
+for _name in (
+    "as_strided",
+    "diagonal",
+    "expand",
+    "narrow",
+    "permute",
+    "select",
+    "split",
+    "squeeze",
+    "t",
+    "transpose",
+    "unbind",
+    "unfold",
+    "unsqueeze",
+    "view",
+):
+    _copy_of(_name)
+
+
+def _unsafe(name: str) -> None:
+    def parts(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+        return tuple([x.clone() for x in getattr(input, name)(*args, **kwargs)])
+
+    operation(f"unsafe_{name}")(parts)
+
+
+_unsafe("chunk")
+_unsafe("split")
+
+
+@method()
+def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Any:
+    """A copy of `length` entries of a dimension."""
+    return self.narrow(dim, start, length).clone()
