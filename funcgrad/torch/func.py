@@ -231,8 +231,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         if len(flat) != len(outs):
             raise RuntimeError(
                 "Expected pytree structure of cotangents to be the same as pytree structure of outputs to "
-                "the function: "
-                f"got {len(flat)} cotangents for {len(outs)} outputs"
+                f"the function: got {len(flat)} cotangents for {len(outs)} outputs"
             )
         with enable_grad():
             grads = iter(_grads_of(outs, owned, flat))
@@ -270,10 +269,8 @@ def jvp(
             if t._value.shape != d._value.shape:
                 raise RuntimeError(
                     "Trying to set a forward gradient that has a different size than that of the original "
-                    "Tensor, this "
-                    f"is not supported. Tensor is of size {list(t._value.shape)} while the given forward "
-                    "gradient is of "
-                    f"size {list(d._value.shape)}."
+                    f"Tensor, this is not supported. Tensor is of size {list(t._value.shape)} while the "
+                    f"given forward gradient is of size {list(d._value.shape)}."
                 )
         out = func(*given)
         aux = None
@@ -466,9 +463,8 @@ def _check_dims(tensors: list[Tensor], dims: list[Any]) -> None:
         ndim = len(t._value.shape)
         if not -ndim <= d < ndim:
             raise ValueError(
-                f"vmap(f, in_dims, ...)(<inputs>): Got in_dim={d} for some input, but that input is a Tensor "
-                "of "
-                f"dimensionality {ndim} so expected in_dim to satisfy -{ndim} <= in_dim < {ndim}."
+                f"vmap(f, in_dims, ...)(<inputs>): Got in_dim={d} for some input, but that input is a "
+                f"Tensor of dimensionality {ndim} so expected in_dim to satisfy -{ndim} <= in_dim < {ndim}."
             )
         sizes.append(t._value.shape[d])
     if not sizes:
@@ -476,8 +472,7 @@ def _check_dims(tensors: list[Tensor], dims: list[Any]) -> None:
     if len(set(sizes)) > 1:
         raise ValueError(
             f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} "
-            "for the mapped "
-            "dimension"
+            "for the mapped dimension"
         )
 
 

@@ -107,8 +107,7 @@ def _solved(name: str, made: Op, inputs: Any, params: tuple[Any, ...] = ()) -> A
         if name == "cholesky":
             raise LinAlgError(
                 "linalg.cholesky: The factorization could not be completed because the input is not "
-                "positive-definite "
-                "(the leading minor of order 1 is not positive-definite)."
+                "positive-definite (the leading minor of order 1 is not positive-definite)."
             ) from None
         suffix = (
             ""

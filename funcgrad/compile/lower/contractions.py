@@ -244,10 +244,9 @@ def write_gemm(
     a, b, c = pointers
     one, zero = number(1, product.dtype), number(0, product.dtype)
     writer.line(
-        f"{product.name}({product.address}, {ROW_MAJOR}, {left.order}, {right.order}, "
-        f"{rows}, {columns}, {terms or symbol(left.columns)}, "
-        f"{one}, {a}, {symbol(left.leading)}, {b}, {symbol(right.leading)}, "
-        f"{zero}, {c}, {symbol(max(right.columns, 1))})"
+        f"{product.name}({product.address}, {ROW_MAJOR}, {left.order}, {right.order}, {rows}, {columns}, "
+        f"{terms or symbol(left.columns)}, {one}, {a}, {symbol(left.leading)}, {b}, "
+        f"{symbol(right.leading)}, {zero}, {c}, {symbol(max(right.columns, 1))})"
     )
 
 

@@ -82,8 +82,7 @@ def _check_inputs(args: tuple[Any, ...]) -> None:
     if any(t._value.dtype.itemsize < 8 for t in wanted):
         warnings.warn(
             "Input #0 requires gradient and is not a double precision floating point or complex. This check "
-            "will likely "
-            "fail if all the inputs are not of double precision floating point or complex. ",
+            "will likely fail if all the inputs are not of double precision floating point or complex. ",
             UserWarning,
             stacklevel=3,
         )

@@ -130,15 +130,13 @@ class FunctionNode(Node):
         grads = found if isinstance(found, tuple) else (found,)
         if len(grads) > self._count and any(g is not None for g in grads[self._count :]):
             raise RuntimeError(
-                f"function {self._name()} returned an incorrect number of gradients (expected {self._count}, "
-                "got "
-                f"{len(grads)})"
+                f"function {self._name()} returned an incorrect number of gradients (expected "
+                f"{self._count}, got {len(grads)})"
             )
         if len(grads) < self._count:
             raise RuntimeError(
-                f"function {self._name()} returned an incorrect number of gradients (expected {self._count}, "
-                "got "
-                f"{len(grads)})"
+                f"function {self._name()} returned an incorrect number of gradients (expected "
+                f"{self._count}, got {len(grads)})"
             )
         return [self._checked(k, grads[k]) for k in self._tensor_inputs]
 
@@ -156,8 +154,7 @@ class FunctionNode(Node):
             if not fits:
                 raise RuntimeError(
                     f"Function {self._name()} returned an invalid gradient at index {k} - got "
-                    f"{list(g._value.shape)} but "
-                    f"expected shape compatible with {list(shape)}"
+                    f"{list(g._value.shape)} but expected shape compatible with {list(shape)}"
                 )
             lead = len(g._value.shape) - len(shape)
             dims = [
@@ -223,8 +220,7 @@ class Function:
         """The gradients of the inputs from those of the outputs; override it (or `vjp`)."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom autograd.Function to use "
-            "it with "
-            "backward mode AD."
+            "it with backward mode AD."
         )
 
     @staticmethod
@@ -232,8 +228,7 @@ class Function:
         """Another name for `backward`."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom autograd.Function to use "
-            "it with "
-            "backward mode AD."
+            "it with backward mode AD."
         )
 
     @staticmethod

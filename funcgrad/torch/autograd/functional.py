@@ -23,13 +23,11 @@ def _tuple(x: Any, where: str, function: str) -> tuple[bool, tuple[Any, ...]]:
             if is_tuple:
                 raise TypeError(
                     f"The {where} given to {function} must be either a Tensor or a tuple of Tensors but the "
-                    "value at index "
-                    f"{k} has type {type(t)}."
+                    f"value at index {k} has type {type(t)}."
                 )
             raise TypeError(
                 f"The {where} given to {function} must be either a Tensor or a tuple of Tensors but the "
-                f"given {where} has "
-                f"type {type(t)}."
+                f"given {where} has type {type(t)}."
             )
     return is_tuple, tuple(found)
 
@@ -66,9 +64,8 @@ def _gradients(
         )
     if strict and not wanted:
         raise RuntimeError(
-            "Output 0 of the user-provided function does not require gradients. The outputs must be computed "
-            "in a "
-            "differentiable manner from the input when running in strict mode."
+            "Output 0 of the user-provided function does not require gradients. The outputs must be "
+            "computed in a differentiable manner from the input when running in strict mode."
         )
     if strict and any(g is None for g in found):
         k = next(k for k, g in enumerate(found) if g is None)

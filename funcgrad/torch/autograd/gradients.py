@@ -16,9 +16,8 @@ from funcgrad.torch.operations.registry import FUNCTIONS
 __all__ = ["grad"]
 
 _UNUSED = (
-    "The differentiated Tensor at index {} appears to not have been used in the graph. Set allow_unused=True "
-    "if this is the "
-    "desired behavior."
+    "The differentiated Tensor at index {} appears to not have been used in the graph. Set "
+    "allow_unused=True if this is the desired behavior."
 )
 
 

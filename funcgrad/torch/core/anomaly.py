@@ -25,8 +25,7 @@ def warn_of_error(node: Node) -> None:
     if text is None:
         warnings.warn(
             f"Error detected in {name}. No forward pass information available. Enable detect anomaly during "
-            "forward "
-            "pass for more information.",
+            "forward pass for more information.",
             UserWarning,
             stacklevel=2,
         )

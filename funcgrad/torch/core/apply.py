@@ -181,11 +181,9 @@ def make_node(
             if t._inference:
                 raise RuntimeError(
                     "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
-                    "inference "
-                    "mode in computation tracked by autograd. To work around this, you can make a clone to "
-                    "get a "
-                    "normal tensor and use it in autograd, or use `torch.no_grad()` instead of "
-                    "`torch.inference_mode()`."
+                    "inference mode in computation tracked by autograd. To work around this, you can make a "
+                    "clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead "
+                    "of `torch.inference_mode()`."
                 )
             box = t._version_box
             checks += (box, box[0])

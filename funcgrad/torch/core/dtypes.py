@@ -140,10 +140,9 @@ def torch_dtype(given: Any) -> dtype:
     if found is None:
         raise TypeError(
             "can't convert np.ndarray of type "
-            f"{np.dtype(given).type.__module__}.{np.dtype(given).type.__name__}. "
-            "The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, "
-            "int16, "
-            "int8, uint64, uint32, uint16, uint8, and bool."
+            f"{np.dtype(given).type.__module__}.{np.dtype(given).type.__name__}. The only supported types "
+            "are: float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, "
+            "uint32, uint16, uint8, and bool."
         )
     return found
 

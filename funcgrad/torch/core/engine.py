@@ -78,12 +78,10 @@ def backward_of(
 def warn_of_cycle() -> None:
     """PyTorch's warning for `backward(create_graph=True)`."""
     warnings.warn(
-        "Using backward() with create_graph=True will create a reference cycle between the parameter and its "
-        "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to "
-        "avoid "
-        "this. If you have to use this function, make sure to reset the .grad fields of your parameters to "
-        "None "
-        "after use to break the cycle and avoid the leak.",
+        "Using backward() with create_graph=True will create a reference cycle between the parameter and "
+        "its gradient which can cause a memory leak. We recommend using autograd.grad when creating the "
+        "graph to avoid this. If you have to use this function, make sure to reset the .grad fields of your "
+        "parameters to None after use to break the cycle and avoid the leak.",
         UserWarning,
         stacklevel=4,
     )

@@ -220,8 +220,7 @@ class detect_anomaly:
         self._before = (MODES.anomaly, MODES.check_nan)
         warnings.warn(
             "Anomaly Detection has been enabled. This mode will increase the runtime and should only be "
-            "enabled for "
-            "debugging.",
+            "enabled for debugging.",
             UserWarning,
             stacklevel=2,
         )

@@ -293,8 +293,7 @@ def changed_message(value: Any, box: list[Any], expected: int, edge: Any, own: b
         maker = f", which is output {edge_number(edge)} of {short_name(edge_node(edge))},"
     return (
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[{kind} [{shape}]]{maker} is at version {box[0]}; expected version {expected} instead. "
-        "Hint: enable "
-        "anomaly detection to find the operation that failed to compute its gradient, with "
+        f"[{kind} [{shape}]]{maker} is at version {box[0]}; expected version {expected} instead. Hint: "
+        "enable anomaly detection to find the operation that failed to compute its gradient, with "
         "torch.autograd.set_detect_anomaly(True, check_nan=False)."
     )

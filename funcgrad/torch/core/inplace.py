@@ -32,38 +32,28 @@ __all__ = ["assign", "in_place", "require_writeable"]
 
 _MULTIPLE = (
     "Output {number} of {maker} is a view and is being modified inplace. This view is the output of a "
-    "function that "
-    "returns multiple views. Such functions do not allow the output views to be modified inplace. You should "
-    "replace "
-    "the inplace operation by an out-of-place one."
+    "function that returns multiple views. Such functions do not allow the output views to be modified "
+    "inplace. You should replace the inplace operation by an out-of-place one."
 )
 _NO_GRAD = (
-    "A view was created in {mode} mode and is being modified inplace with grad mode enabled. Given that this "
-    "use "
-    "case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view "
-    "and the "
-    "inplace either both inside the {mode} block (if you don't want the inplace to be tracked) or both "
-    "outside (if you "
-    "want the inplace to be tracked)."
+    "A view was created in {mode} mode and is being modified inplace with grad mode enabled. Given that "
+    "this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
+    "the view and the inplace either both inside the {mode} block (if you don't want the inplace to be "
+    "tracked) or both outside (if you want the inplace to be tracked)."
 )
 _CUSTOM = (
     "Output {number} of {maker} is a view and is being modified inplace. This view was created inside a "
-    "custom Function "
-    "(or because an input was returned as-is) and the autograd logic to handle view+inplace would override "
-    "the custom "
-    "backward associated with the custom Function, leading to incorrect gradients. This behavior is "
-    "forbidden. You can "
-    "fix this by cloning the output of the custom Function."
+    "custom Function (or because an input was returned as-is) and the autograd logic to handle view+inplace "
+    "would override the custom backward associated with the custom Function, leading to incorrect "
+    "gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function."
 )
 _INFERENCE = (
     "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
-    "normal "
-    "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+    "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
 )
 _OVERLAP = (
     "unsupported operation: more than one element of the written-to tensor refers to a single memory "
-    "location. Please "
-    "clone() the tensor before performing the operation."
+    "location. Please clone() the tensor before performing the operation."
 )
 
 

@@ -169,8 +169,7 @@ class Tensor:
             if not wanted:
                 message += (
                     " If you want to use a computed variable in a subgraph that doesn't require "
-                    "differentiation use "
-                    "var_no_grad = var.detach()."
+                    "differentiation use var_no_grad = var.detach()."
                 )
             raise RuntimeError(message)
         if wanted and self._value.dtype.kind not in "fc":
@@ -195,14 +194,10 @@ class Tensor:
         if self._node is not None and not self._retains and self._rg and self._grad is None:
             warnings.warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
-                "attribute "
-                "won't be populated during autograd.backward(). If you indeed want the .grad field to be "
-                "populated "
-                "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the "
-                "non-leaf Tensor "
-                "by mistake, make sure you access the leaf Tensor instead. See "
-                "github.com/pytorch/pytorch/pull/30531 "
-                "for more information.",
+                "attribute won't be populated during autograd.backward(). If you indeed want the .grad "
+                "field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If "
+                "you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. "
+                "See github.com/pytorch/pytorch/pull/30531 for more information.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -227,14 +222,11 @@ class Tensor:
             )
         if given._value.dtype != self._value.dtype:
             raise RuntimeError(
-                "attempting to assign a gradient with dtype "
-                f"'{_word(given)}' to a tensor with grad_dtype '{self.type()[6:-6]}'. The gradient must "
-                "match the tensor's "
-                "grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute "
-                "with a specific "
-                "dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a "
-                "tensor and its "
-                "gradient may break downstream systems that assume they match."
+                f"attempting to assign a gradient with dtype '{_word(given)}' to a tensor with grad_dtype "
+                f"'{self.type()[6:-6]}'. The gradient must match the tensor's grad_dtype (defaults to the "
+                "tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or "
+                "None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and "
+                "its gradient may break downstream systems that assume they match."
             )
         self._grad = given
 
@@ -294,12 +286,11 @@ class Tensor:
         """Forget the history of this tensor; returns it."""
         if self._view is not None:
             raise RuntimeError(
-                "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel "
-                "(DDP) "
-                "for training, and gradient_as_bucket_view is set as True, gradients are views of DDP "
-                "buckets, and "
-                "hence detach_() cannot be called on these gradients. To fix this error, please refer to the "
-                "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
+                "Can't detach views in-place. Use detach() instead. If you are using "
+                "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as True, "
+                "gradients are views of DDP buckets, and hence detach_() cannot be called on these "
+                "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
+                "torch/optim/optimizer.py as the solution."
             )
         self._node = None
         self._rg = False

@@ -180,12 +180,9 @@ def regenerate(t: Tensor) -> None:
 
 _MADE_QUIETLY = (
     "A view was created in {mode} mode and its base or another view of its base has been modified inplace "
-    "with grad "
-    "mode enabled. Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify "
-    "your code "
-    "by moving both the view and the inplace either both inside the {mode} block (if you don't want the "
-    "inplace to be "
-    "tracked) or both outside (if you want the inplace to be tracked)."
+    "with grad mode enabled. Given that this use case is ambiguous and error-prone, it is forbidden. You "
+    "can clarify your code by moving both the view and the inplace either both inside the {mode} block (if "
+    "you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
 )
 
 

@@ -48,8 +48,7 @@ class Watch:
             if not self.places:
                 raise RuntimeError(
                     "Backward hook for Modules where no input requires gradient should always return None "
-                    "or None for "
-                    "all gradients."
+                    "or None for all gradients."
                 )
             if len(given) != self.count:
                 raise RuntimeError(

@@ -158,9 +158,8 @@ class Module(Calls, State, Parts):
         if param is not None and param._node is not None:
             raise ValueError(
                 f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created "
-                "explicitly. To "
-                f"express '{name}' as a function of another Tensor, compute the value in the forward() "
-                "method."
+                f"explicitly. To express '{name}' as a function of another Tensor, compute the value in the "
+                "forward() method."
             )
         self._parameters[name] = param
 

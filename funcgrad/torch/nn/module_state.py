@@ -158,8 +158,7 @@ class State:
         if given._value.shape != held._value.shape:
             errors.append(
                 f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, the "
-                "shape in "
-                f"current model is {held.shape}."
+                f"shape in current model is {held.shape}."
             )
             return
         if assign:

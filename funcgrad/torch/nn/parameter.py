@@ -86,9 +86,8 @@ class UninitializedParameter(Parameter):
     def shape(self) -> Any:
         raise RuntimeError(
             "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
-            "`load_state_dict` when trying to load an uninitialized parameter into an initialized "
-            "one. Call `forward` "
-            "to initialize the parameters before accessing their attributes."
+            "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call "
+            "`forward` to initialize the parameters before accessing their attributes."
         )
 
     # mypy takes the names of arguments away from special methods.

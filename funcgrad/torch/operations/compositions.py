@@ -179,9 +179,8 @@ def stft(
     """The spectra of windows that move along a signal: (frequencies, frames)."""
     if return_complex is None and input._value.dtype.kind != "c":
         raise RuntimeError(
-            "stft requires the return_complex parameter be given for real inputs, and will "
-            "further require that "
-            "return_complex=True in a future PyTorch release."
+            "stft requires the return_complex parameter be given for real inputs, and will further require "
+            "that return_complex=True in a future PyTorch release."
         )
     hop = n_fft // 4 if hop_length is None else hop_length
     length = n_fft if win_length is None else win_length

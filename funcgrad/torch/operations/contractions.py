@@ -94,10 +94,8 @@ def _check_matmul(input: Tensor, other: Tensor, x: tuple[int, ...], y: tuple[int
             _same_dtype_dot(input, other)
         if not fits:
             raise RuntimeError(
-                "inconsistent tensor size, expected tensor "
-                f"{list(x)} and src {list(y)} to have the same number of elements, but got {x[0]} and {y[0]} "
-                "elements "
-                "respectively"
+                f"inconsistent tensor size, expected tensor {list(x)} and src {list(y)} to have the same "
+                f"number of elements, but got {x[0]} and {y[0]} elements respectively"
             )
         return _DOT
     if len(x) == 2 and len(y) == 1:
@@ -124,8 +122,7 @@ def _check_matmul(input: Tensor, other: Tensor, x: tuple[int, ...], y: tuple[int
         batch = int(np.prod(np.broadcast_shapes(x[:-2], y[:-2])))
         raise RuntimeError(
             f"Expected size for first two dimensions of batch2 tensor to be: [{batch}, {x[-1]}] but got: "
-            f"[{batch}, "
-            f"{y[-2]}]."
+            f"[{batch}, {y[-2]}]."
         )
     try:
         np.broadcast_shapes(x[:-2], y[:-2])
@@ -310,14 +307,11 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) 
     if tensor1._value.dtype.kind in "iub" and tensor2._value.dtype.kind in "iub":
         raise RuntimeError(
             "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will "
-            "perform a true "
-            "division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + "
-            "value * "
-            "torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * "
-            "tensor1 / tensor2) "
-            "for float inputs. The future addcdiv behavior is just the latter implementation: (input + value "
-            "* tensor1 / "
-            "tensor2), for all dtypes."
+            "perform a true division of tensor1 and tensor2. The historic addcdiv behavior can be "
+            "implemented as (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer "
+            "inputs and as (input + value * tensor1 / tensor2) for float inputs. The future addcdiv "
+            "behavior is just the latter implementation: (input + value * tensor1 / tensor2), for all "
+            "dtypes."
         )
     return apply(_addcdiv, (input, tensor1, tensor2), (value,))
 
@@ -353,8 +347,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Any:
         elif n != m:
             raise RuntimeError(
                 f"contracted dimensions need to match, but first has size {x[i]} in dim {i} and second has "
-                f"size {y[j]} in "
-                f"dim {j}"
+                f"size {y[j]} in dim {j}"
             )
         del k
     return apply(_TENSORDOT, (a, b), ((first, second),))
@@ -404,16 +397,14 @@ def _check_subscripts(named: list[str], operands: Any) -> None:
         for label, n in zip(labels, t._value.shape, strict=True):
             if mine.setdefault(label, n) != n:
                 raise RuntimeError(
-                    f"einsum(): subscript {label} is repeated for operand {k} but the sizes don't match, {n} "
-                    "!= "
-                    f"{mine[label]}"
+                    f"einsum(): subscript {label} is repeated for operand {k} but the sizes don't match, "
+                    f"{n} != {mine[label]}"
                 )
             seen = sizes.get(label, 1)
             if seen != 1 and n not in (1, seen):
                 raise RuntimeError(
-                    f"einsum(): subscript {label} has size {n} for operand {k} which does not broadcast with "
-                    "previously "
-                    f"seen size {seen}"
+                    f"einsum(): subscript {label} has size {n} for operand {k} which does not broadcast "
+                    f"with previously seen size {seen}"
                 )
             sizes[label] = max(seen, n)
 

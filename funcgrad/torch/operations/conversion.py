@@ -68,10 +68,8 @@ def item(self: Tensor) -> Any:
     if type(value) is Tracer and not value.has_value():
         raise RuntimeError(
             "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
-            ".item() on a Tensor, "
-            "please try to rewrite what you're doing with other operations. If error is occurring somewhere "
-            "inside PyTorch "
-            "internals, please file a bug report."
+            ".item() on a Tensor, please try to rewrite what you're doing with other operations. If error "
+            "is occurring somewhere inside PyTorch internals, please file a bug report."
         )
     if value.size != 1:
         raise RuntimeError(f"a Tensor with {value.size} elements cannot be converted to Scalar")

@@ -12,10 +12,9 @@ from funcgrad.torch.core.tensor import Tensor, method, own
 __all__ = ["rebuilt"]
 
 _NOT_A_LEAF = (
-    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. "
-    " If you were "
-    "attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
-    "https://github.com/pytorch/pytorch/pull/103001"
+    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
+    "moment.  If you were attempting to deepcopy a module, this may be because of a "
+    "torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
 )
 
 

@@ -239,20 +239,16 @@ def from_numpy(array: Any) -> Tensor:
     torch_dtype(array.dtype)
     if any(s < 0 for s in array.strides):
         raise ValueError(
-            "At least one stride in the given numpy array is negative, and tensors with negative strides are "
-            "not "
-            "currently supported. (You can probably work around this by making a copy of your array  with "
-            "array.copy().) "
+            "At least one stride in the given numpy array is negative, and tensors with negative strides "
+            "are not currently supported. (You can probably work around this by making a copy of your array "
+            " with array.copy().) "
         )
     if not array.flags.writeable:
         warnings.warn(
             "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This "
-            "means "
-            "writing to this tensor will result in undefined behavior. You may want to copy the array to "
-            "protect its "
-            "data or make it writable before converting it to a tensor. This type of warning will be "
-            "suppressed for "
-            "the rest of this program.",
+            "means writing to this tensor will result in undefined behavior. You may want to copy the array "
+            "to protect its data or make it writable before converting it to a tensor. This type of warning "
+            "will be suppressed for the rest of this program.",
             UserWarning,
             stacklevel=3,
         )

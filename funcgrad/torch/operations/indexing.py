@@ -76,8 +76,7 @@ def getitem(self: Tensor, index: Any) -> Any:
 
 _ZERO_DIM = (
     "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert "
-    "a 0-dim "
-    "tensor to a number"
+    "a 0-dim tensor to a number"
 )
 
 
@@ -167,8 +166,7 @@ def as_index(i: Any) -> Any:
         return i
     raise (IndexError if isinstance(i, float) else TypeError)(
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
-        "(got "
-        f"{type(i).__name__})"
+        f"(got {type(i).__name__})"
     )
 
 
@@ -255,8 +253,7 @@ def _check_arrays(shape: tuple[int, ...], items: tuple[Any, ...]) -> None:
                     if shape[at + k] != n:
                         raise IndexError(
                             f"The shape of the mask {list(value.shape)} at index {k} does not match the "
-                            "shape of the "
-                            f"indexed tensor {list(shape)} at index {at + k}"
+                            f"shape of the indexed tensor {list(shape)} at index {at + k}"
                         )
                 at += len(value.shape)
                 continue
@@ -368,8 +365,7 @@ def _check_put_shape(self: Tensor, static: Any, arrays: Any, value: Any) -> None
     if not fits:
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(given)} cannot be broadcast to indexing result of "
-            "shape "
-            f"{list(shape)}"
+            f"shape {list(shape)}"
         )
 
 
@@ -401,8 +397,7 @@ def _refuse_expansion(shape: tuple[int, ...], into: tuple[int, ...]) -> None:
             )
     raise RuntimeError(
         f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing result of "
-        "shape "
-        f"{list(into)}"
+        f"shape {list(into)}"
     )
 
 

@@ -58,8 +58,7 @@ def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
             if d != at and a != b:
                 raise RuntimeError(
                     f"Sizes of tensors must match except in dimension {at}. Expected size {a} but got size "
-                    f"{b} for "
-                    f"tensor number {k} in the list."
+                    f"{b} for tensor number {k} in the list."
                 )
     return apply(_cat, kept, (at, dtype))
 

@@ -42,8 +42,7 @@ def sized(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
         if known == 0 and count == 0:
             raise RuntimeError(
                 f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified "
-                "dimension "
-                "size -1 can be any value and is ambiguous"
+                "dimension size -1 can be any value and is ambiguous"
             )
         if known == 0 or count % known:
             raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {count}")
@@ -94,8 +93,7 @@ def _view_method(self: Tensor, *sizes: Any) -> Any:
     if not shares(value, shape):
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans "
-            "across two "
-            "contiguous subspaces). Use .reshape(...) instead."
+            "across two contiguous subspaces). Use .reshape(...) instead."
         )
     return viewed(_view, self, (shape,))
 
@@ -158,8 +156,7 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Any:
     if prod([n for n in sizes if n != -1]) != shape[at] and -1 not in sizes:
         raise RuntimeError(
             f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {at} "
-            f"({shape[at]}) in the "
-            "input tensor"
+            f"({shape[at]}) in the input tensor"
         )
     return input.view((*shape[:at], *sized(tuple(sizes), shape[at]), *shape[at + 1 :]))
 
@@ -238,9 +235,8 @@ def _reversed_dims(self: Tensor) -> Any:
     if len(self._value.shape) != 2:
         warnings.warn(
             "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and "
-            "it will throw "
-            "an error in a future release. Consider `x.mT` to transpose batches of matrices or "
-            "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
+            "it will throw an error in a future release. Consider `x.mT` to transpose batches of matrices "
+            "or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
             UserWarning,
             stacklevel=2,
         )
@@ -337,8 +333,7 @@ def expand(input: Tensor, *sizes: Any, implicit: bool = False) -> Any:
     if len(wanted) < len(shape):
         raise RuntimeError(
             f"expand(torch.{input.type()[6:]}{{{list(shape)}}}, size={list(wanted)}): the number of sizes "
-            "provided "
-            f"({len(wanted)}) must be greater or equal to the number of dimensions in the tensor "
+            f"provided ({len(wanted)}) must be greater or equal to the number of dimensions in the tensor "
             f"({len(shape)})"
         )
     lead = len(wanted) - len(shape)
@@ -352,8 +347,7 @@ def expand(input: Tensor, *sizes: Any, implicit: bool = False) -> Any:
         if n != -1 and old not in (1, n):
             raise RuntimeError(
                 f"The expanded size of the tensor ({n}) must match the existing size ({old}) at "
-                "non-singleton "
-                f"dimension {k}.  Target sizes: {list(wanted)}.  Tensor sizes: {list(shape)}"
+                f"non-singleton dimension {k}.  Target sizes: {list(wanted)}.  Tensor sizes: {list(shape)}"
             )
         new.append(old if n == -1 else n)
     return viewed(_expand, input, (tuple(new),))

@@ -35,8 +35,7 @@ def _refuse_bool_sub(a: Any, b: Any, dtype: np.dtype[Any]) -> None:
         if any(k is not None and k.kind == "b" for k in kinds) or any(isinstance(x, bool) for x in (a, b)):
             raise RuntimeError(
                 "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
-                "invert a "
-                "mask, use the `~` or `logical_not()` operator instead."
+                "invert a mask, use the `~` or `logical_not()` operator instead."
             )
         return
     raise RuntimeError(_BOOL_SUB)
@@ -44,8 +43,7 @@ def _refuse_bool_sub(a: Any, b: Any, dtype: np.dtype[Any]) -> None:
 
 _BOOL_SUB = (
     "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
-    "operator "
-    "instead."
+    "operator instead."
 )
 
 
@@ -328,8 +326,7 @@ def neg(input: Tensor) -> Any:
     if input._value.dtype.kind == "b":
         raise RuntimeError(
             "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a "
-            "mask, use the "
-            "`~` or `logical_not()` operator instead."
+            "mask, use the `~` or `logical_not()` operator instead."
         )
     return apply(_neg, (input,))
 

@@ -186,8 +186,7 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> Any:
     if sum(sizes) != total:
         raise RuntimeError(
             f"split_with_sizes expects split_sizes to sum exactly to {total} (input tensor's size at "
-            f"dimension {at}), "
-            f"but got split_sizes={list(sizes)}"
+            f"dimension {at}), but got split_sizes={list(sizes)}"
         )
     return view_outputs(_SPLIT_SIZES, _SPLIT_PART, tensor, (sizes, at), len(sizes))
 

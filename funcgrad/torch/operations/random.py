@@ -177,8 +177,7 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None) -> Tensor:
     if ((chance < 0) | (chance > 1)).any():
         raise RuntimeError(
             "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be "
-            "improved?  "
-            "If so, please report an enhancement request to PyTorch.)"
+            "improved?  If so, please report an enhancement request to PyTorch.)"
         )
     return wrap(np.asarray(generator_of(generator).random(chance.shape) < chance).astype(input._value.dtype))
 

@@ -164,9 +164,8 @@ def prod(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
 def _require_elements(x: Tensor, name: str) -> None:
     if not x._value.size:
         raise RuntimeError(
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction "
-            "dim with "
-            "the 'dim' argument."
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+            "reduction dim with the 'dim' argument."
         )
 
 
@@ -335,8 +334,7 @@ def _moments(name: str, made: Op) -> None:
         if count <= correction:
             warnings.warn(
                 f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
-                "reduction factor "
-                "(input numel divided by output numel).",
+                "reduction factor (input numel divided by output numel).",
                 UserWarning,
                 stacklevel=3,
             )

@@ -86,9 +86,8 @@ def stored(found: Any, out: Any, name: str) -> Any:
         return out
     if MODES.grad and (found._rg or out._rg):
         raise RuntimeError(
-            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of "
-            "the "
-            "arguments requires grad."
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one "
+            "of the arguments requires grad."
         )
     require_castable(found._value.dtype, out._value.dtype)
     if out._value.shape == found._value.shape:

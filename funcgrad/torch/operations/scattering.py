@@ -71,8 +71,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
         if k != at and input._value.shape and n > input._value.shape[k]:
             raise RuntimeError(
                 f"Size does not match at dimension {k} expected index {list(index._value.shape)} to be no "
-                "larger than "
-                f"self {list(input._value.shape)} apart from dimension {at}"
+                f"larger than self {list(input._value.shape)} apart from dimension {at}"
             )
     _check_bounds("gather", input._value, index._value, at)
     return apply(_gather, (input, index), (at,))

@@ -56,9 +56,8 @@ def _weights_of(count: int, fweights: Any, aweights: Any) -> Any:
             )
         if value.size != count:
             raise RuntimeError(
-                f"cov(): expected {name} to have the same numel as there are observations in the input "
-                f"but got "
-                f"{value.size} != {count}"
+                f"cov(): expected {name} to have the same numel as there are observations in the input but "
+                f"got {value.size} != {count}"
             )
         if (value < 0).any():
             raise RuntimeError(f"cov(): {name} cannot be negative")

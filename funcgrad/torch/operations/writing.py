@@ -118,8 +118,7 @@ def _refuse(shape: Any, into: Any) -> None:
         if shape[-k] not in (1, into[-k]):
             raise RuntimeError(
                 f"The size of tensor a ({into[-k]}) must match the size of tensor b ({shape[-k]}) at "
-                "non-singleton "
-                f"dimension {len(into) - k}"
+                f"non-singleton dimension {len(into) - k}"
             )
     _refuse_expansion(shape, into)
 

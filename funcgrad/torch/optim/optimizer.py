@@ -115,8 +115,7 @@ class Optimizer:
         elif isinstance(given, set):
             raise TypeError(
                 "optimizer parameters need to be organized in ordered collections, but the ordering of "
-                "tensors in sets "
-                "will change between runs. Please use a list instead."
+                "tensors in sets will change between runs. Please use a list instead."
             )
         group = dict(param_group)
         held = list(given)
@@ -140,8 +139,7 @@ class Optimizer:
         if len(held) != len(set(held)):
             warnings.warn(
                 "optimizer contains a parameter group with duplicate parameters; in future, this will cause "
-                "an error; "
-                "see github.com/pytorch/pytorch/issues/40967 for more information",
+                "an error; see github.com/pytorch/pytorch/issues/40967 for more information",
                 stacklevel=3,
             )
         if set(held) & {p for other in self.param_groups for p in other["params"]}:
@@ -375,8 +373,7 @@ class Stepwise(Optimizer):
             if dtype.kind != "f":
                 raise NotImplementedError(
                     f"funcgrad.torch does not support {type(self).__name__} for parameters of dtype "
-                    f"{p.dtype}; optimise "
-                    "the real view of a complex parameter"
+                    f"{p.dtype}; optimise the real view of a complex parameter"
                 )
             if p._grad is not None and p._grad._value.dtype != dtype:
                 raise RuntimeError(

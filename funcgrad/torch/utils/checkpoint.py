@@ -132,11 +132,10 @@ def checkpoint(
     """
     if use_reentrant is None:
         warnings.warn(
-            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. In version 2.9 "
-            "we will raise "
-            "an exception if use_reentrant is not passed. use_reentrant=False is recommended, but if you "
-            "need to preserve "
-            "the current default behavior, you can pass use_reentrant=True.",
+            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. In version "
+            "2.9 we will raise an exception if use_reentrant is not passed. use_reentrant=False is "
+            "recommended, but if you need to preserve the current default behavior, you can pass "
+            "use_reentrant=True.",
             UserWarning,
             stacklevel=2,
         )

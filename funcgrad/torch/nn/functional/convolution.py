@@ -86,14 +86,12 @@ def check_channels(input: Any, weight: Operand, groups: int) -> None:
     if w[0] % groups or w[0] < groups:
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight "
-            "of size "
-            f"{list(w)} instead"
+            f"of size {list(w)} instead"
         )
     if x[1] != w[1] * groups:
         raise RuntimeError(
             f"Given groups={groups}, weight of size {list(w)}, expected input{list(x)} to have "
-            f"{w[1] * groups} "
-            f"channels, but got {x[1]} channels instead"
+            f"{w[1] * groups} channels, but got {x[1]} channels instead"
         )
     if input._value.dtype != weight._value.dtype:
         raise RuntimeError(
@@ -144,8 +142,7 @@ def check_kernel(input: Any, weight: Operand, padding: Any, dilation: tuple[int,
         per_channel, window = (" x ".join(map(str, v)) for v in (sizes, kernel))
         raise RuntimeError(
             f"Calculated padded input size per channel: ({per_channel}). Kernel size: ({window}). Kernel "
-            "size can't be "
-            "greater than actual input size"
+            "size can't be greater than actual input size"
         )
 
 

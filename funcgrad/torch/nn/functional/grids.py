@@ -108,15 +108,13 @@ def affine_grid(theta: Operand, size: Any, align_corners: bool | None = None) ->
     count = len(size) - 2
     if count not in (2, 3):
         raise NotImplementedError(
-            "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, "
-            "respectively. Got size "
-            f"{size}."
+            "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got "
+            f"size {size}."
         )
     if tuple(theta._value.shape) != (size[0], count, count + 1):
         raise ValueError(
-            f"Expected a batch of {count}D affine matrices of shape Nx{count}x{count + 1} for size "
-            f"{size}. Got "
-            f"{tuple(theta._value.shape)}."
+            f"Expected a batch of {count}D affine matrices of shape Nx{count}x{count + 1} for size {size}. "
+            f"Got {tuple(theta._value.shape)}."
         )
     lines = []
     for n in size[2:]:
@@ -234,17 +232,15 @@ def grid_sample(
         )
     if padding_mode not in ("zeros", "border", "reflection"):
         raise ValueError(
-            "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or "
-            "'reflection', but got: "
-            f"'{padding_mode}'"
+            "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', "
+            f"but got: '{padding_mode}'"
         )
     ndim = len(input._value.shape)
     if ndim not in (4, 5) or len(grid._value.shape) != ndim or grid._value.shape[-1] != ndim - 2:
         raise RuntimeError(
-            "grid_sampler(): expected a 4D or 5D input and a grid of as many dimensions with points "
-            f"of {ndim - 2} "
-            f"coordinates, but got input with sizes {list(input._value.shape)} and grid with sizes "
-            f"{list(grid._value.shape)}"
+            "grid_sampler(): expected a 4D or 5D input and a grid of as many dimensions with points of "
+            f"{ndim - 2} coordinates, but got input with sizes {list(input._value.shape)} and grid with "
+            f"sizes {list(grid._value.shape)}"
         )
     if input._value.shape[0] != grid._value.shape[0]:
         raise RuntimeError(

@@ -382,8 +382,7 @@ def binary_cross_entropy(
     if target._value.shape != input._value.shape:
         raise ValueError(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
-            "deprecated. "
-            "Please ensure they have the same size."
+            "deprecated. Please ensure they have the same size."
         )
     value = input._value
     if (

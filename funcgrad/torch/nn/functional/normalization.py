@@ -49,8 +49,7 @@ def layer_norm(
         listed = ", ".join(map(str, shape))
         raise RuntimeError(
             f"Given normalized_shape={list(shape)}, expected input with shape [*, {listed}], but got input "
-            "of size"
-            f"{list(input._value.shape)}"
+            f"of size{list(input._value.shape)}"
         )
     return with_parameters(_layer_norm, input, weight, bias, len(shape), eps)
 

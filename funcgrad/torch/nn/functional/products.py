@@ -149,8 +149,7 @@ def _check_rows(index: Any, rows: int, is_special: bool) -> None:
     if index.dtype.kind not in "iu":
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, "
-            "Int; but got "
-            f"torch.{_word(index.dtype)}Tensor instead (while checking arguments for embedding)"
+            f"Int; but got torch.{_word(index.dtype)}Tensor instead (while checking arguments for embedding)"
         )
     if isinstance(index, np.ndarray | np.generic) and index.size and (index.min() < 0 or index.max() >= rows):
         raise IndexError("index out of range in self")
@@ -186,17 +185,15 @@ def embedding_bag(
         raise ValueError("mode has to be one of sum, mean or max")
     if per_sample_weights is not None and mode != "sum":
         raise NotImplementedError(
-            f"embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for "
-            f"mode='sum' "
-            f"(got mode='{mode}'). Please open a feature request on GitHub."
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for "
+            f"mode='sum' (got mode='{mode}'). Please open a feature request on GitHub."
         )
     rank, count = len(input._value.shape), input._value.shape[0]
     if rank == 2:
         if offsets is not None:
             raise ValueError(
-                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of "
-                "fixed length "
-                f"sequences. However, found offsets of type {type(offsets)}"
+                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed "
+                f"length sequences. However, found offsets of type {type(offsets)}"
             )
         starts = np.arange(count) * input._value.shape[1]
         input = input.reshape(-1)

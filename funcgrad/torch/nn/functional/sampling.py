@@ -162,8 +162,7 @@ def pad(input: Operand, pad: Any, mode: str = "constant", value: float | None = 
     if len(numbers) > 2 * len(shape):
         raise RuntimeError(
             "Padding length should be less than or equal to two times the input dimension but got padding "
-            "length "
-            f"{len(numbers)} and input of dimension {len(shape)}"
+            f"length {len(numbers)} and input of dimension {len(shape)}"
         )
     pairs = list(zip(numbers[::2], numbers[1::2], strict=True))[::-1]
     widths = ((0, 0),) * (len(shape) - len(pairs)) + tuple(pairs)
@@ -172,8 +171,7 @@ def pad(input: Operand, pad: Any, mode: str = "constant", value: float | None = 
             if n + a + b < 0:
                 raise RuntimeError(
                     f"The input size {n}, plus negative padding {a} and {b}, resulted in a negative output "
-                    "size, which "
-                    "is invalid."
+                    "size, which is invalid."
                 )
         return apply(_pad, (input,), (widths, 0.0 if value is None else value))
     if mode not in _MODES:

@@ -256,8 +256,7 @@ class Backward(Convolving):
         if any(not a <= w <= b for a, w, b in zip(least, wanted, most, strict=True)):
             raise ValueError(
                 f"requested an output size of {list(wanted)}, but valid sizes range from {least} to {most} "
-                "(for an input "
-                f"of {list(sizes)})"
+                f"(for an input of {list(sizes)})"
             )
         return tuple([w - a for a, w in zip(least, wanted, strict=True)])
 

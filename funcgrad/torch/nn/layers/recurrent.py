@@ -123,8 +123,7 @@ class RNNBase(Module):
         if dropout > 0 and num_layers == 1:
             warnings.warn(
                 "dropout option adds dropout after all but last recurrent layer, so non-zero dropout "
-                "expects num_layers "
-                f"greater than 1, but got dropout={dropout} and num_layers={num_layers}",
+                f"expects num_layers greater than 1, but got dropout={dropout} and num_layers={num_layers}",
                 UserWarning,
                 stacklevel=3,
             )

@@ -32,8 +32,7 @@ def get_total_norm(
     if error_if_nonfinite and not np.isfinite(total):
         raise RuntimeError(
             f"The total norm of order {p} for gradients from `parameters` is non-finite, so it cannot be "
-            "clipped. To "
-            "disable this error and scale the gradients by the non-finite norm anyway, set "
+            "clipped. To disable this error and scale the gradients by the non-finite norm anyway, set "
             "`error_if_nonfinite=False`"
         )
     return wrap(np.asarray(total, held[0]._value.dtype))

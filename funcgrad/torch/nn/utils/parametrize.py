@@ -91,9 +91,8 @@ class ParametrizationList(ModuleList):
             if getattr(before, word) != getattr(after, word):
                 raise ValueError(
                     f"Registering a parametrization may not change the {word} of the tensor, unless "
-                    "`unsafe` flag is "
-                    f"enabled.\nunparametrized {word}: {getattr(before, word)}\nparametrized {word}: "
-                    f"{getattr(after, word)}"
+                    f"`unsafe` flag is enabled.\nunparametrized {word}: "
+                    f"{getattr(before, word)}\nparametrized {word}: {getattr(after, word)}"
                 )
 
     def _originals(self) -> list[Any]:
@@ -227,9 +226,8 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
             original = value
     elif not found.is_tensor:
         raise ValueError(
-            "Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is parametrized "
-            "in terms of a "
-            "sequence of tensors."
+            "Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is parametrized in "
+            "terms of a sequence of tensors."
         )
     delattr(type(module), tensor_name)
     del module.parametrizations[tensor_name]

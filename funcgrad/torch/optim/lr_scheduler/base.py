@@ -13,11 +13,9 @@ __all__ = ["LRScheduler"]
 
 _TOO_EARLY = (
     "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you "
-    "should call them "
-    "in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to do this will "
-    "result in PyTorch "
-    "skipping the first value of the learning rate schedule. See more details at "
-    "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
+    "should call them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to "
+    "do this will result in PyTorch skipping the first value of the learning rate schedule. See more "
+    "details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
 )
 
 
@@ -35,10 +33,8 @@ class LRScheduler:
                 raise KeyError(
                     f"param 'initial_lr' is not specified in param_groups[{k}] when resuming scheduler with "
                     "last_epoch >= 0.\nThis typically happens when:\n1. You're trying to resume training "
-                    "from a "
-                    "checkpoint but haven't properly loaded the optimizer state\n2. You're using last_epoch "
-                    ">= 0 for a "
-                    "fresh training run (not recommended)"
+                    "from a checkpoint but haven't properly loaded the optimizer state\n2. You're using "
+                    "last_epoch >= 0 for a fresh training run (not recommended)"
                 )
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch

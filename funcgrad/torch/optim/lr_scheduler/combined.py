@@ -25,10 +25,8 @@ class SequentialLR(LRScheduler):
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
                 "Sequential Schedulers expects number of schedulers provided to be one more than the number "
-                "of milestone "
-                f"points, but got number of schedulers {len(schedulers)} and the number of milestones to be "
-                "equal to "
-                f"{len(milestones)}"
+                f"of milestone points, but got number of schedulers {len(schedulers)} and the number of "
+                f"milestones to be equal to {len(milestones)}"
             )
         self.optimizer = optimizer
         self._schedulers = list(schedulers)
