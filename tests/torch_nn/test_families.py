@@ -352,3 +352,20 @@ def test_dense_gradients_are_refused_by_name() -> None:
     w.sum().backward()
     with pytest.raises(RuntimeError, match="does not support dense gradients"):
         torch.optim.SparseAdam([w]).step()
+
+
+def test_large_arrays_run_as_programs_with_the_same_numbers() -> None:
+    torch.manual_seed(0)
+    small = torch.randn(8, 64)
+    large = small.repeat(64, 1)
+    layer = torch.nn.LayerNorm(64)
+    for function in (torch.nn.functional.gelu, layer, lambda x: x.softmax(-1)):
+        want = function(small)
+        for _ in range(3):
+            x = large.clone().requires_grad_()
+            found = function(x)
+            found.sum().backward()
+            np.testing.assert_allclose(found[-8:].detach(), want.detach(), rtol=2e-6, atol=1e-6)
+            assert x.grad.shape == x.shape
+        jitted = fg.jit(lambda x, f=function: f(torch.as_tensor(x))._value)
+        np.testing.assert_allclose(jitted(large.numpy())[:8], want.detach(), rtol=2e-6, atol=1e-6)

@@ -10,6 +10,7 @@ import numpy as np
 
 from funcgrad import nn
 from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.composed import Composed
 from funcgrad.torch.core.errors import dim_of
 from funcgrad.torch.core.history import Op, op
 from funcgrad.torch.core.inplace import assign, require_writeable
@@ -128,6 +129,7 @@ def hardsigmoid(input: Operand, inplace: bool = False) -> Any:
 
 
 @op("HardswishBackward0")
+@Composed
 def _hardswish(x: Any) -> Any:
     # PyTorch's slope at 3 is that of the parabola, its slope at -3 that of the constant.
     return np.where(x <= -3, x * 0, np.where(x > 3, x, x * (x + 3) / 6))
@@ -144,6 +146,7 @@ def selu(input: Operand, inplace: bool = False) -> Any:
 
 
 @op("EluBackward0")
+@Composed
 def _elu(x: Any, alpha: float) -> Any:
     return nn.elu(x, alpha)
 
@@ -164,6 +167,7 @@ def celu(input: Operand, alpha: float = 1.0, inplace: bool = False) -> Any:
 
 
 @op("GeluBackward0")
+@Composed
 def _gelu(x: Any, approximate: bool) -> Any:
     return nn.gelu(x, approximate)
 
@@ -252,6 +256,7 @@ def relu6(input: Operand, inplace: bool = False) -> Any:
 
 
 @op("SoftplusBackward0")
+@Composed
 def _softplus(x: Any, beta: float, threshold: float) -> Any:
     scaled = x * beta
     is_linear = scaled > threshold
@@ -325,11 +330,13 @@ def glu(input: Operand, dim: int = -1) -> Any:
 
 
 @op("SoftmaxBackward0", keeps_result=True)
+@Composed
 def _softmax(x: Any, axis: int) -> Any:
     return nn.softmax(x, axis)
 
 
 @op("LogSoftmaxBackward0", keeps_result=True)
+@Composed
 def _log_softmax(x: Any, axis: int) -> Any:
     return nn.log_softmax(x, axis)
 

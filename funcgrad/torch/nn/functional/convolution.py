@@ -9,6 +9,7 @@ import numpy as np
 
 from funcgrad import nn
 from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.composed import Composed
 from funcgrad.torch.core.history import op
 from funcgrad.torch.nn.operand import Operand
 
@@ -28,6 +29,7 @@ __all__ = [
 
 
 @op("ConvolutionBackward0", input_names=("input", "weight", "bias"))
+@Composed
 def _convolution(x: Any, w: Any, *rest: Any) -> Any:
     *bias, stride, padding, dilation, groups = rest
     out = nn.conv(x, w, stride, padding, kernel_dilation=dilation, groups=groups, channels_last=False)
@@ -35,6 +37,7 @@ def _convolution(x: Any, w: Any, *rest: Any) -> Any:
 
 
 @op("ConvolutionBackward0", input_names=("input", "weight", "bias"))
+@Composed
 def _convolution_transpose(x: Any, w: Any, *rest: Any) -> Any:
     *bias, stride, padding, output_padding, groups, dilation = rest
     out = nn.conv_transpose(

@@ -8,6 +8,7 @@ import numpy as np
 
 from funcgrad import nn
 from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.composed import Composed
 from funcgrad.torch.core.history import op
 from funcgrad.torch.nn.operand import Operand
 from funcgrad.torch.operations.registry import FUNCTIONS
@@ -30,6 +31,7 @@ def parameters(rest: tuple[Any, ...]) -> tuple[Any, Any, tuple[Any, ...]]:
 
 
 @op("NativeLayerNormBackward0", input_names=("input", "weight", "bias"))
+@Composed
 def _layer_norm(x: Any, *rest: Any) -> Any:
     weight, bias, (count, eps) = parameters(rest)
     return nn.layer_norm(x, weight, bias, axis=tuple(range(x.ndim - count, x.ndim)), epsilon=eps)
@@ -62,12 +64,14 @@ def rms_norm(input: Operand, normalized_shape: Any, weight: Any = None, eps: flo
 
 
 @op("MulBackward0")
+@Composed
 def _rms_norm(x: Any, *rest: Any) -> Any:
     weight, _, (count, eps) = parameters(rest)
     return nn.rms_norm(x, weight, axis=tuple(range(x.ndim - count, x.ndim)), epsilon=eps)
 
 
 @op("NativeGroupNormBackward0", input_names=("input", "weight", "bias"))
+@Composed
 def _group_norm(x: Any, *rest: Any) -> Any:
     weight, bias, (groups, eps) = parameters(rest)
     return nn.group_norm(x, groups, weight, bias, axis=1, epsilon=eps)
@@ -92,12 +96,14 @@ def group_norm(
 
 
 @op("NativeBatchNormBackward0", input_names=("input", "weight", "bias"))
+@Composed
 def _batch_norm(x: Any, *rest: Any) -> Any:
     weight, bias, (eps,) = parameters(rest)
     return nn.batch_norm(x, weight, bias, axis=1, epsilon=eps)
 
 
 @op("NativeBatchNormBackward0", input_names=("input", "running_mean", "running_var", "weight", "bias"))
+@Composed
 def _batch_norm_by(x: Any, mean: Any, variance: Any, *rest: Any) -> Any:
     weight, bias, (eps,) = parameters(rest)
     return nn.batch_norm(x, weight, bias, mean=mean, variance=variance, axis=1, epsilon=eps)

@@ -10,6 +10,7 @@ import numpy as np
 
 from funcgrad import nn
 from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.composed import Composed
 from funcgrad.torch.core.history import op
 from funcgrad.torch.nn.functional.convolution import batched, numbers
 from funcgrad.torch.nn.operand import Operand
@@ -31,10 +32,12 @@ __all__ = [
 ]
 
 
+@Composed
 def _max(x: Any, window: Any, stride: Any, padding: Any, dilation: Any) -> Any:
     return nn.max_pool_and_positions(x, window, stride, padding, dilation=dilation, channels_last=False)
 
 
+@Composed
 def _avg(x: Any, window: Any, stride: Any, padding: Any, counted: bool, divisor: Any) -> Any:
     if divisor is not None:
         return nn.avg_pool(x, window, stride, padding, channels_last=False) * (math.prod(window) / divisor)

@@ -27,9 +27,16 @@ __all__ = [
 ]
 
 
+def shifted(product: Any, bias: Any) -> Any:
+    """``product + bias``, in the memory of the product where nothing is traced."""
+    if type(product) is np.ndarray and type(bias) is np.ndarray and product.dtype == bias.dtype:
+        return np.add(product, bias, out=product)
+    return product + bias
+
+
 @op("AddmmBackward0", input_names=("self", "mat1", "mat2"))
 def _addmm(bias: Any, x: Any, weight: Any) -> Any:
-    return x @ weight.T + bias
+    return shifted(x @ weight.T, bias)
 
 
 @op("MmBackward0", input_names=("self", "mat2"))
@@ -40,7 +47,7 @@ def _mm(x: Any, weight: Any) -> Any:
 @op("ViewBackward0", input_names=("self", "mat1", "mat2"))
 def _addmm_of_rows(bias: Any, x: Any, weight: Any) -> Any:
     rows = x.reshape((-1, x.shape[-1]))
-    return (rows @ weight.T + bias).reshape((*x.shape[:-1], weight.shape[0]))
+    return shifted(rows @ weight.T, bias).reshape((*x.shape[:-1], weight.shape[0]))
 
 
 @op("UnsafeViewBackward0")
