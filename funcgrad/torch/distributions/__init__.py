@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from funcgrad.torch.distributions import (
+    classes,
     composed,
     constraints,
     continuous,
     discrete,
     distribution,
+    gamma_family,
     kl,
     maps,
     relaxed,
@@ -15,11 +17,13 @@ from funcgrad.torch.distributions import (
     transforms,
     vectors,
 )
+from funcgrad.torch.distributions.classes import *  # noqa: F403 - a front
 from funcgrad.torch.distributions.composed import *  # noqa: F403 - a front
 from funcgrad.torch.distributions.constraint_registry import biject_to, transform_to
 from funcgrad.torch.distributions.continuous import *  # noqa: F403 - a front
 from funcgrad.torch.distributions.discrete import *  # noqa: F403 - a front
 from funcgrad.torch.distributions.distribution import Distribution, ExponentialFamily
+from funcgrad.torch.distributions.gamma_family import *  # noqa: F403 - a front
 from funcgrad.torch.distributions.import_paths import publish
 from funcgrad.torch.distributions.joined_maps import identity_transform
 from funcgrad.torch.distributions.kl import kl_divergence, register_kl
@@ -38,22 +42,29 @@ __all__ = [  # noqa: PLE0604 - lists of names
     "kl_divergence",
     "register_kl",
     "transform_to",
+    *classes.__all__,
     *composed.__all__,
     *continuous.__all__,
     *discrete.__all__,
+    *gamma_family.__all__,
     *relaxed.__all__,
     *transformed.__all__,
     *[name for name in transforms.__all__ if name[0].isupper()],
     *vectors.__all__,
 ]
 
+
+def is_family(member: object) -> bool:
+    """Whether something is a class of distributions, which PyTorch gives a module of its own."""
+    return isinstance(member, type) and issubclass(member, Distribution) and member is not Distribution
+
+
 publish(
     __name__,
     {
-        **{name: globals()[name] for name in (*composed.__all__, *continuous.__all__, *discrete.__all__)},
-        **{name: globals()[name] for name in (*relaxed.__all__, *transformed.__all__, *vectors.__all__)},
-        "ExponentialFamily": ExponentialFamily,
+        **{name: member for name, member in globals().items() if is_family(member)},
         "broadcast_all": distribution.broadcast_all,
+        "clamp_probs": discrete.clamp_probs,
         "logits_to_probs": discrete.probs_of,
         "probs_to_logits": discrete.logits_of,
         "sum_rightmost": maps.sum_rightmost,

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from funcgrad import torch
 from funcgrad.torch.distributions import constraints
+from funcgrad.torch.distributions.classes import Categorical
 from funcgrad.torch.distributions.constraints import MixtureSameFamilyConstraint, dependent_property
-from funcgrad.torch.distributions.discrete import Categorical
 from funcgrad.torch.distributions.distribution import Distribution, size_of
 from funcgrad.torch.distributions.joined_maps import ComposeTransform
 from funcgrad.torch.distributions.maps import (

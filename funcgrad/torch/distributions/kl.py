@@ -11,27 +11,19 @@ from collections.abc import Callable
 from typing import Any
 
 from funcgrad import torch
+from funcgrad.torch.distributions.classes import Categorical, OneHotCategorical
 from funcgrad.torch.distributions.composed import Independent, TransformedDistribution
-from funcgrad.torch.distributions.continuous import (
-    Cauchy,
-    Exponential,
-    Gamma,
-    InverseGamma,
-    Laplace,
-    Normal,
-    Uniform,
-)
+from funcgrad.torch.distributions.continuous import Cauchy, Laplace, Normal, Uniform
 from funcgrad.torch.distributions.discrete import (
     Bernoulli,
     Binomial,
-    Categorical,
     ContinuousBernoulli,
     Geometric,
     NegativeBinomial,
-    OneHotCategorical,
     Poisson,
 )
 from funcgrad.torch.distributions.distribution import Distribution
+from funcgrad.torch.distributions.gamma_family import Exponential, Gamma, InverseGamma
 from funcgrad.torch.distributions.maps import sum_rightmost
 from funcgrad.torch.distributions.transformed import Gumbel, HalfNormal, LogNormal, Pareto
 from funcgrad.torch.distributions.vectors import (

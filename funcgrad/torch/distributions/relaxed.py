@@ -6,8 +6,9 @@ from typing import Any, ClassVar
 
 from funcgrad import torch
 from funcgrad.torch.distributions import constraints
+from funcgrad.torch.distributions.classes import Categorical
 from funcgrad.torch.distributions.composed import TransformedDistribution
-from funcgrad.torch.distributions.discrete import Categorical, clamp_probs, logits_of, probs_of
+from funcgrad.torch.distributions.discrete import clamp_probs, logits_of, probs_of
 from funcgrad.torch.distributions.distribution import Distribution, broadcast_all, size_of
 from funcgrad.torch.distributions.maps import (
     ExpTransform,

@@ -9,8 +9,9 @@ from funcgrad import torch
 from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.composed import TransformedDistribution
 from funcgrad.torch.distributions.constraints import dependent_property
-from funcgrad.torch.distributions.continuous import Cauchy, Exponential, Normal, Uniform
+from funcgrad.torch.distributions.continuous import Cauchy, Normal, Uniform
 from funcgrad.torch.distributions.distribution import broadcast_all, size_of
+from funcgrad.torch.distributions.gamma_family import Exponential
 from funcgrad.torch.distributions.maps import (
     AbsTransform,
     AffineTransform,
