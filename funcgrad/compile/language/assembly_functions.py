@@ -44,19 +44,51 @@ def philox_assembly() -> str:
     >>> philox_assembly().count("mul i128")
     20
     """
-    head = (
-        "define linkonce_odr void @funcgrad.philox"
-        "(i64 %k0, i64 %k1, i64 %start, i64 %stream, ptr %out, i64 %count) noinline nounwind {"
-    )
     rounds: list[str] = []
     counter = ["%low", "%carry", "0", "%stream"]
     for k in range(ROUNDS):
         counter = _round(rounds, k, counter)
-    stores = [f"  store i64 {counter[0]}, ptr %place"]
-    rest = list(stores)
+    whole, rest = _stores(counter)
+    return _PHILOX.format(rounds="\n".join(rounds), whole="\n".join(whole), rest="\n".join(rest))
+
+
+_PHILOX = """\
+define linkonce_odr void @funcgrad.philox\
+(i64 %k0, i64 %k1, i64 %start, i64 %stream, ptr %out, i64 %count) noinline nounwind {{
+entry:
+  %any = icmp sgt i64 %count, 0
+  br i1 %any, label %block, label %end
+block:
+  %b = phi i64 [ 0, %entry ], [ %next, %whole ]
+  %low = add i64 %start, %b
+  %wrapped = icmp ult i64 %low, %start
+  %carry = zext i1 %wrapped to i64
+{rounds}
+  %first = shl i64 %b, 2
+  %left = sub i64 %count, %first
+  %place = getelementptr i64, ptr %out, i64 %first
+  %full = icmp sge i64 %left, 4
+  br i1 %full, label %whole, label %rest
+whole:
+{whole}
+  %next = add i64 %b, 1
+  %more = icmp sgt i64 %left, 4
+  br i1 %more, label %block, label %end
+rest:
+{rest}
+  br label %end
+end:
+  ret void
+}}"""
+
+
+def _stores(counter: list[str]) -> tuple[list[str], list[str]]:
+    """The lines that store all four words of a block, and those that store what is left of the last one."""
+    whole = [f"  store i64 {counter[0]}, ptr %place"]
+    rest = list(whole)
     for k in range(1, 4):
         place = f"getelementptr i64, ptr %place, i64 {k}"
-        stores += [f"  %p{k} = {place}", f"  store i64 {counter[k]}, ptr %p{k}"]
+        whole += [f"  %p{k} = {place}", f"  store i64 {counter[k]}, ptr %p{k}"]
     for k in range(1, 3):
         rest += [
             f"  %any{k} = icmp sgt i64 %left, {k}",
@@ -65,36 +97,7 @@ def philox_assembly() -> str:
             f"  %r{k} = getelementptr i64, ptr %place, i64 {k}",
             f"  store i64 {counter[k]}, ptr %r{k}",
         ]
-    return "\n".join(
-        [
-            head,
-            "entry:",
-            "  %any = icmp sgt i64 %count, 0",
-            "  br i1 %any, label %block, label %end",
-            "block:",
-            "  %b = phi i64 [ 0, %entry ], [ %next, %whole ]",
-            "  %low = add i64 %start, %b",
-            "  %wrapped = icmp ult i64 %low, %start",
-            "  %carry = zext i1 %wrapped to i64",
-            *rounds,
-            "  %first = shl i64 %b, 2",
-            "  %left = sub i64 %count, %first",
-            "  %place = getelementptr i64, ptr %out, i64 %first",
-            "  %full = icmp sge i64 %left, 4",
-            "  br i1 %full, label %whole, label %rest",
-            "whole:",
-            *stores,
-            "  %next = add i64 %b, 1",
-            "  %more = icmp sgt i64 %left, 4",
-            "  br i1 %more, label %block, label %end",
-            "rest:",
-            *rest,
-            "  br label %end",
-            "end:",
-            "  ret void",
-            "}",
-        ]
-    )
+    return whole, rest
 
 
 def _round(lines: list[str], k: int, counter: list[str]) -> list[str]:

@@ -104,32 +104,24 @@ def readable(
 @lowers(DotGeneral, StrongZeroDot)
 def lower_contraction(scheduler: Scheduler, equation: Equation) -> None:
     """A product of matrices for every member of the batch."""
-    x, y = equation.inputs
     (out,) = equation.outputs
     dtype = out.aval.dtype
     letter = LETTERS.get(dtype)
     if letter is None:
         raise NotLowered(f"{equation.primitive.name} of {dtype} is no product that BLAS has")
-    labels = equation.primitive.labels
-    (x_summed, y_summed), (x_batch, y_batch) = labels.contracting, labels.batch
-    x_rows = [a for a in range(len(labels.x)) if a not in x_summed and a not in x_batch]
-    y_columns = [a for a in range(len(labels.y)) if a not in y_summed and a not in y_batch]
-    left = readable(scheduler, x, x_batch, x_rows, x_summed)
-    right = readable(scheduler, y, y_batch, y_summed, y_columns)
+    left, right, x_rows = operands_of(scheduler, equation)
     view = scheduler.buffer_like(out.aval, scheduler.local.named(out))
-    batch = view.shape[: len(x_batch)]
+    labels = equation.primitive.labels
+    batch = view.shape[: len(labels.batch[0])]
     target = View(view.buffer, batch, view.strides[: len(batch)])
     routine_name = letter + ("gemv" if 1 in (left.rows, right.columns) else "gemm")
-    found = routine(routine_name)
-    if found is None:
-        raise NotLowered(f"there is no {routine_name} in this NumPy's BLAS")
-    address = scheduler.local.constant(routine_name, found.address)
+    address = address_of(scheduler, routine_name)
     strong = isinstance(equation.primitive, StrongZeroDot)
     flops = 2.0 * math.prod(batch) * left.rows * left.columns * right.columns
     divided = routine_name.endswith("gemm") and not batch and flops >= SHORTEST_FLOPS
     triangle = NONE
     if divided and len(labels.x) == 2 and left.rows == left.columns:
-        triangle = triangles_of(scheduler, x)
+        triangle = triangles_of(scheduler, equation.inputs[0])
         triangle = triangle if x_rows == [0] else flipped(triangle)
     # Zeros that are left out might have met an infinity.
     flag = scheduler.local.failure_flag() if strong or triangle else None
@@ -155,6 +147,25 @@ def lower_contraction(scheduler: Scheduler, equation: Equation) -> None:
     writes = [view] if flag is None else [view, View.whole(flag, ())]
     position = scheduler.special(routine_name, emit, [left.view, right.view], writes, flops=flops)
     scheduler.define_view(out, view, position)
+
+
+def operands_of(scheduler: Scheduler, equation: Equation) -> tuple[Matrix, Matrix, list[int]]:
+    """Both operands as matrices, and the axes of the first that are its rows."""
+    x, y = equation.inputs
+    labels = equation.primitive.labels
+    (x_summed, y_summed), (x_batch, y_batch) = labels.contracting, labels.batch
+    x_rows = [a for a in range(len(labels.x)) if a not in x_summed and a not in x_batch]
+    y_columns = [a for a in range(len(labels.y)) if a not in y_summed and a not in y_batch]
+    left = readable(scheduler, x, x_batch, x_rows, x_summed)
+    return left, readable(scheduler, y, y_batch, y_summed, y_columns), x_rows
+
+
+def address_of(scheduler: Scheduler, name: str) -> str:
+    """The name of a constant: where a routine of NumPy's BLAS is."""
+    found = routine(name)
+    if found is None:
+        raise NotLowered(f"there is no {name} in this NumPy's BLAS")
+    return scheduler.local.constant(name, found.address)
 
 
 def at(writer: Writer, view: View, variables: Sequence[str]) -> str:

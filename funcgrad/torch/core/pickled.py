@@ -90,63 +90,125 @@ class _Machine:
             return Name(path)
         raise pickle.UnpicklingError(f"it names {path}, which load() does not know and will not call")
 
-    def step(self, code: str, given: Any) -> None:  # noqa: C901, PLR0912, PLR0915 - a table of a machine's operations
-        stack = self.stack
+    def step(self, code: str, given: Any) -> None:
+        """One operation of the pickle, with its argument."""
         if code in _VALUES:
-            stack.append(given)
+            self.stack.append(given)
         elif code in _CONSTANTS:
-            stack.append(_CONSTANTS[code])
+            self.stack.append(_CONSTANTS[code])
         elif code in _EMPTY:
-            stack.append(_EMPTY[code]())
-        elif code == "MARK":
-            stack.append(_MARK)
-        elif code in ("BINPUT", "LONG_BINPUT", "PUT"):
-            self.memo[given] = stack[-1]
-        elif code == "MEMOIZE":
-            self.memo[len(self.memo)] = stack[-1]
-        elif code in ("BINGET", "LONG_BINGET", "GET"):
-            stack.append(self.memo[given])
+            self.stack.append(_EMPTY[code]())
         elif code in _LENGTHS:
             n = _LENGTHS[code]
-            stack[-n:] = [tuple(stack[-n:])]
-        elif code == "TUPLE":
-            stack.append(tuple(self.group()))
-        elif code == "GLOBAL":
-            stack.append(self.name(given.replace(" ", ".")))
-        elif code == "STACK_GLOBAL":
-            word = stack.pop()
-            stack.append(self.name(f"{stack.pop()}.{word}"))
-        elif code == "APPEND":
-            value = stack.pop()
-            _list(stack[-1]).append(value)
-        elif code == "APPENDS":
-            values = self.group()
-            _list(stack[-1]).extend(values)
-        elif code == "SETITEM":
-            value, key = stack.pop(), stack.pop()
-            _dict(stack[-1])[key] = value
-        elif code == "SETITEMS":
-            pairs = self.group()
-            _dict(stack[-1]).update(zip(pairs[::2], pairs[1::2], strict=True))
-        elif code == "ADDITEMS":
-            values = self.group()
-            stack[-1].update(values)
-        elif code == "BINPERSID":
-            stack.append(self.persistent(stack.pop()))
-        elif code in ("REDUCE", "NEWOBJ"):
-            args, what = stack.pop(), stack.pop()
-            if not isinstance(what, Name):
-                raise pickle.UnpicklingError(f"it calls {what!r}")
-            stack.append(self.calls[what.path](*args))
-        elif code == "BUILD":
-            state, what = stack.pop(), stack.pop()
-            if type(what) not in self.states:
-                raise pickle.UnpicklingError(f"it sets the state of a {type(what).__name__}")
-            stack.append(self.states[type(what)](what, state))
-        elif code == "POP":
-            stack.pop()
+            self.stack[-n:] = [tuple(self.stack[-n:])]
+        elif code in _OPERATIONS:
+            _OPERATIONS[code](self, given)
         elif code not in _IGNORED:
             raise pickle.UnpicklingError(f"it uses the operation {code}")
+
+
+_OPERATIONS: dict[str, Callable[[_Machine, Any], None]] = {}
+"""What the remaining operations do to a machine."""
+
+
+def _operation(*codes: str) -> Callable[[Callable[[_Machine, Any], None]], Callable[[_Machine, Any], None]]:
+    def known(does: Callable[[_Machine, Any], None]) -> Callable[[_Machine, Any], None]:
+        _OPERATIONS.update(dict.fromkeys(codes, does))
+        return does
+
+    return known
+
+
+@_operation("MARK")
+def _mark(machine: _Machine, given: Any) -> None:
+    machine.stack.append(_MARK)
+
+
+@_operation("BINPUT", "LONG_BINPUT", "PUT")
+def _put(machine: _Machine, given: Any) -> None:
+    machine.memo[given] = machine.stack[-1]
+
+
+@_operation("MEMOIZE")
+def _memoize(machine: _Machine, given: Any) -> None:
+    machine.memo[len(machine.memo)] = machine.stack[-1]
+
+
+@_operation("BINGET", "LONG_BINGET", "GET")
+def _get(machine: _Machine, given: Any) -> None:
+    machine.stack.append(machine.memo[given])
+
+
+@_operation("TUPLE")
+def _tuple(machine: _Machine, given: Any) -> None:
+    machine.stack.append(tuple(machine.group()))
+
+
+@_operation("GLOBAL")
+def _global(machine: _Machine, given: Any) -> None:
+    machine.stack.append(machine.name(given.replace(" ", ".")))
+
+
+@_operation("STACK_GLOBAL")
+def _stack_global(machine: _Machine, given: Any) -> None:
+    word = machine.stack.pop()
+    machine.stack.append(machine.name(f"{machine.stack.pop()}.{word}"))
+
+
+@_operation("APPEND")
+def _append(machine: _Machine, given: Any) -> None:
+    value = machine.stack.pop()
+    _list(machine.stack[-1]).append(value)
+
+
+@_operation("APPENDS")
+def _appends(machine: _Machine, given: Any) -> None:
+    values = machine.group()
+    _list(machine.stack[-1]).extend(values)
+
+
+@_operation("SETITEM")
+def _set_item(machine: _Machine, given: Any) -> None:
+    value, key = machine.stack.pop(), machine.stack.pop()
+    _dict(machine.stack[-1])[key] = value
+
+
+@_operation("SETITEMS")
+def _set_items(machine: _Machine, given: Any) -> None:
+    pairs = machine.group()
+    _dict(machine.stack[-1]).update(zip(pairs[::2], pairs[1::2], strict=True))
+
+
+@_operation("ADDITEMS")
+def _add_items(machine: _Machine, given: Any) -> None:
+    values = machine.group()
+    machine.stack[-1].update(values)
+
+
+@_operation("BINPERSID")
+def _persistent(machine: _Machine, given: Any) -> None:
+    machine.stack.append(machine.persistent(machine.stack.pop()))
+
+
+@_operation("REDUCE", "NEWOBJ")
+def _call(machine: _Machine, given: Any) -> None:
+    args, what = machine.stack.pop(), machine.stack.pop()
+    if not isinstance(what, Name):
+        raise pickle.UnpicklingError(f"it calls {what!r}")
+    machine.stack.append(machine.calls[what.path](*args))
+
+
+@_operation("BUILD")
+def _build(machine: _Machine, given: Any) -> None:
+    state, what = machine.stack.pop(), machine.stack.pop()
+    if type(what) not in machine.states:
+        raise pickle.UnpicklingError(f"it sets the state of a {type(what).__name__}")
+    machine.stack.append(machine.states[type(what)](what, state))
+
+
+@_operation("POP")
+def _pop(machine: _Machine, given: Any) -> None:
+    machine.stack.pop()
 
 
 def _list(x: Any) -> list[Any]:

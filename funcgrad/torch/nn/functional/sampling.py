@@ -264,43 +264,44 @@ def interpolate(
             "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic "
             "| trilinear"
         )
+    wanted, factors = _spacing(sizes, size, scale_factor, bool(recompute_scale_factor))
+    triples = list(zip(sizes, wanted, factors, strict=True))
+    if mode.startswith("nearest"):
+        half = 0.5 if mode == "nearest-exact" else 0.0
+        indices = [tuple([min(int((i + half) * f), n - 1) for i in range(m)]) for n, m, f in triples]
+        return apply(_nearest, (input,), (tuple(indices),))
+    align, is_cubic = bool(align_corners), mode == "bicubic"
+    if antialias:
+        matrices = [smooth_weights(n, m, f, align, is_cubic) for n, m, f in triples]
+        return resampled(input, matrices, is_cubic, antialias)
+    if is_cubic:
+        return resampled(input, [cubic_weights(n, m, f, align) for n, m, f in triples], is_cubic, antialias)
+    return _between_two(input, mode, tuple([linear_weights(n, m, f, align) for n, m, f in triples]))
+
+
+def _spacing(sizes: Any, size: Any, scale_factor: Any, again: bool) -> tuple[tuple[int, ...], list[float]]:
+    """The sizes of the result, and how far its elements are from each other in elements of the input."""
     count = len(sizes)
     if size is not None:
         wanted = (int(size),) * count if isinstance(size, int) else tuple([int(n) for n in size])
-        factors = [n / m for n, m in zip(sizes, wanted, strict=True)]
     else:
         scales = (scale_factor,) * count if isinstance(scale_factor, int | float) else tuple(scale_factor)
         wanted = tuple([int(n * s) for n, s in zip(sizes, scales, strict=True)])
-        factors = [1.0 / s for s in scales]
-        if recompute_scale_factor:
-            factors = [n / m for n, m in zip(sizes, wanted, strict=True)]
-    if mode.startswith("nearest"):
-        half = 0.5 if mode == "nearest-exact" else 0.0
-        indices = [
-            tuple([min(int((i + half) * f), n - 1) for i in range(m)])
-            for n, m, f in zip(sizes, wanted, factors, strict=True)
-        ]
-        return apply(_nearest, (input,), (tuple(indices),))
-    if antialias or mode == "bicubic":
-        triples = zip(sizes, wanted, factors, strict=True)
-        align = bool(align_corners)
-        is_cubic = mode == "bicubic"
-        if antialias:
-            matrices = [smooth_weights(n, m, f, align, is_cubic) for n, m, f in triples]
-        else:
-            matrices = [cubic_weights(n, m, f, align) for n, m, f in triples]
-        return resampled(input, matrices, is_cubic, antialias)
-    weights = [
-        linear_weights(n, m, f, bool(align_corners)) for n, m, f in zip(sizes, wanted, factors, strict=True)
-    ]
+        if not again:
+            return wanted, [1.0 / s for s in scales]
+    return wanted, [n / m for n, m in zip(sizes, wanted, strict=True)]
+
+
+def _between_two(input: Tensor, mode: str, weights: tuple[Any, ...]) -> Any:
+    """What lies between two elements of each dimension."""
     kind = input._value.dtype
-    if kind.kind in "iub":
-        if kind != np.uint8:
-            raise NotImplementedError(f'"upsample_{mode}" not implemented for {kind.name}')
-        # Shares are added as real numbers, and halves are rounded up.
-        mixed = apply(_linear, (input.to(np.dtype(np.float32)),), (tuple(weights),))
-        return (mixed + 0.5).floor().to(kind)
-    return apply(_linear, (input,), (tuple(weights),))
+    if kind.kind not in "iub":
+        return apply(_linear, (input,), (weights,))
+    if kind != np.uint8:
+        raise NotImplementedError(f'"upsample_{mode}" not implemented for {kind.name}')
+    # Shares are added as real numbers, and halves are rounded up.
+    mixed = apply(_linear, (input.to(np.dtype(np.float32)),), (weights,))
+    return (mixed + 0.5).floor().to(kind)
 
 
 def linear_weights(n: int, m: int, factor: float, align: bool) -> tuple[Any, ...]:
