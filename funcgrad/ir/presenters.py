@@ -1,8 +1,7 @@
-"""Where the pictures of Programs come from, without knowing whence.
+"""Where the pictures of Programs come from: loaded when somebody looks.
 
 A Program can show itself, but how it looks stands on everything else (costs, kernels, themes), hence far
-above the data. So the data names what draws it; the top of the package says in which package that is, and it
-is loaded when somebody looks.
+above the data. So the data knows the name of what draws it, and no more.
 """
 
 from __future__ import annotations
@@ -11,19 +10,9 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-__all__ = ["PRESENTERS", "presenter"]
+__all__ = ["presenter"]
 
-
-class Presenters:
-    """The package that draws."""
-
-    __slots__ = ("package",)
-
-    def __init__(self) -> None:
-        self.package = ""
-
-
-PRESENTERS = Presenters()
+DRAWING = "funcgrad.display"
 
 
 def presenter(module: str, name: str) -> Callable[..., Any]:
@@ -32,5 +21,5 @@ def presenter(module: str, name: str) -> Callable[..., Any]:
     >>> presenter("program", "program_html").__name__
     'program_html'
     """
-    drawing: Callable[..., Any] = getattr(import_module(f"{PRESENTERS.package}.{module}"), name)
+    drawing: Callable[..., Any] = getattr(import_module(f"{DRAWING}.{module}"), name)
     return drawing

@@ -207,6 +207,9 @@ def test_a_later_call_that_would_be_another_is_refused() -> None:
     assert text_of(errors.TracedBranchError, numbered, 2.0) == (
         "numbered changes `calls`, which is none of its own names, and a later call depends on it: "
         "compiled, it would stay what it was\n"
+        "  FILE:N in text_of\n"
+        "    fg.jit(function)(*args)\n"
+        "    ^^^^^^^^^^^^^^^^^^^^^^^\n"
         "  Take the value as an argument and return it, or set it anew when the function starts."
     )
 
