@@ -81,8 +81,8 @@ FEW = 16
 """Up to so many elements nobody asks whether they are rows of one array."""
 
 
-def rows_of_one(items: Sequence[Any]) -> Any:
-    """The array whose rows end the list, with what stands before them; None where there is no such array."""
+def rows_of_one(items: Sequence[Any], few: int = FEW) -> Any:
+    """The array whose rows end the list, with what stands before them; None where fewer are rows of one."""
     first = len(items)
     base: tuple[Any, int] | None = None
     expected = -1
@@ -92,7 +92,7 @@ def rows_of_one(items: Sequence[Any]) -> Any:
             break
         base, expected = place[:2], place[2] - 1
         first -= 1
-    if base is None or len(items) - first <= FEW:
+    if base is None or len(items) - first <= few:
         return None
     recorder, index = base
     array = Tracer(recorder, index, recorder.avals[index])
@@ -113,13 +113,18 @@ def row_place(x: Tracer) -> tuple[Any, int, int] | None:
     """The recorder and the index of the array that `x` is a row of, and which; None where it is none."""
     if x._view is not None:
         return None
-    step = x._recorder.steps[x._index]
-    if type(step) is not tuple or step[0].name != "slice":
+    recorder, index = x._recorder, x._index
+    while type(step := recorder.steps[index]) is not tuple:
+        outer = recorder.captured_at(index)
+        if outer is None:
+            return None
+        recorder, index = outer._recorder, outer._index
+    if step[0].name != "slice":
         return None
     row, *rest = step[0].index
-    shape = x._recorder.avals[step[1]].shape
+    shape = recorder.avals[step[1]].shape
     whole = all(entry == (0, n, 1) for entry, n in zip(rest, shape[1:], strict=True))
-    return (x._recorder, step[1], row) if type(row) is int and whole else None
+    return (recorder, step[1], row) if type(row) is int and whole else None
 
 
 def _stacked(array: Any) -> Any:

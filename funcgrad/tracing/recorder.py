@@ -221,6 +221,13 @@ class Recorder:
             index = self._captured[key] = self._operand(x.aval, x, False)
         return index
 
+    def captured_at(self, index: int) -> Tracer | None:
+        """The tracer of an outer trace that the value at an index is; None where it is none."""
+        outer = self.values.get(index)
+        if type(outer) is not Tracer or self._captured.get((id(outer._recorder), outer._index)) != index:
+            return None
+        return outer
+
     def _capture_array(self, x: Any) -> int:
         key = id(x)
         index = self._captured.get(key)

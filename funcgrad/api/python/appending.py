@@ -7,13 +7,16 @@ grows is no value that a recorded trip could look at.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
+
+import numpy as np
 
 from funcgrad import tree
 from funcgrad.api.arguments import here
 from funcgrad.api.python.cells import put, value_in
+from funcgrad.api.python.identity import containers_within, roots_of
 from funcgrad.api.python.recording import Block, OuterWrite, Place, current_block
 from funcgrad.errors import TracedBranchError
 from funcgrad.ir.catalog import CATALOG
@@ -68,7 +71,19 @@ class Growing:
         self._check()
         if len(self.new) >= MOST_PER_TRIP:
             raise refused(f"more than {MOST_PER_TRIP} elements are appended in a trip")
+        block = current_block()
+        if block is not None and not all(block.made_here(x) for x in containers_within(value)):
+            raise refused("a list or dict is appended that the trip has not made")
         self.new.append(value)
+
+    def check_own(self, theirs: Collection[int]) -> None:
+        """Raise where what is appended may change in another trip, by names that it has outside of this one.
+
+        `theirs` are the arrays, by identity, that other trips know.
+        """
+        arrays = [x for x in tree.leaves(self.new) if type(x) is Tracer and x.aval.shape]
+        if any(id(root) in theirs for x in arrays for root in (x, *roots_of(x))):
+            raise refused("an array is appended that is written in place")
 
     def _check(self) -> None:
         block = current_block()
@@ -182,6 +197,21 @@ class Appended:
         self.growing = [Growing(place) for place in places if isinstance(place, Appending)]
         self.others = [place for place in places if not isinstance(place, Appending)]
         self.treedef: Any = None
+        self._also: dict[str, tuple[int, int]] = {}
+
+    def note_names(self, values: Mapping[str, Any]) -> None:
+        """Remember which names the trip leaves to arrays, lists or dicts that it has appended."""
+        self._also = {
+            name: (k, number - len(growing.new))
+            for k, growing in enumerate(self.growing)
+            for number, new in enumerate(growing.new)
+            for name, value in values.items()
+            if new is value and (isinstance(value, list | dict) or np.ndim(value))
+        }
+
+    def other_names(self) -> dict[str, Any]:
+        """What the last trip has appended, by the names that it has left it."""
+        return {name: self.growing[k].place.owner[number] for name, (k, number) in self._also.items()}
 
     @property
     def last(self) -> list[Place]:
@@ -208,6 +238,11 @@ class Appended:
         finally:
             for cell, owner in replaced:
                 put(cell, owner)
+
+    def check_own(self, theirs: Collection[int]) -> None:
+        """Raise where what a trip appends may change in another trip."""
+        for growing in self.growing:
+            growing.check_own(theirs)
 
     def leaves(self) -> list[Any]:
         """What the trip has appended, as leaves; the trip is over."""

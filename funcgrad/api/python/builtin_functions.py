@@ -15,16 +15,14 @@ from funcgrad.api.python import items
 from funcgrad.api.python.branches import condition, recorded_choice
 from funcgrad.api.python.cells import is_undecided
 from funcgrad.api.python.changing import advanced
-from funcgrad.api.python.identity import note_read
+from funcgrad.api.python.elements import element_of
 from funcgrad.api.python.recording import current_block, note_made
-from funcgrad.errors import ConcretizationError, IndexingError, TracedBranchError
+from funcgrad.errors import ConcretizationError, TracedBranchError
 from funcgrad.ir.catalog import CATALOG
 from funcgrad.ops.selection import where
-from funcgrad.tracing.aliasing import as_view, remember
+from funcgrad.tracing.aliasing import as_view
 from funcgrad.tracing.kinds import KINDS
 from funcgrad.tracing.lists import FEW, asoperand, rows_of_one
-from funcgrad.tracing.python.inside import INSIDE
-from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -192,67 +190,6 @@ def item_of(x: Any, index: Any) -> Any:
     if isinstance(x, builtins.range):
         return items.spaced(x.start, x.step, index)
     return element_of(x, index) if isinstance(x, list | tuple | np.ndarray) else x[index]
-
-
-def as_traced(x: Any) -> Any:
-    """An array as one of the trace that is open."""
-    recorder = active_recorder()
-    assert recorder is not None, "a traced index belongs to a trace"
-    number = recorder.index_of(asoperand(x))
-    return Tracer(recorder, number, recorder.avals[number])
-
-
-class Element:
-    """How an element of a list, or of an array that is not traced, hangs on it: read-only."""
-
-    __slots__ = ("_index", "_members")
-
-    def __init__(self, members: Any, index: Any) -> None:
-        self._members = members
-        self._index = index
-
-    def get(self, _: Any) -> Any:
-        """The element, with what has been written into it since."""
-        return as_traced(self._members)[self._index]
-
-    def put(self, _: Any, __: Any) -> Any:
-        """Refused: each of the members may be the one."""
-        raise TracedBranchError(
-            "what is written here was read at a traced index, from a list or an array that is not traced",
-            source=here(),
-            remedy="Make one array of it first (np.array in this function), and write x[i, j].",
-        )
-
-
-def element_of(x: Any, index: Any) -> Any:
-    """The element of a list, a tuple or an array that is not traced, at a traced index."""
-    one = isinstance(x, np.ndarray)
-    members: Any = x if one else tuple(x)
-    among = () if one else members
-    for member in among:
-        INSIDE.becomes_traced(member)
-    joined = as_traced(x if one else joined_list(x))
-    element = joined[index]
-    if not element.aval.shape:
-        return element
-    as_view(element, joined, Element(members, index))
-    for member in among:
-        if type(member) is Tracer:
-            remember(member, element)
-    note_read([member for member in among if isinstance(member, list)], element)
-    return element
-
-
-def joined_list(x: Any) -> Any:
-    """A list of numbers or arrays as one array."""
-    try:
-        return asoperand(x)
-    except Exception as error:
-        raise IndexingError(
-            f"a {type(x).__name__} whose elements are of different types cannot be read at a traced index",
-            source=here(),
-            remedy="Make an array of it, or loop over it with a for statement.",
-        ) from error
 
 
 # -- functions -----------------------------------------------------------------------------------------------

@@ -89,7 +89,8 @@ class State(NamedTuple):
     def known(self) -> list[str]:
         """What a block that binds these names may change: they, and the same cells by any other way."""
         shared = [(name, cell) for name, cell in self.cells.items() if name in self.names]
-        return [*self.names, *names_of_cells(shared)]
+        places = [name for _, cell in shared if isinstance(cell, Place) for name in cell.names]
+        return [*self.names, *places, *names_of_cells(shared)]
 
     def leave(self, values: Mapping[str, Any]) -> None:
         """Bind the names to what a block leaves, which is a change by the block around it."""

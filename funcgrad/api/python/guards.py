@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
-from weakref import ref
 
 from funcgrad.api.arguments import here
 from funcgrad.api.python.recording import Place
@@ -25,7 +24,7 @@ from funcgrad.transforms.replay import inline
 class Guards:
     """The guards of one compiled function while it is recorded."""
 
-    __slots__ = ("chosen", "made", "ok", "read", "root")
+    __slots__ = ("chosen", "made", "ok", "root")
 
     def __init__(self) -> None:
         self.ok: Any = True
@@ -33,8 +32,6 @@ class Guards:
         self.root: Recorder | None = None
         self.chosen: dict[int, tuple[Any, int]] = {}
         """Lists and dicts that a traced condition has chosen between, by id, with the line of the choice."""
-        self.read: dict[int, tuple[Any, list[ref[Tracer]]]] = {}
-        """Lists of which one was read at a traced index, by id, with what was read."""
         self.made: dict[int, Any] = {}
         """The generators of random numbers that the function has made itself, by identity."""
 

@@ -19,6 +19,7 @@ from funcgrad.api.python.branches import condition, recorded_branch, recorded_ch
 from funcgrad.api.python.cells import State, is_undecided, listed
 from funcgrad.api.python.changing import CHANGING, CHANGING_ARRAYS, check_augmented, check_call, gone_through
 from funcgrad.api.python.classes import constructed
+from funcgrad.api.python.elements import OneOf, store_element
 from funcgrad.api.python.functions import recordable, use_by_default
 from funcgrad.api.python.guards import require
 from funcgrad.api.python.identity import check_unchosen
@@ -343,7 +344,7 @@ class Hooks:
         """``x[index]``"""
         x = INSIDE.joiner(x)
         if not builtin_functions.is_traced_index(index):
-            return x[index]
+            return note_made(x[index]) if type(index) is builtins.slice and type(x) is list else x[index]
         if type(x) is Tracer:
             return builtin_functions.part_of(x, index)
         return builtin_functions.item_of(x, index)
@@ -351,9 +352,13 @@ class Hooks:
     def store(self, value: Any, x: Any, index: Any) -> None:
         """``x[index] = value``"""
         if isinstance(x, list | dict):
-            check_unchosen(x)
-            note_elements(x)
-        if current_block() is not None:
+            for one in x.members if type(x) is OneOf else (x,):
+                check_unchosen(one)
+                note_elements(one)
+        if type(x) is list and is_undecided(index):
+            store_element(x, index, value)
+            return
+        if current_block() is not None and type(x) is not OneOf:
             if isinstance(x, list | dict) and is_undecided(index):
                 refuse_change(x, f"an element of a {type(x).__name__} is set at a traced index")
             elif isinstance(x, list | dict):

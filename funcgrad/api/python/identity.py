@@ -27,14 +27,16 @@ from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer
 
 __all__ = [
+    "Whole",
     "check_unchosen",
     "containers_within",
     "contents",
     "note_chosen",
-    "note_read",
     "other_name",
+    "roots_of",
     "same_arrays",
     "shares_chosen",
+    "whole_arms",
     "write_back",
 ]
 
@@ -102,7 +104,7 @@ class Part:
 
 
 def shares_chosen(
-    result: Any, test: Any, leaves: Sequence[Any], recorders: Sequence[Recorder], line: int
+    result: Any, test: Any, leaves: Sequence[Any], recorders: Sequence[Recorder | None], line: int
 ) -> None:
     """Have what was chosen between two leaves be these arrays, if they were there before the branch."""
     if type(result) is not Tracer or not result.aval.shape:
@@ -189,24 +191,9 @@ def note_chosen(containers: Sequence[Any], line: int) -> None:
         guards.chosen[id(x)] = x, line
 
 
-def note_read(rows: Sequence[list[Any]], element: Tracer) -> None:
-    """Remember lists of which one was read at a traced index: none may change while the element is held."""
-    guards = current_guards()
-    if guards is not None:
-        for x in rows:
-            guards.read.setdefault(id(x), (x, []))[1].append(ref(element))
-
-
 def check_unchosen(x: Any) -> None:
     """Raise where `x` is a list or dict that a traced condition has chosen, or chosen from."""
     guards = current_guards()
-    held = guards.read.pop(id(x), None) if guards is not None else None
-    if held is not None and any(element() is not None for element in held[1]):
-        raise TracedBranchError(
-            "a list is changed here while a name still stands for it or for another one, by a traced index",
-            source=here(),
-            remedy="Copy the list where it is read (x[i].copy()), or use one array.",
-        )
     found = guards.chosen.get(id(x)) if guards is not None and guards.chosen else None
     if found is not None:
         raise TracedBranchError(

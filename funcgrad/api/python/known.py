@@ -13,8 +13,7 @@ from funcgrad.api.python import items
 from funcgrad.api.python.builtin_functions import item_of
 from funcgrad.api.python.cells import is_numeric, is_undecided, listed
 from funcgrad.api.python.loops import INDEX, FirstTripDiffers, Items, Loop, Trip, counted, repeated
-from funcgrad.api.python.whole_numbers import outgrows
-from funcgrad.ir.program import Program
+from funcgrad.api.python.whole_numbers import outgrows, programs_of
 from funcgrad.tracing.tracer import Tracer
 
 if TYPE_CHECKING:
@@ -152,9 +151,12 @@ LONG = 32
 
 def operations_inside(primitive: Any) -> int:
     """The operations of the Programs that a primitive holds."""
-    held = [x for value in primitive.params.values() for x in (value if type(value) is tuple else (value,))]
-    programs = [x for x in held if isinstance(x, Program)]
-    return sum([CONTROL + sum(1 + operations_inside(e.primitive) for e in x.equations) for x in programs])
+    return sum(
+        [
+            CONTROL + sum(1 + operations_inside(e.primitive) for e in x.equations)
+            for x in programs_of(primitive)
+        ]
+    )
 
 
 CONTROL = 4

@@ -31,6 +31,7 @@ from funcgrad.api.python.cells import (
     shown,
     taken_apart,
 )
+from funcgrad.api.python.elements import ListPlace
 from funcgrad.api.python.identity import (
     check_unchosen,
     containers_within,
@@ -297,6 +298,13 @@ class Trip(NamedTuple):
     """Arrays of outer traces that a trip writes."""
 
     @property
+    def has_list_of_whole_numbers(self) -> bool:
+        """Whether it changes elements of such a list at traced indices."""
+        cells = self.carried.loop.state.cells
+        slots = [x for x in self.carried.slots if isinstance(cells.get(x.name), ListPlace)]
+        return any(x.aval is not None and x.aval.dtype.kind == "i" for x in slots)
+
+    @property
     def constants(self) -> list[Any]:
         """What a trip reads beside its inputs."""
         return self.traced.operands[self.traced.n_inputs :]
@@ -355,6 +363,8 @@ def recorded_trip(
                     if is_array(x) and id(x) not in mine and (id(x) in theirs or is_outer(x))
                 }
                 carried.follow_identity(given, values, entry, before, outside)
+                appended.check_own(known_elsewhere(given, values, before, places))
+                appended.note_names(values)
             finally:
                 loop.state.bind(entry)
             return [*heads, *carried.after_trip(values, given), *appended.leaves()]
@@ -366,6 +376,16 @@ def recorded_trip(
             continue
         written = frozenset(kept - invariant)
         return Trip(traced, carried, n, frozenset(invariant), written, frozenset(changed), tuple(places))
+
+
+def known_elsewhere(
+    given: dict[str, Any], values: dict[str, Any], before: dict[str, Any], places: Sequence[Tracer]
+) -> set[int]:
+    """Arrays, by identity, that another trip may write: those that are carried, if a trip writes any."""
+    if not places and all(fingerprint_of(x) == before[name] for name, x in given.items()):
+        return set()
+    carried = [leaf for x in (*given.values(), *values.values()) for leaf in taken_apart(x).leaves]
+    return {id(x) for x in (*carried, *places) if type(x) is Tracer}
 
 
 def note_all_made(containers: list[Any]) -> list[Any]:
@@ -479,6 +499,7 @@ def finish_counted(
     outs = bound(primitive, [INDEX.dtype.type(first), *starts, *rest, *trip.constants])
     bind_results(loop, entry, trip, outs[1:n_carry], places, outs[n_carry : n_carry + n_places])
     appended.give(outs[n_carry + n_places :], trips)
+    loop.state.bind(appended.other_names())
 
 
 def bind_results(

@@ -101,6 +101,11 @@ class Place:
         return f"{type(self._owner).__name__}{shown} at {id(self._owner):x}"
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """What a block that changes this place is known to change."""
+        return (self.name,)
+
+    @property
     def cell_contents(self) -> Any:
         """What is there; ValueError where nothing is, as from an empty cell."""
         try:
@@ -127,8 +132,14 @@ class Place:
     def check(self) -> None:
         """Raise OuterWrite where the block that is being recorded is not known to change this place."""
         block = _BLOCK.get()
-        if block is not None and not block.made_here(self._owner) and self.name not in block.known:
-            raise OuterWrite((), [self])
+        if block is None or block.made_here(self._owner) or block.known & {self.name, all_of(self._owner)}:
+            return
+        raise OuterWrite((), [self])
+
+
+def all_of(owner: Any) -> str:
+    """The name of the place that is all elements of a list."""
+    return f"list at {id(owner):x}[...]"
 
 
 @contextmanager

@@ -8,12 +8,13 @@ the loop is unrolled instead, and Python computes it. Numbers of NumPy's wrap, a
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from funcgrad.ir.avals import Aval
+from funcgrad.ir.program import Program
 
 if TYPE_CHECKING:
     from funcgrad.api.python.loops import Trip
@@ -73,6 +74,8 @@ class Step(NamedTuple):
 def outgrows(trip: Trip, first: int, trips: int) -> bool:
     """Whether a trip of the loop has a whole number of Python's that 64 bits do not hold."""
     recorder = trip.traced.recorder
+    if trip.has_list_of_whole_numbers and any(may_grow(*x) for x in operations(recorder)):
+        return True
     carry = range(1, 1 + len(trip.carried.avals))
     starts: dict[int, Any] = {
         k: number_of(slot.start)
@@ -102,6 +105,31 @@ def outgrows(trip: Trip, first: int, trips: int) -> bool:
             env[step.out] = value
         starts = {k: env.get(index) for k, index in after.items()}
     return False
+
+
+def operations(recorder: Any) -> Iterator[tuple[Any, list[Aval]]]:
+    """All operations of a trip, also those of the control flow in it, and what they are given."""
+    programs: list[Program] = []
+    for step in recorder.steps:
+        if type(step) is tuple:
+            yield step[0], [recorder.avals[k] for k in step[1:]]
+            programs += programs_of(step[0])
+    while programs:
+        for equation in programs.pop().equations:
+            yield equation.primitive, [x.aval for x in equation.inputs]
+            programs += programs_of(equation.primitive)
+
+
+def programs_of(primitive: Any) -> list[Program]:
+    """The Programs that a primitive holds."""
+    held = [x for value in primitive.params.values() for x in (value if type(value) is tuple else (value,))]
+    return [x for x in held if isinstance(x, Program)]
+
+
+def may_grow(primitive: Any, given: Sequence[Aval]) -> bool:
+    """Whether an operation on elements of a list of whole numbers may leave 64 bits, done often enough."""
+    elements = sum(a.dtype.kind == "i" and not a.weak and not a.shape for a in given)
+    return (elements > 0 and primitive.name in GROWING) or (elements > 1 and primitive.name in ("add", "sub"))
 
 
 def plan_of(recorder: Any, carried: set[int]) -> tuple[list[Step], bool, bool]:

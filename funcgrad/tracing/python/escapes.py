@@ -24,6 +24,22 @@ def has_inner_return(body: Sequence[ast.stmt]) -> bool:
     return any(Return in kinds_of_leaving([x]) for x in body if not isinstance(x, ast.Return))
 
 
+def returns_of(nodes: Sequence[ast.AST]) -> list[ast.Return]:
+    """The ``return`` statements of a function's own."""
+    found: list[ast.Return] = []
+    for node in nodes:
+        if isinstance(node, ast.Return):
+            found.append(node)
+        elif not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            found += returns_of(list(ast.iter_child_nodes(node)))
+    return found
+
+
+def is_nothing(value: ast.expr | None) -> bool:
+    """Whether what is returned is None, said or not."""
+    return value is None or (isinstance(value, ast.Constant) and value.value is None)
+
+
 Return, Break, Continue = ast.Return, ast.Break, ast.Continue
 
 
@@ -67,15 +83,20 @@ class Lowering:
 
     def __init__(self) -> None:
         self._count = 0
+        self._gives_nothing = False
+        """Whether every ``return`` of the function is one of None, so that its result decides nothing."""
 
     def function(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """The body of a function, with one ``return`` at its end if any stood further inside."""
         if not has_inner_return(body):
             return self.block(body, None, returns=False)
         first, last = body[0], body[-1]
+        self._gives_nothing = all(is_nothing(x.value) for x in returns_of(body))
         lowered = self.block(body, None, returns=True)
         start = at(first, assigned(DONE, ast.Constant(False)))
-        if always_leaves(body):
+        if self._gives_nothing:
+            end = at(last, ast.Return(ast.Constant(None)))
+        elif always_leaves(body):
             end = at(last, ast.Return(name(RESULT)))
         else:
             call = ast.Call(attribute("returned"), [name(DONE), ast.Lambda(no_arguments(), name(RESULT))], [])
@@ -110,11 +131,9 @@ class Lowering:
         if isinstance(node, ast.Return):
             if not returns:
                 return [node]
+            done = at(node, assigned(DONE, ast.Constant(True)))
             value = node.value or ast.Constant(None)
-            return [
-                at(node, assigned(RESULT, value)),
-                at(node, assigned(DONE, ast.Constant(True))),
-            ]
+            return [done] if self._gives_nothing else [at(node, assigned(RESULT, value)), done]
         if flags is None:
             return [node]
         flag = flags.broken if isinstance(node, ast.Break) else flags.skipped

@@ -86,6 +86,11 @@ class ExpressionRewriter(ast.NodeTransformer):
 
     visit_List = visit_Dict = visit_Set = _visit_display
 
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        makes_list = any(isinstance(x, ast.List | ast.ListComp) for x in (node.left, node.right))
+        self.generic_visit(node)
+        return self.hooked(node, "made", node) if makes_list else node
+
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         deferred = can_wait(node.body) and can_wait(node.orelse)
         self.generic_visit(node)
