@@ -18,8 +18,10 @@ from funcgrad.api.control_types import Recorded, recorded
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
+from funcgrad.ops.complexes import make_complex
 from funcgrad.ops.families import aval as aval_of_any
 from funcgrad.ops.structure import cast, reshape
+from funcgrad.scipy.derived import applied, composed
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import active_recorder, recorder_of
 from funcgrad.tracing.tracer import Tracer
@@ -42,7 +44,10 @@ class Closed(Protocol):
 
 
 class Known:
-    """A recorded function of arrays: its Program, and the values of what it closes over."""
+    """A recorded function of arrays: its Program, and the values of what it closes over.
+
+    A complex value that it closes over is two real ones to the Program, so that its tangent is as well.
+    """
 
     __slots__ = ("constants", "program", "recorded")
 
@@ -50,6 +55,10 @@ class Known:
         self.recorded = found
         self.program: Program = found.transformed("known", _itself, found.out_avals)
         self.constants: list[Any] = found.constants
+        if any(a.dtype.kind == "c" for a in self.program.in_avals[found.traced.n_inputs :]):
+            count = len(self.constants)
+            self.program = found.transformed(("of reals", count), of_real_constants(count), found.out_avals)
+            self.constants = [part for x in self.constants for part in real_parts(x)]
 
     def __call__(self, *args: Any) -> Any:
         """The function of these arrays, traced or not: one result, or a tuple of several."""
@@ -59,6 +68,36 @@ class Known:
 
 def _itself(program: Program) -> Program:
     return program
+
+
+def real_parts(x: Any) -> list[Any]:
+    """The real and the imaginary part of what is complex, and what is real itself."""
+    return [np.real(x), np.imag(x)] if aval_of_any(x).dtype.kind == "c" else [x]
+
+
+def of_real_constants(count: int) -> Callable[[Program], Program]:
+    """What makes the same function of the parts of its last inputs, that many."""
+
+    def build(program: Program) -> Program:
+        avals = program.in_avals
+        fixed, wanted = avals[: len(avals) - count], avals[len(avals) - count :]
+
+        def together(*inputs: Any) -> list[Any]:
+            rest = iter(inputs[len(fixed) :])
+            given = [
+                make_complex.bind(next(rest), next(rest)) if a.dtype.kind == "c" else next(rest)
+                for a in wanted
+            ]
+            return applied(program, [*inputs[: len(fixed)], *given])
+
+        parts = [
+            Aval(a.shape, np.zeros(0, a.dtype).real.dtype) if a.dtype.kind == "c" else a
+            for a in wanted
+            for _ in range(2 if a.dtype.kind == "c" else 1)
+        ]
+        return composed(together, [*fixed, *parts], program.name)
+
+    return build
 
 
 def known(function: Function, avals: Sequence[Aval], what: str, role: str, args: Sequence[Any] = ()) -> Known:

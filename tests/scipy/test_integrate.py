@@ -259,8 +259,59 @@ def test_the_solvers_own_steps() -> None:
 
 
 def test_steps_need_values() -> None:
-    with pytest.raises(ConcretizationError, match="Give the times in t_eval"):
+    with pytest.raises(ConcretizationError, match="take y\\[:, -1\\]"):
         fg.jit(lambda p: ours.solve_ivp(predators, (0.0, 1.0), [1.0, 0.5], args=(p,)).y)(POINT)
+
+
+def falling(o: Any, p: Any, floor: float = 0.0, **options: Any) -> Any:
+    """A ball thrown up with speed p, until it is at the floor."""
+
+    def floor_is_hit(t: Any, y: Any) -> Any:
+        return y[0] - floor
+
+    floor_is_hit.terminal, floor_is_hit.direction = True, -1.0  # type: ignore[attr-defined]
+    top = lambda t, y: y[1]  # noqa: E731
+    fly = lambda t, y: [y[1], -9.81 - 0.1 * y[1]]  # noqa: E731
+    return o.solve_ivp(fly, (0.0, 2.0), [1.0, p], events=[top, floor_is_hit], **options)
+
+
+def first_and_last(o: Any, p: Any) -> Any:
+    s = falling(o, p, dense_output=True)
+    top, floor = s.t_events[0][0], s.y_events[1][-1]
+    _, speed = s.y
+    return np.stack([top, *floor, s.t[-1], *s.y[:, -1], speed[-1], s.y.T[0, 1], *s.sol(0.2), s.status * 1.0])
+
+
+def test_ends_and_events_where_there_are_no_values() -> None:
+    expected = first_and_last(scipy.integrate, 3.0)
+    np.testing.assert_allclose(
+        fg.jit(lambda p: first_and_last(ours, p))(3.0), expected, rtol=1e-12, atol=1e-12
+    )
+    found = fg.vmap(lambda p: first_and_last(ours, p))(np.array([2.0, 3.0]))
+    np.testing.assert_allclose(found[1], expected, rtol=1e-12, atol=1e-12)
+    exact = {"rtol": 1e-10, "atol": 1e-10}
+    end = differences(lambda p: falling(scipy.integrate, p[0], **exact).t[-1], np.array([3.0]), 1e-3)[0]
+    (again,) = fg.vmap(fg.grad(lambda p: falling(ours, p, **exact).t[-1]))(np.array([3.0]))
+    np.testing.assert_allclose(again, end, rtol=1e-7)
+
+
+def test_events_that_do_not_happen() -> None:
+    def end(p: Any) -> Any:
+        s = falling(ours, p, floor=-100.0)
+        return s.t[-1] + 0.0 * s.y[0, -1]
+
+    assert fg.jit(end)(3.0) == 2.0
+    assert fg.vmap(fg.grad(end))(np.array([3.0]))[0] == 0.0
+    with pytest.raises(IndexError, match="event 1 happened 0 times"):
+        fg.jit(lambda p: falling(ours, p, floor=-100.0).t_events[1][0])(3.0)
+
+
+@pytest.mark.parametrize(
+    "use", [np.sum, len, np.asarray, lambda x: x * 2.0, lambda x: x[3], lambda x: x.size, bool, list]
+)
+def test_what_needs_every_step_is_refused(use: Any) -> None:
+    with pytest.raises(ConcretizationError, match="give t_eval"):
+        fg.vmap(lambda p: use(falling(ours, p).t))(np.ones(2))
 
 
 def test_many_parameters_take_the_adjoint() -> None:
@@ -312,6 +363,17 @@ def test_closures_over_outer_traces() -> None:
         1e-3,
     )
     np.testing.assert_allclose(fg.grad(area)(a), expected[0], rtol=1e-8)
+
+
+def test_complex_values_closed_over() -> None:
+    def characteristic(o: Any, p: Any) -> Any:
+        log = 1j * np.log(p[0])
+        return o.quad_vec(lambda u: (np.exp(log * u - p[1] * u**2) * X).real, 0.0, 3.0, epsabs=1e-12)[0]
+
+    expected = differences(lambda p: characteristic(scipy.integrate, p), POINT, 1e-3)
+    for slopes in (fg.jacfwd, fg.jacrev):
+        found = slopes(lambda p: characteristic(ours, p))(POINT).T
+        np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
 
 
 def test_romb() -> None:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from funcgrad.errors import ConcretizationError, ShapeError
 from funcgrad.ir.avals import Aval
-from funcgrad.ir.program import Program
 from funcgrad.numpy.joining import concatenate
 from funcgrad.ops.families import aval as aval_of
 from funcgrad.ops.structure import reshape
-from funcgrad.scipy.derived import applied, composed
-from funcgrad.scipy.integrate.event_times import EventTimes
+from funcgrad.scipy.integrate.events import NONE, Events, searched
 from funcgrad.scipy.integrate.native import integrated
-from funcgrad.scipy.integrate.trajectory import Trajectory, scipys
-from funcgrad.scipy.optimize.options import IN_A_TRACE, found, frozen
+from funcgrad.scipy.integrate.start import Start, solution
+from funcgrad.scipy.integrate.trajectory import Trajectory, facts, scipys
+from funcgrad.scipy.integrate.unlisted import Unlisted
+from funcgrad.scipy.optimize.options import IN_A_TRACE, frozen
 from funcgrad.scipy.recorded import (
     FLOAT,
     Known,
@@ -25,10 +25,8 @@ from funcgrad.scipy.recorded import (
     is_plain,
     real_scalar,
     real_vector,
-    scalar_function,
     vector_function,
 )
-from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 
@@ -38,45 +36,6 @@ Function = Callable[..., Any]
 
 METHODS = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
 NUMBER = Aval((), FLOAT)
-
-
-class Start(NamedTuple):
-    """An initial value problem with what it depends on."""
-
-    method: Trajectory
-    rhs: Known
-    ends: tuple[Any, Any]
-    state: Any
-
-    @property
-    def programs(self) -> tuple[Program, Program]:
-        """The right-hand side, which is the one system there is."""
-        return self.rhs.program, self.rhs.program
-
-    def at(self, times: Any, end: Any = None) -> Sequence[Any]:
-        """States at the times, and the report."""
-        stop = self.ends[1] if end is None else end
-        return found(self.method, self.programs, [stop, self.ends[0], times, self.state, *self.rhs.constants])
-
-    def parameters(self, end: Any) -> list[Any]:
-        """The inputs of the trajectory but for the times."""
-        return [end, self.ends[0], self.state, *self.rhs.constants]
-
-
-class DenseOutput:
-    """``sol(t)``: the states at any times between the ends, differentiable by the times as well."""
-
-    __slots__ = ("_start",)
-
-    def __init__(self, start: Start) -> None:
-        self._start = start
-
-    def __call__(self, t: Any) -> Any:
-        """States at a time, or in columns at every time of a vector, which must be sorted."""
-        shape = aval_of(np.asarray(t) if isinstance(t, list | tuple) else t).shape
-        times = real_vector(t, "the solution")
-        states = self._start.at(times)[0]
-        return states.T if shape else states[0]
 
 
 def solve_ivp(
@@ -97,9 +56,10 @@ def solve_ivp(
     """The solution of an initial value problem, by `scipy.integrate.solve_ivp`; SciPy's object for results.
 
     Differentiable in the start, the span, `t_eval` and all that `fun` depends on. Derivatives are integrated
-    forwards beside the states, or backwards where there are many parameters; `adjoint` says which. Without
-    `t_eval` the times are those of the solver's steps, which need values: in `jit` and `vmap` give `t_eval`.
-    The times of events are differentiable, too.
+    forwards beside the states, or backwards where there are many parameters; `adjoint` says which. The times
+    of events are differentiable, too. Without `t_eval` the times are those of the solver's steps, as many as
+    the values say: in `jit` and `vmap` the ends can be taken (``y[:, -1]``), and single events
+    (``t_events[0][0]``, an IndexError where it did not happen).
 
     With ``native=True`` a solver of our own takes the steps (Dormand and Prince's, or for methods for stiff
     systems a Rosenbrock method, Rodas4): `fg.jit` compiles it whole, and under `vmap` each trajectory has
@@ -125,7 +85,7 @@ def solve_ivp(
     if native:
         refused = dense_output or events is not None
         times, states, ok, tried = integrated(fun, t_span, y0, method, t_eval, extra, refused, options)
-        return solution(times, states, ok, np.where(ok, 0, -1), tried, None)
+        return solution(times, states.T, [ok, np.where(ok, 0, -1), tried, 0, 0], None)
     if is_plain(t_span, y0, t_eval, extra, options.get("rtol"), options.get("atol")):
         return scipys("solve_ivp")(
             fun, t_span, y0, method, t_eval, dense_output, events, vectorized, args, **options
@@ -138,10 +98,10 @@ def solve_ivp(
     start = Start(Trajectory(method, frozen(hashable_tolerances(options)), adjoint), rhs, (t0, tf), state)
     watched = [] if events is None else events if isinstance(events, list | tuple) else [events]
     if t_eval is None or watched:
-        return with_steps(start, watched, extra, t_eval, dense_output, options)
+        return with_steps(Events(start, watched, extra), t_eval, dense_output)
     times = real_vector(t_eval, "solve_ivp")
-    states, success, status, nfev = start.at(times)
-    return solution(times, states, success, status, nfev, start if dense_output else None)
+    states, *report = start.at(times)
+    return solution(times, states.T, report, start if dense_output else None)
 
 
 def hashable_tolerances(options: dict[str, Any]) -> dict[str, Any]:
@@ -150,25 +110,6 @@ def hashable_tolerances(options: dict[str, Any]) -> dict[str, Any]:
     if atol is None or not np.ndim(atol):
         return options
     return {**options, "atol": tuple(float(x) for x in np.asarray(atol))}
-
-
-def solution(
-    times: Any, states: Any, success: Any, status: Any, nfev: Any, dense: Start | None, **events: Any
-) -> Any:
-    """SciPy's object for results."""
-    return scipys("_ivp").ivp.OdeResult(
-        t=times,
-        y=states.T,
-        sol=None if dense is None else DenseOutput(dense),
-        t_events=events.get("t_events"),
-        y_events=events.get("y_events"),
-        nfev=nfev,
-        njev=0,
-        nlu=0,
-        status=status,
-        message=IN_A_TRACE,
-        success=success,
-    )
 
 
 def right_hand_side(fun: Function, y0: Any, what: str, args: Sequence[Any]) -> tuple[Known, Any]:
@@ -187,124 +128,96 @@ def right_hand_side(fun: Function, y0: Any, what: str, args: Sequence[Any]) -> t
     return rhs, state
 
 
-# -- steps and events, which need values ---------------------------------------------------------------------
+# -- steps and events, which values decide on --------------------------------------------------------------
 
 
-def concrete(x: Any, what: str) -> Any:
-    """The value of what may be traced; raises ConcretizationError where there is none."""
-    if not isinstance(x, Tracer):
-        return x
-    try:
-        return x.concrete()
-    except ConcretizationError:
-        raise ConcretizationError(
-            f"{what} of solve_ivp are as many as the values say, and no values exist under this transform",
-            source=Source(*user_location()),
-            remedy="Give the times in t_eval, and leave out events; native=True has its own steps.",
-        ) from None
-
-
-def with_steps(
-    start: Start, events: Sequence[Function], args: Sequence[Any], t_eval: Any, dense: bool, options: Any
-) -> Any:
+def with_steps(events: Events, t_eval: Any, dense: bool) -> Any:
     """The solution at the solver's own steps, or with events: found with values first, then recorded."""
-    what = "the events" if events else "the steps"
-    t0, tf, state = (concrete(x, what) for x in (*start.ends, start.state))
-    constants = [concrete(x, what) for x in start.rhs.constants]
-    program = start.rhs.program
-    watched = [event_function(e, start, args) for e in events]
-
-    def slope(t: float, y: Any) -> Any:
-        return program.evaluate(np.float64(t), np.asarray(y, float), *constants)[0]
-
-    wanted = None if t_eval is None else concrete(real_vector(t_eval, "solve_ivp"), what)
-    seen = scipys("solve_ivp")(
-        slope,
-        (float(t0), float(tf)),
-        state,
-        start.method.solver,
-        wanted,
-        False,
-        [e.with_values(what) for e in watched] or None,
-        **options,
-    )
-    stopped = seen.status == 1
-    end = seen.t[-1] if not stopped else max_time(seen, watched)
+    start = events.start
+    wanted = None if t_eval is None else real_vector(t_eval, "solve_ivp")
+    try:
+        values = [concrete(x) for x in events.values]
+        given = concrete(wanted)
+    except ConcretizationError:
+        return without_values(events, wanted, dense)
+    seen, _, ended = searched(start.method, events.programs, events.watches, values, given)
     t_events, y_events = [], []
-    for event, times in zip(watched, seen.t_events or (), strict=True):
-        at = event.times(times, end) if len(times) else times
+    for k, times in enumerate(seen.t_events or ()):
+        at = events.times(k, times) if len(times) else times
         t_events.append(at)
-        y_events.append(start.at(at, end)[0] if len(times) else np.zeros((0, len(state))))
+        y_events.append(start.at(at)[0] if len(times) else np.zeros((0, aval_of(start.state).size)))
     if wanted is not None:
-        times = real_vector(t_eval, "solve_ivp")[: len(seen.t)]
+        times = wanted[: len(seen.t)]
     else:
-        last = start.ends[1]
-        if stopped:
-            last = next(t[-1] for t, found_ in zip(t_events, seen.t_events, strict=True) if end in found_)
+        last = start.ends[1] if ended == NONE else t_events[ended][-1]
         times = concatenate([reshape(start.ends[0], (1,)), seen.t[1:-1], reshape(last, (1,))])
-    states, success, _, nfev = start.at(times, end)
-    extra = {"t_events": t_events, "y_events": y_events} if events else {}
-    begun = start if not stopped else start._replace(ends=(start.ends[0], end))
-    return solution(times, states, success, seen.status, nfev, begun if dense else None, **extra)
+    states = start.at(times)[0].T
+    extra = {"t_events": t_events, "y_events": y_events} if events.known else {}
+    return solution(times, states, facts(seen), start if dense else None, seen.message, **extra)
 
 
-def max_time(seen: Any, watched: Sequence[Event]) -> Any:
-    """When a terminal event ended the integration."""
-    found_ = [t[-1] for e, t in zip(watched, seen.t_events, strict=True) if e.terminal and len(t)]
-    return max(found_, key=lambda t: abs(t - seen.t[0]))
+def concrete(x: Any) -> Any:
+    """The value of what may be traced; raises ConcretizationError where there is none."""
+    return x.concrete() if isinstance(x, Tracer) else x
 
 
-class Event:
-    """A function whose zeros are looked for along a trajectory."""
-
-    __slots__ = ("_function", "_known", "_start", "terminal")
-
-    def __init__(self, function: Function, known: Known, start: Start) -> None:
-        self._function = function
-        self._known = known
-        self._start = start
-        self.terminal = getattr(function, "terminal", False)
-
-    def with_values(self, what: str) -> Function:
-        """The event as SciPy calls it."""
-        constants = [concrete(x, what) for x in self._known.constants]
-        program = self._known.program
-
-        def event(t: float, y: Any) -> float:
-            return float(program.evaluate(np.float64(t), np.asarray(y, float), *constants)[0])
-
-        for name in ("terminal", "direction"):
-            if hasattr(self._function, name):
-                setattr(event, name, getattr(self._function, name))
-        return event
-
-    def times(self, times: Any, end: Any) -> Any:
-        """The times as the zeros that they are, so that they have derivatives."""
-        start = self._start
-        inputs = start.parameters(np.float64(end))
-        equations = event_equations(start, self._known.program, len(times), inputs)
-        return found(EventTimes("solve_ivp"), (equations,), [times, *inputs, *self._known.constants])[0]
+ENDS = (
+    "Its ends are known: take y[:, -1], y[:, 0], t[-1]. For other times give t_eval, or dense_output=True "
+    "and call sol(t)."
+)
+OCCURRENCES = "Its elements are known: take t_events[0][0], y_events[0][-1]."
+CUT_SHORT = "Leave out t_eval, or the terminal event: times after it are left out, as many as values say."
 
 
-def event_function(event: Function, start: Start, args: Sequence[Any]) -> Event:
-    """An event, recorded."""
-    known = scalar_function(event, [NUMBER, aval_of(start.state).strong], "solve_ivp", args)
-    return Event(event, known, start)
+def without_values(events: Events, t_eval: Any, dense: bool) -> Any:
+    """The solution where no values exist yet: what has a known shape, and the rest one by one."""
+    start = events.start
+    shape = aval_of(start.state).shape
+    last = start.ends[1]
+    if events.terminal:
+        time, ended, *report = events.occurrence(None)
+        last = events.ending(time, ended)
+    else:
+        _, *report = start.at(reshape(last, (1,)))
+
+    def time_at(k: int) -> Any:
+        return start.ends[0] if k == 0 else last
+
+    def state_at(k: int) -> Any:
+        return start.state if k == 0 else start.at(reshape(last, (1,)))[0][0]
+
+    extra = occurrences(events) if events.known else {}
+    if t_eval is not None and not events.terminal:
+        states, *report = start.at(t_eval)
+        return solution(t_eval, states.T, report, start if dense else None, **extra)
+    remedy, places = (ENDS, (0, -1)) if t_eval is None else (CUT_SHORT, ())
+    times = Unlisted("t of solve_ivp", remedy, time_at, (), 0, places)
+    states = Unlisted("y of solve_ivp", remedy, state_at, shape, 1, places)
+    return solution(times, states, report, start if dense else None, **extra)
 
 
-def event_equations(start: Start, event: Program, count: int, inputs: Sequence[Any]) -> Program:
-    """``times, parameters of the trajectory, parameters of the event -> values of the event``"""
-    method, programs = start.method, start.programs
-    n = len(inputs)
+def occurrences(events: Events) -> dict[str, Any]:
+    """The times of events and the states there, each computed when it is taken."""
+    start = events.start
 
-    def values(times: Any, *rest: Any) -> list[Any]:
-        (end, begin, state, *constants), others = rest[:n], rest[n:]
-        states = found(method, programs, [end, begin, times, state, *constants])[0]
-        one = [applied(event, [times[k], states[k], *others])[0] for k in range(count)]
-        return [np.stack(one)]
+    def moments(event: int) -> Unlisted:
+        kept: dict[int, Any] = {}
 
-    avals = [Aval((count,), FLOAT), *[aval_of(x).strong for x in inputs], *event.in_avals[2:]]
-    return composed(values, avals, "events")
+        def at(k: int) -> Any:
+            if k not in kept:
+                kept[k] = events.times(event, reshape(events.occurrence((event, k))[0], (1,)))
+            return kept[k][0]
+
+        return Unlisted(f"t_events[{event}] of solve_ivp", OCCURRENCES, at)
+
+    def states(event: int, times: Unlisted) -> Unlisted:
+        def at(k: int) -> Any:
+            return start.at(reshape(times[k], (1,)))[0][0]
+
+        return Unlisted(f"y_events[{event}] of solve_ivp", OCCURRENCES, at, aval_of(start.state).shape)
+
+    t_events = [moments(k) for k in range(len(events.known))]
+    return {"t_events": t_events, "y_events": [states(k, t) for k, t in enumerate(t_events)]}
 
 
 # -- the older interface -------------------------------------------------------------------------------------

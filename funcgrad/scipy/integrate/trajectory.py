@@ -48,8 +48,8 @@ MANY_DIRECTIONS = 64
 SPARSE_FROM = 64
 """States from which the Jacobian of many copies of a system is a sparse matrix."""
 
-FACTS = (Aval((), np.bool_), Aval((), np.int64), Aval((), np.int64))
-"""Success, status and evaluations."""
+FACTS = (Aval((), np.bool_), *[Aval((), np.int64)] * 4)
+"""Success and status, and how many evaluations, Jacobians and factorisations there were."""
 
 
 scipys = originals_of("integrate")
@@ -61,13 +61,15 @@ class Trajectory(Method):
     """``end, start, times, state, parameters -> states at the times``.
 
     The Programs are the right-hand side ``time, state, parameters -> slope``, and that of the one system of
-    which the state holds several copies (its first one, and their derivatives).
+    which the state holds several copies (its first one, and their derivatives). With `cut` SciPy stops soon
+    after the last of the times, with the steps that it takes on its way to the end.
     """
 
     solver: str
     options: Options
     adjoint: bool | None = None
     copies: int = 1
+    cut: bool = False
 
     def results(self, programs: Programs, avals: tuple[Aval, ...]) -> tuple[Aval, ...]:
         times, state = avals[2], avals[3]
@@ -77,31 +79,42 @@ class Trajectory(Method):
 
     def solve(self, programs: Programs, values: Sequence[Any]) -> Sequence[Any]:
         end, start, times, state, *parameters = values
-        rhs, base = programs
-
-        def slope(t: float, y: Any) -> Any:
-            return rhs.evaluate(np.float64(t), np.asarray(y, float), *parameters)[0]
-
         times = np.asarray(times, float)
         if self.solver == "odeint":
-            return self.by_odeint(slope, start, times, state)
-        options = thawed(self.options)
-        if self.solver in IMPLICIT and "jac" not in options:
-            options["jac"] = self.slopes(base, len(state), parameters)
-        outcome = scipys("solve_ivp")(
-            slope, (float(start), float(end)), np.asarray(state, float), self.solver, times, **options
-        )
+            return self.by_odeint(slope_of(programs[0], parameters), start, times, state)
+        watched = [reached(times[-1], start)] if self.cut and len(times) else None
+        outcome = self.outcome(programs, [end, start, state, *parameters], times, watched)
         states = np.full((len(times), len(state)), np.nan)
         states[times == start] = state
         if len(outcome.t):  # what was not reached stays NaN
             states[: len(outcome.t)] = outcome.y.T
-        return states, outcome.success, outcome.status, outcome.nfev
+        success, status, *counts = facts(outcome)
+        return states, success, min(status, 0), *counts
+
+    def outcome(
+        self, programs: Programs, values: Sequence[Any], times: Any, events: Sequence[Any] | None = None
+    ) -> Any:
+        """What SciPy finds from the start to the end, at these times or at steps of its own."""
+        end, start, state, *parameters = values
+        options = thawed(self.options)
+        if self.solver in IMPLICIT and "jac" not in options:
+            options["jac"] = self.slopes(programs[1], len(state), parameters)
+        span = float(start), float(end)
+        return scipys("solve_ivp")(
+            slope_of(programs[0], parameters),
+            span,
+            np.asarray(state, float),
+            self.solver,
+            times,
+            events=events,
+            **options,
+        )
 
     def by_odeint(self, slope: Callable[..., Any], start: Any, times: Any, state: Any) -> Sequence[Any]:
         """SciPy's older interface, of which the first time is the start."""
         every = times if len(times) and times[0] == start else np.concatenate([[start], times])
         states = scipys("odeint")(slope, state, every, tfirst=True, **thawed(self.options))
-        return states[len(every) - len(times) :], np.all(np.isfinite(states)), 0, 0
+        return states[len(every) - len(times) :], np.all(np.isfinite(states)), 0, 0, 0, 0
 
     def slopes(self, base: Program, size: int, parameters: Sequence[Any]) -> Callable[..., Any]:
         """The Jacobian for the solver: that of each copy, without what couples them.
@@ -227,6 +240,32 @@ class Trajectory(Method):
         forward, backward = tangent_programs(self, programs, avals)
         call = LinearCall(forward, backward, len(fixed))
         return call.bind(*fixed, *[as_tracer(recorder, x) for x in full])[0]
+
+
+def slope_of(rhs: Program, parameters: Sequence[Any]) -> Callable[..., Any]:
+    """The right-hand side as SciPy calls it."""
+
+    def slope(t: float, y: Any) -> Any:
+        return rhs.evaluate(np.float64(t), np.asarray(y, float), *parameters)[0]
+
+    return slope
+
+
+def reached(last: float, start: float) -> Callable[..., float]:
+    """An event that ends an integration just after a time: SciPy finds it no better than to rounding."""
+    away = 64.0 * np.finfo(float).eps * max(abs(last), abs(start), 1.0)
+    stop = last + (away if last >= start else -away)
+
+    def passed(t: float, y: Any) -> float:
+        return t - stop
+
+    passed.terminal = True  # type: ignore[attr-defined]
+    return passed
+
+
+def facts(outcome: Any) -> Sequence[Any]:
+    """What SciPy's result says of the way there."""
+    return outcome.success, outcome.status, outcome.nfev, outcome.njev, outcome.nlu
 
 
 def widened(options: Options, directions: int) -> Options:
