@@ -13,11 +13,12 @@ from funcgrad import tree
 from funcgrad.api.arguments import here
 from funcgrad.api.exported_structure import Structure, structure_of
 from funcgrad.api.jit import JittedFunction, Specialization
+from funcgrad.api.python.decisions import noted_decisions
 from funcgrad.compile.emit.symbols import WRITTEN_OUT
 from funcgrad.compile.export.bodies import Body, body_of
 from funcgrad.compile.export.module_text import Leaf, module_text
 from funcgrad.compile.export.portable import RESERVED, portable_text
-from funcgrad.compile.export.sizes import generalised
+from funcgrad.compile.export.sizes import generalised, without_numbers
 from funcgrad.compile.passes.expand import expand
 from funcgrad.compile.passes.kernel import NAMES_OF_KERNELS
 from funcgrad.compile.passes.schedule import NotLowered
@@ -54,6 +55,24 @@ class Draft(NamedTuple):
     body: Body
     structure: Structure
     operations: tuple[str, ...]
+    decisions: tuple[str, ...]
+    """The conditions on sizes under which the user's function would have taken another path."""
+
+
+class Joint(NamedTuple):
+    """One text for all sizes of some groups of axes."""
+
+    text: str
+    draft: Draft
+    conditions: tuple[str, ...]
+    """Where the function would have taken another path, in terms of the names of the sizes."""
+    base: dict[Group, int]
+    """Sizes for which this is the text as it was written."""
+
+    @property
+    def groups(self) -> list[Group]:
+        """What varies."""
+        return list(self.base)
 
 
 def exported_source(
@@ -70,11 +89,13 @@ class Exporter:
         self, jitted: JittedFunction[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], engine: str
     ) -> None:
         self.jitted, self.args, self.kwargs, self.engine = jitted, args, kwargs, engine
-        found = jitted.specialized(*args, **kwargs)
+        with noted_decisions() as decisions:
+            found = jitted.specialized(*args, **kwargs)
         self.avals: tuple[Aval, ...] = found.avals
         self.name = safe_name(getattr(jitted, "__name__", "function"))
         self.holds_arrays = self.is_compiled = False
         """Of the module: whether arrays are part of it, and whether Numba knows all its containers."""
+        self._recorded = {tuple(self.shapes({})): (found, tuple(decisions))}
         self._drafts: dict[tuple[tuple[int, ...], ...], Draft] = {}
 
     # -- drafts ----------------------------------------------------------------------------------------
@@ -87,16 +108,22 @@ class Exporter:
             found = self._drafts[key] = self._made(key)
         return found
 
-    def _specialized(self, shapes: tuple[tuple[int, ...], ...]) -> Specialization:
+    def _specialized(self, shapes: tuple[tuple[int, ...], ...]) -> tuple[Specialization, tuple[str, ...]]:
+        """What is recorded for these shapes, and what decided about it."""
+        if shapes in self._recorded:
+            return self._recorded[shapes]
         leaves, treedef = tree.flatten((self.args, self.kwargs))
         places = self.jitted.traced_leaves(self.args, self.kwargs)
         for k, aval, shape in zip(places, self.avals, shapes, strict=True):
             leaves[k] = Aval(shape, aval.dtype, weak=aval.weak)
         args, kwargs = tree.unflatten(treedef, leaves)
-        return self.jitted.specialized(*args, **kwargs)
+        with noted_decisions() as decisions:
+            found = self.jitted.specialized(*args, **kwargs)
+        self._recorded[shapes] = found, tuple(decisions)
+        return self._recorded[shapes]
 
     def _made(self, shapes: tuple[tuple[int, ...], ...]) -> Draft:
-        found = self._specialized(shapes)
+        found, decisions = self._specialized(shapes)
         places = self.jitted.traced_leaves(self.args, self.kwargs)
         try:
             body = body_of(found.program, self.name, self.engine)
@@ -110,7 +137,7 @@ class Exporter:
                 f'        raise ValueError("{self.name}: these arguments take another path")',
             ]
         lines.append(f"    return {structure.returned(results)}")
-        return Draft("\n".join(lines), body, structure, operations_of(found.program))
+        return Draft("\n".join(lines), body, structure, operations_of(found.program), decisions)
 
     # -- sizes -----------------------------------------------------------------------------------------
 
@@ -129,8 +156,8 @@ class Exporter:
         except Exception:  # noqa: BLE001 - what a function says to sizes that it was not written for is its own
             return None
 
-    def joint(self, groups: Sequence[Group]) -> tuple[str, Draft] | None:
-        """One text for all sizes of these groups, with one of the drafts.
+    def joint(self, groups: Sequence[Group]) -> Joint | None:
+        """One text for all sizes of these groups.
 
         Texts for sizes near the example's are best for those; where they do not agree, others may.
         """
@@ -139,11 +166,11 @@ class Exporter:
             if self.drafted({**base, groups[0]: base[groups[0]] + 1}) is None:
                 return None
             found = self.joint_near(groups, base)
-            if found is not None:
+            if found is not None and (start is None or self.follows(found, self.example_sizes(groups))):
                 return found
         return None
 
-    def joint_near(self, groups: Sequence[Group], base: Mapping[Group, int]) -> tuple[str, Draft] | None:
+    def joint_near(self, groups: Sequence[Group], base: Mapping[Group, int]) -> Joint | None:
         """One text for all sizes, found by sizes near these."""
         names = self.names(groups)
         variations = [dict(base)]
@@ -155,11 +182,23 @@ class Exporter:
             if draft is None or (found and not same_arrays(draft.body.constants, found[0].body.constants)):
                 return None
             found.append(draft)
-        text = generalised([d.text for d in found], [[v[g] for g in groups] for v in variations], names)
-        far = self.drafted({g: 3 * base[g] + k for k, g in enumerate(groups)})
-        if text is None or far is None or far.operations != found[0].operations:
+        first, example = found[0], self.draft(self.shapes({}))
+        if path_of(first.decisions) != path_of(example.decisions):
             return None
-        return text, found[0]
+        sizes = [[v[g] for g in groups] for v in variations]
+        text = generalised([d.text for d in found], sizes, names)
+        conditions = generalised(["\n".join(d.decisions) for d in found], sizes, names)
+        far = self.drafted({g: 3 * base[g] + k for k, g in enumerate(groups)})
+        if text is None or conditions is None or far is None:
+            return None
+        if far.operations != first.operations and path_of(far.decisions) == path_of(first.decisions):
+            return None
+        on_sizes = [c for c in conditions.split("\n") if set(re.findall(r"\w+", c)) & set(names)]
+        return Joint(text, first, tuple(dict.fromkeys(on_sizes)), dict(base))
+
+    def example_sizes(self, groups: Sequence[Group]) -> dict[Group, int]:
+        """The sizes of the example."""
+        return {g: self.avals[g[0].leaf].shape[g[0].axis] for g in groups}
 
     def names(self, groups: Sequence[Group]) -> list[str]:
         """Names for the sizes of the groups."""
@@ -201,75 +240,94 @@ class Exporter:
             found[group] = size
         return found
 
-    def generalised(self) -> tuple[str, Draft, list[Group]]:
+    def generalised(self) -> Joint:
         """The text for as many sizes as can vary together."""
         example = self.draft(self.shapes({}))
         groups = self.free_groups()
         found = self.joint(groups) if groups else None
         if found is not None:
-            return (*found, groups)
+            return found
         kept: list[Group] = []
-        best: tuple[str, Draft] | None = None
+        best = Joint(example.text, example, (), {})
         for group in groups if len(groups) > 1 else ():
             more = self.joint([*kept, group])
             if more is not None:
                 kept, best = [*kept, group], more
-        return (*best, kept) if best is not None else (example.text, example, [])
+        return best
 
     # -- where a text holds ------------------------------------------------------------------------------
 
     def recorded(self, sizes: Mapping[Group, int]) -> str | None:
         """The Program for sizes, as text without its arrays; None where the function does not take them."""
         try:
-            found = self._specialized(tuple(self.shapes(sizes)))
+            found, _ = self._specialized(tuple(self.shapes(sizes)))
         except Exception:  # noqa: BLE001 - what a function says to sizes that it was not written for is its own
             return None
         return _ARRAY.sub("", found.program.text(sources=False))
 
-    def follows(self, groups: Sequence[Group], sizes: Mapping[Group, int]) -> bool:
+    def follows(self, joint: Joint, sizes: Mapping[Group, int]) -> bool:
         """Whether the Program for sizes is that of the others, with its numbers by the same rules.
 
         A slice that ends at a size, or an element that is not there, is another Program or an error.
         """
-        base = self.bases(groups, None)
+        base, groups = joint.base, joint.groups
         known = [base, *[{**base, g: base[g] + 1} for g in groups], {g: base[g] + 3 for g in groups}]
         texts = [self.recorded(s) for s in (*known, sizes)]
         found = [text for text in texts if text is not None]
         values = [[s[g] for g in groups] for s in (*known, sizes)]
         return len(found) == len(texts) and generalised(found, values, self.names(groups)) is not None
 
-    def allows(self, groups: Sequence[Group], sizes: Mapping[Group, int]) -> bool:
+    def allows(self, joint: Joint, sizes: Mapping[Group, int]) -> bool:
         """Whether sizes in another order give no error and no other numbers.
 
         Other operations are let pass: in which order products are taken depends on sizes, too.
         """
         try:
-            operations = operations_of(self._specialized(tuple(self.shapes(sizes))).program)
+            found, _ = self._specialized(tuple(self.shapes(sizes)))
         except Exception:  # noqa: BLE001 - what a function says to sizes that it was not written for is its own
             return False
-        example = operations_of(self._specialized(tuple(self.shapes(self.bases(groups, None)))).program)
-        return operations != example or self.follows(groups, sizes)
+        return operations_of(found.program) != joint.draft.operations or self.follows(joint, sizes)
 
-    def bounds(self, groups: Sequence[Group]) -> list[str]:
+    def bounds(self, joint: Joint) -> list[str]:
         """Lines that refuse sizes for which the text does not hold, though the arrays are alike."""
-        base, names = self.bases(groups, None), dict(zip(groups, self.names(groups), strict=True))
-        lines: list[str] = []
+        base, groups = joint.base, joint.groups
+        names = dict(zip(groups, self.names(groups), strict=True))
+        lines = [line for condition in joint.conditions for line in refusal_lines(condition, self.name)]
         for g in groups:
-            tried = [k for k in (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 64, 128) if k < base[g]]
-            least = next((k for k in tried if self.follows(groups, {**base, g: k})), base[g])
+            least = self.least(joint, g)
             if least:
                 lines += refusal_lines(f"{names[g]} < {least}", self.name)
         for g in groups:
             for h in groups:
-                if g != h and base[g] > base[h] and not self.allows(groups, {**base, g: base[h], h: base[g]}):
+                if g != h and base[g] > base[h] and not self.allows(joint, {**base, g: base[h], h: base[g]}):
                     lines += refusal_lines(f"{names[g]} < {names[h]}", self.name)
         return lines
+
+    def least(self, joint: Joint, group: Group) -> int:
+        """The smallest size of a group for which the Program is that of larger ones, as far as a few show."""
+        base, below = joint.base, -1
+        found = base[group]
+        for size in (0, 1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128):
+            if size >= base[group]:
+                break
+            if self.follows(joint, {**base, group: size}):
+                found = size
+                break
+            below = size
+        while found - below > 1:
+            middle = (below + found) // 2
+            if self.follows(joint, {**base, group: middle}):
+                found = middle
+            else:
+                below = middle
+        return found
 
     # -- the module ------------------------------------------------------------------------------------
 
     def module(self) -> tuple[str, str]:
         """The text of the module, and the name of the function."""
-        text, draft, groups = self.generalised()
+        joint = self.generalised()
+        text, draft, groups = joint.text, joint.draft, joint.groups
         structure = draft.structure
         self.holds_arrays = draft.body.holds_arrays
         self.is_compiled = structure.compiled
@@ -280,7 +338,7 @@ class Exporter:
             )
         ]
         given = [x.access if structure.compiled else x.name for x in leaves]
-        sizes = self.size_lines(groups, given, structure)
+        sizes = self.size_lines(joint, given)
         body = [*structure.static_checks, *sizes, "", *text.split("\n")]
         shown = [x for x in leaves if not x.name.startswith("unused")]
         door = structure.door(self.name, self.sentences(groups, given))
@@ -289,8 +347,9 @@ class Exporter:
         )
         return module, self.name
 
-    def size_lines(self, groups: Sequence[Group], given: Sequence[str], structure: Structure) -> list[str]:
+    def size_lines(self, joint: Joint, given: Sequence[str]) -> list[str]:
         """Lines that name the sizes, and check the shapes."""
+        groups = joint.groups
         names = dict(zip(groups, self.names(groups), strict=True))
         group_of = {d: g for g in groups for d in g}
         lines: list[str] = []
@@ -315,7 +374,7 @@ class Exporter:
             shape = f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
             words = f"{self.name}: {given[k]} must have shape {shape}".replace('"', "'")
             checks += [f"    if {given[k]}.shape != {shape}:", f'        raise ValueError("{words}")']
-        return [*lines, *checks, *self.bounds(groups)]
+        return [*lines, *checks, *self.bounds(joint)]
 
     def sentences(self, groups: Sequence[Group], given: Sequence[str]) -> list[str]:
         """The docstring of the module."""
@@ -339,6 +398,11 @@ def refusal_lines(condition: str, name: str) -> list[str]:
     """Lines that refuse sizes."""
     words = f"{name}: {condition} is another program: export it with an example of such sizes"
     return [f"    if {condition}:", f'        raise ValueError("{words}")']
+
+
+def path_of(decisions: Sequence[str]) -> tuple[str, ...]:
+    """Which way each decision went, whatever its numbers."""
+    return tuple([without_numbers(decision) for decision in decisions])
 
 
 def same_arrays(xs: Mapping[str, Any], ys: Mapping[str, Any]) -> bool:

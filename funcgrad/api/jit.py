@@ -15,6 +15,7 @@ from funcgrad.api.closed_over import Copies, equal_programs, reading_in_place, r
 from funcgrad.api.inspect import name_inputs
 from funcgrad.api.njit.kinds import fixed, is_vectorized, never_fixed, njit_behind
 from funcgrad.api.njit.refusals import call_to_raise, not_traced
+from funcgrad.api.python.decisions import are_noted
 from funcgrad.api.python.functions import recordable
 from funcgrad.api.python.guards import Guards, guarding, require
 from funcgrad.api.python.hooks import UNROLLED_OPERATIONS, Hooks
@@ -333,7 +334,7 @@ class JittedFunction(TransformedFunction[P, R]):
     ) -> Specialization:
         avals = tuple([self._aval(x) for x in leaves])
         key = (static, treedef, avals)
-        found = self._kinds.get(key)
+        found = None if are_noted() else self._kinds.get(key)
         if found is None:
             # Under no lock: recording runs the user's code, and a child forked meanwhile would wait forever.
             found = self._traced(static, treedef, avals, args, kwargs)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from programs import CASES, Case, wave
+from programs import CASES, Case, array, wave
 from standalone import run_standalone
 
 import funcgrad as fg
@@ -91,6 +91,56 @@ def test_sizes_that_make_another_program_are_refused(
     assert_same(exported(*fine), function(*fine))
     with pytest.raises(ValueError, match=r"is another program|must have shape"):
         exported(*too_short)
+
+
+def short_or_long(x: Any) -> Any:
+    return np.sum(x) if len(x) > 20 else np.sum(x**2)
+
+
+def but_for_ten(x: Any) -> Any:
+    ten = len(x) == 10
+    return np.sum(x) if ten else np.sum(x**2)
+
+
+def at_most_twelve(x: Any) -> Any:
+    return np.sum(x[: min(len(x), 12)] ** 2)
+
+
+def tall_or_wide(x: Any) -> Any:
+    n, m = x.shape
+    if n - 1 > m:
+        return np.sum(x)
+    return np.sum(x**2)
+
+
+@pytest.mark.parametrize(
+    ("function", "example", "fine", "refused"),
+    [
+        (short_or_long, (9,), [(0,), (20,)], [(21,), (1000,)]),
+        (short_or_long, (30,), [(21,), (1000,)], [(20,)]),
+        (but_for_ten, (9,), [(5,), (11,), (500,)], [(10,)]),
+        (at_most_twelve, (40,), [(13,), (300,)], [(5,)]),
+        (tall_or_wide, (9, 7), [(9, 7)], [(5, 7), (8, 8), (7, 9)]),
+        (tall_or_wide, (9, 30), [(9, 30), (12, 17)], [(30, 9)]),
+    ],
+)
+def test_sizes_for_which_the_function_branches_otherwise_are_refused(
+    function: Any, example: Any, fine: Any, refused: Any
+) -> None:
+    exported = fg.export(function, engine="numpy")(np.ones(example)).function
+    for shape in fine:
+        assert_same(exported(array(*shape)), function(array(*shape)))
+    for shape in refused:
+        with pytest.raises(ValueError, match=r"is another program|must have shape"):
+            exported(array(*shape))
+
+
+def test_a_function_jitted_before_branches_on_sizes_in_each_export() -> None:
+    inner = fg.jit(short_or_long)
+    for _ in range(2):
+        exported = fg.export(lambda x: inner(2.0 * x), engine="numpy")(np.ones(9)).function
+        with pytest.raises(ValueError, match="n > 20 is another program"):
+            exported(np.ones(21))
 
 
 def test_unknown_engines_and_operations_are_refused_by_name() -> None:

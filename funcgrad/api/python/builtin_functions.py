@@ -15,6 +15,7 @@ from funcgrad.api.python import items
 from funcgrad.api.python.branches import condition, recorded_choice
 from funcgrad.api.python.cells import is_undecided
 from funcgrad.api.python.changing import advanced
+from funcgrad.api.python.decisions import note_comparison
 from funcgrad.api.python.elements import element_of
 from funcgrad.api.python.recording import current_block, note_made
 from funcgrad.errors import ConcretizationError, TracedBranchError
@@ -106,9 +107,12 @@ def compared(name: str, first: Any, second: Any) -> Any:
     if name in ("is_", "is_not"):
         check_identity(first, second)
     if name in _COMPARISONS:
-        return _COMPARISONS[name](first, second)
-    found = contained(first, second)
-    return found if name == "in_" else negated(found) if is_undecided(found) else not found
+        found = _COMPARISONS[name](first, second)
+    else:
+        found = contained(first, second)
+        found = found if name == "in_" else negated(found) if is_undecided(found) else not found
+    note_comparison(name, first, second, found)
+    return found
 
 
 def check_identity(first: Any, second: Any) -> None:
@@ -214,7 +218,11 @@ def extreme(function: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, A
     key = kwargs.get("key")
     members = [y for x in values for y in (x if isinstance(x, tuple) else (x,))]
     if not any(is_undecided(x) for x in members) and key is None:
-        return function(*args, **kwargs)
+        found = function(*args, **kwargs)
+        for x in values:
+            if x is not found:
+                note_comparison("le" if name == "lt" else "ge", found, x, True)
+        return found
     if not values:
         return function(*args, **kwargs)
     best = values[0]

@@ -19,6 +19,7 @@ from funcgrad.api.python.branches import condition, recorded_branch, recorded_ch
 from funcgrad.api.python.cells import State, is_undecided, listed
 from funcgrad.api.python.changing import CHANGING, CHANGING_ARRAYS, check_augmented, check_call, gone_through
 from funcgrad.api.python.classes import constructed
+from funcgrad.api.python.decisions import note_truth
 from funcgrad.api.python.elements import OneOf, store_element
 from funcgrad.api.python.functions import recordable, use_by_default
 from funcgrad.api.python.guards import require
@@ -171,7 +172,9 @@ class Hooks:
             line = _getframe(1).f_lineno
             recorded_branch(test, (first, second), State.of((first, second), bound), after, "an if", line)
             self.note(first, line, f"a branch that chooses {listed(after)}")
-        elif test:
+            return
+        note_truth(test)
+        if test:
             first()
         else:
             second()
@@ -180,6 +183,7 @@ class Hooks:
         """``body() if test else orelse()``"""
         if is_undecided(test):
             return recorded_choice(test, body, orelse, _getframe(1).f_lineno)
+        note_truth(test)
         return body() if test else orelse()
 
     def and_(self, first: Any, *others: Block) -> Any:
@@ -188,6 +192,7 @@ class Hooks:
         for k, other in enumerate(others):
             if is_undecided(value):
                 return builtin_functions.both(value, self._rest(self.and_, others[k:]))
+            note_truth(value)
             if not value:
                 return value
             value = other()
@@ -199,6 +204,7 @@ class Hooks:
         for k, other in enumerate(others):
             if is_undecided(value):
                 return builtin_functions.either(value, self._rest(self.or_, others[k:]))
+            note_truth(value)
             if value:
                 return value
             value = other()
@@ -215,7 +221,10 @@ class Hooks:
 
     def not_(self, x: Any) -> Any:
         """``not x``"""
-        return builtin_functions.negated(x) if is_undecided(x) else not x
+        if is_undecided(x):
+            return builtin_functions.negated(x)
+        note_truth(x)
+        return not x
 
     def compare(self, names: str, first: Any, second: Any, *others: Block) -> Any:
         """A chain of comparisons, or ``in``."""
@@ -257,6 +266,7 @@ class Hooks:
                 self._repeat(loop, [], lambda _: (body(), ())[1], lambda _: test())
                 self.note(body, line, f"a while loop that carries {listed(carried)}")
                 return
+            note_truth(goes_on)
             if not goes_on:
                 return
             body()

@@ -56,6 +56,15 @@ def generalised(texts: Sequence[str], sizes: Sequence[Sizes], names: Sequence[st
     return "".join(found)
 
 
+def without_numbers(text: str) -> str:
+    """The text with a mark in place of each number.
+
+    >>> without_numbers("9 <= 20")
+    '# <= #'
+    """
+    return _NUMBER.sub("#", text)
+
+
 def expression_of(texts: Sequence[str], sizes: Sequence[Sizes], names: Sequence[str]) -> str | None:
     """An expression of the sizes with these values."""
     if all(text.isdigit() for text in texts):

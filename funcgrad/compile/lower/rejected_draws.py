@@ -69,12 +69,31 @@ class Rejected(NamedTuple):
         names[f"u{k}"] = f"(({digits} + 0.5) * {0.5**52!r})"
 
 
+def filled(text: str, **parts: str) -> str:
+    r"""A text with parts in place of its words: one that is a line by itself is lines, or none.
+
+    >>> print(filled("if {test}:\n    {lines}", test="x", lines="y = 1\nz = 2"))
+    if x:
+        y = 1
+        z = 2
+    """
+    found: list[str] = []
+    for line in text.strip("\n").split("\n"):
+        word = line.strip()
+        if word.startswith("{") and word[1:-1] in parts:
+            before = line[: len(line) - len(word)]
+            found += [before + x for x in parts[word[1:-1]].split("\n") if x]
+        else:
+            found.append(line.format(**parts))
+    return "\n".join(found)
+
+
 ROUNDS = """
 while $left > 0:
     $rest = 0
     for $first in range(0, $left, $chunk):
         $length = min($chunk, $left - $first)
-{proposals}
+        {proposals}
     $position = $position + {words} * $left
     $left = $rest
 """
@@ -86,21 +105,9 @@ else:
     $rest = $rest + 1
 """
 
-
-def rounds(proposals: str, words: int) -> str:
-    """The text of all rounds, of that of the proposals for some rows."""
-    lines = [" " * 8 + line if line else "" for line in proposals.strip("\n").split("\n")]
-    return ROUNDS.format(proposals="\n".join(lines), words=words)
-
-
-def indented(text: str) -> str:
-    """The text one step to the right."""
-    return "\n".join(["    " + line for line in text.strip("\n").split("\n")])
-
-
 # -- gamma --------------------------------------------------------------------------------------------------
 
-GAMMA_PROPOSALS = (
+GAMMA_PROPOSALS = filled(
     """
 @draw 3
 for $j in range($length):
@@ -136,20 +143,18 @@ for $j in range($length):
     $inside = ($turns[$j] > 0.0) & ($levels[$j] < $bound)
     if $inside | (not ($third > 0.0)) | ($third == INF):
         $out = select($third > 0.0, rounded_sum($v, $logs[$j]), NAN)
-"""
-    + indented(REJECTED)
-    + "\n"
+    {rejected}
+""",
+    rejected=REJECTED,
 )
 
-GAMMA = (
+GAMMA = filled(
     """
 for $row in range($n):
     $rows[$row] = $row
 $position = 0
 $left = $n
-"""
-    + rounds(GAMMA_PROPOSALS, 3)
-    + """
+{rounds}
 for $row in range($n):
     if $shape < 1.0:
         $rows[$left] = $row
@@ -169,7 +174,8 @@ for $row in range($n):
         $out = select($a == 0.0, -INF, NAN)
     if $a == INF:
         $out = INF
-"""
+""",
+    rounds=filled(ROUNDS, proposals=GAMMA_PROPOSALS, words="3"),
 )
 
 # -- counts -------------------------------------------------------------------------------------------------
@@ -192,20 +198,51 @@ for $j in range($length):
 """
 
 TRANSFORMED = """
-    $u = $u0 - 0.5
-    $v = $u1
-    $us = 0.5 - fabs($u)
-    $k_found = floor(rounded_sum((2.0 * $a / $us + $b) * $u, $centre))
-    $counts[$j] = $k_found
-    $levels[$j] = $v / ($a / ($us * $us) + $b) * $scale
-    $states[$j] = 0.0
-    if ({never}) | (($us < 0.013) & ($v > $us)):
-        $states[$j] = 2.0
-    if ($us >= 0.07) & ($v <= $squeeze){possible}:
-        $states[$j] = 1.0
+$u = $u0 - 0.5
+$v = $u1
+$us = 0.5 - fabs($u)
+$k_found = floor(rounded_sum((2.0 * $a / $us + $b) * $u, $centre))
+$counts[$j] = $k_found
+$levels[$j] = $v / ($a / ($us * $us) + $b) * $scale
+$states[$j] = 0.0
+if ({never}) | (($us < 0.013) & ($v > $us)):
+    $states[$j] = 2.0
+if ($us >= 0.07) & ($v <= $squeeze){possible}:
+    $states[$j] = 1.0
 """
 
-POISSON_PROPOSALS = (
+COUNTS = """
+$known = True
+$left = 0
+for $row in range($n):
+    $known = $known & {valid}
+    {start}
+    if {few}:
+        $rows[$left] = $row
+        $left = $left + 1
+if not $known:
+    $left = 0
+$position = 0
+for $first in range(0, $left, $chunk):
+    $length = min($chunk, $left - $first)
+    @draw 1
+    {levels}
+    @exp levels
+    {counted_up}
+$position = $left
+$left = 0
+for $row in range($n):
+    {each}
+    if $known & {many}:
+        $rows[$left] = $row
+        $left = $left + 1
+{rounds}
+if not $known:
+    $failed[0] = 1
+"""
+"""Rows of few expected are counted up, some at a time; for those of many come rounds of proposals."""
+
+POISSON_PROPOSALS = filled(
     """
 @draw 2
 for $j in range($length):
@@ -216,9 +253,7 @@ for $j in range($length):
     $squeeze = 0.9277 - 3.6224 / ($b - 2.0)
     $scale = 1.1239 + 1.1328 / ($b - 3.4)
     $logs[$j] = $mean
-"""
-    + TRANSFORMED.format(never="$k_found < 0.0", possible="")
-    + """
+    {transformed}
 @log levels
 @log logs
 for $j in range($length):
@@ -231,46 +266,26 @@ for $j in range($length):
             $state = 1.0
     if $state == 1.0:
         $out = i64($found)
-"""
-    + indented(REJECTED)
-    + "\n"
+    {rejected}
+""",
+    transformed=TRANSFORMED.format(never="$k_found < 0.0", possible=""),
+    rejected=REJECTED,
 )
 
-POISSON = (
-    """
-$known = True
-$left = 0
-for $row in range($n):
-    $known = $known & ($mean >= 0.0) & ($mean < $largest)
-    $out = 0
-    if ($mean > 0.0) & ($mean < $few):
-        $rows[$left] = $row
-        $left = $left + 1
-if not $known:
-    $left = 0
-$position = 0
-for $first in range(0, $left, $chunk):
-    $length = min($chunk, $left - $first)
-    @draw 1
-    for $j in range($length):
-        $row = $rows[$first + $j]
-        $levels[$j] = -$mean
-    @exp levels
-"""
-    + indented(COUNTED_UP.format(parameters="$a = $mean", ratio="$a / f64($k)", store="$out = $k"))
-    + """
-$position = $left
-$left = 0
-for $row in range($n):
-    if $known & ($mean >= $few):
-        $rows[$left] = $row
-        $left = $left + 1
-"""
-    + rounds(POISSON_PROPOSALS, 2)
-    + """
-if not $known:
-    $failed[0] = 1
-"""
+POISSON = filled(
+    COUNTS,
+    valid="($mean >= 0.0) & ($mean < $largest)",
+    start="$out = 0",
+    few="($mean > 0.0) & ($mean < $few)",
+    levels="""
+for $j in range($length):
+    $row = $rows[$first + $j]
+    $levels[$j] = -$mean
+""",
+    counted_up=filled(COUNTED_UP, parameters="$a = $mean", ratio="$a / f64($k)", store="$out = $k"),
+    each="",
+    many="($mean >= $few)",
+    rounds=filled(ROUNDS, proposals=POISSON_PROPOSALS, words="2"),
 )
 
 TRIALS = """
@@ -280,14 +295,12 @@ $p = select($chance > 0.5, 1.0 - $chance, $chance)
 
 STORED = "$out = i64(select($chance > 0.5, $t - {0}, {0}))"
 
-BINOMIAL_PROPOSALS = (
+BINOMIAL_PROPOSALS = filled(
     """
 @draw 2
 for $j in range($length):
     $row = $rows[$first + $j]
-"""
-    + indented(TRIALS)
-    + """
+    {trials}
     $spread = sqrt($t * $p * (1.0 - $p))
     $b = rounded_sum(1.15, 2.53 * $spread)
     $a = rounded_sum(rounded_sum(-0.0873, 0.0248 * $b), 0.01 * $p)
@@ -295,19 +308,12 @@ for $j in range($length):
     $squeeze = 0.92 - 4.2 / $b
     $scale = (2.83 + 5.1 / $b) * $spread
     $logs[$j] = $p / (1.0 - $p)
-"""
-    + TRANSFORMED.format(
-        never="($k_found < 0.0) | ($k_found > $t)",
-        possible=" & ($k_found >= 0.0) & ($k_found <= $t)",
-    )
-    + """
+    {transformed}
 @log levels
 @log logs
 for $j in range($length):
     $row = $rows[$first + $j]
-"""
-    + indented(TRIALS)
-    + """
+    {trials}
     $found = $counts[$j]
     $state = $states[$j]
     if $state == 0.0:
@@ -318,69 +324,45 @@ for $j in range($length):
         if $levels[$j] <= rounded_sum($bound, ($found - $mode) * $logs[$j]):
             $state = 1.0
     if $state == 1.0:
-        """
-    + STORED.format("$found")
-    + "\n"
-    + indented(REJECTED)
-    + "\n"
+        {stored}
+    {rejected}
+""",
+    trials=TRIALS,
+    transformed=TRANSFORMED.format(
+        never="($k_found < 0.0) | ($k_found > $t)",
+        possible=" & ($k_found >= 0.0) & ($k_found <= $t)",
+    ),
+    stored=STORED.format("$found"),
+    rejected=REJECTED,
 )
 
-BINOMIAL = (
-    """
-$known = True
-$left = 0
-for $row in range($n):
-    $known = $known & ($trials >= 0.0) & ($trials < $largest) & ($chance >= 0.0) & ($chance <= 1.0)
-"""
-    + indented(TRIALS)
-    + """
-    """
-    + STORED.format("0.0")
-    + """
-    if ($p > 0.0) & ($t * $p < $few):
-        $rows[$left] = $row
-        $left = $left + 1
-if not $known:
-    $left = 0
-$position = 0
-for $first in range(0, $left, $chunk):
-    $length = min($chunk, $left - $first)
-    @draw 1
-    for $j in range($length):
-        $row = $rows[$first + $j]
-"""
-    + indented(indented(TRIALS))
-    + """
-        $levels[$j] = -$p
-    @log1p levels
-    for $j in range($length):
-        $row = $rows[$first + $j]
-        $levels[$j] = floor($trials) * $levels[$j]
-    @exp levels
-"""
-    + indented(
-        COUNTED_UP.format(
-            parameters=indented(TRIALS).strip() + "\n    $odds = $p / (1.0 - $p)",
-            ratio="maximum($t - f64($k) + 1.0, 0.0) / f64($k) * $odds",
-            store="$most = minimum(f64($k), $t)\n    " + STORED.format("$most"),
-        )
-    )
-    + """
-$position = $left
-$left = 0
-for $row in range($n):
-"""
-    + indented(TRIALS)
-    + """
-    if $known & ($t * $p >= $few):
-        $rows[$left] = $row
-        $left = $left + 1
-"""
-    + rounds(BINOMIAL_PROPOSALS, 2)
-    + """
-if not $known:
-    $failed[0] = 1
-"""
+BINOMIAL = filled(
+    COUNTS,
+    valid="($trials >= 0.0) & ($trials < $largest) & ($chance >= 0.0) & ($chance <= 1.0)",
+    start=TRIALS + STORED.format("0.0"),
+    few="($p > 0.0) & ($t * $p < $few)",
+    levels=filled(
+        """
+for $j in range($length):
+    $row = $rows[$first + $j]
+    {trials}
+    $levels[$j] = -$p
+@log1p levels
+for $j in range($length):
+    $row = $rows[$first + $j]
+    $levels[$j] = floor($trials) * $levels[$j]
+""",
+        trials=TRIALS,
+    ),
+    counted_up=filled(
+        COUNTED_UP,
+        parameters=TRIALS + "$odds = $p / (1.0 - $p)",
+        ratio="maximum($t - f64($k) + 1.0, 0.0) / f64($k) * $odds",
+        store="$most = minimum(f64($k), $t)\n" + STORED.format("$most"),
+    ),
+    each=TRIALS,
+    many="($t * $p >= $few)",
+    rounds=filled(ROUNDS, proposals=BINOMIAL_PROPOSALS, words="2"),
 )
 
 
@@ -397,7 +379,7 @@ class Row(NamedTuple):
     """Whether some parameters are refused, and SciPy's ``gammaln`` is called."""
 
 
-COUNTS = ("levels", "counts", "states", "logs")
+COUNT_ROOMS = ("levels", "counts", "states", "logs")
 ROWS: dict[type, Row] = {
     RandomLogGamma: Row(
         GAMMA,
@@ -407,8 +389,8 @@ ROWS: dict[type, Row] = {
         ("log", "cos", "exp"),
         checked=False,
     ),
-    RandomPoisson: Row(POISSON, ("mean",), 2, COUNTS, ("log", "exp")),
-    RandomBinomial: Row(BINOMIAL, ("trials", "chance"), 2, COUNTS, ("log", "exp", "log1p")),
+    RandomPoisson: Row(POISSON, ("mean",), 2, COUNT_ROOMS, ("log", "exp")),
+    RandomBinomial: Row(BINOMIAL, ("trials", "chance"), 2, COUNT_ROOMS, ("log", "exp", "log1p")),
 }
 
 

@@ -113,10 +113,10 @@ class ExpressionRewriter(ast.NodeTransformer):
         return self.hooked(node, "not_", node.operand) if isinstance(node.op, ast.Not) else node
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        chained = len(node.ops) > 1 and all(can_wait(x) for x in node.comparators[1:])
-        contains = isinstance(node.ops[0], ast.In | ast.NotIn) or asks_for_identity(node)
+        deferred = all(can_wait(x) for x in node.comparators[1:])
+        is_none = isinstance(node.ops[0], ast.Is | ast.IsNot) and not asks_for_identity(node)
         self.generic_visit(node)
-        if not chained and not (contains and len(node.ops) == 1):
+        if not deferred or (is_none and len(node.ops) == 1):
             return node
         names = at(node, ast.Constant(",".join([_COMPARISONS[type(op)] for op in node.ops])))
         first, *others = node.comparators
