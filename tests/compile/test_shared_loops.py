@@ -13,7 +13,7 @@ from lawbook.numerics import assert_close
 import funcgrad as fg
 from funcgrad import lax
 from funcgrad.compile.lower import contractions
-from funcgrad.compile.passes import dividing
+from funcgrad.compile.passes import dividing, tiling
 from funcgrad.compile.runtime.threads import set_threads, threads
 from funcgrad.ir.evaluate.runner import evaluate_by_numpy
 
@@ -201,3 +201,51 @@ def test_products_in_a_loop_are_not_divided() -> None:
     made = fg.jit(f).specialized(wave(30, 30), wave(30, 30))
     values = (wave(30, 30), wave(30, 30))
     np.testing.assert_allclose(made.executable.run(*values)[0], made.program.evaluate(*values)[0], rtol=1e-12)
+
+
+# -- tiles ---------------------------------------------------------------------------------------------------
+
+
+def calls_of_threads(f: Function, *args: Any) -> int:
+    """How often the kernel hands work to threads."""
+    (kernel,) = fg.jit(f).specialized(*args).executable.kernels
+    return kernel.source.count("parallel(")
+
+
+def logistic(w: Any, X: Any, y: Any) -> Any:
+    z = X @ w
+    return np.sum(np.logaddexp(0.0, z)) - y @ z
+
+
+def scaled(w: Any, X: Any, y: Any) -> Any:
+    """The second pass over the rows needs a sum over all of them."""
+    z = X @ w
+    return np.sum((z - np.max(z)) ** 2 * y)
+
+
+def of_two(first: Any, last: Any, block: Any) -> Any:
+    """Names that the functions of chunks have for themselves, and rows of both an array and a vector."""
+    stop, chunk = last @ first, np.abs(block) * 2.0
+    return np.sum(np.tanh(stop) * chunk), np.sum(np.exp(-(stop**2))), last.T @ chunk, np.cumsum(first)
+
+
+@pytest.mark.parametrize(
+    ("f", "together"),
+    [
+        (logistic, 1),
+        (fg.value_and_grad(logistic), 1),
+        (lambda w, X, y: fg.hvp(logistic, (w, X, y), (w, X, y))[1], 1),
+        (fg.value_and_grad(scaled), 3),
+        (of_two, 1),
+    ],
+    ids=["value", "value and gradient", "product", "maximum", "names"],
+)
+def test_steps_over_the_same_rows_are_done_tile_by_tile(
+    f: Function, together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    args = (wave(5), wave(1511, 5), wave(1511))
+    monkeypatch.setattr(tiling, "MOST_ROWS", 64)
+    apart = calls_of_threads(f, *args)
+    monkeypatch.setattr(tiling, "LEAST_BYTES", 0)
+    assert calls_of_threads(f, *args) == together < apart
+    assert_shared(f, *args)

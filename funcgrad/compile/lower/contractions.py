@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -134,7 +135,7 @@ def lower_contraction(scheduler: Scheduler, equation: Equation) -> None:
         writer.comment(equation.source)
         if divided and writer.is_outermost:
             writer.line(f"parallel({part}, p, n, 0, {product.parts}, 1)")
-            writer.functions.append((Part(part, {}, {}, {}), product.part_lines(writer)))
+            writer.functions.append((Part(part), product.part_lines(writer)))
         else:
             with ExitStack() as stack:
                 variables = [writer.local.fresh("q") for _ in batch]
@@ -175,12 +176,13 @@ def at(writer: Writer, view: View, variables: Sequence[str]) -> str:
 
 
 class Part(NamedTuple):
-    """A function that threads run: see `funcgrad.compile.passes.dividing.Shared`."""
+    """A function that threads run and that has no memory of its own: `Shared` of `passes.dividing` has."""
 
     name: str
-    rows: dict[Buffer, int]
-    private: dict[Buffer, Buffer]
-    cells: dict[str, Buffer]
+    rows: Mapping[Buffer, int] = MappingProxyType({})
+    tiles: Mapping[Buffer, int] = MappingProxyType({})
+    private: Mapping[Buffer, Buffer] = MappingProxyType({})
+    cells: Mapping[str, Buffer] = MappingProxyType({})
 
 
 class Product(NamedTuple):

@@ -305,7 +305,7 @@ def multiplied_by_example(
             inner = Writer(writer.local)
             step.write(inner, "begin", "end")
             writer.line(f"parallel({function}, p, n, 0, {PARTS}, 1)")
-            writer.functions.append((Part(function, {}, {}, {}), inner.lines))
+            writer.functions.append((Part(function), inner.lines))
         else:
             step.write(writer, "0", str(PARTS))
         if flag is not None:

@@ -238,7 +238,7 @@ def write_shared(writer: Writer, draw: Draw, maker: Maker, key: str, start: str)
     words, room = own
     assert words is not None, "every draw has words"
     maker.write(inner, draw._replace(words=words, room=room, shared=True), key, start)
-    writer.functions.append((Part(name, {}, {}, {}), inner.lines))
+    writer.functions.append((Part(name), inner.lines))
 
 
 def loop_names(scheduler: Scheduler, ufunc: str, dtype: np.dtype[np.generic]) -> tuple[str, str]:

@@ -249,7 +249,7 @@ class Blocked:
             with writer.block(f"if {k} + {BLOCK} < {n}:"):
                 for function, body in ((self.below, self.below_lines), (self.rest, self.rest_lines)):
                     writer.line(f"parallel({function}, p, n, 0, {2 * PARTS}, 1)")
-                    writer.functions.append((Part(function, {}, {}, {}), body()))
+                    writer.functions.append((Part(function), body()))
 
     @contextmanager
     def rows(self, writer: Writer) -> Iterator[None]:

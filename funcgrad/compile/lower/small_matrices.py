@@ -65,7 +65,7 @@ class Stacks:
             inner.line(f"last = (chunk + 1) * {size} // {CHUNKS}")
             self.loops(inner, turn, divided)
         writer.line(f"parallel({part}, p, n, 0, {CHUNKS}, 1)")
-        writer.functions.append((Part(part, {}, {}, {}), inner.lines))
+        writer.functions.append((Part(part), inner.lines))
 
     def loops(self, writer: Writer, turn: Turn, divided: int | None = None) -> None:
         """The loops; that over the divided axis runs from `first` to `last`."""

@@ -104,7 +104,7 @@ def lower_triangular_solve(scheduler: Scheduler, equation: Equation) -> None:
             write_singular(writer, system, variables, stack.wrong)
             if divided and writer.is_outermost:
                 writer.line(f"parallel({part}, p, n, 0, {call.parts}, 1)")
-                writer.functions.append((Part(part, {}, {}, {}), call.part_lines(writer)))
+                writer.functions.append((Part(part), call.part_lines(writer)))
                 if system.triangle:
                     # Zeros that were left out might have met an infinity.
                     write_check(writer, square.view, flag.name)

@@ -26,6 +26,9 @@ CHUNKS = 16
 LARGEST_PRIVATE = 4096
 """Elements up to which every chunk has memory of its own to add to."""
 
+NAMES_OF_CHUNKS = ("begin", "end", "chunk", "first", "last", "block", "stop")
+"""What the functions of steps call their own numbers: no name of the user's."""
+
 SHORTEST = 1.5e-4
 """Seconds of work, by rule of thumb, from which threads are worth their while."""
 
@@ -49,6 +52,12 @@ class Shared:
     """Memory that every turn adds to, and the memory for what each chunk adds."""
     partial: dict[str, Buffer] = field(default_factory=dict)
     """Sums over all elements, and the memory for those of the chunks."""
+    groups: list[int] = field(default_factory=list)
+    """Of how many nests each step is that shares its tiles with the others; none where there are no tiles."""
+    tile: int = 0
+    """How many rows a tile has."""
+    tiles: dict[Buffer, int] = field(default_factory=dict)
+    """Memory of one tile, of which every chunk has its own, and the elements of a row."""
 
     def views(self) -> Iterator[tuple[View, bool]]:
         """Every view that is read or written, and whether it is written."""
@@ -95,11 +104,11 @@ def shared_steps(
     return found
 
 
-def nests_of(step: Step) -> Sequence[Nest]:
+def nests_of(step: Step | Shared) -> Sequence[Nest]:
     """The nests of a step."""
     if isinstance(step, Nest):
         return [step]
-    return step.nests if isinstance(step, Joined) else []
+    return [] if isinstance(step, Special) else step.nests
 
 
 def shared(step: Nest | Joined, local: Locals, dtypes: Mapping[str, np.dtype], name: str) -> Shared | None:
@@ -223,7 +232,10 @@ def write_chunks(
                 with writer.loop(makers[0].variables[0], target.buffer.size):
                     writer.line(f"{target.buffer.name}[{makers[0].variables[0]}] = {total.start}")
             total.before(0)
-        write_range(writer, makers, sums)
+        if step.tile:
+            write_tiles(writer, step, makers, sums)
+        else:
+            write_range(writer, makers, sums)
         for total in every:
             total.after(0)
             if isinstance(total.statement.target, str):
@@ -233,20 +245,52 @@ def write_chunks(
 
 def write_range(writer: Writer, makers: Sequence[NestWriter], sums: Sequence[Sequence[Accumulator]]) -> None:
     """The turns of a chunk; long sums of one loop in blocks, to keep their digits."""
-    variable = makers[0].variables[0]
-    flat = len(makers) == 1 and len(makers[0].loops) == 1 and any(t.innermost for t in sums[0])
-    if not flat:
-        with writer.block(f"for {variable} in range(first, last):"):
-            for maker, group in zip(makers, sums, strict=True):
-                maker.level(1, group)
+    if is_flat(makers, sums):
+        with writer.block(f"for block in range(first, last, {BLOCK}):"):
+            write_block(writer, makers, sums, f"min(block + {BLOCK}, last)")
         return
-    with writer.block(f"for block in range(first, last, {BLOCK}):"):
-        for total in sums[0]:
-            total.begin_block()
-        with writer.block(f"for {variable} in range(block, min(block + {BLOCK}, last)):"):
-            makers[0].level(1, sums[0])
-        for total in sums[0]:
-            total.end_block()
+    with writer.block(f"for {makers[0].variables[0]} in range(first, last):"):
+        write_turn(makers, sums)
+
+
+def write_tiles(
+    writer: Writer, step: Shared, makers: Sequence[NestWriter], sums: Sequence[Sequence[Accumulator]]
+) -> None:
+    """The turns of a chunk tile by tile, in each of which all steps run."""
+    with writer.block(f"for block in range(first, last, {step.tile}):"):
+        writer.line(f"stop = min(block + {step.tile}, last)")
+        for buffer, row in step.tiles.items():
+            start = f"(chunk * {step.tile} - block) * {writer.local.symbol(row)}"
+            writer.line(f"{buffer.name} = shifted({buffer.name}_all, {start})")
+        begin = 0
+        for count in step.groups:
+            group = slice(begin, begin + count)
+            write_block(writer, makers[group], sums[group], "stop")
+            begin += count
+
+
+def write_block(
+    writer: Writer, makers: Sequence[NestWriter], sums: Sequence[Sequence[Accumulator]], stop: str
+) -> None:
+    """The turns from ``block``; sums of one loop have a local of their own for them."""
+    own = sums[0] if is_flat(makers, sums) else []
+    for total in own:
+        total.begin_block()
+    with writer.block(f"for {makers[0].variables[0]} in range(block, {stop}):"):
+        write_turn(makers, sums)
+    for total in own:
+        total.end_block()
+
+
+def write_turn(makers: Sequence[NestWriter], sums: Sequence[Sequence[Accumulator]]) -> None:
+    """One turn of all nests."""
+    for maker, group in zip(makers, sums, strict=True):
+        maker.level(1, group)
+
+
+def is_flat(makers: Sequence[NestWriter], sums: Sequence[Sequence[Accumulator]]) -> bool:
+    """Whether it is one loop that sums."""
+    return len(makers) == 1 and len(makers[0].loops) == 1 and any(t.innermost for t in sums[0])
 
 
 def number_lines(numbers: Mapping[str, tuple[Buffer, int]], block: Buffer, body: str) -> list[str]:
@@ -271,7 +315,7 @@ def function_lines(
     lines = [f"def {step.name}(p, n, begin, end):"]
     lines += [f"    {symbol} = n[{k}]" for symbol, k in symbols.items() if symbol in used]
     for buffer, place in slots.items():
-        own = buffer in step.rows or buffer in step.private
+        own = buffer in step.rows or buffer in step.private or buffer in step.tiles
         name = f"{buffer.name}_all" if own else buffer.name
         slot = slots[step.private[buffer]] if buffer in step.private else place
         if name in used:

@@ -36,11 +36,18 @@ from funcgrad.compile.lower import (
     systems,
     triangles,
 )
-from funcgrad.compile.passes.dividing import Shared, function_lines, number_lines, shared_steps
+from funcgrad.compile.passes.dividing import (
+    NAMES_OF_CHUNKS,
+    Shared,
+    function_lines,
+    number_lines,
+    shared_steps,
+)
 from funcgrad.compile.passes.fusion import Joined, joined_steps
 from funcgrad.compile.passes.memory import scratch_offsets
 from funcgrad.compile.passes.nests import Nest, Special, Store, squeezed_view
 from funcgrad.compile.passes.schedule import NotLowered, Scheduler
+from funcgrad.compile.passes.tiling import tiled_steps
 from funcgrad.compile.passes.uses import count_uses
 from funcgrad.compile.passes.views import Buffer, View
 from funcgrad.ir.avals import dtype_name
@@ -130,8 +137,9 @@ def make_kernel(program: Program, write: Callable[[Locals], Writer] = Writer) ->
     `write` makes what the steps are written with: one that writes more than they need can measure them.
     """
     check_dtypes(program)
-    local = Locals(NAMES_OF_KERNELS)
-    local.name_all(variable_names(program, NAMES_OF_KERNELS))
+    taken = (*NAMES_OF_KERNELS, *NAMES_OF_CHUNKS)
+    local = Locals(taken)
+    local.name_all(variable_names(program, taken))
     uses = count_uses(program)
     scheduler = Scheduler(local, uses)
     prologue: list[tuple[str, Buffer]] = []
@@ -146,7 +154,7 @@ def make_kernel(program: Program, write: Callable[[Locals], Writer] = Writer) ->
     name = local.distinct(program.name if program.name.isidentifier() else "kernel")
     joined = joined_steps(scheduler.steps, scheduler.created)
     numbers = {number: buffer.dtype for number, buffer in prologue}
-    steps = shared_steps(joined, local, numbers, name)
+    steps = tiled_steps(shared_steps(joined, local, numbers, name), scheduler.created)
     writer = write(local)
     writer.steps(steps)
     numbers_in_memory = local.number_blocks()
