@@ -57,28 +57,39 @@ class Segment(NamedTuple):
     stop: int
 
 
+class Place(NamedTuple):
+    """The bytes of a leaf, and what they are."""
+
+    part: slice
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+
+
 class Layout:
     """Where the leaves of one kind of tree are in a buffer."""
 
-    __slots__ = ("header", "nbytes", "objects", "places", "segments", "specs", "treedef")
+    __slots__ = ("head", "nbytes", "objects", "places", "segments", "specs", "treedef")
 
     def __init__(self, header: bytes, treedef: TreeDef, specs: tuple[Spec, ...], objects: bytes) -> None:
-        self.header = header
+        self.head = np.frombuffer(np.int64(len(header)).tobytes() + header, np.uint8)
+        """How a buffer begins: the length of the header, and the header."""
         self.treedef = treedef
         self.specs = specs
         self.objects = objects
-        start = _aligned(8 + len(header))
-        places = [0] * len(specs)
+        start = _aligned(len(self.head))
+        places: list[Place | None] = [None] * len(specs)
         segments = []
-        for dtype in dict.fromkeys([spec.dtype for spec in specs if spec.kind != "object"]):
-            begin = start
+        for name in dict.fromkeys([spec.dtype for spec in specs if spec.kind != "object"]):
+            begin, dtype = start, np.dtype(name)
             for n, spec in enumerate(specs):
-                if spec.kind != "object" and spec.dtype == dtype:
-                    places[n] = start
-                    start += math.prod(spec.shape) * np.dtype(dtype).itemsize
-            segments.append(Segment(np.dtype(dtype), begin, start))
+                if spec.kind != "object" and spec.dtype == name:
+                    stop = start + math.prod(spec.shape) * dtype.itemsize
+                    places[n] = Place(slice(start, stop), dtype, spec.shape)
+                    start = stop
+            segments.append(Segment(dtype, begin, start))
             start = _aligned(start)
         self.places = tuple(places)
+        """None for an object, which is in the header."""
         self.segments = tuple(segments)
         self.nbytes = start
 
@@ -110,11 +121,10 @@ def pack_into(flat: Flat, pytree: Any) -> None:
 
 
 def _fill(flat: Flat, layout: Layout, leaves: Sequence[Any]) -> None:
-    flat[:8].view(np.int64)[0] = len(layout.header)
-    flat[8 : 8 + len(layout.header)] = np.frombuffer(layout.header, np.uint8)
-    for leaf, spec, place in zip(leaves, layout.specs, layout.places, strict=True):
-        if spec.kind != "object":
-            _view(flat, spec, place)[...] = leaf
+    flat[: len(layout.head)] = layout.head
+    for leaf, place in zip(leaves, layout.places, strict=True):
+        if place is not None:
+            _view(flat, place)[...] = leaf
 
 
 def unpack(flat: Flat) -> Any:
@@ -125,10 +135,10 @@ def unpack(flat: Flat) -> Any:
     objects = iter(pickle.loads(layout.objects) if layout.objects else ())
     leaves = []
     for spec, place in zip(layout.specs, layout.places, strict=True):
-        if spec.kind == "object":
+        if place is None:
             leaves.append(next(objects))
             continue
-        view = _view(flat, spec, place)
+        view = _view(flat, place)
         if spec.kind == "array":
             view.flags.writeable = False
             leaves.append(view)
@@ -193,10 +203,9 @@ def _dumped(objects: list[Any]) -> bytes:
     return dumps(objects, "an argument")
 
 
-def _view(flat: Flat, spec: Spec, place: int) -> NDArray[Any]:
-    dtype = np.dtype(spec.dtype)
-    stop = place + math.prod(spec.shape) * dtype.itemsize
-    return flat[place:stop].view(dtype).reshape(spec.shape)
+def _view(flat: Flat, place: Place) -> NDArray[Any]:
+    view = flat[place.part].view(place.dtype)
+    return view if len(place.shape) == 1 else view.reshape(place.shape)
 
 
 def _aligned(place: int) -> int:

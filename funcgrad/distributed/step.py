@@ -227,8 +227,8 @@ class Distributed(Generic[R]):
             raise ArgnumsError(
                 f"{self._sent.recipe.name} is distributed, and was called without data",
                 source=here(),
-                remedy=f"Its first {self._shared} arguments are shared, the next ones are data in shards: "
-                "see shared=n of fg.distribute.",
+                remedy=f"With shared={self._shared}, the arguments after the first {self._shared} are data in "
+                "shards, and those before are sent to all.",
             )
         found: list[Shards | None] = [x if isinstance(x, Shards) else None for x in data]
         others = [n for n, x in enumerate(found) if x is None]
@@ -305,8 +305,12 @@ def common_rows(shards: Sequence[Shards]) -> tuple[Any, ...]:
         raise ArgnumsError("the data of a step has no shards", source=here())
     known = [x.rows for x in shards if None not in x.rows]
     if len(set(known)) > 1:
+        lengths = sorted({rows[-1][1] for rows in known if rows[-1] is not None})
         raise ArgnumsError(
-            "the data of a step is split at different rows", source=here(), remedy="Scatter it together."
+            "the data of a step is split at different rows"
+            + (f": it has {' and '.join(map(str, lengths))} of them" if len(lengths) > 1 else ""),
+            source=here(),
+            remedy="Scatter it together.",
         )
     return known[0] if known else shards[0].rows
 

@@ -121,12 +121,15 @@ def described(flat: Flat) -> str:
 
 
 def total(flats: Sequence[Flat]) -> Flat:
-    """The sum of buffers with equal headers, from left to right."""
-    whole = flats[0].copy()
-    for dtype, start, stop in layout_of(whole).segments:
-        sums = whole[start:stop].view(dtype)
-        for flat in flats[1:]:
-            sums += flat[start:stop].view(dtype)
+    """The sum of two buffers or more with equal headers, from left to right."""
+    layout = layout_of(flats[0])
+    whole = np.empty_like(flats[0])
+    whole[: len(layout.head)] = layout.head
+    for dtype, start, stop in layout.segments:
+        first, second, *others = [flat[start:stop].view(dtype) for flat in flats]
+        sums = np.add(first, second, out=whole[start:stop].view(dtype))
+        for other in others:
+            sums += other
     return whole
 
 

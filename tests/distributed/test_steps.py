@@ -346,6 +346,8 @@ def test_what_is_refused(rows: Any, loss: Any) -> None:
             step()
         with pytest.raises(fg.errors.ArgnumsError, match="same number of shards"):
             step(W, data, step.scatter(rows[1], shards=3))
+        with pytest.raises(fg.errors.ArgnumsError, match="different rows: it has 1002 and 1003 of them"):
+            step(W, rows[0], rows[1][1:])
         with pytest.raises(fg.errors.ArgnumsError, match="no shards"):
             step(W, step.scatter(loader=np.ones, shards=[]))
         with pytest.raises(fg.errors.DistributedError, match="was scattered on"):

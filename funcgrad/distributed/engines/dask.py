@@ -1,9 +1,9 @@
 """Dask: shards are data or tasks of a cluster, and sums of many shards are made on the workers, in a tree.
 
-A step is one graph. Parameters are scattered to every worker before it, so that they are not part of it; the
-recipe is a task of its own, so that a worker that replaces another gets it again. What can be made again, by
-a loader or by the graph of a collection, is made again by the scheduler; what was scattered and is lost is
-named.
+A step is one graph. Parameters are scattered to every worker before it, so that they are not part of it,
+unless they are small; the recipe is a task of its own, so that a worker that replaces another gets it again.
+What can be made again, by a loader or by the graph of a collection, is made again by the scheduler; what was
+scattered and is lost is named.
 """
 
 from __future__ import annotations
@@ -38,6 +38,9 @@ __all__ = ["DaskEngine"]
 
 _ATTEMPTS = 10
 """How often a step is sent again whose parameters were lost with a worker."""
+_SMALL = 2**16
+"""Bytes of parameters in all tasks together up to which they are part of the tasks: scattering takes two
+answers of the scheduler's, one after the other."""
 _LARGE = 2**18
 """Bytes of parameters from which results, often as long, are put together on workers to the last."""
 _PAUSE = 0.05
@@ -118,9 +121,8 @@ class DaskEngine(Engine):
         futures: list[Any] = []
         parameters = None
         try:
-            parameters = self.client.scatter(call.parameters, hash=False)
-            self._spread(parameters, call.parameters.nbytes)
             runs = self._runs.of(call)
+            parameters = self._parameters(call, len(runs))
             graph, tops, tasks = self._graph(call, parameters, runs)
             futures += self.client.get(graph, [*tops, *(tasks if call.watched else [])], sync=False)
             call.all_sent()
@@ -143,6 +145,14 @@ class DaskEngine(Engine):
             raise
         finally:
             self._previous = parameters, futures
+
+    def _parameters(self, call: Call, tasks: int) -> Any:
+        """What stands for the parameters in so many tasks: themselves, or what the workers have of them."""
+        if tasks * call.parameters.nbytes <= _SMALL:
+            return call.parameters
+        scattered = self.client.scatter(call.parameters, hash=False)
+        self._spread(scattered, call.parameters.nbytes)
+        return scattered
 
     def _spread(self, parameters: Any, nbytes: int) -> None:
         """Have the workers hand the parameters on to each other, before the tasks go where parameters are.

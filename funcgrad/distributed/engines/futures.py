@@ -67,7 +67,8 @@ class FuturesEngine(Engine):
         sums = Sums(call.count, call.reduce)
         for task in self.tasks(call):
             futures.append(self.submit(*task))
-            futures[-1].add_done_callback(mover(call, self.shards_in(call, len(futures) - 1)))
+            if call.watched:
+                futures[-1].add_done_callback(mover(call, self.shards_in(call, len(futures) - 1)))
         call.all_sent()
         shard = 0
         for n in range(len(futures)):
