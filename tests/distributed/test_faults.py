@@ -277,6 +277,36 @@ def test_the_first_shard_that_raises_ends_the_step(rows: Any) -> None:
     assert len(seen) < 10
 
 
+class Uncancellable(concurrent.futures.Future):  # type: ignore[type-arg]
+    """A future as Parsl's are."""
+
+    def cancel(self) -> bool:
+        raise NotImplementedError("Cancel not implemented")
+
+
+def test_futures_that_cannot_be_cancelled_are_waited_for(rows: Any) -> None:
+    seen = []
+
+    def strict(w: Any, X: Any, y: Any) -> Any:
+        time.sleep(0.05)
+        seen.append(X.shape)
+        raise ValueError("never")
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+
+        class Parsl:
+            num_workers = 4
+
+            def submit(self, function: Callable[..., Any], *args: Any) -> Any:
+                future = Uncancellable()
+                pool.submit(lambda: future.set_result(function(*args)))
+                return future
+
+        with pytest.raises(fg.errors.ShardError, match="shard 0 of 4 "):
+            fg.distribute(strict, Parsl())(W, *rows)
+        assert len(seen) == 4
+
+
 def test_an_executor_that_cancels_is_an_error(rows: Any, loss: Any) -> None:
     pool = concurrent.futures.ThreadPoolExecutor(1)
     step = fg.distribute(loss, pool)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import threading
 import time
 from abc import abstractmethod
@@ -145,7 +146,8 @@ def mover(call: Call, shards: int) -> Callable[[Any], None]:
 def withdraw(futures: Sequence[Any]) -> None:
     """Leave no task behind: cancel what has not begun, and wait for what has."""
     for future in futures:
-        future.cancel()
+        with contextlib.suppress(NotImplementedError):  # what Parsl's say: they are waited for
+            future.cancel()
     concurrent.futures.wait([future for future in futures if not future.cancelled()])
 
 
