@@ -10,7 +10,21 @@ import sys as _sys
 import typing as _typing
 
 if _typing.TYPE_CHECKING:
-    from funcgrad import config, extend, lax, loops, nn, numpy, random, scipy, testing, torch, tree, tree_util
+    from funcgrad import (
+        config,
+        errors,
+        extend,
+        lax,
+        loops,
+        nn,
+        numpy,
+        random,
+        scipy,
+        testing,
+        torch,
+        tree,
+        tree_util,
+    )
     from funcgrad.api import checkpoint_policies
     from funcgrad.api.associative import associative_scan
     from funcgrad.api.batch import vmap
@@ -66,6 +80,7 @@ __all__ = [
     "custom_jvp",
     "custom_vjp",
     "distribute",
+    "errors",
     "eval_shape",
     "explain",
     "export",

@@ -109,6 +109,16 @@ def test_gradient_by_tensors_is_the_same(w: np.ndarray, parts: Split) -> None:
     np.testing.assert_allclose(by_tensors(w, parts.X, parts.y), expected, rtol=1e-12)
 
 
+def test_errors_are_there_before_anything_is_used() -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", "import funcgrad as fg; print(fg.errors.ShapeError.__name__)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout == "ShapeError\n"
+
+
 def test_version_option() -> None:
     run = subprocess.run(
         [sys.executable, "-m", "funcgrad", "--version"], capture_output=True, text=True, check=True
