@@ -227,7 +227,7 @@ class Distributed(Generic[R]):
             raise ArgnumsError(
                 f"{self._sent.recipe.name} is distributed, and was called without data",
                 source=here(),
-                remedy=f"Arguments after the first {self._shared} are data in shards: see shared= of fg.distribute.",
+                remedy=f"What follows the first {self._shared} is data: see shared=n of fg.distribute.",
             )
         found: list[Shards | None] = [x if isinstance(x, Shards) else None for x in data]
         others = [n for n, x in enumerate(found) if x is None]
