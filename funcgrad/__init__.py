@@ -58,7 +58,7 @@ if _typing.TYPE_CHECKING:
     from funcgrad.ir.program import Equation, Program
     from funcgrad.ir.text.parsing import parse
     from funcgrad.lax import map  # noqa: A004 - as JAX calls it
-    from funcgrad.numpy.segments import segment_max, segment_min, segment_prod, segment_sum
+    from funcgrad.numpy.reducing.segments import segment_max, segment_min, segment_prod, segment_sum
 
 __version__ = "0.1.0"
 
@@ -156,7 +156,7 @@ _NAMES = {
     "extend": ("parse",),
     "ir.program": ("Equation", "Program"),
     "lax": ("map",),
-    "numpy.segments": ("segment_max", "segment_min", "segment_prod", "segment_sum"),
+    "numpy.reducing.segments": ("segment_max", "segment_min", "segment_prod", "segment_sum"),
 }
 _PLACES = {name: f"{module}:{name}" for module, names in _NAMES.items() for name in names} | {
     "ShapeDtypeStruct": "ir.avals:Aval",

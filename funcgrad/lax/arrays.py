@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad import numpy as fnp
-from funcgrad.numpy.positions import take
+from funcgrad.numpy.picking.positions import take
 from funcgrad.ops.structure import aval, shape_of
 from funcgrad.tracing.lists import asoperand
 

@@ -53,7 +53,7 @@ from funcgrad.nn.normalization import (
     standardize,
 )
 from funcgrad.nn.pooling import avg_pool, max_pool, max_pool_and_positions
-from funcgrad.numpy.elementary import tanh
+from funcgrad.numpy.elementwise.elementary import tanh
 
 __all__ = [
     "avg_pool",

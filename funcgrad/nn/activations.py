@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy.axes import normalized_axis, refused
-from funcgrad.numpy.shapes import as_array
-from funcgrad.numpy.ufuncs import untraced
+from funcgrad.numpy.arrays.shapes import as_array
+from funcgrad.numpy.elementwise.ufuncs import untraced
+from funcgrad.numpy.reducing.axes import normalized_axis, refused
 from funcgrad.ops.bivariate import logaddexp
 from funcgrad.ops.elementary import exp, expm1, sqrt, tanh
 from funcgrad.ops.elementary import log as logarithm

@@ -9,11 +9,11 @@ import numpy as np
 
 from funcgrad.nn.activations import floating
 from funcgrad.nn.normalization import masked, softmax
-from funcgrad.numpy.axes import refused
-from funcgrad.numpy.movement import repeat
-from funcgrad.numpy.products import matmul
-from funcgrad.numpy.shapes import as_array
-from funcgrad.numpy.views import swapaxes
+from funcgrad.numpy.algebra.products import matmul
+from funcgrad.numpy.arrays.movement import repeat
+from funcgrad.numpy.arrays.shapes import as_array
+from funcgrad.numpy.arrays.views import swapaxes
+from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops.selection import where
 from funcgrad.ops.structure import aval, shape_of
 from funcgrad.random import bernoulli

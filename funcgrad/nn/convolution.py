@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from funcgrad.nn.windows import pairs, per_axis
-from funcgrad.numpy.axes import refused
-from funcgrad.numpy.operands import promoted
-from funcgrad.numpy.shapes import as_array
+from funcgrad.numpy.algebra.operands import promoted
+from funcgrad.numpy.arrays.shapes import as_array
+from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops.convolution import Convolution
 from funcgrad.ops.convolution_plan import Ints, Pairs, dilated
 from funcgrad.ops.structure import aval, permute, reshape, shape_of

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from funcgrad.nn.activations import floating
-from funcgrad.numpy.axes import normalized_axes, normalized_axis, refused, with_kept_axes
-from funcgrad.numpy.reductions import LOGADDEXP, reduced
-from funcgrad.numpy.shapes import as_array
+from funcgrad.numpy.arrays.shapes import as_array
+from funcgrad.numpy.reducing.axes import normalized_axes, normalized_axis, refused, with_kept_axes
+from funcgrad.numpy.reducing.reductions import LOGADDEXP, reduced
 from funcgrad.ops.comparison import equal
 from funcgrad.ops.elementary import sqrt
 from funcgrad.ops.selection import where as choose

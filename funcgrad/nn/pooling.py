@@ -10,8 +10,8 @@ import numpy as np
 from funcgrad.nn.activations import floating
 from funcgrad.nn.convolution import channels_first, channels_to_last
 from funcgrad.nn.windows import pairs, per_axis
-from funcgrad.numpy.axes import refused
-from funcgrad.numpy.shapes import as_array
+from funcgrad.numpy.arrays.shapes import as_array
+from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops.convolution_plan import Ints, Pairs, count, dilated
 from funcgrad.ops.families import added
 from funcgrad.ops.movement import take_span

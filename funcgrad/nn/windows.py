@@ -6,7 +6,7 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from funcgrad.numpy.axes import refused
+from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops.convolution_plan import Ints, Pairs, dilated
 
 

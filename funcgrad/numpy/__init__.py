@@ -1,71 +1,49 @@
 """NumPy's functions on arrays and tracers alike."""
 
-from funcgrad.numpy import (
-    arithmetic,
-    complexes,
-    contraction,
-    convolution,
-    creation,
-    cumulative,
-    elementary,
-    inquiries,
-    joining,
-    logic,
-    movement,
-    names,
-    padding,
-    positions,
-    products,
-    quantiles,
-    ranges,
-    reductions,
-    rounding,
-    selection,
-    shapes,
-    sorting,
-    statistics,
-    tabulated,
-    views,
-    without_nan,
-)
-from funcgrad.numpy import assignment as assignment
-from funcgrad.numpy import indexing as indexing
 from funcgrad.numpy import linalg as linalg
-from funcgrad.numpy import made_inside as _made_inside  # noqa: F401 - enters itself
-from funcgrad.numpy import operators as operators
-from funcgrad.numpy import protocols as protocols
-from funcgrad.numpy.arithmetic import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.complexes import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.contraction import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.convolution import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.creation import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.cumulative import *  # noqa: F403 - what its __all__ names
+from funcgrad.numpy import names
+from funcgrad.numpy.algebra import contraction, convolution, products
+from funcgrad.numpy.algebra.contraction import *  # noqa: F403 - what its __all__ names
+from funcgrad.numpy.algebra.convolution import *  # noqa: F403 - what its __all__ names
+from funcgrad.numpy.algebra.einsum import einsum, einsum_path
+from funcgrad.numpy.algebra.products import *  # noqa: F403 - what its __all__ names
+from funcgrad.numpy.arrays import creation, inquiries, joining, movement, padding, ranges, shapes, views
+from funcgrad.numpy.arrays.creation import *  # noqa: F403 - what its __all__ names
+from funcgrad.numpy.arrays.inquiries import *  # noqa: F403 - what its __all__ names
+from funcgrad.numpy.arrays.joining import *  # noqa: F403 - what its __all__ names
+from funcgrad.numpy.arrays.movement import *  # noqa: F403 - what its __all__ names
+from funcgrad.numpy.arrays.padding import *  # noqa: F403 - what its __all__ names
+from funcgrad.numpy.arrays.ranges import *  # noqa: F403 - what its __all__ names
+from funcgrad.numpy.arrays.shapes import *  # noqa: F403 - what its __all__ names
+from funcgrad.numpy.arrays.views import *  # noqa: F403 - what its __all__ names
 from funcgrad.numpy.dispatch import array_function, array_ufunc
-from funcgrad.numpy.einsum import einsum, einsum_path
-from funcgrad.numpy.elementary import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.inquiries import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.joining import *  # noqa: F403 - what its __all__ names
+from funcgrad.numpy.elementwise import arithmetic, complexes, elementary, logic, rounding, selection
+from funcgrad.numpy.elementwise.arithmetic import *  # noqa: F403 - what its __all__ names
+from funcgrad.numpy.elementwise.complexes import *  # noqa: F403 - what its __all__ names
+from funcgrad.numpy.elementwise.elementary import *  # noqa: F403 - what its __all__ names
+from funcgrad.numpy.elementwise.logic import *  # noqa: F403 - what its __all__ names
+from funcgrad.numpy.elementwise.rounding import *  # noqa: F403 - what its __all__ names
+from funcgrad.numpy.elementwise.selection import *  # noqa: F403 - what its __all__ names
 from funcgrad.numpy.later import HOMES as _HOMES
 from funcgrad.numpy.later import OWN as _OWN
 from funcgrad.numpy.later import PUBLIC as _PUBLIC
 from funcgrad.numpy.later import later as __getattr__  # noqa: F401 - what Python asks for other names
-from funcgrad.numpy.logic import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.movement import *  # noqa: F403 - what its __all__ names
 from funcgrad.numpy.names import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.padding import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.positions import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.products import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.quantiles import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.ranges import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.reductions import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.rounding import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.selection import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.shapes import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.sorting import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.statistics import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.tabulated import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.views import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.without_nan import *  # noqa: F403 - what its __all__ names
+from funcgrad.numpy.picking import assignment as assignment
+from funcgrad.numpy.picking import indexing as indexing
+from funcgrad.numpy.picking import positions, sorting
+from funcgrad.numpy.picking.positions import *  # noqa: F403 - what its __all__ names
+from funcgrad.numpy.picking.sorting import *  # noqa: F403 - what its __all__ names
+from funcgrad.numpy.reducing import cumulative, quantiles, reductions, statistics, tabulated, without_nan
+from funcgrad.numpy.reducing.cumulative import *  # noqa: F403 - what its __all__ names
+from funcgrad.numpy.reducing.quantiles import *  # noqa: F403 - what its __all__ names
+from funcgrad.numpy.reducing.reductions import *  # noqa: F403 - what its __all__ names
+from funcgrad.numpy.reducing.statistics import *  # noqa: F403 - what its __all__ names
+from funcgrad.numpy.reducing.tabulated import *  # noqa: F403 - what its __all__ names
+from funcgrad.numpy.reducing.without_nan import *  # noqa: F403 - what its __all__ names
+from funcgrad.numpy.tracers import made_inside as _made_inside  # noqa: F401 - enters itself
+from funcgrad.numpy.tracers import operators as operators
+from funcgrad.numpy.tracers import protocols as protocols
 from funcgrad.tracing.tracer import install
 
 __all__ = ["einsum", "einsum_path", "linalg"]

@@ -115,7 +115,9 @@ def array_ufunc(self: Tracer, ufunc: Any, method: str, *inputs: Any, **kwargs: A
 
 def rare_method(ufunc: Any, method: str) -> Callable[..., Any] | None:
     """A method that is imported when it is first called."""
-    found: Callable[..., Any] | None = import_module("funcgrad.numpy.ufunc_methods").method_of(ufunc, method)
+    found: Callable[..., Any] | None = import_module("funcgrad.numpy.elementwise.ufunc_methods").method_of(
+        ufunc, method
+    )
     return found
 
 

@@ -12,10 +12,10 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from funcgrad.numpy.axes import normalized_axis, stored
-from funcgrad.numpy.axes import traced as as_traced
+from funcgrad.numpy.arrays.movement import roll
 from funcgrad.numpy.dispatch import implements
-from funcgrad.numpy.movement import roll
+from funcgrad.numpy.reducing.axes import normalized_axis, stored
+from funcgrad.numpy.reducing.axes import traced as as_traced
 from funcgrad.ops.fft import FFT, HermitianFFT, RealFFT
 from funcgrad.ops.slicing import Pad, Slice
 from funcgrad.ops.structure import aval, cast, shape_of

@@ -13,14 +13,13 @@ import numpy as np
 from funcgrad.numpy.dispatch import implemented_in
 
 MODULES: dict[str, tuple[str, ...]] = {
-    "bits": ("packbits", "unpackbits"),
-    "histograms": ("histogram", "histogram2d", "histogram_bin_edges", "histogramdd"),
-    "oddments": (
+    "elementwise.bessel": ("i0", "kaiser"),
+    "elementwise.bits": ("packbits", "unpackbits"),
+    "reducing.histograms": ("histogram", "histogram2d", "histogram_bin_edges", "histogramdd"),
+    "arrays.layouts": (
         "asarray_chkfinite",
         "asfortranarray",
-        "i0",
         "isfortran",
-        "kaiser",
         "min_scalar_type",
         "require",
         "trim_zeros",
@@ -37,7 +36,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "polyval",
         "roots",
     ),
-    "sets": (
+    "picking.sets": (
         "intersect1d",
         "isin",
         "setdiff1d",
@@ -72,7 +71,10 @@ OWN = frozenset(
 )
 """What is NumPy's own here: types, printing, files, settings, windows of a given length."""
 
-OTHERS = {"frompyfunc": "funcgrad.numpy.python_ufuncs", "vectorize": "funcgrad.numpy.vectorized"}
+OTHERS = {
+    "frompyfunc": "funcgrad.numpy.elementwise.python_ufuncs",
+    "vectorize": "funcgrad.numpy.elementwise.vectorized",
+}
 """What is no function of NumPy's."""
 
 HOMES = {

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy import contraction, products, views
-from funcgrad.numpy.axes import normalized_axis, refused
-from funcgrad.numpy.creation import eye
+from funcgrad.numpy.algebra import contraction, products
+from funcgrad.numpy.algebra.norms import matrix_norm, norm, vector_norm
+from funcgrad.numpy.algebra.operands import promoted, sizes_differ, stored
+from funcgrad.numpy.arrays import views
+from funcgrad.numpy.arrays.creation import eye
 from funcgrad.numpy.dispatch import LATER, implements
-from funcgrad.numpy.norms import matrix_norm, norm, vector_norm
-from funcgrad.numpy.operands import promoted, sizes_differ, stored
+from funcgrad.numpy.reducing.axes import normalized_axis, refused
 from funcgrad.ops.structure import aval, broadcast
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
@@ -27,11 +28,11 @@ from funcgrad.tracing.tracer import Tracer
 HOMES = {
     **dict.fromkeys(
         ("cholesky", "cond", "eig", "eigh", "eigvals", "eigvalsh", "matrix_rank", "qr", "svd", "svdvals"),
-        "funcgrad.numpy.decompositions",
+        "funcgrad.numpy.algebra.decompositions",
     ),
     **dict.fromkeys(
         ("det", "inv", "lstsq", "pinv", "slogdet", "solve", "tensorinv", "tensorsolve"),
-        "funcgrad.numpy.linear_systems",
+        "funcgrad.numpy.algebra.linear_systems",
     ),
 }
 """The module of each name that is imported later."""
@@ -203,7 +204,7 @@ def matrix_power(a: Any, n: Any) -> Any:
         raise refused(f"matrix_power of {a.aval}: needs square matrices in the last two axes")
     size = a.aval.shape[-1]
     if n < 0:
-        a, n = import_module("funcgrad.numpy.linear_systems").inv(a), -n
+        a, n = import_module("funcgrad.numpy.algebra.linear_systems").inv(a), -n
     if n == 0:
         return broadcast(eye(size, dtype=a.aval.dtype), a.aval.shape, (ndim - 2, ndim - 1))
     result, square = None, a

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy.axes import refused
-from funcgrad.numpy.convolution import convolve
+from funcgrad.numpy.algebra.convolution import convolve
+from funcgrad.numpy.algebra.operands import promoted, traced
+from funcgrad.numpy.arrays.ranges import vander
+from funcgrad.numpy.arrays.shapes import as_array, atleast_1d
 from funcgrad.numpy.dispatch import implements, unsupported
-from funcgrad.numpy.operands import promoted, traced
-from funcgrad.numpy.ranges import vander
-from funcgrad.numpy.shapes import as_array, atleast_1d
-from funcgrad.numpy.sorting import needed_value
+from funcgrad.numpy.picking.sorting import needed_value
+from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops.arithmetic import add, div, mul, neg, sub
 from funcgrad.ops.elementary import sqrt
 from funcgrad.ops.movement import concatenate, take_axis, take_span

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy.axes import given
-from funcgrad.numpy.creation import check_device, copied, entered
+from funcgrad.numpy.arrays.creation import check_device, copied, entered
+from funcgrad.numpy.reducing.axes import given
 from funcgrad.tracing.tracer import Tracer
 
 __array_api_version__ = "2025.12"

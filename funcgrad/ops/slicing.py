@@ -3,7 +3,7 @@
 An *index* has one entry for every axis of the array: an int, and the axis disappears from the part, or
 a span ``(start, size, step)`` with a step that is not 0. Entries are never negative except the step. The
 four operations read a part, place it in zeros, replace it and add to it; they transpose into each other.
-Knows nothing of what users write between brackets: `funcgrad.numpy.indexing` does.
+Knows nothing of what users write between brackets: `funcgrad.numpy.picking.indexing` does.
 """
 
 from __future__ import annotations

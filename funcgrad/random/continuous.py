@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.api.custom import custom_jvp
-from funcgrad.numpy.axes import refused
+from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops.arithmetic import add, div, mul, neg, sub
 from funcgrad.ops.comparison import equal, greater
 from funcgrad.ops.draws import (

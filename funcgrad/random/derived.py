@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy.axes import refused
+from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops.arithmetic import add, div, mul, neg
 from funcgrad.ops.comparison import greater_equal
 from funcgrad.ops.draws import sampled_exp, sampled_log, sampled_log1p

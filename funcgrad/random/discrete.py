@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy.axes import normalized_axis, refused
-from funcgrad.numpy.positions import take
+from funcgrad.numpy.picking.positions import take
+from funcgrad.numpy.reducing.axes import normalized_axis, refused
 from funcgrad.ops.arithmetic import add, mul, sub
 from funcgrad.ops.comparison import greater, less
 from funcgrad.ops.draws import SampledCumSum, sampled_add, sampled_log

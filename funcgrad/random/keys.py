@@ -14,7 +14,7 @@ import numpy as np
 
 from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Shape
-from funcgrad.numpy.axes import refused
+from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops.comparison import less
 from funcgrad.ops.movement import stack
 from funcgrad.ops.random_words import FOLDS, SAMPLES, SPLITS, WORD, RandomBits

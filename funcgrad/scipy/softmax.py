@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy.axes import normalized_axes, traced, with_kept_axes
-from funcgrad.numpy.reductions import LOGADDEXP, reduced
-from funcgrad.numpy.ufuncs import loop_dtypes
+from funcgrad.numpy.elementwise.ufuncs import loop_dtypes
+from funcgrad.numpy.reducing.axes import normalized_axes, traced, with_kept_axes
+from funcgrad.numpy.reducing.reductions import LOGADDEXP, reduced
 from funcgrad.ops.arithmetic import add, mul, sub
 from funcgrad.ops.comparison import equal, isfinite
 from funcgrad.ops.complexes import real

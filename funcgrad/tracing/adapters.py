@@ -13,8 +13,8 @@ from sys import modules
 __all__ = ["PENDING", "introduce"]
 
 PENDING = {
-    "einops": "funcgrad.numpy.for_einops",
-    "numba.core.registry": "funcgrad.numpy.for_numba",
+    "einops": "funcgrad.numpy.tracers.for_einops",
+    "numba.core.registry": "funcgrad.numpy.tracers.for_numba",
     "scipy.fft": "funcgrad.scipy.for_uarray",
 }
 """Packages that are not told yet, and the modules that introduce us when they are imported."""

@@ -11,7 +11,7 @@ import pytest
 
 import funcgrad as fg
 from funcgrad.errors import DtypeError, ShapeError
-from funcgrad.numpy import arithmetic, complexes, elementary, logic, rounding, selection
+from funcgrad.numpy.elementwise import arithmetic, complexes, elementary, logic, rounding, selection
 
 fnp = fg.numpy
 MODULES = (arithmetic, complexes, elementary, logic, rounding, selection)

@@ -10,7 +10,7 @@ import pytest
 from lawbook.agreement import array_of, assert_agrees, traced
 
 import funcgrad as fg
-from funcgrad.numpy.quantiles import METHODS
+from funcgrad.numpy.reducing.quantiles import METHODS
 from funcgrad.testing import check_grads
 
 NAN = math.nan

@@ -17,7 +17,7 @@ from funcgrad.api.control import scan
 from funcgrad.api.differentiate import vjp
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
-from funcgrad.numpy.joining import concatenate
+from funcgrad.numpy.arrays.joining import concatenate
 from funcgrad.ops.structure import reshape
 from funcgrad.scipy.derived import KEPT, applied, composed
 from funcgrad.scipy.optimize.options import Options, found

@@ -14,7 +14,7 @@ import numpy as np
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
-from funcgrad.numpy.selection import where
+from funcgrad.numpy.elementwise.selection import where
 from funcgrad.ops.families import aval as aval_of
 from funcgrad.ops.structure import reshape
 from funcgrad.scipy.derived import applied, composed

@@ -17,9 +17,9 @@ from funcgrad.api.control import scan, while_loop
 from funcgrad.api.differentiate import stop_gradient
 from funcgrad.api.jacobians import jacfwd
 from funcgrad.errors import UnsupportedFunctionError
-from funcgrad.numpy.joining import concatenate, stack
-from funcgrad.numpy.linear_systems import solve
-from funcgrad.numpy.selection import where
+from funcgrad.numpy.algebra.linear_systems import solve
+from funcgrad.numpy.arrays.joining import concatenate, stack
+from funcgrad.numpy.elementwise.selection import where
 from funcgrad.ops.families import aval as aval_of
 from funcgrad.ops.structure import cast, reshape
 from funcgrad.scipy.recorded import FLOAT, real_scalar, real_vector

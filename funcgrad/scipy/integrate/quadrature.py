@@ -17,11 +17,11 @@ from funcgrad.api.jacobians import jacrev
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
-from funcgrad.numpy.contraction import tensordot
-from funcgrad.numpy.joining import concatenate
-from funcgrad.numpy.logic import isfinite
-from funcgrad.numpy.selection import where
-from funcgrad.numpy.sorting import sort
+from funcgrad.numpy.algebra.contraction import tensordot
+from funcgrad.numpy.arrays.joining import concatenate
+from funcgrad.numpy.elementwise.logic import isfinite
+from funcgrad.numpy.elementwise.selection import where
+from funcgrad.numpy.picking.sorting import sort
 from funcgrad.ops.families import added
 from funcgrad.ops.movement import take_span
 from funcgrad.ops.structure import reshape

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import ShapeError
-from funcgrad.numpy.cumulative import cumsum, diff
-from funcgrad.numpy.joining import concatenate
-from funcgrad.numpy.selection import where
+from funcgrad.numpy.arrays.joining import concatenate
+from funcgrad.numpy.elementwise.selection import where
+from funcgrad.numpy.reducing.cumulative import cumsum, diff
 from funcgrad.ops.families import aval as aval_of
 from funcgrad.ops.structure import cast
 from funcgrad.scipy.originals import originals_of

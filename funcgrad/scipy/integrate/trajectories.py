@@ -9,7 +9,7 @@ import numpy as np
 
 from funcgrad.errors import ConcretizationError, ShapeError
 from funcgrad.ir.avals import Aval
-from funcgrad.numpy.joining import concatenate
+from funcgrad.numpy.arrays.joining import concatenate
 from funcgrad.ops.families import aval as aval_of
 from funcgrad.ops.structure import reshape
 from funcgrad.scipy.integrate.events import NONE, Events, searched

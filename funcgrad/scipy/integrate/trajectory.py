@@ -19,8 +19,8 @@ import numpy as np
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
-from funcgrad.numpy.contraction import tensordot
-from funcgrad.numpy.joining import concatenate
+from funcgrad.numpy.algebra.contraction import tensordot
+from funcgrad.numpy.arrays.joining import concatenate
 from funcgrad.ops.families import added
 from funcgrad.ops.structure import reshape
 from funcgrad.scipy.derived import KEPT, applied, composed, jacobian

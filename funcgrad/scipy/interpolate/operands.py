@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy.positions import take
+from funcgrad.numpy.picking.positions import take
 from funcgrad.ops.families import aval as aval_of
 from funcgrad.ops.structure import cast
 from funcgrad.scipy.originals import originals_of

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy.axes import refused
-from funcgrad.numpy.linear_systems import traced_matrices
-from funcgrad.numpy.operands import traced
+from funcgrad.numpy.algebra.linear_systems import traced_matrices
+from funcgrad.numpy.algebra.operands import traced
+from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops.linalg.banded import SolveBanded
 from funcgrad.ops.structure import aval, reshape, shape_of
 from funcgrad.scipy.linalg.arguments import in_doubles, scipys

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy import decompositions
-from funcgrad.numpy.axes import refused
+from funcgrad.numpy.algebra import decompositions
+from funcgrad.numpy.algebra.linear_systems import require_square, traced_matrices
 from funcgrad.numpy.dispatch import unsupported
-from funcgrad.numpy.linear_systems import require_square, traced_matrices
+from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops.arithmetic import add
 from funcgrad.ops.complexes import complex_dtype
 from funcgrad.ops.linalg import general, singular, spectra, triangular

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from funcgrad.numpy.linear_systems import traced_matrices
+from funcgrad.numpy.algebra.linear_systems import traced_matrices
 from funcgrad.ops.linalg.functions import MatrixFunction
 from funcgrad.scipy.linalg.arguments import in_doubles, scipys
 

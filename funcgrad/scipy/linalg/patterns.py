@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy.axes import refused
-from funcgrad.numpy.joining import concatenate
-from funcgrad.numpy.operands import traced
+from funcgrad.numpy.algebra.operands import traced
+from funcgrad.numpy.arrays.joining import concatenate
+from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops.linalg.matrices import conjugate
 from funcgrad.ops.structure import aval, reshape, shape_of
 from funcgrad.scipy.linalg.arguments import scipys

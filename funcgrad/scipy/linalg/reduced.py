@@ -6,10 +6,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from funcgrad.numpy.axes import refused
+from funcgrad.numpy.algebra.linear_systems import require_square, traced_matrices
+from funcgrad.numpy.algebra.operands import traced
 from funcgrad.numpy.dispatch import unsupported
-from funcgrad.numpy.linear_systems import require_square, traced_matrices
-from funcgrad.numpy.operands import traced
+from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops.structure import aval, shape_of
 from funcgrad.scipy.linalg.arguments import scipys
 from funcgrad.scipy.linalg.decompositions import eigh, eigvalsh, polar, qr, svdvals

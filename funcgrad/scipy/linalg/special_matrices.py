@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy.axes import refused
-from funcgrad.numpy.creation import entered
-from funcgrad.numpy.operands import traced
+from funcgrad.numpy.algebra.operands import traced
+from funcgrad.numpy.arrays.creation import entered
+from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops.structure import aval, shape_of
 from funcgrad.scipy.linalg.arguments import scipys
 

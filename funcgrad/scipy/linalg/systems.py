@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from funcgrad.numpy import linear_systems, norms
-from funcgrad.numpy.axes import refused
-from funcgrad.numpy.linear_systems import on_columns, require_square, traced_matrices
+from funcgrad.numpy.algebra import linear_systems, norms
+from funcgrad.numpy.algebra.linear_systems import on_columns, require_square, traced_matrices
+from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops.arithmetic import add
 from funcgrad.ops.linalg.lu import PivotOrder, rows_taken
 from funcgrad.ops.linalg.matrices import adjoint, conjugate, flipped, lower_part, upper_part

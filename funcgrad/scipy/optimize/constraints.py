@@ -21,10 +21,10 @@ import numpy as np
 from funcgrad.api.differentiate import grad
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
-from funcgrad.numpy.contraction import dot
-from funcgrad.numpy.joining import concatenate
-from funcgrad.numpy.selection import where
-from funcgrad.numpy.views import broadcast_to
+from funcgrad.numpy.algebra.contraction import dot
+from funcgrad.numpy.arrays.joining import concatenate
+from funcgrad.numpy.arrays.views import broadcast_to
+from funcgrad.numpy.elementwise.selection import where
 from funcgrad.ops.structure import cast
 from funcgrad.scipy.derived import KEPT, applied, composed
 from funcgrad.scipy.optimize.options import scipys

@@ -13,10 +13,10 @@ import numpy as np
 from funcgrad.api.calls import run
 from funcgrad.errors import ConcretizationError, TracedBranchError
 from funcgrad.ir.program import Program
-from funcgrad.numpy.contraction import dot
-from funcgrad.numpy.decompositions import cholesky, qr
-from funcgrad.numpy.norms import norm
-from funcgrad.numpy.views import broadcast_to
+from funcgrad.numpy.algebra.contraction import dot
+from funcgrad.numpy.algebra.decompositions import cholesky, qr
+from funcgrad.numpy.algebra.norms import norm
+from funcgrad.numpy.arrays.views import broadcast_to
 from funcgrad.ops.families import aval as aval_of
 from funcgrad.scipy.derived import KEPT, applied, composed, gradient, jacobian
 from funcgrad.scipy.linalg.systems import solve_triangular

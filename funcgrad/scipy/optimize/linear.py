@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy.contraction import dot
+from funcgrad.numpy.algebra.contraction import dot
 from funcgrad.ops.families import aval as aval_of
 from funcgrad.scipy.optimize.constraints import Limits, bounds_of, limit
 from funcgrad.scipy.optimize.minimum import Minimum, Problem, minimum

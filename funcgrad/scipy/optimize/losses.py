@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from funcgrad.numpy.elementary import arctan, log1p, sqrt
-from funcgrad.numpy.selection import where
+from funcgrad.numpy.elementwise.elementary import arctan, log1p, sqrt
+from funcgrad.numpy.elementwise.selection import where
 
 
 def linear(z: Any) -> Any:

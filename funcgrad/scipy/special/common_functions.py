@@ -11,8 +11,8 @@ import numpy as np
 
 from funcgrad.errors import NotDifferentiableError
 from funcgrad.ir.steps import as_source
-from funcgrad.numpy.axes import refused
-from funcgrad.numpy.ufuncs import Operand, elementwise, untraced
+from funcgrad.numpy.elementwise.ufuncs import Operand, elementwise, untraced
+from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops import special
 from funcgrad.ops.arithmetic import mul, neg, strong_zero_mul
 from funcgrad.ops.bivariate import logaddexp

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from funcgrad.numpy.ufuncs import elementwise, loop_dtypes
+from funcgrad.numpy.elementwise.ufuncs import elementwise, loop_dtypes
 from funcgrad.ops.lazy import LazyUfunc
 from funcgrad.ops.specials.table import TABLE, Special
 from funcgrad.ops.structure import aval

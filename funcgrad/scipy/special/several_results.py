@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy.axes import refused
 from funcgrad.numpy.dispatch import implements, unsupported
-from funcgrad.numpy.ufuncs import Operand, elementwise, untraced
+from funcgrad.numpy.elementwise.ufuncs import Operand, elementwise, untraced
+from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops import bivariate, elementary
 from funcgrad.ops.comparison import equal, greater_equal, less_equal
 from funcgrad.ops.lazy import LazyUfunc

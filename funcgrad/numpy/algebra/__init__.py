@@ -1,0 +1,1 @@
+"""Linear algebra: products, contractions, norms, decompositions, systems of equations."""

@@ -1,0 +1,1 @@
+"""Arrays as such: making them, joining them, their shapes, order and views, and questions about them."""

@@ -1,0 +1,412 @@
+"""Making arrays: constants, ranges, grids, copies and conversions.
+
+Inside a trace these return traced arrays, which can be assigned into; outside, NumPy's own. Shapes,
+counts and steps decide the structure of the computation, so traced ones must have values.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from funcgrad.numpy.arrays.movement import offsets, whole
+from funcgrad.numpy.arrays.shapes import as_array, reshaped
+from funcgrad.numpy.arrays.views import broadcast_to
+from funcgrad.numpy.dispatch import implements, unsupported
+from funcgrad.ops.structure import Broadcast, Reshape, aval, cast, reshape, shape_of
+from funcgrad.tracing.aliasing import view
+from funcgrad.tracing.lists import asoperand, holds_tracer
+from funcgrad.tracing.python.standins import stands_in
+from funcgrad.tracing.recorder import Recorder, active_recorder
+from funcgrad.tracing.tracer import Tracer, install
+
+__all__ = [
+    "array",
+    "asanyarray",
+    "asarray",
+    "ascontiguousarray",
+    "astype",
+    "copy",
+    "empty",
+    "empty_like",
+    "eye",
+    "full",
+    "full_like",
+    "identity",
+    "ones",
+    "ones_like",
+    "tri",
+    "zeros",
+    "zeros_like",
+]
+
+# -- into the trace ---------------------------------------------------------------------------------------
+
+
+def entered(array: Any) -> Any:
+    """The array as a traced one, if a trace is open; tracers as they are."""
+    recorder = active_recorder()
+    if recorder is None or type(array) is Tracer:
+        return array
+    array = np.asarray(array)
+    if not array.shape:
+        return as_writable(recorder, array.reshape(1))
+    index = recorder.index_of(array)
+    return Tracer(recorder, index, recorder.avals[index])
+
+
+def as_writable(recorder: Recorder, array: Any) -> Tracer:
+    """An array of rank 0: a view of an array of one element, for it can be written, unlike a scalar."""
+    index = recorder.index_of(array)
+    return view(Tracer(recorder, index, recorder.avals[index]), Reshape(()))
+
+
+def filled(shape: Any, value: Any, dtype: Any) -> Any:
+    """An array with one scalar everywhere, traced if a trace is open."""
+    sizes = shape if isinstance(shape, tuple | list | np.ndarray) else (shape,)
+    target = tuple([n if type(n) is int else operator.index(n) for n in sizes])
+    recorder = active_recorder()
+    dtype = np.dtype(dtype)
+    if recorder is None:
+        return np.full(target, value, dtype)
+    if any(n < 0 for n in target):
+        raise ValueError("negative dimensions are not allowed")
+    index = recorder.literal(value, dtype, weak=False)
+    scalar = Tracer(recorder, index, recorder.avals[index])
+    full: Tracer = Broadcast(target or (1,), ()).bind(scalar)
+    return full if target else view(full, Reshape(()))
+
+
+def check_device(device: Any) -> None:
+    """Raise ValueError for a device that is not the processor."""
+    if device not in (None, "cpu"):
+        raise ValueError(f'the only device is "cpu", got {device!r}')
+
+
+# -- constants --------------------------------------------------------------------------------------------
+
+
+@implements(np.zeros)
+def zeros(shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None) -> Any:
+    """An array of zeros.
+
+    >>> print(fg.numpy.zeros(3))
+    [0. 0. 0.]
+    """
+    check_device(device)
+    return filled(shape, 0, float if dtype is None else dtype)
+
+
+@implements(np.ones)
+def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Any:
+    """An array of ones.
+
+    >>> print(fg.numpy.ones(3))
+    [1. 1. 1.]
+    """
+    check_device(device)
+    return filled(shape, 1, float if dtype is None else dtype)
+
+
+@implements(np.empty)
+def empty(shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None) -> Any:
+    """An array to be written into; it holds zeros.
+
+    >>> fg.numpy.empty((2, 3)).shape
+    (2, 3)
+    """
+    check_device(device)
+    return filled(shape, 0, float if dtype is None else dtype)
+
+
+@implements(np.full)
+def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Any:
+    """An array with one value everywhere, which may be traced, or broadcast to the shape.
+
+    >>> print(fg.numpy.full(2, 7.0))
+    [7. 7.]
+    """
+    check_device(device)
+    value = asoperand(fill_value)
+    dtype = aval(value).dtype if dtype is None else np.dtype(dtype)
+    if type(value) is not Tracer and not shape_of(value):
+        return filled(shape, value, dtype)
+    return copied(broadcast_to(cast(value, dtype), shape))
+
+
+def _like(a: Any, dtype: Any, shape: Any) -> tuple[Any, np.dtype[Any]]:
+    seen = aval(as_array(a))
+    return (seen.shape if shape is None else shape), (seen.dtype if dtype is None else np.dtype(dtype))
+
+
+@implements(np.zeros_like)
+def zeros_like(
+    a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, **options: Any
+) -> Any:
+    """Zeros of the shape and dtype of another array.
+
+    >>> print(fg.numpy.zeros_like(np.arange(2.0)))
+    [0. 0.]
+    """
+    return filled(*_shape_value_dtype(a, 0, dtype, shape))
+
+
+@implements(np.ones_like)
+def ones_like(
+    a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, **options: Any
+) -> Any:
+    """Ones of the shape and dtype of another array.
+
+    >>> print(fg.numpy.ones_like(np.arange(2.0)))
+    [1. 1.]
+    """
+    return filled(*_shape_value_dtype(a, 1, dtype, shape))
+
+
+@implements(np.empty_like)
+def empty_like(
+    prototype: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, **options: Any
+) -> Any:
+    """An array to be written into, of the shape and dtype of another; it holds zeros.
+
+    >>> fg.numpy.empty_like(np.arange(2.0)).shape
+    (2,)
+    """
+    return filled(*_shape_value_dtype(prototype, 0, dtype, shape))
+
+
+def _shape_value_dtype(a: Any, value: int, dtype: Any, shape: Any) -> tuple[Any, int, Any]:
+    target, kind = _like(a, dtype, shape)
+    return target, value, kind
+
+
+@implements(np.full_like)
+def full_like(
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Any = None,
+    **options: Any,
+) -> Any:
+    """One value everywhere, in the shape and dtype of another array.
+
+    >>> print(fg.numpy.full_like(np.arange(2), 7))
+    [7 7]
+    """
+    target, kind = _like(a, dtype, shape)
+    return full(target, fill_value, kind)
+
+
+@implements(np.eye)
+def eye(
+    N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: str = "C", *, device: Any = None
+) -> Any:
+    """Ones on the k-th diagonal, zeros elsewhere; `k` may be traced.
+
+    >>> print(fg.numpy.eye(2))
+    [[1. 0.]
+     [0. 1.]]
+    """
+    check_device(device)
+    dtype = float if dtype is None else dtype
+    if type(k) is not Tracer:
+        return entered(np.eye(N, M, k, dtype))
+    return cast(offsets(N, N if M is None else M) == whole(k, "k of eye"), np.dtype(dtype))
+
+
+@implements(np.identity)
+def identity(n: Any, dtype: Any = None) -> Any:
+    """The identity matrix.
+
+    >>> print(fg.numpy.identity(2))
+    [[1. 0.]
+     [0. 1.]]
+    """
+    return eye(n, dtype=float if dtype is None else dtype)
+
+
+@implements(np.tri)
+def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float) -> Any:
+    """Ones at and below the k-th diagonal, zeros elsewhere; `k` may be traced.
+
+    >>> print(fg.numpy.tri(2))
+    [[1. 0.]
+     [1. 1.]]
+    """
+    if type(k) is not Tracer:
+        return entered(np.tri(N, M, k, dtype))
+    return cast(offsets(N, N if M is None else M) <= whole(k, "k of tri"), np.dtype(dtype))
+
+
+# -- copies and conversions -------------------------------------------------------------------------------
+
+
+def copied(x: Any) -> Any:
+    """The same values in memory of their own."""
+    if type(x) is not Tracer:
+        return np.array(x)
+    fresh = x.frozen()
+    # A scalar has no memory; a writable array of rank 0 stays one.
+    return fresh if x.aval.shape or x._alias is None else view(reshape(fresh, (1,)), Reshape(()))
+
+
+@implements(np.array)
+def array(
+    object: Any,
+    dtype: Any = None,
+    *,
+    copy: bool | None = True,
+    order: str = "K",
+    subok: bool = False,
+    ndmin: int = 0,
+    like: Any = None,
+) -> Any:
+    """An array from numbers, arrays, traced values, and nested lists of all of them.
+
+    >>> fg.grad(lambda x: fg.numpy.array([x, [x**2]][1])[0])(3.0)
+    np.float64(6.0)
+    """
+    found = converted(object, dtype)
+    if ndmin > len(shape_of(found)):
+        found = reshaped(found, (1,) * (ndmin - len(shape_of(found))) + shape_of(found))
+    return copied(found) if copy and (found is object or type(found) is not Tracer) else found
+
+
+def converted(x: Any, dtype: Any = None) -> Any:
+    """`x` as an array of the dtype, traced if a trace is open; `x` itself where it is one already."""
+    if dtype is None:
+        return entered(as_array(x))
+    wanted = numeric(dtype)
+    if type(x) in (int, float, complex, bool) or (isinstance(x, list | tuple) and not holds_tracer(x)):
+        # At once: what the numbers are without a dtype may hold fewer digits, or wrap around.
+        return entered(np.asarray(x, wanted))
+    return entered(cast(as_array(x), wanted))
+
+
+def numeric(dtype: Any) -> np.dtype[Any]:
+    """A dtype of numbers or booleans; raises for others."""
+    found: np.dtype[Any] = np.dtype(dtype)
+    if found.kind not in "fciub":
+        raise unsupported(f"an array of dtype {found}")
+    return found
+
+
+@implements(np.asarray)
+def asarray(
+    a: Any,
+    dtype: Any = None,
+    order: str | None = None,
+    *,
+    copy: bool | None = None,
+    device: Any = None,
+    like: Any = None,
+) -> Any:
+    """As `array`, but what is a traced array already is not copied.
+
+    Raises ValueError where ``copy=False`` cannot be kept.
+
+    >>> print(fg.numpy.asarray([1.0, 2.0]))
+    [1. 2.]
+    """
+    check_device(device)
+    found = converted(a, dtype)
+    if copy is False and found is not a and not (isinstance(a, np.ndarray) and np.may_share_memory(found, a)):
+        raise ValueError("asarray: what is no array of this dtype already cannot be had with copy=False")
+    return copied(found) if copy and found is a else found
+
+
+@implements(np.asanyarray)
+def asanyarray(a: Any, dtype: Any = None, order: str | None = None, *, copy: bool | None = None) -> Any:
+    """As `asarray`.
+
+    >>> print(fg.numpy.asanyarray([1.0, 2.0]))
+    [1. 2.]
+    """
+    return asarray(a, dtype, copy=copy)
+
+
+@implements(np.ascontiguousarray)
+def ascontiguousarray(a: Any, dtype: Any = None) -> Any:
+    """As `asarray`, with at least one axis: traced arrays have no layout.
+
+    >>> fg.numpy.ascontiguousarray(3.0).shape
+    (1,)
+    """
+    found = asarray(a, dtype)
+    return found if shape_of(found) else reshaped(found, (1,))
+
+
+@implements(np.copy)
+def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
+    """A copy, which can be written without changing the original.
+
+    >>> print(fg.numpy.copy([1.0, 2.0]))
+    [1. 2.]
+    """
+    return copied(entered(as_array(a)))
+
+
+@implements(np.astype)
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+    """The values in another dtype; complex to real keeps the real part.
+
+    >>> print(fg.numpy.astype(np.array([1.5]), int))
+    [1]
+    """
+    check_device(device)
+    found = cast(x, numeric(dtype))
+    return copied(found) if copy and found is x else found
+
+
+# -- methods ----------------------------------------------------------------------------------------------
+
+
+def _astype(
+    self: Tracer, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+) -> Any:
+    if not np.can_cast(self.aval.dtype, dtype, casting):  # type: ignore[arg-type]
+        raise TypeError(
+            f"cannot cast from {self.aval.dtype} to {np.dtype(dtype)} according to the rule {casting!r}"
+        )
+    return astype(self, dtype, copy=copy)
+
+
+def _copy(self: Tracer, order: str = "C") -> Tracer:
+    found: Tracer = copied(self)
+    return found
+
+
+def _fill(self: Tracer, value: Any) -> None:
+    self[...] = value  # type: ignore[index]
+
+
+install({"astype": _astype, "copy": _copy, "fill": _fill})
+
+
+# -- in functions that are compiled -----------------------------------------------------------------------
+
+
+def numeric_dtype(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether no dtype is asked for that a traced array cannot have."""
+    wanted = [*args[1:3], kwargs.get("dtype")]
+    names = [x for x in wanted if isinstance(x, type | np.dtype | str) and x not in ("C", "F", "K", "A")]
+    return all(np.dtype(x).kind in "fciub" for x in names) and "like" not in kwargs
+
+
+for _theirs, _ours in {
+    np.zeros: zeros,
+    np.ones: ones,
+    np.empty: empty,
+    np.full: full,
+    np.zeros_like: zeros_like,
+    np.ones_like: ones_like,
+    np.empty_like: empty_like,
+    np.full_like: full_like,
+    np.eye: eye,
+    np.identity: identity,
+}.items():
+    stands_in(_theirs, _ours, numeric_dtype)

@@ -1,0 +1,100 @@
+"""What is asked of an array before it goes elsewhere: its layout, its values, its dtype; zeros cut off.
+
+NumPy asks nobody about `asfortranarray`, `require`, `isfortran` and `asarray_chkfinite`, so traced arrays
+need the functions of this module.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad.numpy.algebra.operands import traced
+from funcgrad.numpy.arrays.creation import asarray, entered
+from funcgrad.numpy.arrays.shapes import as_array
+from funcgrad.numpy.dispatch import implements, unsupported
+from funcgrad.numpy.picking.sorting import known_value, needed_value
+from funcgrad.numpy.reducing.axes import refused
+from funcgrad.ops.movement import take_span
+from funcgrad.ops.structure import shape_of
+from funcgrad.tracing.tracer import Tracer
+
+
+def asfortranarray(a: Any, dtype: Any = None) -> Any:
+    """As `asarray`: traced arrays have no layout.
+
+    >>> print(fg.numpy.asfortranarray([1.0, 2.0]))
+    [1. 2.]
+    """
+    x = as_array(a)
+    return asarray(x, dtype) if type(x) is Tracer else entered(np.asfortranarray(x, dtype))
+
+
+def isfortran(a: Any) -> bool:
+    """Whether the array is laid out column by column and not row by row: traced ones are not.
+
+    >>> fg.numpy.isfortran(np.ones((2, 3)).T)
+    True
+    """
+    return False if type(a) is Tracer else np.isfortran(a)
+
+
+def require(a: Any, dtype: Any = None, requirements: Any = None) -> Any:
+    """As `asarray`; what is required of layout and memory concerns untraced arrays only.
+
+    >>> print(fg.numpy.require([1.0, 2.0], np.float32))
+    [1. 2.]
+    """
+    x = as_array(a)
+    return asarray(x, dtype) if type(x) is Tracer else entered(np.require(x, dtype, requirements))
+
+
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
+    """As `asarray`, and raises ValueError for infinities and NaN; values are looked at where they exist.
+
+    >>> print(fg.numpy.asarray_chkfinite([1.0, 2.0]))
+    [1. 2.]
+    """
+    found = asarray(a, dtype)
+    known = known_value(found)
+    if known is not None and known.dtype.kind in "fc" and not np.all(np.isfinite(known)):
+        raise ValueError("array must not contain infs or NaNs")
+    return found
+
+
+@implements(np.min_scalar_type)
+def min_scalar_type(a: Any) -> np.dtype[Any]:
+    """The smallest dtype that holds a number; of an array its dtype.
+
+    >>> fg.numpy.min_scalar_type(10)
+    dtype('uint8')
+    """
+    if type(a) is not Tracer:
+        return np.min_scalar_type(a)
+    return a.dtype if a.shape else np.min_scalar_type(needed_value(a, "np.min_scalar_type")[()])
+
+
+@implements(np.trim_zeros)
+def trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> Any:
+    """Without the zeros in front (``f``) and at the back (``b``) of a vector, whose values must be known.
+
+    >>> print(fg.numpy.trim_zeros(np.array([0.0, 1.0, 2.0, 0.0])))
+    [1. 2.]
+    """
+    operands = traced(filt)
+    if operands is None:
+        return np.trim_zeros(filt, trim) if axis is None else np.trim_zeros(filt, trim, axis)
+    [x] = operands
+    if len(shape_of(x)) != 1:
+        raise unsupported("np.trim_zeros of an array with several axes")
+    sides = trim.lower()
+    if sides not in ("fb", "bf", "f", "b"):
+        raise refused(f"unexpected character(s) in `trim`: {trim!r}")
+    nonzero = np.flatnonzero(needed_value(x, "np.trim_zeros"))
+    count = shape_of(x)[0]
+    if not len(nonzero):
+        return take_span(x, 0, 0, 0)
+    first = int(nonzero[0]) if "f" in sides else 0
+    last = int(nonzero[-1]) if "b" in sides else count - 1
+    return take_span(x, 0, first, last - first + 1)

@@ -1,0 +1,216 @@
+"""The same elements in another shape, and what all functions that move elements need of their arguments.
+
+Of a tracer the result is a view: writing into it writes the array it was taken from, and the other way
+round. Reshaping gives a view where NumPy's would be one: always, except of a view whose elements do not
+stand in memory as the new shape needs them, such as a transposed matrix that is flattened.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from funcgrad.ir.avals import Shape
+from funcgrad.numpy.dispatch import implements, unsupported
+from funcgrad.numpy.reducing.axes import normalized_axis, refused
+from funcgrad.ops.structure import Permute, Reshape, aval, shape_of
+from funcgrad.tracing.aliasing import Lens, view
+from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.tracer import Tracer, install
+
+__all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "expand_dims", "ravel", "reshape", "squeeze"]
+
+
+def as_array(x: Any) -> Any:
+    """`x` as a tracer or a NumPy array or scalar, which have a shape."""
+    operand = asoperand(x)
+    return operand if isinstance(operand, Tracer | np.ndarray | np.generic) else np.asarray(operand)
+
+
+def seen_through(x: Any, lens: Lens) -> Any:
+    """What the lens reads: a view of a tracer, NumPy's own of an array."""
+    return view(x, lens) if type(x) is Tracer else lens.get(np.asarray(x))
+
+
+def ordered_axes(axes: Any, ndim: int, what: str = "axes") -> tuple[int, ...]:
+    """One axis or several as ints from 0, in the order given; raises for repeated ones."""
+    numbers = tuple(axes) if isinstance(axes, tuple | list | np.ndarray) else (axes,)
+    found = tuple([normalized_axis(a, ndim) for a in numbers])
+    if len(set(found)) != len(found):
+        raise refused(f"{what} {numbers} name an axis twice")
+    return found
+
+
+# -- shapes -----------------------------------------------------------------------------------------------
+
+
+def new_shape(size: int, shape: Any) -> Shape:
+    """The shape asked for, with -1 worked out; raises ShapeError when `size` elements do not fit."""
+    asked = tuple(shape) if isinstance(shape, tuple | list | np.ndarray) else (shape,)
+    sizes = [n if type(n) is int else operator.index(n) for n in asked]
+    if -1 in sizes:
+        rest = -math.prod(sizes)
+        if sizes.count(-1) == 1 and rest > 0 and size % rest == 0:
+            sizes[sizes.index(-1)] = size // rest
+    if any(n < 0 for n in sizes) or math.prod(sizes) != size:
+        raise refused(f"cannot reshape array of size {size} into shape {asked}")
+    return tuple(sizes)
+
+
+def reshaped(x: Any, shape: Shape) -> Any:
+    """The same elements in another shape: a view where NumPy's would be one."""
+    lens = Reshape(shape)
+    if type(x) is not Tracer:
+        return np.reshape(x, shape)
+    return view(x, lens) if is_viewable(x, shape) else lens.bind(x)
+
+
+def is_viewable(x: Tracer, shape: Shape) -> bool:
+    """Whether NumPy could see the elements of `x` in another shape without copying them."""
+    lenses: list[Any] = []
+    base = x
+    while base._alias is not None and base._alias.base is not None:
+        lenses.append(base._alias.lens)
+        base = base._alias.base
+    if not lenses or not x.aval.size:
+        return True
+    # NumPy itself decides, on an array of one byte that is made to look like this one and never read.
+    steps = [math.prod(base.aval.shape[k + 1 :]) for k in range(base.aval.ndim)]
+    layout = np.lib.stride_tricks.as_strided(np.zeros(1, np.int8), base.aval.shape, steps)
+    for lens in reversed(lenses):
+        layout = lens.evaluate(layout)
+    try:
+        np.reshape(layout, shape, copy=False)
+    except (ValueError, TypeError):  # a TypeError from NumPy 2.0, which has no copy=
+        return False
+    return True
+
+
+@implements(np.reshape)
+def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Any:
+    """The same elements in another shape; one size may be -1.
+
+    ``order="F"`` reads and writes them with the first index changing fastest.
+
+    >>> print(fg.numpy.reshape(np.arange(6), (2, -1)))
+    [[0 1 2]
+     [3 4 5]]
+    """
+    x = as_array(a)
+    seen = aval(x)
+    target = new_shape(seen.size, shape)
+    if order == "F":
+        reversed_axes = tuple(range(seen.ndim))[::-1]
+        flat = reshaped(seen_through(x, Permute(reversed_axes)), target[::-1])
+        found = seen_through(flat, Permute(tuple(range(len(target)))[::-1]))
+    elif order in ("C", "A"):
+        found = reshaped(x, target)
+    else:
+        raise unsupported(f"np.reshape with order={order!r}")
+    return found.copy() if copy else found
+
+
+@implements(np.ravel)
+def ravel(a: Any, order: str = "C") -> Any:
+    """All elements in one axis.
+
+    >>> print(fg.numpy.ravel([[1, 2], [3, 4]]))
+    [1 2 3 4]
+    """
+    return reshape(a, (-1,), "A" if order == "K" else order)
+
+
+@implements(np.squeeze)
+def squeeze(a: Any, axis: Any = None) -> Any:
+    """Without axes of size one, or without those named, which must have size one.
+
+    >>> fg.numpy.squeeze(np.zeros((1, 3, 1))).shape
+    (3,)
+    """
+    x = as_array(a)
+    shape = shape_of(x)
+    if axis is None:
+        axes = [k for k, n in enumerate(shape) if n == 1]
+    elif not shape and axis in (0, -1):
+        axes = []  # as NumPy: the only axis, which a number does not have
+    else:
+        axes = list(ordered_axes(axis, len(shape)))
+    if any(shape[k] != 1 for k in axes):
+        raise refused("cannot select an axis to squeeze out which has size not equal to one")
+    return reshaped(x, tuple([n for k, n in enumerate(shape) if k not in axes]))
+
+
+@implements(np.expand_dims)
+def expand_dims(a: Any, axis: Any) -> Any:
+    """With new axes of size one at the given places of the result.
+
+    >>> fg.numpy.expand_dims(np.zeros(3), (0, 2)).shape
+    (1, 3, 1)
+    """
+    x = as_array(a)
+    axis = axis if isinstance(axis, tuple | list) else operator.index(axis)
+    count = len(axis) if isinstance(axis, tuple | list) else 1
+    axes = ordered_axes(axis, len(shape_of(x)) + count)
+    sizes = iter(shape_of(x))
+    ndim = len(shape_of(x)) + count
+    return reshaped(x, tuple([1 if k in axes else next(sizes) for k in range(ndim)]))
+
+
+def _at_least(arrays: tuple[Any, ...], added: Any) -> Any:
+    found = tuple([reshaped(x, added(shape_of(x))) for x in map(as_array, arrays)])
+    return found[0] if len(found) == 1 else found
+
+
+def _shape_1d(shape: Shape) -> Shape:
+    return shape or (1,)
+
+
+def _shape_2d(shape: Shape) -> Shape:
+    return (1,) * (2 - len(shape)) + shape
+
+
+def _shape_3d(shape: Shape) -> Shape:
+    return (*_shape_2d(shape), 1) if len(shape) < 3 else shape
+
+
+@implements(np.atleast_1d)
+def atleast_1d(*arys: Any) -> Any:
+    """With at least one axis; a tuple for several arrays.
+
+    >>> fg.numpy.atleast_1d(3.0).shape
+    (1,)
+    """
+    return _at_least(arys, _shape_1d)
+
+
+@implements(np.atleast_2d)
+def atleast_2d(*arys: Any) -> Any:
+    """With at least two axes, new ones first; a tuple for several arrays.
+
+    >>> fg.numpy.atleast_2d(np.zeros(3)).shape
+    (1, 3)
+    """
+    return _at_least(arys, _shape_2d)
+
+
+@implements(np.atleast_3d)
+def atleast_3d(*arys: Any) -> Any:
+    """With at least three axes; a matrix gets a last one. A tuple for several arrays.
+
+    >>> fg.numpy.atleast_3d(np.zeros((2, 3))).shape
+    (2, 3, 1)
+    """
+    return _at_least(arys, _shape_3d)
+
+
+# -- methods -----------------------------------------------------------------------------------------------
+
+
+def _reshape(self: Tracer, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
+    return reshape(self, shape[0] if len(shape) == 1 else shape, order, copy=copy)
+
+
+install({"reshape": _reshape, "ravel": ravel, "squeeze": squeeze})

@@ -1,0 +1,1 @@
+"""Elements chosen by where they are or by how they compare: indices, positions, order, sets."""

@@ -1,0 +1,309 @@
+"""Writing into tracers: ``y[index] = v``, in-place operators, and ``x.at[index]``.
+
+Arrays are written by functional update: the tracer takes a new value, and so does every array that it is
+a view of. A tracer of rank 0 that is no view is a scalar, and ``+=`` gives its name to a new one.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad.errors import DtypeError, FuncgradError, ShapeError
+from funcgrad.ir.avals import Shape
+from funcgrad.numpy.dispatch import unsupported
+from funcgrad.numpy.picking.indexing import BasicPlan, Plan, basic_key, basic_plan, getitem, plan_of
+from funcgrad.ops.arithmetic import add, div, mul, neg
+from funcgrad.ops.bivariate import pow as power_of
+from funcgrad.ops.extremes import maximum, minimum
+from funcgrad.ops.selection import where
+from funcgrad.ops.structure import aval, broadcast_to, cast, reshape, shape_of
+from funcgrad.source import user_location, user_stacklevel
+from funcgrad.tracing.aliasing import assign, is_view
+from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.recorder import located
+from funcgrad.tracing.tracer import Tracer, install
+
+# -- y[index] = v ---------------------------------------------------------------------------------------
+
+
+def setitem(x: Tracer, index: Any, value: Any) -> None:
+    """``x[index] = value``; of repeated positions the last wins, as in NumPy."""
+    try:
+        value = converted(value, x.aval.dtype)
+        key = (index,) if type(index) is int else basic_key(index)
+        if key is None:
+            mask = lone_mask(x, index)
+            if mask is not None and len(shape_of(value)) <= x.aval.ndim - mask.ndim:
+                assign(x, as_traced(x, where(spread_mask(mask, x.aval.shape), value, x)))
+                return
+        plan = plan_of(x, index) if key is None else basic_plan(x.aval.shape, key)
+        if type(value) is Tracer and is_current_part(value, x, plan):
+            return
+        assign(x, as_traced(x, plan.put(x, fitted(value, plan.shape))))
+    except FuncgradError as error:
+        raise located(error, user_location()) from None
+
+
+def is_current_part(value: Tracer, x: Tracer, plan: Plan) -> bool:
+    """Whether the value is what stands there already: ``y[1:] *= 2`` ends by assigning the view to itself."""
+    alias = value._alias
+    return (
+        alias is not None
+        and alias.base is x
+        and isinstance(plan, BasicPlan)
+        and alias.lens is plan.slice
+        and not plan.has_new_axes
+    )
+
+
+def converted(value: Any, dtype: np.dtype[Any]) -> Any:
+    """The value in the dtype of the array it is assigned into, converted as NumPy does; numbers as scalars.
+
+    Real parts of complex arrays are kept with NumPy's ComplexWarning; Python complex numbers are refused.
+    """
+    if type(value) is float and dtype.kind in "fc":
+        return dtype.type(value)
+    value = asoperand(value)
+    if type(value) is Tracer and value.aval.dtype is dtype and not value.aval.weak:
+        return value
+    kind = aval(value).dtype.kind
+    if kind == "c" and dtype.kind not in "cb":
+        if isinstance(value, complex) and not isinstance(value, np.generic):
+            raise DtypeError(f"a complex number cannot be assigned into an array of dtype {dtype}")
+        warnings.warn(
+            "Casting complex values to real discards the imaginary part",
+            np.exceptions.ComplexWarning,
+            stacklevel=user_stacklevel(),
+        )
+    return cast(value, dtype)
+
+
+def fitted(value: Any, shape: Shape) -> Any:
+    """The value in the shape of the part, or a scalar; leading axes of size one may be too many."""
+    seen = shape_of(value)
+    if not seen or seen == shape:
+        return value
+    extra = len(seen) - len(shape)
+    inner = seen[max(extra, 0) :]
+    fits = all(n == 1 for n in seen[: max(extra, 0)]) and all(
+        n in (1, m) for n, m in zip(reversed(inner), reversed(shape), strict=False)
+    )
+    if not fits:
+        raise ShapeError(f"could not broadcast input array from shape {seen} into shape {shape}")
+    return broadcast_to(reshape(value, inner), shape)
+
+
+def as_traced(x: Tracer, value: Any) -> Tracer:
+    """The new value of `x` as a tracer; arrays enter its trace."""
+    if type(value) is Tracer:
+        return value if value._alias is None else value.frozen()
+    recorder = x._recorder
+    index = recorder.index_of(value)
+    return Tracer(recorder, index, recorder.avals[index])
+
+
+def lone_mask(x: Tracer, index: Any) -> Any:
+    """The boolean array that is the whole index, traced or not; None for any other index."""
+    if type(index) is tuple:
+        if len(index) != 1:
+            return None
+        index = index[0]
+    if type(index) not in (Tracer, np.ndarray, list) or not len(
+        shape_of(index) if type(index) is not list else index
+    ):
+        return None
+    mask = asoperand(index)
+    seen = aval(mask)
+    if seen.dtype.kind != "b" or seen.shape != x.aval.shape[: seen.ndim]:
+        return None
+    return mask
+
+
+def spread_mask(mask: Any, shape: Shape) -> Any:
+    """A mask of the leading axes for all of them."""
+    return reshape(mask, shape_of(mask) + (1,) * (len(shape) - len(shape_of(mask))))
+
+
+# -- in-place operators -----------------------------------------------------------------------------------
+
+_OPERATORS = (
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "matmul",
+    "and",
+    "or",
+    "xor",
+    "lshift",
+    "rshift",
+)
+
+
+def _in_place(name: str) -> Callable[[Tracer, Any], Any]:
+    def operate(self: Tracer, other: Any) -> Any:
+        result = getattr(self, f"__{name}__")(other)
+        if result is NotImplemented or (not self.aval.shape and not is_view(self)):
+            return result
+        overwrite(self, result, name)
+        return self
+
+    operate.__name__ = operate.__qualname__ = f"__i{name}__"
+    return operate
+
+
+def overwrite(x: Tracer, result: Any, name: str) -> None:
+    """Write a result into `x`, which keeps its shape and dtype; raises as NumPy's ``out=`` does."""
+    seen = aval(result)
+    if seen.shape != x.aval.shape:
+        raise located(
+            ShapeError(
+                f"non-broadcastable output operand with shape {x.aval.shape} doesn't match the "
+                f"broadcast shape {seen.shape}"
+            ),
+            user_location(),
+        )
+    if not np.can_cast(seen.dtype, x.aval.dtype, "same_kind"):
+        raise located(
+            DtypeError(
+                f"in-place {name}: cannot cast a result of dtype {seen.dtype} to {x.aval.dtype} "
+                f"with casting rule 'same_kind'",
+                remedy="Use x = x + y, which may change the dtype, or x.astype(...) first.",
+            ),
+            user_location(),
+        )
+    assign(x, as_traced(x, cast(result, x.aval.dtype)))
+
+
+# -- x.at[index] ------------------------------------------------------------------------------------------
+
+
+class At:
+    """``x.at``: updates at an index that give a new array and leave `x` as it is.
+
+    >>> fg.make_program(lambda x: x.at[0].add(1.0))(np.zeros(3)).out_avals
+    (f64[3],)
+    """
+
+    __slots__ = ("_x",)
+
+    def __init__(self, x: Any) -> None:
+        self._x = x
+
+    def __getitem__(self, index: Any) -> AtIndex:
+        return AtIndex(self._x, index)
+
+    def __repr__(self) -> str:
+        return f"At({self._x!r})"
+
+
+class AtIndex:
+    """``x.at[index]``: repeated positions are all counted, except by `set` and `apply`.
+
+    ``indices_are_sorted`` and ``unique_indices`` are promises that change nothing here.
+    """
+
+    __slots__ = ("_index", "_x")
+
+    def __init__(self, x: Any, index: Any) -> None:
+        self._x = x
+        self._index = index
+
+    def get(self, **options: Any) -> Any:
+        """``x[index]``."""
+        check_options("get", options)
+        return getitem(self._x, self._index)
+
+    def set(self, values: Any, **options: Any) -> Any:
+        """A copy of x with ``values`` at the index."""
+        check_options("set", options)
+        y = self._x.frozen()
+        setitem(y, self._index, values)
+        return y
+
+    def apply(self, func: Callable[[Any], Any], **options: Any) -> Any:
+        """A copy of x with ``func(x[index])`` at the index."""
+        check_options("apply", options)
+        return self.set(func(getitem(self._x, self._index)))
+
+    def add(self, values: Any, **options: Any) -> Any:
+        """A copy of x with ``values`` added at the index."""
+        check_options("add", options)
+        return self._combined("add", values)
+
+    def subtract(self, values: Any, **options: Any) -> Any:
+        """A copy of x with ``values`` subtracted at the index."""
+        check_options("subtract", options)
+        return self._combined("add", neg(values))
+
+    def multiply(self, values: Any, **options: Any) -> Any:
+        """A copy of x multiplied by ``values`` at the index."""
+        check_options("multiply", options)
+        return self._combined("mul", values)
+
+    def divide(self, values: Any, **options: Any) -> Any:
+        """A copy of x divided by ``values`` at the index."""
+        check_options("divide", options)
+        ones = broadcast_to(aval(self._x).dtype.type(1), shape_of(self._x))
+        return div(self._x, AtIndex(as_traced(self._x, ones), self._index)._combined("mul", values))
+
+    def power(self, values: Any, **options: Any) -> Any:
+        """A copy of x raised to ``values`` at the index."""
+        check_options("power", options)
+        ones = broadcast_to(aval(self._x).dtype.type(1), shape_of(self._x))
+        return power_of(self._x, AtIndex(as_traced(self._x, ones), self._index)._combined("mul", values))
+
+    def min(self, values: Any, **options: Any) -> Any:
+        """A copy of x with the minimum of x and ``values`` at the index."""
+        check_options("min", options)
+        return self._combined("min", values)
+
+    def max(self, values: Any, **options: Any) -> Any:
+        """A copy of x with the maximum of x and ``values`` at the index."""
+        check_options("max", options)
+        return self._combined("max", values)
+
+    mul = multiply
+
+    def _combined(self, mode: str, values: Any) -> Any:
+        x = self._x
+        try:
+            values = converted(values, x.aval.dtype)
+            mask = lone_mask(x, self._index)
+            if mask is not None and len(shape_of(values)) <= x.aval.ndim - mask.ndim:
+                return where(spread_mask(mask, x.aval.shape), COMBINATIONS[mode](x, values), x)
+            plan = plan_of(x, self._index)
+            values = fitted(values, plan.shape)
+            if isinstance(plan, BasicPlan) and mode != "add":
+                return plan.put(x, COMBINATIONS[mode](plan.get(x), values))
+            return plan.combine(mode, x, values)
+        except FuncgradError as error:
+            raise located(error, user_location()) from None
+
+
+def check_options(name: str, options: dict[str, Any]) -> None:
+    """Accept what changes nothing here; raise by name for other options."""
+    mode = options.get("mode")
+    unknown = [key for key in options if key not in ("indices_are_sorted", "unique_indices", "mode")]
+    if unknown or (mode is not None and str(mode) != "promise_in_bounds"):
+        what = unknown[0] if unknown else f"mode={mode!r}"
+        raise unsupported(f"x.at[...].{name} with {what}")
+
+
+COMBINATIONS: dict[str, Callable[[Any, Any], Any]] = {"add": add, "mul": mul, "min": minimum, "max": maximum}
+
+
+def _at(self: Tracer) -> At:
+    """Functional updates: ``x.at[index].set(v)``, ``add``, ``multiply``, ``min``, ``max`` and more."""
+    return At(self)
+
+
+install({"__setitem__": setitem, "at": property(_at)})
+install({f"__i{name}__": _in_place(name) for name in _OPERATORS})

@@ -1,0 +1,1 @@
+"""What makes fewer numbers of many, or runs along an axis: reductions, statistics, quantiles, histograms."""

@@ -1,0 +1,98 @@
+"""Draws of NumPy's generators with traced parameters: the same numbers, as standard ones moved and scaled.
+
+So parameters keep their gradient along the samples. What has no such form stays refused, and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import MethodType
+from typing import Any
+
+import numpy as np
+
+from funcgrad.numpy.tracers.open_arrays import before_write, has_traced, plain
+from funcgrad.ops.structure import shape_of
+from funcgrad.tracing.lists import asoperand
+
+__all__ = ["drawing"]
+
+Draw = Callable[..., Any]
+GENERATORS = (np.random.Generator, np.random.RandomState)
+
+
+def shape_for(size: Any, *parameters: Any) -> Any:
+    """The size that is asked for, or that of the parameters; None for one number."""
+    return size if size is not None else np.broadcast_shapes(*[shape_of(p) for p in parameters]) or None
+
+
+def by_place_and_scale(name: str) -> Callable[..., Any]:
+    """A distribution that its two parameters move and scale."""
+
+    def draw(generator: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        loc, scale = asoperand(loc), asoperand(scale)
+        return loc + scale * getattr(generator, name)(0.0, 1.0, shape_for(size, loc, scale))
+
+    return draw
+
+
+def by_scale(name: str) -> Callable[..., Any]:
+    """A distribution that its parameter scales."""
+
+    def draw(generator: Any, scale: Any = 1.0, size: Any = None) -> Any:
+        scale = asoperand(scale)
+        return scale * getattr(generator, name)(1.0, shape_for(size, scale))
+
+    return draw
+
+
+def uniform(generator: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+    """Between two traced ends."""
+    low, high = asoperand(low), asoperand(high)
+    return low + (high - low) * generator.uniform(0.0, 1.0, shape_for(size, low, high))
+
+
+def lognormal(generator: Any, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None) -> Any:
+    """The exponential of normal numbers."""
+    mean, sigma = asoperand(mean), asoperand(sigma)
+    return np.exp(mean + sigma * generator.normal(0.0, 1.0, shape_for(size, mean, sigma)))
+
+
+DRAWN: dict[str, Callable[..., Any]] = {
+    "normal": by_place_and_scale("normal"),
+    "laplace": by_place_and_scale("laplace"),
+    "gumbel": by_place_and_scale("gumbel"),
+    "logistic": by_place_and_scale("logistic"),
+    "exponential": by_scale("exponential"),
+    "rayleigh": by_scale("rayleigh"),
+    "uniform": uniform,
+    "lognormal": lognormal,
+}
+"""By the name of the method, how it is drawn with traced parameters."""
+
+
+def drawing(method: MethodType) -> Draw | None:
+    """What is called instead of a method of a generator's; None where it is called as it is."""
+    ours = DRAWN.get(method.__name__)
+    if method.__name__ == "shuffle":
+        return shuffling(method)
+    if ours is None or not isinstance(method.__self__, GENERATORS):
+        return None
+
+    def draw(*args: Any, **kwargs: Any) -> Any:
+        if has_traced(args) or has_traced(tuple(kwargs.values())):
+            return ours(method.__self__, *args, **kwargs)
+        return method(*plain(args), **{key: plain(value) for key, value in kwargs.items()})
+
+    return draw
+
+
+def shuffling(method: MethodType) -> Draw:
+    """``rng.shuffle``, which writes into memory: into that of an open array."""
+
+    def shuffle(x: Any, *args: Any, **kwargs: Any) -> Any:
+        if plain(x) is not x and not isinstance(x, list | tuple):
+            before_write(x)
+        return method(plain(x), *args, **kwargs)
+
+    return shuffle

@@ -1,0 +1,169 @@
+"""Python's operators on a tracer: arithmetic, comparison, bits, and the built-in functions that ask for them.
+
+The matrix product stands with the contractions, and the in-place operators with assignment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from funcgrad.errors import DtypeError
+from funcgrad.numpy.elementwise import arithmetic as _public  # noqa: F401 - fills FUNCTIONS, which is read below
+from funcgrad.numpy.elementwise.arithmetic import divmod, positive, power_of  # noqa: A004
+from funcgrad.numpy.elementwise.rounding import round as rounded
+from funcgrad.ops import arithmetic, comparison, logic, magnitude, rounding
+from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.recorder import captured
+from funcgrad.tracing.tracer import Tracer, install
+
+Operation = Callable[..., Any]
+
+KNOWN = frozenset({Tracer, float, int, complex, bool, np.float64, list, tuple})
+"""Types that every operator takes without asking further."""
+
+
+def defers_to(other: Any) -> bool:
+    """Whether the other operand wants its own reflected operator: ``__array_ufunc__ = None`` (NEP 13)."""
+    return type(other) is not np.ndarray and getattr(type(other), "__array_ufunc__", KNOWN) is None
+
+
+def as_captured(self: Tracer, other: Any) -> Any:
+    """An array of NumPy's as it is; as a tracer where compiled code is to read it anew at every call."""
+    recorder = self._recorder
+    return captured(other, recorder) if recorder.copied is not None and type(other) is np.ndarray else other
+
+
+def answered_for_sparse(name: str, self: Tracer, other: Any) -> Any:
+    """The operation of a tracer and a sparse array of SciPy's."""
+    return import_module("funcgrad.scipy.sparse.operators").operate(name, self, other)
+
+
+def is_sparse(other: Any) -> bool:
+    """Whether the other operand is a sparse array of SciPy's."""
+    kind = type(other)
+    return kind is not np.ndarray and kind.__module__.startswith("scipy.sparse.") and hasattr(kind, "tocsr")
+
+
+def forward(operation: Operation, name: str) -> Operation:
+    """``x + y`` with the tracer on the left."""
+
+    def operate(self: Tracer, other: Any) -> Any:
+        if type(other) in KNOWN:
+            return operation(self, other)
+        if not defers_to(other):
+            if is_sparse(other):
+                return answered_for_sparse(name, self, other)
+            return operation(self, as_captured(self, other))
+        return NotImplemented
+
+    return named(operate, name)
+
+
+def reflected(operation: Operation, name: str) -> Operation:
+    """``x + y`` with the tracer on the right, and on the left what does not know it."""
+
+    def operate(self: Tracer, other: Any) -> Any:
+        if type(other) in KNOWN:
+            return operation(other, self)
+        if not defers_to(other):
+            if is_sparse(other):
+                return answered_for_sparse(name, self, other)
+            return operation(as_captured(self, other), self)
+        return NotImplemented
+
+    return named(operate, name)
+
+
+def unary(operation: Operation, name: str) -> Operation:
+    """``-x``."""
+
+    def operate(self: Tracer) -> Any:
+        return operation(self)
+
+    return named(operate, name)
+
+
+def equality(operation: Operation, name: str, unlike: bool) -> Operation:
+    """``==`` and ``!=``, which also compare with what is no number: it is unlike every element."""
+
+    def compare(self: Tracer, other: Any) -> Any:
+        if type(other) in KNOWN:
+            return operation(self, other)
+        if defers_to(other):
+            return NotImplemented
+        try:
+            other = asoperand(other)
+        except DtypeError:
+            return np.full(self.aval.shape, unlike)[()]
+        return operation(self, other)
+
+    return named(compare, name)
+
+
+def whole_number(function: str, name: str) -> Operation:
+    """``math.floor(x)`` and the like: an int, so it needs the value of a scalar."""
+
+    def convert(self: Tracer) -> Any:
+        if self.aval.shape:
+            raise TypeError(f"{function} needs a scalar, got {self.aval}")
+        return getattr(self._needed_by(function).item(), name)()
+
+    return named(convert, name)
+
+
+def _round(self: Tracer, ndigits: int | None = None) -> Any:
+    if ndigits is not None:
+        return rounded(self, ndigits)
+    return whole_number("round()", "__round__")(self)
+
+
+def named(function: Operation, name: str) -> Operation:
+    """The function under the name it is installed by, for tracebacks."""
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+BINARY: dict[str, Operation] = {
+    "add": arithmetic.add,
+    "sub": arithmetic.sub,
+    "mul": arithmetic.mul,
+    "truediv": arithmetic.div,
+    "floordiv": rounding.floor_divide,
+    "mod": rounding.remainder,
+    "divmod": divmod,
+    "pow": power_of,
+    "and": logic.bitwise_and,
+    "or": logic.bitwise_or,
+    "xor": logic.bitwise_xor,
+    "lshift": logic.left_shift,
+    "rshift": logic.right_shift,
+}
+ORDER: dict[str, Operation] = {
+    "lt": comparison.less,
+    "le": comparison.less_equal,
+    "gt": comparison.greater,
+    "ge": comparison.greater_equal,
+}
+UNARY: dict[str, Operation] = {
+    "neg": arithmetic.neg,
+    "pos": positive,
+    "abs": magnitude.absolute,
+    "invert": logic.invert,
+}
+WHOLE = {"floor": "math.floor()", "ceil": "math.ceil()", "trunc": "math.trunc()"}
+
+install({f"__{name}__": forward(operation, f"__{name}__") for name, operation in (BINARY | ORDER).items()})
+install({f"__r{name}__": reflected(operation, f"__r{name}__") for name, operation in BINARY.items()})
+install({f"__{name}__": unary(operation, f"__{name}__") for name, operation in UNARY.items()})
+install({f"__{name}__": whole_number(function, f"__{name}__") for name, function in WHOLE.items()})
+install(
+    {
+        "__eq__": equality(comparison.equal, "__eq__", False),
+        "__ne__": equality(comparison.not_equal, "__ne__", True),
+        "__round__": _round,
+    }
+)

@@ -1,0 +1,125 @@
+"""What else an array answers to: attributes by name, ``in``, the array API, DLPack, ``np.add.at``.
+
+NumPy's loops over arrays of objects call a method of each element named like the ufunc, so a tracer has
+a method for every ufunc of this package: ``np.exp(np.array([t0, t1]))`` calls ``t0.exp()``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from funcgrad.errors import ConcretizationError, did_you_mean
+from funcgrad.numpy.arrays.creation import check_device
+from funcgrad.numpy.dispatch import FUNCTIONS, implements_method
+from funcgrad.numpy.picking.assignment import AtIndex
+from funcgrad.ops.comparison import equal
+from funcgrad.source import Source, user_location
+from funcgrad.tracing.aliasing import assign
+from funcgrad.tracing.conversion import assigned_into_array
+from funcgrad.tracing.tracer import Tracer, install
+
+NAMES_OF_TENSORS = {
+    "backward": "fg.grad of the function, or the tensors of funcgrad.torch",
+    "clamp": "x.clip(low, high)",
+    "cpu": "x, which is in this machine's memory",
+    "detach": "fg.stop_gradient(x)",
+    "numpy": "x, which is an array",
+    "permute": "x.transpose(axes)",
+    "requires_grad": "fg.grad of the function, or the tensors of funcgrad.torch",
+    "unsqueeze": "np.expand_dims(x, axis)",
+}
+"""Names of PyTorch's, and what to write instead."""
+
+
+def _getattr(self: Tracer, name: str) -> Any:
+    """The ufunc of that name as a method; raises AttributeError for anything else."""
+    if not name.startswith("_"):
+        ufunc = getattr(np, name, None)
+        if isinstance(ufunc, np.ufunc) and ufunc in FUNCTIONS:
+            return partial(FUNCTIONS[ufunc], self)
+        if hasattr(np.ndarray, name):
+            raise AttributeError(f"ndarray.{name} is not supported on traced arrays")
+        if name in NAMES_OF_TENSORS:
+            raise AttributeError(
+                f"a traced array has no attribute {name!r}, as PyTorch's tensors have. "
+                f"Use {NAMES_OF_TENSORS[name]}."
+            )
+        names = [other for other in dir(Tracer) if not other.startswith("_")]
+        names += [ufunc.__name__ for ufunc in FUNCTIONS if isinstance(ufunc, np.ufunc)]
+        hint = did_you_mean(name, names) or "It has those of NumPy's arrays, and NumPy's ufuncs as methods."
+        raise AttributeError(f"a traced array has no attribute {name!r}. {hint}")
+    raise AttributeError(name)
+
+
+def _contains(self: Tracer, item: Any) -> bool:
+    """Whether an element equals `item`; needs values."""
+    return bool(np.any(equal(self, item)))
+
+
+def _array_namespace(self: Tracer, *, api_version: str | None = None) -> ModuleType:
+    """The module whose functions take tracers: ``funcgrad.numpy``."""
+    return sys.modules[__package__]
+
+
+def _refuse_dlpack(self: Tracer, **options: Any) -> Any:
+    """Refuse: another library would get memory, and no gradient."""
+    raise ConcretizationError(
+        f"DLPack hands the memory of an array to another library, and a traced {self.aval} has none",
+        source=Source(*user_location()),
+        remedy="Call the other library outside of the traced function, or give it a rule with fg.custom_vjp.",
+    )
+
+
+def _device(self: Tracer) -> str:
+    """Where the array lives, as the Array API standard asks: ``"cpu"``."""
+    return "cpu"
+
+
+def _to_device(self: Tracer, device: Any, /, *, stream: Any = None) -> Tracer:
+    """The array itself; raises ValueError for another device than ``"cpu"``."""
+    if stream is not None:
+        raise ValueError("the device has no streams")
+    check_device(device)
+    return self
+
+
+AT_METHODS: dict[Any, str] = {
+    np.add: "add",
+    np.subtract: "subtract",
+    np.multiply: "multiply",
+    np.divide: "divide",
+    np.power: "power",
+    np.minimum: "min",
+    np.maximum: "max",
+}
+
+
+def _at_method(ufunc: Any, name: str) -> Callable[..., None]:
+    def combine_at(a: Any, indices: Any, b: Any) -> None:
+        if type(a) is not Tracer:
+            raise assigned_into_array(f"np.{ufunc.__name__}.at")
+        assign(a, getattr(AtIndex(a, indices), name)(b))
+
+    return combine_at
+
+
+for _ufunc, _name in AT_METHODS.items():
+    implements_method(_ufunc, "at")(_at_method(_ufunc, _name))
+
+install(
+    {
+        "__getattr__": _getattr,
+        "__contains__": _contains,
+        "__array_namespace__": _array_namespace,
+        "__dlpack__": _refuse_dlpack,
+        "__dlpack_device__": _refuse_dlpack,
+        "device": property(_device),
+        "to_device": _to_device,
+    }
+)
