@@ -118,8 +118,9 @@ def test_unknown_special_functions_are_named() -> None:
 
 def test_importing_imports_no_scipy() -> None:
     code = (
-        "import sys, funcgrad as fg, numpy as np\n"
+        "import sys, funcgrad as fg, numpy as np, funcgrad.torch as torch\n"
         "assert fg.grad(lambda x: np.logaddexp(0.0, x))(0.0) == 0.5\n"
+        "assert torch.eye(2).sum() == 2\n"
         "assert 'scipy' not in sys.modules, 'SciPy was imported'\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

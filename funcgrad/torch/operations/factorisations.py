@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
 from funcgrad.scipy import linalg as traced
+from funcgrad.scipy.originals import original
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.history import Op, op
 from funcgrad.torch.core.tensor import Tensor, wrap
@@ -53,7 +53,7 @@ def lu_of(A: Tensor, *, pivot: bool = True, out: Any = None) -> Any:
 
 def _pivots(x: Any) -> Any:
     def of_matrix(matrix: Any) -> tuple[Any]:
-        getrf = scipy.linalg.get_lapack_funcs("getrf", (matrix,))
+        getrf = original("linalg", "get_lapack_funcs")("getrf", (matrix,))
         return ((getrf(matrix)[1] + 1).astype(np.int32),)
 
     return _each(x, of_matrix)[0]
