@@ -22,6 +22,7 @@ from funcgrad.source import Source, user_location
 from funcgrad.tracing.conversion import assigned_into_array
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import Recorder, captured, located
+from funcgrad.tracing.refusals import refused_by_scipy
 from funcgrad.tracing.tracer import Tracer
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -110,6 +111,8 @@ def array_ufunc(self: Tracer, ufunc: Any, method: str, *inputs: Any, **kwargs: A
         ours = UFUNC_METHODS.get((ufunc, method)) or rare_method(ufunc, method)
         if ours is not None:
             return ours(*inputs, **kwargs)
+    if getattr(sys.modules.get("scipy.special"), ufunc.__name__, None) is ufunc:
+        raise refused_by_scipy("scipy.special", ufunc.__name__, f"a traced {self.aval}")
     raise unsupported(name_of(ufunc) if method == "__call__" else f"{name_of(ufunc)}.{method}")
 
 

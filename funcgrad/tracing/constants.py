@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from funcgrad.tracing.recorder import Recorder
     from funcgrad.tracing.tracer import Tracer
 
-__all__ = ["is_constant"]
+__all__ = ["compares_varying", "is_constant"]
 
 
 def is_constant(x: Tracer) -> bool:
@@ -31,6 +31,14 @@ def is_constant(x: Tracer) -> bool:
     """
     x = x.frozen()
     return not varies(x._recorder, x._index)
+
+
+def compares_varying(x: Tracer) -> bool:
+    """Whether a truth value was computed from something that a derivative flows through."""
+    x = x.frozen()
+    step = x._recorder.steps[x._index]
+    operands = step[1:] if isinstance(step, tuple) else ()
+    return any(varies(x._recorder, j) for j in operands)
 
 
 def varies(recorder: Recorder, index: int) -> bool:

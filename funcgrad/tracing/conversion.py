@@ -71,7 +71,8 @@ def array_of(x: Tracer, dtype: Any, copy: bool | None, frame: FrameType) -> Any:
     if wanted is not None and wanted.kind == "O":
         return elements_of(x)
     if asked_by_sparse_product(frame):
-        return itself_as_object(x)
+        # ``a.dot(x)`` of a sparse array in coordinates only looks whether `x` is an array.
+        return elements_of(x) if frame.f_code.co_name == "dot" else itself_as_object(x)
     use = use_in(frame, x)
     if is_constant(x):
         if use is Use.PASSED or wanted is not None or x.has_value():
@@ -93,7 +94,7 @@ def asked_by_sparse_product(frame: FrameType) -> bool:
     """Whether a sparse array of SciPy's wants to know if its product with `x` is its own affair."""
     if not str(frame.f_globals.get("__name__")).startswith("scipy.sparse."):
         return False
-    if frame.f_code.co_name == "_matmul_dispatch":
+    if frame.f_code.co_name in ("_matmul_dispatch", "dot"):
         return True
     # The method `multiply` would return NotImplemented to its caller; the operator asks the other operand.
     called: FrameType | None = frame

@@ -18,6 +18,7 @@ import numpy as np
 from funcgrad.errors import ConcretizationError, TracerAssignmentError, UnsupportedFunctionError
 from funcgrad.source import Source, is_library_code, user_location
 from funcgrad.tracing.callers import called_function, called_method, called_name, only_decides_or_shows
+from funcgrad.tracing.constants import compares_varying
 
 if TYPE_CHECKING:
     from funcgrad.tracing.tracer import Tracer
@@ -179,13 +180,9 @@ def refuse_inside_numpy(x: Tracer, frame: FrameType) -> None:
         )
 
 
-ELSEWHERE: dict[str, str] = {}
-"""Packages of SciPy whose functions have their counterparts in another place than `funcgrad.scipy`."""
-
-
 def counterpart(package: str, name: str) -> str | None:
     """How users write the function of ours that does what one of SciPy's does; None where there is none."""
-    module = ELSEWHERE.get(package, f"funcgrad.{package}")
+    module = f"funcgrad.{package}"
     try:
         found = import_module(module)
     except ModuleNotFoundError:
@@ -204,15 +201,30 @@ def refuse_inside_scipy(x: Tracer, is_listed: bool, frame: FrameType) -> None:
         return
     if is_listed and not any(value is x for value in frame.f_locals.values()):
         return
-    package, name = scipy_function(caller, folder)
+    raise refused_by_scipy(*scipy_function(caller, folder), f"the value of a traced {x.aval}")
+
+
+SEARCHES = "scipy.optimize._optimize"
+"""The module of SciPy's searches that are Python: they compare values, and end at one that they tried."""
+
+
+def refuse_search(x: Tracer, frame: FrameType) -> None:
+    """Raise UnsupportedFunctionError where a search of SciPy's compares what has derivatives."""
+    caller, folder = frame_inside("scipy", frame)
+    if caller is not None and compares_varying(x):
+        error = refused_by_scipy(*scipy_function(caller, folder), "values of a function of what is traced")
+        x._recorder.refused = error
+        raise error
+
+
+def refused_by_scipy(package: str, name: str, taken: str) -> UnsupportedFunctionError:
+    """The error for a function of SciPy's that takes values, with what keeps the gradient instead of it."""
     ours = counterpart(package, name)
-    raise UnsupportedFunctionError(
-        f"{package}.{name} takes the value of a traced {x.aval}, which would drop its gradient",
+    remedy_for = import_module("funcgrad.scipy.nearest").remedy_for
+    return UnsupportedFunctionError(
+        f"{package}.{name} takes {taken}, which would drop its gradient",
         source=Source(*user_location()),
-        remedy=f"Use {ours}."
-        if ours
-        else "Write it with functions of fg.numpy, or give the call a rule with fg.custom_vjp. Where no "
-        "gradient is meant to flow, call it on np.asarray(fg.stop_gradient(x)).",
+        remedy=f"Use {ours}." if ours else remedy_for(package, name),
     )
 
 
@@ -250,6 +262,9 @@ def scipy_function(frame: FrameType, folder: str) -> tuple[str, str]:
     inner: FrameType | None = frame
     while inner is not None and inner is not user:
         file = inner.f_code.co_filename
+        called = named_in_scipy(inner.f_locals.get("function")) if stands_in(inner) else None
+        if called is not None:
+            return called
         # Decorators of SciPy's own run in `_lib`, around the function that is called.
         outermost = inner if file.startswith(folder) and not file.startswith(helpers) else outermost
         inner = inner.f_back
@@ -266,6 +281,11 @@ def scipy_function(frame: FrameType, folder: str) -> tuple[str, str]:
         place, _, name = spelled.rpartition(".")
         return (package, name) if place.endswith(package.rpartition(".")[2]) else (place or package, name)
     return package, public_name(outermost, sys.modules.get(package))
+
+
+def stands_in(frame: FrameType) -> bool:
+    """Whether the frame calls a function of another package in the place of the user's call."""
+    return frame.f_globals.get("__name__") == "funcgrad.numpy.tracers.made_inside" and frame.f_code.co_name == "call"
 
 
 def named_in_scipy(function: Any) -> tuple[str, str] | None:

@@ -16,6 +16,7 @@ from funcgrad.ir.avals import Aval, Shape
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.callers import compares_elements
 from funcgrad.tracing.conversion import array_of, integer_of, number_of, python_value_of
+from funcgrad.tracing.refusals import SEARCHES, refuse_search
 
 if TYPE_CHECKING:
     import numpy as np
@@ -130,11 +131,14 @@ class Tracer(TracerMemory):
 
     def __bool__(self) -> bool:
         self._recorder.require_open(self)
+        caller = _getframe(1)
+        if caller.f_globals.get("__name__") == SEARCHES:
+            refuse_search(self, caller)
         try:
             return bool(self.concrete())
         except ConcretizationError:
             source = Source(*user_location())
-            remedy = _JOINED if compares_elements(_getframe(1)) else branch_remedy(source)
+            remedy = _JOINED if compares_elements(caller) else branch_remedy(source)
             if self.why_unknown().endswith(" vmap"):
                 remedy += "\nfg.jit(fg.vmap(f)) takes branches and loops as they stand."
             raise TracedBranchError(

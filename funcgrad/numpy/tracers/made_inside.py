@@ -20,7 +20,7 @@ import numpy as np
 from funcgrad.api.mathematics import REAL
 from funcgrad.numpy.arrays.creation import array, asanyarray, asarray
 from funcgrad.numpy.arrays.inquiries import c_, r_
-from funcgrad.numpy.dispatch import FUNCTIONS, implementation_of
+from funcgrad.numpy.dispatch import FUNCTIONS, deferred, implementation_of
 from funcgrad.numpy.tracers.draws import drawing
 from funcgrad.numpy.tracers.numbers_inside import of_numbers
 from funcgrad.numpy.tracers.open_arrays import (
@@ -36,7 +36,7 @@ from funcgrad.tracing.constants import is_constant
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.recorder import active_recorder
-from funcgrad.tracing.refusals import counterpart, named_in_scipy
+from funcgrad.tracing.refusals import counterpart, named_in_scipy, refused_by_scipy
 from funcgrad.tracing.tracer import Tracer
 
 __all__ = ["instead_of", "joiner", "matters"]
@@ -151,11 +151,24 @@ def others(function: Function) -> Function:
             or getattr(function, "__name__", "") in _WRITTEN
         ):
             ours = ours_for(function)
+            if ours is None:
+                refuse_searches(function, (*args, *kwargs.values()))
             return (ours or function)(*args, **kwargs)
         named = {key: plain(value) for key, value in kwargs.items()}
         return function(*plain(args), **named)
 
     return call
+
+
+def refuse_searches(function: Any, values: tuple[Any, ...]) -> None:
+    """Raise UnsupportedFunctionError where SciPy would compute with values of a function of what is traced.
+
+    A search that only compares them would end at a number that has lost its gradient without a word.
+    """
+    named = named_in_scipy(function)
+    for x in values:
+        if named is not None and isinstance(x, FunctionType | partial) and closes_over_traced(x, NESTED):
+            raise refused_by_scipy(*named, "values of a function of what is traced")
 
 
 def is_for_us(values: tuple[Any, ...]) -> bool:
@@ -266,7 +279,9 @@ def matters(function: Any) -> bool:
         return False
     if isinstance(function, np.ufunc) or is_numpys(function):
         return function not in OF_SEVERAL and (
-            implementation_of(function) is not None or function in FUNCTIONS
+            implementation_of(function) is not None
+            or function in FUNCTIONS
+            or (isinstance(function, np.ufunc) and deferred(function) is not None)
         )
     module = str(getattr(function, "__module__", None) or type(function).__module__)
     package = module.partition(".")[0]

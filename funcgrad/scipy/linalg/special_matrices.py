@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.api.arguments import here
+from funcgrad.errors import ShapeError
 from funcgrad.numpy.algebra.operands import traced
 from funcgrad.numpy.arrays.creation import entered
 from funcgrad.numpy.reducing.axes import refused
@@ -146,6 +148,12 @@ def hankel(c: Any, r: Any = None) -> Any:
     operands = vectors("hankel", c) if r is None else vectors("hankel", c, r)
     if operands is None:
         return scipys("hankel")(c, r)
+    if max(len(shape_of(x)) for x in operands) > 1:
+        raise ShapeError(
+            "hankel takes vectors: SciPy flattens matrices, and will make a stack of them",
+            source=here(),
+            remedy="Give c.ravel(), or use fg.vmap(fg.scipy.linalg.hankel).",
+        )
     column = operands[0]
     row = np.zeros_like(column) if r is None else operands[1]
     values = side_by_side(column, row[..., 1:])

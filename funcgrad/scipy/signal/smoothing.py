@@ -128,7 +128,8 @@ def with_fitted_ends(x: Any, weights: Any, size: int, order: int, deriv: int, de
     rows = np.stack([at(k) for k in range(size)]).astype(aval(x).dtype)
     middle = sliding(x, weights)
     stop = n - half
-    inner = middle[..., : stop - half]
+    first = half - (size - 1) // 2  # an even window reaches one further to the right
+    inner = middle[..., first : first + stop - half]
     return fnp.concatenate(
         [x[..., :size] @ rows[:half].T, inner, x[..., n - size :] @ rows[size - half :].T], -1
     )
