@@ -28,10 +28,11 @@ PACKAGES = {
     "fft": "SciPy's own functions on traced arrays, and those of `fg.scipy.fft`, alike.",
     "spatial.distance": "Metrics on real vectors, finite at coincident points.",
     "special": "SciPy's own functions on traced arrays, and those of `fg.scipy.special`, alike.",
-    "stats": "Distributions by name, and statistics. Without formulas, and refused on traced values: the "
-    "distribution functions and quantiles of `vonmises`, `vonmises_line` and `norminvgauss`, those functions "
-    "of `logser`, `betabinom`, `betanbinom` and `skellam`, the entropy of `betanbinom` and `skellam`, and "
-    "`multivariate_normal.cdf`. `rankdata` is refused by name.",
+    "stats": "Distributions by name, and statistics. Without a formula are the distribution functions and "
+    "quantiles of `vonmises`, `vonmises_line`, `norminvgauss`, `logser`, `betabinom`, `betanbinom` and "
+    "`skellam`, and `multivariate_normal.cdf`: SciPy's values, with derivatives by rules. Refused on traced "
+    "values is the entropy of `betanbinom`, where SciPy's own sum does not converge. `rankdata` is refused "
+    "by name.",
     "signal": "Convolutions, filters, spectra, design.",
     "ndimage": "Filters and interpolation of images.",
     "sparse": "Products as they stand, arrays with traced data.",
@@ -74,7 +75,7 @@ def section(package: str) -> list[str]:
     if missing:
         lines += [
             "",
-            "Not differentiated: they raise an error that names them, or take no traced values.",
+            "Not differentiated: their errors name what keeps the gradient, or they take no traced values.",
             "",
         ]
         lines += wrapped([f"`{n}`" for n in missing])

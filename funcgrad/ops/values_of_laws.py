@@ -40,7 +40,8 @@ class LawValue(Pointwise):
     def evaluate(self, *values: Any) -> Any:
         law = getattr(import_module("scipy.stats"), self.law)
         dtype = self._loop_dtypes(tuple([aval_of(x) for x in values]))[-1]
-        return np.asarray(getattr(law, self.method)(*values), dtype)[()]
+        # Some of SciPy's methods (norminvgauss.sf) pair points with parameters before they are of one shape.
+        return np.asarray(getattr(law, self.method)(*np.broadcast_arrays(*values)), dtype)[()]
 
     def on_arrays(self, *args: Any) -> Any:
         return self.evaluate(*args)

@@ -322,7 +322,7 @@ NEAREST: dict[str, Rows] = {
         (
             """spearmanr spearmanrho kendalltau weightedtau somersd chatterjeexi mannwhitneyu
             wilcoxon ranksums kruskal friedmanchisquare ansari mood fligner theilslopes
-            siegelslopes brunnermunzel page_trend_test bws_test rankdata""",
+            siegelslopes brunnermunzel page_trend_test bws_test""",
             RANKS,
         ),
     ),

@@ -124,10 +124,56 @@ def test_samples_move_with_parameters() -> None:
 def test_refusals_name_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NotDifferentiableError, match="rankdata"):
         fg.grad(lambda x: fg.scipy.stats.rankdata(x).sum())(DATA)
-    with pytest.raises(UnsupportedFunctionError, match=r"multivariate_normal\.cdf"):
-        fg.grad(lambda x: fg.scipy.stats.multivariate_normal.cdf(x, MEAN, COV))(X)
+    with pytest.raises(UnsupportedFunctionError, match=r"multivariate_t\.cdf"):
+        fg.grad(lambda x: fg.scipy.stats.multivariate_t.cdf(x, MEAN, COV))(X)
     with pytest.raises(UnsupportedFunctionError, match="nan_policy"):
         fg.grad(lambda x: fg.scipy.stats.zscore(x, nan_policy="omit").sum())(DATA)
     monkeypatch.setenv("FUNCGRAD_CONSTRUCTORS", "0")  # where its calls are not seen
     with pytest.raises(UnsupportedFunctionError, match=r"Use fg\.scipy\.stats\.multivariate_normal\.logpdf"):
         fg.grad(lambda x: scipy.stats.multivariate_normal.logpdf(x, MEAN, COV))(X)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_the_normal_distribution_function_moves_by_faces_and_edges(size: int) -> None:
+    """By points, mean and covariances, beside differences of SciPy's values."""
+    fine = {"maxpts": 100_000, "abseps": 1e-7}
+
+    def theirs(x: Any, m: Any, c: Any) -> Any:
+        rng = np.random.default_rng(0)
+        return scipy.stats.multivariate_normal.cdf(x, m, even(c), **fine, rng=rng)
+
+    def ours(x: Any, m: Any, c: Any) -> Any:
+        return fg.scipy.stats.multivariate_normal.cdf(x, m, even(c), **fine)
+
+    at = [X[:size], MEAN[:size], COV[:size, :size]]
+    found = fg.value_and_grad(ours, argnums=(0, 1, 2))(*at)
+    np.testing.assert_allclose(found[0], theirs(*at), atol=1e-6)
+    for i, place in ((0, (size - 1,)), (1, (0,)), (2, (0, 0)), (2, (0, size - 1))):
+        values = []
+        for step in (1e-3, -1e-3):
+            moved = [a.copy() for a in at]
+            moved[i][place] += step
+            values.append(theirs(*moved))
+        np.testing.assert_allclose(found[1][i][place], (values[0] - values[1]) / 2e-3, atol=1e-4)
+
+
+def test_the_normal_distribution_function_of_boxes_points_and_endless_ones() -> None:
+    law, c = fg.scipy.stats.multivariate_normal, COV[:2, :2]
+
+    def below(x: Any) -> Any:
+        return law.cdf(x, MEAN[:2], c)
+
+    every = fg.grad(lambda x: np.sum(below(x)))(MANY[:, :2])
+    np.testing.assert_allclose(every, [fg.grad(below)(x) for x in MANY[:, :2]], atol=1e-12)
+    slope = fg.jit(fg.grad(below))(np.array([0.3, np.inf]))
+    deviation = np.sqrt(c[0, 0])
+    np.testing.assert_allclose(slope, [scipy.stats.norm.pdf(0.3, MEAN[0], deviation), 0.0], atol=1e-12)
+    by_first = fg.grad(lambda x: fg.grad(below)(x)[0])(X[:2])
+    np.testing.assert_allclose(by_first[1], scipy.stats.multivariate_normal.pdf(X[:2], MEAN[:2], c))
+
+    def corner(low: Any) -> Any:
+        return law.cdf(X[:2], MEAN[:2], c, lower_limit=low)
+
+    low = X[:2] - 1.0
+    np.testing.assert_allclose(fg.value_and_grad(corner)(low)[0], corner(low), atol=1e-9)
+    assert np.all(fg.grad(corner)(low) < 0.0)

@@ -11,8 +11,11 @@ from funcgrad.scipy.absent import missing
 from funcgrad.scipy.stats import descriptive as _descriptive
 from funcgrad.scipy.stats import laws as laws
 from funcgrad.scipy.stats import multivariate as _multivariate
+from funcgrad.scipy.stats.accumulated import complete as _complete
 from funcgrad.scipy.stats.distributions import distribution as _distribution
 from funcgrad.scipy.stats.law import LAWS as _LAWS
+
+_complete()
 
 _FUNCTIONS = {
     name: getattr(module, name)

@@ -20,7 +20,7 @@ from funcgrad.ops.values_of_laws import LawValue
 from funcgrad.scipy.originals import original
 from funcgrad.scipy.stats.expectations import NOT_SUMMED, inner_point, moment
 from funcgrad.scipy.stats.law import LAWS, Law
-from funcgrad.scipy.stats.quantiles import implicit_quantile
+from funcgrad.scipy.stats.quantiles import quantile
 from funcgrad.scipy.stats.samples import samples
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
@@ -275,7 +275,7 @@ class Distribution:
             found = formula(safe, *at.shapes)
         else:
             self._formula("cdf" if method == "ppf" else "sf", method)
-            found = implicit_quantile(self.name, method, safe, *at.shapes)
+            found = quantile(self.name, method, (safe, *at.shapes))
         ends = where(q == 0.0, first, where(q == 1.0, last, math.nan))
         return at.placed(where(inside, found, ends))
 

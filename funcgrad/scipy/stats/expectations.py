@@ -13,18 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.api.batch import vmap
-from funcgrad.api.custom import custom_jvp
-from funcgrad.api.differentiate import jvp, stop_gradient
+from funcgrad.api.differentiate import stop_gradient
 from funcgrad.ir.avals import Aval
 from funcgrad.numpy import exp, floor, isfinite, where
 from funcgrad.numpy import sum as total_of
-from funcgrad.ops.structure import shape_of
 from funcgrad.ops.values_of_laws import LawValue
 from funcgrad.scipy.integrate.quadrature import Integral, quad
 from funcgrad.scipy.optimize.options import found
 from funcgrad.scipy.recorded import FLOAT, known, real_scalar
 from funcgrad.scipy.stats.law import LAWS, Law
+from funcgrad.scipy.stats.moving import each, value_that_moves
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.solved.method import Programs
 
@@ -37,6 +35,8 @@ MOST_CHUNKS = 2000
 SMALL = 1e-15
 UNSEEN = -700.0
 """The logarithm of a density that is taken to be zero: its exponential is at the end of what doubles hold."""
+LIGHT = -230.0
+"""The same in moments, to which so little adds nothing: third derivatives have its third power."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,10 @@ def series(terms: Callable[[Any], Any], a: Any, b: Any) -> Any:
     return found(Series("sum", ()), (recorded.program,), [*ends, *recorded.constants])[0]
 
 
-def weight_of(kind: str, mean: Any) -> Callable[[Any, Any], Any]:
+Weight = Callable[[Any, Any], Any]
+
+
+def weight_of(kind: str, mean: Any) -> Weight:
     """What is averaged over the distribution: a function of points and of the logarithm of the density."""
     if kind == "mean":
         return lambda x, log_density: x
@@ -91,8 +94,9 @@ def weight_of(kind: str, mean: Any) -> Callable[[Any, Any], Any]:
 WITHIN_A_PERIOD = {"vonmises": "vonmises_line"}
 """Periodic distributions, of which SciPy takes the moments over one period."""
 
-NOT_SUMMED = frozenset({("betanbinom", "entropy"), ("skellam", "entropy")})
-"""Where SciPy's own sum does not converge, or the terms' derivatives are out of range."""
+
+NOT_SUMMED = frozenset({("betanbinom", "entropy")})
+"""Where SciPy's own sum does not converge, so that its value is not the entropy."""
 
 
 def fixed(low: Any, high: Any) -> tuple[Any, Any, Callable[[Any], Any], Any]:
@@ -116,22 +120,27 @@ def fixed(low: Any, high: Any) -> tuple[Any, Any, Callable[[Any], Any], Any]:
     return first, last, point, 1.0 + stretched
 
 
-def integrated(law: Law, kind: str, *shapes: Any) -> Any:
-    """The moment of the standard form for single shape parameters, as an integral or a sum."""
-    mean = moment(law, "mean", shapes) if kind == "var" else None
-    weight = weight_of(kind, mean)
-    law = LAWS[WITHIN_A_PERIOD.get(law.name, law.name)]
+def densities(law: Law, shapes: Sequence[Any], weight: Weight | None = None) -> tuple[Any, Any, Any]:
+    """The density as a function of points, times a weight, and the ends of the support."""
     low, high = law.support(*shapes)
     density = law.formulas["logpdf"]
     inner = inner_point(low, high, law.discrete)
 
     def terms(x: Any) -> Any:
         # Where the density vanishes the logarithm may not be finite, and nothing is added.
-        there = density(x, *shapes) > UNSEEN
+        there = density(x, *shapes) > (UNSEEN if weight is None else LIGHT)
         point = where(there, x, inner)
         at = density(point, *shapes)
-        return where(there, weight(point, at) * exp(at), 0.0)
+        return where(there, exp(at) if weight is None else weight(point, at) * exp(at), 0.0)
 
+    return terms, low, high
+
+
+def integrated(law: Law, kind: str, *shapes: Any) -> Any:
+    """The moment of the standard form for single shape parameters, as an integral or a sum."""
+    mean = moment(law, "mean", shapes) if kind == "var" else None
+    law = LAWS[WITHIN_A_PERIOD.get(law.name, law.name)]
+    terms, low, high = densities(law, shapes, weight_of(kind, mean))
     if law.discrete:
         if isinstance(low, Tracer) or low != -math.inf:
             return series(terms, low, high)
@@ -160,27 +169,10 @@ def moment(law: Law, kind: str, shapes: Sequence[Any]) -> Any:
     return of_shapes(law.name, kind, tuple(shapes))
 
 
-def _of_shapes(name: str, kind: str, shapes: Any) -> Any:
-    return LawValue(name, kind)(*shapes)
-
-
-of_shapes = custom_jvp(_of_shapes, nondiff_argnums=(0, 1))
-
-
-@of_shapes.defjvp
-def of_shapes_jvp(name: str, kind: str, primals: Any, tangents: Any) -> tuple[Any, Any]:
+def tangent(law: Law, kind: str, out: Any, shapes: Sequence[Any], dots: Sequence[Any]) -> Any:
     """By differentiating the integral; what is infinite has no derivative."""
-    (shapes,), (dots,) = primals, tangents
-    law = LAWS[name]
-    out = of_shapes(name, kind, shapes)
+    moved = each(lambda *a: integrated(law, kind, *a), shapes, dots, ())
+    return where(isfinite(out), moved, math.nan)
 
-    def moved(at: Sequence[Any], along: Sequence[Any]) -> Any:
-        return jvp(lambda *a: integrated(law, kind, *a), tuple(at), tuple(along))[1]
 
-    outer = np.broadcast_shapes(*[shape_of(x) for x in shapes])
-    if outer:
-        spread = [[(x + np.zeros(outer)).reshape(-1) for x in xs] for xs in (shapes, dots)]
-        dot = vmap(moved)(*spread).reshape(outer)
-    else:
-        dot = moved(shapes, dots)
-    return out, where(isfinite(out), dot, math.nan)
+of_shapes = value_that_moves(tangent)

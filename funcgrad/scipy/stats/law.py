@@ -8,7 +8,7 @@ function as what is left of one. Formulas take points inside of the support, the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
@@ -78,7 +78,7 @@ class Law:
     about: str
     example: tuple[float, ...]
     """A point and shape parameters at which its documentation shows it, and tests begin."""
-    formulas: Mapping[str, Formula]
+    formulas: dict[str, Formula]
     ends: Callable[..., tuple[Any, Any]] | tuple[float, float]
     """The ends of the support, or a function of the shape parameters that gives them."""
     valid: Callable[..., Any] | None

@@ -19,6 +19,7 @@ from funcgrad.scipy.linalg import solve_triangular
 from funcgrad.scipy.originals import original
 from funcgrad.scipy.special import gammaln, multigammaln, psi, xlogy
 from funcgrad.scipy.stats.laws.parts import HALF_LOG_TAU, LOG_2, LOG_PI
+from funcgrad.scipy.stats.orthants import probability_below, probability_between
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
@@ -155,6 +156,42 @@ class MultivariateNormal(Multivariate):
         if not traced(x, mean, cov):
             return self._scipys.pdf(x, mean, cov, allow_singular)
         return fnp.exp(self.logpdf(x, mean, cov))
+
+    def cdf(
+        self,
+        x: Any,
+        mean: Any = None,
+        cov: Any = 1,
+        allow_singular: bool = False,
+        maxpts: Any = None,
+        abseps: float = 1e-5,
+        releps: float = 1e-5,
+        *,
+        lower_limit: Any = None,
+        rng: Any = None,
+    ) -> Any:
+        """The probability of numbers up to `x`, or between `lower_limit` and `x`.
+
+        As SciPy's it is accurate to `abseps` from three coordinates on; on traced values `rng` is a seed.
+        """
+        if not traced(x, mean, cov, lower_limit):
+            given = (allow_singular, maxpts, abseps, releps)
+            return self._scipys.cdf(x, mean, cov, *given, lower_limit=lower_limit, rng=rng)
+        at = Spread(mean, cov)
+        accuracy = (maxpts, abseps, releps, 0 if rng is None else rng)
+        points = vectors(x, at.dim)
+        if lower_limit is None:
+            found = probability_below(points, at.mean, at.cov, accuracy)
+        else:
+            lower = vectors(lower_limit, at.dim)
+            found = probability_between(lower, points, at.mean, at.cov, accuracy)
+        return found[0] if shape_of(found) == (1,) else found
+
+    def logcdf(self, x: Any, mean: Any = None, cov: Any = 1, *args: Any, **kwds: Any) -> Any:
+        """The logarithm of `cdf`."""
+        if not traced(x, mean, cov, kwds.get("lower_limit")):
+            return self._scipys.logcdf(x, mean, cov, *args, **kwds)
+        return fnp.log(self.cdf(x, mean, cov, *args, **kwds))
 
     def entropy(self, mean: Any = None, cov: Any = 1) -> Any:
         """The entropy, in nats."""
