@@ -285,7 +285,10 @@ def scipy_function(frame: FrameType, folder: str) -> tuple[str, str]:
 
 def stands_in(frame: FrameType) -> bool:
     """Whether the frame calls a function of another package in the place of the user's call."""
-    return frame.f_globals.get("__name__") == "funcgrad.numpy.tracers.made_inside" and frame.f_code.co_name == "call"
+    return (
+        frame.f_globals.get("__name__") == "funcgrad.numpy.tracers.made_inside"
+        and frame.f_code.co_name == "call"
+    )
 
 
 def named_in_scipy(function: Any) -> tuple[str, str] | None:
