@@ -111,8 +111,9 @@ def array_ufunc(self: Tracer, ufunc: Any, method: str, *inputs: Any, **kwargs: A
         ours = UFUNC_METHODS.get((ufunc, method)) or rare_method(ufunc, method)
         if ours is not None:
             return ours(*inputs, **kwargs)
-    if getattr(sys.modules.get("scipy.special"), ufunc.__name__, None) is ufunc:
-        raise refused_by_scipy("scipy.special", ufunc.__name__, f"a traced {self.aval}")
+    name = str(ufunc.__name__)
+    if getattr(sys.modules.get("scipy.special"), name, None) is ufunc:
+        raise refused_by_scipy("scipy.special", name, f"a traced {self.aval}")
     raise unsupported(name_of(ufunc) if method == "__call__" else f"{name_of(ufunc)}.{method}")
 
 

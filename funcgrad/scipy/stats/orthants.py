@@ -9,7 +9,6 @@ coordinates, so that every order of derivative is right.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -77,16 +76,13 @@ def of_several_jvp(accuracy: Accuracy, primals: Any, tangents: Any) -> tuple[Any
     return of_several(accuracy, z, cov), moved
 
 
-def on_face(accuracy: Accuracy, z: Any, cov: Any, held: Sequence[int]) -> Any:
+def on_face(accuracy: Accuracy, z: Any, cov: Any, held: list[int]) -> Any:
     """The density of the coordinates that are held, at z, times the probability of the others given them."""
-    held = np.array(held)
-    rest = np.array([k for k in range(shape_of(z)[0]) if k not in held], dtype=int)
-    own = cov[np.ix_(held, held)]
-    across = cov[np.ix_(rest, held)]
-    at = z[held]
+    rest = [k for k in range(shape_of(z)[0]) if k not in held]
+    own, across, at = cov[np.ix_(held, held)], cov[np.ix_(rest, held)], z[held]
     weights = fnp.linalg.solve(own, at)
     density = fnp.exp(-0.5 * (at @ weights)) / fnp.sqrt((2.0 * math.pi) ** len(held) * fnp.linalg.det(own))
-    if not len(rest):
+    if not rest:
         return density
     left = cov[np.ix_(rest, rest)] - across @ fnp.linalg.solve(own, across.T)
     return density * below(accuracy, z[rest] - across @ weights, left)
