@@ -63,10 +63,10 @@ def threads() -> Iterator[Any]:
 
 
 @contextmanager
-def processes() -> Iterator[Any]:
-    """Two processes of the standard library."""
+def processes(workers: int = 2) -> Iterator[Any]:
+    """Two processes of the standard library, or so many."""
     context = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
+    with concurrent.futures.ProcessPoolExecutor(workers, mp_context=context) as pool:
         yield pool
 
 
