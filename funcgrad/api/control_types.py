@@ -88,10 +88,10 @@ def recorded(
 
     def record() -> tuple[Traced, list[Tracer]]:
         structure.clear()
+        note_called(function)
         return traced_and_restored(function, call, avals, collect, what)
 
     with keeping() as kept:
-        note_called(function)
         found, roots = record()
         if what != "cond":
             kept.refuse_baked(spoken_name(function, role), found, lambda: record()[0], equal_records)

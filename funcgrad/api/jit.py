@@ -20,6 +20,7 @@ from funcgrad.api.python.functions import recordable
 from funcgrad.api.python.guards import Guards, guarding, require
 from funcgrad.api.python.hooks import UNROLLED_OPERATIONS, Hooks
 from funcgrad.api.python.kept import keeping, note_called
+from funcgrad.api.python.watched import GLOBAL_GENERATORS
 from funcgrad.api.recent import Recent
 from funcgrad.api.refs import Ref
 from funcgrad.api.stages import Lowered
@@ -391,16 +392,18 @@ class JittedFunction(TransformedFunction[P, R]):
         def recorded() -> Program:
             nonlocal guards
             structure.clear()
+            kept.watch(GLOBAL_GENERATORS)
+            note_called(self._fun)
             with guarding() as guards:
                 traced = trace(self._fun, call, avals, "jit", collect, with_values=False, avals=avals)
             program = simplify_program(traced.recorder.program(range(len(avals)), traced.outputs))
             return reading_what_was_copied(program, traced.recorder.copied or {}, kept)
 
         with keeping() as kept:
-            note_called(self._fun)
             program = recorded()
             kept.refuse_baked(self._name, program, recorded, equal_programs)
         program, copies = reading_in_place(program)
+        copies.fill(kept.filled)
         numbers = {n for n in positions if isinstance(n, int)}
         others = {k: v for k, v in kwargs.items() if k not in positions}
         name_inputs(program, self._fun, args, others, numbers)

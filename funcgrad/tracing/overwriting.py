@@ -20,7 +20,7 @@ from funcgrad.source import is_library_code
 from funcgrad.tracing.callers import Step, all_steps, looked_up, running_instruction, take_value
 from funcgrad.tracing.python.functions import CODES
 
-__all__ = ["may_be_overwritten"]
+__all__ = ["may_be_overwritten", "may_write"]
 
 
 def may_be_overwritten(x: Any, frame: FrameType | None, last: str) -> bool:
@@ -36,6 +36,13 @@ def may_be_overwritten(x: Any, frame: FrameType | None, last: str) -> bool:
             return False
         frame = frame.f_back
     return False
+
+
+def may_write(function: FunctionType) -> bool:
+    """Whether a function's code may write into any array that it did not make."""
+    code = CODES.original(function.__code__)
+    found = ANYTHING if code is None else writes_of(code, function.__globals__)
+    return found.anything or bool(found.targets)
 
 
 class Target(NamedTuple):
@@ -189,6 +196,8 @@ class Reader:
         method = steps[-1].value if steps[-1].name in ("LOAD_ATTR", "LOAD_METHOD") else None
         value = static_value(steps, self._names)
         if value is not None:
+            if isinstance(call.value, int) and is_given_out(value, call.value):
+                return ANYTHING
             return outside(called_writes(value, self._names))
         if method in _WRITING_METHODS:
             return self._written(steps[:-1])
@@ -258,6 +267,18 @@ _WRITERS = frozenset(
 def writes_by_keyword(word: object) -> bool:
     """Whether an option of this name has a function write into an argument."""
     return isinstance(word, str) and (word == "out" or word.startswith("overwrite_"))
+
+
+def is_given_out(function: Any, count: int) -> bool:
+    """Whether so many positional arguments reach ``out``: ``np.add(a, 1, a)``, ``np.round(a, 0, a)``."""
+    if isinstance(function, np.ufunc):
+        return count > function.nin
+    inner = getattr(function, "_implementation", None)
+    code = getattr(inner, "__code__", None)
+    if code is not None:
+        return "out" in code.co_varnames[: min(count, code.co_argcount)]
+    # `np.dot(a, b, out)` and `np.concatenate(parts, axis, out)` are of C and show no names.
+    return inner is not None and count > 2
 
 
 def is_copied_item(steps: Sequence[Step]) -> bool:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.api.python.kept import refuse_going_on
 from funcgrad.api.python.recording import current_block, refuse_change
 
 __all__ = ["CHANGING", "CHANGING_ARRAYS", "advanced", "check_augmented", "check_call", "gone_through"]
@@ -103,6 +104,7 @@ def changing_first(function: BuiltinMethodType) -> Any:
 def advanced(iterator: Any, *default: Any) -> Any:
     """``next``"""
     refuse_change(iterator, "an iterator from outside is advanced")
+    refuse_going_on(iterator)
     return builtins.next(iterator, *default)
 
 
@@ -110,6 +112,7 @@ def gone_through(iterable: Any) -> Any:
     """The argument; raises where a block would use up an iterator that was made outside of it."""
     if current_block() is not None and isinstance(iterable, Iterator):
         refuse_change(iterable, "an iterator from outside is gone through")
+    refuse_going_on(iterable)
     return iterable
 
 

@@ -24,13 +24,22 @@ from funcgrad.api.python.elements import OneOf, store_element
 from funcgrad.api.python.functions import recordable, use_by_default
 from funcgrad.api.python.guards import require
 from funcgrad.api.python.identity import check_unchosen
-from funcgrad.api.python.kept import note_array, note_called, note_cell, note_elements, note_set
+from funcgrad.api.python.kept import (
+    has_iterators,
+    note_array,
+    note_called,
+    note_cell,
+    note_elements,
+    note_set,
+    refuse_going_on,
+)
 from funcgrad.api.python.known import known_loop
 from funcgrad.api.python.loops import INDEX, FirstTripDiffers, Items, Loop, repeated
 from funcgrad.api.python.outside import check_names_changed_by
 from funcgrad.api.python.recording import Place, current_block, note_made, refuse_change
 from funcgrad.api.python.seen import CLASSES
-from funcgrad.api.python.state import GENERATORS, INSTEAD, check_draw, note_generator
+from funcgrad.api.python.state import INSTEAD, check_draw, check_read, check_seeded, note_generator
+from funcgrad.api.python.watched import GENERATORS
 from funcgrad.source import is_library_code
 from funcgrad.tracing.python.functions import is_users
 from funcgrad.tracing.python.inside import INSIDE
@@ -42,6 +51,9 @@ _THEIRS = frozenset({FunctionType, BuiltinMethodType, type(np.sum), np.ufunc})
 """The types of functions that something may stand in for."""
 _BOUND = frozenset({BuiltinMethodType, MethodType, MethodWrapperType})
 _COMPILED = type(np.random.default_rng)
+_LOOKING = (print, isinstance, type, id, iter, hash, repr, str)
+"""Functions that leave an iterator where it is."""
+_ADVANCING = frozenset({"__next__", "send", "throw", "read", "readline", "readlines", "readinto"})
 UNROLLED_OPERATIONS = 40
 """A loop over a known range is unrolled while its trips together have no more operations than this."""
 
@@ -86,8 +98,27 @@ class Hooks:
         """What is called instead of `function`."""
         kind = type(function)
         note_called(function)
+        check_read(function)
         if current_block() is not None:
             check_names_changed_by(function)
+        if has_iterators() and function not in _LOOKING:
+            return self._without_going_on(function)
+        return self._called_instead(function, kind)
+
+    def _without_going_on(self, function: Any) -> Any:
+        """What is called instead of `function`, which may not advance an iterator from outside."""
+        if getattr(function, "__name__", "") in _ADVANCING:
+            refuse_going_on(getattr(function, "__self__", None))
+        found = self._called_instead(function, type(function))
+
+        def calling(*args: Any, **kwargs: Any) -> Any:
+            for x in args:
+                refuse_going_on(x)
+            return found(*args, **kwargs)
+
+        return calling
+
+    def _called_instead(self, function: Any, kind: type) -> Any:
         found = self._of_library(function, kind)
         if found is not None:
             return found
@@ -158,6 +189,8 @@ class Hooks:
             return make
 
         def made(*args: Any, **kwargs: Any) -> Any:
+            if issubclass(function, GENERATORS):
+                check_seeded(function, args, kwargs)
             return note_made(note_generator(make(*args, **kwargs)))
 
         return made

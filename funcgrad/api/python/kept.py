@@ -2,14 +2,15 @@
 
 What is recorded runs no Python later: a name, an attribute or a list stays as recording has left it. That is
 right for counters of recordings, for logs, and for what each call sets anew. Where the next recording would
-be another one, what was changed is a part of the result, and is refused. An array of NumPy's from outside
-that is written in parts is refused in any case: the function may read the rest.
+be another one, what was changed is a part of the result, and is refused. So is an array of NumPy's from
+outside that is written, unless it is filled anew, whatever it held: then it is filled at every call. And so
+are draws from a generator of random numbers, which would be those of the first call for ever.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import CellType, FunctionType, MethodType, ModuleType
@@ -18,9 +19,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from funcgrad.api.arguments import here
+from funcgrad.api.python.held import Attributes, Elements, Name, SetAttribute, State
 from funcgrad.api.python.outside import function_behind, places_changed_by
-from funcgrad.api.python.recording import Place
-from funcgrad.errors import FuncgradError, TracedBranchError, TracerAssignmentError
+from funcgrad.api.python.watched import Watched, met
+from funcgrad.errors import ConcretizationError, FuncgradError, TracedBranchError, TracerAssignmentError
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.tracer import Tracer
 
@@ -36,113 +38,20 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-
-
-class State:
-    """Something that holds values, and the values that it held when it was first seen."""
-
-    __slots__ = ("before", "owner")
-
-    def __init__(self, owner: Any) -> None:
-        self.owner = owner
-        self.before = self.now()
-
-    def now(self) -> dict[Any, Any]:
-        """What it holds."""
-        raise NotImplementedError
-
-    def put(self, held: Mapping[Any, Any]) -> None:
-        """Have it hold this again."""
-        raise NotImplementedError
-
-    def spelled(self, key: Any) -> str:
-        """How messages call one of its values."""
-        raise NotImplementedError
-
-    def moved(self) -> list[str]:
-        """What holds something plain that it did not before; a traced value says so itself when used."""
-        now, before = self.now(), self.before
-        changed = [key for key, value in now.items() if before.get(key, now) is not value]
-        gone = [key for key in before if key not in now]
-        return [self.spelled(key) for key in [*gone, *changed] if type(now.get(key)) is not Tracer]
-
-
-class Name(State):
-    """A name of another function or of a module, or an attribute of what keeps no dict of them."""
-
-    def now(self) -> dict[Any, Any]:
-        """What it stands for."""
-        try:
-            return {self.owner.spelled: self.owner.cell_contents}
-        except ValueError:
-            return {}
-
-    def put(self, held: Mapping[Any, Any]) -> None:
-        """Bind it."""
-        for value in held.values():
-            self.owner.cell_contents = value
-
-    def spelled(self, key: Any) -> str:
-        """The name."""
-        return str(key)
-
-
-class SetAttribute(Place):
-    """An attribute of what keeps no dict of its own for them: of a class, a module, an object with slots."""
-
-    __slots__ = ()
-
-    @property
-    def spelled(self) -> str:
-        """The attribute, as it is written."""
-        return f"{getattr(self._owner, '__name__', type(self._owner).__name__)}.{self._key}"
-
-
-class Attributes(State):
-    """The attributes of an object of the user's."""
-
-    def now(self) -> dict[Any, Any]:
-        """What they are."""
-        return dict(vars(self.owner))
-
-    def put(self, held: Mapping[Any, Any]) -> None:
-        """Set them."""
-        own = vars(self.owner)
-        own.clear()
-        own.update(held)
-
-    def spelled(self, key: Any) -> str:
-        """The attribute, with the class of the object."""
-        return f"{type(self.owner).__name__}.{key}"
-
-
-class Elements(State):
-    """The elements of a list, dict, set or deque."""
-
-    def now(self) -> dict[Any, Any]:
-        """What they are."""
-        owner = self.owner
-        if isinstance(owner, dict):
-            return dict(owner)
-        return dict(enumerate(owner)) if isinstance(owner, list | deque) else {x: x for x in owner}
-
-    def put(self, held: Mapping[Any, Any]) -> None:
-        """Have it hold these."""
-        self.owner.clear()
-        if isinstance(self.owner, list | deque):
-            self.owner.extend(held.values())
-        else:
-            self.owner.update(held)
-
-    def spelled(self, key: Any) -> str:
-        """The kind of container, and what is in it where that is short."""
-        return f"{type(self.owner).__name__}[{key!r}]"
+DRAWN_OUTSIDE = (
+    "Draw outside and pass the numbers as an argument, make the generator inside from a seed, "
+    "or draw by fg.random with a key."
+)
+"""What to do instead of drawing from a generator that goes on from call to call."""
 
 
 class Kept:
     """What the recording of one function changes outside of it."""
 
-    __slots__ = ("_made", "_outer", "_parts", "_states", "_whole")
+    __slots__ = (
+        *("_line", "_looking", "_made", "_outer", "_parts", "_states", "_visited", "_watched", "_whole"),
+        *("clock", "filled", "iterators"),
+    )
 
     def __init__(self, outer: Kept | None) -> None:
         self._outer = outer
@@ -150,6 +59,16 @@ class Kept:
         self._made: dict[int, Any] = {}
         self._parts: dict[int, tuple[Any, Any]] = {}
         self._whole: dict[int, Any] = {}
+        self._watched: dict[int, Watched] = {}
+        self._visited: dict[int, Any] = {}
+        self._looking: list[Watched] = []
+        self._line: Any = None
+        self.iterators: dict[int, Any] = {}
+        """Those within reach that the function did not make."""
+        self.clock = False
+        """Whether a clock has been read."""
+        self.filled: list[tuple[Any, Any]] = []
+        """Arrays from outside that every call fills anew, and with what."""
 
     def around(self) -> Iterator[Kept]:
         """This and those of the functions that are being recorded around it."""
@@ -179,34 +98,126 @@ class Kept:
         """Whether elements of the array have been set."""
         return id(memory_of(x)) in self._whole or id(memory_of(x)) in self._parts
 
+    # -- what the function can reach ---------------------------------------------------------------------
+
+    def look(self) -> None:
+        """Remember the line, unless the call before has changed an array that is looked for."""
+        if self._looking and any(one.moved() for one in self._looking):
+            self._looking = []
+        elif self._looking:
+            self._line = here()
+
+    def visit(self, function: FunctionType, values: Sequence[Any]) -> None:
+        """Watch what a function that is about to be called can reach."""
+        if id(function) not in self._visited:
+            self._visited[id(function)] = function
+            self.watch(met(values, function))
+
+    def watch(self, found: Iterable[Any]) -> None:
+        """Watch these, and remember iterators."""
+        for x in found:
+            if not isinstance(x, Watched.KINDS):
+                self.iterators[id(x)] = x
+            elif id(x) not in self._watched:
+                self._watched[id(x)] = Watched(x)
+
+    # -- when the function has been recorded -------------------------------------------------------------
+
     def refuse_baked(self, name: str, first: T, again: Callable[[], T], same: Callable[[T, T], bool]) -> None:
         """Raise if what recording has left behind would make another recording of the same function.
 
-        Raises TracedBranchError for names, attributes and elements, TracerAssignmentError for arrays.
+        Raises TracedBranchError for names, attributes and elements, TracerAssignmentError for arrays,
+        ConcretizationError for generators of random numbers and for clocks.
         """
-        moved = [state for state in self._states.values() if state.moved()]
-        parts = dict(self._parts)
-        if not moved and not parts:
+        states = [state for state in self._states.values() if state.moved()]
+        before = [one for one in self._watched.values() if one.moved()]
+        if not states and not before and not self._parts and not self.clock:
             return
-        spelled = [x for state in moved for x in state.moved()]
-        after = [state.now() for state in moved]
+        spelled = [x for state in states for x in state.moved()]
+        parts = dict(self._parts)
+        left = [Watched(one.x) for one in before]
+
+        def differs() -> bool:
+            return self._differ(states, left, lambda: same(first, again()))
+
+        different = differs()
+        outside = [one for one in left if id(one.x) in self._watched and id(one.x) not in self._made]
+        if any(not one.is_array for one in outside):
+            raise self._drawn(name)
+        lines = [line for key, (_, line) in parts.items() if key in self._parts]
+        baked = different or any(one.moved() for one in outside)
+        if lines or (outside and (baked or not self._are_filled(before, outside, differs))):
+            for one in before:
+                one.put_back()
+            raise self._array_written(name, lines[0] if lines else self._line)
+        if different and spelled:
+            raise self._changes(name, spelled[0])
+        if different and self.clock:
+            raise self._clock_read(name)
+
+    def _differ(self, states: Sequence[State], left: Sequence[Watched], same: Callable[[], bool]) -> bool:
+        """Whether another recording is another one; names are afterwards what the first has left."""
+        after = [state.now() for state in states]
         self._parts.clear()
+        self._watched.clear()
+        self._visited.clear()
+        self._looking, self._line = [one for one in left if one.is_array], None
         try:
-            differs = not same(first, again())
+            return not same()
         finally:
-            for state, held in zip(moved, after, strict=True):
+            self._looking = []
+            for state, held in zip(states, after, strict=True):
                 state.put(held)
-        for key, (_, line) in parts.items():
-            if key in self._parts:
-                raise self._array_written(name, line)
-        if differs and spelled:
-            raise TracedBranchError(
-                f"{name} changes `{spelled[0]}`, which is none of its own names, and a later call "
-                "depends on it: compiled, it would stay what it was",
-                source=here(),
-                remedy="Take the value as an argument and return it, "
-                "or set it anew when the function starts.",
-            )
+
+    def _are_filled(
+        self, before: Sequence[Watched], arrays: Sequence[Watched], differs: Callable[[], bool]
+    ) -> bool:
+        """Whether arrays are filled with the same elements whatever they held, or are no longer written.
+
+        Other recordings, which begin with what they held and with other elements yet, say so.
+        """
+        contents = [one.x.copy() for one in arrays]
+        try:
+            for one in before:
+                one.put_back()
+            if not differs() and not any(one.moved() for one in before):
+                return True
+            for one in arrays:
+                one.scramble()
+            filled = not differs() and not any(one.moved() for one in arrays)
+        except Exception:  # noqa: BLE001 - whatever other elements lead to, it depends on them
+            return False
+        finally:
+            for one, held in zip(arrays, contents, strict=True):
+                np.copyto(one.x, held)
+        self.filled += [(one.x, held) for one, held in zip(arrays, contents, strict=True) if filled]
+        return filled
+
+    @staticmethod
+    def _changes(name: str, spelled: str) -> FuncgradError:
+        return TracedBranchError(
+            f"{name} changes `{spelled}`, which is none of its own names, and a later call "
+            "depends on it: compiled, it would stay what it was",
+            source=here(),
+            remedy="Take the value as an argument and return it, or set it anew when the function starts.",
+        )
+
+    @staticmethod
+    def _clock_read(name: str) -> FuncgradError:
+        return ConcretizationError(
+            f"{name} computes with what a clock shows, which is read once, while it is recorded",
+            source=here(),
+            remedy="Read the clock outside of the function and pass the time as an argument.",
+        )
+
+    @staticmethod
+    def _drawn(name: str) -> FuncgradError:
+        return ConcretizationError(
+            f"{name} draws from a generator of random numbers that was made outside of it, and is recorded "
+            "once: every call would see the numbers of the first",
+            source=here(),
+            remedy=DRAWN_OUTSIDE,
+        )
 
     @staticmethod
     def _array_written(name: str, line: Any) -> FuncgradError:
@@ -237,6 +248,8 @@ def note_called(function: Any) -> None:
     kept = _KEPT.get()
     if kept is None:
         return
+    for one in kept.around():
+        one.look()
     waiting, seen = [function], {id(function)}
     while waiting:
         function = waiting.pop()
@@ -246,9 +259,13 @@ def note_called(function: Any) -> None:
         for place in places_changed_by(function):
             for one in kept.around():
                 one.note(place.name, place, Name, place.shared)
+        reach = list(within_reach(plain))
         if isinstance(function, MethodType):
-            note_attributes(function.__self__)
-        for x in within_reach(plain):
+            reach.append(function.__self__)
+        if not is_ours(plain):
+            for one in kept.around():
+                one.visit(plain, reach)
+        for x in reach:
             note_attributes(x)
             if is_ours(plain) and isinstance(x, FunctionType | MethodType) and id(x) not in seen:
                 seen.add(id(x))
@@ -315,6 +332,40 @@ def note_cell(cell: Any) -> None:
     if kept is not None:
         for one in kept.around():
             one.made(cell)
+
+
+def note_seeded(generator: Any) -> None:
+    """Say that the function which is being recorded seeds a generator, whose numbers are the same then."""
+    kept = _KEPT.get()
+    if kept is not None:
+        for one in kept.around():
+            one.made(generator)
+
+
+def note_clock() -> None:
+    """Say that the function which is being recorded reads a clock."""
+    kept = _KEPT.get()
+    if kept is not None:
+        for one in kept.around():
+            one.clock = True
+
+
+def has_iterators() -> bool:
+    """Whether the function that is being recorded can reach an iterator which it did not make."""
+    kept = _KEPT.get()
+    return kept is not None and any(one.iterators for one in kept.around())
+
+
+def refuse_going_on(x: Any) -> None:
+    """Raise ConcretizationError for an iterator from outside, which each call would find further on."""
+    kept = _KEPT.get()
+    if kept is not None and any(id(x) in one.iterators for one in kept.around()):
+        raise ConcretizationError(
+            f"a {type(x).__name__} from outside is advanced, and this function is recorded once: every call "
+            "would see what the first has found",
+            source=here(),
+            remedy="Take the next item outside and pass it as an argument, or make the iterator inside.",
+        )
 
 
 def note_array(x: Any, index: Any = ()) -> None:

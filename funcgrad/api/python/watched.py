@@ -1,0 +1,144 @@
+"""What a recorded function can reach outside of itself and change as it runs: arrays, generators, iterators.
+
+A recording runs Python once, so what it does to these would happen once. No list of the functions that write
+is needed: an array is compared with what it was, a generator of random numbers with where it stood.
+"""
+
+from __future__ import annotations
+
+import random
+import zlib
+from collections import deque
+from collections.abc import Iterable, Iterator
+from io import IOBase
+from types import BuiltinMethodType, FunctionType, MethodWrapperType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from funcgrad.tracing.overwriting import may_write
+from funcgrad.tracing.python.inside import INSIDE
+from funcgrad.tracing.recorder import writeable_memory
+from funcgrad.tracing.tracer import Tracer
+
+__all__ = ["GENERATORS", "GLOBAL_GENERATORS", "Watched", "met"]
+
+GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
+GLOBAL_GENERATORS: tuple[Any, ...] = (
+    np.random.normal.__self__,  # type: ignore[attr-defined]
+    random.random.__self__,  # type: ignore[attr-defined]
+)
+"""Those that `np.random` and `random` draw from."""
+LARGE = 1 << 16
+"""Bytes up to which an array is watched whatever the code says; larger ones where it may write arrays."""
+_DEPTH, _ELEMENTS = 3, 64
+
+
+class Watched:
+    """An array or a generator, and what it was when it was first met."""
+
+    __slots__ = ("before", "x")
+    KINDS = (np.ndarray, *GENERATORS)
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+        self.before = self.now()
+
+    @property
+    def is_array(self) -> bool:
+        """Whether it is an array."""
+        return isinstance(self.x, np.ndarray)
+
+    def now(self) -> Any:
+        """What it holds: bytes where they are few, and a checksum of more; where a generator stands."""
+        x = self.x
+        if isinstance(x, np.ndarray):
+            return x.tobytes() if x.nbytes <= LARGE else zlib.crc32(x.tobytes())
+        return place_of(x)
+
+    def moved(self) -> bool:
+        """Whether it is another than it was."""
+        return bool(self.now() != self.before)
+
+    def put_back(self) -> None:
+        """Have a small array hold what it did."""
+        if self.is_array and isinstance(self.before, bytes) and not self.x.dtype.hasobject:
+            np.copyto(self.x, np.frombuffer(self.before, self.x.dtype).reshape(self.x.shape))
+
+    def scramble(self) -> None:
+        """Change every element of the array, to one that most code takes."""
+        if not self.x.dtype.hasobject:
+            zero = np.zeros((), self.x.dtype)
+            numeric = self.x.dtype.kind in "biufc"
+            np.copyto(self.x, np.where(self.x == zero, zero + 1, zero) if numeric else zero, casting="unsafe")
+
+
+def place_of(generator: Any) -> Any:
+    """Where a generator of random numbers stands."""
+    if isinstance(generator, random.Random):
+        try:
+            return generator.getstate()
+        except NotImplementedError:  # of the operating system, which stands nowhere
+            return None
+    if isinstance(generator, np.random.RandomState):
+        return repr_of_state(generator.get_state(legacy=False))
+    bits = generator.bit_generator if isinstance(generator, np.random.Generator) else generator
+    return repr_of_state(bits.state)
+
+
+def repr_of_state(state: Any) -> Any:
+    """A state of NumPy's generators as something that can be compared."""
+    if isinstance(state, dict):
+        return tuple([repr_of_state(x) for x in state.values()])
+    return state.tobytes() if isinstance(state, np.ndarray) else state
+
+
+def met(values: Iterable[Any], function: FunctionType) -> Iterator[Any]:
+    """The arrays, generators and iterators among values, their elements and their attributes.
+
+    Those of modules are what the function names. Containers are gone into as far as they are short.
+    """
+    names = function.__code__.co_names
+    writes: bool | None = None
+    waiting, seen = deque([(x, _DEPTH) for x in values]), set[int]()
+    while waiting:
+        x, depth = waiting.popleft()
+        if isinstance(x, np.ndarray):
+            if is_watched(x):
+                if x.nbytes > LARGE and writes is None:
+                    writes = may_write(function)
+                if x.nbytes <= LARGE or writes:
+                    yield x
+        elif isinstance(x, (*GENERATORS, Iterator)):
+            yield x
+        elif depth and id(x) not in seen:
+            seen.add(id(x))
+            waiting.extend([(y, depth - 1) for y in inside(x, names)])
+
+
+def is_watched(x: Any) -> bool:
+    """Whether a write into the array would be one into memory of somebody else's."""
+    return not INSIDE.is_open(x) and writeable_memory(x)
+
+
+def inside(x: Any, names: tuple[str, ...]) -> Iterable[Any]:
+    """What is in a container, a module or an object of the user's."""
+    if isinstance(x, ModuleType):
+        own = vars(x)
+        if "random" in (x.__name__, *names) and x.__name__ in ("random", "numpy", "numpy.random"):
+            return GLOBAL_GENERATORS
+        return [own[name] for name in names if isinstance(own.get(name), np.ndarray | Iterator)]
+    if isinstance(x, BuiltinMethodType | MethodWrapperType):
+        return [x.__self__]
+    found: Any = () if isinstance(x, type | FunctionType | Tracer | IOBase) else elements(x)
+    return found if len(found) <= _ELEMENTS else ()
+
+
+def elements(x: Any) -> Any:
+    """The elements of a container, or the attributes of an object of the user's."""
+    if isinstance(x, list | tuple | deque):
+        return x
+    if isinstance(x, dict):
+        return x.values()
+    own = getattr(x, "__dict__", None)
+    return own.values() if type(own) is dict and not type(x).__module__.startswith("funcgrad") else ()
