@@ -249,3 +249,14 @@ def test_steps_over_the_same_rows_are_done_tile_by_tile(
     monkeypatch.setattr(tiling, "LEAST_BYTES", 0)
     assert calls_of_threads(f, *args) == together < apart
     assert_shared(f, *args)
+
+
+def test_sums_of_several_kinds_in_one_loop() -> None:
+    """Chunks of real, complex and whole numbers are added each in its own kind: 2 ** 53 + 1 stays exact."""
+
+    def f(x: Any) -> Any:
+        turned, counted = x * (1.0 + 2.0j), (x * 0.0).astype(int) + (2**53 + 1)
+        return np.sum(x, axis=0), np.sum(turned, axis=0), np.sum(counted, axis=0)
+
+    assert_shared(f, wave(33, 3))
+    assert_shared(fg.grad(lambda x: np.sum(x.astype(complex) * np.sum(np.sin(x), 0)).real), wave(33, 3))

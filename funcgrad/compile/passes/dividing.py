@@ -206,11 +206,11 @@ def write_call(writer: Writer, step: Shared) -> list[str]:
 def write_sum_of_chunks(writer: Writer, total: Accumulator, target: Buffer, private: Buffer) -> None:
     """Add what the chunks have added, element by element."""
     each = writer.local.symbol(private_size(target))
+    whole = f"{target.name}[i]"  # no local, which sums of other kinds in this kernel would share
     with writer.loop("i", target.size):
-        writer.line(f"whole = {total.start}")
+        writer.line(f"{whole} = {total.start}")
         with writer.block(f"for chunk in range({CHUNKS}):"):
-            writer.line(f"whole = {total.combined('whole', f'{private.name}[chunk * {each} + i]')}")
-        writer.line(f"{target.name}[i] = whole")
+            writer.line(f"{whole} = {total.combined(whole, f'{private.name}[chunk * {each} + i]')}")
 
 
 def write_chunks(

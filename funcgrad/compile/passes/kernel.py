@@ -75,7 +75,7 @@ LOWERED_BY = (
 )
 """The modules that say how primitives are lowered: importing them registers it."""
 
-NAMES_OF_KERNELS = (*NAMES, "p", "n", "i", "j", "k", "blas_threads", "whole", "math", "np")
+NAMES_OF_KERNELS = (*NAMES, "p", "n", "i", "j", "k", "blas_threads", "math", "np")
 """What names of the user's may not be in a kernel: the words of its language, and names of its own."""
 
 
