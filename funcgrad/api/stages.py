@@ -8,6 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from funcgrad import tree
+from funcgrad.api.arguments import here
+from funcgrad.errors import FuncgradError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
 
@@ -108,6 +110,10 @@ class Lowered(Stage):
         return Compiled(self._function, *self._given)
 
 
+class OtherArgumentsError(FuncgradError, TypeError):
+    """Raised by a compiled stage for arguments that it was not compiled for."""
+
+
 class Compiled(Stage):
     """What ``jit(f).lower(*args).compile()`` returns: native code for one kind of arguments, and no other.
 
@@ -116,7 +122,8 @@ class Compiled(Stage):
     5.0
     >>> compiled(np.ones(4))
     Traceback (most recent call last):
-    TypeError: compiled for (f64[3]), called with (f64[4])
+    funcgrad.api.stages.OtherArgumentsError: compiled for (f64[3]), called with (f64[4])
+      ...
     """
 
     def __init__(self, function: Jitted, args: Any, kwargs: Any) -> None:
@@ -133,7 +140,12 @@ class Compiled(Stage):
         seen = self._function.kind(*args, **kwargs)
         wanted = self._function.kind(*self._given[0], **self._given[1])
         if seen != wanted:
-            raise TypeError(f"compiled for {listed(wanted)}, called with {listed(seen)}")
+            raise OtherArgumentsError(
+                f"compiled for {listed(wanted)}, called with {listed(seen)}",
+                source=here(),
+                remedy="Lower and compile it for these arguments too, or call the function of fg.jit, which "
+                "does it by itself.",
+            )
         return self._function(*args, **kwargs)
 
 

@@ -35,6 +35,11 @@ class Pow(Binary):
     symbol = "**"
     keeps_weak = True
 
+    def fast_expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
+        if not any(aval.inexact for aval in avals):
+            return None  # `evaluate` says what to do where an exponent is negative
+        return super().fast_expression(names, avals)
+
     def evaluate(self, *values: Any) -> Any:
         try:
             return np.power(*values)

@@ -287,3 +287,34 @@ def test_a_part_that_a_condition_has_chosen_is_read_only() -> None:
     assert text.startswith(
         "what line N has chosen by a traced condition is a part of an array, and is written"
     )
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda v, t: v[t] + v[0],
+        lambda v, t: v[t] + [9.0],
+        lambda v, t: v[t] * 2,
+        lambda v, t: v[t] == [1.0, 2.0],
+        lambda v, t: v[t] < v[0],
+    ],
+)
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_operators_of_lists_are_not_those_of_arrays(f: Any, kind: Any) -> None:
+    """Python joins, repeats and compares lists as a whole; arrays go element by element."""
+    rows = [kind([1.0, 2.0]), kind([3.0, 4.0])]
+    with pytest.raises(errors.TracedBranchError, match=r"(?s)list.* an array here.*np\.array"):
+        fg.jit(lambda t: f(rows, t))(0)
+    assert fg.jit(lambda t: rows[t] + np.ones(2) + np.sum(rows[t]))(1).tolist() == [11.0, 12.0]
+
+
+def test_powers_of_whole_numbers_in_loops_say_what_to_do() -> None:
+    def f(n: Any) -> Any:
+        total = 0.0
+        while n < 5:
+            total += 2**-n
+            n += 1
+        return total
+
+    with pytest.raises(ValueError, match=r"2\.0 \*\* -k in place of"):
+        fg.jit(f)(0)

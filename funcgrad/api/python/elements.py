@@ -15,6 +15,7 @@ import numpy as np
 from funcgrad.api.arguments import here
 from funcgrad.api.python.identity import Whole, shares_chosen, whole_arms
 from funcgrad.api.python.recording import OuterWrite, Place, all_of, current_block, note_made
+from funcgrad.api.python.rows import RowAlias
 from funcgrad.errors import IndexingError, TracedBranchError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.families import aval as aval_of_any
@@ -181,7 +182,10 @@ def element_of(x: Any, index: Any) -> Any:
     if not element.aval.shape:
         return element
     if one or not all(type(member) is Tracer for member in x):
-        return as_view(element, joined, Untraced(x, index))
+        as_view(element, joined, Untraced(x, index))
+        if not one and all(isinstance(member, tuple) for member in x):
+            element._alias = element._view = RowAlias(joined, Untraced(x, index))
+        return element
     arms: list[Arm] = []
     for member, is_it in zip(x, numbers_equal(index, len(x)), strict=True):
         arms += [Member(member, is_it, index), *whole_arms(member, is_it)[1:]]
