@@ -289,25 +289,6 @@ def test_a_part_that_a_condition_has_chosen_is_read_only() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "f",
-    [
-        lambda v, t: v[t] + v[0],
-        lambda v, t: v[t] + [9.0],
-        lambda v, t: v[t] * 2,
-        lambda v, t: v[t] == [1.0, 2.0],
-        lambda v, t: v[t] < v[0],
-    ],
-)
-@pytest.mark.parametrize("kind", [list, tuple])
-def test_operators_of_lists_are_not_those_of_arrays(f: Any, kind: Any) -> None:
-    """Python joins, repeats and compares lists as a whole; arrays go element by element."""
-    rows = [kind([1.0, 2.0]), kind([3.0, 4.0])]
-    with pytest.raises(errors.TracedBranchError, match=r"(?s)list.* an array here.*np\.array"):
-        fg.jit(lambda t: f(rows, t))(0)
-    assert fg.jit(lambda t: rows[t] + np.ones(2) + np.sum(rows[t]))(1).tolist() == [11.0, 12.0]
-
-
 def test_powers_of_whole_numbers_in_loops_say_what_to_do() -> None:
     def f(n: Any) -> Any:
         total = 0.0
@@ -318,3 +299,14 @@ def test_powers_of_whole_numbers_in_loops_say_what_to_do() -> None:
 
     with pytest.raises(ValueError, match=r"2\.0 \*\* -k in place of"):
         fg.jit(f)(0)
+
+
+def test_rows_of_tuples_at_a_traced_index_are_tuples() -> None:
+    """Python joins and repeats them, and each place keeps its type."""
+    rows = [(1, 2.5), (3, 4.5)]
+    assert fg.jit(lambda t: rows[t] + rows[t - 1])(1) == (3, 4.5, 1, 2.5)
+    assert fg.jit(lambda t: rows[t] * 2)(0) == (1, 2.5, 1, 2.5)
+    assert [x.dtype.kind for x in fg.jit(lambda t: rows[t])(1)] == ["i", "f"]
+    assert fg.jit(lambda t, s: rows[t][s])(1, 0) == 3.0
+    with pytest.raises(errors.TracedBranchError):
+        fg.jit(lambda t: rows[t] < rows[0])(1)

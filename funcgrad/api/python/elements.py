@@ -15,7 +15,6 @@ import numpy as np
 from funcgrad.api.arguments import here
 from funcgrad.api.python.identity import Whole, shares_chosen, whole_arms
 from funcgrad.api.python.recording import OuterWrite, Place, all_of, current_block, note_made
-from funcgrad.api.python.rows import RowAlias
 from funcgrad.errors import IndexingError, TracedBranchError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.families import aval as aval_of_any
@@ -177,15 +176,14 @@ def element_of(x: Any, index: Any) -> Any:
         INSIDE.becomes_traced(member)
     if not one and all(isinstance(member, list) for member in x):
         return OneOf(x, index)
+    if not one and x and all(type(member) is tuple and len(member) == len(x[0]) for member in x):
+        return tuple([element_of(column, index) for column in zip(*x, strict=True)])
     joined = as_traced(x if one else joined_list(x))
     element = joined[index]
     if not element.aval.shape:
         return element
     if one or not all(type(member) is Tracer for member in x):
-        as_view(element, joined, Untraced(x, index))
-        if not one and all(isinstance(member, tuple) for member in x):
-            element._alias = element._view = RowAlias(joined, Untraced(x, index))
-        return element
+        return as_view(element, joined, Untraced(x, index))
     arms: list[Arm] = []
     for member, is_it in zip(x, numbers_equal(index, len(x)), strict=True):
         arms += [Member(member, is_it, index), *whole_arms(member, is_it)[1:]]
