@@ -262,3 +262,23 @@ def test_the_logarithm_of_the_beta_function_keeps_its_digits_in_kernels() -> Non
     np.testing.assert_allclose(found.ravel(), exact, rtol=2e-15, atol=2e-15)
     odd = np.array([-0.5, -1.5, 0.0, 0.0, np.nan, np.inf]), np.array([20.0, 3.0, 3.0, 0.0, 1.0, 2.0])
     np.testing.assert_allclose(fg.jit(fg.scipy.special.betaln)(*odd), scipy.special.betaln(*odd), rtol=1e-12)
+
+
+NATIVE = ("norm", "t", "gamma", "beta", "lognorm", "logistic", "laplace", "expon", "uniform")
+COUNTS = ("poisson", "binom", "nbinom")
+
+
+def test_what_people_loop_over_is_native() -> None:
+    """Densities, distribution functions and quantiles in kernels alone; quantiles of counts are SciPy's."""
+
+    def total(x: Any, k: Any) -> Any:
+        found = 0.0
+        for name in (*NATIVE, *COUNTS):
+            law, (_, *shapes) = getattr(fg.scipy.stats, name), LAWS[name].example
+            if name in COUNTS:
+                found = found + law.logpmf(k, *shapes) + law.cdf(k, *shapes)
+            else:
+                found = found + law.logpdf(x, *shapes) + law.cdf(x, *shapes) + law.ppf(x, *shapes)
+        return found
+
+    assert not fg.explain(total)(np.array([0.2, 0.7]), np.array([1.0, 3.0])).reasons

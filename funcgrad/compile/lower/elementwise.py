@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.compile.language.rows import NAMES
+from funcgrad.compile.runtime.scipy_functions import function_of_numbers
 from funcgrad.errors import ProgramError, did_you_mean
 from funcgrad.ir.avals import dtype_name
 from funcgrad.ir.program import Equation, Literal
@@ -74,6 +75,19 @@ def call_template(equation: Equation, constant: Callable[[str, int], str]) -> st
     call = f"call_number({constant(equation.primitive.name, address)}, {operands})"
     out = equation.outputs[0].aval.dtype
     return call if out == np.float64 else f"{cast_name(out)}({call})"
+
+
+def address_template(equation: Equation, constant: Callable[[str, int], str]) -> str | None:
+    """The call of SciPy's function of doubles for one element; None where there is none."""
+    name: str = getattr(equation.primitive, "at_address", "")
+    atoms = [*equation.inputs, *equation.outputs]
+    if not name or any(a.aval.dtype != np.float64 for a in atoms):
+        return None
+    address = function_of_numbers(name, len(equation.inputs))
+    if address is None:
+        return None
+    operands = ", ".join([f"{{{k}}}" for k in range(len(equation.inputs))])
+    return f"call_number({constant(f'scipy_{name}', address)}, {operands})"
 
 
 FLOATS = {np.dtype(np.float32), np.dtype(np.float64)}

@@ -12,7 +12,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from funcgrad.compile.emit.symbols import Locals
-from funcgrad.compile.lower.elementwise import call_template, is_simple, literal_text, scalar_template
+from funcgrad.compile.lower.elementwise import (
+    address_template,
+    call_template,
+    is_simple,
+    literal_text,
+    scalar_template,
+)
 from funcgrad.compile.passes.nests import (
     Let,
     Load,
@@ -159,7 +165,11 @@ class Scheduler:
     def pointwise(self, equation: Equation) -> None:
         """An equation computed element by element."""
         (out,) = equation.outputs
-        template = call_template(equation, self.local.constant) or scalar_template(equation)
+        template = (
+            call_template(equation, self.local.constant)
+            or scalar_template(equation)
+            or address_template(equation, self.local.constant)
+        )
         if template is None:
             types = ", ".join(str(a.aval) for a in equation.inputs)
             raise NotLowered(f"{equation.primitive.name} of {types} has no native form")

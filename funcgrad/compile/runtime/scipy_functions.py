@@ -1,4 +1,4 @@
-"""SciPy's functions of one number, by address: for kernels whose results must have SciPy's last digits.
+"""SciPy's functions of numbers, by address: for kernels whose results must have SciPy's last digits.
 
 ``scipy.special.cython_special`` exists so that compiled code can call them: it names each C function with its
 type. They touch no Python object. What is found is compared with the ufunc before it is used.
@@ -17,38 +17,52 @@ from funcgrad.compile.differs import say
 
 __all__ = ["function_of_number"]
 
-TYPES = (b"double (double)", b"double (double, int __pyx_skip_dispatch)")
-"""Functions of one number; the flag of the second is for Cython's own calls, and C ignores it."""
+FLAG = b", int __pyx_skip_dispatch"
+"""An argument of some functions, for Cython's own calls; C ignores it."""
 
-SAMPLES = np.concatenate([np.arange(1.0, 200.0), np.geomspace(1.0, 1e15, 301), np.linspace(-9.0, 9.0, 301)])
+SAMPLES = {
+    1: np.concatenate([np.arange(1.0, 200.0), np.geomspace(1.0, 1e15, 301), np.linspace(-9.0, 9.0, 301)]),
+    2: np.concatenate([np.geomspace(1e-3, 0.9, 9), np.geomspace(1.5, 60.0, 9)]),
+    3: np.concatenate([np.geomspace(1e-2, 0.9, 5), np.geomspace(1.5, 30.0, 4)]),
+}
+"""By the number of arguments, the numbers of which all combinations are tried."""
 
 
-@cache
 def function_of_number(name: str) -> int | None:
     """The address of ``double f(double)`` that a ufunc of SciPy's applies; None where none is known.
 
     >>> function_of_number("no_such_function") is None
     True
     """
+    return function_of_numbers(name, 1)
+
+
+@cache
+def function_of_numbers(name: str, count: int) -> int | None:
+    """The same of so many numbers: ``double f(double, double)``."""
     try:
         special: Any = import_module("scipy.special.cython_special")
     except ImportError:
         return None
     type_of = _of_capsule("PyCapsule_GetName", ctypes.c_char_p, ctypes.py_object)
+    doubles = b", ".join([b"double"] * count)
+    types = (b"double (" + doubles + b")", b"double (" + doubles + FLAG + b")")
     # A function of several types of numbers has a name for each.
     spellings = [name, *[f"__pyx_fuse_{k}{name}" for k in range(3)]]
     capsules = [special.__pyx_capi__[word] for word in spellings if word in special.__pyx_capi__]
     if not capsules:
         return None
-    for capsule, kind in [(c, type_of(c)) for c in capsules if type_of(c) in TYPES]:
+    grid = [x.ravel() for x in np.meshgrid(*[SAMPLES[count]] * count, indexing="ij")]
+    for capsule, kind in [(c, type_of(c)) for c in capsules if type_of(c) in types]:
         address = int(
             _of_capsule("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
                 capsule, kind
             )
         )
-        function = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(address)
-        wanted = getattr(import_module("scipy.special"), name)(SAMPLES)
-        if np.array([function(x) for x in SAMPLES]).tobytes() == wanted.tobytes():
+        function = ctypes.CFUNCTYPE(ctypes.c_double, *[ctypes.c_double] * count)(address)
+        wanted = getattr(import_module("scipy.special"), name)(*grid)
+        found = np.array([function(*at) for at in zip(*grid, strict=True)])
+        if np.array_equal(found, wanted, equal_nan=True):
             return address
     say(f"SciPy's {name} at its address is not the ufunc's: it is not called from machine code")
     return None

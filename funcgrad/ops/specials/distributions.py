@@ -125,8 +125,8 @@ def whole(k: Any, like: Any) -> Any:
     return floor(k) if aval(k).inexact else k.astype(aval(like).dtype)
 
 
-define("pdtr", COUNT, pdtr_by_m)
-define("pdtrc", COUNT, pdtrc_by_m)
+define("pdtr", COUNT, pdtr_by_m, addressed=True)
+define("pdtrc", COUNT, pdtrc_by_m, addressed=True)
 define("bdtr", COUNT, TRIALS, bdtr_by_p)
 define("bdtrc", COUNT, TRIALS, bdtrc_by_p)
 
@@ -218,5 +218,5 @@ def stdtrit_by_p(out: Any, df: Any, p: Any) -> Any:
     return 1.0 / stdtr_by_t(None, df, out)
 
 
-define("stdtr", stdtr_by_df, stdtr_by_t)
-define("stdtrit", stdtrit_by_df, stdtrit_by_p)
+define("stdtr", stdtr_by_df, stdtr_by_t, addressed=True)
+define("stdtrit", stdtrit_by_df, stdtrit_by_p, addressed=True)

@@ -203,6 +203,6 @@ def owens_t_by_a(out: Any, h: Any, a: Any) -> Any:
 
 
 log_ndtr = define("log_ndtr", log_ndtr_by_x, native="log_ndtr({0})")
-ndtri = define("ndtri", ndtri_by_p)
+ndtri = define("ndtri", ndtri_by_p, addressed=True)
 ndtri_exp = define("ndtri_exp", ndtri_exp_by_y)
 owens_t = define("owens_t", owens_t_by_h, owens_t_by_a)

@@ -235,10 +235,10 @@ def betaincc_by_x(out: Any, a: Any, b: Any, x: Any) -> Any:
     return -betainc_slope(a, b, x)
 
 
-gammainc = define("gammainc", gammainc_by_a, gammainc_by_x)
-gammaincc = define("gammaincc", gammaincc_by_a, gammaincc_by_x)
-betainc = define("betainc", betainc_by_a, betainc_by_b, betainc_by_x)
-betaincc = define("betaincc", betaincc_by_a, betaincc_by_b, betaincc_by_x)
+gammainc = define("gammainc", gammainc_by_a, gammainc_by_x, addressed=True)
+gammaincc = define("gammaincc", gammaincc_by_a, gammaincc_by_x, addressed=True)
+betainc = define("betainc", betainc_by_a, betainc_by_b, betainc_by_x, addressed=True)
+betaincc = define("betaincc", betaincc_by_a, betaincc_by_b, betaincc_by_x, addressed=True)
 
 
 # -- inverses ----------------------------------------------------------------------------------------------
@@ -285,7 +285,7 @@ def betainccinv_by_p(out: Any, a: Any, b: Any, p: Any) -> Any:
     return -1.0 / betainc_slope(a, b, out)
 
 
-gammaincinv = define("gammaincinv", gammaincinv_by_a, gammaincinv_by_p)
-gammainccinv = define("gammainccinv", gammaincinv_by_a, gammainccinv_by_p)
-betaincinv = define("betaincinv", betaincinv_by_a, betaincinv_by_b, betaincinv_by_p)
-betainccinv = define("betainccinv", betaincinv_by_a, betaincinv_by_b, betainccinv_by_p)
+gammaincinv = define("gammaincinv", gammaincinv_by_a, gammaincinv_by_p, addressed=True)
+gammainccinv = define("gammainccinv", gammaincinv_by_a, gammainccinv_by_p, addressed=True)
+betaincinv = define("betaincinv", betaincinv_by_a, betaincinv_by_b, betaincinv_by_p, addressed=True)
+betainccinv = define("betainccinv", betaincinv_by_a, betaincinv_by_b, betainccinv_by_p, addressed=True)

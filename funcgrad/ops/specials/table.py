@@ -40,6 +40,8 @@ class Function:
     """Where the vector mathematics has it too."""
     expansion: Composition | None
     """Where other operations give it."""
+    addressed: bool
+    """Whether kernels call SciPy's own function of doubles, which has no other native form."""
 
 
 TABLE: dict[str, Function] = {}
@@ -53,11 +55,12 @@ def define(
     holomorphic: bool = True,
     native: Native = "",
     expansion: Composition | None = None,
+    addressed: bool = False,
 ) -> Special:
     """Enter a function of ``scipy.special``, or one that `ufunc` evaluates, and return its primitive."""
     if ufunc is None:
         ufunc = LazyUfunc("scipy.special", name, len(partials))
-    TABLE[name] = Function(ufunc, partials, holomorphic, native, expansion)
+    TABLE[name] = Function(ufunc, partials, holomorphic, native, expansion, addressed)
     special: Special = Special(name)
     return special
 
@@ -118,6 +121,11 @@ class Special(Pointwise):
 
     def native_form(self) -> Native:
         return TABLE[self.function].native
+
+    @property
+    def at_address(self) -> str:
+        """The function of ``scipy.special`` that kernels call; empty where they call none."""
+        return self.function if TABLE[self.function].addressed else ""
 
     def expansion(self, *inputs: Any) -> Any:
         composed = TABLE[self.function].expansion
