@@ -168,7 +168,7 @@ class Scheduler:
         template = (
             call_template(equation, self.local.constant)
             or scalar_template(equation)
-            or address_template(equation, self.local.constant)
+            or (None if self.local.portable else address_template(equation, self.local.constant))
         )
         if template is None:
             types = ", ".join(str(a.aval) for a in equation.inputs)
