@@ -243,8 +243,9 @@ def of_two(first: Any, last: Any, block: Any) -> Any:
 def test_steps_over_the_same_rows_are_done_tile_by_tile(
     f: Function, together: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    args = (wave(5), wave(1511, 5), wave(1511))
-    monkeypatch.setattr(tiling, "MOST_ROWS", 64)
+    args = (wave(8), wave(1021, 8), wave(1021))
+    monkeypatch.setattr(tiling, "MOST_ROWS", 16)
+    monkeypatch.setattr(tiling, "LEAST_ROWS", 16)
     apart = calls_of_threads(f, *args)
     monkeypatch.setattr(tiling, "LEAST_BYTES", 0)
     assert calls_of_threads(f, *args) == together < apart

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Container, Sequence
 
 from funcgrad.compile.passes.dividing import CHUNKS, Shared, Step, names_from_outside, nests_of
-from funcgrad.compile.passes.fusion import WINDOW, accumulated, is_row, rows_apart
+from funcgrad.compile.passes.fusion import WINDOW, accumulated, inner_size, is_row, rows_apart
 from funcgrad.compile.passes.nests import Special, target_of
 from funcgrad.compile.passes.views import Buffer
 
@@ -20,6 +20,9 @@ LEAST_BYTES = 2**24
 
 TILE_BYTES = 2**19
 """What all steps touch of a tile: half of the second cache of ordinary processors."""
+
+SHORTEST_ROW = 8
+"""Elements of a row, where it is not a single one, below which loops over rows are slower than the memory."""
 
 MOST_ROWS, LEAST_ROWS = 4096, 64
 """Rows of a tile. Fewer are not worth their loops."""
@@ -32,10 +35,10 @@ def tiled_steps(steps: Sequence[Step | Shared], own: Container[Buffer]) -> list[
     waiting = list(steps)
     while waiting:
         first, *waiting = waiting
-        run = [first] if isinstance(first, Shared) else []
+        run = [first] if isinstance(first, Shared) and is_fast(first) else []
         between: list[Step | Shared] = []
         for step in waiting[:WINDOW] if run else ():
-            if isinstance(step, Shared) and belongs(run, step) and may_pass(step, between):
+            if isinstance(step, Shared) and is_fast(step) and belongs(run, step) and may_pass(step, between):
                 run.append(step)
             else:
                 between.append(step)
@@ -51,6 +54,11 @@ def bytes_read_again(run: Sequence[Shared]) -> int:
     """The memory that several of the steps touch."""
     users = Counter([buffer for step in run for buffer in set(step.buffers)])
     return sum(buffer.nbytes for buffer, count in users.items() if count > 1)
+
+
+def is_fast(step: Shared) -> bool:
+    """Whether the loops of a step wait for memory."""
+    return all(size == 1 or size >= SHORTEST_ROW for size in map(inner_size, step.loops))
 
 
 def belongs(run: Sequence[Shared], step: Shared) -> bool:
