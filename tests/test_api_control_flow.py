@@ -223,14 +223,14 @@ def test_numbers_of_numpy_would_take_the_value(number: Any) -> None:
 
 
 def abstract(f: Any) -> list[Any]:
-    """Ways to trace `f` without values."""
+    """Ways to trace `f` without values, and without its control flow."""
     return [
-        lambda: vmap(f)(np.ones(2)),
+        lambda: fg.jit(vmap(f), control_flow=False)(np.ones(2)),
         lambda: make_program(f)(1.0),
         lambda: eval_shape(f, 1.0),
         lambda: make_program(grad(f))(1.0),
-        lambda: vmap(grad(f))(np.ones(2)),
-        lambda: grad(lambda x: np.sum(vmap(f)(x)))(np.ones(2)),
+        lambda: fg.jit(vmap(grad(f)), control_flow=False)(np.ones(2)),
+        lambda: fg.jit(grad(lambda x: np.sum(vmap(f)(x))), control_flow=False)(np.ones(2)),
     ]
 
 

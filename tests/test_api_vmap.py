@@ -243,13 +243,46 @@ def test_vmap_as_decorator_keeps_the_name() -> None:
 # -- refusals ----------------------------------------------------------------------------------
 
 
-def test_branch_on_an_example_is_refused() -> None:
-    def f(x: Any) -> Any:
-        return x if x > 0.0 else -x
+def test_branches_and_loops_of_an_example_are_recorded() -> None:
+    """Where Python's control flow asks for a value, the function is recorded again, as under ``jit``."""
+    table = np.arange(5.0) ** 2
 
-    with pytest.raises(TracedBranchError, match=r"fg\.jit\(fg\.vmap\(f\)\)"):
+    def f(x: Any) -> Any:
+        k = 0
+        while x < 3.0:
+            x = x * 1.5
+            k += 1
+        return table[min(k, 4)] * x
+
+    xs = np.array([0.1, 1.0, 4.0])
+    np.testing.assert_allclose(vmap(f)(xs), [f(x) for x in xs])
+    np.testing.assert_allclose(vmap(fg.grad(f))(xs), [fg.grad(f)(x) for x in xs])
+    np.testing.assert_allclose(fg.grad(lambda x: vmap(f)(x).sum())(xs), [fg.grad(f)(x) for x in xs])
+    np.testing.assert_allclose(vmap(vmap(f))(xs[:, None]), [[f(x)] for x in xs])
+
+
+def test_an_array_of_numpy_at_an_index_of_each_example() -> None:
+    table = np.arange(12.0).reshape(4, 3)
+    xs = np.random.default_rng(0).normal(size=(5, 3))
+    found = vmap(lambda x: table[np.argmax(x)] @ x + table[1, np.argmin(x)])(xs)
+    np.testing.assert_allclose(found, [table[np.argmax(x)] @ x + table[1, np.argmin(x)] for x in xs])
+
+
+def test_a_function_that_has_changed_something_is_not_run_again() -> None:
+    calls: list[int] = []
+
+    def f(x: Any) -> Any:
+        calls.append(1)
+        return x * len(calls) if x > 0.0 else x
+
+    with pytest.raises(TracedBranchError, match="branch"):
         vmap(f)(np.array([1.0, -1.0]))
-    np.testing.assert_array_equal(fg.jit(vmap(f))(np.array([1.0, -1.0])), [1.0, 1.0])
+    assert calls == [1]
+
+
+def test_branches_are_refused_where_control_flow_is_left_to_python() -> None:
+    with pytest.raises(TracedBranchError, match="branch"):
+        fg.jit(vmap(lambda x: x if x > 0.0 else -x), control_flow=False)(np.array([1.0, -1.0]))
 
 
 @pytest.mark.parametrize(
@@ -257,7 +290,8 @@ def test_branch_on_an_example_is_refused() -> None:
 )
 def test_values_of_an_example_do_not_exist(convert: Any) -> None:
     with pytest.raises(TypeError):
-        vmap(lambda x: convert(x))(np.array([1, 2]))  # noqa: PLW0108 - int itself has no __name__ to trace
+        # The lambda: int itself has no __name__ to trace.
+        fg.jit(vmap(lambda x: convert(x)), control_flow=False)(np.array([1, 2]))  # noqa: PLW0108
 
 
 def test_sizes_must_agree() -> None:

@@ -10,11 +10,20 @@ from numpy.typing import NDArray
 
 from funcgrad import tree
 from funcgrad.api.arguments import here, leaf_aval
-from funcgrad.api.calls import name_of, run, trace
+from funcgrad.api.calls import Traced, name_of, run, trace
+from funcgrad.api.python.functions import recordable_by_default
+from funcgrad.api.python.kept import held_by, is_held_still
 from funcgrad.api.python.seen import seen
 from funcgrad.api.transformed import TransformedFunction, transform
 from funcgrad.api.written_arguments import Changes, give_back
-from funcgrad.errors import ArgnumsError, ShapeError, TracerAssignmentError, TreeError
+from funcgrad.errors import (
+    ArgnumsError,
+    ConcretizationError,
+    ShapeError,
+    TracedBranchError,
+    TracerAssignmentError,
+    TreeError,
+)
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
 from funcgrad.ops.structure import move_axis
@@ -71,7 +80,8 @@ def vmap(
     leaves; keyword arguments are mapped over axis 0. `out_axes` likewise says where the axis goes.
 
     Raises TreeError for axes that do not fit the arguments, ShapeError for sizes that differ. Inside,
-    no values exist: a Python branch on a traced value raises TracedBranchError.
+    no values exist: where Python's control flow asks for one, the function is run again and its statements
+    are recorded, as under ``jit``; TracedBranchError says what cannot be.
 
     >>> import numpy as np
     >>> print(vmap(np.dot, in_axes=(0, None))(np.eye(2), np.array([3.0, 4.0])))
@@ -81,6 +91,9 @@ def vmap(
         raise NotImplementedError("vmap: axis_name (collective operations) is not supported")
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
+
+    found: list[Function] = []
+    """The function whose statements are recorded, once one has asked for a value: later calls begin there."""
 
     def batched(*args: Any, **kwargs: Any) -> Any:
         if isinstance(in_axes, tuple) and len(in_axes) != len(args):
@@ -92,11 +105,6 @@ def vmap(
         structure: list[Any] = []
         changes = Changes()
 
-        def call(tracers: list[Tracer]) -> Any:
-            inner_args, inner_kwargs = mapping.with_examples(tracers)
-            changes.watch([*tracers, *mapping.shared])
-            return seen(fun)(*inner_args, **inner_kwargs)
-
         def collect(result: Any) -> list[Any]:
             outs, out_tree = tree.flatten(result)
             structure.append(out_tree)
@@ -105,7 +113,17 @@ def vmap(
 
         name = name_of(fun)
         batches = mapping.batches()
-        traced = trace(fun, call, batches, "vmap", collect, with_values=False, avals=mapping.example_avals())
+
+        def recorded(function: Function) -> Traced:
+            def call(tracers: list[Tracer]) -> Any:
+                inner_args, inner_kwargs = mapping.with_examples(tracers)
+                changes.watch([*tracers, *mapping.shared])
+                return function(*inner_args, **inner_kwargs)
+
+            avals = mapping.example_avals()
+            return trace(fun, call, batches, "vmap", collect, with_values=False, avals=avals)
+
+        traced = recorded(found[0]) if found else as_it_stands(fun, recorded, found)
         n_extra = len(traced.operands) - len(batches)
         size = mapping.size
 
@@ -124,6 +142,33 @@ def vmap(
         return tree.unflatten(structure[0], placed)
 
     return batched
+
+
+ASKED_FOR_A_VALUE = (TracedBranchError, ConcretizationError, IndexError)
+"""What is raised where a value is asked for; IndexError by an array of NumPy's at a traced index."""
+
+
+def as_it_stands(fun: Function, recorded: Callable[[Function], Traced], found: list[Function]) -> Traced:
+    """The function recorded as Python runs it, or with its statements, which `found` then holds.
+
+    Raises what the first of these raises where the function has changed something by then, which a second run
+    would change again, and where `jit` has decided about its statements.
+    """
+    before = held_by(fun)
+    try:
+        return recorded(seen(fun))
+    except ASKED_FOR_A_VALUE:
+        again = recordable_by_default(fun)
+        recorder = active_recorder()
+        if (
+            again is fun
+            or (recorder is not None and recorder.copied is not None)
+            or not is_held_still(fun, before)
+        ):
+            raise
+    traced = recorded(again)
+    found.append(again)
+    return traced
 
 
 class Mapping:

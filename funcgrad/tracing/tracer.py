@@ -139,8 +139,6 @@ class Tracer(TracerMemory):
         except ConcretizationError:
             source = Source(*user_location())
             remedy = _JOINED if compares_elements(caller) else branch_remedy(source)
-            if self.why_unknown().endswith(" vmap"):
-                remedy += "\nfg.jit(fg.vmap(f)) takes branches and loops as they stand."
             raise TracedBranchError(
                 f"this branch depends on a traced {self.aval}", source=source, remedy=remedy
             ) from None

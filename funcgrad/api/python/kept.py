@@ -13,6 +13,8 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
+from itertools import islice
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeVar
 
@@ -23,11 +25,14 @@ from funcgrad.api.python.held import Attributes, Elements, Name, SetAttribute, S
 from funcgrad.api.python.outside import function_behind, places_changed_by
 from funcgrad.api.python.watched import Watched, met
 from funcgrad.errors import ConcretizationError, FuncgradError, TracedBranchError, TracerAssignmentError
+from funcgrad.source import is_library_code
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.tracer import Tracer
 
 __all__ = [
     "Kept",
+    "held_by",
+    "is_held_still",
     "keeping",
     "note_array",
     "note_attributes",
@@ -275,6 +280,42 @@ def note_called(function: Any) -> None:
 def is_ours(function: FunctionType) -> bool:
     """Whether a function is one of this package's."""
     return (function.__module__ or "").partition(".")[0] == "funcgrad"
+
+
+def held_by(function: Any) -> list[Any]:
+    """What names, containers and objects within the function's reach hold: others once one has changed."""
+    found: list[Any] = []
+    waiting: list[Any] = [function]
+    seen: dict[int, Any] = {}
+    while waiting and len(seen) < MOST_HELD:
+        x = waiting.pop()
+        found.append(x)
+        plain = function_behind(x) if isinstance(x, FunctionType | MethodType | partial) else None
+        if id(x) in seen or isinstance(x, (*_NO_OBJECTS[:2], Tracer, np.ndarray)):
+            continue
+        seen[id(x)] = x
+        if isinstance(x, MethodType):
+            waiting.append(x.__self__)
+        if plain is not None:
+            waiting += () if is_library_code(plain.__code__) else within_reach(plain)
+        elif isinstance(x, list | tuple | dict | set | frozenset | deque):
+            found.append(len(x))
+            waiting += islice(x.values() if isinstance(x, dict) else x, MOST_HELD)
+        elif type(getattr(x, "__dict__", None)) is dict:
+            waiting += vars(x).values()
+    return found
+
+
+def is_held_still(function: Any, before: list[Any]) -> bool:
+    """Whether all that was held by the function is held by it now."""
+    now = held_by(function)
+    return len(now) == len(before) and all(
+        x is y or (type(x) is int and x == y) for x, y in zip(now, before, strict=True)
+    )
+
+
+MOST_HELD = 1000
+"""How many objects are looked at for what they hold."""
 
 
 def within_reach(function: FunctionType) -> Iterator[Any]:
