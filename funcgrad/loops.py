@@ -25,6 +25,7 @@ from funcgrad.ops.families import aval as aval_of_any
 from funcgrad.ops.movement import concatenate
 from funcgrad.tracing.recorder import Recorder, active_recorder
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array
 
 __all__ = ["Progress", "fori_loop", "progress", "scan", "while_loop"]
 
@@ -172,7 +173,7 @@ def fori_loop(
     *,
     progress: str = "",
     report: Report | None = None,
-) -> Any:
+) -> Array:
     """`fg.fori_loop` with a bar named `progress`. ``report(value)`` says what to show beside it.
 
     The bounds are integers that are known. Raises as `fg.fori_loop` does, and MissingExtraError without tqdm.

@@ -19,6 +19,10 @@ PACKAGE = ROOT / "funcgrad"
 LONGEST = 600
 IMPORTS_IN_FUNCTIONS = 66
 """Statements, whatever they import: of this package, of another, of Python's own."""
+BARE_ANY = 4350
+"""Public functions and methods with a bare `Any` among what they take or give."""
+FULLEST = 50
+"""Files in one folder."""
 
 
 class Import(NamedTuple):
@@ -119,3 +123,30 @@ def test_imports_inside_functions_become_no_more() -> None:
 def test_no_file_is_long() -> None:
     lengths = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in modules().items()}
     assert max(lengths.values()) <= LONGEST, Counter(lengths).most_common(3)
+
+
+def public_functions(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The functions and methods with public names, those inside of others not among them."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from public_functions(child)
+        elif not child.name.startswith("_"):
+            yield child
+
+
+def says_any(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether one of its annotations is `Any` and nothing more; a name of `funcgrad.types` says more."""
+    given = function.args
+    arguments = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+    annotations = [function.returns, *[each.annotation for each in arguments if each is not None]]
+    return any(isinstance(each, ast.Name) and each.id == "Any" for each in annotations)
+
+
+def test_what_signatures_do_not_say_becomes_no_more() -> None:
+    found = {name: sum(map(says_any, public_functions(parsed(name)))) for name in modules()}
+    assert sum(found.values()) <= BARE_ANY, Counter(found).most_common(10)
+
+
+def test_no_folder_becomes_fuller() -> None:
+    found = Counter(path.parent.relative_to(ROOT).as_posix() for path in modules().values())
+    assert max(found.values()) <= FULLEST, found.most_common(3)

@@ -38,6 +38,7 @@ from funcgrad.transforms.control.conditional import Cond
 from funcgrad.transforms.control.scan import Scan
 from funcgrad.transforms.control.step import with_inputs
 from funcgrad.transforms.control.while_loop import WhileLoop
+from funcgrad.types import Tree
 
 Function = Callable[..., Any]
 T = TypeVar("T")
@@ -64,7 +65,7 @@ def cond(
     true_fun: Callable[..., T],
     false_fun: Callable[..., S],
     *operands: Any,
-    operand: Any = _NO_OPERAND,
+    operand: Tree = _NO_OPERAND,
 ) -> T | S:
     """``true_fun(*operands)`` if `pred`, else ``false_fun(*operands)``; only that one runs.
 
@@ -86,7 +87,7 @@ def cond(
     return chosen
 
 
-def switch(index: Any, branches: Sequence[Function], *operands: Any, operand: Any = _NO_OPERAND) -> Any:
+def switch(index: Any, branches: Sequence[Function], *operands: Any, operand: Tree = _NO_OPERAND) -> Any:
     """``branches[index](*operands)``, with the index clamped to the branches there are; only that one runs.
 
     Raises as `cond` does.
@@ -264,7 +265,7 @@ class Carry:
         return tree.unflatten(self.types.treedef, leaves)
 
 
-def while_loop(cond_fun: Function, body_fun: Callable[..., T], init_val: Any) -> T:
+def while_loop(cond_fun: Function, body_fun: Callable[..., T], init_val: Tree) -> T:
     """``body_fun`` applied again and again, from `init_val`, while ``cond_fun`` of the value is true.
 
     The value is a pytree whose structure, shapes and dtypes must stay the same. Forward and reverse mode
@@ -286,7 +287,9 @@ def while_loop(cond_fun: Function, body_fun: Callable[..., T], init_val: Any) ->
     return last
 
 
-def looped(what: str, cond_fun: Function, body_fun: Function, init_val: Any, shown: int | None = None) -> Any:
+def looped(
+    what: str, cond_fun: Function, body_fun: Function, init_val: Tree, shown: int | None = None
+) -> Any:
     """`while_loop`, under the name of what the user called."""
 
     def attempt(places: list[Tracer], _: Any) -> Any:
@@ -314,7 +317,7 @@ def looped_once(
     what: str,
     cond_fun: Function,
     body_fun: Function,
-    init_val: Any,
+    init_val: Tree,
     shown: int | None,
     places: Sequence[Tracer] = (),
 ) -> Any:
@@ -352,7 +355,7 @@ def check_condition(deciding: Recorded) -> None:
 
 
 def fori_loop(
-    lower: Any, upper: Any, body_fun: Callable[..., T], init_val: Any, *, unroll: int | bool | None = None
+    lower: Any, upper: Any, body_fun: Callable[..., T], init_val: Tree, *, unroll: int | bool | None = None
 ) -> T:
     """``body_fun(i, value)`` for i from `lower` to `upper` - 1, from `init_val`.
 
@@ -390,7 +393,7 @@ def fori_loop(
     return out
 
 
-def counted_loop(body_fun: Function, start: Any, trips: int, init_val: Any) -> Any:
+def counted_loop(body_fun: Function, start: Any, trips: int, init_val: Tree) -> Any:
     """``body_fun(i, value)`` for i from `start` on, a fixed number of times."""
     step = _counting(body_fun)
 
@@ -413,8 +416,8 @@ def _counting(body_fun: Function) -> Function:
 
 def scan(
     f: Callable[..., tuple[T, Any]],
-    init: Any,
-    xs: Any = None,
+    init: Tree,
+    xs: Tree = None,
     length: int | None = None,
     reverse: bool = False,
     unroll: int | bool = 1,
@@ -449,8 +452,8 @@ def check_unroll(unroll: Any) -> None:
 def scanned(
     what: str,
     f: Function,
-    init: Any,
-    xs: Any,
+    init: Tree,
+    xs: Tree,
     length: int | None,
     *,
     reverse: bool = False,
@@ -480,8 +483,8 @@ def scanned(
 def scanned_once(
     what: str,
     f: Function,
-    init: Any,
-    xs: Any,
+    init: Tree,
+    xs: Tree,
     length: int | None,
     reverse: bool,
     shown: int | None,

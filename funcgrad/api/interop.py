@@ -12,6 +12,7 @@ from funcgrad.api.export import ExportedModule
 from funcgrad.api.exported_function import Exporter
 from funcgrad.api.jit import JittedFunction, jit
 from funcgrad.errors import UnsupportedFunctionError
+from funcgrad.types import Tree
 
 if TYPE_CHECKING:
     from funcgrad.compile.runtime.logp_callback import LogpCallback
@@ -110,7 +111,7 @@ def low_level_callable(fun: Callable[..., Any], *example_args: Any, signature: s
     return LowLevelCallable(callback.ctypes)
 
 
-def logp_callback(fun: Callable[..., Any], example: Any) -> LogpCallback:
+def logp_callback(fun: Callable[..., Any], example: Tree) -> LogpCallback:
     """A log-density and its gradient as one C function, for samplers that ask without Python.
 
     `fun` takes one vector, of the length of `example`, and returns one number. The C function is

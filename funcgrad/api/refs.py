@@ -13,6 +13,7 @@ from funcgrad.ops.structure import shape_of
 from funcgrad.tracing.lists import asoperand, holds_tracer
 from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Tree
 
 __all__ = ["Ref", "freeze", "new_ref"]
 
@@ -89,7 +90,7 @@ def place_of_array(held: Any) -> Ref:
     return Ref(held, False)
 
 
-def new_ref(init_val: Any) -> Ref:
+def new_ref(init_val: Tree) -> Ref:
     """A place that holds a copy of an array.
 
     >>> count = fg.new_ref(0.0)

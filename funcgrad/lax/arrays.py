@@ -14,6 +14,7 @@ from funcgrad import numpy as fnp
 from funcgrad.numpy.picking.positions import take
 from funcgrad.ops.structure import aval, shape_of
 from funcgrad.tracing.lists import asoperand
+from funcgrad.types import Array, ArrayLike, DTypeLike, ShapeLike
 
 __all__ = [
     "broadcast_in_dim",
@@ -56,7 +57,7 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Any:
     return fnp.where(pred, on_true, on_false)
 
 
-def clamp(min: Any, x: Any, max: Any) -> Any:
+def clamp(min: Any, x: ArrayLike, max: Any) -> Array:
     """`x`, or the limit that it is beyond.
 
     >>> print(fg.lax.clamp(0.0, np.array([-1.0, 0.5, 2.0]), 1.0))
@@ -65,7 +66,7 @@ def clamp(min: Any, x: Any, max: Any) -> Any:
     return fnp.clip(x, min, max)
 
 
-def rsqrt(x: Any) -> Any:
+def rsqrt(x: ArrayLike) -> Array:
     """One over the square root.
 
     >>> print(fg.lax.rsqrt(4.0))
@@ -74,7 +75,7 @@ def rsqrt(x: Any) -> Any:
     return 1.0 / fnp.sqrt(x)
 
 
-def top_k(operand: Any, k: int) -> tuple[Any, Any]:
+def top_k(operand: ArrayLike, k: int) -> tuple[Any, Any]:
     """The `k` largest elements along the last axis, in falling order, and where they are.
 
     >>> values, places = fg.lax.top_k(np.array([1.0, 3.0, 2.0]), 2)
@@ -92,7 +93,7 @@ def top_k(operand: Any, k: int) -> tuple[Any, Any]:
 # -- parts ---------------------------------------------------------------------------------------------------
 
 
-def inside(start: Any, size: int, length: int) -> Any:
+def inside(start: ArrayLike, size: int, length: int) -> Array:
     """A first position, moved so that a part of this size lies within the axis."""
     if not 0 <= size <= length:
         raise TypeError(f"a part of {size} elements does not fit an axis of {length}")
@@ -101,7 +102,7 @@ def inside(start: Any, size: int, length: int) -> Any:
     return fnp.clip(start, 0, length - size)
 
 
-def dynamic_slice(operand: Any, start_indices: Sequence[Any], slice_sizes: Sequence[int]) -> Any:
+def dynamic_slice(operand: ArrayLike, start_indices: Sequence[Any], slice_sizes: Sequence[int]) -> Array:
     """The part of these sizes that begins at positions, which may be traced.
 
     >>> x = np.arange(12.0).reshape(3, 4)
@@ -116,7 +117,7 @@ def dynamic_slice(operand: Any, start_indices: Sequence[Any], slice_sizes: Seque
     return x
 
 
-def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: int = 0) -> Any:
+def dynamic_slice_in_dim(operand: ArrayLike, start_index: Any, slice_size: int, axis: int = 0) -> Array:
     """A part along one axis, from a position that may be traced.
 
     >>> print(fg.lax.dynamic_slice_in_dim(np.arange(5.0), 2, 2))
@@ -127,7 +128,7 @@ def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: 
     return take(x, start + np.arange(slice_size), axis=axis)
 
 
-def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool = True) -> Any:
+def dynamic_index_in_dim(operand: ArrayLike, index: Any, axis: int = 0, keepdims: bool = True) -> Array:
     """The element at a position along one axis.
 
     >>> print(fg.lax.dynamic_index_in_dim(np.arange(5.0), 2, keepdims=False))
@@ -140,7 +141,7 @@ def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool
 index_in_dim = dynamic_index_in_dim
 
 
-def dynamic_update_slice(operand: Any, update: Any, start_indices: Sequence[Any]) -> Any:
+def dynamic_update_slice(operand: ArrayLike, update: Any, start_indices: Sequence[Any]) -> Array:
     """The array with another part in it, from positions that may be traced.
 
     >>> print(fg.jit(lambda i: fg.lax.dynamic_update_slice(np.zeros(4), np.ones(2), (i,)))(1))
@@ -164,7 +165,7 @@ def dynamic_update_slice(operand: Any, update: Any, start_indices: Sequence[Any]
     return fnp.where(inner, fnp.astype(moved, aval(x).dtype), x)
 
 
-def dynamic_update_slice_in_dim(operand: Any, update: Any, start_index: Any, axis: int) -> Any:
+def dynamic_update_slice_in_dim(operand: ArrayLike, update: Any, start_index: Any, axis: int) -> Array:
     """The array with another part along one axis.
 
     >>> print(fg.lax.dynamic_update_slice_in_dim(np.zeros(4), np.ones(2), 1, 0))
@@ -175,7 +176,7 @@ def dynamic_update_slice_in_dim(operand: Any, update: Any, start_index: Any, axi
     return dynamic_update_slice(operand, update, starts)
 
 
-def dynamic_update_index_in_dim(operand: Any, update: Any, index: Any, axis: int) -> Any:
+def dynamic_update_index_in_dim(operand: ArrayLike, update: Any, index: Any, axis: int) -> Array:
     """The array with other elements at a position along one axis.
 
     >>> print(fg.lax.dynamic_update_index_in_dim(np.zeros(3), 2.0, 1, 0))
@@ -188,7 +189,7 @@ def dynamic_update_index_in_dim(operand: Any, update: Any, index: Any, axis: int
 
 
 def slice(
-    operand: Any, start_indices: Sequence[int], limit_indices: Sequence[int], strides: Any = None
+    operand: ArrayLike, start_indices: Sequence[int], limit_indices: Sequence[int], strides: Any = None
 ) -> Any:
     """A regular part.
 
@@ -201,7 +202,7 @@ def slice(
 
 
 def slice_in_dim(
-    operand: Any, start_index: int | None, limit_index: int | None, stride: int = 1, axis: int = 0
+    operand: ArrayLike, start_index: int | None, limit_index: int | None, stride: int = 1, axis: int = 0
 ) -> Any:
     """A regular part along one axis.
 
@@ -216,7 +217,7 @@ def slice_in_dim(
 # -- shapes --------------------------------------------------------------------------------------------------
 
 
-def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
+def expand_dims(array: ArrayLike, dimensions: Sequence[int]) -> Array:
     """The array with axes of one element.
 
     >>> fg.lax.expand_dims(np.ones(3), (0,)).shape
@@ -225,7 +226,7 @@ def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
     return fnp.expand_dims(array, tuple(dimensions))
 
 
-def broadcast_in_dim(operand: Any, shape: Sequence[int], broadcast_dimensions: Sequence[int]) -> Any:
+def broadcast_in_dim(operand: ArrayLike, shape: Sequence[int], broadcast_dimensions: Sequence[int]) -> Array:
     """The array repeated into a shape, of which its axes are these.
 
     >>> fg.lax.broadcast_in_dim(np.ones(3), (2, 3, 4), (1,)).shape
@@ -238,7 +239,7 @@ def broadcast_in_dim(operand: Any, shape: Sequence[int], broadcast_dimensions: S
     return fnp.broadcast_to(fnp.reshape(x, tuple(sizes)), tuple(shape))
 
 
-def rev(operand: Any, dimensions: Sequence[int]) -> Any:
+def rev(operand: ArrayLike, dimensions: Sequence[int]) -> Array:
     """The array the other way round along axes.
 
     >>> print(fg.lax.rev(np.arange(3.0), (0,)))
@@ -256,7 +257,7 @@ def concatenate(operands: Sequence[Any], dimension: int) -> Any:
     return fnp.concatenate(list(operands), dimension)
 
 
-def full(shape: Sequence[int], fill_value: Any, dtype: Any = None) -> Any:
+def full(shape: Sequence[int], fill_value: ArrayLike, dtype: DTypeLike = None) -> Array:
     """An array of one value.
 
     >>> print(fg.lax.full((2,), 3.0))
@@ -265,7 +266,7 @@ def full(shape: Sequence[int], fill_value: Any, dtype: Any = None) -> Any:
     return fnp.full(tuple(shape), fill_value, dtype)
 
 
-def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> Any:
+def full_like(x: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike = None, shape: ShapeLike = None) -> Array:
     """An array of one value, as large as another one.
 
     >>> print(fg.lax.full_like(np.ones(2), 3.0))
@@ -274,7 +275,7 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> 
     return fnp.full_like(asoperand(x), fill_value, dtype, shape=shape)
 
 
-def iota(dtype: Any, size: int) -> Any:
+def iota(dtype: DTypeLike, size: int) -> Any:
     """The numbers from 0.
 
     >>> print(fg.lax.iota(int, 3))
@@ -283,7 +284,7 @@ def iota(dtype: Any, size: int) -> Any:
     return np.arange(size, dtype=dtype)
 
 
-def convert_element_type(operand: Any, new_dtype: Any) -> Any:
+def convert_element_type(operand: ArrayLike, new_dtype: Any) -> Array:
     """The values in another dtype.
 
     >>> print(fg.lax.convert_element_type(np.array([1.0]), int))
@@ -295,7 +296,7 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
 # -- along an axis -------------------------------------------------------------------------------------------
 
 
-def cumsum(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+def cumsum(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     """The sums of all elements so far, or from here on.
 
     >>> print(fg.lax.cumsum(np.ones(3), reverse=True))
@@ -304,7 +305,7 @@ def cumsum(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     return accumulated(fnp.cumsum, operand, axis, reverse)
 
 
-def cumprod(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+def cumprod(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     """The products.
 
     >>> print(fg.lax.cumprod(np.array([1.0, 2.0, 3.0])))
@@ -313,7 +314,7 @@ def cumprod(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     return accumulated(fnp.cumprod, operand, axis, reverse)
 
 
-def cummax(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+def cummax(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     """The largest elements.
 
     >>> print(fg.lax.cummax(np.array([1.0, 3.0, 2.0])))
@@ -322,7 +323,7 @@ def cummax(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     return accumulated(lambda x, axis: np.maximum.accumulate(x, axis=axis), operand, axis, reverse)
 
 
-def cummin(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+def cummin(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     """The smallest elements.
 
     >>> print(fg.lax.cummin(np.array([3.0, 1.0, 2.0])))
@@ -331,7 +332,7 @@ def cummin(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     return accumulated(lambda x, axis: np.minimum.accumulate(x, axis=axis), operand, axis, reverse)
 
 
-def accumulated(function: Any, operand: Any, axis: int, reverse: bool) -> Any:
+def accumulated(function: Any, operand: ArrayLike, axis: int, reverse: bool) -> Array:
     """Accumulated from the beginning of an axis, or from its end."""
     if not reverse:
         return function(operand, axis=axis)

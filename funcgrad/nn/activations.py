@@ -22,11 +22,12 @@ from funcgrad.ops.movement import take_span
 from funcgrad.ops.selection import where
 from funcgrad.ops.special import erfc, logistic
 from funcgrad.ops.structure import aval, cast, shape_of
+from funcgrad.types import Array, ArrayLike, AxisLike
 
 FLOAT = np.dtype(np.float64)
 
 
-def floating(x: Any) -> Any:
+def floating(x: ArrayLike) -> Array:
     """An operand as a tracer or an array of floating-point numbers; integers become float64.
 
     >>> floating([1, 2]), floating(np.float32(1.0)).dtype
@@ -39,7 +40,7 @@ def floating(x: Any) -> Any:
 # -- rectifiers -----------------------------------------------------------------------------------------
 
 
-def relu(x: Any) -> Any:
+def relu(x: ArrayLike) -> Array:
     """``x`` where it is positive, else 0; its derivative at 0 is 0.
 
     >>> print(fg.nn.relu([-1.0, 0.0, 2.0]))
@@ -51,7 +52,7 @@ def relu(x: Any) -> Any:
     return np.maximum(x, 0) if untraced(x) else where(x <= 0, 0, x)
 
 
-def relu6(x: Any) -> Any:
+def relu6(x: ArrayLike) -> Array:
     """``relu`` that ends at 6; its derivative at 0 and at 6 is 0.
 
     >>> print(fg.nn.relu6([-1.0, 3.0, 8.0]))
@@ -60,7 +61,7 @@ def relu6(x: Any) -> Any:
     return clipped(x, 0, 6)
 
 
-def clipped(x: Any, low: Any, high: Any) -> Any:
+def clipped(x: ArrayLike, low: Any, high: Any) -> Array:
     """`x` between two numbers; on them and beyond the derivative is 0."""
     x = as_array(x)
     if untraced(x):
@@ -68,7 +69,7 @@ def clipped(x: Any, low: Any, high: Any) -> Any:
     return where(x <= low, low, where(x >= high, high, x))
 
 
-def leaky_relu(x: Any, negative_slope: Any = 0.01) -> Any:
+def leaky_relu(x: ArrayLike, negative_slope: Any = 0.01) -> Array:
     """``x`` where it is positive, else ``negative_slope * x``.
 
     >>> print(fg.nn.leaky_relu([-1.0, 0.0, 2.0]))
@@ -78,7 +79,7 @@ def leaky_relu(x: Any, negative_slope: Any = 0.01) -> Any:
     return where(x > 0, x, x * negative_slope)
 
 
-def prelu(x: Any, slope: Any) -> Any:
+def prelu(x: ArrayLike, slope: Any) -> Array:
     """`leaky_relu` with a slope that is learnt: one number, or an array that broadcasts with `x`.
 
     >>> print(fg.nn.prelu([[-1.0, 2.0], [-3.0, -4.0]], np.array([0.5, 0.25])))
@@ -88,7 +89,7 @@ def prelu(x: Any, slope: Any) -> Any:
     return leaky_relu(x, as_array(slope))
 
 
-def elu(x: Any, alpha: Any = 1.0) -> Any:
+def elu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
     """``x`` where it is positive, else ``alpha * (exp(x) - 1)``.
 
     >>> print(fg.nn.elu([-1.0, 0.0, 2.0]))
@@ -98,7 +99,7 @@ def elu(x: Any, alpha: Any = 1.0) -> Any:
     return where(x > 0, x, expm1(where(x > 0, 0.0, x)) * alpha)
 
 
-def celu(x: Any, alpha: Any = 1.0) -> Any:
+def celu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
     """`elu` of ``x / alpha``, times alpha: continuous in its derivative for every alpha.
 
     >>> print(fg.nn.celu([-1.0, 0.0, 2.0], alpha=2.0))
@@ -113,7 +114,7 @@ SELU_SCALE = 1.0507009873554805
 """The constants of `selu` (Klambauer et al., 2017, Self-Normalizing Neural Networks)."""
 
 
-def selu(x: Any) -> Any:
+def selu(x: ArrayLike) -> Array:
     """`elu` with the two constants that keep mean 0 and variance 1 through layers.
 
     >>> print(fg.nn.selu([-1.0, 0.0, 2.0]))
@@ -122,7 +123,7 @@ def selu(x: Any) -> Any:
     return elu(x, SELU_ALPHA) * SELU_SCALE
 
 
-def glu(x: Any, axis: Any = -1) -> Any:
+def glu(x: ArrayLike, axis: AxisLike = -1) -> Array:
     """The first half along `axis` times the `sigmoid` of the second half.
 
     >>> print(fg.nn.glu([1.0, 2.0, 0.0, 100.0]))
@@ -139,7 +140,7 @@ def glu(x: Any, axis: Any = -1) -> Any:
 # -- smooth rectifiers ----------------------------------------------------------------------------------
 
 
-def silu(x: Any) -> Any:
+def silu(x: ArrayLike) -> Array:
     """``x * sigmoid(x)``, also called swish.
 
     >>> print(fg.nn.silu([-1.0, 0.0, 2.0]))
@@ -149,7 +150,7 @@ def silu(x: Any) -> Any:
     return x * logistic(x)
 
 
-def gelu(x: Any, approximate: bool = True) -> Any:
+def gelu(x: ArrayLike, approximate: bool = True) -> Array:
     """``x`` times the normal distribution's cumulative probability of ``x``, or an approximation with `tanh`.
 
     The exact one costs an error function; the default is that of ``jax.nn``.
@@ -167,7 +168,7 @@ def gelu(x: Any, approximate: bool = True) -> Any:
     return x * (tanh((y + y * y * y * 0.044715) * math.sqrt(2.0 / math.pi)) + 1.0) * 0.5
 
 
-def mish(x: Any) -> Any:
+def mish(x: ArrayLike) -> Array:
     """``x * tanh(softplus(x))``.
 
     >>> print(fg.nn.mish([-1.0, 0.0, 2.0]))
@@ -177,7 +178,7 @@ def mish(x: Any) -> Any:
     return x * tanh(softplus(x))
 
 
-def softplus(x: Any) -> Any:
+def softplus(x: ArrayLike) -> Array:
     """``log(1 + exp(x))`` without overflow.
 
     >>> print(fg.nn.softplus([-1000.0, 0.0, 1000.0]))
@@ -186,7 +187,7 @@ def softplus(x: Any) -> Any:
     return logaddexp(floating(x), 0.0)
 
 
-def squareplus(x: Any, b: Any = 4.0) -> Any:
+def squareplus(x: ArrayLike, b: ArrayLike = 4.0) -> Array:
     """``(x + sqrt(x**2 + b)) / 2``: like `softplus`, from algebra alone.
 
     >>> print(fg.nn.squareplus([-1.0, 0.0, 2.0]))
@@ -199,7 +200,7 @@ def squareplus(x: Any, b: Any = 4.0) -> Any:
 # -- between two bounds ---------------------------------------------------------------------------------
 
 
-def sigmoid(x: Any) -> Any:
+def sigmoid(x: ArrayLike) -> Array:
     """``1 / (1 + exp(-x))``.
 
     >>> print(fg.nn.sigmoid([-1000.0, 0.0, 2.0]))
@@ -208,7 +209,7 @@ def sigmoid(x: Any) -> Any:
     return logistic(floating(x))
 
 
-def log_sigmoid(x: Any) -> Any:
+def log_sigmoid(x: ArrayLike) -> Array:
     """The logarithm of `sigmoid`, without underflow.
 
     >>> print(fg.nn.log_sigmoid([-1000.0, 0.0]))
@@ -217,7 +218,7 @@ def log_sigmoid(x: Any) -> Any:
     return -softplus(-floating(x))
 
 
-def soft_sign(x: Any) -> Any:
+def soft_sign(x: ArrayLike) -> Array:
     """``x / (1 + |x|)``.
 
     >>> print(fg.nn.soft_sign([-1.0, 0.0, 3.0]))
@@ -227,7 +228,7 @@ def soft_sign(x: Any) -> Any:
     return x / (absolute(x) + 1.0)
 
 
-def hard_tanh(x: Any, low: Any = -1.0, high: Any = 1.0) -> Any:
+def hard_tanh(x: ArrayLike, low: Any = -1.0, high: Any = 1.0) -> Array:
     """``x`` between two bounds, -1 and 1; its derivative on them is 0.
 
     >>> print(fg.nn.hard_tanh([-2.0, 0.5, 2.0]))
@@ -236,7 +237,7 @@ def hard_tanh(x: Any, low: Any = -1.0, high: Any = 1.0) -> Any:
     return clipped(floating(x), low, high)
 
 
-def hard_sigmoid(x: Any) -> Any:
+def hard_sigmoid(x: ArrayLike) -> Array:
     """``relu6(x + 3) / 6``.
 
     >>> print(fg.nn.hard_sigmoid([-4.0, 0.0, 1.5]))
@@ -245,7 +246,7 @@ def hard_sigmoid(x: Any) -> Any:
     return relu6(floating(x) + 3.0) / 6.0
 
 
-def hard_silu(x: Any) -> Any:
+def hard_silu(x: ArrayLike) -> Array:
     """``x * hard_sigmoid(x)``, also called hard swish.
 
     >>> print(fg.nn.hard_silu([-4.0, 0.0, 1.5]))
@@ -255,7 +256,7 @@ def hard_silu(x: Any) -> Any:
     return x * hard_sigmoid(x)
 
 
-def tanh_shrink(x: Any) -> Any:
+def tanh_shrink(x: ArrayLike) -> Array:
     """``x - tanh(x)``.
 
     >>> print(fg.nn.tanh_shrink([0.0, 2.0]))
@@ -265,7 +266,7 @@ def tanh_shrink(x: Any) -> Any:
     return x - tanh(x)
 
 
-def soft_shrink(x: Any, size: Any = 0.5) -> Any:
+def soft_shrink(x: ArrayLike, size: Any = 0.5) -> Array:
     """``x`` moved by `size` towards 0, and 0 within `size` of it.
 
     >>> print(fg.nn.soft_shrink([-2.0, 0.25, 1.0]))
@@ -275,7 +276,7 @@ def soft_shrink(x: Any, size: Any = 0.5) -> Any:
     return where(x > size, x - size, where(x < -size, x + size, x * 0.0))
 
 
-def hard_shrink(x: Any, size: Any = 0.5) -> Any:
+def hard_shrink(x: ArrayLike, size: Any = 0.5) -> Array:
     """``x``, but 0 within `size` of 0.
 
     >>> print(fg.nn.hard_shrink([-2.0, 0.25, 1.0]))
@@ -285,7 +286,7 @@ def hard_shrink(x: Any, size: Any = 0.5) -> Any:
     return where(absolute(x) <= size, 0.0, x)
 
 
-def logit(p: Any) -> Any:
+def logit(p: ArrayLike) -> Array:
     """``log(p / (1 - p))``, the inverse of `sigmoid`.
 
     >>> print(fg.nn.logit([0.5, 0.75]))
@@ -295,7 +296,7 @@ def logit(p: Any) -> Any:
     return logarithm(p / (1.0 - p))
 
 
-def exponential(x: Any) -> Any:
+def exponential(x: ArrayLike) -> Array:
     """``exp(x)``, for a layer that asks for its activation by name.
 
     >>> print(fg.nn.exponential([0.0, 1.0]))
@@ -304,7 +305,7 @@ def exponential(x: Any) -> Any:
     return exp(floating(x))
 
 
-def identity(x: Any) -> Any:
+def identity(x: ArrayLike) -> Array:
     """``x`` itself.
 
     >>> print(fg.nn.identity([0.0, 1.0]))

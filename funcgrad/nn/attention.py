@@ -17,18 +17,19 @@ from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops.selection import where
 from funcgrad.ops.structure import aval, shape_of
 from funcgrad.random import bernoulli
+from funcgrad.types import Array, ArrayLike
 
 
 def scaled_dot_product_attention(
-    query: Any,
-    key: Any,
-    value: Any,
-    mask: Any = None,
+    query: ArrayLike,
+    key: ArrayLike,
+    value: ArrayLike,
+    mask: ArrayLike = None,
     *,
-    bias: Any = None,
+    bias: ArrayLike = None,
     is_causal: bool = False,
-    scale: Any = None,
-) -> Any:
+    scale: ArrayLike = None,
+) -> Array:
     """``softmax(query @ key.T * scale + bias) @ value``, over leading axes that broadcast.
 
     `query` is (..., targets, depth), `key` (..., sources, depth), `value` (..., sources, width). A source
@@ -52,15 +53,15 @@ def scaled_dot_product_attention(
 
 
 def dot_product_attention(
-    query: Any,
-    key: Any,
-    value: Any,
-    bias: Any = None,
-    mask: Any = None,
+    query: ArrayLike,
+    key: ArrayLike,
+    value: ArrayLike,
+    bias: ArrayLike = None,
+    mask: ArrayLike = None,
     *,
-    scale: Any = None,
+    scale: ArrayLike = None,
     is_causal: bool = False,
-) -> Any:
+) -> Array:
     """Attention of arrays (..., length, heads, depth), as ``jax.nn.dot_product_attention``.
 
     `bias` and the boolean `mask` broadcast to (..., heads, targets, sources). Each head of `key` and `value`
@@ -80,7 +81,7 @@ def dot_product_attention(
     return swapaxes(found, -2, -3)
 
 
-def dropout(x: Any, rate: Any, *, mask: Any = None, key: Any = None) -> Any:
+def dropout(x: ArrayLike, rate: Any, *, mask: ArrayLike = None, key: ArrayLike = None) -> Array:
     """`x` with a share `rate` of its elements set to 0 and the others divided by ``1 - rate``.
 
     Which elements stay is said by a boolean `mask`, or drawn with a `key` of ``fg.random``.

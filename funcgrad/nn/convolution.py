@@ -11,11 +11,12 @@ from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops.convolution import Convolution
 from funcgrad.ops.convolution_plan import Ints, Pairs, dilated
 from funcgrad.ops.structure import aval, permute, reshape, shape_of
+from funcgrad.types import Array, ArrayLike
 
 
 def conv(
-    x: Any,
-    kernel: Any,
+    x: ArrayLike,
+    kernel: ArrayLike,
     strides: Any = 1,
     padding: Any = "valid",
     *,
@@ -23,7 +24,7 @@ def conv(
     kernel_dilation: Any = 1,
     groups: int = 1,
     channels_last: bool = True,
-) -> Any:
+) -> Array:
     """The convolution of `x` (examples, *sizes, channels) with `kernel` (*window, channels, channels out).
 
     With ``channels_last=False`` they are (examples, channels, *sizes) and (channels out, channels, *window),
@@ -54,8 +55,8 @@ def conv(
 
 
 def conv_transpose(
-    x: Any,
-    kernel: Any,
+    x: ArrayLike,
+    kernel: ArrayLike,
     strides: Any = 1,
     padding: Any = 0,
     *,
@@ -63,7 +64,7 @@ def conv_transpose(
     kernel_dilation: Any = 1,
     groups: int = 1,
     channels_last: bool = True,
-) -> Any:
+) -> Array:
     """The transpose of `conv` by its input: what takes its results to shapes of its inputs.
 
     `kernel`, `strides` and `padding` are those of the convolution that it transposes, so that `x` has the
@@ -112,7 +113,7 @@ def transposing(strides: Ints, padding: Pairs, dilation: Ints, sizes: Ints) -> A
 # -- groups and orders of axes --------------------------------------------------------------------------
 
 
-def check(x: Any, kernel: Any) -> None:
+def check(x: ArrayLike, kernel: ArrayLike) -> None:
     """Raise unless the ranks fit."""
     if len(shape_of(x)) != len(shape_of(kernel)) or len(shape_of(x)) < 2:
         raise refused(
@@ -121,7 +122,7 @@ def check(x: Any, kernel: Any) -> None:
         )
 
 
-def grouped(primitive: Any, x: Any, kernel: Any, groups: int) -> Any:
+def grouped(primitive: Any, x: ArrayLike, kernel: ArrayLike, groups: int) -> Array:
     """The convolution of operands with channels first, in groups of channels."""
     channels, own, out = shape_of(x)[1], shape_of(kernel)[1], shape_of(kernel)[0]
     if channels != own * groups or out % groups:
@@ -132,7 +133,7 @@ def grouped(primitive: Any, x: Any, kernel: Any, groups: int) -> Any:
     return joined_channels(primitive.bind(split_channels(x, groups), split_kernel(kernel, groups)))
 
 
-def split_channels(x: Any, groups: int) -> Any:
+def split_channels(x: ArrayLike, groups: int) -> Array:
     """``x[n, c, ...]`` as ``x[g, n, c // g, ...]``."""
     n, c, *sizes = shape_of(x)
     if groups == 1:
@@ -141,13 +142,13 @@ def split_channels(x: Any, groups: int) -> Any:
     return permute(reshape(x, (n, groups, c // groups, *sizes)), (1, 0, *range(2, ndim)))
 
 
-def split_kernel(kernel: Any, groups: int) -> Any:
+def split_kernel(kernel: ArrayLike, groups: int) -> Array:
     """``kernel[o, c, ...]`` as ``kernel[g, o // g, c, ...]``."""
     o, *others = shape_of(kernel)
     return reshape(kernel, (groups, o // groups, *others))
 
 
-def joined_channels(x: Any) -> Any:
+def joined_channels(x: ArrayLike) -> Array:
     """``x[g, n, o, ...]`` as ``x[n, g * o, ...]``."""
     g, n, o, *sizes = shape_of(x)
     if g == 1:
@@ -155,18 +156,18 @@ def joined_channels(x: Any) -> Any:
     return reshape(permute(x, (1, 0, *range(2, len(sizes) + 3))), (n, g * o, *sizes))
 
 
-def channels_first(x: Any) -> Any:
+def channels_first(x: ArrayLike) -> Array:
     """``x[n, ..., c]`` as ``x[n, c, ...]``."""
     ndim = len(shape_of(x))
     return permute(x, (0, ndim - 1, *range(1, ndim - 1)))
 
 
-def channels_to_last(x: Any) -> Any:
+def channels_to_last(x: ArrayLike) -> Array:
     """``x[n, c, ...]`` as ``x[n, ..., c]``."""
     return permute(x, (0, *range(2, len(shape_of(x))), 1))
 
 
-def kernel_first(kernel: Any) -> Any:
+def kernel_first(kernel: ArrayLike) -> Array:
     """``kernel[..., c, o]`` as ``kernel[o, c, ...]``."""
     ndim = len(shape_of(kernel))
     return permute(kernel, (ndim - 1, ndim - 2, *range(ndim - 2)))

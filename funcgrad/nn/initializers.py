@@ -18,6 +18,7 @@ import numpy as np
 
 from funcgrad import numpy as fnp
 from funcgrad import random
+from funcgrad.types import Array, ArrayLike, DTypeLike
 
 __all__ = [
     "constant",
@@ -45,7 +46,7 @@ WITHIN_TWO = 0.87962566103423978
 """The standard deviation of a normal distribution that is cut at two."""
 
 
-def zeros(key: Any, shape: Sequence[int], dtype: Any = float) -> Any:
+def zeros(key: ArrayLike, shape: Sequence[int], dtype: DTypeLike = float) -> Array:
     """Zeros.
 
     >>> print(fg.nn.initializers.zeros(fg.random.key(0), (2,)))
@@ -54,7 +55,7 @@ def zeros(key: Any, shape: Sequence[int], dtype: Any = float) -> Any:
     return np.zeros(tuple(shape), dtype)
 
 
-def ones(key: Any, shape: Sequence[int], dtype: Any = float) -> Any:
+def ones(key: ArrayLike, shape: Sequence[int], dtype: DTypeLike = float) -> Array:
     """Ones.
 
     >>> print(fg.nn.initializers.ones(fg.random.key(0), (2,)))
@@ -63,7 +64,7 @@ def ones(key: Any, shape: Sequence[int], dtype: Any = float) -> Any:
     return np.ones(tuple(shape), dtype)
 
 
-def constant(value: Any, dtype: Any = float) -> Initializer:
+def constant(value: ArrayLike, dtype: DTypeLike = float) -> Initializer:
     """One value everywhere.
 
     >>> print(fg.nn.initializers.constant(2.0)(fg.random.key(0), (2,)))
@@ -76,7 +77,7 @@ def constant(value: Any, dtype: Any = float) -> Initializer:
     return init
 
 
-def uniform(scale: float = 0.01, dtype: Any = float) -> Initializer:
+def uniform(scale: float = 0.01, dtype: DTypeLike = float) -> Initializer:
     """Evenly between 0 and `scale`.
 
     >>> bool((fg.nn.initializers.uniform(0.1)(fg.random.key(0), (9,)) < 0.1).all())
@@ -89,7 +90,7 @@ def uniform(scale: float = 0.01, dtype: Any = float) -> Initializer:
     return init
 
 
-def normal(stddev: float = 0.01, dtype: Any = float) -> Initializer:
+def normal(stddev: float = 0.01, dtype: DTypeLike = float) -> Initializer:
     """Normal numbers of this standard deviation.
 
     >>> fg.nn.initializers.normal(0.1)(fg.random.key(0), (2, 3)).shape
@@ -103,7 +104,7 @@ def normal(stddev: float = 0.01, dtype: Any = float) -> Initializer:
 
 
 def truncated_normal(
-    stddev: float = 0.01, dtype: Any = float, lower: float = -2.0, upper: float = 2.0
+    stddev: float = 0.01, dtype: DTypeLike = float, lower: float = -2.0, upper: float = 2.0
 ) -> Initializer:
     """Normal numbers of this standard deviation before they were cut at `lower` and `upper` times it.
 
@@ -126,7 +127,12 @@ def fans(shape: Sequence[int], in_axis: int, out_axis: int) -> tuple[float, floa
 
 
 def variance_scaling(
-    scale: float, mode: str, distribution: str, in_axis: int = -2, out_axis: int = -1, dtype: Any = float
+    scale: float,
+    mode: str,
+    distribution: str,
+    in_axis: int = -2,
+    out_axis: int = -1,
+    dtype: DTypeLike = float,
 ) -> Initializer:
     """Numbers whose variance is `scale` divided by the fan that the mode names.
 
@@ -159,7 +165,7 @@ he_uniform = kaiming_uniform = partial(variance_scaling, 2.0, "fan_in", "uniform
 he_normal = kaiming_normal = partial(variance_scaling, 2.0, "fan_in", "truncated_normal")
 
 
-def orthogonal(scale: float = 1.0, column_axis: int = -1, dtype: Any = float) -> Initializer:
+def orthogonal(scale: float = 1.0, column_axis: int = -1, dtype: DTypeLike = float) -> Initializer:
     """A matrix whose rows, or columns if there are fewer of them, are orthonormal, times `scale`.
 
     >>> q = fg.nn.initializers.orthogonal()(fg.random.key(0), (3, 3))

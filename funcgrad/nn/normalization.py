@@ -18,9 +18,10 @@ from funcgrad.ops.elementary import sqrt
 from funcgrad.ops.selection import where as choose
 from funcgrad.ops.softmax import LogSoftmax, Softmax
 from funcgrad.ops.structure import aval, cast, reduce_sum, reshape, shape_of
+from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike
 
 
-def softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
+def softmax(x: ArrayLike, axis: AxisLike = -1, where: ArrayLike = None) -> Array:
     """``exp(x) / sum(exp(x))`` along `axis`, of the elements that `where` holds for if it is given.
 
     >>> print(fg.nn.softmax([0.0, np.log(3.0)]))
@@ -33,7 +34,7 @@ def softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
     return found if where is None else choose(as_array(where), found, 0.0)
 
 
-def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
+def log_softmax(x: ArrayLike, axis: AxisLike = -1, where: ArrayLike = None) -> Array:
     """``x - logsumexp(x)`` along `axis`, of the elements that `where` holds for if it is given.
 
     >>> print(fg.nn.log_softmax([1000.0, 0.0]))
@@ -44,12 +45,12 @@ def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
     return found if where is None else choose(as_array(where), found, -np.inf)
 
 
-def masked(x: Any, where: Any) -> Any:
+def masked(x: ArrayLike, where: ArrayLike) -> Array:
     """`x` with minus infinity where the mask does not hold."""
     return x if where is None else choose(as_array(where), x, -np.inf)
 
 
-def masked_along(x: Any, axis: Any, where: Any) -> Any:
+def masked_along(x: ArrayLike, axis: AxisLike, where: ArrayLike) -> Array:
     """`x` with minus infinity where the mask does not hold, or 0 where it holds for nothing along `axis`."""
     if where is None:
         return x
@@ -58,7 +59,7 @@ def masked_along(x: Any, axis: Any, where: Any) -> Any:
     return choose(mask, x, choose(np.any(mask, axis=axes, keepdims=True), -np.inf, 0.0))
 
 
-def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def logsumexp(x: ArrayLike, axis: AxisLike = None, keepdims: bool = False) -> Array:
     """``log(sum(exp(x)))`` along `axis`, without overflow.
 
     >>> print(fg.nn.logsumexp([1000.0, 1000.0]))
@@ -67,7 +68,7 @@ def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return reduced(LOGADDEXP, floating(x), axis, keepdims)
 
 
-def one_hot(x: Any, num_classes: int, *, dtype: Any = np.float64, axis: int = -1) -> Any:
+def one_hot(x: ArrayLike, num_classes: int, *, dtype: DTypeLike = np.float64, axis: int = -1) -> Array:
     """Rows of zeros with a one at the place that each integer names; none for integers out of range.
 
     >>> print(fg.nn.one_hot([0, 2], 3))
@@ -86,7 +87,7 @@ def one_hot(x: Any, num_classes: int, *, dtype: Any = np.float64, axis: int = -1
 # -- mean and variance ----------------------------------------------------------------------------------
 
 
-def moments(x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
+def moments(x: ArrayLike, axes: tuple[int, ...]) -> tuple[Any, Any]:
     """The difference from the mean along `axes`, and the variance with these axes kept."""
     shape = shape_of(x)
     size = 1
@@ -98,7 +99,13 @@ def moments(x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
     return centred, variance
 
 
-def standardize(x: Any, axis: Any = -1, mean: Any = None, variance: Any = None, epsilon: Any = 1e-5) -> Any:
+def standardize(
+    x: ArrayLike,
+    axis: AxisLike = -1,
+    mean: ArrayLike = None,
+    variance: ArrayLike = None,
+    epsilon: ArrayLike = 1e-5,
+) -> Array:
     """``(x - mean) / sqrt(variance + epsilon)``, with mean and variance along `axis` unless they are given.
 
     >>> print(fg.nn.standardize([1.0, 3.0], epsilon=0.0))
@@ -112,7 +119,14 @@ def standardize(x: Any, axis: Any = -1, mean: Any = None, variance: Any = None, 
     return centred / sqrt((found if variance is None else as_array(variance)) + epsilon)
 
 
-def layer_norm(x: Any, weight: Any = None, bias: Any = None, *, axis: Any = -1, epsilon: Any = 1e-5) -> Any:
+def layer_norm(
+    x: ArrayLike,
+    weight: ArrayLike = None,
+    bias: ArrayLike = None,
+    *,
+    axis: AxisLike = -1,
+    epsilon: ArrayLike = 1e-5,
+) -> Array:
     """`standardize` along `axis`, times ``weight``, plus ``bias``; these have the shape of the axes.
 
     >>> x = np.array([[1.0, 3.0], [5.0, 5.0]])
@@ -125,7 +139,7 @@ def layer_norm(x: Any, weight: Any = None, bias: Any = None, *, axis: Any = -1, 
     return affine(standardize(x, axes, epsilon=epsilon), weight, bias, axes)
 
 
-def affine(x: Any, weight: Any, bias: Any, axes: tuple[int, ...]) -> Any:
+def affine(x: ArrayLike, weight: ArrayLike, bias: ArrayLike, axes: tuple[int, ...]) -> Array:
     """``weight * x + bias``, whose axes are these axes of `x`; either may be None."""
     if weight is not None:
         x = x * along(as_array(weight), axes, len(shape_of(x)))
@@ -143,7 +157,9 @@ def along(parameter: Any, axes: tuple[int, ...], ndim: int) -> Any:
     return reshape(parameter, tuple([sizes.get(a, 1) for a in range(ndim)]))
 
 
-def rms_norm(x: Any, weight: Any = None, *, axis: Any = -1, epsilon: Any = 1e-6) -> Any:
+def rms_norm(
+    x: ArrayLike, weight: ArrayLike = None, *, axis: AxisLike = -1, epsilon: ArrayLike = 1e-6
+) -> Array:
     """``x / sqrt(mean(x**2) + epsilon)`` along `axis`, times ``weight``.
 
     >>> print(fg.nn.rms_norm([1.0, 7.0], epsilon=0.0))
@@ -160,15 +176,15 @@ def rms_norm(x: Any, weight: Any = None, *, axis: Any = -1, epsilon: Any = 1e-6)
 
 
 def batch_norm(
-    x: Any,
-    weight: Any = None,
-    bias: Any = None,
+    x: ArrayLike,
+    weight: ArrayLike = None,
+    bias: ArrayLike = None,
     *,
-    mean: Any = None,
-    variance: Any = None,
+    mean: ArrayLike = None,
+    variance: ArrayLike = None,
     axis: int = -1,
-    epsilon: Any = 1e-5,
-) -> Any:
+    epsilon: ArrayLike = 1e-5,
+) -> Array:
     """`standardize` along all axes but the channels' `axis`, then ``weight`` times that plus ``bias``.
 
     Without `mean` and `variance`, as in training, they are those of `x`; running averages are the caller's.
@@ -186,8 +202,14 @@ def batch_norm(
 
 
 def group_norm(
-    x: Any, groups: int, weight: Any = None, bias: Any = None, *, axis: int = -1, epsilon: Any = 1e-5
-) -> Any:
+    x: ArrayLike,
+    groups: int,
+    weight: ArrayLike = None,
+    bias: ArrayLike = None,
+    *,
+    axis: int = -1,
+    epsilon: ArrayLike = 1e-5,
+) -> Array:
     """`standardize` along all axes but the first, in each of `groups` equal parts of the channels' `axis`.
 
     >>> print(fg.nn.group_norm([[1.0, 3.0, 10.0, 30.0]], 2, epsilon=0.0))

@@ -19,10 +19,11 @@ from funcgrad.ops.pooling import WindowArgMax, flat_windows
 from funcgrad.ops.slicing import Pad
 from funcgrad.ops.sorting import TakeAlongAxis
 from funcgrad.ops.structure import aval, reduce_sum, reshape, shape_of
+from funcgrad.types import Array, ArrayLike, DTypeLike
 
 
 def max_pool(
-    x: Any,
+    x: ArrayLike,
     window: Any,
     strides: Any = None,
     padding: Any = "valid",
@@ -48,7 +49,7 @@ def max_pool(
 
 
 def max_pool_and_positions(
-    x: Any,
+    x: ArrayLike,
     window: Any,
     strides: Any = None,
     padding: Any = "valid",
@@ -75,14 +76,14 @@ def max_pool_and_positions(
 
 
 def avg_pool(
-    x: Any,
+    x: ArrayLike,
     window: Any,
     strides: Any = None,
     padding: Any = "valid",
     *,
     count_padding: bool = True,
     channels_last: bool = True,
-) -> Any:
+) -> Array:
     """The mean of every window of `x` (examples, *sizes, channels).
 
     `strides` are the window's sizes unless given. Padding counts as zeros, or not at all with
@@ -105,7 +106,7 @@ def avg_pool(
     return channels_to_last(out) if channels_last else out
 
 
-def spatial_sizes(x: Any) -> Ints:
+def spatial_sizes(x: ArrayLike) -> Ints:
     """The sizes of the spatial axes of an array with channels first."""
     shape: Ints = shape_of(x)
     if len(shape) < 3:
@@ -124,14 +125,14 @@ def parameters(
     return shape, steps, pairs(padding, sizes, shape, steps, reach), reach
 
 
-def window_sums(x: Any, window: Ints, strides: Ints, padding: Pairs) -> Any:
+def window_sums(x: ArrayLike, window: Ints, strides: Ints, padding: Pairs) -> Array:
     """The sum of every window over the axes from the third on: one axis after the other."""
     for axis, (k, s, around) in enumerate(zip(window, strides, padding, strict=True), 2):
         x = sums_along(padded_along(x, axis, around), axis, k, s)
     return x
 
 
-def padded_along(x: Any, axis: int, around: tuple[int, int]) -> Any:
+def padded_along(x: ArrayLike, axis: int, around: tuple[int, int]) -> Array:
     """`x` with zeros before and after it along one axis."""
     if not any(around):
         return x
@@ -141,7 +142,7 @@ def padded_along(x: Any, axis: int, around: tuple[int, int]) -> Any:
     return Pad(total, index).bind(x)
 
 
-def sums_along(x: Any, axis: int, k: int, stride: int) -> Any:
+def sums_along(x: ArrayLike, axis: int, k: int, stride: int) -> Any:
     """The sum of every window of `k` elements along one axis."""
     shape = shape_of(x)
     n = count(shape[axis], k, stride)
@@ -157,6 +158,6 @@ def sums_along(x: Any, axis: int, k: int, stride: int) -> Any:
     return total
 
 
-def elements_in_windows(sizes: Ints, window: Ints, strides: Ints, padding: Pairs, dtype: Any) -> Any:
+def elements_in_windows(sizes: Ints, window: Ints, strides: Ints, padding: Pairs, dtype: DTypeLike) -> Any:
     """How many elements that are not padding every window has."""
     return window_sums(np.ones((1, 1, *sizes), dtype), window, strides, padding)

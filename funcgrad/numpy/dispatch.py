@@ -24,6 +24,7 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import Recorder, captured, located
 from funcgrad.tracing.refusals import refused_by_scipy
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike, DTypeLike
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -92,7 +93,7 @@ def implementation_of(function: Any) -> Callable[..., Any] | None:
     return FUNCTIONS.get(function)
 
 
-def array_ufunc(self: Tracer, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+def array_ufunc(self: Tracer, ufunc: Any, method: str, *inputs: ArrayLike, **kwargs: Any) -> Array:
     """NumPy's protocol for ufuncs: ``np.sin(t)``, ``array + t``, ``np.add.reduce(t)``."""
     if len(inputs) == 1 and inputs[0] is self and not kwargs and method == "__call__":
         # The most frequent call, in which there is nothing to look for.
@@ -177,7 +178,7 @@ IDLE_OPTIONS = (("order", "K"), ("subok", True))
 """Options that say what happens anyway."""
 
 
-def target_of(ufunc: Any, out: Any) -> Tracer | None:
+def target_of(ufunc: Any, out: Array) -> Tracer | None:
     """The tracer that ``out=`` names, alone or in a tuple of one; raises for real arrays."""
     targets = out if isinstance(out, tuple) else (out,)
     if all(target is None for target in targets):
@@ -189,7 +190,7 @@ def target_of(ufunc: Any, out: Any) -> Tracer | None:
     return targets[0]  # type: ignore[no-any-return]
 
 
-def cast_to_loop(ufunc: Any, inputs: Sequence[Any], dtype: Any, casting: str) -> list[Any]:
+def cast_to_loop(ufunc: Any, inputs: Sequence[Any], dtype: DTypeLike, casting: str) -> list[Any]:
     """The operands in the dtypes of the ufunc's loop whose results have `dtype`."""
     operands = [asoperand(x) for x in inputs]
     asked = [type(x) if type(x) in (int, float, complex) else aval(x).dtype for x in operands]
@@ -235,7 +236,7 @@ COMBINING = frozenset(
 anything is made of them: an array that is changed afterwards is read anew at every call."""
 
 
-def combined(x: Any, recorder: Recorder) -> Any:
+def combined(x: ArrayLike, recorder: Recorder) -> Any:
     """An operand as a tracer where it is an array of NumPy's, also in a list."""
     if type(x) is np.ndarray:
         return captured(x, recorder)

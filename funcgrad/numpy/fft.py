@@ -20,6 +20,7 @@ from funcgrad.ops.fft import FFT, HermitianFFT, RealFFT
 from funcgrad.ops.slicing import Pad, Slice
 from funcgrad.ops.structure import aval, cast, shape_of
 from funcgrad.source import user_stacklevel
+from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike, ShapeLike
 
 __all__ = [
     "fft",
@@ -50,7 +51,7 @@ Norm: TypeAlias = Literal["backward", "ortho", "forward"] | None
 
 
 @implements(np.fft.fft)
-def fft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Any:
+def fft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, out: Array = None) -> Array:
     """The discrete Fourier transform along an axis, cut or filled with zeros to length `n`.
 
     >>> print(fg.numpy.fft.fft(np.array([1.0, 2.0, 3.0, 4.0])))
@@ -65,7 +66,7 @@ def fft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: An
 
 
 @implements(np.fft.ifft)
-def ifft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Any:
+def ifft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, out: Array = None) -> Array:
     """The inverse of `fft`.
 
     >>> print(fg.numpy.fft.ifft(np.array([10.0, -2 + 2j, -2.0, -2 - 2j])).real)
@@ -78,7 +79,7 @@ def ifft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: A
 
 
 @implements(np.fft.rfft)
-def rfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Any:
+def rfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, out: Array = None) -> Array:
     """The first half, ``n // 2 + 1`` coefficients, of the transform of real numbers.
 
     >>> print(fg.numpy.fft.rfft(np.array([1.0, 2.0, 3.0, 4.0])))
@@ -91,7 +92,7 @@ def rfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: A
 
 
 @implements(np.fft.ihfft)
-def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Any:
+def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, out: Array = None) -> Array:
     """The inverse of `hfft`: half of a spectrum from the real numbers it stands for.
 
     >>> print(fg.numpy.fft.ihfft(np.array([1.0, 2.0, 3.0, 4.0])) * 2)
@@ -104,7 +105,7 @@ def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: 
 
 
 @implements(np.fft.irfft)
-def irfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Any:
+def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, out: Array = None) -> Array:
     """The `n` real numbers of which `a` is the first half of the spectrum; ``2 * (m - 1)`` if n is left out.
 
     The imaginary part of the first coefficient, and of the last for even n, has no meaning and no derivative.
@@ -119,7 +120,7 @@ def irfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: 
 
 
 @implements(np.fft.hfft)
-def hfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Any:
+def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, out: Array = None) -> Array:
     """The real spectrum, of length `n`, of a Hermitian signal of which `a` is the first half.
 
     >>> print(fg.numpy.fft.hfft(np.array([2.5, -0.5 - 0.5j, -0.5])))
@@ -135,7 +136,9 @@ def hfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: A
 
 
 @implements(np.fft.fftn)
-def fftn(a: Any, s: Any = None, axes: Any = None, norm: Norm = None, out: Any = None) -> Any:
+def fftn(
+    a: ArrayLike, s: ShapeLike = None, axes: AxisLike = None, norm: Norm = None, out: Array = None
+) -> Array:
     """The transform over several axes, cut or filled with zeros to lengths `s`; over all by default.
 
     >>> print(fg.numpy.fft.fftn(np.array([[1.0, 2.0], [3.0, 4.0]])).real)
@@ -149,7 +152,9 @@ def fftn(a: Any, s: Any = None, axes: Any = None, norm: Norm = None, out: Any = 
 
 
 @implements(np.fft.ifftn)
-def ifftn(a: Any, s: Any = None, axes: Any = None, norm: Norm = None, out: Any = None) -> Any:
+def ifftn(
+    a: ArrayLike, s: ShapeLike = None, axes: AxisLike = None, norm: Norm = None, out: Array = None
+) -> Array:
     """The inverse of `fftn`.
 
     >>> print(fg.numpy.fft.ifftn(np.array([[10.0, -2.0], [-4.0, 0.0]])).real)
@@ -163,7 +168,9 @@ def ifftn(a: Any, s: Any = None, axes: Any = None, norm: Norm = None, out: Any =
 
 
 @implements(np.fft.rfftn)
-def rfftn(a: Any, s: Any = None, axes: Any = None, norm: Norm = None, out: Any = None) -> Any:
+def rfftn(
+    a: ArrayLike, s: ShapeLike = None, axes: AxisLike = None, norm: Norm = None, out: Array = None
+) -> Array:
     """The transform of real numbers over several axes, of which the last keeps only the first half.
 
     >>> print(fg.numpy.fft.rfftn(np.array([[1.0, 2.0], [3.0, 4.0]])).real)
@@ -179,7 +186,9 @@ def rfftn(a: Any, s: Any = None, axes: Any = None, norm: Norm = None, out: Any =
 
 
 @implements(np.fft.irfftn)
-def irfftn(a: Any, s: Any = None, axes: Any = None, norm: Norm = None, out: Any = None) -> Any:
+def irfftn(
+    a: ArrayLike, s: ShapeLike = None, axes: AxisLike = None, norm: Norm = None, out: Array = None
+) -> Array:
     """The inverse of `rfftn`.
 
     >>> print(fg.numpy.fft.irfftn(np.array([[10.0, -2.0], [-4.0, 0.0]])))
@@ -196,7 +205,9 @@ def irfftn(a: Any, s: Any = None, axes: Any = None, norm: Norm = None, out: Any 
 
 
 @implements(np.fft.fft2)
-def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Norm = None, out: Any = None) -> Any:
+def fft2(
+    a: ArrayLike, s: ShapeLike = None, axes: AxisLike = (-2, -1), norm: Norm = None, out: Array = None
+) -> Array:
     """`fftn` over two axes, the last two by default.
 
     >>> print(fg.numpy.fft.fft2(np.array([[1.0, 2.0], [3.0, 4.0]])).real)
@@ -207,7 +218,9 @@ def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Norm = None, out: An
 
 
 @implements(np.fft.ifft2)
-def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Norm = None, out: Any = None) -> Any:
+def ifft2(
+    a: ArrayLike, s: ShapeLike = None, axes: AxisLike = (-2, -1), norm: Norm = None, out: Array = None
+) -> Array:
     """`ifftn` over two axes, the last two by default.
 
     >>> print(fg.numpy.fft.ifft2(np.array([[10.0, -2.0], [-4.0, 0.0]])).real)
@@ -218,7 +231,9 @@ def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Norm = None, out: A
 
 
 @implements(np.fft.rfft2)
-def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Norm = None, out: Any = None) -> Any:
+def rfft2(
+    a: ArrayLike, s: ShapeLike = None, axes: AxisLike = (-2, -1), norm: Norm = None, out: Array = None
+) -> Array:
     """`rfftn` over two axes, the last two by default.
 
     >>> print(fg.numpy.fft.rfft2(np.array([[1.0, 2.0], [3.0, 4.0]])).real)
@@ -229,7 +244,9 @@ def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Norm = None, out: A
 
 
 @implements(np.fft.irfft2)
-def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Norm = None, out: Any = None) -> Any:
+def irfft2(
+    a: ArrayLike, s: ShapeLike = None, axes: AxisLike = (-2, -1), norm: Norm = None, out: Array = None
+) -> Array:
     """`irfftn` over two axes, the last two by default.
 
     >>> print(fg.numpy.fft.irfft2(np.array([[10.0, -2.0], [-4.0, 0.0]])))
@@ -242,7 +259,7 @@ def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Norm = None, out: 
 # -- frequencies and order ---------------------------------------------------------------------------------
 
 
-def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
+def fftfreq(n: int, d: Any = 1.0, *, dtype: DTypeLike = None, device: Any = None) -> Any:
     """The frequencies of the `n` coefficients of `fft`, for samples at distance `d`, which may be traced.
 
     >>> print(fg.numpy.fft.fftfreq(4, 0.5))
@@ -251,7 +268,7 @@ def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> A
     return in_dtype(np.fft.fftfreq(n, d, device=device), dtype)
 
 
-def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
+def rfftfreq(n: int, d: Any = 1.0, *, dtype: DTypeLike = None, device: Any = None) -> Any:
     """The frequencies of the ``n // 2 + 1`` coefficients of `rfft`.
 
     >>> print(fg.numpy.fft.rfftfreq(4, 0.5))
@@ -260,13 +277,13 @@ def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> 
     return in_dtype(np.fft.rfftfreq(n, d, device=device), dtype)
 
 
-def in_dtype(x: Any, dtype: Any) -> Any:
+def in_dtype(x: ArrayLike, dtype: DTypeLike) -> Array:
     """`x` in `dtype`, which the Array API standard lets one ask for; as it is where that is None."""
     return x if dtype is None else x.astype(dtype)
 
 
 @implements(np.fft.fftshift)
-def fftshift(x: Any, axes: Any = None) -> Any:
+def fftshift(x: ArrayLike, axes: AxisLike = None) -> Array:
     """The coefficients with frequency zero moved to the middle.
 
     >>> print(fg.numpy.fft.fftshift(np.array([0.0, 1.0, -2.0, -1.0])))
@@ -276,7 +293,7 @@ def fftshift(x: Any, axes: Any = None) -> Any:
 
 
 @implements(np.fft.ifftshift)
-def ifftshift(x: Any, axes: Any = None) -> Any:
+def ifftshift(x: ArrayLike, axes: AxisLike = None) -> Array:
     """The inverse of `fftshift`.
 
     >>> print(fg.numpy.fft.ifftshift(np.array([-2.0, -1.0, 0.0, 1.0])))
@@ -285,7 +302,7 @@ def ifftshift(x: Any, axes: Any = None) -> Any:
     return shifted(x, axes, [-(n // 2) for n in np.shape(x)])
 
 
-def shifted(x: Any, axes: Any, amounts: Sequence[int]) -> Any:
+def shifted(x: ArrayLike, axes: AxisLike, amounts: Sequence[int]) -> Array:
     """`x` rolled by the amounts of the axes, of all of them where they are None."""
     numbers = range(len(amounts)) if axes is None else np.atleast_1d(axes).tolist()
     if not amounts:
@@ -296,14 +313,14 @@ def shifted(x: Any, axes: Any, amounts: Sequence[int]) -> Any:
 # -- what all share ----------------------------------------------------------------------------------------
 
 
-def along_axis(x: Any, n: Any, axis: Any, norm: Any, *, inverse: bool) -> Any:
+def along_axis(x: ArrayLike, n: Any, axis: AxisLike, norm: Any, *, inverse: bool) -> Array:
     """The complex transform along one axis."""
     k = normalized_axis(axis, len(shape_of(x)))
     fitted = of_length(floating(x), points(shape_of(x)[k] if n is None else n), k)
     return FFT((k,), inverse, norm_of(norm)).bind(fitted)
 
 
-def of_real(x: Any, n: Any, axis: Any, norm: Any, *, inverse: bool) -> Any:
+def of_real(x: ArrayLike, n: Any, axis: AxisLike, norm: Any, *, inverse: bool) -> Array:
     """Half of the spectrum of real numbers along one axis."""
     if aval(x).dtype.kind == "c":
         raise TypeError(
@@ -314,7 +331,7 @@ def of_real(x: Any, n: Any, axis: Any, norm: Any, *, inverse: bool) -> Any:
     return RealFFT(k, inverse, False, norm_of(norm)).bind(fitted)
 
 
-def to_real(x: Any, n: Any, axis: Any, norm: Any, *, inverse: bool) -> Any:
+def to_real(x: ArrayLike, n: Any, axis: AxisLike, norm: Any, *, inverse: bool) -> Array:
     """Real numbers from half of their spectrum along one axis."""
     k = normalized_axis(axis, len(shape_of(x)))
     size = points(2 * (shape_of(x)[k] - 1) if n is None else n)
@@ -326,7 +343,7 @@ def to_real(x: Any, n: Any, axis: Any, norm: Any, *, inverse: bool) -> Any:
     return cast(found, np.float16) if aval(x).dtype == np.float16 else found
 
 
-def over_axes(x: Any, s: Any, axes: Any, norm: Any, *, inverse: bool) -> Any:
+def over_axes(x: ArrayLike, s: ShapeLike, axes: AxisLike, norm: Any, *, inverse: bool) -> Array:
     """The complex transform over several axes; over an axis that is named twice it is taken twice."""
     sizes, where = sizes_and_axes(x, s, axes)
     if len(set(where)) != len(where):
@@ -339,7 +356,7 @@ def over_axes(x: Any, s: Any, axes: Any, norm: Any, *, inverse: bool) -> Any:
     return FFT(where, inverse, norm_of(norm)).bind(x) if where else x
 
 
-def sizes_and_axes(x: Any, s: Any, axes: Any) -> tuple[list[int], Axes]:
+def sizes_and_axes(x: ArrayLike, s: ShapeLike, axes: AxisLike) -> tuple[list[int], Axes]:
     """The lengths, -1 for as it is, and the axes, as numbers from 0."""
     shape = shape_of(x)
     if axes is None:
@@ -374,7 +391,7 @@ def norm_of(norm: Any) -> str:
     return str(norm)
 
 
-def of_length(x: Any, n: int, axis: int) -> Any:
+def of_length(x: ArrayLike, n: int, axis: int) -> Array:
     """`x` cut, or filled with zeros, to length `n` along an axis."""
     shape = shape_of(x)
     if shape[axis] == n:
@@ -385,7 +402,7 @@ def of_length(x: Any, n: int, axis: int) -> Any:
     return Pad((*shape[:axis], n, *shape[axis + 1 :]), index).bind(x)
 
 
-def floating(x: Any) -> Any:
+def floating(x: ArrayLike) -> Array:
     """`x` in the precision in which NumPy transforms it: half becomes single, integers double."""
     dtype = aval(x).dtype
     wide = np.result_type(dtype, np.float32) if dtype.kind in "fc" else np.dtype(np.float64)

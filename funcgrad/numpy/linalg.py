@@ -24,6 +24,7 @@ from funcgrad.ops.structure import aval, broadcast
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike
 
 HOMES = {
     **dict.fromkeys(
@@ -93,7 +94,7 @@ def __dir__() -> list[str]:
 
 
 @implements(np.linalg.matmul)
-def matmul(x1: Any, x2: Any, /) -> Any:
+def matmul(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Matrix product, as `numpy.matmul`.
 
     >>> print(fg.numpy.linalg.matmul(np.eye(2), np.array([1.0, 2.0])))
@@ -103,7 +104,7 @@ def matmul(x1: Any, x2: Any, /) -> Any:
 
 
 @implements(np.linalg.vecdot)
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
     """Dot products along `axis`, the first operand conjugated, as `numpy.vecdot`.
 
     >>> print(fg.numpy.linalg.vecdot(np.eye(2), np.array([1.0, 2.0])))
@@ -113,7 +114,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
 
 @implements(np.linalg.tensordot)
-def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
+def tensordot(x1: ArrayLike, x2: ArrayLike, /, *, axes: AxisLike = 2) -> Array:
     """The sum over pairs of axes, as `numpy.tensordot`.
 
     >>> print(fg.numpy.linalg.tensordot(np.ones((2, 3)), np.ones((3, 2)), axes=1))
@@ -124,7 +125,7 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
 
 
 @implements(np.linalg.outer)
-def outer(x1: Any, x2: Any, /) -> Any:
+def outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """All products of the elements of two vectors.
 
     >>> print(fg.numpy.linalg.outer(np.array([1.0, 2.0]), np.array([3.0, 4.0])))
@@ -138,7 +139,7 @@ def outer(x1: Any, x2: Any, /) -> Any:
 
 
 @implements(np.linalg.cross)
-def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
     """The cross product of vectors of three elements.
 
     >>> print(fg.numpy.linalg.cross(np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0])))
@@ -154,7 +155,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
 
 @implements(np.linalg.trace)
-def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DTypeLike = None) -> Array:
     """The sums along a diagonal of the matrices in the last two axes.
 
     >>> print(fg.numpy.linalg.trace(np.ones((3, 2, 2))))
@@ -164,7 +165,7 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
 
 
 @implements(np.linalg.diagonal)
-def diagonal(x: Any, /, *, offset: int = 0) -> Any:
+def diagonal(x: ArrayLike, /, *, offset: int = 0) -> Array:
     """A diagonal of each matrix in the last two axes.
 
     >>> print(fg.numpy.linalg.diagonal(np.arange(4.0).reshape(2, 2)))
@@ -174,7 +175,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
 
 
 @implements(np.linalg.matrix_transpose)
-def matrix_transpose(x: Any, /) -> Any:
+def matrix_transpose(x: ArrayLike, /) -> Array:
     """The matrices in the last two axes, transposed.
 
     >>> print(fg.numpy.linalg.matrix_transpose(np.arange(4.0).reshape(2, 2)))
@@ -188,7 +189,7 @@ def matrix_transpose(x: Any, /) -> Any:
 
 
 @implements(np.linalg.matrix_power)
-def matrix_power(a: Any, n: Any) -> Any:
+def matrix_power(a: ArrayLike, n: Any) -> Array:
     """Square matrices to an integer power; a negative one is a power of the inverse.
 
     >>> print(fg.numpy.linalg.matrix_power(np.array([[1.0, 1.0], [0.0, 1.0]]), 5))
@@ -218,7 +219,7 @@ def matrix_power(a: Any, n: Any) -> Any:
 
 
 @implements(np.linalg.multi_dot)
-def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
+def multi_dot(arrays: Sequence[Any], *, out: Array = None) -> Array:
     """The product of several matrices, in the order that costs the fewest multiplications.
 
     >>> print(fg.numpy.linalg.multi_dot([np.ones((2, 9)), np.ones((9, 9)), np.ones(9)]))

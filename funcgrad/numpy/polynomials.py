@@ -21,17 +21,18 @@ from funcgrad.ops.arithmetic import add, div, mul, neg, sub
 from funcgrad.ops.elementary import sqrt
 from funcgrad.ops.movement import concatenate, take_axis, take_span
 from funcgrad.ops.structure import aval, broadcast, cast, permute, reduce_sum, reshape, shape_of
+from funcgrad.types import Array, ArrayLike
 
 _np: Any = np
 """NumPy's own functions, whose overloads know no `Any`."""
 
 
-def coefficients(p: Any) -> Any:
+def coefficients(p: ArrayLike) -> Array:
     """A polynomial as a vector; of a ``poly1d`` its coefficients."""
     return atleast_1d(p.coeffs if isinstance(p, np.poly1d) else as_array(p))
 
 
-def untraced(*operands: Any) -> bool:
+def untraced(*operands: ArrayLike) -> bool:
     """Whether NumPy alone can answer."""
     return traced(*[x for x in operands if x is not None and not isinstance(x, np.poly1d)]) is None
 
@@ -40,7 +41,7 @@ def untraced(*operands: Any) -> bool:
 
 
 @implements(np.polyval)
-def polyval(p: Any, x: Any) -> Any:
+def polyval(p: ArrayLike, x: ArrayLike) -> Array:
     """The value of a polynomial at `x`, by Horner's rule.
 
     >>> print(fg.grad(lambda x: fg.numpy.polyval([3.0, 2.0, 1.0], x))(2.0))
@@ -59,7 +60,7 @@ def polyval(p: Any, x: Any) -> Any:
 
 
 @implements(np.polyadd)
-def polyadd(a1: Any, a2: Any) -> Any:
+def polyadd(a1: ArrayLike, a2: ArrayLike) -> Array:
     """The sum of two polynomials.
 
     >>> print(fg.numpy.polyadd(np.array([1.0, 2.0]), np.array([9.0, 5.0, 4.0])))
@@ -69,7 +70,7 @@ def polyadd(a1: Any, a2: Any) -> Any:
 
 
 @implements(np.polysub)
-def polysub(a1: Any, a2: Any) -> Any:
+def polysub(a1: ArrayLike, a2: ArrayLike) -> Array:
     """The difference of two polynomials.
 
     >>> print(fg.numpy.polysub(np.array([2.0, 10.0, -2.0]), np.array([3.0, 10.0, -4.0])))
@@ -85,13 +86,13 @@ def of_one_length(*polynomials: Any) -> list[Any]:
     return [with_leading_zeros(v, longest - shape_of(v)[0]) for v in vectors]
 
 
-def with_leading_zeros(v: Any, count: int) -> Any:
+def with_leading_zeros(v: ArrayLike, count: int) -> Any:
     """`count` zeros and then the vector."""
     return concatenate([np.zeros(count, aval(v).dtype), v], 0) if count else v
 
 
 @implements(np.polymul)
-def polymul(a1: Any, a2: Any) -> Any:
+def polymul(a1: ArrayLike, a2: ArrayLike) -> Array:
     """The product of two polynomials.
 
     >>> print(fg.numpy.polymul(np.array([1.0, 2.0]), np.array([9.0, 5.0])))
@@ -103,7 +104,7 @@ def polymul(a1: Any, a2: Any) -> Any:
 
 
 @implements(np.polydiv)
-def polydiv(u: Any, v: Any) -> tuple[Any, Any]:
+def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[Any, Any]:
     """The quotient and the remainder of two polynomials; the remainder without leading zeros.
 
     >>> quotient, remainder = fg.numpy.polydiv(np.array([3.0, 5.0, 2.0]), np.array([2.0, 1.0]))
@@ -138,7 +139,7 @@ def polydiv(u: Any, v: Any) -> tuple[Any, Any]:
 
 
 @implements(np.polyder)
-def polyder(p: Any, m: int = 1) -> Any:
+def polyder(p: ArrayLike, m: int = 1) -> Any:
     """The derivative of order `m` of a polynomial.
 
     >>> print(fg.numpy.polyder(np.array([1.0, 1.0, 1.0, 1.0])))
@@ -156,7 +157,7 @@ def polyder(p: Any, m: int = 1) -> Any:
 
 
 @implements(np.polyint)
-def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
+def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> Any:
     """The antiderivative of order `m` of a polynomial, with the integration constants `k` (zeros by default).
 
     >>> print(fg.numpy.polyint(np.array([3.0, 2.0, 1.0])))
@@ -206,7 +207,7 @@ def poly(seq_of_zeros: Any) -> Any:
 
 
 @implements(np.roots)
-def roots(p: Any) -> Any:
+def roots(p: ArrayLike) -> Any:
     """The roots of a polynomial, complex; how many there are depends on leading zeros, which must be known.
 
     >>> print(np.sort(fg.numpy.roots(np.array([1.0, -3.0, 2.0]))))
@@ -235,7 +236,13 @@ def roots(p: Any) -> Any:
 
 @implements(np.polyfit)
 def polyfit(
-    x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False
+    x: ArrayLike,
+    y: ArrayLike,
+    deg: Any,
+    rcond: ArrayLike = None,
+    full: bool = False,
+    w: ArrayLike = None,
+    cov: Any = False,
 ) -> Any:
     """The polynomial of degree `deg` that is closest to the points, in the sense of least squares.
 
@@ -269,7 +276,7 @@ def polyfit(
     return (found, covariance(lhs, basis, scale, rhs, found, cov)) if cov else found
 
 
-def check_points(order: int, at: Any, heights: Any) -> None:
+def check_points(order: int, at: Any, heights: ArrayLike) -> None:
     """Raise as NumPy does for degrees and points that do not fit."""
     if order < 1:
         raise refused("expected deg >= 0")
@@ -281,7 +288,7 @@ def check_points(order: int, at: Any, heights: Any) -> None:
         raise refused("expected x and y to have same length")
 
 
-def covariance(lhs: Any, basis: Any, scale: Any, rhs: Any, found: Any, cov: Any) -> Any:
+def covariance(lhs: ArrayLike, basis: Any, scale: Any, rhs: ArrayLike, found: ArrayLike, cov: Any) -> Array:
     """The covariance matrix of the coefficients, one for each column of the data."""
     order = shape_of(scale)[0]
     base = div(_np.linalg.inv(permute(basis, (1, 0)) @ basis), mul(reshape(scale, (order, 1)), scale))

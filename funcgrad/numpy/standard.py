@@ -12,6 +12,7 @@ import numpy as np
 from funcgrad.numpy.arrays.creation import check_device, copied, entered
 from funcgrad.numpy.reducing.axes import given
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike
 
 __array_api_version__ = "2025.12"
 
@@ -93,7 +94,7 @@ def __array_namespace_info__() -> NamespaceInfo:
     return NamespaceInfo()
 
 
-def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+def from_dlpack(x: ArrayLike, /, *, device: Any = None, copy: bool | None = None) -> Array:
     """An array of another library, without copying where that is possible; traced arrays as they are.
 
     >>> print(fg.numpy.from_dlpack(np.array([1.0, 2.0])))
@@ -124,6 +125,6 @@ def iinfo(type: Any, /) -> Any:
     return np.iinfo(dtype_of(type))
 
 
-def dtype_of(x: Any) -> Any:
+def dtype_of(x: ArrayLike) -> Any:
     """The dtype of an array; anything else as it is."""
     return x.dtype if isinstance(x, Tracer | np.ndarray | np.generic) else x

@@ -21,6 +21,7 @@ from funcgrad.ops.slicing import Pad, Slice
 from funcgrad.ops.structure import broadcast_to, shape_of
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, normal
+from funcgrad.types import Array
 
 
 class AllPole(Primitive):
@@ -51,7 +52,7 @@ class AllPole(Primitive):
         found = import_module("scipy.signal").lfilter(one, np.concatenate([one, a]), turned)
         return found[..., ::-1] if self.reverse else found
 
-    def delayed(self, y: Any, k: int) -> Any:
+    def delayed(self, y: Array, k: int) -> Array:
         """The signal as it was k steps before, and zeros before it began."""
         *outer, n = shape_of(y)
         whole = [(0, size, 1) for size in outer]
@@ -72,7 +73,7 @@ class AllPole(Primitive):
     def linear_in(self, flags: Flags) -> bool:
         return flags == (False, True)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         if not isinstance(inputs[1], Linear):
             return super().transpose(cotangent, *inputs)
         return None, AllPole(not self.reverse).bind(inputs[0], cotangent)

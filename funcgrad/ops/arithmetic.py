@@ -15,6 +15,7 @@ from funcgrad.ops.native import by_kind, infix, of_any_kind
 from funcgrad.ops.selection import MANY, chosen
 from funcgrad.tracing.primitive import Flags, Linear, Native
 from funcgrad.tracing.samples import ErrorSample, Sample, booleans, edge, integers, normal, positive
+from funcgrad.types import Array
 
 
 class Neg(Unary):
@@ -26,10 +27,10 @@ class Neg(Unary):
     symbol = "-"
     keeps_weak = True
 
-    def derivative(self, x: Any, out: Any) -> Any:
+    def derivative(self, x: Array, out: Array) -> Array:
         return -1
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         return (neg(cotangent),)
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -57,7 +58,7 @@ class Add(Binary):
     def linear_in(self, flags: Flags) -> bool:
         return all(flags)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         return tuple(summed_to(cotangent, x.aval) if isinstance(x, Linear) else None for x in inputs)
 
     @classmethod
@@ -90,7 +91,7 @@ class Sub(Binary):
     def linear_in(self, flags: Flags) -> bool:
         return all(flags)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         x, y = inputs
         x_bar = summed_to(cotangent, x.aval) if isinstance(x, Linear) else None
         y_bar = neg(summed_to(cotangent, y.aval)) if isinstance(y, Linear) else None
@@ -110,10 +111,10 @@ class Mul(Binary):
     symbol = "*"
     keeps_weak = True
 
-    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
         return primals[1 - i]
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         x, y = inputs
         if isinstance(x, Linear):
             return summed_to(product_of_cotangent(cotangent, y), x.aval), None
@@ -144,7 +145,7 @@ class StrongZeroMul(Binary):
     native = of_any_kind("select({0} == 0, {0}, {0} * {1})")
     selects = True
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         x, y = values
         if type(x) is not np.ndarray and type(y) is not np.ndarray:
             return x * y if x else x
@@ -180,7 +181,7 @@ class StrongZeroMul(Binary):
         out = self.bind(x, y)
         return out, broadcast_to(total, out.aval.shape)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         x, y = inputs
         if isinstance(x, Linear):
             return summed_to(self(cotangent, y), x.aval), None
@@ -207,7 +208,7 @@ class StrongProduct(StrongZeroMul):
     name = "strong_product"
     native = of_any_kind("select({0} == 0, {0}, select({1} == 0, {1}, {0} * {1}))")
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         x, y = values
         if type(x) is not np.ndarray and type(y) is not np.ndarray:
             return (x * y if y else y) if x else x
@@ -221,7 +222,7 @@ class StrongProduct(StrongZeroMul):
     def scalar_expression(self, x: str, y: str) -> str:
         return f"({x} * {y} if {y} else {y}) if {x} else {x}"
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         x, y = inputs
         if isinstance(x, Linear):
             return summed_to(self(cotangent, y), x.aval), None
@@ -249,7 +250,7 @@ class Div(Binary):
     def linear_in(self, flags: Flags) -> bool:
         return flags == (True, False)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         x, y = inputs
         if is_selected(cotangent):
             return summed_to(strong_zero_mul(cotangent, self(1.0, y)), x.aval), None
@@ -280,7 +281,7 @@ class Reciprocal(Unary):
     )
     cost = 4
 
-    def derivative(self, x: Any, out: Any) -> Any:
+    def derivative(self, x: Array, out: Array) -> Array:
         return neg(mul(out, out))
 
     @classmethod
@@ -334,13 +335,13 @@ class IntegerPow(Unary):
             np.power(np.ones((), x.dtype), self.n)  # refuses exponents that the dtype does not hold
         return x
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         return values[0] ** self.n  # the operator squares and inverts without a power
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
         return f"{names[0]} ** {self.n}"
 
-    def derivative(self, x: Any, out: Any) -> Any:
+    def derivative(self, x: Array, out: Array) -> Any:
         if self.n == 0:
             return None
         if self.n == 1:
@@ -388,13 +389,13 @@ def beside_one(inputs: Sequence[Any]) -> Any:
     return y if is_literal_one(x) else None
 
 
-def is_selected(cotangent: Any) -> bool:
+def is_selected(cotangent: Array) -> bool:
     """Whether a selection may have set elements of this cotangent to zero."""
     selected = cotangent._recorder.selected
     return selected is not None and cotangent._index in selected
 
 
-def product_of_cotangent(cotangent: Any, factor: Any) -> Any:
+def product_of_cotangent(cotangent: Array, factor: Array) -> Array:
     """``cotangent * factor`` that keeps the zeros of a selection."""
     if is_selected(cotangent):
         return strong_zero_mul(cotangent, factor)
@@ -411,6 +412,6 @@ strong_zero_mul = StrongZeroMul()
 strong_product = StrongProduct()
 
 
-def integer_pow(x: Any, n: int) -> Any:
+def integer_pow(x: Array, n: int) -> Any:
     """``x ** n`` for a Python integer n."""
     return reciprocal(x) if n == -1 and aval(x).inexact else IntegerPow(n)(x)

@@ -19,6 +19,7 @@ from funcgrad.ops.magnitude import hypot, zero_where
 from funcgrad.ops.selection import where
 from funcgrad.ops.special import sigmoid
 from funcgrad.tracing.samples import Sample, edge, integers, normal, positive
+from funcgrad.types import Array
 
 
 class Pow(Binary):
@@ -40,7 +41,7 @@ class Pow(Binary):
             return None  # `evaluate` says what to do where an exponent is negative
         return super().fast_expression(names, avals)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         try:
             return np.power(*values)
         except ValueError as error:
@@ -49,7 +50,7 @@ class Pow(Binary):
                 remedy="Convert the base first: 2.0 ** -k in place of 2 ** -k, or x.astype(float).",
             ) from error
 
-    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array:
         x, y = primals
         if i == 0:
             # Exactly 0 for y = 0, and its own derivative by y is still x**(y-1) there.
@@ -79,7 +80,7 @@ class Arctan2(Binary):
     cost = 15
     kinds = "f"
 
-    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array:
         y, x = primals
         radius = hypot(x, y)
         slope = div(div(x if i == 0 else neg(y), radius), radius)
@@ -94,7 +95,7 @@ class Arctan2(Binary):
         )
 
 
-def exponential_share(x: Any, y: Any) -> Any:
+def exponential_share(x: Array, y: Array) -> Any:
     """``exp(x) / (exp(x) + exp(y))`` without overflow; one half where both are the same infinity.
 
     >>> print(exponential_share(np.array([0.0, -np.inf, np.inf]), np.array([0.0, -np.inf, 0.0])))
@@ -120,7 +121,7 @@ class ExponentialShare(Binary):
             return None
         return f"np.where({x} == {y}, 0.5, 1 / (1 + np.exp({y} - {x})))"
 
-    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
         slope = mul(out, sub(1.0, out))
         return slope if i == 0 else neg(slope)
 
@@ -142,7 +143,7 @@ class Logaddexp(Binary):
     cost = 15
     kinds = "f"
 
-    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array:
         return share(primals[i], primals[1 - i])
 
     @classmethod
@@ -166,7 +167,7 @@ class Logaddexp2(Binary):
     cost = 15
     kinds = "f"
 
-    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array:
         return share(mul(primals[i], math.log(2.0)), mul(primals[1 - i], math.log(2.0)))
 
     @classmethod

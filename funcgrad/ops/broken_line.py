@@ -26,11 +26,12 @@ from funcgrad.ops.sorting import AddAlongAxis, TakeAlongAxis
 from funcgrad.ops.structure import aval, broadcast, cast, reshape, shape_of
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed, integers, normal, real_part, uniform
+from funcgrad.types import Array
 
 BLOCK = 1 << 16
 
 
-def inner_slopes(points: Any, heights: Any) -> Any:
+def inner_slopes(points: Array, heights: Array) -> Array:
     """The slope between each two neighbouring points; 0 where they coincide."""
     count = shape_of(points)[0] - 1
     rise = sub(take_span(heights, 0, 1, count), take_span(heights, 0, 0, count))
@@ -40,14 +41,14 @@ def inner_slopes(points: Any, heights: Any) -> Any:
     return where(level, 0.0, slopes)
 
 
-def slopes_at(pieces: Any, points: Any, heights: Any) -> Any:
+def slopes_at(pieces: Any, points: Array, heights: Array) -> Array:
     """The slope of the line on each piece."""
     zero = np.zeros(1, aval(heights).dtype)
     table = concatenate([zero, cast(inner_slopes(points, heights), zero.dtype), zero], 0)
     return Gather((0,)).bind(table, pieces)
 
 
-def known_slopes(points: Any, heights: Any) -> Any:
+def known_slopes(points: Array, heights: Array) -> Array:
     """`inner_slopes` of arrays."""
     run = np.diff(points)
     level = run == 0
@@ -120,7 +121,7 @@ class BrokenLine(OnLine):
     def linear_in(self, flags: Flags) -> bool:
         return flags == (False, False, False, True)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         return None, None, None, SpreadOnLine().bind(cotangent, *inputs[:3])
 
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
@@ -171,7 +172,7 @@ class SpreadOnLine(OnLine):
             raise DtypeError(f"{self.name}: {values} must be cast to the precision of {points} first")
         return points.with_dtype(values.dtype).strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         amount, positions, pieces, points = values
         if amount.dtype.kind == "c":
             parts = [self.evaluate(part, positions, pieces, points) for part in (amount.real, amount.imag)]
@@ -214,7 +215,7 @@ class SpreadOnLine(OnLine):
     def linear_in(self, flags: Flags) -> bool:
         return flags == (True, False, False, False)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         return BrokenLine().bind(*inputs[1:], cotangent), None, None, None
 
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
@@ -244,7 +245,7 @@ class SpreadOnLine(OnLine):
 # -- parts --------------------------------------------------------------------------------------------------
 
 
-def add_counts(total: Any, piece: Any, value: Any, count: int) -> None:
+def add_counts(total: Array, piece: Any, value: Any, count: int) -> None:
     """Add each value to the total of its piece; many totals are not gone through for every block."""
     if count < BLOCK:
         total += np.bincount(piece, value, count)
@@ -252,7 +253,7 @@ def add_counts(total: Any, piece: Any, value: Any, count: int) -> None:
         np.add.at(total, piece, value)
 
 
-def turned(values: Any, pieces: Any, points: Any) -> Any:
+def turned(values: Any, pieces: Any, points: Array) -> Array:
     """The transpose of `slopes_at` by the heights: from each piece to its two points, with opposite signs."""
     count = shape_of(points)[0]
     zeros = broadcast(aval(values).dtype.type(0), (count + 1,), ())
@@ -272,7 +273,7 @@ def with_batch_axis(size: int, inputs: Sequence[Any], batched: Flags) -> list[An
     ]
 
 
-def tables_of_rows(points: Any, heights: Any) -> tuple[Any, Any, Any]:
+def tables_of_rows(points: Array, heights: Array) -> tuple[Any, Any, Any]:
     """Where each piece starts, its slope, and its height there, for every row of points."""
     size, count = shape_of(points)
     run = sub(take_span(points, 1, 1, count - 1), take_span(points, 1, 0, count - 1))
@@ -284,14 +285,14 @@ def tables_of_rows(points: Any, heights: Any) -> tuple[Any, Any, Any]:
     return starts, concatenate([end, slopes, end], 1), bases
 
 
-def distances(positions: Any, starts: Any, pieces: Any, points: Any) -> Any:
+def distances(positions: Any, starts: Any, pieces: Any, points: Array) -> Array:
     """How far each position is from where its piece starts, row by row."""
     shape, count = shape_of(positions), shape_of(points)[1]
     low, high = (broadcast(take_axis(points, 1, k), shape, (0,)) for k in (0, count - 1))
     return sub(clip(positions, low, high), TakeAlongAxis(1, False).bind(starts, pieces))
 
 
-def heights_of_rows(positions: Any, pieces: Any, points: Any, heights: Any) -> Any:
+def heights_of_rows(positions: Any, pieces: Any, points: Array, heights: Array) -> Array:
     """`BrokenLine` where every row has points and heights of its own."""
     take = TakeAlongAxis(1, False)
     starts, slopes, bases = tables_of_rows(points, heights)
@@ -299,7 +300,7 @@ def heights_of_rows(positions: Any, pieces: Any, points: Any, heights: Any) -> A
     return add(take.bind(bases, pieces), mul(take.bind(slopes, pieces), distance))
 
 
-def spread_of_rows(values: Any, positions: Any, pieces: Any, points: Any) -> Any:
+def spread_of_rows(values: Any, positions: Any, pieces: Any, points: Array) -> Array:
     """`SpreadOnLine` where every row has points of its own."""
     size, count = shape_of(points)
     places = np.arange(count, dtype=aval(points).dtype)

@@ -11,6 +11,7 @@ import numpy as np
 from funcgrad.ops.families import Binary, Unary
 from funcgrad.ops.native import by_kind, of_any_kind
 from funcgrad.tracing.samples import Sample, edge, integers, normal
+from funcgrad.types import Array
 
 
 class Comparison(Binary):
@@ -23,7 +24,7 @@ class Comparison(Binary):
             args = within_range(x, y), within_range(y, x)
         return super().apply(*args)
 
-    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
         return None
 
     @classmethod
@@ -103,7 +104,7 @@ class GreaterEqual(Comparison):
 class Question(Unary):
     """One operand, a boolean result."""
 
-    def derivative(self, x: Any, out: Any) -> Any:
+    def derivative(self, x: Array, out: Array) -> Any:
         return None
 
     @classmethod

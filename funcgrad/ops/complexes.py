@@ -27,6 +27,7 @@ from funcgrad.ops.families import (
 from funcgrad.ops.native import by_kind, of_any_kind
 from funcgrad.tracing.primitive import Flags, Linear
 from funcgrad.tracing.samples import ErrorSample, Sample, edge, fixed, integers, normal
+from funcgrad.types import Array
 
 
 class Part(Unary):
@@ -74,7 +75,7 @@ class Real(Part):
     def evaluate(self, *values: Any) -> Any:
         return values[0].real
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         return (make_complex(cotangent, zero_of(cotangent)),)
 
 
@@ -89,7 +90,7 @@ class Imag(Part):
     def evaluate(self, *values: Any) -> Any:
         return values[0].imag
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         return (make_complex(zero_of(cotangent), neg(cotangent)),)
 
 
@@ -104,7 +105,7 @@ class Conj(Unary):
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         return self.bind(primals[0]), self.bind(tangents[0])
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         return (self(cotangent),)
 
     def simplify(self, inputs: Sequence[Any]) -> Any:
@@ -139,7 +140,7 @@ class MakeComplex(Binary):
             raise DtypeError(f"{self.name} of {listed(avals)}: the parts must be real and of one precision")
         return Aval(broadcast_shapes(self.name, avals), complex_dtype(re.dtype))
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         re, im = values
         out = np.empty(np.broadcast_shapes(re.shape, im.shape), complex_dtype(re.dtype))
         out.real = re
@@ -161,7 +162,7 @@ class MakeComplex(Binary):
     def linear_in(self, flags: Flags) -> bool:
         return all(flags)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         re, im = inputs
         re_bar = summed_to(real(cotangent), re.aval) if isinstance(re, Linear) else None
         im_bar = neg(summed_to(imag(cotangent), im.aval)) if isinstance(im, Linear) else None
@@ -176,7 +177,7 @@ class MakeComplex(Binary):
         )
 
 
-def zero_of(x: Any) -> Any:
+def zero_of(x: Array) -> Any:
     """A scalar zero of the dtype of a tracer."""
     return x.aval.dtype.type(0)
 

@@ -31,6 +31,7 @@ from funcgrad.ops.structure import Broadcast, aval, broadcast, permute, real_pro
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, booleans, fixed, integers, normal
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array
 
 
 class DotGeneral(Primitive):
@@ -77,7 +78,7 @@ class DotGeneral(Primitive):
             sizes.update(zip(names, x.shape, strict=True))
         return 2.0 * math.prod(sizes.values()) * real_products(outputs[0])
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         x, y = values
         return self.plan(x.shape, y.shape, x.dtype).run(x, y)
 
@@ -107,11 +108,11 @@ class DotGeneral(Primitive):
         """Whether exchanging the operands changes nothing."""
         return self.labels.x == self.labels.y
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         strong = 0 if is_selected(cotangent) else None
         return self.bars(cotangent, inputs, (strong, strong))
 
-    def bars(self, cotangent: Any, inputs: Sequence[Any], strong: tuple[Any, Any]) -> tuple[Any, Any]:
+    def bars(self, cotangent: Array, inputs: Sequence[Any], strong: tuple[Any, Any]) -> tuple[Any, Any]:
         """The cotangents of the operands, None for the one that is not linear.
 
         Each is a contraction of `cotangent` with the other operand, of which one may have strong zeros.
@@ -130,7 +131,7 @@ class DotGeneral(Primitive):
         )
         return self.along(x, x_labels, y, y_labels, (BATCH, *self.labels.out)), True
 
-    def along(self, x: Any, x_labels: Labels, y: Any, y_labels: Labels, out_labels: Labels) -> Any:
+    def along(self, x: Array, x_labels: Labels, y: Array, y_labels: Labels, out_labels: Labels) -> Array:
         """The same kind of contraction along other axes."""
         return contract(x, x_labels, y, y_labels, out_labels)
 
@@ -175,7 +176,7 @@ class StrongZeroDot(DotGeneral):
     parameters = ("subscripts", "strong")
     strong: int
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         x, y = values
         p = self.plan(x.shape, y.shape, x.dtype)
         left, right = p.operands(x, y)
@@ -214,11 +215,11 @@ class StrongZeroDot(DotGeneral):
     def is_symmetric(self) -> bool:
         return False
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         # The strong operand stays so, as the cotangent that flows and as the constant beside it.
         return self.bars(cotangent, inputs, (1, 0) if self.strong else (0, 1))
 
-    def along(self, x: Any, x_labels: Labels, y: Any, y_labels: Labels, out_labels: Labels) -> Any:
+    def along(self, x: Array, x_labels: Labels, y: Array, y_labels: Labels, out_labels: Labels) -> Array:
         return contract(x, x_labels, y, y_labels, out_labels, self.strong)
 
     @classmethod
@@ -242,20 +243,20 @@ class StrongZeroDot(DotGeneral):
         )
 
 
-def finite(x: Any) -> Any:
+def finite(x: Array) -> Array:
     """The array with zeros in place of infinities and NaN."""
     return np.where(np.isfinite(x), x, x.dtype.type(0))
 
 
-def dot(x: Any, y: Any, contracting: AxisPairs, batch: AxisPairs = ((), ())) -> Any:
+def dot(x: Array, y: Array, contracting: AxisPairs, batch: AxisPairs = ((), ())) -> Array:
     """The sum over pairs of axes, for each element of pairs of batch axes, which come first in the result."""
     x_labels, y_labels, out_labels = labels_of_axes(contracting, batch, aval(x).ndim, aval(y).ndim)
     return contract(x, x_labels, y, y_labels, out_labels)
 
 
 def contract(
-    x: Any, x_labels: Labels, y: Any, y_labels: Labels, out_labels: Labels, strong: int | None = None
-) -> Any:
+    x: Array, x_labels: Labels, y: Array, y_labels: Labels, out_labels: Labels, strong: int | None = None
+) -> Array:
     """The sum of products of two operands of one dtype, with the axes of `out_labels` left, in that order.
 
     A product of elements where nothing is summed and one operand has all axes of the other. `strong` is
@@ -282,7 +283,7 @@ def contract(
     return out if r.order is None else permute(out, r.order)
 
 
-def repeated_number(x: Any) -> Any:
+def repeated_number(x: Array) -> Any:
     """The number that an array repeats, as the cotangent of a sum does; None if it was not made so."""
     if type(x) is not Tracer or x._view is not None:
         return None
@@ -293,7 +294,7 @@ def repeated_number(x: Any) -> Any:
     return Tracer(recorder, step[1], recorder.avals[step[1]])
 
 
-def spread(x: Any, labels: Labels, out_labels: Labels, shape: Shape) -> Any:
+def spread(x: Array, labels: Labels, out_labels: Labels, shape: Shape) -> Array:
     """The operand with its axes in the order of the result's, repeated along those it lacks."""
     if not labels:
         return x  # products take scalars as they are

@@ -23,6 +23,7 @@ from funcgrad.ops.movement import flip
 from funcgrad.ops.structure import aval, permute, real_products, reshape, shape_of
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed, normal
+from funcgrad.types import Array
 
 
 class Convolution(Primitive):
@@ -68,7 +69,7 @@ class Convolution(Primitive):
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         return 2.0 * outputs[0].size * math.prod(inputs[1].shape[2:]) * real_products(outputs[0])
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         return convolved(self.geometry, *values)
 
     # -- rules -------------------------------------------------------------------------------------------
@@ -82,14 +83,14 @@ class Convolution(Primitive):
         first = None if x_dot is None else self.bind(x_dot, w)
         return out, added(first, None if w_dot is None else self.bind(x, w_dot))
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         x, w = inputs
         selected = is_selected(cotangent)
         if isinstance(x, Linear):
             return self.input_bar(cotangent, w, x.aval.shape[3:], 0 if selected else None), None
         return None, self.kernel_bar(cotangent, x, w.aval.shape[3:], 1 if selected else None)
 
-    def input_bar(self, cotangent: Any, w: Any, sizes: Shape, strong: int | None) -> Any:
+    def input_bar(self, cotangent: Array, w: Array, sizes: Shape, strong: int | None) -> Array:
         """The cotangent of an input of these spatial sizes: a convolution with the kernel turned round."""
         kernel, positions = shape_of(w)[3:], shape_of(cotangent)[3:]
         padding = []
@@ -103,7 +104,7 @@ class Convolution(Primitive):
         geometry = Geometry(self.input_dilation, tuple(padding), self.strides, self.kernel_dilation)
         return convolution(geometry, strong).bind(cotangent, turned)
 
-    def kernel_bar(self, cotangent: Any, x: Any, kernel: Shape, strong: int | None) -> Any:
+    def kernel_bar(self, cotangent: Array, x: Array, kernel: Shape, strong: int | None) -> Array:
         """The cotangent of a kernel of these spatial sizes: the input convolved with the cotangent.
 
         What are channels there are examples here, and the other way round.
@@ -177,7 +178,7 @@ class StrongZeroConvolution(Convolution):
     parameters = (*Convolution.parameters, "strong")
     strong: int
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         x, w = values
         geometry = self.geometry
         out = convolved(geometry, x, w)
@@ -190,7 +191,7 @@ class StrongZeroConvolution(Convolution):
         met = convolved(geometry, ones_where(x != 0), ones_where(~np.isfinite(w)))
         return np.where(met > 0, out, convolved(geometry, x, finite(w)))
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         # The strong operand stays so, as the cotangent that flows and as the constant beside it.
         x, w = inputs
         if isinstance(x, Linear):
@@ -234,12 +235,12 @@ def convolution(geometry: Geometry, strong: int | None = None) -> Any:
     return Convolution(*geometry) if strong is None else StrongZeroConvolution(*geometry, strong)
 
 
-def batch_axis_second(x: Any) -> Any:
+def batch_axis_second(x: Array) -> Array:
     """``x[batch, group, ...]`` as ``x[group, batch, ...]``."""
     return permute(x, (1, 0, *range(2, aval(x).ndim)))
 
 
-def merged(x: Any, axis: int = 0) -> Any:
+def merged(x: Array, axis: int = 0) -> Array:
     """`x` with an axis and the next one made one."""
     shape = shape_of(x)
     return reshape(x, (*shape[:axis], shape[axis] * shape[axis + 1], *shape[axis + 2 :]))

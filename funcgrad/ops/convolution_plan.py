@@ -22,6 +22,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from funcgrad.ir.avals import Shape
+from funcgrad.types import Array
 
 Ints = tuple[int, ...]
 Pairs = tuple[tuple[int, int], ...]
@@ -108,7 +109,7 @@ def best_run(longer: int, shorter: int, inner: int, o: int) -> int:
     return min([m for m in range(1, min(longer, 16) + 1) if longer % m == 0], key=cost)
 
 
-def convolved(geometry: Geometry, x: Any, w: Any) -> Any:
+def convolved(geometry: Geometry, x: Array, w: Array) -> Array:
     """The convolution of ``x[g, n, c, ...]`` with ``w[g, o, c, ...]``, as ``[g, n, o, ...]``."""
     g, n, c = x.shape[:3]
     o = w.shape[1]
@@ -125,7 +126,7 @@ def convolved(geometry: Geometry, x: Any, w: Any) -> Any:
     return out
 
 
-def computed(p: Plan, x: Any, w: Any) -> Any:
+def computed(p: Plan, x: Array, w: Array) -> Array:
     """The convolution by a plan."""
     first, last = (2, 1) if p.backward else (1, 2)
     spatial = tuple(range(3, x.ndim))
@@ -134,7 +135,7 @@ def computed(p: Plan, x: Any, w: Any) -> Any:
     return by_rows(p, windows, w) if p.backward else by_windows(p, windows, w)
 
 
-def by_windows(p: Plan, windows: Any, w: Any) -> Any:
+def by_windows(p: Plan, windows: Any, w: Array) -> Array:
     """Windows times kernel: rows are examples and runs of positions."""
     g, o = w.shape[:2]
     matrix = banded(w.transpose((0, *range(3, w.ndim), 2, 1)), p.run)
@@ -144,7 +145,7 @@ def by_windows(p: Plan, windows: Any, w: Any) -> Any:
     return out.transpose((0, 1, out.ndim - 1, *range(2, out.ndim - 1)))
 
 
-def by_rows(p: Plan, windows: Any, w: Any) -> Any:
+def by_rows(p: Plan, windows: Any, w: Array) -> Array:
     """The transpose of rows times kernel: rows are channels and runs of the kernel's positions.
 
     Products of a row's element ``u`` with element ``v`` of a run belong to position ``u - v``.
@@ -164,7 +165,7 @@ def by_rows(p: Plan, windows: Any, w: Any) -> Any:
     return out.transpose((0, ndim - 2, ndim - 1, *range(1, ndim - 2)))
 
 
-def banded(kernel: Any, m: int) -> Any:
+def banded(kernel: Any, m: int) -> Array:
     """The matrix that takes a window to a run of `m` results, from ``kernel[g, ..., k, c, o]``."""
     g, o = kernel.shape[0], kernel.shape[-1]
     if m == 1:
@@ -176,7 +177,7 @@ def banded(kernel: Any, m: int) -> Any:
     return out.reshape((g, -1, m * o))
 
 
-def with_zeros(geometry: Geometry, x: Any) -> Any:
+def with_zeros(geometry: Geometry, x: Array) -> Any:
     """``x[g, a, ..., b]`` with the zeros of padding and dilation among its spatial axes.
 
     Contiguous along the last axis, so that windows are copied in long rows.
@@ -204,7 +205,7 @@ def with_zeros(geometry: Geometry, x: Any) -> Any:
     return out
 
 
-def gathered(p: Plan, x: Any) -> Any:
+def gathered(p: Plan, x: Array) -> Array:
     """The windows of ``x[g, a, ..., b]`` as matrices, rows of windows for each `g`."""
     outer_steps, inner_steps = p.geometry.strides, p.geometry.kernel_dilation
     outer, inner = list(p.positions), list(p.kernel)

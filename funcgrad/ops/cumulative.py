@@ -26,6 +26,7 @@ from funcgrad.ops.slicing import Pad
 from funcgrad.ops.structure import LinearUnary, aval, broadcast, cast, shape_of
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, distinct, edge, integers, normal
+from funcgrad.types import Array
 
 FEW_COLUMNS = 16
 """Up to this many columns, a recurrence is faster number by number than row by row."""
@@ -58,7 +59,7 @@ class Cumulative(Primitive):
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         return float(self.cost * inputs[0].size)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         x = values[0]
         if not self.reverse:
             return self.ufunc.accumulate(x, axis=self.axis, dtype=x.dtype)
@@ -73,28 +74,28 @@ class Cumulative(Primitive):
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
         return type(self)(self.axis + 1, self.reverse).bind(inputs[0]), True
 
-    def before(self, x: Any) -> Any:
+    def before(self, x: Array) -> Array:
         """All elements but the last that the operation comes to."""
         n = shape_of(x)[self.axis]
         return take_span(x, self.axis, 1 if self.reverse else 0, n - 1)
 
-    def after(self, x: Any) -> Any:
+    def after(self, x: Array) -> Array:
         """All elements but the first."""
         n = shape_of(x)[self.axis]
         return take_span(x, self.axis, 0 if self.reverse else 1, n - 1)
 
-    def delayed(self, x: Any) -> Any:
+    def delayed(self, x: Array) -> Array:
         """For each element the one before, and zero for the first."""
         n = shape_of(x)[self.axis]
         return self.placed_after(self.before(x), shape_of(x)) if n else x
 
-    def placed_after(self, x: Any, shape: Shape) -> Any:
+    def placed_after(self, x: Array, shape: Shape) -> Array:
         """An array that is one shorter, at all elements but the first."""
         spans = [(0, n, 1) for n in shape]
         spans[self.axis] = (0 if self.reverse else 1, shape[self.axis] - 1, 1)
         return Pad(shape, tuple(spans)).bind(x)
 
-    def recurrence(self, factors: Any, terms: Any) -> Any:
+    def recurrence(self, factors: Any, terms: Array) -> Array:
         """The linear recurrence that runs the same way."""
         return LinearRecurrence(self.axis, self.reverse, False).bind(factors, terms)
 
@@ -126,7 +127,7 @@ class CumSum(Cumulative, LinearUnary):
     ufunc = np.add
     fold = IN_ORDER
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         return (CumSum(self.axis, not self.reverse).bind(cotangent),)
 
 
@@ -145,7 +146,7 @@ class CumProd(Cumulative):
             return out, x_dot
         return out, self.recurrence(self.after(x), mul(x_dot, self.exclusive(out)))
 
-    def exclusive(self, out: Any) -> Any:
+    def exclusive(self, out: Array) -> Array:
         """The products of what came before each element, from those that include it."""
         shape = shape_of(out)
         if not shape[self.axis]:
@@ -226,7 +227,7 @@ class LinearRecurrence(Primitive):
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         return 2.0 * outputs[0].size
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         factors, terms = [np.moveaxis(x, self.axis, 0) for x in values]
         if self.reverse:
             factors, terms = factors[::-1], terms[::-1]
@@ -246,7 +247,7 @@ class LinearRecurrence(Primitive):
     def linear_in(self, flags: Flags) -> bool:
         return flags == (False, True)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         factors, terms = inputs
         if not isinstance(terms, Linear):
             raise TypeError(f"{self.name} is linear in its terms only")
@@ -287,7 +288,7 @@ class LinearRecurrence(Primitive):
         )
 
 
-def solved(factors: Any, terms: Any, strong: bool) -> Any:
+def solved(factors: Any, terms: Array, strong: bool) -> Array:
     """The recurrence along the first axis, in the fastest way that is exact enough."""
     count, columns = len(terms), terms[:1].size
     if count > LONG and columns <= MANY_COLUMNS:
@@ -299,7 +300,7 @@ def solved(factors: Any, terms: Any, strong: bool) -> Any:
     return solved_by_rows(factors, terms, strong)
 
 
-def solved_by_blocks(factors: Any, terms: Any) -> Any:
+def solved_by_blocks(factors: Any, terms: Array) -> Any:
     """The recurrence, solved in all blocks at once and then from block to block.
 
     None where a product of the factors of a block leaves the range in which it is as good as exact, while
@@ -329,7 +330,7 @@ def solved_by_blocks(factors: Any, terms: Any) -> Any:
     return found.reshape(terms.shape).astype(terms.dtype)
 
 
-def solved_by_rows(factors: Any, terms: Any, strong: bool) -> Any:
+def solved_by_rows(factors: Any, terms: Array, strong: bool) -> Array:
     """The recurrence along the first axis, for all other axes at once."""
     out = np.array(terms)
     for k in range(1, len(out)):
@@ -338,7 +339,7 @@ def solved_by_rows(factors: Any, terms: Any, strong: bool) -> Any:
     return out
 
 
-def solved_by_columns(factors: Any, terms: Any, strong: bool) -> Any:
+def solved_by_columns(factors: Any, terms: Array, strong: bool) -> Array:
     """The recurrence along the first axis, number by number, of at least two terms."""
     out = np.empty(terms.shape, terms.dtype)
     columns = out.reshape(len(out), -1)

@@ -29,6 +29,7 @@ from funcgrad.ops.specials.table import Special
 from funcgrad.ops.structure import broadcast, shape_of
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, normal, uniform
+from funcgrad.types import Array
 
 if TYPE_CHECKING:
     Evaluated = Primitive
@@ -44,7 +45,7 @@ class InOrder(Evaluated):
 
     kinds: ClassVar[str] = "f"
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         return super().evaluate(*[in_order(x) for x in values])
 
     def on_arrays(self, *args: Any) -> Any:
@@ -60,7 +61,7 @@ class InOrder(Evaluated):
         return super().samples()[:1]
 
 
-def in_order(x: Any) -> Any:
+def in_order(x: Array) -> Array:
     """An array without strides; anything else as it is."""
     return np.asarray(x, order="C") if isinstance(x, np.ndarray) else x
 
@@ -108,7 +109,7 @@ class SampledLogistic(InOrder, type(logistic)):  # type: ignore[misc]
 
     name = "sampled_logistic"
 
-    def expansion(self, *inputs: Any) -> Any:
+    def expansion(self, *inputs: Array) -> Array:
         return div(1.0, add(sampled_exp(neg(inputs[0])), 1.0))
 
 
@@ -166,7 +167,7 @@ class SampledProduct(Primitive):
             raise ShapeError(f"{self.name} of {x} and {a}: no rows for this matrix")
         return x.strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         x, a = [in_order(v) for v in values]
         return np.matmul(x, np.swapaxes(a, -1, -2))
 
@@ -198,7 +199,7 @@ class SampledProduct(Primitive):
         )
 
 
-def plain_product(x: Any, a: Any) -> Any:
+def plain_product(x: Array, a: Array) -> Array:
     """The same by an ordinary contraction."""
     stack = tuple(ascii_uppercase[: len(shape_of(x)) - 2])
     return contract(x, (*stack, "i", "k"), a, (*stack, "j", "k"), (*stack, "i", "j"))

@@ -19,6 +19,7 @@ from funcgrad.ops.logic import logical_and
 from funcgrad.ops.native import by_kind
 from funcgrad.ops.selection import where
 from funcgrad.tracing.samples import Sample, distinct, edge, integers, normal, uniform
+from funcgrad.types import Array
 
 
 class Extreme(Binary):
@@ -45,7 +46,7 @@ class Extreme(Binary):
         )
 
 
-def share_of(x: Any, other: Any, out: Any) -> Any:
+def share_of(x: Array, other: Any, out: Array) -> Array:
     """How much of an extreme's derivative is x's: 0 where the other was chosen, 1/2 where they are equal."""
     one, half, zero = [out.aval.dtype.type(v) for v in (1, 0.5, 0)]
     return where(equal(other, out), where(equal(x, out), half, zero), one)
@@ -111,7 +112,7 @@ class Clip(Pointwise):
         clipped: Aval = minimum.infer(maximum.infer(*avals[:2]), avals[2])
         return clipped
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         return self.on_arrays(*values)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
@@ -146,17 +147,17 @@ class Clip(Pointwise):
         )
 
 
-def x_is_chosen(x: Any, low: Any, high: Any, out: Any) -> Any:
+def x_is_chosen(x: Array, low: Array, high: Array, out: Array) -> Array:
     """Where `clip` leaves its first operand as it is."""
     return equal(x, out)
 
 
-def low_is_chosen(x: Any, low: Any, high: Any, out: Any) -> Any:
+def low_is_chosen(x: Array, low: Array, high: Array, out: Array) -> Array:
     """Where `clip` answers with the lower bound."""
     return logical_and(less(x, low), equal(low, out))
 
 
-def high_is_chosen(x: Any, low: Any, high: Any, out: Any) -> Any:
+def high_is_chosen(x: Array, low: Array, high: Array, out: Array) -> Array:
     """Where `clip` answers with the upper bound."""
     return less(high, maximum(x, low))
 

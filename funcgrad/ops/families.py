@@ -30,6 +30,7 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.primitive import MOST_INFERRED, Flags, Primitive
 from funcgrad.tracing.recorder import Recorder, located, recorder_of
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array
 
 _PYTHON_SCALARS = (float, int, complex, bool)
 _SINGLE = {np.dtype(np.float64): np.dtype(np.float32), np.dtype(np.complex128): np.dtype(np.complex64)}
@@ -130,7 +131,7 @@ class Pointwise(Primitive):
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         return float(self.cost * outputs[0].size)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         return self.ufunc(*values)
 
     def evaluator(self) -> Callable[..., Any]:
@@ -145,7 +146,7 @@ class Pointwise(Primitive):
             return f"np.{called}({', '.join(names)})"
         return None
 
-    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
         """The derivative of the result by operand `i`; None where it is zero."""
         raise NotImplementedError(f"{self.name}: partial")
 
@@ -188,11 +189,11 @@ class Unary(Pointwise):
                 return recorder.append_typed((self, x._index), out)
         return self.apply(x)
 
-    def derivative(self, x: Any, out: Any) -> Any:
+    def derivative(self, x: Array, out: Array) -> Any:
         """The derivative at `x`, where the value is `out`."""
         raise NotImplementedError(f"{self.name}: derivative")
 
-    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array:
         return self.derivative(primals[0], out)
 
 
@@ -233,7 +234,9 @@ class Binary(Pointwise):
         return self.apply(x, y)
 
 
-def fitted(recorder: Recorder, x: Any, seen: Aval, dtype: np.dtype[Any] | None, shape: Shape | None) -> Any:
+def fitted(
+    recorder: Recorder, x: Array, seen: Aval, dtype: np.dtype[Any] | None, shape: Shape | None
+) -> Array:
     """An operand in the dtype and shape that an operation needs it in.
 
     A captured array is recorded as it is, so that the broadcast is an equation like any other.
@@ -285,14 +288,14 @@ def listed(items: Sequence[Any]) -> str:
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def added(total: Any, term: Any) -> Any:
+def added(total: Array, term: Any) -> Any:
     """The sum of two tangents or cotangents, where None is zero."""
     if total is None or term is None:
         return term if total is None else total
     return primitive_called("add")(total, term)
 
 
-def scaled(tangent: Any, factor: Any) -> Any:
+def scaled(tangent: Array, factor: Array) -> Any:
     """``tangent * factor``, without an operation where the factor is the number 1 or -1."""
     if type(factor) in (int, float):
         if factor == 1:
@@ -302,7 +305,7 @@ def scaled(tangent: Any, factor: Any) -> Any:
     return primitive_called("mul")(tangent, factor)
 
 
-def summed_to(x: Any, target: Aval) -> Any:
+def summed_to(x: Array, target: Aval) -> Array:
     """The cotangent `x` for an operand that was a scalar mixed into a larger shape."""
     shape = shape_of(x)
     if shape == target.shape:

@@ -27,6 +27,7 @@ from funcgrad.ops.structure import LinearUnary
 from funcgrad.processors import thread_count
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import ErrorSample, Sample, integers, normal
+from funcgrad.types import Array
 
 SMALL = 8192
 """Arrays of fewer elements are transformed by NumPy: below, SciPy gains nothing."""
@@ -54,7 +55,7 @@ def is_long(size: int, axis: int, shape: Sequence[int]) -> bool:
     return long_fft.splits(size) and math.prod(shape[:axis]) * math.prod(shape[axis + 1 :]) <= FEW
 
 
-def by_lines(transform: Callable[..., Any], x: Any, axis: int, *options: Any) -> Any:
+def by_lines(transform: Callable[..., Any], x: Array, axis: int, *options: Any) -> Array:
     """A transform of lines, applied to each line of `x` along an axis.
 
     >>> by_lines(np.cumsum, np.ones((2, 3)), 0)
@@ -68,7 +69,7 @@ def by_lines(transform: Callable[..., Any], x: Any, axis: int, *options: Any) ->
     return np.moveaxis(np.stack(found).reshape(*lines.shape[:-1], -1), -1, axis)
 
 
-def scaled(x: Any, factor: float) -> Any:
+def scaled(x: Array, factor: float) -> Array:
     """`x`, which nobody else holds, times a factor."""
     if factor != 1.0:
         x *= factor
@@ -118,7 +119,7 @@ class FFT(Transform):
         self.check(avals[0], self.axes, "fc", "floating-point")
         return Aval(avals[0].shape, complex_dtype(avals[0].dtype))
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         x = values[0]
         if len(self.axes) == 1 and is_long(x.shape[self.axes[0]], self.axes[0], x.shape):
             found = by_lines(long_fft.fft, x, self.axes[0], self.inverse)
@@ -133,7 +134,7 @@ class FFT(Transform):
         function = "ifftn" if self.inverse else "fftn"
         return f"np.fft.{function}({names[0]}, axes={self.axes}, norm={self.norm!r})"
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         found = self.bind(cotangent)
         return (found if inputs[0].aval.dtype.kind == "c" else real(found),)
 
@@ -179,7 +180,7 @@ class RealFFT(Transform):
         self.check(x, (self.axis,), "f", "real")
         return Aval(replaced(x.shape, self.axis, x.shape[self.axis] // 2 + 1), complex_dtype(x.dtype))
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         x = values[0]
         if is_long(x.shape[self.axis], self.axis, x.shape):
             out = by_lines(long_fft.real_fft, x, self.axis, self.inverse)
@@ -199,7 +200,7 @@ class RealFFT(Transform):
         function = "ihfft" if self.inverse else "rfft"
         return f"np.fft.{function}({names[0]}, axis={self.axis}, norm={self.norm!r})"
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         size = inputs[0].aval.shape[self.axis]
         return (HermitianFFT(size, self.axis, self.inverse, self.doubled, self.norm).bind(cotangent),)
 
@@ -249,7 +250,7 @@ class HermitianFFT(Transform):
             )
         return Aval(replaced(x.shape, self.axis, self.size), real_dtype(x.dtype))
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         x, n, axis = values[0], self.size, self.axis
         if is_long(n, axis, x.shape):
             out = scaled(by_lines(long_fft.hermitian_fft, x, axis, n, self.inverse), self.factor(n))
@@ -270,7 +271,7 @@ class HermitianFFT(Transform):
         function = "irfft" if self.inverse else "hfft"
         return f"np.fft.{function}({names[0]}, {self.size}, axis={self.axis}, norm={self.norm!r})"
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         return (RealFFT(self.axis, self.inverse, self.doubled, self.norm).bind(cotangent),)
 
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
@@ -294,7 +295,7 @@ class HermitianFFT(Transform):
         return (ErrorSample(normal(3), params=plain, words="must be cast", error=DtypeError),)
 
 
-def average_with(out: Any, even: Any, odd: Any) -> None:
+def average_with(out: Array, even: Any, odd: Any) -> None:
     """Halve `out`, and add one number to its even and another to its odd elements along the last axis.
 
     >>> x = np.array([2.0, 4.0, 6.0])

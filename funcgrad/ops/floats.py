@@ -13,14 +13,15 @@ from funcgrad.ops.lazy import ComposedUfunc
 from funcgrad.ops.selection import where
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import Sample, distinct, edge, integers, normal
+from funcgrad.types import Array
 
 
-def exponents(x: Any) -> Any:
+def exponents(x: Array) -> Any:
     """The second result of ``np.frexp``."""
     return np.frexp(x)[1]
 
 
-def fractions(x: Any) -> Any:
+def fractions(x: Array) -> Any:
     """The first result of ``np.modf``."""
     return np.modf(x)[0]
 
@@ -40,7 +41,7 @@ class Ldexp(Binary):
     def linear_in(self, flags: Flags) -> bool:
         return flags == (True, False)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         x, n = inputs
         return summed_to(self(cotangent, n), x.aval), None
 
@@ -60,7 +61,7 @@ class Exponent(Unary):
     ufunc = ComposedUfunc("exponent", exponents, np.frexp, result=1)
     kinds = "f"
 
-    def derivative(self, x: Any, out: Any) -> Any:
+    def derivative(self, x: Array, out: Array) -> Any:
         return None
 
     def expression(self, names: Sequence[str], avals: Any) -> str:
@@ -81,7 +82,7 @@ class Fraction(Unary):
     ufunc = ComposedUfunc("fraction", fractions, np.modf)
     kinds = "f"
 
-    def derivative(self, x: Any, out: Any) -> Any:
+    def derivative(self, x: Array, out: Array) -> Any:
         return 1
 
     def expression(self, names: Sequence[str], avals: Any) -> str:
@@ -105,7 +106,7 @@ class NextAfter(Binary):
     cost = 15
     kinds = "f"
 
-    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
         return 1.0 if i == 0 else None
 
     @classmethod
@@ -123,7 +124,7 @@ class Spacing(Unary):
     ufunc = np.spacing
     kinds = "f"
 
-    def derivative(self, x: Any, out: Any) -> Any:
+    def derivative(self, x: Array, out: Array) -> Any:
         return None
 
     @classmethod

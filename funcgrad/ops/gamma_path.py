@@ -25,6 +25,7 @@ from funcgrad.ops.lazy import ComposedUfunc, LazyUfunc
 from funcgrad.ops.selection import where
 from funcgrad.ops.special import Polygamma, gammaln
 from funcgrad.tracing.samples import Sample, edge, uniform
+from funcgrad.types import Array, ShapeLike
 
 digamma = LazyUfunc("scipy.special", "psi")
 
@@ -42,7 +43,7 @@ TERM, MOST_TERMS = 1e-17, 10_000
 """The share of the sum below which a term of the series is the last, and how many there may be."""
 
 
-def path_slope(shape: Any, log_sample: Any) -> Any:
+def path_slope(shape: ShapeLike, log_sample: Any) -> Any:
     """The derivative of the logarithm of a gamma sample by its shape.
 
     >>> print(round(float(path_slope(1.0, np.log(2.0))), 6))  # by mpmath 0.815846
@@ -60,7 +61,7 @@ def path_slope(shape: Any, log_sample: Any) -> Any:
     return out.reshape(a.shape).astype(dtype)[()]
 
 
-def by_series(a: Any, at: Any) -> Any:
+def by_series(a: Array, at: Array) -> Array:
     """Minus the sum of x**n Gamma(a) / Gamma(a + n + 1) times (log x - digamma(a + n + 1))."""
     x = np.exp(at)
     out = np.zeros(len(a))
@@ -86,7 +87,7 @@ def gauss_rule() -> tuple[Any, Any]:
     return (nodes + 1) / 2, weights / 2
 
 
-def by_integral(a: Any, at: Any) -> Any:
+def by_integral(a: Array, at: Array) -> Array:
     """Over the tail beyond the sample: of p(t)/p(x) times (log t - digamma(a)), in u = log(t/x)."""
     nodes, weights = gauss_rule()
     x, centre = np.exp(at), digamma(a)
@@ -101,7 +102,7 @@ def by_integral(a: Any, at: Any) -> Any:
     return side * total
 
 
-def tail_length(a: Any, x: Any, side: Any) -> Any:
+def tail_length(a: Array, x: Array, side: Any) -> Any:
     """How far the tail counts in ``|log(t/x)|``: to where the density is exp(-REACH) of what it is at x.
 
     By Newton's method on a convex function, which comes down to the root from above.
@@ -118,7 +119,7 @@ TINY = -100.0
 """Samples whose logarithm is below this are powers of uniform numbers, to the last digit."""
 
 
-def curvature(shape: Any, at: Any, slope: Any) -> Any:
+def curvature(shape: ShapeLike, at: Array, slope: Any) -> Array:
     """The derivative of the slope by the shape, the sample held fixed.
 
     With F(a, l) = P(a, exp(l)) the slope is L = -F_a / F_l, and F_la / F_l = l - digamma(a).
@@ -141,7 +142,7 @@ class GammaPathSlope(Binary):
     ufunc = ComposedUfunc("gamma_path_slope", path_slope, np.arctan2)
     kinds = "f"
 
-    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array:
         shape, at = primals
         if i == 0:
             return curvature(shape, at, out)

@@ -28,6 +28,7 @@ from funcgrad.ops.structure import (
 )
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, distinct, fixed, integers, normal, positive
+from funcgrad.types import Array
 
 MODES = ("set", "add", "mul", "min", "max")
 
@@ -52,7 +53,7 @@ class Indexed(Primitive):
         """The axes that no index array names."""
         return tuple([n for a, n in enumerate(shape) if a not in self.axes])
 
-    def axes_first(self, x: Any) -> Any:
+    def axes_first(self, x: Array) -> Array:
         """`x` with the indexed axes first, in their order."""
         if self.axes == tuple(range(len(self.axes))):
             return x
@@ -69,7 +70,7 @@ class Gather(Indexed):
     def infer(self, *avals: Aval) -> Aval:
         return avals[0].with_shape(self.selected_shape(avals[0], avals[1:])).strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         x, *indices = values
         out = self.axes_first(x)[tuple(indices)]
         # Index arrays of rank 0 are integers to NumPy, and what they read is a view.
@@ -84,12 +85,12 @@ class Gather(Indexed):
         x, *indices = primals
         return self.bind(x, *indices), self.bind(tangents[0], *indices)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         x, *indices = inputs
         zeros = zeros_beside(cotangent, x.aval.shape)
         return (self.transpose_into(zeros, cotangent, *inputs), *[None] * len(indices))
 
-    def transpose_into(self, total: Any, cotangent: Any, *inputs: Any) -> Any:
+    def transpose_into(self, total: Array, cotangent: Array, *inputs: Array) -> Array:
         """The cotangent of the array added to what has reached it before."""
         one_place = index_rank(inputs[1:]) == 0
         return Scatter("add", self.axes, one_place).bind(total, cotangent, *inputs[1:])
@@ -156,7 +157,7 @@ class Scatter(Indexed):
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         return float(inputs[1].size)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         return self.evaluate_over(values[0].copy(), *values[1:])
 
     def evaluate_over(self, *values: Any) -> Any:
@@ -172,7 +173,7 @@ class Scatter(Indexed):
             UFUNCS[self.mode].at(out, tuple(indices), updates)
         return x
 
-    def flat_positions(self, shape: Shape, indices: Sequence[Any]) -> Any:
+    def flat_positions(self, shape: Shape, indices: Sequence[Any]) -> Array:
         """The positions in the row-major array: ``ufunc.at`` is many times faster in one dimension."""
         strides = [math.prod(shape[a + 1 :]) for a in range(len(shape))]
         selected = np.broadcast(*indices) if len(indices) > 1 else indices[0]
@@ -288,7 +289,7 @@ class Scatter(Indexed):
     def linear_in(self, flags: Flags) -> bool:
         return self.mode in ("set", "add") and flags[0] and flags[1] and not any(flags[2:])
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         x, updates, *indices = inputs
         x_bar = updates_bar = None
         if isinstance(updates, Linear):
@@ -379,7 +380,7 @@ class Scatter(Indexed):
 UFUNCS: dict[str, Any] = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}
 
 
-def set_unique(out: Any, updates: Any, indices: tuple[Any, ...], mode: str) -> None:
+def set_unique(out: Array, updates: Any, indices: tuple[Any, ...], mode: str) -> None:
     """Write where no position is repeated, or where the last write wins."""
     out[indices] = updates if mode == "set" else UFUNCS[mode](out[indices], updates)
 
@@ -389,7 +390,7 @@ def index_rank(indices: Sequence[Any]) -> int:
     return max([len(shape_of(index)) for index in indices])
 
 
-def batch_axis_first(x: Any, axis: int) -> Any:
+def batch_axis_first(x: Array, axis: int) -> Array:
     """`x` with the batch axis moved from `axis` to the front."""
     return permute(x, (axis, *[a for a in range(len(shape_of(x))) if a != axis]))
 
@@ -405,7 +406,7 @@ def batched_indices(size: int, indices: Sequence[Any], batched: Flags) -> list[A
     return [aligned(x) if flag else x for x, flag in zip(indices, batched, strict=True)]
 
 
-def batch_positions(size: int, indices: Sequence[Any]) -> Any:
+def batch_positions(size: int, indices: Sequence[Any]) -> Array:
     """The position along the batch axis, to go with index arrays that have it."""
     numbers = np.arange(size)
     numbers.setflags(write=False)  # that it cannot change spares the check of every position
@@ -424,7 +425,7 @@ class Chosen(Primitive):
             raise DtypeError(f"choices are named by integers, got {avals[0]}")
         return avals[0].strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         if not np.all((values[0] >= 0) & (values[0] < self.count)):
             raise ValueError("invalid entry in choice array")
         return values[0].copy()

@@ -11,6 +11,7 @@ from funcgrad.ops.families import Binary, Unary
 from funcgrad.ops.native import by_kind, infix
 from funcgrad.tracing.primitive import Native
 from funcgrad.tracing.samples import Sample, booleans, edge, integers, normal
+from funcgrad.types import Array
 
 
 def of_truth(symbol: str) -> Native:
@@ -21,7 +22,7 @@ def of_truth(symbol: str) -> Native:
 class Logical(Binary):
     """Two operands of any dtype, of which zero is false."""
 
-    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
         return None
 
     @classmethod
@@ -65,7 +66,7 @@ class LogicalNot(Unary):
     ufunc = np.logical_not
     native = by_kind(b="not {0}", fciu="{0} == 0")
 
-    def derivative(self, x: Any, out: Any) -> Any:
+    def derivative(self, x: Array, out: Array) -> Any:
         return None
 
     @classmethod
@@ -82,7 +83,7 @@ class Bitwise(Binary):
 
     keeps_weak = True
 
-    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
         return None
 
     @classmethod
@@ -158,7 +159,7 @@ class Invert(Unary):
     native = by_kind(b="not {0}", iu="{result}(~{0})")
     symbol = "~"
 
-    def derivative(self, x: Any, out: Any) -> Any:
+    def derivative(self, x: Array, out: Array) -> Any:
         return None
 
     @classmethod
@@ -175,7 +176,7 @@ class BitwiseCount(Unary):
     name = "bitwise_count"
     ufunc = np.bitwise_count
 
-    def derivative(self, x: Any, out: Any) -> Any:
+    def derivative(self, x: Array, out: Array) -> Any:
         return None
 
     @classmethod

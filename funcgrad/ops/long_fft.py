@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.processors import thread_count
+from funcgrad.types import Array
 
 __all__ = ["fft", "hermitian_fft", "real_fft", "splits"]
 
@@ -70,7 +71,7 @@ def roots(size: int, count: int, dtype: np.dtype[Any], positive: bool) -> Any:
     return np.exp(1j * angles).astype(dtype)
 
 
-def fft(x: Any, positive: bool, threads: int | None = None) -> Any:
+def fft(x: Array, positive: bool, threads: int | None = None) -> Array:
     """The transform of a line of complex numbers, with a positive sign in the exponent or not."""
     threads = thread_count() if threads is None else threads
     n = len(x)
@@ -90,7 +91,7 @@ def fft(x: Any, positive: bool, threads: int | None = None) -> Any:
     return out
 
 
-def real_fft(x: Any, positive: bool, threads: int | None = None) -> Any:
+def real_fft(x: Array, positive: bool, threads: int | None = None) -> Any:
     """The first half of the spectrum of a line of real numbers."""
     threads = thread_count() if threads is None else threads
     n = len(x)

@@ -18,6 +18,7 @@ from funcgrad.ops.families import Binary, Unary, aval
 from funcgrad.ops.native import by_kind
 from funcgrad.ops.selection import where
 from funcgrad.tracing.samples import Sample, distinct, edge, integers, normal
+from funcgrad.types import Array
 
 POLARITY = "select({0} < 0, -{operand}(1), select({0} > 0, {operand}(1), {0}))"
 
@@ -29,7 +30,7 @@ class Sign(Unary):
     ufunc = np.sign
     native = by_kind(f=POLARITY, i=f"{{result}}({POLARITY})")
 
-    def derivative(self, x: Any, out: Any) -> Any:
+    def derivative(self, x: Array, out: Array) -> Any:
         return None
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -65,7 +66,7 @@ class Abs(Unary):
     )
     keeps_weak = True
 
-    def derivative(self, x: Any, out: Any) -> Any:
+    def derivative(self, x: Array, out: Array) -> Array:
         return sign(x)
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -92,7 +93,7 @@ class CopySign(Binary):
     native = "copysign({0}, {1})"
     kinds = "f"
 
-    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
         x, y = primals
         return mul(sign(x), self(1.0, y)) if i == 0 else None
 
@@ -114,7 +115,7 @@ class Hypot(Binary):
     cost = 15
     kinds = "f"
 
-    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array:
         return zero_where(equal(out, 0.0), div(primals[i], out))
 
     @classmethod
@@ -126,7 +127,7 @@ class Hypot(Binary):
         )
 
 
-def zero_where(condition: Any, x: Any) -> Any:
+def zero_where(condition: Any, x: Array) -> Array:
     """`x`, and 0 where the condition holds, in every derivative too."""
     return where(condition, 0.0, x)
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from funcgrad.ir.avals import Shape
 from funcgrad.ops.labelled import Axes, AxisPairs
+from funcgrad.types import Array
 
 View = tuple[str, Axes]
 """``("transpose", order)`` or ``("reshape", shape)``."""
@@ -31,11 +32,11 @@ class Plan(NamedTuple):
     result: tuple[View, ...]
     swapped: bool = False
 
-    def run(self, x: Any, y: Any) -> Any:
+    def run(self, x: Array, y: Array) -> Array:
         """The contraction of two arrays."""
         return self.finish(self.combine(*self.operands(x, y)))
 
-    def operands(self, x: Any, y: Any) -> tuple[Any, Any]:
+    def operands(self, x: Array, y: Array) -> tuple[Any, Any]:
         """What stands left and right of the operation."""
         left, right = seen_as(x, self.left), seen_as(y, self.right)
         return (right, left) if self.swapped else (left, right)
@@ -48,7 +49,7 @@ class Plan(NamedTuple):
             return left @ right
         return left * right if self.operation == "*" else np.vecdot(left, right)
 
-    def finish(self, out: Any) -> Any:
+    def finish(self, out: Array) -> Array:
         """The result in the order and shape of the contraction."""
         return seen_as(out, self.result)
 
@@ -72,7 +73,7 @@ class Plan(NamedTuple):
         return f"({out}){views_source(self.result)}" if self.result else out
 
 
-def seen_as(x: Any, views: Sequence[View]) -> Any:
+def seen_as(x: Array, views: Sequence[View]) -> Array:
     """The array after these changes of order and shape."""
     for method, argument in views:
         x = getattr(x, method)(argument)

@@ -18,6 +18,7 @@ from funcgrad.ops.slicing import Slice
 from funcgrad.ops.structure import LinearUnary, aval, broadcast, broadcast_to, shape_of
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, integers, normal
+from funcgrad.types import Array
 
 
 class Flip(LinearUnary):
@@ -34,13 +35,13 @@ class Flip(LinearUnary):
             raise ShapeError(f"axes {self.axes} are not distinct axes of {x}")
         return x
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         return np.flip(values[0], self.axes)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
         return f"np.flip({names[0]}, {self.axes if len(self.axes) != 1 else self.axes[0]})"
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         return (self.bind(cotangent),)
 
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
@@ -49,7 +50,7 @@ class Flip(LinearUnary):
     def simplify(self, inputs: Sequence[Any]) -> Any:
         return inputs[0] if all(inputs[0].aval.shape[a] <= 1 for a in self.axes) else None
 
-    def put(self, base: Any, part: Any) -> Any:
+    def put(self, base: Array, part: Array) -> Array:
         """The base that has `part` for its flip."""
         return self.bind(part)
 
@@ -89,7 +90,7 @@ class Joined(Primitive):
     def linear_in(self, flags: Flags) -> bool:
         return all(flags)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         avals = [x.aval if isinstance(x, Linear) else aval(x) for x in inputs]
         return tuple(
             part.get(cotangent) if isinstance(x, Linear) else None
@@ -133,7 +134,7 @@ class Concatenate(Joined):
     def _others(self, shape: Shape) -> tuple[Shape, Shape]:
         return shape[: self.axis], shape[self.axis + 1 :]
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         return np.concatenate(values, self.axis)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
@@ -183,7 +184,7 @@ class Stack(Joined):
             raise ShapeError(f"stack of {first} has no axis {self.axis}")
         return Aval((*first.shape[: self.axis], len(avals), *first.shape[self.axis :]), first.dtype)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         return np.stack(values, self.axis) if values[0].ndim else np.array(values)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
@@ -207,7 +208,7 @@ class Stack(Joined):
         return (ErrorSample(normal(2), normal(3), params=params, words="must be equal", error=ShapeError),)
 
 
-def flip(x: Any, axes: tuple[int, ...]) -> Any:
+def flip(x: Array, axes: tuple[int, ...]) -> Array:
     """`x` reversed along `axes`; `x` itself where there are none."""
     return Flip(axes).bind(x) if axes else x
 
@@ -222,13 +223,13 @@ def stack(arrays: Sequence[Any], axis: int) -> Any:
     return Stack(axis).bind(*arrays)
 
 
-def take_axis(x: Any, axis: int, index: int) -> Any:
+def take_axis(x: Array, axis: int, index: int) -> Array:
     """One element along `axis`, which disappears."""
     shape = shape_of(x)
     return Slice((*[(0, n, 1) for n in shape[:axis]], index, *[(0, n, 1) for n in shape[axis + 1 :]])).bind(x)
 
 
-def take_span(x: Any, axis: int, start: int, size: int, step: int = 1) -> Any:
+def take_span(x: Array, axis: int, start: int, size: int, step: int = 1) -> Array:
     """Evenly spaced elements along `axis`; `x` itself where these are all."""
     spans = [(0, n, 1) for n in shape_of(x)]
     spans[axis] = (start, size, step)

@@ -13,6 +13,7 @@ from funcgrad.ops.comparison import equal
 from funcgrad.ops.families import Unary
 from funcgrad.ops.selection import where
 from funcgrad.tracing.samples import Sample, edge, positive
+from funcgrad.types import Array
 
 
 class RootOfSquares(Unary):
@@ -29,7 +30,7 @@ class RootOfSquares(Unary):
     cost = 4
     kinds = "f"
 
-    def derivative(self, x: Any, out: Any) -> Any:
+    def derivative(self, x: Array, out: Array) -> Array:
         # Divided by infinity, so that every higher derivative is zero there as well.
         return div(0.5, where(equal(out, 0.0), math.inf, out))
 

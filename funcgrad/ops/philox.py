@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.types import Array
+
 MULTIPLIERS = (np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157))
 STEPS = np.array([0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B], np.uint64)
 """The golden ratio and the square root of 3 less 1, of which the round keys are multiples."""
@@ -36,14 +38,14 @@ def words(keys: Any, start: Any, stream: int, count: int) -> Any:
     return np.stack(counter, axis=-1).reshape(len(keys), 4 * blocks)[:, :count]
 
 
-def mixed(counter: list[Any], first: Any, second: Any) -> list[Any]:
+def mixed(counter: list[Any], first: Array, second: Any) -> list[Any]:
     """One round."""
     high, low = product(MULTIPLIERS[0], counter[0])
     other_high, other_low = product(MULTIPLIERS[1], counter[2])
     return [other_high ^ counter[1] ^ first, other_low, high ^ counter[3] ^ second, low]
 
 
-def product(x: np.uint64, y: Any) -> tuple[Any, Any]:
+def product(x: np.uint64, y: Array) -> tuple[Any, Any]:
     """The higher and the lower half of a product of words, by halves."""
     x_high, x_low = x >> HALF, x & LOW
     y_high, y_low = y >> HALF, y & LOW

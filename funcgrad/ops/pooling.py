@@ -15,6 +15,7 @@ from funcgrad.ops.convolution_plan import Geometry, Ints, Pairs
 from funcgrad.ops.structure import reshape, shape_of
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, distinct, edge, integers
+from funcgrad.types import Array
 
 
 class WindowArgMax(Primitive):
@@ -52,7 +53,7 @@ class WindowArgMax(Primitive):
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         return float(outputs[0].size * math.prod(self.window))
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         (x,) = values
         ndim = len(self.window)
         sizes = x.shape[x.ndim - ndim :]
@@ -157,7 +158,7 @@ def slices(
     return tuple(read), tuple(written)
 
 
-def flat_windows(x: Any, ndim: int) -> Any:
+def flat_windows(x: Array, ndim: int) -> Array:
     """`x` with its last `ndim` axes made one."""
     shape = shape_of(x)
     size = 1

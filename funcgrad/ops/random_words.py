@@ -24,6 +24,7 @@ from funcgrad.ops.lazy import LazyUfunc
 from funcgrad.ops.structure import broadcast, shape_of
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import Draw, ErrorSample, Sample, fixed, integers, normal
+from funcgrad.types import Array
 
 WORD = np.dtype(np.uint64)
 SAMPLES, SPLITS, FOLDS = 0, 1, 2
@@ -75,7 +76,7 @@ class Drawn(Primitive):
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         return 50.0 * outputs[0].size
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         keys, *rest = values
         prefix = keys.shape[:-1]
         if not prefix:
@@ -239,7 +240,7 @@ class RandomUniform(Standard):
             self.mapped(out)
         return out
 
-    def mapped(self, u: Any) -> None:
+    def mapped(self, u: Array) -> None:
         """Turn uniform numbers into those of another distribution, where they are."""
 
     @classmethod
@@ -247,7 +248,7 @@ class RandomUniform(Standard):
         # The distributions made of it draw as it does, so one sample each is enough.
         return super().samples() if cls is RandomUniform else super().samples()[:1]
 
-    def fill(self, out: Any, words: Any) -> None:
+    def fill(self, out: Array, words: Any) -> None:
         """Make numbers of the words along the last axis."""
         digits = DIGITS[self.dtype]
         if self.dtype != np.float64:
@@ -261,7 +262,7 @@ class RandomExponential(RandomUniform):
 
     name = "random_exponential"
 
-    def mapped(self, u: Any) -> None:
+    def mapped(self, u: Array) -> None:
         np.negative(u, out=u)
         np.log1p(u, out=u)
         np.negative(u, out=u)
@@ -270,11 +271,11 @@ class RandomExponential(RandomUniform):
 class OfInner(RandomUniform):
     """Distributions whose inverse distribution function is infinite at both ends."""
 
-    def mapped(self, u: Any) -> None:
+    def mapped(self, u: Array) -> None:
         np.maximum(u, smallest(self.dtype), out=u)
         self.inverted(u)
 
-    def inverted(self, u: Any) -> None:
+    def inverted(self, u: Array) -> None:
         """Apply the inverse distribution function to numbers between 0 and 1, where they are."""
         raise NotImplementedError(f"{self.name}: inverted")
 
@@ -289,7 +290,7 @@ class RandomGumbel(OfInner):
 
     name = "random_gumbel"
 
-    def inverted(self, u: Any) -> None:
+    def inverted(self, u: Array) -> None:
         for _ in range(2):
             np.log(u, out=u)
             np.negative(u, out=u)
@@ -300,7 +301,7 @@ class RandomLogistic(OfInner):
 
     name = "random_logistic"
 
-    def inverted(self, u: Any) -> None:
+    def inverted(self, u: Array) -> None:
         LOGIT(u, out=u)
 
 
@@ -312,7 +313,7 @@ class RandomLaplace(OfInner):
 
     name = "random_laplace"
 
-    def inverted(self, u: Any) -> None:
+    def inverted(self, u: Array) -> None:
         np.multiply(u, 2, out=u)
         np.subtract(u, 1, out=u)
         size = np.abs(u)
@@ -326,7 +327,7 @@ class RandomCauchy(OfInner):
 
     name = "random_cauchy"
 
-    def inverted(self, u: Any) -> None:
+    def inverted(self, u: Array) -> None:
         np.subtract(u, self.dtype.type(0.5), out=u)
         np.multiply(u, self.dtype.type(math.pi), out=u)
         np.tan(u, out=u)
@@ -355,7 +356,7 @@ class RandomNormal(Standard):
     def of_rows(self, words: Any) -> Any:
         return self.of_source(GivenWords(words.reshape(-1)), len(words))
 
-    def of_source(self, source: Any, rows: int) -> Any:
+    def of_source(self, source: Any, rows: int) -> Array:
         """Rows of numbers, from the words of a source one after the other."""
         count = math.prod(self.shape)
         work = np.dtype(np.float32) if self.dtype == np.float16 else self.dtype

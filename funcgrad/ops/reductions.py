@@ -23,6 +23,7 @@ from funcgrad.ops.selection import where
 from funcgrad.ops.structure import cast, permute, reduce_sum, reduced_shape, reshape, shape_of
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, booleans, distinct, edge, integers, normal
+from funcgrad.types import Array
 
 
 class UfuncReduction(Reduction):
@@ -33,7 +34,7 @@ class UfuncReduction(Reduction):
     def infer(self, *avals: Aval) -> Aval:
         return Aval(reduced_shape(avals[0], self.axes), avals[0].dtype)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         return self.ufunc.reduce(values[0], axis=self.axes, dtype=values[0].dtype)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
@@ -95,7 +96,7 @@ class ProductOfOthers(Reduction):
         reduced_shape(avals[0], self.axes)
         return avals[0].strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         x = values[0]
         order = axes_last(x.ndim, self.axes)
         moved = x.transpose(order)
@@ -106,7 +107,7 @@ class ProductOfOthers(Reduction):
         out[..., :-1] *= after[..., ::-1]
         return out.reshape(moved.shape).transpose(np.argsort(order))
 
-    def expansion(self, *inputs: Any) -> Any:
+    def expansion(self, *inputs: Array) -> Any:
         """The same along one axis, the last."""
         (x,) = inputs
         if len(self.axes) == 1:
@@ -126,14 +127,14 @@ class ProductOfOthers(Reduction):
         dot = add(mul(before_dot, after), mul(before, after_dot))
         return self.bind(x), self.unflattened(dot, x)
 
-    def flattened(self, x: Any) -> Any:
+    def flattened(self, x: Array) -> Array:
         """`x` with `axes` as a single last axis."""
         shape = shape_of(x)
         kept = [n for a, n in enumerate(shape) if a not in self.axes]
         moved = permute(x, axes_last(len(shape), self.axes))
         return reshape(moved, (*kept, reduced_size(shape, self.axes)))
 
-    def unflattened(self, flat: Any, like: Any) -> Any:
+    def unflattened(self, flat: Any, like: Array) -> Array:
         """What is `flattened`, in the shape of `like` again."""
         shape = shape_of(like)
         order = axes_last(len(shape), self.axes)
@@ -183,7 +184,7 @@ class ReduceExtreme(UfuncReduction):
         total = reduce_sum(where(reaches, x_dot, dtype.type(0)), self.axes)
         return out, div(total, self.count(reduce_sum(cast(reaches, dtype), self.axes)))
 
-    def reaching(self, x: Any, out: Any) -> Any:
+    def reaching(self, x: Array, out: Array) -> Array:
         """Which elements reach the extreme. Where that is NaN, the elements that are NaN do."""
         return logical_or(equal(x, self.keepdims(out, x)), isnan(x))
 
@@ -229,7 +230,7 @@ class ReduceMin(ReduceExtreme):
 class ReduceExtremeNumber(ReduceExtreme):
     """An extreme over axes of what is not NaN; of nothing else NaN, without a derivative."""
 
-    def reaching(self, x: Any, out: Any) -> Any:
+    def reaching(self, x: Array, out: Array) -> Array:
         return equal(x, self.keepdims(out, x))
 
     def count(self, reaching: Any) -> Any:
@@ -311,7 +312,7 @@ class ArgExtreme(Primitive):
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         return float(self.cost * inputs[0].size)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         return self.function(values[0], axis=self.axis)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:

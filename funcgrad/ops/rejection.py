@@ -16,13 +16,14 @@ from funcgrad.ir.avals import Aval
 from funcgrad.ops.lazy import LazyUfunc
 from funcgrad.ops.random_words import Drawn, generator, some_key
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed, normal
+from funcgrad.types import Array
 
 FLOAT, COUNT = np.dtype(np.float64), np.dtype(np.int64)
 
 log_factorial_of = LazyUfunc("scipy.special", "gammaln")
 
 
-def log_factorial(k: Any) -> Any:
+def log_factorial(k: Array) -> Array:
     """``log(k!)``."""
     return log_factorial_of(k + 1.0)
 
@@ -145,7 +146,7 @@ FEW = 10.0
 """Below this mean, counts are found by going through the distribution function."""
 
 
-def counted_up(u: Any, first: Any, ratio: Callable[[int, Any], Any]) -> Any:
+def counted_up(u: Array, first: Array, ratio: Callable[[int, Any], Any]) -> Array:
     """The first count at which the distribution function exceeds `u`.
 
     `first` is the probability of 0, and ``ratio(k, rows)`` that of k over that of k - 1.
@@ -200,7 +201,7 @@ class Hat(NamedTuple):
     squeeze: Any
 
 
-def proposal(uniforms: Uniforms, hat: Hat, rows: Any) -> tuple[Any, Any, Any, Any]:
+def proposal(uniforms: Uniforms, hat: Hat, rows: Array) -> tuple[Any, Any, Any, Any]:
     """Counts, the uniform numbers that decide, and where they are accepted and rejected at once."""
     u, v = uniforms.take(2 * len(rows)).reshape(2, -1)
     u = u - 0.5
@@ -268,7 +269,7 @@ class RandomBinomial(OfParameters):
         )
 
 
-def binomial_proposals(uniforms: Uniforms, n: Any, p: Any) -> Callable[[Any], tuple[Any, Any]]:
+def binomial_proposals(uniforms: Uniforms, n: Array, p: Array) -> Callable[[Any], tuple[Any, Any]]:
     """Proposals for large means, `p` being at most a half."""
     spread = np.sqrt(n * p * (1 - p))
     b = 1.15 + 2.53 * spread

@@ -14,6 +14,7 @@ from funcgrad.ops.arithmetic import div, neg
 from funcgrad.ops.families import Binary, Unary
 from funcgrad.ops.native import by_kind
 from funcgrad.tracing.samples import Sample, edge, integers, normal, positive
+from funcgrad.types import Array
 
 
 class Rounding(Unary):
@@ -22,7 +23,7 @@ class Rounding(Unary):
     kinds = "f"
     severs = True
 
-    def derivative(self, x: Any, out: Any) -> Any:
+    def derivative(self, x: Array, out: Array) -> Any:
         return None
 
     @classmethod
@@ -84,7 +85,7 @@ class FloorDivide(Binary):
     kinds = "f"
     severs = True
 
-    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
         return None
 
     @classmethod
@@ -107,7 +108,7 @@ class Remainder(Binary):
     keeps_weak = True
     kinds = "f"
 
-    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
         return 1 if i == 0 else neg(floor_divide(*primals))
 
     @classmethod
@@ -130,7 +131,7 @@ class Fmod(Binary):
     cost = 15
     kinds = "f"
 
-    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
         return 1 if i == 0 else neg(trunc(div(*primals)))
 
     @classmethod
@@ -146,7 +147,7 @@ class Fmod(Binary):
 class Divisor(Binary):
     """Of two integers."""
 
-    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
         return None
 
     @classmethod

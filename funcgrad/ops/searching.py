@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.types import Array
+
 LONG = 1 << 15
 """From this many values on it pays to sort the table into buckets."""
 
@@ -62,7 +64,7 @@ class Buckets:
         # Nothing is before NaN: what has come to the end of the table stays there.
         self.ended = np.append(table, table.dtype.type(np.nan))
 
-    def bucket(self, values: Any, scaled: Any, out: Any) -> None:
+    def bucket(self, values: Any, scaled: Any, out: Array) -> None:
         """The bucket of each value, none of which is NaN; `scaled` is room for intermediate results."""
         np.subtract(values, self.table[0], out=scaled)
         np.multiply(scaled, self.scale, out=scaled)
@@ -80,7 +82,7 @@ class Buckets:
                 self.block(part, out[start : start + BLOCK], [x[: len(part)] for x in room], side)
         return out.reshape(values.shape)
 
-    def block(self, values: Any, out: Any, room: list[Any], side: Any) -> None:
+    def block(self, values: Any, out: Array, room: list[Any], side: Any) -> None:
         """The positions of one block of values."""
         element, bucket, is_before = room
         np.not_equal(values, values, out=is_before)

@@ -15,6 +15,7 @@ from funcgrad.tracing.primitive import Flags, Linear
 from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.samples import ErrorSample, Sample, booleans, edge, fixed, normal
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array
 
 
 class Where(Pointwise):
@@ -65,7 +66,7 @@ class Where(Pointwise):
             raise DtypeError(f"where of {listed(avals)}: it takes a boolean, and branches of one dtype")
         return Aval(shapes.pop() if shapes else (), x.dtype, x.weak and y.weak)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         return chosen(*values)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
@@ -87,7 +88,7 @@ class Where(Pointwise):
     def linear_in(self, flags: Flags) -> bool:
         return flags == (False, True, True)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         condition, x, y = inputs
         zero = cotangent.aval.dtype.type(0)
         x_bar = summed_to(self.apply(condition, cotangent, zero), x.aval) if isinstance(x, Linear) else None
@@ -124,7 +125,7 @@ _BITS: dict[int, Any] = {
 }
 
 
-def chosen(condition: Any, x: Any, y: Any) -> Any:
+def chosen(condition: Any, x: Array, y: Array) -> Array:
     """``np.where(condition, x, y)`` for branches of one dtype.
 
     NumPy jumps at every element, and a processor cannot guess which way a mask without a pattern goes: that
@@ -149,7 +150,7 @@ def chosen(condition: Any, x: Any, y: Any) -> Any:
     return mixed.view(x.dtype)
 
 
-def branch_aval(x: Any, recorder: Recorder, like: Aval) -> Aval | None:
+def branch_aval(x: Array, recorder: Recorder, like: Aval) -> Aval | None:
     """The aval of a plain tracer of this trace, or of a Python number beside `like`; else None."""
     if type(x) is Tracer:
         return x.aval if x._recorder is recorder and x._view is None else None

@@ -21,6 +21,7 @@ from funcgrad.ops.families import summed_to
 from funcgrad.ops.structure import LinearUnary, aval, broadcast, broadcast_to, shape_of
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, normal
+from funcgrad.types import Array
 
 Span = tuple[int, int, int]
 Index = tuple[int | Span, ...]
@@ -113,10 +114,10 @@ class Slice(Sliced, LinearUnary):
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
         return f"{names[0]}[{self.index_source}]"
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         return (Pad(inputs[0].aval.shape, self.index).bind(cotangent),)
 
-    def transpose_into(self, total: Any, cotangent: Any, *inputs: Any) -> Any:
+    def transpose_into(self, total: Array, cotangent: Array, *inputs: Array) -> Array:
         """The cotangent of the input added to what has reached it before, without an array of zeros."""
         return AddToSlice(self.index).bind(total, cotangent)
 
@@ -128,11 +129,11 @@ class Slice(Sliced, LinearUnary):
 
     get_part = LinearUnary.get
 
-    def get(self, base: Any) -> Any:
+    def get(self, base: Array) -> Any:
         """The part of the base."""
         return base if is_whole(self.index, shape_of(base)) else self.get_part(base)
 
-    def put(self, base: Any, part: Any) -> Any:
+    def put(self, base: Array, part: Array) -> Any:
         """The base with another part."""
         return part if is_whole(self.index, shape_of(base)) else self.updating.bind(base, part)
 
@@ -177,7 +178,7 @@ class Pad(Sliced, LinearUnary):
         self.check_part(out, avals[0], scalars=False)
         return out
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         out = np.zeros(self.shape, values[0].dtype)
         out[self.numpy_index] = values[0]
         return out
@@ -188,7 +189,7 @@ class Pad(Sliced, LinearUnary):
         made = shape if dtype == np.float64 else f"{shape}, {scalar_type(dtype)}"
         return [f"{target} = np.zeros({made})", self.written(target, names[0])] if self.index else None
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         return (Slice(self.index).bind(cotangent),)
 
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
@@ -226,7 +227,7 @@ class UpdateSlice(Sliced):
         self.check_part(x, part, scalars=True)
         return x.strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         return self.evaluate_over(values[0].copy(), values[1])
 
     def evaluate_over(self, *values: Any) -> Any:
@@ -249,7 +250,7 @@ class UpdateSlice(Sliced):
     def linear_in(self, flags: Flags) -> bool:
         return all(flags)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         x, part = inputs
         x_bar = part_bar = None
         if isinstance(part, Linear):
@@ -293,7 +294,7 @@ class AddToSlice(Sliced):
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         return float(inputs[1].size)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         return self.evaluate_over(values[0].copy(), values[1])
 
     def evaluate_over(self, *values: Any) -> Any:
@@ -318,7 +319,7 @@ class AddToSlice(Sliced):
     def linear_in(self, flags: Flags) -> bool:
         return all(flags)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         x, part = inputs
         part_bar = Slice(self.index).get(cotangent) if isinstance(part, Linear) else None
         return (cotangent if isinstance(x, Linear) else None), part_bar

@@ -18,6 +18,7 @@ from funcgrad.ops.families import added
 from funcgrad.ops.structure import broadcast, shape_of
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, integers, normal
+from funcgrad.types import Array
 
 
 class Sliding(Primitive):
@@ -29,7 +30,7 @@ class Sliding(Primitive):
         """The length of the result."""
         raise NotImplementedError(f"{self.name}: length")
 
-    def of_vectors(self, x: Any, y: Any) -> Any:
+    def of_vectors(self, x: Array, y: Array) -> Any:
         """The result for two vectors."""
         raise NotImplementedError(f"{self.name}: of_vectors")
 
@@ -44,7 +45,7 @@ class Sliding(Primitive):
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         return 2.0 * outputs[0].size * min([x.size for x in inputs])
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         x, y = values
         if x.ndim == 1:
             return self.of_vectors(x, y)
@@ -84,13 +85,13 @@ class Convolve(Sliding):
     def length(self, n: int, m: int) -> int:
         return n + m - 1
 
-    def of_vectors(self, x: Any, y: Any) -> Any:
+    def of_vectors(self, x: Array, y: Array) -> Array:
         return np.convolve(x, y)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
         return f"np.convolve({names[0]}, {names[1]})" if avals[0].ndim == 1 else None
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         x, y = inputs
         if isinstance(x, Linear):
             return Correlate().bind(cotangent, y), None
@@ -117,7 +118,7 @@ class Correlate(Sliding):
             raise ShapeError(f"{self.name}: a vector of length {m} does not lie within one of length {n}")
         return n - m + 1
 
-    def of_vectors(self, x: Any, y: Any) -> Any:
+    def of_vectors(self, x: Array, y: Array) -> Array:
         return np.convolve(x, y[::-1], "valid")
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
@@ -125,7 +126,7 @@ class Correlate(Sliding):
             return None
         return f"np.convolve({names[0]}, {names[1]}[::-1], 'valid')"
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         x, y = inputs
         if isinstance(x, Linear):
             return Convolve().bind(cotangent, y), None

@@ -22,6 +22,7 @@ from funcgrad.ops.reductions import ReduceMax
 from funcgrad.ops.selection import where
 from funcgrad.ops.structure import reduce_sum, reduced_shape, shape_of
 from funcgrad.tracing.samples import ErrorSample, Sample, edge, integers, normal
+from funcgrad.types import Array
 
 
 class Exponential(Reduction):
@@ -36,14 +37,14 @@ class Exponential(Reduction):
             raise DtypeError(f"{self.name} of {x}: must be cast to real floating-point numbers first")
         reduced_shape(x, self.axes)
 
-    def expansion(self, *inputs: Any) -> Any:
+    def expansion(self, *inputs: Array) -> Any:
         (x,) = inputs
         if not self.axes or 0 in shape_of(x):
             return None
         top = ReduceMax(self.axes).bind(x)
         return self.composed(x, top, where(isfinite(top), top, 0.0))
 
-    def composed(self, x: Any, top: Any, base: Any) -> Any:
+    def composed(self, x: Array, top: Array, base: Array) -> Any:
         """The result by other operations, of the largest elements, and of these where they are finite."""
         raise NotImplementedError(f"{self.name}: composed")
 
@@ -82,7 +83,7 @@ class LogSumExp(Exponential):
         self.check(avals[0])
         return Aval(reduced_shape(avals[0], self.axes), avals[0].dtype)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         # The largest elements are counted, not summed: log1p then keeps what little the others add.
         x = values[0]
         top = np.maximum.reduce(x, axis=self.axes, keepdims=True, initial=-np.inf)
@@ -92,7 +93,7 @@ class LogSumExp(Exponential):
         share = np.add.reduce(others, axis=self.axes) / np.maximum(count, 1)
         return np.log1p(share) + np.log(count) + top.reshape(share.shape)[()]
 
-    def composed(self, x: Any, top: Any, base: Any) -> Any:
+    def composed(self, x: Array, top: Array, base: Array) -> Array:
         largest = equal(x, self.keepdims(top, x))
         others = where(largest, 0.0, exp(x - self.keepdims(base, x)))
         count = reduce_sum(where(largest, x.dtype.type(1), x.dtype.type(0)), self.axes)
@@ -117,7 +118,7 @@ class Softmax(Exponential):
         self.check(avals[0])
         return avals[0].strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         x = values[0]
         top = np.maximum.reduce(x, axis=self.axes, keepdims=True, initial=-np.inf)
         weights = np.exp(x - top)
@@ -125,7 +126,7 @@ class Softmax(Exponential):
             weights = np.where(top == np.inf, x == top, weights)
         return weights / np.add.reduce(weights, axis=self.axes, keepdims=True)
 
-    def composed(self, x: Any, top: Any, base: Any) -> Any:
+    def composed(self, x: Array, top: Array, base: Array) -> Array:
         infinite = self.keepdims(equal(top, np.inf), x)
         share = where(equal(x, self.keepdims(top, x)), x.dtype.type(1), x.dtype.type(0))
         weights = where(infinite, share, exp(x - self.keepdims(base, x)))
@@ -146,13 +147,13 @@ class LogSoftmax(Exponential):
         self.check(avals[0])
         return avals[0].strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         x = values[0]
         top = np.maximum.reduce(x, axis=self.axes, keepdims=True, initial=-np.inf)
         moved = x - np.where(np.isfinite(top), top, 0)
         return moved - np.log(np.add.reduce(np.exp(moved), axis=self.axes, keepdims=True))
 
-    def composed(self, x: Any, top: Any, base: Any) -> Any:
+    def composed(self, x: Array, top: Array, base: Array) -> Array:
         moved = x - self.keepdims(base, x)
         return moved - self.keepdims(log(reduce_sum(exp(moved), self.axes)), x)
 

@@ -19,6 +19,7 @@ from funcgrad.ops.cumulative import check_axis, full_size
 from funcgrad.ops.structure import shape_of, zeros_beside
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, booleans, distinct, edge, fixed, integers, normal
+from funcgrad.types import Array
 
 LONG = 256
 """From this many numbers on, sorting takes longer than to look whether some are equal."""
@@ -52,7 +53,7 @@ class Sort(Ordering):
         check_axis(self.name, avals[0], self.axis)
         return avals[0].strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         # Equal values are the same whichever comes first, and NumPy's unstable sort is much faster.
         return np.sort(values[0], axis=self.axis)
 
@@ -86,7 +87,7 @@ class ArgSort(Ordering):
         check_axis(self.name, avals[0], self.axis)
         return Aval(avals[0].shape, np.dtype(np.intp))
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         return stable_order(values[0], self.axis)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
@@ -108,7 +109,7 @@ class ArgSort(Ordering):
         )
 
 
-def stable_order(x: Any, axis: int) -> Any:
+def stable_order(x: Array, axis: int) -> Any:
     """``np.argsort(x, axis, kind="stable")``.
 
     Of floating-point numbers that are all different there is one order, and NumPy finds it several times
@@ -146,7 +147,7 @@ class SearchSorted(Primitive):
         table, sought = inputs
         return sought.size * math.log2(max(table.shape[-1] if table.ndim else 1, 2))
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         rows, wanted = values
         if rows.ndim == 1:
             return searching.searchsorted(rows, wanted, self.side)
@@ -254,11 +255,11 @@ class TakeAlongAxis(AlongAxis):
         x, index = primals
         return self.bind(x, index), self.bind(tangents[0], index)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         zeros = zeros_beside(cotangent, inputs[0].aval.shape)
         return self.transpose_into(zeros, cotangent, *inputs), None
 
-    def transpose_into(self, total: Any, cotangent: Any, *inputs: Any) -> Any:
+    def transpose_into(self, total: Array, cotangent: Array, *inputs: Array) -> Array:
         """The cotangent of the array added to what has reached it before."""
         return AddAlongAxis(self.axis, self.unique).bind(total, cotangent, inputs[1])
 
@@ -305,7 +306,7 @@ class AddAlongAxis(AlongAxis):
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         return float(inputs[1].size)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         return self.evaluate_over(values[0].copy(), *values[1:])
 
     def evaluate_over(self, *values: Any) -> Any:
@@ -344,7 +345,7 @@ class AddAlongAxis(AlongAxis):
     def linear_in(self, flags: Flags) -> bool:
         return flags == (True, True, False)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         x, part, index = inputs
         part_bar = (
             TakeAlongAxis(self.axis, self.unique).bind(cotangent, index) if isinstance(part, Linear) else None

@@ -16,9 +16,10 @@ from funcgrad.ops.lazy import ComposedUfunc, LazyUfunc
 from funcgrad.ops.rows import unary
 from funcgrad.tracing.primitive import Native
 from funcgrad.tracing.samples import Sample, edge, normal, positive, uniform
+from funcgrad.types import Array
 
 
-def sigmoid(x: Any) -> Any:
+def sigmoid(x: Array) -> Array:
     """``1 / (1 + exp(-x))`` with NumPy alone, for inexact dtypes.
 
     It underflows to 0 only where the result is below the smallest normal number; in half precision, whose
@@ -46,7 +47,7 @@ def logistic_source(names: Sequence[str], avals: Sequence[Aval]) -> str | None:
     samples=EVERYWHERE,
     expression=logistic_source,
 )
-def logistic(x: Any, out: Any) -> Any:
+def logistic(x: Array, out: Array) -> Array:
     """``1 / (1 + exp(-x))``, which SciPy calls expit."""
     return out * (1.0 - out)
 
@@ -62,19 +63,19 @@ def logistic(x: Any, out: Any) -> Any:
         Sample(edge(0.0, 0.5, 1.0, 2.0, np.nan), differentiable=False),
     ),
 )
-def logit(x: Any, out: Any) -> Any:
+def logit(x: Array, out: Array) -> Array:
     """``log(x / (1 - x))``, the inverse of the logistic function."""
     return 1.0 / (x * (1.0 - x))
 
 
 @unary(LazyUfunc("scipy.special", "erf"), native="erf({0})", cost=15, samples=EVERYWHERE)
-def erf(x: Any, out: Any) -> Any:
+def erf(x: Array, out: Array) -> Array:
     """The error function, ``2 / sqrt(pi)`` times the integral of ``exp(-t*t)`` from 0 to x."""
     return exp(-(x * x)) * (2.0 / math.sqrt(math.pi))
 
 
 @unary(LazyUfunc("scipy.special", "erfc"), native="erfc({0})", cost=15, samples=EVERYWHERE)
-def erfc(x: Any, out: Any) -> Any:
+def erfc(x: Array, out: Array) -> Array:
     """``1 - erf(x)``, accurate for large x."""
     return exp(-(x * x)) * (-2.0 / math.sqrt(math.pi))
 
@@ -86,7 +87,7 @@ def erfc(x: Any, out: Any) -> Any:
     kinds="f",
     samples=IN_UNIT_INTERVAL,
 )
-def erfinv(x: Any, out: Any) -> Any:
+def erfinv(x: Array, out: Array) -> Array:
     """The inverse of the error function."""
     return exp(out * out) * (math.sqrt(math.pi) / 2.0)
 
@@ -102,7 +103,7 @@ def erfinv(x: Any, out: Any) -> Any:
         Sample(edge(0.0, 1.0, -1.0, np.inf), differentiable=False),
     ),
 )
-def gammaln(x: Any, out: Any) -> Any:
+def gammaln(x: Array, out: Array) -> Any:
     """The logarithm of the absolute value of the gamma function."""
     return Polygamma(0)(x)
 
@@ -129,7 +130,7 @@ class Polygamma(Unary):
         (dtype,) = self.operand_dtypes(tuple([aval(x) for x in args]))
         return self.evaluate(np.asarray(args[0], dtype)[()])
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         x, n = values[0], self.n
         if n == 0:
             return self.ufunc(x)
@@ -140,7 +141,7 @@ class Polygamma(Unary):
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> None:
         return None
 
-    def derivative(self, x: Any, out: Any) -> Any:
+    def derivative(self, x: Array, out: Array) -> Any:
         return Polygamma(self.n + 1)(x)
 
     @classmethod
@@ -155,7 +156,7 @@ class Polygamma(Unary):
 ZETA = LazyUfunc("scipy.special", "zeta", nin=2)
 
 
-def sinc_derivative(x: Any, order: int) -> Any:
+def sinc_derivative(x: Array, order: int) -> Any:
     """The derivative of ``sin(pi x) / (pi x)`` of the given order, accurate for every x.
 
     With ``y = pi x`` and ``g(y) = sin(y) / y``, the k-th derivative of ``y g = sin y`` says that
@@ -204,13 +205,13 @@ class Sinc(Unary):
         (dtype,) = self.operand_dtypes(tuple([aval(x) for x in args]))
         return sinc_derivative(np.asarray(args[0], dtype), self.order)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         return sinc_derivative(values[0], self.order)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
         return f"np.sinc({names[0]})" if self.order == 0 else None
 
-    def derivative(self, x: Any, out: Any) -> Any:
+    def derivative(self, x: Array, out: Array) -> Any:
         return Sinc(self.order + 1)(x)
 
     @classmethod

@@ -20,6 +20,7 @@ from funcgrad.ir.avals import Aval
 from funcgrad.ops.structure import LinearUnary
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import ErrorSample, Sample, normal
+from funcgrad.types import Array
 
 MIRRORED = ("mirror", "constant", "wrap", "grid-constant")
 """Modes for which SciPy continues an array mirrored at its end elements."""
@@ -46,7 +47,7 @@ class SplineFilter(LinearUnary):
             raise DtypeError(f"{self.name} of {x}: it needs floating-point numbers")
         return x.strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         (x,) = values
         if not x.size:
             return x.copy()
@@ -63,12 +64,12 @@ class SplineFilter(LinearUnary):
         moved = np.moveaxis(x, self.axis, -1) @ filter_matrix(n, self.order, self.mode).astype(x.real.dtype)
         return np.moveaxis(moved, -1, self.axis)
 
-    def filtered(self, x: Any) -> Any:
+    def filtered(self, x: Array) -> Array:
         """SciPy's coefficients."""
         ndimage: Any = import_module("scipy.ndimage")
         return ndimage.spline_filter1d(x, self.order, self.axis, x.dtype, self.mode)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         return (SplineFilter(self.axis, self.order, self.mode, not self.transposed).bind(cotangent),)
 
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
@@ -94,7 +95,7 @@ class SplineFilter(LinearUnary):
 
 
 @lru_cache(16)
-def filter_matrix(n: int, order: int, mode: str) -> Any:
+def filter_matrix(n: int, order: int, mode: str) -> Array:
     """The filter of so many elements, as a matrix."""
     ndimage: Any = import_module("scipy.ndimage")
     return ndimage.spline_filter1d(np.eye(n), order, 0, np.float64, mode)

@@ -19,14 +19,15 @@ from funcgrad.ops.folds import SUM
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, integers, normal
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, DTypeLike
 
 
-def aval(x: Any) -> Aval:
+def aval(x: Array) -> Aval:
     """The aval of a tracer, array or scalar."""
     return x.aval if type(x) is Tracer else aval_of(x)
 
 
-def shape_of(x: Any) -> Shape:
+def shape_of(x: Array) -> Shape:
     """The shape of a tracer, array or scalar."""
     return aval(x).shape
 
@@ -45,7 +46,7 @@ class LinearUnary(Primitive):
 
     # -- as a lens, for operations whose result NumPy gives as a view (see `funcgrad.tracing.aliasing`) --
 
-    def get(self, base: Any) -> Any:
+    def get(self, base: Array) -> Array:
         """The view of `base`, on a shorter path where it has been taken before."""
         if type(base) is Tracer and base._view is None:
             out = self._inferred.get((base.aval,))
@@ -54,7 +55,7 @@ class LinearUnary(Primitive):
                 return recorder.append_typed((self, base._index), out)
         return self.bind(base)
 
-    def put(self, base: Any, part: Any) -> Any:
+    def put(self, base: Array, part: Array) -> Any:
         """`base` with another view; raises ValueError where NumPy's view is read-only."""
         raise ValueError(f"assignment destination is read-only: it is a {self.name} of another array")
 
@@ -71,7 +72,7 @@ class Cast(LinearUnary):
         (x,) = avals
         return Aval(x.shape, self.dtype)
 
-    def evaluate(self, x: Any) -> Any:
+    def evaluate(self, x: Array) -> Array:
         if x.dtype.kind == "c" and self.dtype.kind not in "cb":
             x = x.real
         return x.astype(self.dtype)
@@ -84,7 +85,7 @@ class Cast(LinearUnary):
         out = self.bind(primals[0])
         return out, (self.bind(tangents[0]) if self.dtype.kind in "fc" else None)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         return (cast(cotangent, inputs[0].aval.dtype),)
 
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
@@ -136,7 +137,7 @@ class Broadcast(LinearUnary):
         first = len(self.shape) - len(self.axes)
         return self.axes == tuple(range(first, len(self.shape)))
 
-    def evaluate(self, x: Any) -> Any:
+    def evaluate(self, x: Array) -> Array:
         if not self._is_trailing():
             x = x.reshape(self._inner_shape(x.shape))
         return np.broadcast_to(x, self.shape)
@@ -147,7 +148,7 @@ class Broadcast(LinearUnary):
             x = f"{x}.reshape({self._inner_shape(avals[0].shape)})"
         return f"np.broadcast_to({x}, {self.shape})"
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         shape = inputs[0].aval.shape
         kept = {axis for n, axis in zip(shape, self.axes, strict=True) if n == self.shape[axis]}
         summed = reduce_sum(cotangent, tuple(a for a in range(len(self.shape)) if a not in kept))
@@ -194,13 +195,13 @@ class Reshape(LinearUnary):
             raise ShapeError(f"cannot reshape {x}, {x.size} elements, into shape {self.shape}")
         return out
 
-    def evaluate(self, x: Any) -> Any:
+    def evaluate(self, x: Array) -> Array:
         return x.reshape(self.shape)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
         return f"{names[0]}.reshape({self.shape})"
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         return (reshape(cotangent, inputs[0].aval.shape),)
 
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
@@ -209,7 +210,7 @@ class Reshape(LinearUnary):
     def simplify(self, inputs: Sequence[Any]) -> Any:
         return inputs[0] if inputs[0].aval.shape == self.shape else None
 
-    def put(self, base: Any, part: Any) -> Any:
+    def put(self, base: Array, part: Array) -> Array:
         """The part, in the shape of the base."""
         return reshape(part, shape_of(base))
 
@@ -241,7 +242,7 @@ class Permute(LinearUnary):
             raise ShapeError(f"{self.order} is not an order of the {x.ndim} axes of {x}")
         return x.with_shape(tuple([x.shape[a] for a in self.order]))
 
-    def evaluate(self, x: Any) -> Any:
+    def evaluate(self, x: Array) -> Array:
         return x.transpose(self.order)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
@@ -254,10 +255,10 @@ class Permute(LinearUnary):
         """The order that undoes this one."""
         return tuple(sorted(range(len(self.order)), key=self.order.__getitem__))
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         return (permute(cotangent, self.inverse),)
 
-    def put(self, base: Any, part: Any) -> Any:
+    def put(self, base: Array, part: Array) -> Array:
         """The part, in the order of the base."""
         return permute(part, self.inverse)
 
@@ -293,7 +294,7 @@ class Reduction(Primitive):
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
         return type(self)(tuple(a + 1 for a in self.axes)).bind(*inputs), True
 
-    def keepdims(self, x: Any, like: Any) -> Any:
+    def keepdims(self, x: Array, like: Array) -> Array:
         """The reduced `x` with its lost axes back, at the full shape of `like`."""
         kept = tuple(a for a in range(len(shape_of(like))) if a not in self.axes)
         return broadcast(x, shape_of(like), kept)
@@ -311,7 +312,7 @@ class ReduceSum(Reduction, LinearUnary):
             raise DtypeError(f"reduce_sum of {x}: cast booleans to integers first")
         return Aval(reduced_shape(x, self.axes), x.dtype)
 
-    def evaluate(self, x: Any) -> Any:
+    def evaluate(self, x: Array) -> Array:
         if self._sums_long_columns(x.shape, x.dtype):
             kept = [a for a in range(x.ndim) if a not in self.axes]
             first = x.transpose((*self.axes, *kept))
@@ -344,7 +345,7 @@ class ReduceSum(Reduction, LinearUnary):
         dtype = f", {x.dtype.name!r}" if x.dtype.kind in "iu" else ""
         return f"np.add.reduce({names[0]}, {axis}{dtype})"
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         shape = inputs[0].aval.shape
         kept = tuple(a for a in range(len(shape)) if a not in self.axes)
         return (broadcast(cotangent, shape, kept),)
@@ -379,7 +380,7 @@ def reduced_shape(x: Aval, axes: tuple[int, ...]) -> Shape:
     return tuple([n for a, n in enumerate(x.shape) if a not in axes])
 
 
-def cast(x: Any, dtype: Any) -> Any:
+def cast(x: Array, dtype: DTypeLike) -> Array:
     """`x` in another dtype; `x` itself where it has it already."""
     dtype = np.dtype(dtype)
     seen = aval(x)
@@ -392,42 +393,42 @@ def cast(x: Any, dtype: Any) -> Any:
     return Cast(dtype).bind(x)
 
 
-def broadcast(x: Any, shape: Shape, axes: tuple[int, ...]) -> Any:
+def broadcast(x: Array, shape: Shape, axes: tuple[int, ...]) -> Array:
     """`x` with its axes at `axes` of the larger `shape`; `x` itself where nothing changes."""
     if shape_of(x) == shape:
         return x
     return Broadcast(shape, axes).bind(x)
 
 
-def broadcast_to(x: Any, shape: Shape) -> Any:
+def broadcast_to(x: Array, shape: Shape) -> Array:
     """NumPy's broadcasting of `x` to `shape`: its axes are the last ones."""
     ndim = len(shape_of(x))
     return broadcast(x, shape, tuple(range(len(shape) - ndim, len(shape))))
 
 
-def reshape(x: Any, shape: Shape) -> Any:
+def reshape(x: Array, shape: Shape) -> Array:
     """`x` in another shape; `x` itself where it has it already."""
     return x if shape_of(x) == shape else Reshape(shape).bind(x)
 
 
-def permute(x: Any, order: tuple[int, ...]) -> Any:
+def permute(x: Array, order: tuple[int, ...]) -> Array:
     """`x` with its axes in another order; `x` itself where the order is the same."""
     return x if order == tuple(range(len(order))) else Permute(order).bind(x)
 
 
-def reduce_sum(x: Any, axes: tuple[int, ...]) -> Any:
+def reduce_sum(x: Array, axes: tuple[int, ...]) -> Array:
     """The sum over `axes`; `x` itself where there are none."""
     return ReduceSum(axes).bind(x) if axes else x
 
 
-def move_axis(x: Any, source: int, target: int) -> Any:
+def move_axis(x: Array, source: int, target: int) -> Array:
     """`x` with one axis moved, as `np.moveaxis`."""
     order = [a for a in range(len(shape_of(x))) if a != source]
     order.insert(target, source)
     return permute(x, tuple(order))
 
 
-def zeros_beside(x: Tracer, shape: tuple[int, ...], dtype: np.dtype[Any] | None = None) -> Any:
+def zeros_beside(x: Tracer, shape: tuple[int, ...], dtype: np.dtype[Any] | None = None) -> Array:
     """Zeros of the dtype of `x`, or another, recorded in its trace: an array made here it would capture."""
     recorder = x._recorder
     dtype = x.aval.dtype if dtype is None else dtype

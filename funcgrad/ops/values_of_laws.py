@@ -16,6 +16,7 @@ from funcgrad.errors import NotDifferentiableError
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ops.families import Pointwise
 from funcgrad.tracing.samples import Sample, edge, positive, uniform
+from funcgrad.types import Array
 
 FLOAT = np.dtype(np.float64)
 
@@ -49,7 +50,7 @@ class LawValue(Pointwise):
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> None:
         return None
 
-    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
         if self.method in ("ppf", "isf") and hasattr(getattr(import_module("scipy.stats"), self.law), "pmf"):
             return None
         raise NotDifferentiableError(

@@ -21,6 +21,7 @@ from funcgrad.ops.slicing import Pad, Slice
 from funcgrad.ops.structure import reduce_sum, shape_of
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, normal
+from funcgrad.types import Array
 
 MOST_WEIGHTS = 64
 """Weights of a window up to which kernels write its sum out."""
@@ -44,7 +45,7 @@ class WindowedSums(Primitive):
         shape[self.axis] += 1 - w.size
         return x.with_shape(tuple(shape)).strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         x, w = values
         shape = self.infer(Aval(x.shape, x.dtype), Aval(w.shape, w.dtype)).shape
         if not x.size:
@@ -54,7 +55,7 @@ class WindowedSums(Primitive):
         first = w.size // 2
         return found[(*[slice(None)] * self.axis, slice(first, first + shape[self.axis]))].astype(x.dtype)
 
-    def expansion(self, *inputs: Any) -> Any:
+    def expansion(self, *inputs: Array) -> Any:
         """A sum of shifted arrays, each times a number."""
         x, w = inputs
         count = shape_of(w)[0]
@@ -65,7 +66,7 @@ class WindowedSums(Primitive):
             total = added(total, mul(part, Slice((k,)).bind(w)))
         return total
 
-    def windows(self, x: Any, count: int) -> Iterator[Any]:
+    def windows(self, x: Array, count: int) -> Iterator[Any]:
         """What each weight is multiplied by."""
         shape = shape_of(x)
         length = shape[self.axis] + 1 - count
@@ -73,7 +74,7 @@ class WindowedSums(Primitive):
         for k in range(count):
             yield Slice((*whole[: self.axis], (k, length, 1), *whole[self.axis + 1 :])).bind(x)
 
-    def widened(self, x: Any, before: int, after: int) -> Any:
+    def widened(self, x: Array, before: int, after: int) -> Array:
         """The array with so many zeros before and behind it."""
         shape = shape_of(x)
         n = shape[self.axis]
@@ -87,7 +88,7 @@ class WindowedSums(Primitive):
         first = None if x_dot is None else self.bind(x_dot, w)
         return self.bind(x, w), added(first, None if w_dot is None else self.bind(x, w_dot))
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         x, w = inputs
         if isinstance(x, Linear):
             reach = shape_of(w)[0] - 1

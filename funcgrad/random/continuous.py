@@ -47,26 +47,27 @@ from funcgrad.ops.selection import where
 from funcgrad.ops.structure import broadcast_to, cast, reshape, shape_of
 from funcgrad.random.keys import checked, float_dtype, shape_argument, shape_for, split
 from funcgrad.tracing.lists import asoperand
+from funcgrad.types import Array, ArrayLike, DTypeLike, ShapeLike
 
 # -- standard samples ---------------------------------------------------------------------------------------
 
 
-def standard_uniform(key: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+def standard_uniform(key: ArrayLike, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     """Numbers from 0 up to, not including, 1."""
     return RandomUniform(shape, dtype).bind(checked(key))
 
 
-def inner_uniform(key: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+def inner_uniform(key: ArrayLike, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     """Numbers between 0 and 1, neither of them included."""
     return maximum(standard_uniform(key, shape, dtype), smallest(dtype))
 
 
-def standard_normal(key: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+def standard_normal(key: ArrayLike, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     """Normal numbers with mean 0 and variance 1."""
     return RandomNormal(shape, dtype).bind(checked(key))
 
 
-def parameter(x: Any, dtype: np.dtype[Any]) -> Any:
+def parameter(x: ArrayLike, dtype: np.dtype[Any]) -> Array:
     """A parameter in the dtype of the samples."""
     return cast(asoperand(x), dtype)
 
@@ -74,7 +75,13 @@ def parameter(x: Any, dtype: np.dtype[Any]) -> Any:
 # -- location and scale -------------------------------------------------------------------------------------
 
 
-def uniform(key: Any, shape: Any = (), dtype: Any = float, minval: Any = 0.0, maxval: Any = 1.0) -> Any:
+def uniform(
+    key: ArrayLike,
+    shape: ShapeLike = (),
+    dtype: DTypeLike = float,
+    minval: ArrayLike = 0.0,
+    maxval: ArrayLike = 1.0,
+) -> Any:
     """Numbers from `minval` up to, not including, `maxval`, all equally likely.
 
     >>> x = fg.random.uniform(fg.random.key(0), (1000,), minval=2.0, maxval=4.0)
@@ -89,24 +96,24 @@ def uniform(key: Any, shape: Any = (), dtype: Any = float, minval: Any = 0.0, ma
     return between(u, low, high)
 
 
-def between(u: Any, low: Any, high: Any) -> Any:
+def between(u: ArrayLike, low: Any, high: Any) -> Array:
     """Numbers between 0 and 1, moved to between `low` and `high`."""
     return sampled_add(mul(u, sampled_sub(high, low)), low)
 
 
-def below(x: Any, end: Any) -> Any:
+def below(x: ArrayLike, end: Any) -> Array:
     """The samples, none of which rounding may have lifted to the end."""
     return np.minimum(x, np.nextafter(end, -np.inf, dtype=end.dtype))
 
 
-def normal(key: Any, shape: Any = (), dtype: Any = float) -> Any:
+def normal(key: ArrayLike, shape: ShapeLike = (), dtype: DTypeLike = float) -> Array:
     """Normal numbers with mean 0 and variance 1; multiply and add for others.
 
     >>> loc = fg.grad(lambda loc: np.mean(loc + 2.0 * fg.random.normal(fg.random.key(0), (10,))))(3.0)
     >>> print(round(float(loc), 6))
     1.0
     """
-    kind = np.dtype(dtype)
+    kind: np.dtype[Any] = np.dtype(dtype)
     if kind.kind == "c":
         part = kind.type(0).real.dtype
         real, imag = (standard_normal(k, shape_argument(shape), part) for k in split(key))
@@ -114,7 +121,7 @@ def normal(key: Any, shape: Any = (), dtype: Any = float) -> Any:
     return standard_normal(key, shape_argument(shape), float_dtype(kind))
 
 
-def exponential(key: Any, shape: Any = (), dtype: Any = float) -> Any:
+def exponential(key: ArrayLike, shape: ShapeLike = (), dtype: DTypeLike = float) -> Array:
     """Exponential samples with mean 1.
 
     >>> bool(fg.random.exponential(fg.random.key(0)) >= 0)
@@ -123,7 +130,7 @@ def exponential(key: Any, shape: Any = (), dtype: Any = float) -> Any:
     return RandomExponential(shape_argument(shape), float_dtype(dtype)).bind(checked(key))
 
 
-def laplace(key: Any, shape: Any = (), dtype: Any = float) -> Any:
+def laplace(key: ArrayLike, shape: ShapeLike = (), dtype: DTypeLike = float) -> Array:
     """Laplace samples with mean 0 and scale 1: exponential to both sides.
 
     >>> fg.random.laplace(fg.random.key(0), (3,)).shape
@@ -132,7 +139,7 @@ def laplace(key: Any, shape: Any = (), dtype: Any = float) -> Any:
     return RandomLaplace(shape_argument(shape), float_dtype(dtype)).bind(checked(key))
 
 
-def logistic(key: Any, shape: Any = (), dtype: Any = float) -> Any:
+def logistic(key: ArrayLike, shape: ShapeLike = (), dtype: DTypeLike = float) -> Array:
     """Logistic samples with mean 0 and scale 1.
 
     >>> fg.random.logistic(fg.random.key(0), (3,)).shape
@@ -141,7 +148,7 @@ def logistic(key: Any, shape: Any = (), dtype: Any = float) -> Any:
     return RandomLogistic(shape_argument(shape), float_dtype(dtype)).bind(checked(key))
 
 
-def gumbel(key: Any, shape: Any = (), dtype: Any = float) -> Any:
+def gumbel(key: ArrayLike, shape: ShapeLike = (), dtype: DTypeLike = float) -> Array:
     """Gumbel samples with location 0 and scale 1: the largest of many exponential ones, but for a shift.
 
     >>> fg.random.gumbel(fg.random.key(0), (3,)).shape
@@ -150,7 +157,7 @@ def gumbel(key: Any, shape: Any = (), dtype: Any = float) -> Any:
     return RandomGumbel(shape_argument(shape), float_dtype(dtype)).bind(checked(key))
 
 
-def cauchy(key: Any, shape: Any = (), dtype: Any = float) -> Any:
+def cauchy(key: ArrayLike, shape: ShapeLike = (), dtype: DTypeLike = float) -> Array:
     """Cauchy samples with location 0 and scale 1.
 
     >>> fg.random.cauchy(fg.random.key(0), (3,)).shape
@@ -159,7 +166,9 @@ def cauchy(key: Any, shape: Any = (), dtype: Any = float) -> Any:
     return RandomCauchy(shape_argument(shape), float_dtype(dtype)).bind(checked(key))
 
 
-def truncated_normal(key: Any, lower: Any, upper: Any, shape: Any = None, dtype: Any = float) -> Any:
+def truncated_normal(
+    key: ArrayLike, lower: ArrayLike, upper: ArrayLike, shape: ShapeLike = None, dtype: DTypeLike = float
+) -> Array:
     """Standard normal samples between two bounds, differentiable by both, far out in a tail as well.
 
     >>> x = fg.random.truncated_normal(fg.random.key(0), 8.0, 9.0, (100,))
@@ -186,7 +195,7 @@ def truncated_normal(key: Any, lower: Any, upper: Any, shape: Any = None, dtype:
 
 
 @custom_jvp
-def log_gamma_samples(key: Any, shape: Any) -> Any:
+def log_gamma_samples(key: ArrayLike, shape: ShapeLike) -> Array:
     """Logarithms of gamma samples, for every element of an array of shapes in double precision."""
     return RandomLogGamma().bind(key, shape)
 
@@ -199,13 +208,13 @@ def log_gamma_path(primals: Any, tangents: Any) -> tuple[Any, Any]:
     return out, mul(gamma_path_slope(shape, out), tangents[1])
 
 
-def log_gamma_of(key: Any, a: Any, shape: Any) -> Any:
+def log_gamma_of(key: ArrayLike, a: ArrayLike, shape: ShapeLike) -> Array:
     """Logarithms of gamma samples in double precision."""
     alpha = parameter(a, np.dtype(np.float64))
     return log_gamma_samples(checked(key), broadcast_to(alpha, shape_for(shape, alpha)))
 
 
-def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = float) -> Any:
+def loggamma(key: ArrayLike, a: ArrayLike, shape: ShapeLike = None, dtype: DTypeLike = float) -> Array:
     """Logarithms of gamma samples of shape `a`, however small: they do not underflow.
 
     >>> print(bool(fg.random.loggamma(fg.random.key(0), 1e-5) < -745))  # whose exponential is 0
@@ -214,7 +223,7 @@ def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = float) -> Any:
     return cast(log_gamma_of(key, a, shape), float_dtype(dtype))
 
 
-def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = float) -> Any:
+def gamma(key: ArrayLike, a: ArrayLike, shape: ShapeLike = None, dtype: DTypeLike = float) -> Array:
     """Gamma samples of shape `a` and scale 1, differentiable by `a`.
 
     >>> mean = lambda a: np.mean(fg.random.gamma(fg.random.key(0), a, (1000,)))
@@ -224,7 +233,9 @@ def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = float) -> Any:
     return cast(sampled_exp(log_gamma_of(key, a, shape)), float_dtype(dtype))
 
 
-def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = float) -> Any:
+def beta(
+    key: ArrayLike, a: ArrayLike, b: ArrayLike, shape: ShapeLike = None, dtype: DTypeLike = float
+) -> Array:
     """Beta samples, differentiable by both parameters.
 
     >>> x = fg.random.beta(fg.random.key(0), 0.5, 0.5, (100,))
@@ -237,7 +248,7 @@ def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = float) -> Any
     return cast(sampled_logistic(odds), float_dtype(dtype))
 
 
-def student_t(key: Any, df: Any, shape: Any = None, dtype: Any = float) -> Any:
+def student_t(key: ArrayLike, df: ArrayLike, shape: ShapeLike = None, dtype: DTypeLike = float) -> Array:
     """Samples of Student's t with `df` degrees of freedom, by which they are differentiable.
 
     >>> fg.random.student_t(fg.random.key(0), 5.0, (3,)).shape
@@ -250,7 +261,7 @@ def student_t(key: Any, df: Any, shape: Any = None, dtype: Any = float) -> Any:
     return mul(standard_normal(first, full, kind), cast(scale, kind))
 
 
-def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = float) -> Any:
+def chisquare(key: ArrayLike, df: ArrayLike, shape: ShapeLike = None, dtype: DTypeLike = float) -> Array:
     """Chi-square samples with `df` degrees of freedom, by which they are differentiable.
 
     >>> bool(fg.random.chisquare(fg.random.key(0), 2.0) > 0)
@@ -263,7 +274,7 @@ def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = float) -> Any:
 # -- several dimensions -------------------------------------------------------------------------------------
 
 
-def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = float) -> Any:
+def dirichlet(key: ArrayLike, alpha: ArrayLike, shape: ShapeLike = None, dtype: DTypeLike = float) -> Array:
     """Dirichlet samples: numbers that add up to 1 along the last axis, differentiable by `alpha`.
 
     `shape` is that of the samples without their last axis.
@@ -282,8 +293,13 @@ def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = float) -> An
 
 
 def multivariate_normal(
-    key: Any, mean: Any, cov: Any, shape: Any = None, dtype: Any = float, method: str = "cholesky"
-) -> Any:
+    key: ArrayLike,
+    mean: ArrayLike,
+    cov: ArrayLike,
+    shape: ShapeLike = None,
+    dtype: DTypeLike = float,
+    method: str = "cholesky",
+) -> Array:
     """Normal vectors with a mean and a covariance matrix, differentiable by both.
 
     `shape` is that of the samples without their last axis. A singular covariance needs ``method="eigh"``.
@@ -311,7 +327,7 @@ def multivariate_normal(
     return sampled_add(broadcast_to(centre, (*full, size)), spread)
 
 
-def scattered(z: Any, factor: Any) -> Any:
+def scattered(z: ArrayLike, factor: Any) -> Array:
     """Each row times its matrix; stacks of matrices belong to the last of the axes of stacks of rows."""
     stack, full = shape_of(factor)[:-2], shape_of(z)[:-1]
     outer, size = full[: len(full) - len(stack)], shape_of(z)[-1]

@@ -20,11 +20,12 @@ from funcgrad.ops.structure import cast, shape_of
 from funcgrad.random.continuous import exponential, gumbel, inner_uniform, parameter, standard_normal
 from funcgrad.random.discrete import places_of
 from funcgrad.random.keys import float_dtype, shape_for
+from funcgrad.types import Array, ArrayLike, DTypeLike, ShapeLike
 
 FLOAT = np.dtype(np.float64)
 
 
-def lognormal(key: Any, sigma: Any = 1.0, shape: Any = None, dtype: Any = float) -> Any:
+def lognormal(key: ArrayLike, sigma: Any = 1.0, shape: ShapeLike = None, dtype: DTypeLike = float) -> Array:
     """Samples whose logarithm is normal with standard deviation `sigma`, by which they are differentiable.
 
     >>> bool(fg.random.lognormal(fg.random.key(0)) > 0)
@@ -35,7 +36,7 @@ def lognormal(key: Any, sigma: Any = 1.0, shape: Any = None, dtype: Any = float)
     return sampled_exp(mul(standard_normal(key, shape_for(shape, spread), kind), spread))
 
 
-def pareto(key: Any, b: Any, shape: Any = None, dtype: Any = float) -> Any:
+def pareto(key: ArrayLike, b: ArrayLike, shape: ShapeLike = None, dtype: DTypeLike = float) -> Array:
     """Pareto samples from 1 on, whose tail falls as ``x**-b``; differentiable by `b`.
 
     >>> bool(fg.random.pareto(fg.random.key(0), 2.0) >= 1)
@@ -46,7 +47,9 @@ def pareto(key: Any, b: Any, shape: Any = None, dtype: Any = float) -> Any:
     return sampled_exp(div(exponential(key, shape_for(shape, power), kind), power))
 
 
-def rayleigh(key: Any, scale: Any = 1.0, shape: Any = None, dtype: Any = float) -> Any:
+def rayleigh(
+    key: ArrayLike, scale: ArrayLike = 1.0, shape: ShapeLike = None, dtype: DTypeLike = float
+) -> Array:
     """The length of a vector of two normal numbers, times `scale`, by which it is differentiable.
 
     >>> bool(fg.random.rayleigh(fg.random.key(0), 2.0) >= 0)
@@ -57,7 +60,13 @@ def rayleigh(key: Any, scale: Any = 1.0, shape: Any = None, dtype: Any = float) 
     return mul(sqrt(mul(exponential(key, shape_for(shape, size), kind), 2.0)), size)
 
 
-def weibull_min(key: Any, scale: Any, concentration: Any, shape: Any = None, dtype: Any = float) -> Any:
+def weibull_min(
+    key: ArrayLike,
+    scale: ArrayLike,
+    concentration: ArrayLike,
+    shape: ShapeLike = None,
+    dtype: DTypeLike = float,
+) -> Array:
     """Weibull samples, differentiable by both parameters.
 
     >>> bool(fg.random.weibull_min(fg.random.key(0), 2.0, 1.5) >= 0)
@@ -69,7 +78,7 @@ def weibull_min(key: Any, scale: Any, concentration: Any, shape: Any = None, dty
     return mul(sampled_exp(div(log_exponential, power)), size)
 
 
-def geometric(key: Any, p: Any, shape: Any = None, dtype: Any = np.int64) -> Any:
+def geometric(key: ArrayLike, p: ArrayLike, shape: ShapeLike = None, dtype: DTypeLike = np.int64) -> Array:
     """How many trials it takes to succeed, each trial succeeding with probability `p`.
 
     >>> bool(fg.random.geometric(fg.random.key(0), 0.3) >= 1)
@@ -82,7 +91,7 @@ def geometric(key: Any, p: Any, shape: Any = None, dtype: Any = np.int64) -> Any
     return cast(where(certain, 1.0, maximum(trials, 1.0)), dtype)
 
 
-def multinomial(key: Any, n: Any, p: Any, dtype: Any = np.int64) -> Any:
+def multinomial(key: ArrayLike, n: Any, p: ArrayLike, dtype: DTypeLike = np.int64) -> Array:
     """How often each of several outcomes comes in `n` trials, with probabilities `p`.
 
     >>> print(fg.random.multinomial(fg.random.key(0), 5, [0.2, 0.8]).sum())

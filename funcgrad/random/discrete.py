@@ -22,13 +22,16 @@ from funcgrad.ops.structure import aval, broadcast_to, cast, reshape, shape_of
 from funcgrad.random.continuous import gumbel, parameter, standard_uniform
 from funcgrad.random.keys import checked, shape_argument, shape_for, words_of
 from funcgrad.tracing.lists import asoperand
+from funcgrad.types import Array, ArrayLike, DTypeLike, ShapeLike
 
 FLOAT = np.dtype(np.float64)
 
 # -- numbers ------------------------------------------------------------------------------------------------
 
 
-def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = np.int64) -> Any:
+def randint(
+    key: ArrayLike, shape: ShapeLike, minval: ArrayLike, maxval: ArrayLike, dtype: DTypeLike = np.int64
+) -> Array:
     """Whole numbers from `minval` up to, not including, `maxval`.
 
     Each is likelier than another by no more than the range over 2**64.
@@ -56,7 +59,7 @@ def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = np.int6
     return cast(add(found, start), kind)
 
 
-def rademacher(key: Any, shape: Any = (), dtype: Any = np.int64) -> Any:
+def rademacher(key: ArrayLike, shape: ShapeLike = (), dtype: DTypeLike = np.int64) -> Array:
     """1 or -1, equally likely.
 
     >>> sorted(set(fg.random.rademacher(fg.random.key(0), (50,)).tolist()))
@@ -66,7 +69,7 @@ def rademacher(key: Any, shape: Any = (), dtype: Any = np.int64) -> Any:
     return cast(sub(1, mul(signs, 2)), dtype)
 
 
-def bernoulli(key: Any, p: Any = 0.5, shape: Any = None) -> Any:
+def bernoulli(key: ArrayLike, p: ArrayLike = 0.5, shape: ShapeLike = None) -> Array:
     """True with probability `p`.
 
     >>> fg.random.bernoulli(fg.random.key(0), 0.5, (3,)).dtype
@@ -76,7 +79,9 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Any = None) -> Any:
     return less(standard_uniform(key, shape_for(shape, chance), FLOAT), chance)
 
 
-def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = np.int64) -> Any:
+def binomial(
+    key: ArrayLike, n: Any, p: ArrayLike, shape: ShapeLike = None, dtype: DTypeLike = np.int64
+) -> Array:
     """How many of `n` trials succeed, each with probability `p`.
 
     >>> x = fg.random.binomial(fg.random.key(0), 10, 0.5, (100,))
@@ -89,7 +94,7 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = np.int64)
     return cast(drawn, dtype)
 
 
-def poisson(key: Any, lam: Any, shape: Any = None, dtype: Any = np.int64) -> Any:
+def poisson(key: ArrayLike, lam: ArrayLike, shape: ShapeLike = None, dtype: DTypeLike = np.int64) -> Array:
     """How many events happen, of which `lam` happen on average.
 
     >>> bool(fg.random.poisson(fg.random.key(0), 3.0) >= 0)
@@ -99,7 +104,7 @@ def poisson(key: Any, lam: Any, shape: Any = None, dtype: Any = np.int64) -> Any
     return cast(RandomPoisson().bind(checked(key), broadcast_to(mean, shape_for(shape, mean))), dtype)
 
 
-def categorical(key: Any, logits: Any, axis: int = -1, shape: Any = None) -> Any:
+def categorical(key: ArrayLike, logits: ArrayLike, axis: int = -1, shape: ShapeLike = None) -> Array:
     """The number of a category, whose probabilities have these logarithms but for a constant.
 
     `shape` is that of the samples; that of `logits` without `axis` must broadcast to it.
@@ -119,7 +124,7 @@ def categorical(key: Any, logits: Any, axis: int = -1, shape: Any = None) -> Any
 # -- orders and choices -------------------------------------------------------------------------------------
 
 
-def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> Any:
+def permutation(key: ArrayLike, x: ArrayLike, axis: int = 0, independent: bool = False) -> Array:
     """The elements along an axis in random order, or the numbers below `x` where that is one number.
 
     With ``independent`` every line along the axis has an order of its own.
@@ -137,7 +142,14 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> A
     return take(items, ArgSort(0).bind(words_of(key, (shape[axis],))), axis=axis)
 
 
-def choice(key: Any, a: Any, shape: Any = (), replace: bool = True, p: Any = None, axis: int = 0) -> Any:
+def choice(
+    key: ArrayLike,
+    a: ArrayLike,
+    shape: ShapeLike = (),
+    replace: bool = True,
+    p: ArrayLike = None,
+    axis: int = 0,
+) -> Array:
     """Elements along an axis (or numbers below `a`), with or without repetitions, with probabilities `p`.
 
     >>> x = fg.random.choice(fg.random.key(0), np.array([2.0, 3.0, 5.0]), (10,), p=[0.5, 0.0, 0.5])
@@ -158,7 +170,7 @@ def choice(key: Any, a: Any, shape: Any = (), replace: bool = True, p: Any = Non
     return take(items, places, axis=axis)
 
 
-def places_of(key: Any, count: int, size: int, replace: bool, p: Any) -> Any:
+def places_of(key: ArrayLike, count: int, size: int, replace: bool, p: ArrayLike) -> Any:
     """The positions that `choice` takes."""
     if p is None:
         if replace:

@@ -23,6 +23,7 @@ from funcgrad.ops.structure import aval, reshape, shape_of
 from funcgrad.ops.structure import cast as cast_to
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike, DTypeLike, ShapeLike
 
 FIRST = np.uint64(0)
 MASK = (1 << 64) - 1
@@ -56,7 +57,7 @@ def PRNGKey(seed: Any) -> Any:
     return key(seed)
 
 
-def split(key: Any, num: int | tuple[int, ...] = 2) -> Any:
+def split(key: ArrayLike, num: int | tuple[int, ...] = 2) -> Array:
     """New keys, `num` of them along first axes, independent of each other and of what the old one draws.
 
     >>> first, second = split(key(0))
@@ -68,7 +69,7 @@ def split(key: Any, num: int | tuple[int, ...] = 2) -> Any:
     return reshape(words[:, :2], (*shape, 2))
 
 
-def fold_in(key: Any, data: Any) -> Any:
+def fold_in(key: ArrayLike, data: ArrayLike) -> Array:
     """A new key that depends on the old one and on an integer, such as the number of a step.
 
     >>> bool(np.all(fold_in(key(0), 1) == fold_in(key(0), 2)))
@@ -83,7 +84,7 @@ def fold_in(key: Any, data: Any) -> Any:
     return RandomBits((2,), FOLDS).bind(checked(key), start)
 
 
-def bits(key: Any, shape: Any = (), dtype: Any = np.uint64) -> Any:
+def bits(key: ArrayLike, shape: ShapeLike = (), dtype: DTypeLike = np.uint64) -> Any:
     """Random bits as unsigned integers.
 
     >>> bits(key(0), (2,), np.uint8).dtype
@@ -97,7 +98,7 @@ def bits(key: Any, shape: Any = (), dtype: Any = np.uint64) -> Any:
     return cast_to(words >> np.uint64(unused), wanted) if unused else words
 
 
-def words_of(key: Any, shape: Shape) -> Any:
+def words_of(key: ArrayLike, shape: Shape) -> Array:
     """Words of 64 random bits."""
     return RandomBits(shape, SAMPLES).bind(checked(key), FIRST)
 
@@ -105,7 +106,7 @@ def words_of(key: Any, shape: Shape) -> Any:
 # -- arguments ----------------------------------------------------------------------------------------------
 
 
-def checked(key: Any) -> Any:
+def checked(key: ArrayLike) -> Array:
     """The key as an operand; raises for what is no key, and for several."""
     x = key if type(key) is Tracer else np.asarray(key)
     seen = aval(x)
@@ -117,7 +118,7 @@ def checked(key: Any) -> Any:
     return x
 
 
-def shape_argument(shape: Any) -> Shape:
+def shape_argument(shape: ShapeLike) -> Shape:
     """A shape given as a number or as several."""
     sizes = shape if isinstance(shape, tuple | list) else (shape,)
     found = tuple([operator.index(n) for n in sizes])
@@ -126,7 +127,7 @@ def shape_argument(shape: Any) -> Shape:
     return found
 
 
-def shape_for(shape: Any, *parameters: Any) -> Shape:
+def shape_for(shape: ShapeLike, *parameters: Any) -> Shape:
     """The shape of samples: what is asked for, to which parameters must broadcast, or theirs."""
     common = np.broadcast_shapes(*[shape_of(x) for x in parameters])
     if shape is None:
@@ -141,7 +142,7 @@ def shape_for(shape: Any, *parameters: Any) -> Shape:
     return wanted
 
 
-def float_dtype(dtype: Any) -> np.dtype[Any]:
+def float_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     """A dtype of real numbers."""
     found: np.dtype[Any] = np.dtype(dtype)
     if found.kind != "f":

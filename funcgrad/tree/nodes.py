@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from funcgrad.errors import TreeError
 from funcgrad.tree.keys import DictKey, FlattenedIndexKey, GetAttrKey, Key, SequenceKey
+from funcgrad.types import Tree
 
 __all__ = [
     "BUILTIN_NODE_TYPES",
@@ -30,8 +31,6 @@ __all__ = [
     "dataclass_node",
 ]
 
-# Any nesting of containers; everything else is a leaf, so no narrower type would be true.
-Tree: TypeAlias = Any
 # What a container knows besides its children: dict keys, static fields. Compared with ==.
 Aux: TypeAlias = Any
 

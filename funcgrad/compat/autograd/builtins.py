@@ -7,13 +7,14 @@ from typing import Any
 
 from funcgrad.compat.autograd.tracer import Box, getval
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import ArrayLike
 
 tuple: Any = builtins.tuple
 list: Any = builtins.list
 dict: Any = builtins.dict
 
 
-def isinstance(x: Any, types: Any) -> bool:
+def isinstance(x: ArrayLike, types: Any) -> bool:
     """`isinstance` of the value that a box stands for, or of the box.
 
     >>> from funcgrad.compat.autograd import grad
@@ -27,7 +28,7 @@ def isinstance(x: Any, types: Any) -> bool:
     )
 
 
-def type(x: Any) -> Any:
+def type(x: ArrayLike) -> Any:
     """The type of the value that a box stands for."""
     return builtins.type(getval(x))
 

@@ -23,6 +23,7 @@ from funcgrad.compat.autograd.rules import (
 )
 from funcgrad.compat.autograd.vspaces import VSpace, vspace
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import ArrayLike
 
 __all__ = [
     "VSpace",
@@ -44,7 +45,7 @@ __all__ = [
 Function = Callable[..., Any]
 
 
-def make_vjp(fun: Function, x: Any) -> tuple[Function, Any]:
+def make_vjp(fun: Function, x: ArrayLike) -> tuple[Function, Any]:
     """The backward function of `fun` at `x`, and the value there.
 
     Raises TypeError for an `x` that cannot be differentiated by, such as an integer.
@@ -67,7 +68,7 @@ def make_vjp(fun: Function, x: Any) -> tuple[Function, Any]:
     return vjp, value
 
 
-def make_jvp(fun: Function, x: Any) -> Function:
+def make_jvp(fun: Function, x: ArrayLike) -> Function:
     """A function of a direction that gives the value of `fun` at `x`, and its derivative.
 
     >>> make_jvp(lambda x: x**2, 3.0)(1.0)
@@ -94,7 +95,7 @@ def as_cotangent(g: Any, dtype: np.dtype[Any]) -> Any:
     return fg.numpy.asarray(fg.numpy.real(g) if dtype.kind == "f" and found.kind == "c" else g).astype(dtype)
 
 
-def differentiable(x: Any) -> Any:
+def differentiable(x: ArrayLike) -> Any:
     """`x`, with arrays of integers as floating-point numbers; what cannot be differentiated by is refused."""
 
     def converted(leaf: Any) -> Any:

@@ -13,6 +13,7 @@ from funcgrad.compat.autograd.core import make_jvp as _make_jvp
 from funcgrad.compat.autograd.core import make_vjp as _make_vjp
 from funcgrad.compat.autograd.vspaces import vspace
 from funcgrad.compat.autograd.wrap_util import unary_to_nary
+from funcgrad.types import Array, ArrayLike
 
 Function = Callable[..., Any]
 
@@ -21,7 +22,7 @@ make_jvp = unary_to_nary(_make_jvp)
 
 
 @unary_to_nary
-def grad(fun: Function, x: Any) -> Any:
+def grad(fun: Function, x: ArrayLike) -> Array:
     """The gradient of a function with one real number as result, which may have any shape of size one."""
     vjp, ans = _make_vjp(fun, x)
     if vspace(ans).size != 1:
@@ -33,7 +34,7 @@ def grad(fun: Function, x: Any) -> Any:
 
 
 @unary_to_nary
-def elementwise_grad(fun: Function, x: Any) -> Any:
+def elementwise_grad(fun: Function, x: ArrayLike) -> Array:
     """The sums of the columns of the Jacobian: its diagonal, where it is diagonal."""
     vjp, ans = _make_vjp(fun, x)
     if vspace(ans).iscomplex:
@@ -42,13 +43,13 @@ def elementwise_grad(fun: Function, x: Any) -> Any:
 
 
 @unary_to_nary
-def deriv(fun: Function, x: Any) -> Any:
+def deriv(fun: Function, x: ArrayLike) -> Any:
     """The derivative in the direction of ones, forwards."""
     return _make_jvp(fun, x)(vspace(x).ones())[1]
 
 
 @unary_to_nary
-def jacobian(fun: Function, x: Any) -> Any:
+def jacobian(fun: Function, x: ArrayLike) -> Array:
     """The Jacobian, of the shape of the result and then that of the argument."""
     vjp, ans = _make_vjp(fun, x)
     space = vspace(ans)
@@ -57,7 +58,7 @@ def jacobian(fun: Function, x: Any) -> Any:
 
 
 @unary_to_nary
-def holomorphic_grad(fun: Function, x: Any) -> Any:
+def holomorphic_grad(fun: Function, x: ArrayLike) -> Any:
     """The derivative of a holomorphic function of a complex number."""
     return grad(lambda z: np.real(fun(z)))(x)
 
@@ -69,13 +70,13 @@ def grad_named(fun: Function, argname: str) -> Function:
 
 
 @unary_to_nary
-def hessian(fun: Function, x: Any) -> Any:
+def hessian(fun: Function, x: ArrayLike) -> Any:
     """The Hessian, by reverse over reverse mode."""
     return jacobian(jacobian(fun))(x)
 
 
 @unary_to_nary
-def make_hvp(fun: Function, x: Any) -> Any:
+def make_hvp(fun: Function, x: ArrayLike) -> Any:
     """A function of a vector that gives the Hessian's product with it, and the gradient."""
     return _make_vjp(grad(fun), x)
 
@@ -110,7 +111,7 @@ vector_jacobian_product = tensor_jacobian_product
 
 
 @unary_to_nary
-def make_jvp_reversemode(fun: Function, x: Any) -> Function:
+def make_jvp_reversemode(fun: Function, x: ArrayLike) -> Function:
     """The directional derivative, by the transpose of the backward function."""
     vjp, y = _make_vjp(fun, x)
     vjp_vjp, _ = _make_vjp(vjp, vspace(y).zeros())
@@ -136,7 +137,7 @@ def make_ggnvp(f: Function, g: Function = _half_square, f_argnum: int = 0) -> Fu
 
 
 @unary_to_nary
-def value_and_grad(fun: Function, x: Any) -> Any:
+def value_and_grad(fun: Function, x: ArrayLike) -> Any:
     """The value and the gradient, as SciPy's optimisers take them."""
     vjp, ans = _make_vjp(fun, x)
     if vspace(ans).size != 1:
@@ -148,7 +149,7 @@ def value_and_grad(fun: Function, x: Any) -> Any:
 
 
 @unary_to_nary
-def grad_and_aux(fun: Function, x: Any) -> Any:
+def grad_and_aux(fun: Function, x: ArrayLike) -> Any:
     """The gradient of the first result, and the second as it is."""
     vjp, (ans, aux) = _make_vjp(lambda x: tuple(fun(x)), x)
     return vjp((vspace(ans).ones(), vspace(aux).zeros())), aux

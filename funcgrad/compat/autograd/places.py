@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from funcgrad.types import ArrayLike
+
 __all__ = ["subval", "subvals"]
 
 
@@ -20,6 +22,6 @@ def subvals(x: Sequence[Any], ivs: Iterable[tuple[int, Any]]) -> tuple[Any, ...]
     return tuple(found)
 
 
-def subval(x: Sequence[Any], i: int, v: Any) -> tuple[Any, ...]:
+def subval(x: Sequence[Any], i: int, v: ArrayLike) -> tuple[Any, ...]:
     """The items of `x`, with another one at place `i`."""
     return subvals(x, [(i, v)])

@@ -23,6 +23,7 @@ from funcgrad.ir.avals import Aval
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.custom import CustomVjpTangents, FlatRule
 from funcgrad.transforms.host_call import HostCall
+from funcgrad.types import ArrayLike
 
 Function = Callable[..., Any]
 
@@ -60,7 +61,7 @@ def primitive(f_raw: Function) -> Any:
     return f_wrapped
 
 
-def is_operand(x: Any) -> bool:
+def is_operand(x: ArrayLike) -> bool:
     """Whether a leaf is a number or an array that may change from call to call."""
     if isinstance(x, np.ndarray):
         return x.dtype.kind in "biufc"
@@ -266,6 +267,6 @@ class Backward:
         return [found[call.places[k]] for k in self.active]
 
 
-def aval_of(x: Any) -> Aval:
+def aval_of(x: ArrayLike) -> Aval:
     """The type of an operand."""
     return x.aval.strong if type(x) is Tracer else Aval(np.shape(x), np.asarray(x).dtype)

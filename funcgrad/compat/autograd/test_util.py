@@ -8,6 +8,7 @@ from typing import Any
 
 from funcgrad.compat.autograd.core import make_jvp, make_vjp, vspace
 from funcgrad.compat.autograd.wrap_util import get_name, unary_to_nary
+from funcgrad.types import ArrayLike
 
 TOL = 1e-6
 RTOL = 1e-6
@@ -16,12 +17,12 @@ EPS = 1e-6
 Function = Callable[..., Any]
 
 
-def scalar_close(a: Any, b: Any) -> bool:
+def scalar_close(a: ArrayLike, b: ArrayLike) -> bool:
     """Whether two numbers agree absolutely or relatively."""
     return bool(abs(a - b) < TOL or abs(a - b) / abs(a + b) < RTOL)
 
 
-def make_numerical_jvp(f: Function, x: Any) -> Function:
+def make_numerical_jvp(f: Function, x: ArrayLike) -> Function:
     """The derivative in a direction by central differences."""
     x_space, y_space = vspace(x), vspace(f(x))
 
@@ -33,7 +34,7 @@ def make_numerical_jvp(f: Function, x: Any) -> Function:
     return jvp
 
 
-def check_vjp(f: Function, x: Any) -> None:
+def check_vjp(f: Function, x: ArrayLike) -> None:
     """Hold the backward function against differences."""
     vjp, y = make_vjp(f, x)
     x_space, y_space = vspace(x), vspace(y)
@@ -48,13 +49,13 @@ def check_vjp(f: Function, x: Any) -> None:
     )
 
 
-def check_jvp(f: Function, x: Any) -> None:
+def check_jvp(f: Function, x: ArrayLike) -> None:
     """Hold the directional derivative against differences."""
     x_v = vspace(x).randn()
     check_equivalent(make_jvp(f, x)(x_v)[1], make_numerical_jvp(f, x)(x_v))
 
 
-def check_equivalent(x: Any, y: Any) -> None:
+def check_equivalent(x: ArrayLike, y: ArrayLike) -> None:
     """Hold two vectors against each other, in a random direction."""
     x_space, y_space = vspace(x), vspace(y)
     assert x_space == y_space, f"VSpace mismatch:\nx: {x_space}\ny: {y_space}"
@@ -65,7 +66,7 @@ def check_equivalent(x: Any, y: Any) -> None:
 
 
 @unary_to_nary
-def check_grads(f: Function, x: Any, modes: Sequence[str] = ("fwd", "rev"), order: int = 2) -> None:
+def check_grads(f: Function, x: ArrayLike, modes: Sequence[str] = ("fwd", "rev"), order: int = 2) -> None:
     """Hold derivatives up to an order, in the given modes, against differences."""
     assert all(m in ["fwd", "rev"] for m in modes)
     for m in modes:

@@ -14,6 +14,7 @@ from funcgrad import stop_gradient, tree
 from funcgrad.compat.autograd.primitives import primitive as made
 from funcgrad.compat.autograd.wrap_util import wraps
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import ArrayLike
 
 R = TypeVar("R")
 
@@ -41,7 +42,7 @@ def isbox(x: object) -> bool:
     return type(x) is Tracer
 
 
-def getval(x: Any) -> Any:
+def getval(x: ArrayLike) -> Any:
     """The value that a box stands for, without its derivative; anything else as it is.
 
     >>> from funcgrad.compat.autograd import grad

@@ -10,6 +10,7 @@ import numpy as np
 from funcgrad import numpy as fnp
 from funcgrad import tree
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike
 
 
 class VSpace:
@@ -93,7 +94,7 @@ class VSpace:
                     leaves[n][index] = unit
                     yield tree.unflatten(self.treedef, [_number(x) for x in leaves])
 
-    def add(self, x: Any, y: Any) -> Any:
+    def add(self, x: ArrayLike, y: ArrayLike) -> Any:
         """The sum of two vectors."""
         return tree.map(lambda a, b: a + b, x, y)
 
@@ -101,18 +102,18 @@ class VSpace:
         """The sum of two vectors; None for the first is zero."""
         return x_new if x_prev is None else self.add(x_prev, x_new)
 
-    def scalar_mul(self, x: Any, a: Any) -> Any:
+    def scalar_mul(self, x: ArrayLike, a: ArrayLike) -> Any:
         """A multiple of a vector."""
         return tree.map(lambda leaf: leaf * a, x)
 
-    def inner_prod(self, x: Any, y: Any) -> Any:
+    def inner_prod(self, x: ArrayLike, y: ArrayLike) -> Array:
         """The real inner product of two vectors."""
         parts = [
             fnp.sum(fnp.real(fnp.conj(a) * b)) for a, b in zip(tree.leaves(x), tree.leaves(y), strict=True)
         ]
         return sum(parts, 0.0)
 
-    def covector(self, x: Any) -> Any:
+    def covector(self, x: ArrayLike) -> Any:
         """The vector as autograd's backward functions take and give it: conjugated."""
         return tree.map(lambda leaf: fnp.conj(leaf) if np.dtype(leaf.dtype).kind == "c" else leaf, x)
 

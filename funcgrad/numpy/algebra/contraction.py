@@ -24,12 +24,13 @@ from funcgrad.ops.movement import stack, take_axis
 from funcgrad.ops.structure import aval, permute, reshape
 from funcgrad.source import user_stacklevel
 from funcgrad.tracing.tracer import Tracer, install
+from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike
 
 __all__ = ["cross", "dot", "inner", "kron", "outer", "tensordot", "trace", "vdot"]
 
 
 @implements(np.dot)
-def dot(a: Any, b: Any, out: Any = None) -> Any:
+def dot(a: ArrayLike, b: ArrayLike, out: Array = None) -> Array:
     """The sum over the last axis of `a` and the second to last of `b`; a product where one is a scalar.
 
     >>> print(fg.grad(lambda x: fg.numpy.dot(x, x))(np.array([1.0, 2.0])))
@@ -53,7 +54,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
 
 
 @implements(np.inner)
-def inner(a: Any, b: Any, /) -> Any:
+def inner(a: ArrayLike, b: ArrayLike, /) -> Array:
     """The sum over the last axes of both; a product where one is a scalar.
 
     >>> print(fg.numpy.inner(np.array([1.0, 2.0]), np.array([[3.0, 4.0], [5.0, 6.0]])))
@@ -72,7 +73,7 @@ def inner(a: Any, b: Any, /) -> Any:
 
 
 @implements(np.vdot)
-def vdot(a: Any, b: Any, /) -> Any:
+def vdot(a: ArrayLike, b: ArrayLike, /) -> Array:
     """The dot product of all elements of both, with the first operand conjugated.
 
     >>> print(fg.numpy.vdot(np.array([1.0, 2.0j]), np.array([3.0, 4.0j])))
@@ -89,7 +90,7 @@ def vdot(a: Any, b: Any, /) -> Any:
 
 
 @implements(np.outer)
-def outer(a: Any, b: Any, out: Any = None) -> Any:
+def outer(a: ArrayLike, b: ArrayLike, out: Array = None) -> Array:
     """All products of an element of `a` and an element of `b`, as a matrix.
 
     >>> print(fg.numpy.outer([1.0, 2.0], [3.0, 4.0]))
@@ -104,7 +105,7 @@ def outer(a: Any, b: Any, out: Any = None) -> Any:
 
 
 @implements_method(np.multiply, "outer")
-def multiply_outer(a: Any, b: Any, /) -> Any:
+def multiply_outer(a: ArrayLike, b: ArrayLike, /) -> Array:
     """All products of an element of `a` and an element of `b`, with the axes of both.
 
     >>> print(fg.make_program(np.multiply.outer)(np.ones((2, 3)), np.ones(4)).out_avals)
@@ -116,13 +117,13 @@ def multiply_outer(a: Any, b: Any, /) -> Any:
     return contraction.dot(operands[0], operands[1], ((), ()))
 
 
-def raveled(x: Any) -> Any:
+def raveled(x: ArrayLike) -> Array:
     """`x` as a vector."""
     return reshape(x, (aval(x).size,))
 
 
 @implements(np.tensordot)
-def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+def tensordot(a: ArrayLike, b: ArrayLike, axes: AxisLike = 2) -> Array:
     """The sum over pairs of axes: the last `axes` of `a` and the first of `b`, or two lists of axes.
 
     >>> print(fg.numpy.tensordot(np.ones((2, 3, 4)), np.ones((3, 4, 5)), axes=2).shape)
@@ -146,7 +147,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     return contraction.dot(x, y, (x_axes, y_axes))
 
 
-def tensordot_axes(axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def tensordot_axes(axes: AxisLike) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The `axes` argument of tensordot as two tuples."""
     if not isinstance(axes, list | tuple) and np.ndim(axes) == 0:
         return tuple(range(-int(axes), 0)), tuple(range(int(axes)))
@@ -158,7 +159,7 @@ def tensordot_axes(axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 @implements(np.kron)
-def kron(a: Any, b: Any) -> Any:
+def kron(a: ArrayLike, b: ArrayLike) -> Array:
     """The Kronecker product: `b` once for each element of `a`, times that element.
 
     >>> print(fg.numpy.kron([1.0, 10.0], [1.0, 2.0]))
@@ -180,7 +181,9 @@ def kron(a: Any, b: Any) -> Any:
 
 
 @implements(np.cross)
-def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
+def cross(
+    a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Array:
     """The cross product of vectors of three elements (or, deprecated in NumPy, two).
 
     >>> print(fg.numpy.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]))
@@ -233,7 +236,9 @@ def cross_component(x: Sequence[Any], y: Sequence[Any], i: int, j: int) -> Any:
 
 
 @implements(np.trace)
-def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:
+def trace(
+    a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike = None, out: Array = None
+) -> Array:
     """The sum along a diagonal of two axes.
 
     >>> print(fg.grad(fg.numpy.trace)(np.ones((2, 2))))

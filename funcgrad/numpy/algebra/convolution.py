@@ -11,12 +11,13 @@ from funcgrad.numpy.arrays.shapes import as_array
 from funcgrad.numpy.dispatch import implements
 from funcgrad.ops.sliding import Convolve, Correlate
 from funcgrad.ops.structure import aval, shape_of
+from funcgrad.types import Array, ArrayLike
 
 __all__ = ["convolve", "correlate"]
 
 
 @implements(np.convolve)
-def convolve(a: Any, v: Any, mode: str = "full") -> Any:
+def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Array:
     """The discrete convolution of two vectors.
 
     >>> print(fg.numpy.convolve([1.0, 2.0, 3.0], [0.0, 1.0, 0.5]))
@@ -32,7 +33,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
 
 
 @implements(np.correlate)
-def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
+def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> Any:
     """The cross-correlation of two vectors, the second conjugated.
 
     >>> print(fg.numpy.correlate([1.0, 2.0, 3.0], [0.0, 1.0, 0.5]))
@@ -47,14 +48,14 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     return sliding(x, y, n, m, mode)
 
 
-def sliding(x: Any, y: Any, n: int, m: int, mode: str) -> Any:
+def sliding(x: ArrayLike, y: ArrayLike, n: int, m: int, mode: str) -> Array:
     """The sums of products of `y` with windows of `x`, which is not shorter."""
     if mode == "valid":
         return Correlate().bind(x, y)
     return part_of(Convolve().bind(x, y[::-1]), n, m, mode)
 
 
-def vectors(a: Any, v: Any, *, may_be_numbers: bool) -> list[Any]:
+def vectors(a: ArrayLike, v: ArrayLike, *, may_be_numbers: bool) -> list[Any]:
     """Both operands as vectors of one dtype."""
     x, y = promoted([as_array(a), as_array(v)])
     for operand in (x, y):

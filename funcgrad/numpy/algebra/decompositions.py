@@ -32,6 +32,7 @@ from funcgrad.ops.reductions import ReduceAny
 from funcgrad.ops.structure import aval, broadcast, cast, reduce_sum, shape_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike
 
 __all__ = [
     "cholesky",
@@ -55,7 +56,7 @@ SVDResult: Any = type(np.linalg.svd(np.eye(1)))
 
 
 @implements(np.linalg.cholesky)
-def cholesky(a: Any, /, *, upper: bool = False) -> Any:
+def cholesky(a: ArrayLike, /, *, upper: bool = False) -> Array:
     """The triangular factor of a Hermitian positive definite matrix, of which one triangle is read.
 
     Gradients are Hermitian. Raises LinAlgError for a matrix that is not positive definite.
@@ -72,7 +73,7 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Any:
 
 
 @implements(np.linalg.qr)
-def qr(a: Any, mode: str = "reduced") -> Any:
+def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     """``q`` with orthonormal columns, upper triangular ``r``; `mode` is ``reduced``, ``complete`` or ``r``.
 
     Differentiable where the first columns, as many as there are rows, are independent.
@@ -103,7 +104,7 @@ def is_upper(name: str, UPLO: str) -> bool:
 
 
 @implements(np.linalg.eigh)
-def eigh(a: Any, UPLO: str = "L") -> Any:
+def eigh(a: ArrayLike, UPLO: str = "L") -> Any:
     """Ascending eigenvalues and orthonormal eigenvectors of a Hermitian matrix; one triangle is read.
 
     Gradients are that triangle too, and finite where eigenvalues are repeated.
@@ -119,7 +120,7 @@ def eigh(a: Any, UPLO: str = "L") -> Any:
 
 
 @implements(np.linalg.eigvalsh)
-def eigvalsh(a: Any, UPLO: str = "L") -> Any:
+def eigvalsh(a: ArrayLike, UPLO: str = "L") -> Array:
     """The eigenvalues of `eigh`.
 
     >>> print(fg.grad(lambda a: np.sum(np.linalg.eigvalsh(a) ** 2))(np.eye(2)))
@@ -133,7 +134,7 @@ def eigvalsh(a: Any, UPLO: str = "L") -> Any:
 
 
 @implements(np.linalg.eig)
-def eig(a: Any) -> Any:
+def eig(a: ArrayLike) -> Any:
     """Eigenvalues and eigenvectors of a square matrix, complex even if all are real.
 
     >>> print(fg.numpy.linalg.eig(np.array([[0.0, 1.0], [-1.0, 0.0]])).eigenvalues)
@@ -147,13 +148,13 @@ def eig(a: Any) -> Any:
     return EigResult(*general.eig.bind(operands[0]))
 
 
-def as_complex(x: Any) -> Any:
+def as_complex(x: ArrayLike) -> Array:
     """An array as complex numbers of its precision."""
     return x.astype(np.result_type(x.dtype, np.complex64), copy=False)
 
 
 @implements(np.linalg.eigvals)
-def eigvals(a: Any) -> Any:
+def eigvals(a: ArrayLike) -> Array:
     """The eigenvalues of `eig`.
 
     >>> print(fg.grad(lambda a: np.sum(np.linalg.eigvals(a).real ** 2))(np.diag([1.0, 3.0])))
@@ -168,7 +169,7 @@ def eigvals(a: Any) -> Any:
 
 
 @implements(np.linalg.svd)
-def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     """Singular vectors and values: ``u @ diag(s) @ vh == a``.
 
     >>> print(fg.numpy.linalg.svd(np.array([[3.0, 0.0], [0.0, -4.0]]), compute_uv=False))
@@ -185,7 +186,7 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
     return SVDResult(*singular.Svd(bool(full_matrices) and m != n).bind(operands[0]))
 
 
-def hermitian_svd(a: Any, compute_uv: bool) -> Any:
+def hermitian_svd(a: ArrayLike, compute_uv: bool) -> Any:
     """The singular values of a Hermitian matrix, of which one triangle is read, by its eigenvalues."""
     if not compute_uv:
         return np.flip(np.sort(np.abs(spectra.eigvalsh.bind(a)), axis=-1), -1)
@@ -198,7 +199,7 @@ def hermitian_svd(a: Any, compute_uv: bool) -> Any:
 
 
 @implements(np.linalg.svdvals)
-def svdvals(x: Any, /) -> Any:
+def svdvals(x: ArrayLike, /) -> Array:
     """The singular values, descending.
 
     >>> print(fg.grad(lambda a: np.sum(np.linalg.svdvals(a)))(np.array([[3.0, 0.0], [0.0, -4.0]])))
@@ -210,7 +211,7 @@ def svdvals(x: Any, /) -> Any:
 
 
 @implements(np.linalg.matrix_rank)
-def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+def matrix_rank(A: ArrayLike, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
     """How many singular values are above `tol`, or above `rtol` times the largest. It has no derivative.
 
     >>> print(fg.numpy.linalg.matrix_rank(np.ones((2, 2))))
@@ -235,7 +236,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
 
 
 @implements(np.linalg.cond)
-def cond(x: Any, p: Any = None) -> Any:
+def cond(x: ArrayLike, p: ArrayLike = None) -> Array:
     """The condition number: of singular values the largest over the smallest, or by the norm of order `p`.
 
     >>> print(fg.numpy.linalg.cond(np.diag([4.0, 2.0])))

@@ -27,6 +27,7 @@ from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import located
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike, DTypeLike
 
 ELLIPSIS = "..."
 INDEX_LETTERS = ascii_uppercase + ascii_lowercase
@@ -45,13 +46,13 @@ class Subscripts(NamedTuple):
 
 @implements(np.einsum)
 def einsum(
-    *operands: Any,
-    out: Any = None,
+    *operands: ArrayLike,
+    out: Array = None,
     optimize: Any = False,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     casting: Any = "safe",
     order: str = "K",
-) -> Any:
+) -> Array:
     """Sums of products along axes named by letters, as `np.einsum`.
 
     Several operands are contracted two at a time: along a greedily chosen path, or as `optimize` says
@@ -81,7 +82,7 @@ def einsum(
 
 
 @implements(np.einsum_path)
-def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> Any:
+def einsum_path(*operands: ArrayLike, optimize: Any = "greedy", einsum_call: bool = False) -> Array:
     """The order in which `einsum` would contract these operands, and a text about its cost.
 
     >>> path, _ = fg.numpy.einsum_path("ij,jk,kl", np.ones((2, 9)), np.ones((9, 9)), np.ones((9, 3)))
@@ -94,7 +95,7 @@ def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = Fa
     return np.einsum_path(*stand_ins, optimize=optimize)
 
 
-def stand_in(shape: Shape, dtype: Any = np.float64) -> Any:
+def stand_in(shape: Shape, dtype: DTypeLike = np.float64) -> Any:
     """An array of this shape without memory of its own."""
     return np.broadcast_to(np.zeros((), dtype), shape)
 
@@ -111,7 +112,7 @@ def any_traced(operands: Sequence[Any]) -> bool:
     )
 
 
-def is_index_list(x: Any) -> bool:
+def is_index_list(x: ArrayLike) -> bool:
     """Whether this is a list of indices of the list form."""
     return isinstance(x, list | tuple) and all(item is Ellipsis or isinstance(item, int) for item in x)
 
@@ -127,7 +128,7 @@ def read_operands(operands: Sequence[Any]) -> tuple[str, list[Any]]:
     return text, [asoperand(x) for x in operands[0 : 2 * n_pairs : 2]]
 
 
-def index_letters(indices: Any) -> str:
+def index_letters(indices: ArrayLike) -> str:
     """A list of integers and Ellipsis as letters."""
     letters = []
     for item in indices:
@@ -141,7 +142,7 @@ def index_letters(indices: Any) -> str:
     return "".join(letters)
 
 
-def cast_operands(arrays: list[Any], dtype: Any, casting: Any) -> list[Any]:
+def cast_operands(arrays: list[Any], dtype: DTypeLike, casting: Any) -> list[Any]:
     """The operands in one dtype: their common one, or the one asked for if `casting` allows it."""
     if dtype is None:
         return promoted(arrays)
@@ -251,7 +252,7 @@ class EinsumPlan(NamedTuple):
     """Sum and permutation at the end, which only a single operand needs."""
 
 
-def run_plan(plan: EinsumPlan, arrays: Sequence[Any]) -> Any:
+def run_plan(plan: EinsumPlan, arrays: Sequence[Any]) -> Array:
     """Carry out the plan."""
     left = [x if p.is_idle else prepared(x, p) for x, p in zip(arrays, plan.preparations, strict=True)]
     for step in plan.steps:
@@ -261,7 +262,7 @@ def run_plan(plan: EinsumPlan, arrays: Sequence[Any]) -> Any:
     return permute(reduce_sum(x, plan.summed), plan.order)
 
 
-def prepared(x: Any, preparation: Preparation) -> Any:
+def prepared(x: ArrayLike, preparation: Preparation) -> Array:
     """The operand with its diagonals taken and without broadcast axes of size one."""
     for axes in preparation.diagonals:
         x = diagonal(x, 0, *axes)

@@ -23,6 +23,7 @@ from funcgrad.ops.linalg.matrices import from_triangle
 from funcgrad.ops.reductions import ReduceMax
 from funcgrad.ops.structure import aval, broadcast_to, cast, permute, reduce_sum, reshape, shape_of
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike, AxisLike, ShapeLike
 
 __all__ = ["det", "inv", "lstsq", "pinv", "slogdet", "solve", "tensorinv", "tensorsolve"]
 
@@ -44,7 +45,7 @@ def traced_matrices(name: str, *arguments: Any) -> list[Any] | None:
     return found
 
 
-def require_square(name: str, x: Any) -> None:
+def require_square(name: str, x: ArrayLike) -> None:
     """Raise unless the matrices are square."""
     if aval(x).shape[-1] != aval(x).shape[-2]:
         raise refused(f"{name} of {aval(x)}: the matrices in the last two axes must be square")
@@ -57,7 +58,7 @@ def static_float(name: str, value: Any) -> float:
     return float(operator.index(value) if isinstance(value, int) else value)
 
 
-def precision_of(x: Any) -> float:
+def precision_of(x: ArrayLike) -> float:
     """The relative distance of numbers of this dtype."""
     return float(np.finfo(aval(x).dtype).eps)
 
@@ -66,7 +67,7 @@ def precision_of(x: Any) -> float:
 
 
 @implements(np.linalg.solve)
-def solve(a: Any, b: Any) -> Any:
+def solve(a: ArrayLike, b: ArrayLike) -> Array:
     """``x`` with ``a @ x == b``. `b` is a vector, or has right-hand sides in its columns.
 
     A matrix is factored once for the value and all derivatives. Raises LinAlgError if it is singular.
@@ -85,7 +86,7 @@ def solve(a: Any, b: Any) -> Any:
     return on_columns("solve", systems.solve, matrices, sides)
 
 
-def on_columns(name: str, solver: Any, a: Any, b: Any) -> Any:
+def on_columns(name: str, solver: Any, a: ArrayLike, b: ArrayLike) -> Array:
     """``solver(a, b)`` for stacks that broadcast, where `b` may be a vector.
 
     Many right-hand sides of one matrix become columns beside each other.
@@ -111,7 +112,7 @@ def on_columns(name: str, solver: Any, a: Any, b: Any) -> Any:
 
 
 @implements(np.linalg.inv)
-def inv(a: Any) -> Any:
+def inv(a: ArrayLike) -> Array:
     """The inverse. Raises LinAlgError for a singular matrix; `solve` is quicker where it is only applied.
 
     >>> print(fg.numpy.linalg.inv(np.array([[2.0, 0.0], [0.0, 4.0]])))
@@ -125,7 +126,7 @@ def inv(a: Any) -> Any:
 
 
 @implements(np.linalg.tensorsolve)
-def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
+def tensorsolve(a: ArrayLike, b: ArrayLike, axes: AxisLike = None) -> Array:
     """``x`` with ``tensordot(a, x, x.ndim) == b``.
 
     >>> print(fg.numpy.linalg.tensorsolve(2.0 * np.eye(4).reshape(2, 2, 2, 2), np.ones((2, 2))))
@@ -148,7 +149,7 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
 
 
 @implements(np.linalg.tensorinv)
-def tensorinv(a: Any, ind: int = 2) -> Any:
+def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
     """The inverse for ``tensordot(., ., ind)``.
 
     >>> print(fg.numpy.linalg.tensorinv(2.0 * np.eye(4).reshape(4, 2, 2), ind=1).shape)
@@ -171,7 +172,7 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
 
 
 @implements(np.linalg.det)
-def det(a: Any) -> Any:
+def det(a: ArrayLike) -> Array:
     """The determinant. Its derivatives are right at every matrix, also at singular ones.
 
     >>> print(fg.numpy.linalg.det(np.array([[2.0, 0.0], [0.0, 4.0]])).round(12))
@@ -185,7 +186,7 @@ def det(a: Any) -> Any:
 
 
 @implements(np.linalg.slogdet)
-def slogdet(a: Any) -> Any:
+def slogdet(a: ArrayLike) -> Any:
     """The sign (of a complex matrix, the phase) of the determinant, and the logarithm of its magnitude.
 
     Its derivative raises LinAlgError at a singular matrix, where there is none.
@@ -204,7 +205,7 @@ def slogdet(a: Any) -> Any:
 
 
 @implements(np.linalg.pinv)
-def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> Any:
+def pinv(a: ArrayLike, rcond: ArrayLike = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> Array:
     """The pseudo-inverse. Its derivative is right for changes that keep the rank, also if that is not full.
 
     >>> print(fg.numpy.linalg.pinv(np.array([[2.0, 0.0], [0.0, 0.0]])))
@@ -223,7 +224,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._
 
 
 @implements(np.linalg.lstsq)
-def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
+def lstsq(a: ArrayLike, b: ArrayLike, rcond: ArrayLike = None) -> Any:
     """The shortest ``x`` that makes ``b - a @ x`` shortest, with residuals, rank and singular values.
 
     Of more equations than unknowns the residuals are given whatever the rank, because the shape of a
@@ -249,7 +250,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     return found, residuals_of(x, y, found), cast(rank_of(s, cut), np.int32), s
 
 
-def residuals_of(a: Any, b: Any, x: Any) -> Any:
+def residuals_of(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
     """The sums of squares that are left, for each column; none without more equations than unknowns."""
     m, n = shape_of(a)
     if m <= n:
@@ -259,7 +260,7 @@ def residuals_of(a: Any, b: Any, x: Any) -> Any:
     return reduce_sum(squares, (0,)) if aval(b).ndim == 2 else reshape(reduce_sum(squares, (0,)), (1,))
 
 
-def rank_of(s: Any, relative: float) -> Any:
+def rank_of(s: ShapeLike, relative: float) -> Any:
     """How many singular values in the last axis are above this share of the largest."""
     shape: Shape = shape_of(s)
     if not shape[-1]:

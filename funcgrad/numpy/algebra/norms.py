@@ -28,10 +28,11 @@ from funcgrad.ops.selection import where
 from funcgrad.ops.structure import aval, broadcast, cast, permute, reduce_sum
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike, AxisLike
 
 
 @implements(np.linalg.norm)
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+def norm(x: ArrayLike, ord: Any = None, axis: AxisLike = None, keepdims: bool = False) -> Array:
     """The norm of a vector or matrix, or of each along one or two axes.
 
     The gradient of a norm at zero is zero.
@@ -60,7 +61,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 
 @implements(np.linalg.vector_norm)
-def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+def vector_norm(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = False, ord: Any = 2) -> Array:
     """The norm of vectors, over all elements or along any number of axes.
 
     >>> print(fg.numpy.linalg.vector_norm(np.array([[3.0, 4.0], [6.0, 8.0]]), axis=1))
@@ -78,7 +79,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
 
 
 @implements(np.linalg.matrix_norm)
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
     """The norm of the matrices in the last two axes.
 
     >>> print(fg.numpy.linalg.matrix_norm(np.array([[1.0, -2.0], [3.0, 4.0]]), ord=1))
@@ -96,12 +97,12 @@ def check_order(order: Any) -> None:
         raise unsupported("np.linalg.norm with a traced ord")
 
 
-def as_inexact(x: Tracer) -> Any:
+def as_inexact(x: Tracer) -> Array:
     """Integers and booleans as float64, as NumPy's norms take them."""
     return cast(x, x.aval.dtype if x.aval.inexact else np.float64)
 
 
-def norm_axes(axis: Any, ndim: int) -> Axes:
+def norm_axes(axis: AxisLike, ndim: int) -> Axes:
     """The `axis` argument as distinct axes that are not negative, in the order given."""
     axes = tuple(axis) if isinstance(axis, tuple | list) else (axis,)
     axes = tuple([normalized_axis(a, ndim) for a in axes])
@@ -113,7 +114,7 @@ def norm_axes(axis: Any, ndim: int) -> Axes:
 # -- norms ---------------------------------------------------------------------------------------------------
 
 
-def norm_of_vectors(x: Any, axes: Axes, order: Any) -> Any:
+def norm_of_vectors(x: ArrayLike, axes: Axes, order: Any) -> Array:
     """The norm over all of `axes` together."""
     if isinstance(order, str):
         raise refused(f"norm: ord={order!r} is not an order for vectors")
@@ -129,7 +130,7 @@ def norm_of_vectors(x: Any, axes: Axes, order: Any) -> Any:
     return power_norm(size, axes, float(order))
 
 
-def norm_of_matrices(x: Any, axes: Axes, order: Any) -> Any:
+def norm_of_matrices(x: ArrayLike, axes: Axes, order: Any) -> Array:
     """The norm of matrices whose rows and columns run along these axes."""
     if order is None or order in ("fro", "f"):
         return euclidean(x, axes)
@@ -142,7 +143,7 @@ def norm_of_matrices(x: Any, axes: Axes, order: Any) -> Any:
     return extreme(sums, (compared - (summed < compared),), order > 0)
 
 
-def norm_of_singular_values(x: Any, axes: Axes, order: Any) -> Any:
+def norm_of_singular_values(x: ArrayLike, axes: Axes, order: Any) -> Array:
     """The largest or smallest singular value, or the sum of all."""
     from funcgrad.ops.linalg.singular import svdvals  # noqa: PLC0415 - loaded by those who need it
 
@@ -172,12 +173,12 @@ def extreme(size: Any, axes: Axes, is_largest: bool) -> Any:
     return max_of(size, axes)
 
 
-def euclidean(x: Any, axes: Axes) -> Any:
+def euclidean(x: ArrayLike, axes: Axes) -> Array:
     """The square root of the sum of squares."""
     return root_of_squares(sum_of_squares(x, axes))
 
 
-def sum_of_squares(x: Any, axes: Axes) -> Any:
+def sum_of_squares(x: ArrayLike, axes: Axes) -> Array:
     """The sum of the squared magnitudes over `axes`."""
     if aval(x).dtype.kind == "c":
         return add(sum_of_squares(real(x), axes), sum_of_squares(imag(x), axes))
@@ -185,7 +186,7 @@ def sum_of_squares(x: Any, axes: Axes) -> Any:
     return contraction.dot(x, x, (axes, axes), (rest, rest))
 
 
-def power_norm(size: Any, axes: Axes, p: float) -> Any:
+def power_norm(size: Any, axes: Axes, p: float) -> Array:
     """``sum(size ** p) ** (1 / p)``, where elements that are zero are constant to every derivative."""
 
     def powered(x: Any) -> Any:
@@ -198,7 +199,7 @@ def power_norm(size: Any, axes: Axes, p: float) -> Any:
     return zero_aside(reduce_sum(zero_aside(size, powered, at_zero), axes), unpowered, at_zero)
 
 
-def zero_aside(x: Any, function: Any, at_zero: float) -> Any:
+def zero_aside(x: ArrayLike, function: Any, at_zero: float) -> Array:
     """``function(x)``, and `at_zero` where `x` is zero, constant there to every derivative."""
     is_zero = equal(x, 0.0)
     return where(is_zero, at_zero, function(where(is_zero, 1.0, x)))

@@ -16,6 +16,7 @@ from funcgrad.ops.structure import aval, cast
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike
 
 
 def traced(*arguments: Any) -> list[Any] | None:
@@ -37,7 +38,7 @@ def promoted(operands: Sequence[Any]) -> list[Any]:
     return [cast(x, dtype) for x in operands]
 
 
-def stored(result: Any, out: Any, name: str) -> Any:
+def stored(result: Any, out: Array, name: str) -> Any:
     """The result, written to `out` where one is given; a real array cannot take a traced result."""
     if out is None or isinstance(result, Tracer):
         return axes.stored(result, out, name)
@@ -45,7 +46,7 @@ def stored(result: Any, out: Any, name: str) -> Any:
     return out
 
 
-def conjugated(x: Any) -> Any:
+def conjugated(x: ArrayLike) -> Array:
     """The complex conjugate; `x` itself where it is real."""
     return conj(x) if aval(x).dtype.kind == "c" else x
 

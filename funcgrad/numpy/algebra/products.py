@@ -17,12 +17,13 @@ from funcgrad.ops.contraction import DotGeneral, contract
 from funcgrad.ops.labelled import Labels
 from funcgrad.ops.structure import aval, move_axis, reshape
 from funcgrad.tracing.tracer import Tracer, install
+from funcgrad.types import Array, ArrayLike
 
 __all__ = ["matmul", "matvec", "vecdot", "vecmat"]
 
 
 @implements(np.matmul)
-def matmul(x1: Any, x2: Any, /, out: Any = None, **options: Any) -> Any:
+def matmul(x1: ArrayLike, x2: ArrayLike, /, out: Array = None, **options: Any) -> Any:
     """Matrix product; leading axes broadcast, and vectors stand for a row or a column.
 
     >>> x = np.array([[1.0, 2.0], [3.0, 4.0]])
@@ -59,7 +60,7 @@ MATMULS = {
 """What a matrix product of these ranks is where no axis broadcasts."""
 
 
-def recorded_as_before(x: Any, y: Any) -> Any:
+def recorded_as_before(x: ArrayLike, y: ArrayLike) -> Any:
     """The matrix product, if one of these avals was recorded before: it needs no broadcast and no cast."""
     if type(x) is Tracer and type(y) is Tracer:
         recorder = x._recorder
@@ -72,7 +73,7 @@ def recorded_as_before(x: Any, y: Any) -> Any:
     return with_array_as_before(x, y)
 
 
-def with_array_as_before(x: Any, y: Any) -> Any:
+def with_array_as_before(x: ArrayLike, y: ArrayLike) -> Any:
     """The same for a tracer and an array."""
     tracer, array = (x, y) if type(x) is Tracer else (y, x)
     if type(tracer) is not Tracer or type(array) is not np.ndarray or tracer._view is not None:
@@ -87,7 +88,7 @@ def with_array_as_before(x: Any, y: Any) -> Any:
 
 
 @implements(np.vecdot)
-def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axis: int = -1, **options: Any) -> Any:
+def vecdot(x1: ArrayLike, x2: ArrayLike, /, out: Array = None, *, axis: int = -1, **options: Any) -> Array:
     """Dot products along `axis`, with the first operand conjugated.
 
     >>> print(fg.grad(lambda x: fg.numpy.vecdot(x, x))(np.array([1.0, 2.0])))
@@ -104,7 +105,7 @@ def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axis: int = -1, **options: A
     return looped("vecdot", conjugated(x), y, "k", "k")
 
 
-def matvec(x1: Any, x2: Any, /, out: Any = None, **options: Any) -> Any:
+def matvec(x1: ArrayLike, x2: ArrayLike, /, out: Array = None, **options: Any) -> Array:
     """Matrices times vectors; leading axes broadcast.
 
     >>> print(fg.numpy.matvec(np.eye(2), np.array([[1.0, 2.0], [3.0, 4.0]])))
@@ -119,7 +120,7 @@ def matvec(x1: Any, x2: Any, /, out: Any = None, **options: Any) -> Any:
     return looped("matvec", operands[0], operands[1], "mk", "k")
 
 
-def vecmat(x1: Any, x2: Any, /, out: Any = None, **options: Any) -> Any:
+def vecmat(x1: ArrayLike, x2: ArrayLike, /, out: Array = None, **options: Any) -> Array:
     """Vectors, conjugated, times matrices; leading axes broadcast.
 
     >>> print(fg.numpy.vecmat(np.array([1.0, 2.0]), np.eye(2)))
@@ -139,7 +140,7 @@ if hasattr(np, "matvec"):
     implements(np.vecmat)(vecmat)
 
 
-def looped(name: str, x: Any, y: Any, x_core: str, y_core: str) -> Any:
+def looped(name: str, x: ArrayLike, y: ArrayLike, x_core: str, y_core: str) -> Array:
     """A contraction over the last axes, named by letters: ``k`` is summed, all others are broadcast over."""
     x_aval, y_aval = aval(x), aval(y)
     for a, core in ((x_aval, x_core), (y_aval, y_core)):
@@ -192,7 +193,7 @@ def loop_labels(
     return operands[0], operands[1], (*[str(a) for a in range(ndim)], *core_left)
 
 
-def moved_last(x: Any, axis: int) -> Any:
+def moved_last(x: ArrayLike, axis: int) -> Array:
     """`x` with one axis moved to the end."""
     return move_axis(x, normalized_axis(axis, aval(x).ndim), aval(x).ndim - 1)
 

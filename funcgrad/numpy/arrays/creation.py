@@ -21,6 +21,7 @@ from funcgrad.tracing.lists import asoperand, holds_tracer
 from funcgrad.tracing.python.standins import stands_in
 from funcgrad.tracing.recorder import Recorder, active_recorder
 from funcgrad.tracing.tracer import Tracer, install
+from funcgrad.types import Array, ArrayLike, DTypeLike, ShapeLike
 
 __all__ = [
     "array",
@@ -45,7 +46,7 @@ __all__ = [
 # -- into the trace ---------------------------------------------------------------------------------------
 
 
-def entered(array: Any) -> Any:
+def entered(array: ArrayLike) -> Any:
     """The array as a traced one, if a trace is open; tracers as they are."""
     recorder = active_recorder()
     if recorder is None or type(array) is Tracer:
@@ -57,13 +58,13 @@ def entered(array: Any) -> Any:
     return Tracer(recorder, index, recorder.avals[index])
 
 
-def as_writable(recorder: Recorder, array: Any) -> Tracer:
+def as_writable(recorder: Recorder, array: ArrayLike) -> Tracer:
     """An array of rank 0: a view of an array of one element, for it can be written, unlike a scalar."""
     index = recorder.index_of(array)
     return view(Tracer(recorder, index, recorder.avals[index]), Reshape(()))
 
 
-def filled(shape: Any, value: Any, dtype: Any) -> Any:
+def filled(shape: ShapeLike, value: Any, dtype: DTypeLike) -> Any:
     """An array with one scalar everywhere, traced if a trace is open."""
     sizes = shape if isinstance(shape, tuple | list | np.ndarray) else (shape,)
     target = tuple([n if type(n) is int else operator.index(n) for n in sizes])
@@ -89,7 +90,7 @@ def check_device(device: Any) -> None:
 
 
 @implements(np.zeros)
-def zeros(shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None) -> Any:
+def zeros(shape: ShapeLike, dtype: DTypeLike = float, order: str = "C", *, device: Any = None) -> Any:
     """An array of zeros.
 
     >>> print(fg.numpy.zeros(3))
@@ -100,7 +101,7 @@ def zeros(shape: Any, dtype: Any = float, order: str = "C", *, device: Any = Non
 
 
 @implements(np.ones)
-def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Any:
+def ones(shape: ShapeLike, dtype: DTypeLike = None, order: str = "C", *, device: Any = None) -> Any:
     """An array of ones.
 
     >>> print(fg.numpy.ones(3))
@@ -111,7 +112,7 @@ def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None)
 
 
 @implements(np.empty)
-def empty(shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None) -> Any:
+def empty(shape: ShapeLike, dtype: DTypeLike = float, order: str = "C", *, device: Any = None) -> Any:
     """An array to be written into; it holds zeros.
 
     >>> fg.numpy.empty((2, 3)).shape
@@ -122,7 +123,9 @@ def empty(shape: Any, dtype: Any = float, order: str = "C", *, device: Any = Non
 
 
 @implements(np.full)
-def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Any:
+def full(
+    shape: ShapeLike, fill_value: ArrayLike, dtype: DTypeLike = None, order: str = "C", *, device: Any = None
+) -> Array:
     """An array with one value everywhere, which may be traced, or broadcast to the shape.
 
     >>> print(fg.numpy.full(2, 7.0))
@@ -143,8 +146,13 @@ def _like(a: Any, dtype: Any, shape: Any) -> tuple[Any, np.dtype[Any]]:
 
 @implements(np.zeros_like)
 def zeros_like(
-    a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, **options: Any
-) -> Any:
+    a: ArrayLike,
+    dtype: DTypeLike = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: ShapeLike = None,
+    **options: Any,
+) -> Array:
     """Zeros of the shape and dtype of another array.
 
     >>> print(fg.numpy.zeros_like(np.arange(2.0)))
@@ -155,8 +163,13 @@ def zeros_like(
 
 @implements(np.ones_like)
 def ones_like(
-    a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, **options: Any
-) -> Any:
+    a: ArrayLike,
+    dtype: DTypeLike = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: ShapeLike = None,
+    **options: Any,
+) -> Array:
     """Ones of the shape and dtype of another array.
 
     >>> print(fg.numpy.ones_like(np.arange(2.0)))
@@ -167,8 +180,13 @@ def ones_like(
 
 @implements(np.empty_like)
 def empty_like(
-    prototype: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, **options: Any
-) -> Any:
+    prototype: ArrayLike,
+    dtype: DTypeLike = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: ShapeLike = None,
+    **options: Any,
+) -> Array:
     """An array to be written into, of the shape and dtype of another; it holds zeros.
 
     >>> fg.numpy.empty_like(np.arange(2.0)).shape
@@ -184,14 +202,14 @@ def _shape_value_dtype(a: Any, value: int, dtype: Any, shape: Any) -> tuple[Any,
 
 @implements(np.full_like)
 def full_like(
-    a: Any,
-    fill_value: Any,
-    dtype: Any = None,
+    a: ArrayLike,
+    fill_value: ArrayLike,
+    dtype: DTypeLike = None,
     order: str = "K",
     subok: bool = True,
-    shape: Any = None,
+    shape: ShapeLike = None,
     **options: Any,
-) -> Any:
+) -> Array:
     """One value everywhere, in the shape and dtype of another array.
 
     >>> print(fg.numpy.full_like(np.arange(2), 7))
@@ -203,8 +221,8 @@ def full_like(
 
 @implements(np.eye)
 def eye(
-    N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: str = "C", *, device: Any = None
-) -> Any:
+    N: Any, M: ArrayLike = None, k: Any = 0, dtype: DTypeLike = float, order: str = "C", *, device: Any = None
+) -> Array:
     """Ones on the k-th diagonal, zeros elsewhere; `k` may be traced.
 
     >>> print(fg.numpy.eye(2))
@@ -219,7 +237,7 @@ def eye(
 
 
 @implements(np.identity)
-def identity(n: Any, dtype: Any = None) -> Any:
+def identity(n: Any, dtype: DTypeLike = None) -> Any:
     """The identity matrix.
 
     >>> print(fg.numpy.identity(2))
@@ -230,7 +248,7 @@ def identity(n: Any, dtype: Any = None) -> Any:
 
 
 @implements(np.tri)
-def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float) -> Any:
+def tri(N: Any, M: ArrayLike = None, k: Any = 0, dtype: DTypeLike = float) -> Array:
     """Ones at and below the k-th diagonal, zeros elsewhere; `k` may be traced.
 
     >>> print(fg.numpy.tri(2))
@@ -245,7 +263,7 @@ def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float) -> Any:
 # -- copies and conversions -------------------------------------------------------------------------------
 
 
-def copied(x: Any) -> Any:
+def copied(x: ArrayLike) -> Any:
     """The same values in memory of their own."""
     if type(x) is not Tracer:
         return np.array(x)
@@ -257,7 +275,7 @@ def copied(x: Any) -> Any:
 @implements(np.array)
 def array(
     object: Any,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     *,
     copy: bool | None = True,
     order: str = "K",
@@ -276,7 +294,7 @@ def array(
     return copied(found) if copy and (found is object or type(found) is not Tracer) else found
 
 
-def converted(x: Any, dtype: Any = None) -> Any:
+def converted(x: ArrayLike, dtype: DTypeLike = None) -> Array:
     """`x` as an array of the dtype, traced if a trace is open; `x` itself where it is one already."""
     if dtype is None:
         return entered(as_array(x))
@@ -287,7 +305,7 @@ def converted(x: Any, dtype: Any = None) -> Any:
     return entered(cast(as_array(x), wanted))
 
 
-def numeric(dtype: Any) -> np.dtype[Any]:
+def numeric(dtype: DTypeLike) -> np.dtype[Any]:
     """A dtype of numbers or booleans; raises for others."""
     found: np.dtype[Any] = np.dtype(dtype)
     if found.kind not in "fciub":
@@ -297,14 +315,14 @@ def numeric(dtype: Any) -> np.dtype[Any]:
 
 @implements(np.asarray)
 def asarray(
-    a: Any,
-    dtype: Any = None,
+    a: ArrayLike,
+    dtype: DTypeLike = None,
     order: str | None = None,
     *,
     copy: bool | None = None,
     device: Any = None,
     like: Any = None,
-) -> Any:
+) -> Array:
     """As `array`, but what is a traced array already is not copied.
 
     Raises ValueError where ``copy=False`` cannot be kept.
@@ -320,7 +338,9 @@ def asarray(
 
 
 @implements(np.asanyarray)
-def asanyarray(a: Any, dtype: Any = None, order: str | None = None, *, copy: bool | None = None) -> Any:
+def asanyarray(
+    a: ArrayLike, dtype: DTypeLike = None, order: str | None = None, *, copy: bool | None = None
+) -> Array:
     """As `asarray`.
 
     >>> print(fg.numpy.asanyarray([1.0, 2.0]))
@@ -330,7 +350,7 @@ def asanyarray(a: Any, dtype: Any = None, order: str | None = None, *, copy: boo
 
 
 @implements(np.ascontiguousarray)
-def ascontiguousarray(a: Any, dtype: Any = None) -> Any:
+def ascontiguousarray(a: ArrayLike, dtype: DTypeLike = None) -> Array:
     """As `asarray`, with at least one axis: traced arrays have no layout.
 
     >>> fg.numpy.ascontiguousarray(3.0).shape
@@ -341,7 +361,7 @@ def ascontiguousarray(a: Any, dtype: Any = None) -> Any:
 
 
 @implements(np.copy)
-def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
+def copy(a: ArrayLike, order: str = "K", subok: bool = False) -> Array:
     """A copy, which can be written without changing the original.
 
     >>> print(fg.numpy.copy([1.0, 2.0]))
@@ -351,7 +371,7 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
 
 
 @implements(np.astype)
-def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+def astype(x: ArrayLike, dtype: DTypeLike, /, *, copy: bool = True, device: Any = None) -> Array:
     """The values in another dtype; complex to real keeps the real part.
 
     >>> print(fg.numpy.astype(np.array([1.5]), int))

@@ -20,6 +20,7 @@ from funcgrad.ops.indexing import Chosen, Gather
 from funcgrad.ops.structure import aval, cast, shape_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
+from funcgrad.types import Array, ArrayLike, AxisLike
 
 __all__ = [
     "apply_along_axis",
@@ -41,7 +42,7 @@ __all__ = [
 
 
 @implements(np.shape)
-def shape(a: Any) -> tuple[int, ...]:
+def shape(a: ArrayLike) -> tuple[int, ...]:
     """The shape of an array.
 
     >>> fg.numpy.shape([[1, 2]])
@@ -51,7 +52,7 @@ def shape(a: Any) -> tuple[int, ...]:
 
 
 @implements(np.ndim)
-def ndim(a: Any) -> int:
+def ndim(a: ArrayLike) -> int:
     """The number of axes of an array.
 
     >>> fg.numpy.ndim([[1, 2]])
@@ -61,7 +62,7 @@ def ndim(a: Any) -> int:
 
 
 @implements(np.size)
-def size(a: Any, axis: Any = None) -> int:
+def size(a: ArrayLike, axis: AxisLike = None) -> int:
     """The number of elements of an array, or along axes.
 
     >>> fg.numpy.size([[1, 2]], 1)
@@ -101,7 +102,7 @@ def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
 
 
 @implements(np.common_type)
-def common_type(*arrays: Any) -> Any:
+def common_type(*arrays: ArrayLike) -> Array:
     """The inexact scalar type that the arrays have in common.
 
     >>> fg.numpy.common_type(np.ones(2, np.float32)).__name__
@@ -111,7 +112,7 @@ def common_type(*arrays: Any) -> Any:
 
 
 @implements(np.shares_memory, np.may_share_memory)
-def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
+def shares_memory(a: ArrayLike, b: ArrayLike, max_work: Any = None) -> bool:
     """Whether one array is a view of the other, or both of a third: writing one may change the other.
 
     >>> fg.numpy.shares_memory(np.ones(2), np.ones(2))
@@ -140,7 +141,7 @@ for _function in (np.array_repr, np.array_str, np.array2string):
 
 
 @implements(np.tril_indices_from)
-def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
+def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, Any]:
     """The positions of the lower triangle of a matrix.
 
     >>> print(*fg.numpy.tril_indices_from(np.ones((2, 2)))[1])
@@ -151,7 +152,7 @@ def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
 
 
 @implements(np.triu_indices_from)
-def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
+def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, Any]:
     """The positions of the upper triangle of a matrix.
 
     >>> print(*fg.numpy.triu_indices_from(np.ones((2, 2)))[1])
@@ -162,7 +163,7 @@ def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
 
 
 @implements(np.diag_indices_from)
-def diag_indices_from(arr: Any) -> tuple[Any, ...]:
+def diag_indices_from(arr: ArrayLike) -> tuple[Any, ...]:
     """The positions of the diagonal of an array whose axes have one size.
 
     >>> print(*fg.numpy.diag_indices_from(np.ones((2, 2)))[1])
@@ -178,7 +179,7 @@ def diag_indices_from(arr: Any) -> tuple[Any, ...]:
 
 
 @implements(np.apply_along_axis)
-def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
+def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: Any, **kwargs: Any) -> Any:
     """A function of vectors applied to each line of an array along an axis.
 
     >>> print(fg.numpy.apply_along_axis(np.sum, 0, np.ones((2, 3))))
@@ -201,7 +202,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
 
 
 @implements(np.apply_over_axes)
-def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Any:
+def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: AxisLike) -> Array:
     """A function of an array and an axis applied over one axis after the other; axes are kept.
 
     >>> fg.numpy.apply_over_axes(np.sum, np.ones((2, 3)), [0, 1]).shape
@@ -215,7 +216,7 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Any:
 
 
 @implements(np.choose)
-def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
+def choose(a: ArrayLike, choices: Any, out: None = None, mode: str = "raise") -> Array:
     """For each element the choice that an array of positions names.
 
     >>> print(fg.numpy.choose([0, 1], [[1.0, 2.0], [3.0, 4.0]]))
@@ -244,7 +245,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
     return Gather(axes).bind(table, np.broadcast_to(positions, full), *places)
 
 
-def is_known(x: Any) -> bool:
+def is_known(x: ArrayLike) -> bool:
     """Whether the values exist."""
     return not isinstance(x, Tracer) or x.has_value()
 

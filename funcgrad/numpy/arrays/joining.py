@@ -21,6 +21,7 @@ from funcgrad.ops.movement import stack as stacked
 from funcgrad.ops.slicing import Slice
 from funcgrad.ops.structure import aval, cast, reshape, shape_of
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike, DTypeLike
 
 __all__ = [
     "append",
@@ -43,7 +44,7 @@ __all__ = [
 # -- joining ----------------------------------------------------------------------------------------------
 
 
-def operands_of(arrays: Any, name: str) -> list[Any]:
+def operands_of(arrays: ArrayLike, name: str) -> list[Any]:
     """The arrays of a sequence, cast to their common dtype; raises ShapeError for none."""
     if isinstance(arrays, Tracer | np.ndarray) and not shape_of(arrays):
         raise refused(f"{name} expects a sequence of arrays")
@@ -60,7 +61,7 @@ def promoted(operands: Sequence[Any]) -> list[Any]:
     return [cast(x, dtype) for x in operands]
 
 
-def joined_into(name: str, out: Any, dtype: Any, joined: Any, casting: Any = "same_kind") -> Any:
+def joined_into(name: str, out: Array, dtype: DTypeLike, joined: Any, casting: Any = "same_kind") -> Any:
     """The joined array in the dtype asked for, written to `out` where that is given."""
     if dtype is not None and not np.can_cast(aval(joined).dtype, dtype, casting):
         seen = aval(joined).dtype
@@ -70,8 +71,14 @@ def joined_into(name: str, out: Any, dtype: Any, joined: Any, casting: Any = "sa
 
 @implements(np.concatenate)
 def concatenate(
-    arrays: Any, /, axis: int | None = 0, out: None = None, *, dtype: Any = None, casting: str = "same_kind"
-) -> Any:
+    arrays: ArrayLike,
+    /,
+    axis: int | None = 0,
+    out: None = None,
+    *,
+    dtype: DTypeLike = None,
+    casting: str = "same_kind",
+) -> Array:
     """Arrays one after the other along an axis, or all their elements for ``axis=None``.
 
     >>> print(fg.numpy.concatenate([np.zeros(2), np.ones(1)]))
@@ -93,8 +100,8 @@ concat = concatenate
 
 @implements(np.stack)
 def stack(
-    arrays: Any, axis: int = 0, out: None = None, *, dtype: Any = None, casting: str = "same_kind"
-) -> Any:
+    arrays: ArrayLike, axis: int = 0, out: None = None, *, dtype: DTypeLike = None, casting: str = "same_kind"
+) -> Array:
     """Arrays of one shape along a new axis.
 
     >>> fg.numpy.stack([np.zeros(3), np.ones(3)], axis=1).shape
@@ -108,7 +115,7 @@ def stack(
 
 
 @implements(np.vstack)
-def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+def vstack(tup: ArrayLike, *, dtype: DTypeLike = None, casting: str = "same_kind") -> Array:
     """Arrays on top of each other, vectors as rows.
 
     >>> fg.numpy.vstack([np.zeros(3), np.ones((2, 3))]).shape
@@ -118,7 +125,7 @@ def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
 
 
 @implements(np.hstack)
-def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+def hstack(tup: ArrayLike, *, dtype: DTypeLike = None, casting: str = "same_kind") -> Array:
     """Arrays beside each other: along the second axis, vectors along their only one.
 
     >>> fg.numpy.hstack([np.zeros((2, 1)), np.ones((2, 3))]).shape
@@ -129,7 +136,7 @@ def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
 
 
 @implements(np.dstack)
-def dstack(tup: Any) -> Any:
+def dstack(tup: ArrayLike) -> Array:
     """Arrays behind each other: along the third axis.
 
     >>> fg.numpy.dstack([np.zeros((2, 3)), np.ones((2, 3))]).shape
@@ -139,7 +146,7 @@ def dstack(tup: Any) -> Any:
 
 
 @implements(np.column_stack)
-def column_stack(tup: Any) -> Any:
+def column_stack(tup: ArrayLike) -> Array:
     """Arrays beside each other, vectors as columns.
 
     >>> fg.numpy.column_stack([np.zeros(3), np.ones((3, 2))]).shape
@@ -150,7 +157,7 @@ def column_stack(tup: Any) -> Any:
 
 
 @implements(np.block)
-def block(arrays: Any) -> Any:
+def block(arrays: ArrayLike) -> Array:
     """An array from nested lists of blocks: the innermost lists are joined along the last axis.
 
     >>> print(fg.numpy.block([[np.eye(2), np.zeros((2, 1))]]))
@@ -162,7 +169,7 @@ def block(arrays: Any) -> Any:
     return joined_blocks(arrays, depth, ndim)
 
 
-def nesting(arrays: Any) -> int:
+def nesting(arrays: ArrayLike) -> int:
     """How deep the lists are; raises for lists of unequal depth."""
     if not isinstance(arrays, list):
         return 0
@@ -172,12 +179,12 @@ def nesting(arrays: Any) -> int:
     return depths.pop() + 1
 
 
-def leaves(arrays: Any) -> list[Any]:
+def leaves(arrays: ArrayLike) -> list[Any]:
     """The blocks in nested lists."""
     return [leaf for x in arrays for leaf in leaves(x)] if isinstance(arrays, list) else [arrays]
 
 
-def joined_blocks(arrays: Any, depth: int, ndim: int) -> Any:
+def joined_blocks(arrays: ArrayLike, depth: int, ndim: int) -> Array:
     """The blocks of lists that are `depth` deep, joined, with `ndim` axes."""
     if depth == 0:
         x = as_array(arrays)
@@ -186,7 +193,7 @@ def joined_blocks(arrays: Any, depth: int, ndim: int) -> Any:
 
 
 @implements(np.append)
-def append(arr: Any, values: Any, axis: int | None = None) -> Any:
+def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
     """An array followed by values; both flattened for ``axis=None``.
 
     >>> print(fg.numpy.append(np.zeros(2), 1.0))
@@ -198,7 +205,7 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Any:
 # -- splitting --------------------------------------------------------------------------------------------
 
 
-def split_at(x: Any, edges: Sequence[int], axis: int) -> list[Any]:
+def split_at(x: ArrayLike, edges: Sequence[int], axis: int) -> list[Any]:
     """The parts between the edges, as views."""
     spans = [(0, n, 1) for n in shape_of(x)]
     parts = []
@@ -209,7 +216,7 @@ def split_at(x: Any, edges: Sequence[int], axis: int) -> list[Any]:
 
 
 @implements(np.array_split)
-def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """Parts of an array along an axis: so many of almost equal size, or between the given indices.
 
     >>> [x.size for x in fg.numpy.array_split(np.arange(7), 3)]
@@ -229,7 +236,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 
 
 @implements(np.split)
-def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """Parts of an array along an axis: so many of equal size, or between the given indices.
 
     >>> [x.size for x in fg.numpy.split(np.arange(6), [1, 3])]
@@ -250,7 +257,7 @@ def _split_along(ary: Any, indices_or_sections: Any, axis: int, name: str) -> li
 
 
 @implements(np.vsplit)
-def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+def vsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
     """Parts along the first axis of a matrix.
 
     >>> [x.shape for x in fg.numpy.vsplit(np.zeros((4, 3)), 2)]
@@ -262,7 +269,7 @@ def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
 
 
 @implements(np.hsplit)
-def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+def hsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
     """Parts along the second axis, along the only axis of a vector.
 
     >>> [x.shape for x in fg.numpy.hsplit(np.zeros((4, 3)), 3)]
@@ -272,7 +279,7 @@ def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
 
 
 @implements(np.dsplit)
-def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+def dsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
     """Parts along the third axis.
 
     >>> [x.shape for x in fg.numpy.dsplit(np.zeros((1, 2, 2)), 2)]
@@ -281,7 +288,7 @@ def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     return _split_along(ary, indices_or_sections, 2, "dsplit")
 
 
-def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Any, ...]:
     """The elements along an axis, which disappears.
 
     >>> [int(x) for x in fg.numpy.unstack(np.arange(3))]

@@ -19,9 +19,10 @@ from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops.movement import take_span
 from funcgrad.ops.structure import shape_of
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike
 
 
-def asfortranarray(a: Any, dtype: Any = None) -> Any:
+def asfortranarray(a: ArrayLike, dtype: DTypeLike = None) -> Array:
     """As `asarray`: traced arrays have no layout.
 
     >>> print(fg.numpy.asfortranarray([1.0, 2.0]))
@@ -31,7 +32,7 @@ def asfortranarray(a: Any, dtype: Any = None) -> Any:
     return asarray(x, dtype) if type(x) is Tracer else entered(np.asfortranarray(x, dtype))
 
 
-def isfortran(a: Any) -> bool:
+def isfortran(a: ArrayLike) -> bool:
     """Whether the array is laid out column by column and not row by row: traced ones are not.
 
     >>> fg.numpy.isfortran(np.ones((2, 3)).T)
@@ -40,7 +41,7 @@ def isfortran(a: Any) -> bool:
     return False if type(a) is Tracer else np.isfortran(a)
 
 
-def require(a: Any, dtype: Any = None, requirements: Any = None) -> Any:
+def require(a: ArrayLike, dtype: DTypeLike = None, requirements: Any = None) -> Array:
     """As `asarray`; what is required of layout and memory concerns untraced arrays only.
 
     >>> print(fg.numpy.require([1.0, 2.0], np.float32))
@@ -50,7 +51,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None) -> Any:
     return asarray(x, dtype) if type(x) is Tracer else entered(np.require(x, dtype, requirements))
 
 
-def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
+def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: Any = None) -> Array:
     """As `asarray`, and raises ValueError for infinities and NaN; values are looked at where they exist.
 
     >>> print(fg.numpy.asarray_chkfinite([1.0, 2.0]))
@@ -64,7 +65,7 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
 
 
 @implements(np.min_scalar_type)
-def min_scalar_type(a: Any) -> np.dtype[Any]:
+def min_scalar_type(a: ArrayLike) -> np.dtype[Any]:
     """The smallest dtype that holds a number; of an array its dtype.
 
     >>> fg.numpy.min_scalar_type(10)
@@ -76,7 +77,7 @@ def min_scalar_type(a: Any) -> np.dtype[Any]:
 
 
 @implements(np.trim_zeros)
-def trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> Any:
+def trim_zeros(filt: ArrayLike, trim: Any = "fb", axis: AxisLike = None) -> Array:
     """Without the zeros in front (``f``) and at the back (``b``) of a vector, whose values must be known.
 
     >>> print(fg.numpy.trim_zeros(np.array([0.0, 1.0, 2.0, 0.0])))

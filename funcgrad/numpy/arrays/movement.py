@@ -27,6 +27,7 @@ from funcgrad.ops.structure import aval, broadcast, broadcast_to, permute, resha
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
+from funcgrad.types import Array, ArrayLike, AxisLike
 
 __all__ = ["diag", "diagflat", "repeat", "resize", "roll", "tile", "tril", "triu"]
 
@@ -34,7 +35,9 @@ __all__ = ["diag", "diagflat", "repeat", "resize", "roll", "tile", "tril", "triu
 
 
 @implements(np.repeat)
-def repeat(a: Any, repeats: Any, axis: int | None = None, *, total_repeat_length: int | None = None) -> Any:
+def repeat(
+    a: ArrayLike, repeats: ArrayLike, axis: int | None = None, *, total_repeat_length: int | None = None
+) -> Array:
     """Each element repeated, all of them as often or each as often as `repeats` says.
 
     `repeats` may be traced where `total_repeat_length` says how many elements there are in the end.
@@ -69,7 +72,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None, *, total_repeat_length
 
 
 @implements(np.tile)
-def tile(A: Any, reps: Any) -> Any:
+def tile(A: ArrayLike, reps: Any) -> Array:
     """The whole array repeated along each axis.
 
     >>> print(fg.numpy.tile([1, 2], 2))
@@ -86,7 +89,7 @@ def tile(A: Any, reps: Any) -> Any:
 
 
 @implements(np.resize)
-def resize(a: Any, new_shape: Any) -> Any:
+def resize(a: ArrayLike, new_shape: Any) -> Array:
     """The elements in order, repeated from the first until they fill the new shape.
 
     >>> print(fg.numpy.resize(np.arange(3), (2, 2)))
@@ -103,7 +106,7 @@ def resize(a: Any, new_shape: Any) -> Any:
 
 
 @implements(np.roll)
-def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+def roll(a: ArrayLike, shift: Any, axis: AxisLike = None) -> Array:
     """Elements moved along axes; those that leave at one end come in at the other. Shifts may be traced.
 
     >>> print(fg.numpy.roll(np.arange(4), 1))
@@ -118,7 +121,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     return x.copy() if x is a else x
 
 
-def rolled(x: Any, shift: Any, axis: int) -> Any:
+def rolled(x: ArrayLike, shift: Any, axis: int) -> Array:
     """`x` rolled along one axis."""
     n = shape_of(x)[axis]
     if type(shift) is Tracer:
@@ -130,7 +133,7 @@ def rolled(x: Any, shift: Any, axis: int) -> Any:
     return concatenated([take_span(x, axis, n - shift, shift), take_span(x, axis, 0, n - shift)], axis)
 
 
-def take_along(x: Any, positions: Any, axis: int) -> Any:
+def take_along(x: ArrayLike, positions: Any, axis: int) -> Array:
     """The elements at positions along an axis; the axes of `positions` stand in its place."""
     found = Gather((axis,)).bind(x, positions)
     rank = len(shape_of(positions))
@@ -141,7 +144,7 @@ def take_along(x: Any, positions: Any, axis: int) -> Any:
 # -- triangles and diagonals ------------------------------------------------------------------------------
 
 
-def offsets(n: int, m: int) -> Any:
+def offsets(n: int, m: int) -> Array:
     """How far above the diagonal each element of a matrix stands."""
     return np.arange(m) - np.arange(n)[:, None]
 
@@ -164,7 +167,7 @@ def _triangle(m: Any, k: int, *, lower: bool) -> Any:
 
 
 @implements(np.tril)
-def tril(m: Any, k: int = 0) -> Any:
+def tril(m: ArrayLike, k: int = 0) -> Any:
     """The lower triangle of the last two axes, zero above the k-th diagonal.
 
     >>> print(fg.numpy.tril(np.ones((2, 2))))
@@ -175,7 +178,7 @@ def tril(m: Any, k: int = 0) -> Any:
 
 
 @implements(np.triu)
-def triu(m: Any, k: int = 0) -> Any:
+def triu(m: ArrayLike, k: int = 0) -> Any:
     """The upper triangle of the last two axes, zero below the k-th diagonal.
 
     >>> print(fg.numpy.triu(np.ones((2, 2))))
@@ -186,7 +189,7 @@ def triu(m: Any, k: int = 0) -> Any:
 
 
 @implements(np.diag)
-def diag(v: Any, k: int = 0) -> Any:
+def diag(v: ArrayLike, k: int = 0) -> Array:
     """The k-th diagonal of a matrix, or a matrix with the vector `v` as its k-th diagonal.
 
     >>> print(fg.numpy.diag([1.0, 2.0]))
@@ -203,7 +206,7 @@ def diag(v: Any, k: int = 0) -> Any:
 
 
 @implements(np.diagflat)
-def diagflat(v: Any, k: int = 0) -> Any:
+def diagflat(v: ArrayLike, k: int = 0) -> Array:
     """A matrix with the elements of `v`, flattened, as its k-th diagonal.
 
     >>> print(fg.numpy.diagflat([[1, 2]], 1))
@@ -214,7 +217,7 @@ def diagflat(v: Any, k: int = 0) -> Any:
     return on_diagonal(ravel(v), k)
 
 
-def on_diagonal(x: Any, k: int) -> Any:
+def on_diagonal(x: ArrayLike, k: int) -> Array:
     """A square matrix with a vector as its k-th diagonal, which is a regular part of the flat matrix."""
     count = shape_of(x)[0]
     n = count + abs(k)

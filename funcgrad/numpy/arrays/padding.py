@@ -22,6 +22,7 @@ from funcgrad.ops.movement import take_axis, take_span
 from funcgrad.ops.slicing import Pad
 from funcgrad.ops.structure import aval, broadcast_to, cast, shape_of
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike
 
 __all__ = ["pad"]
 
@@ -29,7 +30,7 @@ Width = tuple[int, int]
 
 
 @implements(np.pad)
-def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
+def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Array:
     """An array with `pad_width` elements before and after it along each axis.
 
     Modes: ``constant``, ``edge``, ``reflect``, ``symmetric``, ``wrap``, ``linear_ramp``, ``maximum``,
@@ -49,7 +50,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
     return found.copy() if found is x else found
 
 
-def padded(x: Any, widths: list[Width], mode: Any, options: dict[str, Any]) -> Any:
+def padded(x: ArrayLike, widths: list[Width], mode: Any, options: dict[str, Any]) -> Array:
     """The padded array; options that the mode knows are taken out of `options`."""
     ndim = len(shape_of(x))
     if mode in ("constant", "empty"):
@@ -94,7 +95,7 @@ def values_of(given: Any, ndim: int) -> list[tuple[Any, Any]]:
     return [(full[k, 0], full[k, 1]) for k in range(ndim)]
 
 
-def with_constants(x: Any, widths: list[Width], values: list[tuple[Any, Any]]) -> Any:
+def with_constants(x: ArrayLike, widths: list[Width], values: list[tuple[Any, Any]]) -> Array:
     """One axis after the other, so that later axes own the corners."""
     for axis, (width, pair) in enumerate(zip(widths, values, strict=True)):
         if not any(width):
@@ -115,7 +116,7 @@ def with_constants(x: Any, widths: list[Width], values: list[tuple[Any, Any]]) -
     return x
 
 
-def with_elements(x: Any, widths: list[Width], mode: Any) -> Any:
+def with_elements(x: ArrayLike, widths: list[Width], mode: Any) -> Array:
     """What NumPy does with positions, done with the elements there."""
     for axis, width in enumerate(widths):
         if any(width):
@@ -123,7 +124,7 @@ def with_elements(x: Any, widths: list[Width], mode: Any) -> Any:
     return x
 
 
-def with_odd_reflections(x: Any, widths: list[Width], mode: str) -> Any:
+def with_odd_reflections(x: ArrayLike, widths: list[Width], mode: str) -> Array:
     """Reflected through the edges: outside stands twice the edge less the element reflected."""
     for axis, width in enumerate(widths):
         n = shape_of(x)[axis]
@@ -137,7 +138,7 @@ def with_odd_reflections(x: Any, widths: list[Width], mode: str) -> Any:
     return x
 
 
-def reflected_once(x: Any, axis: int, width: Width, n: int, mode: str) -> tuple[Any, Width]:
+def reflected_once(x: ArrayLike, axis: int, width: Width, n: int, mode: str) -> tuple[Any, Width]:
     """`x` with as much on both sides as one reflection gives, in whole periods of the original length `n`."""
     length = shape_of(x)[axis]
     skip = 1 if mode == "reflect" else 0  # whether the edge itself is not repeated
@@ -155,7 +156,7 @@ def reflected_once(x: Any, axis: int, width: Width, n: int, mode: str) -> tuple[
     return concatenate(parts, axis), counts
 
 
-def with_ramps(x: Any, widths: list[Width], values: list[tuple[Any, Any]]) -> Any:
+def with_ramps(x: ArrayLike, widths: list[Width], values: list[tuple[Any, Any]]) -> Array:
     """From the edge in equal steps to a value at the far end."""
     for axis, (width, pair) in enumerate(zip(widths, values, strict=True)):
         n = shape_of(x)[axis]
@@ -167,7 +168,9 @@ def with_ramps(x: Any, widths: list[Width], values: list[tuple[Any, Any]]) -> An
     return x
 
 
-def with_function(x: Any, widths: list[Width], function: Callable[..., Any], options: dict[str, Any]) -> Any:
+def with_function(
+    x: ArrayLike, widths: list[Width], function: Callable[..., Any], options: dict[str, Any]
+) -> Any:
     """What the user's function writes outside: it is given each line along each axis, zeros around it."""
     zeros = values_of(0, len(widths))
     padded = with_constants(x, widths, zeros).copy()
@@ -186,7 +189,9 @@ STATISTICS: dict[str, Callable[..., Any]] = {
 }
 
 
-def with_statistics(x: Any, widths: list[Width], statistic: Callable[..., Any], lengths: list[Any]) -> Any:
+def with_statistics(
+    x: ArrayLike, widths: list[Width], statistic: Callable[..., Any], lengths: list[Any]
+) -> Array:
     """A statistic of the elements near the edge, or of all of them."""
     dtype = aval(x).dtype
     for axis, (width, near) in enumerate(zip(widths, lengths, strict=True)):

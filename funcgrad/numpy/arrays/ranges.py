@@ -24,6 +24,7 @@ from funcgrad.ops.arithmetic import add, div, integer_pow, mul, sub
 from funcgrad.ops.structure import aval, broadcast, cast, reshape, shape_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
+from funcgrad.types import Array, ArrayLike, DTypeLike, ShapeLike
 
 __all__ = ["arange", "fromfunction", "geomspace", "indices", "linspace", "logspace", "meshgrid", "vander"]
 
@@ -35,7 +36,12 @@ _np: Any = np
 
 @implements(np.arange)
 def arange(
-    start: Any = None, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None
+    start: ArrayLike = None,
+    stop: ArrayLike = None,
+    step: ArrayLike = None,
+    dtype: DTypeLike = None,
+    *,
+    device: Any = None,
 ) -> Any:
     """Numbers from `start` up to, not including, `stop`. Traced bounds must have values.
 
@@ -55,12 +61,12 @@ def arange(
 
 @implements(np.linspace)
 def linspace(
-    start: Any,
-    stop: Any,
+    start: ArrayLike,
+    stop: ArrayLike,
     num: Any = 50,
     endpoint: bool = True,
     retstep: bool = False,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     axis: int = 0,
     *,
     device: Any = None,
@@ -104,12 +110,12 @@ def _first_axis_to(x: Any, axis: int) -> Any:
 
 @implements(np.logspace)
 def logspace(
-    start: Any,
-    stop: Any,
+    start: ArrayLike,
+    stop: ArrayLike,
     num: Any = 50,
     endpoint: bool = True,
     base: Any = 10.0,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     axis: int = 0,
 ) -> Any:
     """Numbers evenly spaced on a logarithmic scale: powers of `base`.
@@ -131,7 +137,12 @@ def logspace(
 
 @implements(np.geomspace)
 def geomspace(
-    start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: Any = 50,
+    endpoint: bool = True,
+    dtype: DTypeLike = None,
+    axis: int = 0,
 ) -> Any:
     """Numbers whose ratio is constant, from `start` to `stop`.
 
@@ -154,7 +165,9 @@ def geomspace(
 
 
 @implements(np.meshgrid)
-def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
+def meshgrid(
+    *xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: str = "xy"
+) -> tuple[Any, ...]:
     """Coordinate arrays of the grid spanned by vectors.
 
     >>> print(fg.numpy.meshgrid([1, 2], [3, 4])[1])
@@ -181,7 +194,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     return tuple([copied(x) if copy else x for x in found])
 
 
-def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
+def indices(dimensions: Any, dtype: DTypeLike = int, sparse: bool = False) -> Any:
     """The indices of the elements of an array of the given shape, one array for each axis.
 
     >>> fg.numpy.indices((2, 3)).shape
@@ -192,7 +205,9 @@ def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
 
 
 @implements(np.fromfunction)
-def fromfunction(function: Callable[..., Any], shape: Any, *, dtype: Any = float, **kwargs: Any) -> Any:
+def fromfunction(
+    function: Callable[..., Any], shape: ShapeLike, *, dtype: DTypeLike = float, **kwargs: Any
+) -> Any:
     """An array from a function of the index arrays.
 
     >>> print(fg.numpy.fromfunction(lambda i, j: i + j, (2, 2)))
@@ -203,7 +218,7 @@ def fromfunction(function: Callable[..., Any], shape: Any, *, dtype: Any = float
 
 
 @implements(np.vander)
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Array:
     """The powers of the elements of a vector as columns, the highest first.
 
     >>> print(fg.numpy.vander([2.0, 3.0]))

@@ -20,22 +20,23 @@ from funcgrad.ops.structure import Permute, Reshape, aval, shape_of
 from funcgrad.tracing.aliasing import Lens, view
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
+from funcgrad.types import Array, ArrayLike, AxisLike, ShapeLike
 
 __all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "expand_dims", "ravel", "reshape", "squeeze"]
 
 
-def as_array(x: Any) -> Any:
+def as_array(x: ArrayLike) -> Any:
     """`x` as a tracer or a NumPy array or scalar, which have a shape."""
     operand = asoperand(x)
     return operand if isinstance(operand, Tracer | np.ndarray | np.generic) else np.asarray(operand)
 
 
-def seen_through(x: Any, lens: Lens) -> Any:
+def seen_through(x: ArrayLike, lens: Lens) -> Array:
     """What the lens reads: a view of a tracer, NumPy's own of an array."""
     return view(x, lens) if type(x) is Tracer else lens.get(np.asarray(x))
 
 
-def ordered_axes(axes: Any, ndim: int, what: str = "axes") -> tuple[int, ...]:
+def ordered_axes(axes: AxisLike, ndim: int, what: str = "axes") -> tuple[int, ...]:
     """One axis or several as ints from 0, in the order given; raises for repeated ones."""
     numbers = tuple(axes) if isinstance(axes, tuple | list | np.ndarray) else (axes,)
     found = tuple([normalized_axis(a, ndim) for a in numbers])
@@ -47,7 +48,7 @@ def ordered_axes(axes: Any, ndim: int, what: str = "axes") -> tuple[int, ...]:
 # -- shapes -----------------------------------------------------------------------------------------------
 
 
-def new_shape(size: int, shape: Any) -> Shape:
+def new_shape(size: int, shape: ShapeLike) -> Shape:
     """The shape asked for, with -1 worked out; raises ShapeError when `size` elements do not fit."""
     asked = tuple(shape) if isinstance(shape, tuple | list | np.ndarray) else (shape,)
     sizes = [n if type(n) is int else operator.index(n) for n in asked]
@@ -60,7 +61,7 @@ def new_shape(size: int, shape: Any) -> Shape:
     return tuple(sizes)
 
 
-def reshaped(x: Any, shape: Shape) -> Any:
+def reshaped(x: ArrayLike, shape: Shape) -> Array:
     """The same elements in another shape: a view where NumPy's would be one."""
     lens = Reshape(shape)
     if type(x) is not Tracer:
@@ -90,7 +91,7 @@ def is_viewable(x: Tracer, shape: Shape) -> bool:
 
 
 @implements(np.reshape)
-def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Any:
+def reshape(a: ArrayLike, /, shape: ShapeLike, order: str = "C", *, copy: bool | None = None) -> Array:
     """The same elements in another shape; one size may be -1.
 
     ``order="F"`` reads and writes them with the first index changing fastest.
@@ -114,7 +115,7 @@ def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None
 
 
 @implements(np.ravel)
-def ravel(a: Any, order: str = "C") -> Any:
+def ravel(a: ArrayLike, order: str = "C") -> Array:
     """All elements in one axis.
 
     >>> print(fg.numpy.ravel([[1, 2], [3, 4]]))
@@ -124,7 +125,7 @@ def ravel(a: Any, order: str = "C") -> Any:
 
 
 @implements(np.squeeze)
-def squeeze(a: Any, axis: Any = None) -> Any:
+def squeeze(a: ArrayLike, axis: AxisLike = None) -> Array:
     """Without axes of size one, or without those named, which must have size one.
 
     >>> fg.numpy.squeeze(np.zeros((1, 3, 1))).shape
@@ -144,7 +145,7 @@ def squeeze(a: Any, axis: Any = None) -> Any:
 
 
 @implements(np.expand_dims)
-def expand_dims(a: Any, axis: Any) -> Any:
+def expand_dims(a: ArrayLike, axis: AxisLike) -> Array:
     """With new axes of size one at the given places of the result.
 
     >>> fg.numpy.expand_dims(np.zeros(3), (0, 2)).shape
@@ -177,7 +178,7 @@ def _shape_3d(shape: Shape) -> Shape:
 
 
 @implements(np.atleast_1d)
-def atleast_1d(*arys: Any) -> Any:
+def atleast_1d(*arys: ArrayLike) -> Any:
     """With at least one axis; a tuple for several arrays.
 
     >>> fg.numpy.atleast_1d(3.0).shape
@@ -187,7 +188,7 @@ def atleast_1d(*arys: Any) -> Any:
 
 
 @implements(np.atleast_2d)
-def atleast_2d(*arys: Any) -> Any:
+def atleast_2d(*arys: ArrayLike) -> Any:
     """With at least two axes, new ones first; a tuple for several arrays.
 
     >>> fg.numpy.atleast_2d(np.zeros(3)).shape
@@ -197,7 +198,7 @@ def atleast_2d(*arys: Any) -> Any:
 
 
 @implements(np.atleast_3d)
-def atleast_3d(*arys: Any) -> Any:
+def atleast_3d(*arys: ArrayLike) -> Any:
     """With at least three axes; a matrix gets a last one. A tuple for several arrays.
 
     >>> fg.numpy.atleast_3d(np.zeros((2, 3))).shape

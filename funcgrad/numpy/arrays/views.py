@@ -21,6 +21,7 @@ from funcgrad.ops.slicing import Slice, whole_index
 from funcgrad.ops.structure import Broadcast, Permute, Reshape, aval, shape_of
 from funcgrad.tracing.aliasing import view
 from funcgrad.tracing.tracer import Tracer, install
+from funcgrad.types import Array, ArrayLike, AxisLike, ShapeLike
 
 __all__ = [
     "broadcast_arrays",
@@ -41,13 +42,13 @@ __all__ = [
 # -- the order of axes ------------------------------------------------------------------------------------
 
 
-def permuted(x: Any, order: Sequence[int]) -> Any:
+def permuted(x: ArrayLike, order: Sequence[int]) -> Array:
     """`x` with its axes in another order."""
     return seen_through(x, Permute(tuple(order)))
 
 
 @implements(np.transpose, np.permute_dims)
-def transpose(a: Any, axes: Any = None) -> Any:
+def transpose(a: ArrayLike, axes: AxisLike = None) -> Array:
     """With the axes in another order, reversed by default.
 
     >>> fg.numpy.transpose(np.zeros((2, 3, 4)), (1, 0, 2)).shape
@@ -67,7 +68,7 @@ permute_dims = transpose
 
 
 @implements(np.matrix_transpose)
-def matrix_transpose(x: Any, /) -> Any:
+def matrix_transpose(x: ArrayLike, /) -> Array:
     """With the last two axes exchanged.
 
     >>> fg.numpy.matrix_transpose(np.zeros((2, 3, 4))).shape
@@ -80,7 +81,7 @@ def matrix_transpose(x: Any, /) -> Any:
 
 
 @implements(np.swapaxes)
-def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
+def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
     """With two axes exchanged.
 
     >>> fg.numpy.swapaxes(np.zeros((2, 3, 4)), 0, 2).shape
@@ -95,7 +96,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
 
 
 @implements(np.moveaxis)
-def moveaxis(a: Any, source: Any, destination: Any) -> Any:
+def moveaxis(a: ArrayLike, source: Any, destination: Any) -> Array:
     """With axes moved to other places, the others in their order.
 
     >>> fg.numpy.moveaxis(np.zeros((2, 3, 4)), 0, -1).shape
@@ -114,7 +115,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
 
 
 @implements(np.rollaxis)
-def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
+def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
     """With one axis moved before the axis `start`.
 
     >>> fg.numpy.rollaxis(np.zeros((2, 3, 4)), 2).shape
@@ -135,7 +136,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
 
 
 @implements(np.flip)
-def flip(m: Any, axis: Any = None) -> Any:
+def flip(m: ArrayLike, axis: AxisLike = None) -> Array:
     """With the elements in reverse order along the axes, along all by default.
 
     >>> print(fg.numpy.flip(np.arange(3)))
@@ -148,7 +149,7 @@ def flip(m: Any, axis: Any = None) -> Any:
 
 
 @implements(np.flipud)
-def flipud(m: Any) -> Any:
+def flipud(m: ArrayLike) -> Array:
     """Upside down: reversed along the first axis.
 
     >>> print(fg.numpy.flipud(np.arange(3)))
@@ -158,7 +159,7 @@ def flipud(m: Any) -> Any:
 
 
 @implements(np.fliplr)
-def fliplr(m: Any) -> Any:
+def fliplr(m: ArrayLike) -> Array:
     """Left to right: reversed along the second axis.
 
     >>> print(fg.numpy.fliplr([[1, 2], [3, 4]]))
@@ -169,7 +170,7 @@ def fliplr(m: Any) -> Any:
 
 
 @implements(np.rot90)
-def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
+def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     """Turned by `k` times 90 degrees, from the first towards the second axis.
 
     >>> print(fg.numpy.rot90([[1, 2], [3, 4]]))
@@ -189,7 +190,7 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
 
 
 @implements(np.broadcast_to)
-def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
+def broadcast_to(array: ArrayLike, shape: ShapeLike, subok: bool = False) -> Array:
     """Repeated to a larger shape; the result is read-only.
 
     >>> print(fg.numpy.broadcast_to(np.arange(2), (2, 2)))
@@ -231,17 +232,17 @@ class ReadOnlySlice:
         """The part of the base."""
         return self._slice.get(base)
 
-    def put(self, base: Any, part: Any) -> Any:
+    def put(self, base: Any, part: ArrayLike) -> Any:
         """Refuse."""
         raise ValueError("assignment destination is read-only: np.diagonal gives a read-only view")
 
-    def evaluate(self, x: Any) -> Any:
+    def evaluate(self, x: ArrayLike) -> Array:
         """The part of an array."""
         return self._slice.evaluate(x)
 
 
 @implements(np.diagonal)
-def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """The elements whose indices along two axes differ by `offset`, along a new last axis; read-only.
 
     >>> print(fg.numpy.diagonal(np.arange(9).reshape(3, 3), 1))
@@ -258,7 +259,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return diagonal_of_last(last, operator.index(offset))
 
 
-def diagonal_of_last(x: Any, offset: int) -> Any:
+def diagonal_of_last(x: ArrayLike, offset: int) -> Array:
     """A diagonal of the last two axes: every (m + 1)-th element of the flattened n × m matrix."""
     *outer, n, m = shape_of(x)
     spans = [(0, size, 1) for size in outer]
@@ -279,11 +280,11 @@ class ComplexPart:
         """The part of the base."""
         return self._read(base)
 
-    def put(self, base: Any, part: Any) -> Any:
+    def put(self, base: Any, part: ArrayLike) -> Array:
         """The base with another part."""
         return make_complex(part, imag(base)) if self._is_real else make_complex(real(base), part)
 
-    def evaluate(self, x: Any) -> Any:
+    def evaluate(self, x: ArrayLike) -> Array:
         """An array whose elements stand as far apart from each other, compared with one another."""
         return x
 

@@ -14,10 +14,11 @@ from funcgrad.numpy.dispatch import implements
 from funcgrad.ops.arithmetic import div, mul
 from funcgrad.ops.structure import aval, cast
 from funcgrad.tracing.recorder import recorder_of
+from funcgrad.types import Array, ArrayLike
 
 
 @implements(np.i0)
-def i0(x: Any) -> Any:
+def i0(x: ArrayLike) -> Array:
     """The modified Bessel function of the first kind, of order 0.
 
     >>> print(fg.numpy.i0(0.0))
@@ -35,7 +36,7 @@ def i0(x: Any) -> Any:
 
 
 @implements(np.kaiser)
-def kaiser(M: Any, beta: Any) -> Any:
+def kaiser(M: ArrayLike, beta: Any) -> Array:
     """The Kaiser window of `M` points, whose shape `beta` may be traced.
 
     >>> print(fg.numpy.kaiser(3, 0.0))

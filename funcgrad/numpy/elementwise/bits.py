@@ -10,6 +10,7 @@ from funcgrad.numpy.algebra.operands import traced
 from funcgrad.numpy.dispatch import implements
 from funcgrad.numpy.reducing.axes import normalized_axis
 from funcgrad.ops.structure import aval, shape_of
+from funcgrad.types import Array, ArrayLike
 
 
 def places_of(bitorder: str) -> Any:
@@ -21,7 +22,7 @@ def places_of(bitorder: str) -> Any:
 
 
 @implements(np.packbits)
-def packbits(a: Any, /, axis: int | None = None, bitorder: Any = "big") -> Any:
+def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: Any = "big") -> Array:
     """Which elements are not zero, as bits of ``uint8``, eight in each along an axis; the rest are 0.
 
     >>> print(fg.jit(fg.numpy.packbits)(np.array([1, 0, 1])))
@@ -42,7 +43,9 @@ def packbits(a: Any, /, axis: int | None = None, bitorder: Any = "big") -> Any:
 
 
 @implements(np.unpackbits)
-def unpackbits(a: Any, /, axis: int | None = None, count: int | None = None, bitorder: Any = "big") -> Any:
+def unpackbits(
+    a: ArrayLike, /, axis: int | None = None, count: int | None = None, bitorder: Any = "big"
+) -> Array:
     """The bits of ``uint8``, one in each element along an axis: the first `count`, or all but the last few.
 
     >>> print(fg.jit(lambda a: fg.numpy.unpackbits(a, count=3))(np.array([160], np.uint8)))

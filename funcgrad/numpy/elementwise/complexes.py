@@ -13,6 +13,7 @@ from funcgrad.ops import arithmetic, bivariate, comparison, complexes, magnitude
 from funcgrad.ops.structure import aval, broadcast, cast
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
+from funcgrad.types import Array
 
 __all__ = [
     "angle",
@@ -62,7 +63,7 @@ def traced_zeros(x: Tracer) -> Tracer:
 
 
 @elementwise(np.conjugate)
-def conjugate(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def conjugate(x: Operand, /, out: Array = None, **options: Any) -> Array:
     """The complex conjugate; real numbers as they are.
 
     >>> print(fg.numpy.conjugate([1.0 + 2.0j]))
@@ -91,7 +92,7 @@ def angle(z: Operand, deg: bool = False) -> Any:
 
 
 @implements(np.isreal)
-def isreal(x: Operand) -> Any:
+def isreal(x: Operand) -> Array:
     """Whether the imaginary part of each element is 0.
 
     >>> print(fg.numpy.isreal([1.0 + 2.0j, 3.0]))
@@ -101,7 +102,7 @@ def isreal(x: Operand) -> Any:
 
 
 @implements(np.iscomplex)
-def iscomplex(x: Operand) -> Any:
+def iscomplex(x: Operand) -> Array:
     """Whether the imaginary part of each element is not 0.
 
     >>> print(fg.numpy.iscomplex([1.0 + 2.0j, 3.0]))
@@ -131,7 +132,7 @@ def iscomplexobj(x: Operand) -> bool:
 
 
 @implements(np.real_if_close)
-def real_if_close(a: Operand, tol: float = 100) -> Any:
+def real_if_close(a: Operand, tol: float = 100) -> Array:
     """The real part where all imaginary parts are within `tol` machine epsilons of 0, else ``a``.
 
     Traced, it needs the values, as a branch does.

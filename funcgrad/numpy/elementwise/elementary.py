@@ -11,6 +11,7 @@ from funcgrad.numpy.elementwise.ufuncs import Operand, elementwise, untraced
 from funcgrad.ops import bivariate, elementary, magnitude, special
 from funcgrad.ops.structure import aval, cast
 from funcgrad.tracing.lists import asoperand
+from funcgrad.types import Array
 
 __all__ = [
     "acos",
@@ -54,7 +55,7 @@ __all__ = [
 
 
 @elementwise(np.exp, elementary.exp)
-def exp(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def exp(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """The exponential.
 
     >>> print(fg.numpy.exp([0.0, 1.0]))
@@ -63,7 +64,7 @@ def exp(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.exp2, elementary.exp2)
-def exp2(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def exp2(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """Two to the power x.
 
     >>> print(fg.numpy.exp2([0.0, 3.0]))
@@ -72,7 +73,7 @@ def exp2(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.expm1, elementary.expm1)
-def expm1(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def expm1(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """``exp(x) - 1``, accurate near 0.
 
     >>> print(fg.numpy.expm1(1e-20))
@@ -81,7 +82,7 @@ def expm1(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.log, elementary.log)
-def log(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def log(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """The natural logarithm.
 
     >>> print(fg.numpy.log([1.0, np.e]))
@@ -90,7 +91,7 @@ def log(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.log2, elementary.log2)
-def log2(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def log2(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """The logarithm to base 2.
 
     >>> print(fg.numpy.log2([1.0, 8.0]))
@@ -99,7 +100,7 @@ def log2(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.log10, elementary.log10)
-def log10(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def log10(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """The logarithm to base 10.
 
     >>> print(fg.numpy.log10([1.0, 1000.0]))
@@ -108,7 +109,7 @@ def log10(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.log1p, elementary.log1p)
-def log1p(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def log1p(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """``log(1 + x)``, accurate near 0.
 
     >>> print(fg.numpy.log1p(1e-20))
@@ -117,7 +118,7 @@ def log1p(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.sqrt, elementary.sqrt)
-def sqrt(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def sqrt(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """The square root; its derivative at 0 is infinite.
 
     >>> print(fg.numpy.sqrt([0.0, 9.0]))
@@ -126,7 +127,7 @@ def sqrt(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.cbrt, elementary.cbrt)
-def cbrt(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def cbrt(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """The cube root of a real number, negative ones included.
 
     >>> print(fg.numpy.cbrt([-8.0, 27.0]))
@@ -135,7 +136,7 @@ def cbrt(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.sin, elementary.sin)
-def sin(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def sin(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """The sine of an angle in radians.
 
     >>> print(fg.numpy.sin([0.0, np.pi / 2]))
@@ -144,7 +145,7 @@ def sin(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.cos, elementary.cos)
-def cos(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def cos(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """The cosine of an angle in radians.
 
     >>> print(fg.numpy.cos([0.0, np.pi]))
@@ -153,7 +154,7 @@ def cos(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.tan, elementary.tan)
-def tan(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def tan(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """The tangent of an angle in radians.
 
     >>> print(fg.numpy.tan([0.0, 1.0]))
@@ -162,7 +163,7 @@ def tan(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.arcsin, elementary.arcsin)
-def arcsin(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def arcsin(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """The angle, in radians, whose sine is x.
 
     >>> print(fg.numpy.arcsin([0.0, 1.0]))
@@ -171,7 +172,7 @@ def arcsin(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.arccos, elementary.arccos)
-def arccos(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def arccos(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """The angle, in radians, whose cosine is x.
 
     >>> print(fg.numpy.arccos([1.0, 0.0]))
@@ -180,7 +181,7 @@ def arccos(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.arctan, elementary.arctan)
-def arctan(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def arctan(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """The angle, in radians, whose tangent is x.
 
     >>> print(fg.numpy.arctan([0.0, 1.0]))
@@ -189,7 +190,7 @@ def arctan(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.sinh, elementary.sinh)
-def sinh(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def sinh(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """The hyperbolic sine.
 
     >>> print(fg.numpy.sinh([0.0, 1.0]))
@@ -198,7 +199,7 @@ def sinh(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.cosh, elementary.cosh)
-def cosh(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def cosh(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """The hyperbolic cosine.
 
     >>> print(fg.numpy.cosh([0.0, 1.0]))
@@ -207,7 +208,7 @@ def cosh(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.tanh, elementary.tanh)
-def tanh(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def tanh(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """The hyperbolic tangent.
 
     >>> print(fg.numpy.tanh([0.0, 1.0]))
@@ -216,7 +217,7 @@ def tanh(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.arcsinh, elementary.arcsinh)
-def arcsinh(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def arcsinh(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """The inverse hyperbolic sine.
 
     >>> print(fg.numpy.arcsinh([0.0, 1.0]))
@@ -225,7 +226,7 @@ def arcsinh(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.arccosh, elementary.arccosh)
-def arccosh(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def arccosh(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """The inverse hyperbolic cosine.
 
     >>> print(fg.numpy.arccosh([1.0, 2.0]))
@@ -234,7 +235,7 @@ def arccosh(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.arctanh, elementary.arctanh)
-def arctanh(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def arctanh(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """The inverse hyperbolic tangent.
 
     >>> print(fg.numpy.arctanh([0.0, 0.5]))
@@ -243,7 +244,7 @@ def arctanh(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.degrees, elementary.degrees)
-def degrees(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def degrees(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """Radians as degrees.
 
     >>> print(fg.numpy.degrees(np.pi))
@@ -252,7 +253,7 @@ def degrees(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.radians, elementary.radians)
-def radians(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def radians(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """Degrees as radians.
 
     >>> print(fg.numpy.radians(180.0))
@@ -261,7 +262,7 @@ def radians(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.rad2deg, elementary.degrees)
-def rad2deg(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def rad2deg(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """Radians as degrees, as `degrees`.
 
     >>> print(fg.numpy.rad2deg(np.pi))
@@ -270,7 +271,7 @@ def rad2deg(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.deg2rad, elementary.radians)
-def deg2rad(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def deg2rad(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """Degrees as radians, as `radians`.
 
     >>> print(fg.numpy.deg2rad(180.0))
@@ -279,7 +280,7 @@ def deg2rad(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.arctan2, bivariate.arctan2)
-def arctan2(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
+def arctan2(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
     """The angle of the point (y, x), first the ordinate: ``arctan(x / y)`` in the right quadrant.
 
     Its derivative at (0, 0) is 0.
@@ -290,7 +291,7 @@ def arctan2(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.hypot, magnitude.hypot)
-def hypot(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
+def hypot(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
     """``sqrt(x*x + y*y)`` without overflow; its derivative at (0, 0) is 0.
 
     >>> print(fg.numpy.hypot(3.0, 4.0))
@@ -299,7 +300,7 @@ def hypot(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.logaddexp, bivariate.logaddexp)
-def logaddexp(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
+def logaddexp(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
     """``log(exp(x) + exp(y))`` without overflow; its derivatives are finite everywhere.
 
     ``logaddexp(0, x)`` is the softplus function.
@@ -310,7 +311,7 @@ def logaddexp(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any
 
 
 @elementwise(np.logaddexp2, bivariate.logaddexp2)
-def logaddexp2(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
+def logaddexp2(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
     """``log2(2**x + 2**y)`` without overflow; its derivatives are finite everywhere.
 
     >>> print(fg.numpy.logaddexp2(0.0, [0.0, 1000.0]))

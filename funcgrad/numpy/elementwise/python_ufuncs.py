@@ -12,6 +12,7 @@ from funcgrad.api.control import scan
 from funcgrad.numpy.dispatch import unsupported
 from funcgrad.ops.structure import shape_of
 from funcgrad.tracing.lists import asoperand
+from funcgrad.types import Array, ArrayLike, DTypeLike
 
 __all__ = ["PythonUfunc", "frompyfunc"]
 
@@ -46,8 +47,13 @@ class PythonUfunc:
         return tuple([x.reshape(shape) for x in found])
 
     def reduce(
-        self, a: Any, axis: int | None = 0, dtype: Any = None, keepdims: bool = False, initial: Any = None
-    ) -> Any:
+        self,
+        a: ArrayLike,
+        axis: int | None = 0,
+        dtype: DTypeLike = None,
+        keepdims: bool = False,
+        initial: ArrayLike = None,
+    ) -> Array:
         """All elements along an axis combined, from `initial`, the identity or the first one on."""
         lines = self._lines("reduce", a, axis, dtype)
         start = self.identity if initial is None else initial
@@ -62,7 +68,7 @@ class PythonUfunc:
             return found
         return np.reshape(found, [1] * np.ndim(a)) if axis is None else np.expand_dims(found, axis)
 
-    def accumulate(self, a: Any, axis: int = 0, dtype: Any = None) -> Any:
+    def accumulate(self, a: ArrayLike, axis: int = 0, dtype: DTypeLike = None) -> Any:
         """The combinations of the elements so far along an axis."""
         lines = self._lines("accumulate", a, axis, dtype)
         if not shape_of(lines)[0]:
@@ -75,7 +81,7 @@ class PythonUfunc:
         _, rest = scan(step, lines[0], lines[1:])
         return np.moveaxis(np.concatenate([lines[:1], rest]), 0, axis)
 
-    def outer(self, A: Any, B: Any) -> Any:
+    def outer(self, A: ArrayLike, B: Any) -> Array:
         """The function at every pair of elements."""
         first, second = asoperand(A), asoperand(B)
         return self(np.reshape(first, shape_of(first) + (1,) * len(shape_of(second))), second)

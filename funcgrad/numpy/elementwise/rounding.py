@@ -15,6 +15,7 @@ from funcgrad.source import user_stacklevel
 from funcgrad.tracing.conversion import assigned_into_array
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
+from funcgrad.types import Array
 
 __all__ = [
     "around",
@@ -33,7 +34,7 @@ __all__ = [
 
 
 @elementwise(np.floor, rounding.floor)
-def floor(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def floor(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """The largest whole number that is not above x; its derivative is 0.
 
     >>> print(fg.numpy.floor([1.5, -1.5]))
@@ -42,7 +43,7 @@ def floor(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.ceil, rounding.ceil)
-def ceil(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def ceil(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """The smallest whole number that is not below x; its derivative is 0.
 
     >>> print(fg.numpy.ceil([1.5, -1.5]))
@@ -51,7 +52,7 @@ def ceil(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.trunc, rounding.trunc)
-def trunc(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def trunc(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """x without its fraction; its derivative is 0.
 
     >>> print(fg.numpy.trunc([1.5, -1.5]))
@@ -60,7 +61,7 @@ def trunc(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.rint, rounding.rint)
-def rint(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def rint(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """The nearest whole number, the even one of two; its derivative is 0.
 
     >>> print(fg.numpy.rint([1.5, 2.5]))
@@ -69,7 +70,7 @@ def rint(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @implements(np.fix)
-def fix(x: Operand, out: Any = None) -> Any:
+def fix(x: Operand, out: Array = None) -> Array:
     """x rounded towards zero; its derivative is 0.
 
     >>> print(fg.numpy.fix([1.5, -1.5]))
@@ -85,7 +86,7 @@ def fix(x: Operand, out: Any = None) -> Any:
 
 
 @implements(np.round, np.around)
-def round(a: Operand, decimals: int = 0, out: Any = None) -> Any:
+def round(a: Operand, decimals: int = 0, out: Array = None) -> Array:
     """The nearest number with that many decimals, the even one of two; its derivative is 0.
 
     >>> print(fg.numpy.round([1.25, 1.35], 1), fg.numpy.round(1234, -2))
@@ -124,7 +125,7 @@ def _rounded(x: Any, decimals: int) -> Any:
 
 
 @elementwise(np.modf)
-def modf(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def modf(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """The fraction and the whole part of x, both with the sign of x.
 
     >>> print(*fg.numpy.modf([1.25, -1.5]))
@@ -135,7 +136,7 @@ def modf(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.frexp)
-def frexp(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def frexp(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """The mantissa m and integer exponent e of ``x = m * 2**e`` with ``0.5 <= |m| < 1``.
 
     >>> print(*fg.numpy.frexp([1.0, -12.0]))
@@ -147,7 +148,7 @@ def frexp(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.ldexp, floats.ldexp)
-def ldexp(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
+def ldexp(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
     """``x * 2**y`` for integers y.
 
     >>> print(fg.numpy.ldexp([0.5, -0.75], [1, 4]))
@@ -156,7 +157,7 @@ def ldexp(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.nextafter, floats.nextafter)
-def nextafter(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
+def nextafter(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
     """The next floating-point number after x towards y.
 
     >>> print(fg.numpy.nextafter(1.0, 2.0))
@@ -165,7 +166,7 @@ def nextafter(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any
 
 
 @elementwise(np.spacing, floats.spacing)
-def spacing(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def spacing(x: Operand, /, out: Array = None, **options: Any) -> Any:
     """The distance from x to the next floating-point number.
 
     >>> print(fg.numpy.spacing(1.0))

@@ -18,6 +18,7 @@ from funcgrad.tracing.conversion import assigned_into_array
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import located
 from funcgrad.tracing.tracer import Tracer, install
+from funcgrad.types import Array, ArrayLike
 
 __all__ = [
     "clip",
@@ -34,7 +35,7 @@ __all__ = [
 
 
 @elementwise(np.maximum, extremes.maximum)
-def maximum(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
+def maximum(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
     """The larger of two numbers, NaN if either is; equal ones share the derivative evenly.
 
     With a Python number it is a clip from below: ``maximum(x, 0)`` has the derivative 1/2 at 0.
@@ -45,7 +46,7 @@ def maximum(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.minimum, extremes.minimum)
-def minimum(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
+def minimum(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
     """The smaller of two numbers, NaN if either is; equal ones share the derivative evenly.
 
     >>> print(fg.numpy.minimum([1.0, np.nan, 3.0], 2.0))
@@ -54,7 +55,7 @@ def minimum(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.fmax, extremes.fmax)
-def fmax(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
+def fmax(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
     """The larger of two numbers, or the one that is not NaN; equal ones share the derivative evenly.
 
     >>> print(fg.numpy.fmax([1.0, np.nan, 3.0], 2.0))
@@ -63,7 +64,7 @@ def fmax(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.fmin, extremes.fmin)
-def fmin(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
+def fmin(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
     """The smaller of two numbers, or the one that is not NaN; equal ones share the derivative evenly.
 
     >>> print(fg.numpy.fmin([1.0, np.nan, 3.0], 2.0))
@@ -72,7 +73,7 @@ def fmin(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(np.heaviside, floats.heaviside)
-def heaviside(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
+def heaviside(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
     """0 for negative x, 1 for positive x, y for 0; the derivative by x is 0.
 
     >>> print(fg.numpy.heaviside([-1.0, 0.0, 2.0], 0.5))
@@ -88,8 +89,8 @@ def where(
     /,
     *,
     size: int | None = None,
-    fill_value: Any = 0,
-) -> Any:
+    fill_value: ArrayLike = 0,
+) -> Array:
     """``x`` where the condition holds, else ``y``; the branch not taken leaks no NaN into derivatives.
 
     With the condition alone, the indices of its true elements, as `nonzero` with `size` and `fill_value`.
@@ -111,7 +112,7 @@ def where(
     return selection.where(mask, x, y)
 
 
-def nonzero_of(condition: Operand) -> Any:
+def nonzero_of(condition: Operand) -> Array:
     """The indices of the true elements."""
     if untraced(asoperand(condition)):
         return np.nonzero(asoperand(condition))
@@ -149,7 +150,7 @@ def select(condlist: Sequence[Operand], choicelist: Sequence[Operand], default: 
 
 
 @implements(np.piecewise)
-def piecewise(x: Operand, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Any:
+def piecewise(x: Operand, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Array:
     """Functions or values by condition: the last condition that holds decides, in the dtype of ``x``.
 
     Traced, every function runs on the whole array, and those not chosen leak no NaN into derivatives. One
@@ -201,7 +202,7 @@ def clip(
     a: Operand,
     a_min: Operand | None = None,
     a_max: Operand | None = None,
-    out: Any = None,
+    out: Array = None,
     *,
     min: Operand | None = None,
     max: Operand | None = None,

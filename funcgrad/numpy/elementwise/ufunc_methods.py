@@ -14,6 +14,7 @@ from funcgrad.numpy.picking.sorting import needed_value
 from funcgrad.numpy.reducing.axes import normalized_axis, refused, stored
 from funcgrad.ops.movement import stack, take_span
 from funcgrad.ops.structure import reshape, shape_of
+from funcgrad.types import Array, ArrayLike, DTypeLike
 
 
 def method_of(ufunc: Any, name: str) -> Any:
@@ -26,7 +27,7 @@ def method_of(ufunc: Any, name: str) -> Any:
     return None
 
 
-def outer(call: Any, a: Any, b: Any, /, **options: Any) -> Any:
+def outer(call: Any, a: ArrayLike, b: ArrayLike, /, **options: Any) -> Array:
     """The ufunc of every element of the first operand with every one of the second."""
     if options:
         raise unsupported(f"ufunc.outer with {', '.join(sorted(options))}")
@@ -34,7 +35,14 @@ def outer(call: Any, a: Any, b: Any, /, **options: Any) -> Any:
     return call(reshape(x, shape_of(x) + (1,) * len(shape_of(y))), y)
 
 
-def reduceat(ufunc: Any, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+def reduceat(
+    ufunc: Any,
+    array: ArrayLike,
+    indices: ArrayLike,
+    axis: int = 0,
+    dtype: DTypeLike = None,
+    out: Array = None,
+) -> Array:
     """The reductions of the slices from each index to the next; one element where that is no larger."""
     x = as_array(array)
     axis = normalized_axis(axis, len(shape_of(x)))

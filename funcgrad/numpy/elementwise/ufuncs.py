@@ -19,6 +19,7 @@ from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import located, recorder_of
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -76,7 +77,7 @@ def composed(ufunc: Any, body: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def with_options(
-    ufunc: Any, operate: Callable[..., Any], inputs: tuple[Operand, ...], out: Any, options: dict[str, Any]
+    ufunc: Any, operate: Callable[..., Any], inputs: tuple[Operand, ...], out: Array, options: dict[str, Any]
 ) -> Any:
     """A call that says more than its operands."""
     if out is not None:
@@ -93,7 +94,7 @@ def untraced(*operands: Any) -> bool:
     return recorder_of(operands) is None
 
 
-def own(x: Any) -> Any:
+def own(x: Any) -> Array:
     """An operand's values under a name of their own: later writes into `x` do not show."""
     return x.frozen() if isinstance(x, Tracer) else np.array(x)
 

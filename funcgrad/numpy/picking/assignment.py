@@ -26,6 +26,7 @@ from funcgrad.tracing.aliasing import assign, is_view
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import located
 from funcgrad.tracing.tracer import Tracer, install
+from funcgrad.types import Array, ArrayLike
 
 # -- y[index] = v ---------------------------------------------------------------------------------------
 
@@ -123,7 +124,7 @@ def lone_mask(x: Tracer, index: Any) -> Any:
     return mask
 
 
-def spread_mask(mask: Any, shape: Shape) -> Any:
+def spread_mask(mask: ArrayLike, shape: Shape) -> Array:
     """A mask of the leading axes for all of them."""
     return reshape(mask, shape_of(mask) + (1,) * (len(shape) - len(shape_of(mask))))
 
@@ -221,7 +222,7 @@ class AtIndex:
         check_options("get", options)
         return getitem(self._x, self._index)
 
-    def set(self, values: Any, **options: Any) -> Any:
+    def set(self, values: ArrayLike, **options: Any) -> Array:
         """A copy of x with ``values`` at the index."""
         check_options("set", options)
         y = self._x.frozen()
@@ -233,39 +234,39 @@ class AtIndex:
         check_options("apply", options)
         return self.set(func(getitem(self._x, self._index)))
 
-    def add(self, values: Any, **options: Any) -> Any:
+    def add(self, values: ArrayLike, **options: Any) -> Any:
         """A copy of x with ``values`` added at the index."""
         check_options("add", options)
         return self._combined("add", values)
 
-    def subtract(self, values: Any, **options: Any) -> Any:
+    def subtract(self, values: ArrayLike, **options: Any) -> Any:
         """A copy of x with ``values`` subtracted at the index."""
         check_options("subtract", options)
         return self._combined("add", neg(values))
 
-    def multiply(self, values: Any, **options: Any) -> Any:
+    def multiply(self, values: ArrayLike, **options: Any) -> Any:
         """A copy of x multiplied by ``values`` at the index."""
         check_options("multiply", options)
         return self._combined("mul", values)
 
-    def divide(self, values: Any, **options: Any) -> Any:
+    def divide(self, values: ArrayLike, **options: Any) -> Array:
         """A copy of x divided by ``values`` at the index."""
         check_options("divide", options)
         ones = broadcast_to(aval(self._x).dtype.type(1), shape_of(self._x))
         return div(self._x, AtIndex(as_traced(self._x, ones), self._index)._combined("mul", values))
 
-    def power(self, values: Any, **options: Any) -> Any:
+    def power(self, values: ArrayLike, **options: Any) -> Array:
         """A copy of x raised to ``values`` at the index."""
         check_options("power", options)
         ones = broadcast_to(aval(self._x).dtype.type(1), shape_of(self._x))
         return power_of(self._x, AtIndex(as_traced(self._x, ones), self._index)._combined("mul", values))
 
-    def min(self, values: Any, **options: Any) -> Any:
+    def min(self, values: ArrayLike, **options: Any) -> Any:
         """A copy of x with the minimum of x and ``values`` at the index."""
         check_options("min", options)
         return self._combined("min", values)
 
-    def max(self, values: Any, **options: Any) -> Any:
+    def max(self, values: ArrayLike, **options: Any) -> Any:
         """A copy of x with the maximum of x and ``values`` at the index."""
         check_options("max", options)
         return self._combined("max", values)

@@ -16,6 +16,7 @@ from funcgrad.numpy.reducing.axes import refused
 from funcgrad.numpy.reducing.segments import segment_sum
 from funcgrad.ops.structure import aval, shape_of
 from funcgrad.tracing.lists import asoperand
+from funcgrad.types import Array, ArrayLike
 
 __all__ = [
     "among_two",
@@ -40,7 +41,7 @@ def places_of_true(flags: Any, size: int) -> tuple[Any, Any]:
     return np.searchsorted(so_far, np.arange(1, count + 1)), np.arange(count) < so_far[-1]
 
 
-def positions(a: Any, size: int, fill_value: Any) -> tuple[Any, ...]:
+def positions(a: ArrayLike, size: int, fill_value: ArrayLike) -> tuple[Any, ...]:
     """What `nonzero` returns, of `size` elements; the others are `fill_value`, a number or one an axis."""
     x = asoperand(a)
     shape = shape_of(x)
@@ -57,7 +58,7 @@ def positions(a: Any, size: int, fill_value: Any) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def taken_where(condition: Any, x: Any, axis: int, size: int, fill_value: Any) -> Any:
+def taken_where(condition: ArrayLike, x: ArrayLike, axis: int, size: int, fill_value: ArrayLike) -> Array:
     """The elements along an axis where a vector holds, `size` of them."""
     length = shape_of(x)[axis]
     flags = asoperand(condition)[:length] != 0
@@ -80,7 +81,7 @@ def first_of_equals(ordered: Any, equal_nan: bool) -> Any:
     return np.concatenate([np.ones(min(1, shape_of(ordered)[0]), np.bool_), fresh])
 
 
-def kept(ordered: Any, keep: Any, size: int, fill_value: Any) -> tuple[Any, Any, Any]:
+def kept(ordered: Any, keep: Any, size: int, fill_value: ArrayLike) -> tuple[Any, Any, Any]:
     """The kept elements of a sorted vector, `size` of them, where they stand, and which of them there are.
 
     The others are `fill_value`, or the first element for None.
@@ -98,7 +99,7 @@ def kept(ordered: Any, keep: Any, size: int, fill_value: Any) -> tuple[Any, Any,
 
 
 def unique_values_of(
-    ar: Any, size: int, fill_value: Any, index: bool, inverse: bool, counts: bool, equal_nan: bool
+    ar: ArrayLike, size: int, fill_value: ArrayLike, index: bool, inverse: bool, counts: bool, equal_nan: bool
 ) -> Any:
     """What `unique` returns, of `size` values."""
     x = asoperand(ar)
@@ -118,7 +119,7 @@ def unique_values_of(
     return found[0] if len(found) == 1 else tuple(found)
 
 
-def among_two(name: str, ar1: Any, ar2: Any, size: int, fill_value: Any) -> Any:
+def among_two(name: str, ar1: ArrayLike, ar2: ArrayLike, size: int, fill_value: ArrayLike) -> Any:
     """What `intersect1d`, `setdiff1d` or `setxor1d` returns, of `size` values."""
     first, second = np.ravel(asoperand(ar1)), np.ravel(asoperand(ar2))
     both = np.concatenate([first, second]) if name == "setxor1d" else first
@@ -138,7 +139,7 @@ def among_two(name: str, ar1: Any, ar2: Any, size: int, fill_value: Any) -> Any:
 # -- counts -------------------------------------------------------------------------------------------------
 
 
-def counted(x: Any, weights: Any, length: int) -> Any:
+def counted(x: ArrayLike, weights: ArrayLike, length: int) -> Array:
     """What `bincount` returns, of `length` numbers: negative ones count as 0, larger ones not at all."""
     numbers = np.maximum(asoperand(x), 0)
     terms = np.ones(shape_of(numbers), np.intp) if weights is None else asoperand(weights)
@@ -147,7 +148,7 @@ def counted(x: Any, weights: Any, length: int) -> Any:
     return segment_sum(terms, numbers, operator.index(length))
 
 
-def repeated(x: Any, repeats: Any, axis: int, total: int) -> Any:
+def repeated(x: ArrayLike, repeats: ArrayLike, axis: int, total: int) -> Array:
     """What `repeat` returns, of `total` elements: too many are cut off, the last one fills up."""
     length = shape_of(x)[axis]
     counts = np.broadcast_to(asoperand(repeats), (length,))

@@ -24,6 +24,7 @@ from funcgrad.tracing.aliasing import as_view, view
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import located
 from funcgrad.tracing.tracer import Tracer, install
+from funcgrad.types import Array, ArrayLike
 
 
 class Plan(Protocol):
@@ -37,13 +38,13 @@ class Plan(Protocol):
     def unique(self) -> bool:
         """Whether no element can be selected twice."""
 
-    def get(self, x: Any) -> Any:
+    def get(self, x: ArrayLike) -> Any:
         """The part of `x`, as a value of its own."""
 
-    def put(self, x: Any, part: Any) -> Any:
+    def put(self, x: ArrayLike, part: ArrayLike) -> Any:
         """`x` with another part, which is an array of the plan's shape or a scalar."""
 
-    def combine(self, mode: str, x: Any, part: Any) -> Any:
+    def combine(self, mode: str, x: ArrayLike, part: ArrayLike) -> Any:
         """`x` with an array of the plan's shape, or a scalar, combined into the part: see `Scatter`."""
 
 
@@ -74,18 +75,18 @@ class BasicPlan(NamedTuple):
         as_view(part, x, self.slice)
         return view(part, Reshape(self.shape)) if self.has_new_axes else part
 
-    def get(self, x: Any) -> Any:
+    def get(self, x: ArrayLike) -> Any:
         """The part, not a view."""
         part = x if self.is_whole else self.slice.bind(x)
         return reshape(part, self.shape) if self.has_new_axes else part
 
-    def put(self, x: Any, part: Any) -> Any:
+    def put(self, x: ArrayLike, part: ArrayLike) -> Array:
         """The array with another part."""
         if self.has_new_axes and shape_of(part):
             part = reshape(part, self.slice.part_shape)
         return broadcast_to(part, shape_of(x)) if self.is_whole else self.slice.updating.bind(x, part)
 
-    def combine(self, mode: str, x: Any, part: Any) -> Any:
+    def combine(self, mode: str, x: ArrayLike, part: ArrayLike) -> Array:
         """The array with something added to the part."""
         if mode != "add":
             raise ValueError(f"a regular part has no element twice: {mode} is a plain operation on it")
@@ -115,7 +116,7 @@ def basic_key(index: Any) -> BasicKey | None:
     return tuple(key)
 
 
-def bound(x: Any) -> int | None:
+def bound(x: ArrayLike) -> int | None:
     """A bound of a slice as an int: a traced one must have a value."""
     return x if x is None or type(x) is int else x.__index__()
 
@@ -187,16 +188,16 @@ class AdvancedPlan(NamedTuple):
     shape: Shape
     unique: bool
 
-    def get(self, x: Any) -> Any:
+    def get(self, x: ArrayLike) -> Array:
         """The elements at the positions."""
         part = self.slice.get(reshape(x, self.within))
         return reshape(permute(Gather(self.axes).bind(part, *self.indices), self.order), self.shape)
 
-    def put(self, x: Any, part: Any) -> Any:
+    def put(self, x: ArrayLike, part: ArrayLike) -> Array:
         """The array with other elements; of repeated positions the last wins."""
         return self.combine("set", x, part)
 
-    def combine(self, mode: str, x: Any, part: Any) -> Any:
+    def combine(self, mode: str, x: ArrayLike, part: ArrayLike) -> Array:
         """The array with something combined into the elements, repeated positions all counting."""
         outer = reshape(x, self.within)
         inner = self.slice.get(outer)
@@ -299,7 +300,7 @@ class Layout:
         )
 
 
-def plan_of(x: Any, index: Any) -> Plan:
+def plan_of(x: ArrayLike, index: Any) -> Plan:
     """The plan of any index into `x`; raises IndexingError."""
     key = basic_key(index)
     if key is not None:
@@ -343,7 +344,7 @@ def axes_of(item: Any) -> int:
     return 0 if item is None or item is Ellipsis else item.ndim if is_mask(item) else 1
 
 
-def known_mask(mask: Any) -> Any:
+def known_mask(mask: ArrayLike) -> Array:
     """The value of a boolean index; raises ConcretizationError where there is none."""
     if type(mask) is not Tracer:
         return np.asarray(mask)
@@ -370,7 +371,7 @@ def check_bounds(index: Any, axis: int, n: int) -> Any:
 # -- reading ----------------------------------------------------------------------------------------------
 
 
-def getitem(x: Tracer, index: Any) -> Any:
+def getitem(x: Tracer, index: Any) -> Array:
     """``x[index]``: a view for basic indices, a copy otherwise; a single element is a scalar."""
     try:
         if type(index) is np.ndarray and index.dtype.kind in "iu" and index.ndim and x.aval.shape:

@@ -28,6 +28,7 @@ from funcgrad.tracing.aliasing import view
 from funcgrad.tracing.conversion import assigned_into_array
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer, install
+from funcgrad.types import Array, ArrayLike, ShapeLike
 
 __all__ = [
     "argwhere",
@@ -53,7 +54,9 @@ __all__ = [
 
 
 @implements(np.take)
-def take(a: Any, indices: Any, axis: int | None = None, out: None = None, mode: str = "raise") -> Any:
+def take(
+    a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: None = None, mode: str = "raise"
+) -> Array:
     """The elements at positions along an axis, of the flattened array for ``axis=None``.
 
     ``mode`` says what positions out of bounds mean: an error, the nearest end (``clip``) or counting on
@@ -86,14 +89,14 @@ def take(a: Any, indices: Any, axis: int | None = None, out: None = None, mode: 
 
 @implements(np.compress)
 def compress(
-    condition: Any,
-    a: Any,
+    condition: ArrayLike,
+    a: ArrayLike,
     axis: int | None = None,
     out: None = None,
     *,
     size: int | None = None,
-    fill_value: Any = 0,
-) -> Any:
+    fill_value: ArrayLike = 0,
+) -> Array:
     """The elements along an axis at which a vector of booleans, whose values must be known, holds.
 
     With `size` they may be traced: that many elements are found, or filled up with `fill_value`.
@@ -111,7 +114,9 @@ def compress(
 
 
 @implements(np.extract)
-def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0) -> Any:
+def extract(
+    condition: ArrayLike, arr: ArrayLike, *, size: int | None = None, fill_value: ArrayLike = 0
+) -> Array:
     """The elements at which a condition holds; `size` and `fill_value` are as of `compress`.
 
     >>> print(fg.numpy.extract([[True, False]], [[4.0, 5.0]]))
@@ -122,19 +127,19 @@ def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: An
     return counted.taken_where(np.ravel(condition), np.ravel(arr), 0, size, fill_value)
 
 
-def truth(condition: Any) -> Any:
+def truth(condition: ArrayLike) -> Array:
     """The values of a condition, of which numbers are true unless they are zero."""
     x = as_array(condition)
     return known_mask(x if aval(x).dtype.kind == "b" else not_equal(x, 0))
 
 
-def known(x: Any) -> Any:
+def known(x: ArrayLike) -> Array:
     """Positions as NumPy takes them: traced ones are asked for their values."""
     return np.asarray(x.concrete()) if type(x) is Tracer else x
 
 
 @implements(np.delete)
-def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
+def delete(arr: ArrayLike, obj: ArrayLike, axis: int | None = None) -> Array:
     """Without the elements at the given positions along an axis.
 
     >>> print(fg.numpy.delete([4.0, 5.0, 6.0], 1))
@@ -148,7 +153,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
 
 
 @implements(np.insert)
-def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
+def insert(arr: ArrayLike, obj: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
     """With values inserted before the given positions along an axis.
 
     >>> print(fg.numpy.insert([4.0, 6.0], 1, 5.0))
@@ -177,7 +182,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
 
 
 @implements(np.nonzero)
-def nonzero(a: Any, *, size: int | None = None, fill_value: Any = 0) -> tuple[Any, ...]:
+def nonzero(a: ArrayLike, *, size: int | None = None, fill_value: ArrayLike = 0) -> tuple[Any, ...]:
     """The positions of the elements that are not zero, an array for each axis; the values must be known.
 
     With `size` they may be traced: that many positions are found, or filled up with `fill_value`, a number or
@@ -192,7 +197,7 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = 0) -> tuple[An
 
 
 @implements(np.argwhere)
-def argwhere(a: Any, *, size: int | None = None, fill_value: Any = 0) -> Any:
+def argwhere(a: ArrayLike, *, size: int | None = None, fill_value: ArrayLike = 0) -> Array:
     """The positions of the elements that are not zero, as rows; `size` and `fill_value` are as of `nonzero`.
 
     >>> print(fg.numpy.argwhere([0.0, 3.0]))
@@ -204,7 +209,7 @@ def argwhere(a: Any, *, size: int | None = None, fill_value: Any = 0) -> Any:
 
 
 @implements(np.flatnonzero)
-def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = 0) -> Any:
+def flatnonzero(a: ArrayLike, *, size: int | None = None, fill_value: ArrayLike = 0) -> Any:
     """The positions in the flattened array of what is not zero; `size` and `fill_value` are as of `nonzero`.
 
     >>> print(fg.numpy.flatnonzero([[0.0, 3.0]]))
@@ -234,7 +239,7 @@ def ix_(*args: Any) -> tuple[Any, ...]:
 
 
 @implements(np.unravel_index)
-def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
+def unravel_index(indices: ArrayLike, shape: ShapeLike, order: str = "C") -> tuple[Any, ...]:
     """Positions in the flattened array as positions along each axis.
 
     >>> [int(x) for x in fg.numpy.unravel_index(5, (2, 3))]
@@ -281,7 +286,7 @@ def written_into(target: Any, name: str) -> Any:
 
 
 @implements(np.copyto)
-def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+def copyto(dst: Any, src: Any, casting: str = "same_kind", where: ArrayLike = True) -> None:
     """Write the values of one array into a traced one, where a condition holds.
 
     >>> def f(x):
@@ -300,7 +305,7 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
 
 
 @implements(np.put)
-def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+def put(a: ArrayLike, ind: Any, v: ArrayLike, mode: str = "raise") -> None:
     """Write values at positions of the flattened array; too few values are repeated.
 
     >>> def f(x):
@@ -320,7 +325,7 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
 
 
 @implements(np.place)
-def place(arr: Any, mask: Any, vals: Any) -> None:
+def place(arr: ArrayLike, mask: ArrayLike, vals: Any) -> None:
     """Write values in turn where a mask, whose values must be known, holds; too few are repeated.
 
     >>> def f(x):
@@ -338,7 +343,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 
 
 @implements(np.putmask)
-def putmask(a: Any, mask: Any, values: Any) -> None:
+def putmask(a: ArrayLike, mask: ArrayLike, values: ArrayLike) -> None:
     """Write values where a mask, whose values must be known, holds: at each place the one that stands there.
 
     Too few values are repeated.
@@ -356,7 +361,7 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
 
 
 @implements(np.put_along_axis)
-def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None = -1) -> None:
+def put_along_axis(arr: ArrayLike, indices: ArrayLike, values: ArrayLike, axis: int | None = -1) -> None:
     """Write values at positions along an axis, one set of positions for each line along it.
 
     >>> def f(x):
@@ -381,7 +386,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None = -1) -
 
 
 @implements(np.fill_diagonal)
-def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+def fill_diagonal(a: ArrayLike, val: Any, wrap: bool = False) -> None:
     """Write values on the diagonal of a matrix, or of an array whose axes have one size.
 
     >>> def f(x):

@@ -26,6 +26,7 @@ from funcgrad.ops.movement import concatenate
 from funcgrad.ops.sorting import SearchSorted, Sort
 from funcgrad.ops.structure import aval, broadcast, reshape, shape_of
 from funcgrad.tracing.lists import asoperand
+from funcgrad.types import Array, ArrayLike
 
 _np: Any = np
 """NumPy's own functions, whose overloads know no `Any`."""
@@ -35,8 +36,13 @@ _np: Any = np
 
 @implements(np.isin)
 def isin(
-    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
-) -> Any:
+    element: ArrayLike,
+    test_elements: ArrayLike,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    kind: Any = None,
+) -> Array:
     """Whether each element is among others.
 
     >>> print(fg.numpy.isin(np.array([1.0, 2.0, 5.0]), [5.0, 1.0]))
@@ -55,7 +61,7 @@ def isin(
     return logical_not(found) if invert else found
 
 
-def flattened(x: Any) -> Any:
+def flattened(x: ArrayLike) -> Array:
     """The elements as a vector."""
     return reshape(x, (aval(x).size,))
 
@@ -64,7 +70,9 @@ def flattened(x: Any) -> Any:
 
 
 @implements(np.union1d)
-def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+def union1d(
+    ar1: ArrayLike, ar2: ArrayLike, *, size: int | None = None, fill_value: ArrayLike = None
+) -> Array:
     """The sorted values that are in either array.
 
     >>> print(fg.numpy.union1d(np.array([3.0, 1.0]), np.array([1.0, 2.0])))
@@ -79,13 +87,13 @@ def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = No
 
 @implements(np.intersect1d)
 def intersect1d(
-    ar1: Any,
-    ar2: Any,
+    ar1: ArrayLike,
+    ar2: ArrayLike,
     assume_unique: bool = False,
     return_indices: bool = False,
     *,
     size: int | None = None,
-    fill_value: Any = None,
+    fill_value: ArrayLike = None,
 ) -> Any:
     """The sorted values that are in both arrays; with ``return_indices`` where they stand first in each.
 
@@ -107,8 +115,13 @@ def intersect1d(
 
 @implements(np.setdiff1d)
 def setdiff1d(
-    ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
-) -> Any:
+    ar1: ArrayLike,
+    ar2: ArrayLike,
+    assume_unique: bool = False,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike = None,
+) -> Array:
     """The sorted values of the first array that are not in the second.
 
     >>> print(fg.numpy.setdiff1d(np.array([3.0, 1.0]), np.array([1.0, 2.0])))
@@ -130,8 +143,13 @@ def setdiff1d(
 
 @implements(np.setxor1d)
 def setxor1d(
-    ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
-) -> Any:
+    ar1: ArrayLike,
+    ar2: ArrayLike,
+    assume_unique: bool = False,
+    *,
+    size: int | None = None,
+    fill_value: ArrayLike = None,
+) -> Array:
     """The sorted values that are in one of the arrays only.
 
     >>> print(fg.numpy.setxor1d(np.array([3.0, 1.0]), np.array([1.0, 2.0])))
@@ -182,7 +200,7 @@ class UniqueInverse(NamedTuple):
 
 
 @implements(np.unique_all)
-def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueAll:
+def unique_all(x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike = None) -> UniqueAll:
     """The sorted values, where each stands first, where each element is among them, how often they occur.
 
     >>> print(fg.numpy.unique_all(np.array([2.0, 1.0, 2.0])).counts)
@@ -192,7 +210,7 @@ def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) ->
 
 
 @implements(np.unique_counts)
-def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueCounts:
+def unique_counts(x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike = None) -> UniqueCounts:
     """The sorted values, and how often each occurs.
 
     >>> print(fg.numpy.unique_counts(np.array([2.0, 1.0, 2.0])).values)
@@ -202,7 +220,9 @@ def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None)
 
 
 @implements(np.unique_inverse)
-def unique_inverse(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueInverse:
+def unique_inverse(
+    x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike = None
+) -> UniqueInverse:
     """The sorted values, and where each element is among them.
 
     >>> print(fg.numpy.unique_inverse(np.array([2.0, 1.0, 2.0])).inverse_indices)
@@ -212,7 +232,7 @@ def unique_inverse(x: Any, /, *, size: int | None = None, fill_value: Any = None
 
 
 @implements(np.unique_values)
-def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
+def unique_values(x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike = None) -> Array:
     """The sorted values without repetitions; every NaN is one of its own.
 
     >>> print(fg.numpy.unique_values(np.array([2.0, 1.0, 2.0])))

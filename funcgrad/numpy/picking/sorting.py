@@ -24,6 +24,7 @@ from funcgrad.source import user_location
 from funcgrad.tracing.aliasing import assign
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
+from funcgrad.types import Array, ArrayLike, AxisLike
 
 __all__ = [
     "argpartition",
@@ -42,7 +43,7 @@ __all__ = [
 # -- sorting ------------------------------------------------------------------------------------------------
 
 
-def ordered(primitive: Any, x: Any, axis: Any) -> Any:
+def ordered(primitive: Any, x: ArrayLike, axis: AxisLike) -> Array:
     """A sorting primitive along one axis, or along the flattened array."""
     if axis is None:
         return primitive(0).bind(reshape(x, (aval(x).size,)))
@@ -57,14 +58,14 @@ def refuse_order(order: Any, name: str) -> None:
 
 @implements(np.sort)
 def sort(
-    a: Any,
-    axis: Any = -1,
+    a: ArrayLike,
+    axis: AxisLike = -1,
     kind: Any = None,
     order: Any = None,
     *,
     stable: Any = None,
     descending: bool = False,
-) -> Any:
+) -> Array:
     """The elements along `axis` in ascending (or descending) order; their derivatives go where they go.
 
     >>> x = np.array([3.0, 1.0, 2.0])
@@ -80,21 +81,21 @@ def sort(
     return reversed_along(found, axis) if descending else found
 
 
-def reversed_along(x: Any, axis: Any) -> Any:
+def reversed_along(x: ArrayLike, axis: AxisLike) -> Array:
     """The elements in the other direction along an axis; with None `x` is a vector."""
     return np.flip(x, -1 if axis is None else axis)
 
 
 @implements(np.argsort)
 def argsort(
-    a: Any,
-    axis: Any = -1,
+    a: ArrayLike,
+    axis: AxisLike = -1,
     kind: Any = None,
     order: Any = None,
     *,
     stable: Any = None,
     descending: bool = False,
-) -> Any:
+) -> Array:
     """The positions that sort the elements along `axis`, in ascending or descending order.
 
     Of equal elements the first comes first, unless another `kind` or ``stable=False`` is asked for.
@@ -118,7 +119,9 @@ def argsort(
 
 
 @implements(np.partition)
-def partition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Any:
+def partition(
+    a: ArrayLike, kth: Any, axis: AxisLike = -1, kind: Any = "introselect", order: Any = None
+) -> Array:
     """The elements along `axis` with the `kth` in its place and no larger ones before it: traced ones sorted.
 
     >>> print(fg.numpy.partition(np.array([3.0, 1.0, 2.0]), 1)[1])
@@ -133,7 +136,9 @@ def partition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order
 
 
 @implements(np.argpartition)
-def argpartition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Any:
+def argpartition(
+    a: ArrayLike, kth: Any, axis: AxisLike = -1, kind: Any = "introselect", order: Any = None
+) -> Array:
     """The positions that partition the elements along `axis`: those that sort, of traced ones.
 
     >>> print(fg.numpy.argpartition(np.array([3.0, 1.0, 2.0]), 1)[1])
@@ -147,7 +152,7 @@ def argpartition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", or
     return ordered(ops.ArgSort, x, axis)
 
 
-def check_kth(kth: Any, x: Any, axis: Any) -> None:
+def check_kth(kth: Any, x: ArrayLike, axis: AxisLike) -> None:
     """Raise unless every `kth` is a position along the axis."""
     shape = shape_of(x)
     size = aval(x).size if axis is None else shape[normalized_axis(axis, len(shape))]
@@ -157,7 +162,7 @@ def check_kth(kth: Any, x: Any, axis: Any) -> None:
 
 
 @implements(np.sort_complex)
-def sort_complex(a: Any) -> Any:
+def sort_complex(a: ArrayLike) -> Array:
     """The elements along the last axis as complex numbers, by real part and then by imaginary part.
 
     >>> print(fg.numpy.sort_complex(np.array([2.0, 1.0])))
@@ -194,7 +199,7 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
 
 
 @implements(np.searchsorted)
-def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
+def searchsorted(a: ArrayLike, v: ArrayLike, side: Any = "left", sorter: Any = None) -> Array:
     """Where the values `v` belong in the sorted vector `a`: before equal elements, or after with ``right``.
 
     >>> print(fg.numpy.searchsorted(np.array([1.0, 2.0, 4.0]), np.array([2.0, 3.0])))
@@ -215,7 +220,7 @@ def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
 
 
 @implements(np.digitize)
-def digitize(x: Any, bins: Any, right: bool = False) -> Any:
+def digitize(x: ArrayLike, bins: Any, right: bool = False) -> Array:
     """The number of the bin that each value of `x` falls in; bin k starts at ``bins[k - 1]``.
 
     >>> print(fg.numpy.digitize(np.array([0.5, 1.0, 9.0]), np.array([0.0, 1.0, 2.0])))
@@ -239,7 +244,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     return sub(len(known), searchsorted(asoperand(bins)[::-1], values, side))
 
 
-def known_value(x: Any) -> Any:
+def known_value(x: ArrayLike) -> Any:
     """The value of a tracer, None where there is none."""
     if type(x) is not Tracer:
         return np.asarray(x)
@@ -249,7 +254,7 @@ def known_value(x: Any) -> Any:
         return None
 
 
-def needed_value(x: Any, what: str) -> Any:
+def needed_value(x: ArrayLike, what: str) -> Array:
     """The value of a tracer that decides the shape of a result; raises ConcretizationError without one."""
     if type(x) is not Tracer:
         return np.asarray(x)
@@ -269,7 +274,7 @@ def needed_value(x: Any, what: str) -> Any:
 
 @implements(np.unique)
 def unique(
-    ar: Any,
+    ar: ArrayLike,
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
@@ -278,7 +283,7 @@ def unique(
     equal_nan: bool = True,
     sorted: bool = True,
     size: int | None = None,
-    fill_value: Any = None,
+    fill_value: ArrayLike = None,
 ) -> Any:
     """The sorted values without repetitions; the derivative of each is that of its first occurrence.
 
@@ -312,7 +317,7 @@ def unique(
     return (values, *rest) if rest else values
 
 
-def taken(x: Any, index: Any, axis: int) -> Any:
+def taken(x: ArrayLike, index: Any, axis: int) -> Array:
     """The elements at positions along an axis."""
     shape = shape_of(x)
     full = (*shape[:axis], len(index), *shape[axis + 1 :])
@@ -320,7 +325,9 @@ def taken(x: Any, index: Any, axis: int) -> Any:
 
 
 @implements(np.bincount)
-def bincount(x: Any, /, weights: Any = None, minlength: int = 0, *, length: int | None = None) -> Any:
+def bincount(
+    x: ArrayLike, /, weights: ArrayLike = None, minlength: int = 0, *, length: int | None = None
+) -> Any:
     """How often each number from 0 occurs in `x`, or the sum of its `weights`, which may be differentiated.
 
     The largest number decides the shape, so the values of `x` must be known, unless `length` says how many
@@ -351,7 +358,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0, *, length: int 
 
 
 @implements(np.take_along_axis)
-def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
+def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1) -> Array:
     """For each position in `indices` along `axis`, the element there; all other axes broadcast.
 
     >>> x = np.array([[3.0, 1.0], [0.0, 5.0]])
@@ -377,7 +384,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     return ops.TakeAlongAxis(axis, False).bind(x, index)
 
 
-def matched(x: Any, index: Any, axis: int) -> tuple[Any, Any]:
+def matched(x: ArrayLike, index: Any, axis: int) -> tuple[Any, Any]:
     """The array and the positions, broadcast against each other in all axes but one."""
     shape, own = shape_of(x), shape_of(index)
     try:

@@ -17,6 +17,7 @@ from funcgrad.tracing.conversion import assigned_into_array
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike, AxisLike
 
 Axes = tuple[int, ...]
 
@@ -25,7 +26,7 @@ class AxisError(ShapeError, np.exceptions.AxisError):
     """Raised for an axis that the array does not have."""
 
 
-def normalized_axes(axis: Any, ndim: int) -> Axes:
+def normalized_axes(axis: AxisLike, ndim: int) -> Axes:
     """The `axis` argument of a reduction as ascending numbers from 0; None means all axes.
 
     Raises AxisError for an axis that is not there, ShapeError for one named twice.
@@ -43,14 +44,14 @@ def normalized_axes(axis: Any, ndim: int) -> Axes:
     return _distinct_axes((number,), ndim)
 
 
-def existing_axes(axis: Any, ndim: int) -> Axes:
+def existing_axes(axis: AxisLike, ndim: int) -> Axes:
     """As `normalized_axes`, for functions to which a number has no axis at all."""
     if not ndim and axis is not None and not isinstance(axis, tuple):
         raise no_such_axis(operator.index(axis), ndim)
     return normalized_axes(axis, ndim)
 
 
-def normalized_axis(axis: Any, ndim: int) -> int:
+def normalized_axis(axis: AxisLike, ndim: int) -> int:
     """A single axis as a number from 0; raises AxisError where there is no such axis.
 
     >>> normalized_axis(-1, 2)
@@ -82,12 +83,12 @@ def no_such_axis(axis: int, ndim: int) -> AxisError:
     )
 
 
-def with_kept_axes(found: Any, shape: Shape, axes: Axes) -> Any:
+def with_kept_axes(found: ArrayLike, shape: Shape, axes: Axes) -> Array:
     """The result of reducing an array of `shape`, with its lost axes back, of size one."""
     return reshape(found, tuple([1 if a in axes else n for a, n in enumerate(shape)]))
 
 
-def traced(a: Any, *others: Any) -> Tracer | None:
+def traced(a: ArrayLike, *others: Any) -> Tracer | None:
     """`a` as a tracer if it is or holds one; where another argument is traced, `a` as an array.
 
     None where nothing is traced: then NumPy itself is to answer.
@@ -101,14 +102,14 @@ def traced(a: Any, *others: Any) -> Tracer | None:
     return np.asarray(x)  # type: ignore[return-value] # rules take arrays as they take tracers
 
 
-def strong(x: Any) -> Any:
+def strong(x: ArrayLike) -> Array:
     """`x` as a value of its own; where it stands for a Python number, as an array of its dtype."""
     if type(x) is not Tracer:
         return x
     return cast(x, x.aval.dtype) if x.aval.weak else x.frozen()
 
 
-def stored(result: Any, out: Any, name: str) -> Any:
+def stored(result: Any, out: Array, name: str) -> Any:
     """The result, written to `out` where one is given; a real array cannot take a traced result."""
     target = out[0] if isinstance(out, tuple) else out
     if target is None:
@@ -119,7 +120,7 @@ def stored(result: Any, out: Any, name: str) -> Any:
     return target
 
 
-def mask_for(where: Any, shape: Shape) -> Any:
+def mask_for(where: ArrayLike, shape: Shape) -> Any:
     """The `where` argument as booleans that broadcast to `shape`."""
     mask = cast(asoperand(where), np.bool_)
     own = shape_of(mask)

@@ -19,13 +19,14 @@ from funcgrad.ops.structure import aval, broadcast, cast, reduce_sum, reshape, s
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import install
+from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike
 
 __all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "diff", "trapezoid"]
 
 # -- cumulative operations ----------------------------------------------------------------------------------
 
 
-def accumulated(primitive: Any, x: Any, axis: Any, dtype: Any) -> Any:
+def accumulated(primitive: Any, x: ArrayLike, axis: AxisLike, dtype: DTypeLike) -> Array:
     """A cumulative operation along one axis, or along the flattened array."""
     seen = aval(x)
     if dtype is None and primitive in (ops.CumSum, ops.CumProd):
@@ -44,7 +45,7 @@ def accumulated(primitive: Any, x: Any, axis: Any, dtype: Any) -> Any:
 
 
 @implements(np.cumsum)
-def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+def cumsum(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Array = None) -> Array:
     """The sum of the elements so far along `axis`, by default of the flattened array.
 
     >>> print(fg.jacobian(fg.numpy.cumsum)(np.ones(3)))
@@ -59,7 +60,7 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
 
 
 @implements(np.cumprod)
-def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+def cumprod(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Array = None) -> Array:
     """The product of the elements so far along `axis`; derivatives are right where there are zeros.
 
     >>> print(fg.jacobian(fg.numpy.cumprod)(np.array([2.0, 0.0, 3.0])))
@@ -74,8 +75,14 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any
 
 
 def cumulative_sum(
-    x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False
-) -> Any:
+    x: ArrayLike,
+    /,
+    *,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: Array = None,
+    include_initial: bool = False,
+) -> Array:
     """The sum of the elements so far along `axis`, from the empty sum if `include_initial` is set.
 
     >>> print(fg.numpy.cumulative_sum(np.array([1.0, 2.0, 3.0]), include_initial=True))
@@ -85,8 +92,14 @@ def cumulative_sum(
 
 
 def cumulative_prod(
-    x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False
-) -> Any:
+    x: ArrayLike,
+    /,
+    *,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: Array = None,
+    include_initial: bool = False,
+) -> Array:
     """The product of the elements so far along `axis`, from the empty product if `include_initial` is set.
 
     >>> print(fg.numpy.cumulative_prod(np.array([1.0, 2.0, 3.0]), include_initial=True))
@@ -101,7 +114,9 @@ if hasattr(np, "cumulative_sum"):
     implements(np.cumulative_prod)(cumulative_prod)
 
 
-def with_initial(primitive: Any, x: Any, axis: Any, dtype: Any, out: Any, initial: int | None) -> Any:
+def with_initial(
+    primitive: Any, x: ArrayLike, axis: AxisLike, dtype: DTypeLike, out: Array, initial: int | None
+) -> Array:
     """A cumulative operation as the array API standard has it: along a named axis, after a first value."""
     x = asoperand(x)
     shape = shape_of(x) or (1,)
@@ -139,7 +154,9 @@ for _primitive in (ops.CumSum, ops.CumProd, ops.CumMax, ops.CumMin):
 
 
 @implements(np.diff)
-def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+def diff(
+    a: ArrayLike, n: int = 1, axis: int = -1, prepend: ArrayLike = None, append: ArrayLike = None
+) -> Array:
     """The differences of neighbours along `axis`, taken `n` times.
 
     >>> print(fg.numpy.diff(np.array([1.0, 4.0, 9.0])), fg.numpy.diff(np.array([1.0, 4.0, 9.0]), n=2))
@@ -165,7 +182,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     return x
 
 
-def extended(x: Any, axis: int, ends: dict[str, Any]) -> Any:
+def extended(x: ArrayLike, axis: int, ends: dict[str, Any]) -> Array:
     """`x` between what `diff` is told to prepend and append; numbers stand for slices of one element."""
     if not ends:
         return x
@@ -180,7 +197,7 @@ def extended(x: Any, axis: int, ends: dict[str, Any]) -> Any:
 
 
 @implements(*[getattr(np, name) for name in ("trapezoid", "trapz") if name in np.__all__])
-def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+def trapezoid(y: ArrayLike, x: ArrayLike = None, dx: Any = 1.0, axis: int = -1) -> Array:
     """The integral of `y` along `axis` by the trapezoidal rule, with sample points `x` or spacing `dx`.
 
     >>> print(fg.numpy.trapezoid(np.array([1.0, 2.0, 4.0]), x=np.array([0.0, 1.0, 3.0])))

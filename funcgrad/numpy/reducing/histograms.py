@@ -29,12 +29,15 @@ from funcgrad.ops.sorting import AddAlongAxis, SearchSorted
 from funcgrad.ops.structure import aval, broadcast, cast, primitive_called, reduce_sum, reshape, shape_of
 from funcgrad.source import user_location
 from funcgrad.tracing.recorder import recorder_of
+from funcgrad.types import Array, ArrayLike
 
 FLOAT = np.dtype(np.float64)
 
 
 @implements(np.histogram)
-def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
+def histogram(
+    a: ArrayLike, bins: Any = 10, range: Any = None, density: Any = None, weights: ArrayLike = None
+) -> Any:
     """How many values fall into each bin (or the sum of their weights), and the edges of the bins.
 
     A bin holds its left edge, and the last one its right edge too. ``density`` divides by the width of the
@@ -57,7 +60,7 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
 
 
 @implements(np.histogram_bin_edges)
-def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+def histogram_bin_edges(a: ArrayLike, bins: Any = 10, range: Any = None, weights: ArrayLike = None) -> Array:
     """The edges of the bins of a histogram.
 
     >>> print(fg.numpy.histogram_bin_edges(np.array([1.0, 3.0]), bins=2))
@@ -70,7 +73,12 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
 
 @implements(np.histogram2d)
 def histogram2d(
-    x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+    x: ArrayLike,
+    y: ArrayLike,
+    bins: Any = 10,
+    range: Any = None,
+    density: Any = None,
+    weights: ArrayLike = None,
 ) -> Any:
     """How many points of the plane fall into each rectangle, and the edges along both axes.
 
@@ -97,7 +105,7 @@ def known_shape(bins: Any) -> Any:
 
 @implements(np.histogramdd)
 def histogramdd(
-    sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+    sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: ArrayLike = None
 ) -> Any:
     """How many points (rows of an array, or one vector for each coordinate) fall into each cell of a grid.
 
@@ -152,7 +160,7 @@ def untraced(*arguments: Any) -> bool:
     )
 
 
-def flat(x: Any) -> Any:
+def flat(x: ArrayLike) -> Array:
     """An array as a vector; truth values as numbers."""
     x = as_array(x)
     if aval(x).dtype.kind == "b":
@@ -170,7 +178,7 @@ def coordinates(sample: Any) -> list[Any]:
     return [take_axis(x, 1, k) for k in np.arange(shape_of(x)[1]).tolist()]
 
 
-def edges_of(values: Any, bins: Any, range: Any, weights: Any, name: str) -> Any:
+def edges_of(values: ArrayLike, bins: Any, range: Any, weights: ArrayLike, name: str) -> Any:
     """The edges of the bins: those given, or equally spaced ones over the range or over all values."""
     if aval(values).dtype.kind == "c":
         raise DtypeError(f"{name} of complex values", source=as_source(user_location()))
@@ -193,7 +201,7 @@ def edges_of(values: Any, bins: Any, range: Any, weights: Any, name: str) -> Any
     return linspace(low, high, count + 1)
 
 
-def ends_of(values: Any, range: Any) -> tuple[Any, Any]:
+def ends_of(values: ArrayLike, range: Any) -> tuple[Any, Any]:
     """The first and the last edge; half a unit to both sides of a single value."""
     if range is not None:
         low, high = range
@@ -212,7 +220,7 @@ def ends_of(values: Any, range: Any) -> tuple[Any, Any]:
     return where(alone, sub(low, 0.5), low), where(alone, add(high, 0.5), high)
 
 
-def slots(values: Any, edges: Any) -> Any:
+def slots(values: ArrayLike, edges: Any) -> Array:
     """The number of the bin of each value; for those in none the number of bins."""
     count = shape_of(edges)[0] - 1
     dtype = np.promote_types(aval(values).dtype, aval(edges).dtype)
@@ -238,7 +246,7 @@ def cells(columns: Sequence[Any], edges: Sequence[Any]) -> Any:
     return where(outside, total, cell)
 
 
-def weight_of(weights: Any, values: Any) -> Any:
+def weight_of(weights: ArrayLike, values: ArrayLike) -> Array:
     """The weights of the values, the number 1 where none are given."""
     if weights is None:
         return np.intp(1)
@@ -248,7 +256,7 @@ def weight_of(weights: Any, values: Any) -> Any:
     return found
 
 
-def summed_in_slots(slot: Any, count: int, weight: Any) -> Any:
+def summed_in_slots(slot: ArrayLike, count: int, weight: ArrayLike) -> Any:
     """The sum of the weights in each slot but the one beyond the last."""
     dtype = aval(weight).dtype
     weights = weight if shape_of(weight) else broadcast(weight, shape_of(slot), ())

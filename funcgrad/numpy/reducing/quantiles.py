@@ -32,6 +32,7 @@ from funcgrad.ops.structure import aval, broadcast_to, cast, permute, reduce_sum
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike, AxisLike
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
 
@@ -49,42 +50,42 @@ def between(alpha: float, beta: float) -> Position:
     return position
 
 
-def from_first_to_last(n: Any, q: Any) -> Any:
+def from_first_to_last(n: Any, q: ArrayLike) -> Array:
     """The position on a scale from the first element to the last."""
     return (n - 1) * q
 
 
-def below(n: Any, q: Any) -> Any:
+def below(n: Any, q: ArrayLike) -> Array:
     """The element at or before the position."""
     return floor(from_first_to_last(n, q))
 
 
-def above(n: Any, q: Any) -> Any:
+def above(n: Any, q: ArrayLike) -> Array:
     """The element at or after the position."""
     return ceil(from_first_to_last(n, q))
 
 
-def nearest(n: Any, q: Any) -> Any:
+def nearest(n: Any, q: ArrayLike) -> Array:
     """The element nearest to the position, the even one of two."""
     return rint(from_first_to_last(n, q))
 
 
-def halfway(n: Any, q: Any) -> Any:
+def halfway(n: Any, q: ArrayLike) -> Array:
     """Between the elements around the position."""
     return 0.5 * (below(n, q) + above(n, q))
 
 
-def by_steps(n: Any, q: Any) -> Any:
+def by_steps(n: Any, q: ArrayLike) -> Array:
     """The position on the scale of the empirical distribution function."""
     return n * q - 1
 
 
-def inverted(n: Any, q: Any) -> Any:
+def inverted(n: Any, q: ArrayLike) -> Array:
     """The first element at which the empirical distribution function reaches the level."""
     return ceil(by_steps(n, q))
 
 
-def closest(n: Any, q: Any) -> Any:
+def closest(n: Any, q: ArrayLike) -> Array:
     """The element whose rank is closest, the one of even rank of two."""
     position = by_steps(n, q) - 0.5
     down = floor(position)
@@ -134,7 +135,7 @@ METHODS = {
 # -- the quantile of a sorted array -------------------------------------------------------------------------
 
 
-def sorted_over(x: Any, axes: Axes) -> Any:
+def sorted_over(x: ArrayLike, axes: Axes) -> Array:
     """`x` sorted over `axes` together, which become the first axis."""
     shape = shape_of(x)
     rest = [a for a in range(len(shape)) if a not in axes]
@@ -166,17 +167,17 @@ class Ranks:
         rows = reshape(index, (math.prod(levels), *self.rest))
         return reshape(TakeAlongAxis(0, False).bind(self.ordered, rows), (*levels, *self.rest))
 
-    def level(self, q: Any) -> Any:
+    def level(self, q: ArrayLike) -> Any:
         """The level in a shape that goes with the count."""
         return reshape(q, (*shape_of(q), *[1] * len(self.rest))) if self.skips and shape_of(q) else q
 
-    def beside(self, weight: Any) -> Any:
+    def beside(self, weight: ArrayLike) -> Any:
         """A weight in a shape that goes with the elements taken."""
         if self.skips or not shape_of(weight):
             return weight
         return reshape(weight, (*shape_of(weight), *[1] * len(self.rest)))
 
-    def nan_if_any(self, found: Any) -> Any:
+    def nan_if_any(self, found: ArrayLike) -> Array:
         """The result, NaN where an element that counts is NaN."""
         if self.skips or not aval(self.ordered).inexact:
             return found
@@ -184,7 +185,9 @@ class Ranks:
         return where(isnan(last), last, found)
 
 
-def quantile_of(x: Any, q: Any, axis: Any, method: str, keepdims: bool, *, skip_nan: bool) -> Any:
+def quantile_of(
+    x: ArrayLike, q: ArrayLike, axis: AxisLike, method: str, keepdims: bool, *, skip_nan: bool
+) -> Array:
     """The quantiles of a traced array, those of several levels along new first axes."""
     if method not in METHODS:
         raise refused(f"{method!r} is not a valid method. Use one of: {', '.join(METHODS)}")
@@ -212,12 +215,12 @@ def quantile_of(x: Any, q: Any, axis: Any, method: str, keepdims: bool, *, skip_
     return found
 
 
-def weak_dtype(x: Any) -> np.dtype[Any]:
+def weak_dtype(x: ArrayLike) -> np.dtype[Any]:
     """The dtype that a Python float has beside `x`."""
     return aval(x).dtype if aval(x).inexact else np.dtype(np.float64)
 
 
-def interpolated(a: Any, b: Any, weight: Any) -> Any:
+def interpolated(a: ArrayLike, b: ArrayLike, weight: ArrayLike) -> Array:
     """Between `a` and `b`, reckoned from the nearer end so that both ends are met exactly."""
     distance = sub(b, a)
     if type(weight) is float:
@@ -226,7 +229,7 @@ def interpolated(a: Any, b: Any, weight: Any) -> Any:
     return where(greater_equal(weight, 0.5), from_b, add(a, mul(distance, weight)))
 
 
-def checked_level(q: Any, most: float, words: str) -> Any:
+def checked_level(q: ArrayLike, most: float, words: str) -> Any:
     """The level as an operand; raises where it is known to be out of range."""
     level = asoperand(q)
     if len(shape_of(level)) > 2:
@@ -236,7 +239,7 @@ def checked_level(q: Any, most: float, words: str) -> Any:
     return level
 
 
-def checked_sample(x: Any) -> None:
+def checked_sample(x: ArrayLike) -> None:
     """Raise for complex numbers, which have no quantiles."""
     if aval(x).dtype.kind == "c":
         raise DtypeError("a must be an array of real numbers", source=as_source(user_location()))
@@ -247,8 +250,12 @@ def checked_sample(x: Any) -> None:
 
 @implements(np.median)
 def median(
-    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
-) -> Any:
+    a: ArrayLike,
+    axis: AxisLike = None,
+    out: Array = None,
+    overwrite_input: bool = False,
+    keepdims: bool = False,
+) -> Array:
     """The median over `axis`: the middle element, or the mean of the two in the middle.
 
     >>> print(fg.grad(fg.numpy.median)(np.array([5.0, 1.0, 2.0, 9.0])))
@@ -285,16 +292,16 @@ def nan_of(ranks: Ranks) -> Any:
 
 @implements(np.quantile)
 def quantile(
-    a: Any,
-    q: Any,
-    axis: Any = None,
-    out: Any = None,
+    a: ArrayLike,
+    q: ArrayLike,
+    axis: AxisLike = None,
+    out: Array = None,
     overwrite_input: bool = False,
     method: Any = "linear",
     keepdims: bool = False,
     *,
-    weights: Any = None,
-) -> Any:
+    weights: ArrayLike = None,
+) -> Array:
     """The quantiles of levels `q` between 0 and 1 over `axis`.
 
     >>> print(fg.grad(lambda x: fg.numpy.quantile(x, 0.25))(np.array([3.0, 1.0, 2.0])))
@@ -308,16 +315,16 @@ def quantile(
 
 @implements(np.percentile)
 def percentile(
-    a: Any,
-    q: Any,
-    axis: Any = None,
-    out: Any = None,
+    a: ArrayLike,
+    q: ArrayLike,
+    axis: AxisLike = None,
+    out: Array = None,
     overwrite_input: bool = False,
     method: Any = "linear",
     keepdims: bool = False,
     *,
-    weights: Any = None,
-) -> Any:
+    weights: ArrayLike = None,
+) -> Array:
     """The quantiles of levels `q` between 0 and 100 over `axis`.
 
     >>> print(fg.numpy.percentile(np.array([3.0, 1.0, 2.0]), 25))
@@ -334,8 +341,12 @@ def percentile(
 
 @implements(np.nanmedian)
 def nanmedian(
-    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
-) -> Any:
+    a: ArrayLike,
+    axis: AxisLike = None,
+    out: Array = None,
+    overwrite_input: bool = False,
+    keepdims: bool = False,
+) -> Array:
     """The median over `axis` of what is not NaN; NaN of nothing.
 
     >>> print(fg.numpy.nanmedian(np.array([3.0, np.nan, 1.0, 9.0])))
@@ -355,16 +366,16 @@ def nanmedian(
 
 @implements(np.nanquantile)
 def nanquantile(
-    a: Any,
-    q: Any,
-    axis: Any = None,
-    out: Any = None,
+    a: ArrayLike,
+    q: ArrayLike,
+    axis: AxisLike = None,
+    out: Array = None,
     overwrite_input: bool = False,
     method: Any = "linear",
     keepdims: bool = False,
     *,
-    weights: Any = None,
-) -> Any:
+    weights: ArrayLike = None,
+) -> Array:
     """The quantiles of levels `q` between 0 and 1 over `axis`, of what is not NaN; NaN of nothing.
 
     >>> print(fg.numpy.nanquantile(np.array([3.0, np.nan, 1.0, 2.0]), 0.5))
@@ -378,16 +389,16 @@ def nanquantile(
 
 @implements(np.nanpercentile)
 def nanpercentile(
-    a: Any,
-    q: Any,
-    axis: Any = None,
-    out: Any = None,
+    a: ArrayLike,
+    q: ArrayLike,
+    axis: AxisLike = None,
+    out: Array = None,
     overwrite_input: bool = False,
     method: Any = "linear",
     keepdims: bool = False,
     *,
-    weights: Any = None,
-) -> Any:
+    weights: ArrayLike = None,
+) -> Array:
     """The quantiles of levels `q` between 0 and 100 over `axis`, of what is not NaN; NaN of nothing.
 
     >>> print(fg.numpy.nanpercentile(np.array([3.0, np.nan, 1.0, 2.0]), 50))
@@ -403,8 +414,15 @@ def nanpercentile(
 
 
 def level_quantile(
-    x: Any, q: Any, axis: Any, method: str, keepdims: bool, weights: Any, *, skip_nan: bool
-) -> Any:
+    x: ArrayLike,
+    q: ArrayLike,
+    axis: AxisLike,
+    method: str,
+    keepdims: bool,
+    weights: ArrayLike,
+    *,
+    skip_nan: bool,
+) -> Array:
     """The quantiles after the checks that all of these functions make."""
     checked_sample(x)
     level = checked_level(q, 1, "Quantiles must be in the range [0, 1]")
@@ -413,7 +431,7 @@ def level_quantile(
     return quantile_of(x, level, axis, method, keepdims, skip_nan=skip_nan)
 
 
-def fraction(x: Any, q: Any) -> Any:
+def fraction(x: ArrayLike, q: ArrayLike) -> Array:
     """Per cent as levels between 0 and 1."""
     level = checked_level(q, 100, "Percentiles must be in the range [0, 100]")
     if type(level) in (int, float):

@@ -40,6 +40,7 @@ from funcgrad.ops.structure import ReduceSum, aval, broadcast, cast, reshape, sh
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
+from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike
 
 __all__ = [
     "all",
@@ -87,7 +88,7 @@ ALL = Rule("all", ops.ReduceAll, logical_and, True, TRUTH)
 LOGADDEXP = Rule("logaddexp", LogSumExp, logaddexp, -np.inf, dict.fromkeys("biu", FLOAT))
 
 
-def reduced(rule: Rule, x: Any, axis: Any, keepdims: bool) -> Any:
+def reduced(rule: Rule, x: ArrayLike, axis: AxisLike, keepdims: bool) -> Array:
     """A reduction without further options."""
     seen = aval(x)
     axes, primitive = plan_of(rule.primitive, axis, seen.ndim)
@@ -103,7 +104,7 @@ def reduced(rule: Rule, x: Any, axis: Any, keepdims: bool) -> Any:
     return with_kept_axes(found, seen.shape, axes) if keepdims else found
 
 
-def plan_of(primitive: Any, axis: Any, ndim: int) -> tuple[Axes, Any]:
+def plan_of(primitive: Any, axis: AxisLike, ndim: int) -> tuple[Axes, Any]:
     """The axes, and the primitive that reduces them."""
     if axis is None or type(axis) is int:
         return _remembered_plan(primitive, axis, ndim)
@@ -118,8 +119,14 @@ def _remembered_plan(primitive: Any, axis: int | None, ndim: int) -> tuple[Axes,
 
 
 def reduced_with_options(
-    rule: Rule, x: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any
-) -> Any:
+    rule: Rule,
+    x: ArrayLike,
+    axis: AxisLike,
+    dtype: DTypeLike,
+    keepdims: bool,
+    initial: ArrayLike,
+    where: ArrayLike,
+) -> Array:
     """A reduction in a given dtype, from a given first value, or of a part of the elements."""
     if initial is None and where is True and dtype is None:
         return reduced(rule, x, axis, keepdims)
@@ -152,7 +159,7 @@ def reduced_with_options(
     return with_kept_axes(found, seen.shape, axes) if keepdims else found
 
 
-def losing(rule: Rule, dtype: np.dtype[Any], initial: Any) -> Any:
+def losing(rule: Rule, dtype: np.dtype[Any], initial: ArrayLike) -> Any:
     """What never is the extreme, nor tied with it; for want of such a number the first value."""
     if dtype.kind not in "fiu":
         return initial
@@ -165,14 +172,14 @@ def losing(rule: Rule, dtype: np.dtype[Any], initial: Any) -> Any:
 
 @implements(np.sum)
 def sum(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: Array = None,
     keepdims: bool = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Any:
+    initial: ArrayLike = None,
+    where: ArrayLike = True,
+) -> Array:
     """The sum over `axis`, by default of all elements.
 
     >>> print(fg.grad(lambda x: fg.numpy.sum(x**2))(np.array([1.0, 2.0])))
@@ -188,14 +195,14 @@ def sum(
 
 @implements(np.prod)
 def prod(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: Array = None,
     keepdims: bool = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Any:
+    initial: ArrayLike = None,
+    where: ArrayLike = True,
+) -> Array:
     """The product over `axis`; derivatives divide by nothing, so they are right where there are zeros.
 
     >>> print(fg.grad(fg.numpy.prod)(np.array([2.0, 0.0, 5.0])))
@@ -211,8 +218,13 @@ def prod(
 
 @implements(np.max, np.amax)
 def max(
-    a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-) -> Any:
+    a: ArrayLike,
+    axis: AxisLike = None,
+    out: Array = None,
+    keepdims: bool = False,
+    initial: ArrayLike = None,
+    where: ArrayLike = True,
+) -> Array:
     """The largest element over `axis`, NaN if any is; equal ones share the derivative evenly.
 
     >>> print(fg.grad(fg.numpy.max)(np.array([3.0, 1.0, 3.0])))
@@ -228,8 +240,13 @@ def max(
 
 @implements(np.min, np.amin)
 def min(
-    a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-) -> Any:
+    a: ArrayLike,
+    axis: AxisLike = None,
+    out: Array = None,
+    keepdims: bool = False,
+    initial: ArrayLike = None,
+    where: ArrayLike = True,
+) -> Array:
     """The smallest element over `axis`, NaN if any is; equal ones share the derivative evenly.
 
     >>> print(fg.grad(fg.numpy.min)(np.array([3.0, 1.0, 3.0])))
@@ -248,7 +265,9 @@ amin = min
 
 
 @implements(np.any)
-def any(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
+def any(
+    a: ArrayLike, axis: AxisLike = None, out: Array = None, keepdims: bool = False, *, where: ArrayLike = True
+) -> Any:
     """Whether any element over `axis` is true, that is not zero.
 
     >>> print(fg.numpy.any([[0.0, 0.0], [0.0, 2.0]], axis=1))
@@ -261,7 +280,9 @@ def any(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, *, wh
 
 
 @implements(np.all)
-def all(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
+def all(
+    a: ArrayLike, axis: AxisLike = None, out: Array = None, keepdims: bool = False, *, where: ArrayLike = True
+) -> Any:
     """Whether all elements over `axis` are true, that is not zero.
 
     >>> print(fg.numpy.all([[1.0, 0.0], [1.0, 2.0]], axis=1))
@@ -274,7 +295,7 @@ def all(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, *, wh
 
 
 @implements(np.count_nonzero)
-def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+def count_nonzero(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
     """How many elements over `axis` are not zero.
 
     >>> print(fg.numpy.count_nonzero([[1.0, 0.0], [1.0, 2.0]], axis=0))
@@ -287,7 +308,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
 
 
 @implements(np.ptp)
-def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def ptp(a: ArrayLike, axis: AxisLike = None, out: Array = None, keepdims: bool = False) -> Array:
     """The largest element over `axis` less the smallest.
 
     >>> print(fg.grad(fg.numpy.ptp)(np.array([3.0, 1.0, 2.0])))
@@ -300,7 +321,7 @@ def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> An
 
 
 @implements(np.argmax)
-def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
+def argmax(a: ArrayLike, axis: AxisLike = None, out: Array = None, *, keepdims: bool = False) -> Array:
     """The position of the largest element, the first of equal ones, or of the first NaN.
 
     >>> print(fg.numpy.argmax([[1.0, 5.0], [7.0, 7.0]], axis=1))
@@ -313,7 +334,7 @@ def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False)
 
 
 @implements(np.argmin)
-def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
+def argmin(a: ArrayLike, axis: AxisLike = None, out: Array = None, *, keepdims: bool = False) -> Array:
     """The position of the smallest element, the first of equal ones, or of the first NaN.
 
     >>> print(fg.numpy.argmin([[1.0, 5.0], [7.0, 7.0]], axis=1))
@@ -325,7 +346,7 @@ def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False)
     return stored(position_of_extreme(ops.ArgMin, x, axis, keepdims), out, "np.argmin")
 
 
-def position_of_extreme(primitive: Any, x: Any, axis: Any, keepdims: bool) -> Any:
+def position_of_extreme(primitive: Any, x: ArrayLike, axis: AxisLike, keepdims: bool) -> Array:
     """The position along one axis, or in the flattened array."""
     shape = shape_of(x)
     axes: Axes = tuple(range(len(shape)))
@@ -381,14 +402,14 @@ for _rule, _ufunc in (
 
 @implements_method(np.logaddexp, "reduce")
 def logaddexp_reduce(
-    array: Any,
-    axis: Any = 0,
-    dtype: Any = None,
-    out: Any = None,
+    array: ArrayLike,
+    axis: AxisLike = 0,
+    dtype: DTypeLike = None,
+    out: Array = None,
     keepdims: bool = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Any:
+    initial: ArrayLike = None,
+    where: ArrayLike = True,
+) -> Array:
     """``log(sum(exp(x)))``, as NumPy spells it."""
     x = traced(array, out, initial, where)
     found = reduced_with_options(LOGADDEXP, x, axis, dtype, keepdims, initial, where)

@@ -9,11 +9,12 @@ import numpy as np
 from funcgrad.ops.indexing import Scatter
 from funcgrad.ops.structure import aval, shape_of
 from funcgrad.tracing.lists import asoperand
+from funcgrad.types import Array, ArrayLike
 
 __all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]
 
 
-def segments_of(segment_ids: Any, num_segments: int | None) -> tuple[Any, int]:
+def segments_of(segment_ids: ArrayLike, num_segments: int | None) -> tuple[Any, int]:
     """The numbers of segments, and how many there are: one more than the largest, if that is known."""
     numbers = asoperand(segment_ids)
     if num_segments is None:
@@ -21,7 +22,9 @@ def segments_of(segment_ids: Any, num_segments: int | None) -> tuple[Any, int]:
     return numbers, num_segments
 
 
-def reduced(mode: str, start: Any, data: Any, segment_ids: Any, num_segments: int | None) -> Any:
+def reduced(
+    mode: str, start: ArrayLike, data: ArrayLike, segment_ids: ArrayLike, num_segments: int | None
+) -> Any:
     """The rows of each segment, combined; rows of a negative number, or of one too large, are left out."""
     x = asoperand(data)
     numbers, count = segments_of(segment_ids, num_segments)
@@ -33,12 +36,12 @@ def reduced(mode: str, start: Any, data: Any, segment_ids: Any, num_segments: in
 
 
 def segment_sum(
-    data: Any,
-    segment_ids: Any,
+    data: ArrayLike,
+    segment_ids: ArrayLike,
     num_segments: int | None = None,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
-) -> Any:
+) -> Array:
     """The sum of the rows of each segment.
 
     >>> print(fg.segment_sum(np.array([1.0, 2.0, 3.0]), np.array([0, 1, 0]), 2))
@@ -48,12 +51,12 @@ def segment_sum(
 
 
 def segment_prod(
-    data: Any,
-    segment_ids: Any,
+    data: ArrayLike,
+    segment_ids: ArrayLike,
     num_segments: int | None = None,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
-) -> Any:
+) -> Array:
     """The product of the rows of each segment, 1 where there are none.
 
     >>> print(fg.segment_prod(np.array([1.0, 2.0, 3.0]), np.array([0, 1, 0]), 2))
@@ -63,12 +66,12 @@ def segment_prod(
 
 
 def segment_max(
-    data: Any,
-    segment_ids: Any,
+    data: ArrayLike,
+    segment_ids: ArrayLike,
     num_segments: int | None = None,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
-) -> Any:
+) -> Array:
     """The largest elements of each segment, minus infinity where there are none.
 
     >>> print(fg.segment_max(np.array([1.0, 2.0, 3.0]), np.array([0, 1, 0]), 2))
@@ -78,12 +81,12 @@ def segment_max(
 
 
 def segment_min(
-    data: Any,
-    segment_ids: Any,
+    data: ArrayLike,
+    segment_ids: ArrayLike,
     num_segments: int | None = None,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
-) -> Any:
+) -> Array:
     """The smallest elements of each segment, infinity where there are none.
 
     >>> print(fg.segment_min(np.array([1.0, 2.0, 3.0]), np.array([0, 1, 0]), 2))
@@ -92,13 +95,13 @@ def segment_min(
     return reduced("min", highest(data), data, segment_ids, num_segments)
 
 
-def lowest(data: Any) -> Any:
+def lowest(data: ArrayLike) -> Any:
     """What is below all numbers of the dtype, or the smallest of them."""
     dtype = aval(asoperand(data)).dtype
     return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
 
 
-def highest(data: Any) -> Any:
+def highest(data: ArrayLike) -> Any:
     """What is above all numbers of the dtype, or the largest of them."""
     dtype = aval(asoperand(data)).dtype
     return np.inf if dtype.kind == "f" else np.iinfo(dtype).max

@@ -49,6 +49,7 @@ from funcgrad.ops.structure import (
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
+from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike
 
 __all__ = ["average", "corrcoef", "cov", "mean", "std", "var"]
 
@@ -59,8 +60,14 @@ FLOAT, HALF, SINGLE = (np.dtype(t) for t in (np.float64, np.float16, np.float32)
 
 @implements(np.mean)
 def mean(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
-) -> Any:
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: Array = None,
+    keepdims: bool = False,
+    *,
+    where: ArrayLike = True,
+) -> Array:
     """The mean over `axis`, by default of all elements; NaN of none.
 
     >>> print(fg.grad(fg.numpy.mean)(np.array([1.0, 2.0, 3.0, 6.0])))
@@ -74,7 +81,7 @@ def mean(
     return stored(mean_of(x, axis, dtype, keepdims, where), out, "np.mean")
 
 
-def plain_mean(x: Tracer, axis: Any, keepdims: bool) -> Any:
+def plain_mean(x: Tracer, axis: AxisLike, keepdims: bool) -> Array:
     """The mean without further options, on the shortest path where there is anything to take it of."""
     seen = x.aval
     if seen.inexact and seen.ndim and seen.dtype is not HALF:
@@ -84,7 +91,7 @@ def plain_mean(x: Tracer, axis: Any, keepdims: bool) -> Any:
     return mean_of(x, axis, None, keepdims, True)
 
 
-def mean_of(x: Any, axis: Any, dtype: Any, keepdims: bool, where: Any) -> Any:
+def mean_of(x: ArrayLike, axis: AxisLike, dtype: DTypeLike, keepdims: bool, where: ArrayLike) -> Array:
     """The mean of a traced array."""
     seen = aval(x)
     axes = existing_axes(axis, seen.ndim)
@@ -102,7 +109,7 @@ def accumulator(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return dtype if dtype.kind in "fc" else FLOAT
 
 
-def count_of(shape: Shape, axes: Axes, keepdims: bool, where: Any) -> Any:
+def count_of(shape: Shape, axes: Axes, keepdims: bool, where: ArrayLike) -> Any:
     """How many elements make one: a Python float, or with a mask an array of them."""
     if where is True:
         return float(math.prod([shape[a] for a in axes]))
@@ -115,17 +122,17 @@ def count_of(shape: Shape, axes: Axes, keepdims: bool, where: Any) -> Any:
 
 @implements(np.var)
 def var(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: Array = None,
     ddof: float = 0,
     keepdims: bool = False,
     *,
-    where: Any = True,
-    mean: Any = None,
+    where: ArrayLike = True,
+    mean: ArrayLike = None,
     correction: float | None = None,
-) -> Any:
+) -> Array:
     """The variance over `axis`: the mean square of the distance from the mean, divided by ``n - ddof``.
 
     >>> print(fg.grad(fg.numpy.var)(np.array([1.0, 3.0])))
@@ -141,17 +148,17 @@ def var(
 
 @implements(np.std)
 def std(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: Array = None,
     ddof: float = 0,
     keepdims: bool = False,
     *,
-    where: Any = True,
-    mean: Any = None,
+    where: ArrayLike = True,
+    mean: ArrayLike = None,
     correction: float | None = None,
-) -> Any:
+) -> Array:
     """The standard deviation over `axis`; where all elements are equal, its gradient is zero.
 
     >>> print(fg.grad(fg.numpy.std)(np.array([1.0, 3.0])), fg.grad(fg.numpy.std)(np.ones(2)))
@@ -175,7 +182,15 @@ def freedom(ddof: float, correction: Any) -> Any:
     return correction
 
 
-def variance_of(x: Any, axis: Any, dtype: Any, ddof: float, keepdims: bool, where: Any, mean: Any) -> Any:
+def variance_of(
+    x: ArrayLike,
+    axis: AxisLike,
+    dtype: DTypeLike,
+    ddof: float,
+    keepdims: bool,
+    where: ArrayLike,
+    mean: ArrayLike,
+) -> Array:
     """The variance of a traced array."""
     seen = aval(x)
     axes = existing_axes(axis, seen.ndim)
@@ -197,7 +212,7 @@ def variance_of(x: Any, axis: Any, dtype: Any, ddof: float, keepdims: bool, wher
     return with_kept_axes(found, seen.shape, axes) if keepdims else found
 
 
-def squared_size(x: Any) -> Any:
+def squared_size(x: ArrayLike) -> Array:
     """The square of a real number, the squared absolute value of a complex one."""
     if aval(x).dtype.kind != "c":
         return integer_pow(x, 2)
@@ -209,7 +224,12 @@ def squared_size(x: Any) -> Any:
 
 @implements(np.average)
 def average(
-    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
+    a: ArrayLike,
+    axis: AxisLike = None,
+    weights: ArrayLike = None,
+    returned: bool = False,
+    *,
+    keepdims: bool = False,
 ) -> Any:
     """The average over `axis` with `weights`, and with `returned` also the sum of the weights.
 
@@ -235,7 +255,7 @@ def average(
     return (found, broadcast_to(total, shape_of(found))) if returned else found
 
 
-def as_weights(weights: Any, shape: Shape, axis: Any) -> Any:
+def as_weights(weights: ArrayLike, shape: Shape, axis: AxisLike) -> Any:
     """The weights in a shape that broadcasts to `shape`: they may run along `axis` alone."""
     own = shape_of(weights)
     if own == shape:
@@ -262,16 +282,16 @@ def refuse_zero(total: Any) -> None:
 
 @implements(np.cov)
 def cov(
-    m: Any,
-    y: Any = None,
+    m: ArrayLike,
+    y: ArrayLike = None,
     rowvar: bool = True,
     bias: bool = False,
     ddof: int | None = None,
-    fweights: Any = None,
-    aweights: Any = None,
+    fweights: ArrayLike = None,
+    aweights: ArrayLike = None,
     *,
-    dtype: Any = None,
-) -> Any:
+    dtype: DTypeLike = None,
+) -> Array:
     """The covariance matrix of variables in rows (or columns), whose observations are the other axis.
 
     >>> print(fg.numpy.cov(np.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]])))
@@ -298,7 +318,7 @@ def cov(
     return reshape(scaled, tuple([n for n in shape_of(scaled) if n != 1]))
 
 
-def as_rows(x: Any, rowvar: bool, *, is_first: bool) -> Any:
+def as_rows(x: ArrayLike, rowvar: bool, *, is_first: bool) -> Any:
     """Variables as the rows of a matrix."""
     shape = shape_of(x)
     if len(shape) > 2:
@@ -308,7 +328,7 @@ def as_rows(x: Any, rowvar: bool, *, is_first: bool) -> Any:
     return permute(rows, (1, 0)) if turned else rows
 
 
-def observation_weights(fweights: Any, aweights: Any, count: int) -> Any:
+def observation_weights(fweights: ArrayLike, aweights: ArrayLike, count: int) -> Any:
     """The product of the two kinds of weights, None where there are none."""
     product = None
     for name, given_weights in (("fweights", fweights), ("aweights", aweights)):
@@ -320,7 +340,7 @@ def observation_weights(fweights: Any, aweights: Any, count: int) -> Any:
     return product
 
 
-def check_weights(name: str, weights: Any, count: int) -> None:
+def check_weights(name: str, weights: ArrayLike, count: int) -> None:
     """Raise unless there is a weight for each observation, and what is known of them makes sense."""
     if len(shape_of(weights)) > 1:
         raise RuntimeError(f"cannot handle multidimensional {name}")
@@ -334,7 +354,9 @@ def check_weights(name: str, weights: Any, count: int) -> None:
         raise TypeError("fweights must be integer")
 
 
-def center_and_normalization(x: Any, weights: Any, aweights: Any, ddof: int) -> tuple[Any, Any]:
+def center_and_normalization(
+    x: ArrayLike, weights: ArrayLike, aweights: ArrayLike, ddof: int
+) -> tuple[Any, Any]:
     """The mean of each row, and what the sum of products is divided by."""
     count = shape_of(x)[1]
     if weights is None:
@@ -350,7 +372,7 @@ def center_and_normalization(x: Any, weights: Any, aweights: Any, ddof: int) -> 
 
 
 @implements(np.corrcoef)
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
+def corrcoef(x: ArrayLike, y: ArrayLike = None, rowvar: bool = True, *, dtype: DTypeLike = None) -> Array:
     """The correlation matrix of variables in rows (or columns): the covariance of variables of unit spread.
 
     >>> print(fg.numpy.corrcoef(np.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]])))

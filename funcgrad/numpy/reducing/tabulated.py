@@ -27,6 +27,7 @@ from funcgrad.ops.sorting import ArgSort
 from funcgrad.ops.structure import aval, broadcast, cast, move_axis, reshape, shape_of
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
+from funcgrad.types import Array, ArrayLike, AxisLike
 
 __all__ = ["ediff1d", "gradient", "interp", "unwrap"]
 
@@ -36,7 +37,14 @@ FLOAT, COMPLEX = np.dtype(np.float64), np.dtype(np.complex128)
 
 
 @implements(np.interp)
-def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+def interp(
+    x: ArrayLike,
+    xp: ArrayLike,
+    fp: ArrayLike,
+    left: ArrayLike = None,
+    right: ArrayLike = None,
+    period: ArrayLike = None,
+) -> Array:
     """The broken line through the points ``(xp, fp)`` at `x`, in double precision, as NumPy's.
 
     Beyond the points it is constant. At a point its derivative is that of the piece to the right, at the last
@@ -72,7 +80,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     return cast(found, aval(heights).dtype)
 
 
-def on_broken_line(at: Any, points: Any, heights: Any) -> Any:
+def on_broken_line(at: Any, points: Any, heights: ArrayLike) -> Array:
     """The value at each position, level beyond the points; with a single point, its height."""
     if shape_of(points)[0] == 1:
         return broadcast(take_axis(heights, 0, 0), shape_of(at), ())
@@ -92,7 +100,7 @@ def closed(points: Any) -> Any:
     return concatenate([take_span(points, 0, 0, count - 1), end], 0)
 
 
-def wrapped(at: Any, points: Any, heights: Any, period: Any) -> tuple[Any, Any, Any]:
+def wrapped(at: Any, points: Any, heights: ArrayLike, period: ArrayLike) -> tuple[Any, Any, Any]:
     """The positions and points within one period, the points in order and with a neighbour on both sides."""
     period = absolute(asoperand(period))
     if shape_of(period):
@@ -116,7 +124,7 @@ def wrapped(at: Any, points: Any, heights: Any, period: Any) -> tuple[Any, Any, 
 
 
 @implements(np.gradient)
-def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+def gradient(f: Any, *varargs: Any, axis: AxisLike = None, edge_order: int = 1) -> Any:
     """The derivative of a sampled function along each axis, by parabolas through neighbouring samples.
 
     `varargs` are spacings or sample points, one for all axes or one for each. At the edges it is the slope
@@ -144,7 +152,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     return found[0] if len(found) == 1 else tuple(found)
 
 
-def slopes_along(x: Any, spacing: Any, axis: int, edge_order: int) -> Any:
+def slopes_along(x: ArrayLike, spacing: Any, axis: int, edge_order: int) -> Array:
     """The derivative along one axis."""
     count = shape_of(x)[axis]
     if count < edge_order + 1:
@@ -186,7 +194,7 @@ def widths_of(spacing: Any, moved: Any) -> Any:
 
 
 @implements(np.ediff1d)
-def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+def ediff1d(ary: ArrayLike, to_end: ArrayLike = None, to_begin: ArrayLike = None) -> Array:
     """The differences of neighbours in the flattened array, between what is given for the ends.
 
     >>> print(fg.numpy.ediff1d(np.array([1.0, 4.0, 9.0]), to_end=0.0))
@@ -210,7 +218,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
 
 
 @implements(np.unwrap)
-def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.pi) -> Any:
+def unwrap(p: ArrayLike, discont: Any = None, axis: int = -1, *, period: ArrayLike = 2 * np.pi) -> Array:
     """The phases with whole periods added, so that no jump is more than half of a period.
 
     >>> print(fg.numpy.unwrap(np.array([0.0, 3.0, -3.0])))

@@ -7,7 +7,6 @@ element, and not with the weights.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -25,13 +24,21 @@ from funcgrad.ops.sorting import ArgSort, SearchSorted, TakeAlongAxis
 from funcgrad.ops.structure import aval, broadcast, cast, move_axis, permute, reshape, shape_of
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
+from funcgrad.types import Array, ArrayLike, AxisLike
 
 FLOAT = np.dtype(np.float64)
 
 
 def weighted_quantile(
-    x: Any, q: Any, axis: Any, method: str, keepdims: bool, weights: Any, *, skip_nan: bool
-) -> Any:
+    x: ArrayLike,
+    q: ArrayLike,
+    axis: AxisLike,
+    method: str,
+    keepdims: bool,
+    weights: ArrayLike,
+    *,
+    skip_nan: bool,
+) -> Array:
     """The quantiles of levels `q` over `axis`, those of several levels along new first axes."""
     if method != "inverted_cdf":
         raise refused(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
@@ -63,7 +70,7 @@ def weighted_quantile(
     return reshape(move_axis(found, 1, 0), (*shape_of(q), *rest))
 
 
-def rows_of(x: Any, axes: Axes) -> Any:
+def rows_of(x: ArrayLike, axes: Axes) -> Array:
     """The elements over `axes` together as rows, one for each place in the other axes."""
     shape = shape_of(x)
     rest = [a for a in range(len(shape)) if a not in axes]
@@ -71,7 +78,7 @@ def rows_of(x: Any, axes: Axes) -> Any:
     return reshape(permute(x, (*rest, *axes)), (count, math.prod([shape[a] for a in axes])))
 
 
-def fitting(weights: Any, x: Any, axis: Any, axes: Axes) -> Any:
+def fitting(weights: ArrayLike, x: ArrayLike, axis: AxisLike, axes: Axes) -> Array:
     """The weights in the shape of the sample; raises for others, and for negative ones that are known."""
     found = cast(asoperand(weights), FLOAT)
     known = known_value(found)

@@ -43,6 +43,7 @@ from funcgrad.ops.norms import root_of_squares
 from funcgrad.ops.selection import where as select
 from funcgrad.ops.structure import aval, broadcast, broadcast_to, cast, shape_of
 from funcgrad.tracing.lists import asoperand
+from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike
 
 __all__ = [
     "nanargmax",
@@ -59,12 +60,12 @@ __all__ = [
 ]
 
 
-def replaced(x: Any, value: Any) -> Any:
+def replaced(x: ArrayLike, value: Any) -> Array:
     """`x` with a number in place of NaN."""
     return select(isnan(x), aval(x).dtype.type(value), x) if aval(x).inexact else x
 
 
-def counted(x: Any, where: Any) -> Any:
+def counted(x: ArrayLike, where: ArrayLike) -> Any:
     """Which elements count: those that are not NaN, and among them those of the mask."""
     numbers = logical_not(isnan(x))
     if where is True:
@@ -77,14 +78,14 @@ def counted(x: Any, where: Any) -> Any:
 
 @implements(np.nansum)
 def nansum(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: Array = None,
     keepdims: bool = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Any:
+    initial: ArrayLike = None,
+    where: ArrayLike = True,
+) -> Array:
     """The sum over `axis` of what is not NaN.
 
     >>> print(fg.grad(fg.numpy.nansum)(np.array([1.0, np.nan])))
@@ -99,14 +100,14 @@ def nansum(
 
 @implements(np.nanprod)
 def nanprod(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: Array = None,
     keepdims: bool = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Any:
+    initial: ArrayLike = None,
+    where: ArrayLike = True,
+) -> Array:
     """The product over `axis` of what is not NaN.
 
     >>> print(fg.grad(fg.numpy.nanprod)(np.array([2.0, np.nan, 3.0])))
@@ -120,7 +121,7 @@ def nanprod(
 
 
 @implements(np.nancumsum)
-def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+def nancumsum(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Array = None) -> Array:
     """The sum of the elements so far along `axis` that are not NaN.
 
     >>> print(fg.numpy.nancumsum(np.array([1.0, np.nan, 2.0])))
@@ -133,7 +134,7 @@ def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> A
 
 
 @implements(np.nancumprod)
-def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+def nancumprod(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Array = None) -> Array:
     """The product of the elements so far along `axis` that are not NaN.
 
     >>> print(fg.numpy.nancumprod(np.array([2.0, np.nan, 3.0])))
@@ -150,8 +151,13 @@ def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> 
 
 @implements(np.nanmax)
 def nanmax(
-    a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-) -> Any:
+    a: ArrayLike,
+    axis: AxisLike = None,
+    out: Array = None,
+    keepdims: bool = False,
+    initial: ArrayLike = None,
+    where: ArrayLike = True,
+) -> Array:
     """The largest element over `axis` that is not NaN; NaN of nothing else.
 
     >>> print(fg.grad(fg.numpy.nanmax)(np.array([1.0, np.nan, 3.0])))
@@ -165,8 +171,13 @@ def nanmax(
 
 @implements(np.nanmin)
 def nanmin(
-    a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-) -> Any:
+    a: ArrayLike,
+    axis: AxisLike = None,
+    out: Array = None,
+    keepdims: bool = False,
+    initial: ArrayLike = None,
+    where: ArrayLike = True,
+) -> Array:
     """The smallest element over `axis` that is not NaN; NaN of nothing else.
 
     >>> print(fg.grad(fg.numpy.nanmin)(np.array([1.0, np.nan, 3.0])))
@@ -178,7 +189,7 @@ def nanmin(
     return stored(reduced_with_options(FMIN, x, axis, None, keepdims, initial, where), out, "np.nanmin")
 
 
-def losing(rule: Rule, x: Any) -> Any:
+def losing(rule: Rule, x: ArrayLike) -> Array:
     """`x` with what is never the extreme in place of NaN."""
     if not aval(x).inexact:
         return x
@@ -187,7 +198,7 @@ def losing(rule: Rule, x: Any) -> Any:
 
 
 @implements(np.nanargmax)
-def nanargmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
+def nanargmax(a: ArrayLike, axis: AxisLike = None, out: Array = None, *, keepdims: bool = False) -> Array:
     """The position of the largest element that is not NaN; of a traced array, -1 where all are NaN.
 
     >>> print(fg.numpy.nanargmax(np.array([1.0, np.nan, 3.0])))
@@ -201,7 +212,7 @@ def nanargmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = Fal
 
 
 @implements(np.nanargmin)
-def nanargmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
+def nanargmin(a: ArrayLike, axis: AxisLike = None, out: Array = None, *, keepdims: bool = False) -> Array:
     """The position of the smallest element that is not NaN; of a traced array, -1 where all are NaN.
 
     >>> print(fg.numpy.nanargmin(np.array([1.0, np.nan, 3.0])))
@@ -214,7 +225,7 @@ def nanargmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = Fal
     return stored(minus_one_of_nothing(found, x, axis, keepdims), out, "np.nanargmin")
 
 
-def minus_one_of_nothing(found: Any, x: Any, axis: Any, keepdims: bool) -> Any:
+def minus_one_of_nothing(found: ArrayLike, x: ArrayLike, axis: AxisLike, keepdims: bool) -> Array:
     """The positions, -1 where all elements are NaN."""
     if not aval(x).inexact:
         return found
@@ -226,8 +237,14 @@ def minus_one_of_nothing(found: Any, x: Any, axis: Any, keepdims: bool) -> Any:
 
 @implements(np.nanmean)
 def nanmean(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
-) -> Any:
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: Array = None,
+    keepdims: bool = False,
+    *,
+    where: ArrayLike = True,
+) -> Array:
     """The mean over `axis` of what is not NaN; NaN of nothing else.
 
     >>> print(fg.grad(fg.numpy.nanmean)(np.array([1.0, np.nan, 3.0])))
@@ -243,13 +260,15 @@ def nanmean(
     return stored(mean_of_counted(x, axes, dtype, keepdims, counted(x, where)), out, "np.nanmean")
 
 
-def check_inexact(dtype: Any) -> None:
+def check_inexact(dtype: DTypeLike) -> None:
     """Raise TypeError for a dtype that cannot hold what is made of floating-point numbers."""
     if dtype is not None and not np.issubdtype(dtype, np.inexact):
         raise TypeError("If a is inexact, then dtype must be inexact")
 
 
-def mean_of_counted(x: Any, axes: tuple[int, ...], dtype: Any, keepdims: bool, counts: Any) -> Any:
+def mean_of_counted(
+    x: ArrayLike, axes: tuple[int, ...], dtype: DTypeLike, keepdims: bool, counts: Any
+) -> Array:
     """The mean of the elements that count."""
     total = reduced_with_options(SUM, x, axes, dtype, keepdims, None, counts)
     return cast(div(total, reduced(SUM, counts, axes, keepdims)), aval(total).dtype)
@@ -257,17 +276,17 @@ def mean_of_counted(x: Any, axes: tuple[int, ...], dtype: Any, keepdims: bool, c
 
 @implements(np.nanvar)
 def nanvar(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: Array = None,
     ddof: float = 0,
     keepdims: bool = False,
     *,
-    where: Any = True,
-    mean: Any = None,
+    where: ArrayLike = True,
+    mean: ArrayLike = None,
     correction: float | None = None,
-) -> Any:
+) -> Array:
     """The variance over `axis` of what is not NaN; NaN where that is no more than `ddof` elements.
 
     >>> print(fg.numpy.nanvar(np.array([1.0, np.nan, 3.0])))
@@ -283,17 +302,17 @@ def nanvar(
 
 @implements(np.nanstd)
 def nanstd(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: Array = None,
     ddof: float = 0,
     keepdims: bool = False,
     *,
-    where: Any = True,
-    mean: Any = None,
+    where: ArrayLike = True,
+    mean: ArrayLike = None,
     correction: float | None = None,
-) -> Any:
+) -> Array:
     """The standard deviation over `axis` of what is not NaN; its gradient is zero where it is zero.
 
     >>> print(fg.numpy.nanstd(np.array([1.0, np.nan, 3.0])))
@@ -307,7 +326,15 @@ def nanstd(
     return stored(cast(root_of_squares(squared), aval(squared).dtype), out, "np.nanstd")
 
 
-def spread_of(x: Any, axis: Any, dtype: Any, ddof: float, keepdims: bool, where: Any, mean: Any) -> Any:
+def spread_of(
+    x: ArrayLike,
+    axis: AxisLike,
+    dtype: DTypeLike,
+    ddof: float,
+    keepdims: bool,
+    where: ArrayLike,
+    mean: ArrayLike,
+) -> Array:
     """The variance of a traced array without NaN."""
     seen = aval(x)
     if not seen.inexact:

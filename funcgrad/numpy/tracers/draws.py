@@ -14,6 +14,7 @@ import numpy as np
 from funcgrad.numpy.tracers.open_arrays import before_write, has_traced, plain
 from funcgrad.ops.structure import shape_of
 from funcgrad.tracing.lists import asoperand
+from funcgrad.types import Array, ArrayLike
 
 __all__ = ["drawing"]
 
@@ -52,7 +53,7 @@ def uniform(generator: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -
     return low + (high - low) * generator.uniform(0.0, 1.0, shape_for(size, low, high))
 
 
-def lognormal(generator: Any, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None) -> Any:
+def lognormal(generator: Any, mean: ArrayLike = 0.0, sigma: Any = 1.0, size: Any = None) -> Array:
     """The exponential of normal numbers."""
     mean, sigma = asoperand(mean), asoperand(sigma)
     return np.exp(mean + sigma * generator.normal(0.0, 1.0, shape_for(size, mean, sigma)))

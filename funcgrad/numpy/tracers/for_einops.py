@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike
 
 if TYPE_CHECKING:
     AbstractBackend = object
@@ -31,19 +32,19 @@ class TracerBackend(AbstractBackend):
         """Whether `tensor` is a traced array."""
         return isinstance(tensor, Tracer)
 
-    def from_numpy(self, x: Any) -> Any:
+    def from_numpy(self, x: ArrayLike) -> Array:
         """An array as an operand."""
         return x
 
-    def to_numpy(self, x: Any) -> Any:
+    def to_numpy(self, x: ArrayLike) -> Array:
         """The value of a traced array, if it has one."""
         return np.asarray(x)
 
-    def arange(self, start: int, stop: int) -> Any:
+    def arange(self, start: int, stop: int) -> Array:
         """The integers of a range."""
         return np.arange(start, stop)
 
-    def reduce(self, x: Any, operation: str, axes: Sequence[int]) -> Any:
+    def reduce(self, x: ArrayLike, operation: str, axes: Sequence[int]) -> Any:
         """A reduction by the name of the function."""
         return getattr(np, operation)(x, axis=tuple(axes))
 
@@ -51,17 +52,17 @@ class TracerBackend(AbstractBackend):
         """The arrays, stacked along a new first axis."""
         return np.stack(tensors)
 
-    def add_axis(self, x: Any, new_position: int) -> Any:
+    def add_axis(self, x: ArrayLike, new_position: int) -> Array:
         """The array with a new axis of size one."""
         return np.expand_dims(x, new_position)
 
-    def add_axes(self, x: Any, n_axes: int, pos2len: Mapping[int, int]) -> Any:
+    def add_axes(self, x: ArrayLike, n_axes: int, pos2len: Mapping[int, int]) -> Array:
         """The array repeated along new axes, given by their places and lengths."""
         for position in sorted(pos2len):
             x = np.expand_dims(x, position)
         return np.broadcast_to(x, tuple([pos2len.get(k, n) for k, n in enumerate(x.shape)]))
 
-    def tile(self, x: Any, repeats: Sequence[int]) -> Any:
+    def tile(self, x: ArrayLike, repeats: Sequence[int]) -> Array:
         """The array repeated along its axes."""
         return np.tile(x, tuple(repeats))
 
@@ -69,7 +70,7 @@ class TracerBackend(AbstractBackend):
         """The arrays, joined along an axis."""
         return np.concatenate(tensors, axis=axis)
 
-    def is_float_type(self, x: Any) -> bool:
+    def is_float_type(self, x: ArrayLike) -> bool:
         """Whether the array can be averaged."""
         return bool(x.dtype.kind in "fc")
 
@@ -90,23 +91,23 @@ class TensorBackend(TracerBackend):
         """Whether `tensor` is a tensor of the facade."""
         return isinstance(tensor, self.torch.Tensor)
 
-    def from_numpy(self, x: Any) -> Any:
+    def from_numpy(self, x: ArrayLike) -> Array:
         """A tensor with the elements of an array."""
         return self.torch.from_numpy(x)
 
-    def to_numpy(self, x: Any) -> Any:
+    def to_numpy(self, x: ArrayLike) -> Array:
         """The elements of a tensor."""
         return x.detach().numpy()
 
-    def arange(self, start: int, stop: int) -> Any:
+    def arange(self, start: int, stop: int) -> Array:
         """The integers of a range."""
         return self.torch.arange(start, stop)
 
-    def transpose(self, x: Any, axes: Sequence[int]) -> Any:
+    def transpose(self, x: ArrayLike, axes: Sequence[int]) -> Array:
         """The axes in another order."""
         return x.permute(tuple(axes))
 
-    def reduce(self, x: Any, operation: str, axes: Sequence[int]) -> Any:
+    def reduce(self, x: ArrayLike, operation: str, axes: Sequence[int]) -> Any:
         """A reduction by the name of the function."""
         if operation in ("sum", "mean"):
             return getattr(x, operation)(dim=tuple(axes))
@@ -120,17 +121,17 @@ class TensorBackend(TracerBackend):
         """The tensors, stacked along a new first axis."""
         return self.torch.stack(tuple(tensors))
 
-    def add_axis(self, x: Any, new_position: int) -> Any:
+    def add_axis(self, x: ArrayLike, new_position: int) -> Array:
         """The tensor with a new axis of size one."""
         return self.torch.unsqueeze(x, new_position)
 
-    def add_axes(self, x: Any, n_axes: int, pos2len: Mapping[int, int]) -> Any:
+    def add_axes(self, x: ArrayLike, n_axes: int, pos2len: Mapping[int, int]) -> Array:
         """The tensor repeated along new axes, given by their places and lengths."""
         for position in sorted(pos2len):
             x = self.torch.unsqueeze(x, position)
         return x.expand([pos2len.get(k, -1) for k in range(n_axes)])
 
-    def tile(self, x: Any, repeats: Sequence[int]) -> Any:
+    def tile(self, x: ArrayLike, repeats: Sequence[int]) -> Array:
         """The tensor repeated along its axes."""
         return x.repeat(tuple(repeats))
 
@@ -138,7 +139,7 @@ class TensorBackend(TracerBackend):
         """The tensors, joined along an axis."""
         return self.torch.cat(tuple(tensors), dim=axis)
 
-    def is_float_type(self, x: Any) -> bool:
+    def is_float_type(self, x: ArrayLike) -> bool:
         """Whether the tensor can be averaged."""
         return bool(x.is_floating_point())
 

@@ -38,6 +38,7 @@ from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.refusals import counterpart, named_in_scipy, refused_by_scipy
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike
 
 __all__ = ["instead_of", "joiner", "matters"]
 
@@ -114,7 +115,7 @@ def converting(function: Function, ours: Function) -> Function:
     return convert
 
 
-def has_gradient(x: Any) -> bool:
+def has_gradient(x: ArrayLike) -> bool:
     """Whether a traced value with a derivative to lose, or without a value, stands in nested lists."""
     if type(x) is Tracer:
         return not (is_constant(x) and x.has_value())
@@ -133,7 +134,7 @@ def joining(function: Function) -> Function:
     return join
 
 
-def joined(x: Any) -> Any:
+def joined(x: ArrayLike) -> Array:
     """A list of traced numbers as one traced array; a list of arrays of several shapes as it is."""
     if not isinstance(x, list | tuple) or not has_traced((x,)):
         return x
@@ -176,7 +177,7 @@ def is_for_us(values: tuple[Any, ...]) -> bool:
     return has_traced(values) or any(holds_traced(x) for x in values)
 
 
-def holds_traced(x: Any) -> bool:
+def holds_traced(x: ArrayLike) -> bool:
     """Whether it holds something traced: an array or a distribution of ours, a function, a list of them."""
     if type(x) is list or type(x) is tuple:
         return any(holds_traced(y) for y in x)
@@ -330,17 +331,17 @@ JOINERS = {id(np.r_): Joiner(np.r_, r_), id(np.c_): Joiner(np.c_, c_)}
 """Objects of NumPy's that join what stands in their brackets, by identity, and what stands in for them."""
 
 
-def joiner(x: Any) -> Any:
+def joiner(x: ArrayLike) -> Array:
     """What stands in for ``np.r_`` and ``np.c_``; anything else as it is."""
     return JOINERS.get(id(x), x)
 
 
-def is_open(x: Any) -> bool:
+def is_open(x: ArrayLike) -> bool:
     """Whether `x` is an open array."""
     return type(x) is OpenArray
 
 
-def becomes_traced(x: Any) -> bool:
+def becomes_traced(x: ArrayLike) -> bool:
     """Make an open array a traced one; returns whether it is one now."""
     if type(x) is OpenArray:
         become_traced(x)

@@ -13,6 +13,7 @@ import numpy as np
 from funcgrad.api.mathematics import REAL, Function
 from funcgrad.tracing.constants import is_constant
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import ArrayLike
 
 __all__ = ["of_numbers"]
 
@@ -42,7 +43,7 @@ def of_numbers(function: Function) -> Function:
     return call
 
 
-def known(x: Any) -> Any:
+def known(x: ArrayLike) -> Any:
     """The value of a traced number, for what Python's own function says of it; also in lists."""
     if type(x) is Tracer:
         x = x.frozen()

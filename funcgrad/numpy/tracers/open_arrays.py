@@ -20,6 +20,7 @@ from funcgrad.ops.structure import Broadcast
 from funcgrad.tracing.aliasing import Alias, remember
 from funcgrad.tracing.recorder import COPY_BELOW, Recorder, active_recorder, recorder_at
 from funcgrad.tracing.tracer import Tracer, TracerMemory
+from funcgrad.types import ArrayLike
 
 __all__ = ["OpenArray", "become_traced", "has_traced", "kinds_among", "opened", "plain"]
 
@@ -303,7 +304,7 @@ for _name in ("neg", "pos", "abs", "invert"):
 # -- in and out -------------------------------------------------------------------------------------------
 
 
-def plain(x: Any) -> Any:
+def plain(x: ArrayLike) -> Any:
     """The array that an open one holds, also in tuples and lists; anything else as it is."""
     kind = type(x)
     if kind is OpenArray:
@@ -313,7 +314,7 @@ def plain(x: Any) -> Any:
     return [plain(item) for item in x] if kind is list and any(type(y) is OpenArray for y in x) else x
 
 
-def opened(x: Any) -> Any:
+def opened(x: ArrayLike) -> Any:
     """An array that an operation has just made, as an open one; also in tuples and lists."""
     kind = type(x)
     if kind is np.ndarray:
@@ -323,7 +324,7 @@ def opened(x: Any) -> Any:
     return x
 
 
-def viewed(x: Any, base: OpenArray, read: Callable[[Any], Any]) -> Any:
+def viewed(x: ArrayLike, base: OpenArray, read: Callable[[Any], Any]) -> Any:
     """What was read from an open array: a view of it where it shares its memory."""
     if type(x) is not np.ndarray:
         return opened(x)
@@ -373,7 +374,7 @@ def has_traced(values: Sequence[Any]) -> bool:
     return False
 
 
-def first_traced(values: Any) -> Any:
+def first_traced(values: ArrayLike) -> Any:
     """The first tracer in nested tuples and lists."""
     for x in values:
         if type(x) is Tracer:
@@ -384,7 +385,7 @@ def first_traced(values: Any) -> Any:
     return None
 
 
-def recorded(values: Any, targets: Sequence[Any]) -> Any:
+def recorded(values: ArrayLike, targets: Sequence[Any]) -> Any:
     """The values with constants of the trace for open arrays; what is written is traced already."""
     kind = type(values)
     if kind is OpenArray:
@@ -411,7 +412,7 @@ def hand_out(x: OpenArray) -> None:
     whole._index |= 2
 
 
-def changes_in_block(x: Any) -> bool:
+def changes_in_block(x: ArrayLike) -> bool:
     """Whether `x` is an open array from outside of the block that is being recorded.
 
     The block is run once for all of its trips, so what they write has to be recorded, traced or not.
@@ -430,7 +431,7 @@ def before_write(x: OpenArray) -> None:
         take_memory(whole, whole._recorder.copy())
 
 
-def take_memory(x: OpenArray, array: Any) -> None:
+def take_memory(x: OpenArray, array: ArrayLike) -> None:
     """Have the array, and its views, lie in other memory."""
     x._recorder = array
     for part in live_views(x):
@@ -478,7 +479,7 @@ def become_traced(x: OpenArray) -> None:
         view_becomes_traced(part, whole)
 
 
-def zeros_in(recorder: Recorder, array: Any) -> Tracer:
+def zeros_in(recorder: Recorder, array: ArrayLike) -> Tracer:
     """Zeros of the array's shape as an operation of a trace, which holds no memory."""
     index = recorder.literal(0, array.dtype, weak=False)
     made: Tracer = Broadcast(array.shape, ()).bind(Tracer(recorder, index, recorder.avals[index]))
@@ -499,7 +500,7 @@ def view_becomes_traced(part: OpenArray, base: Any) -> None:
         view_becomes_traced(further, part)
 
 
-def take_place(x: Any, tracer: Tracer, alias: Alias | None) -> None:
+def take_place(x: ArrayLike, tracer: Tracer, alias: Alias | None) -> None:
     """Have `x` be the tracer: every name for it sees that."""
     _CLASS.__set__(x, Tracer)
     x._recorder, x._index, x.aval = tracer._recorder, tracer._index, tracer.aval

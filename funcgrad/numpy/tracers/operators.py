@@ -19,6 +19,7 @@ from funcgrad.ops import arithmetic, comparison, logic, magnitude, rounding
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import captured
 from funcgrad.tracing.tracer import Tracer, install
+from funcgrad.types import Array, ArrayLike
 
 Operation = Callable[..., Any]
 
@@ -26,23 +27,23 @@ KNOWN = frozenset({Tracer, float, int, complex, bool, np.float64, list, tuple})
 """Types that every operator takes without asking further."""
 
 
-def defers_to(other: Any) -> bool:
+def defers_to(other: ArrayLike) -> bool:
     """Whether the other operand wants its own reflected operator: ``__array_ufunc__ = None`` (NEP 13)."""
     return type(other) is not np.ndarray and getattr(type(other), "__array_ufunc__", KNOWN) is None
 
 
-def as_captured(self: Tracer, other: Any) -> Any:
+def as_captured(self: Tracer, other: ArrayLike) -> Any:
     """An array of NumPy's as it is; as a tracer where compiled code is to read it anew at every call."""
     recorder = self._recorder
     return captured(other, recorder) if recorder.copied is not None and type(other) is np.ndarray else other
 
 
-def answered_for_sparse(name: str, self: Tracer, other: Any) -> Any:
+def answered_for_sparse(name: str, self: Tracer, other: ArrayLike) -> Array:
     """The operation of a tracer and a sparse array of SciPy's."""
     return import_module("funcgrad.scipy.sparse.operators").operate(name, self, other)
 
 
-def is_sparse(other: Any) -> bool:
+def is_sparse(other: ArrayLike) -> bool:
     """Whether the other operand is a sparse array of SciPy's."""
     kind = type(other)
     return kind is not np.ndarray and kind.__module__.startswith("scipy.sparse.") and hasattr(kind, "tocsr")

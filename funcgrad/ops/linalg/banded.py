@@ -20,6 +20,7 @@ from funcgrad.ops.movement import concatenate, take_span
 from funcgrad.ops.structure import aval, broadcast, reshape, shape_of
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import Draw, ErrorSample, Sample, normal
+from funcgrad.types import Array
 
 
 class SolveBanded(OnStacks):
@@ -41,7 +42,7 @@ class SolveBanded(OnStacks):
             )
         return b.with_dtype(np.result_type(ab.dtype, b.dtype)).strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         ab, b = values
         solve = import_module("scipy.linalg").solve_banded
         found = np.empty(b.shape, np.result_type(ab, b))
@@ -62,7 +63,7 @@ class SolveBanded(OnStacks):
     def linear_in(self, flags: Flags) -> bool:
         return not flags[0]
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         turned = transposed_bands(inputs[0], self.lower, self.upper)
         return None, SolveBanded(self.upper, self.lower).bind(turned, cotangent)
 
@@ -97,7 +98,7 @@ def bands(*shape: int) -> Draw:
     return draw_bands
 
 
-def shifted(x: Any, by: int, axis: int) -> Any:
+def shifted(x: Array, by: int, axis: int) -> Array:
     """Elements moved along an axis, with zeros where nothing comes from."""
     if not by:
         return x
@@ -116,7 +117,7 @@ def diagonal_row(ab: Any, row: int) -> Any:
     return reshape(part, (*shape[:-2], shape[-1]))
 
 
-def banded_product(ab: Any, x: Any, lower: int, upper: int) -> Any:
+def banded_product(ab: Any, x: Array, lower: int, upper: int) -> Any:
     """The product of a banded matrix and columns."""
     shape = shape_of(x)
     axis = len(shape) - 2
@@ -127,7 +128,7 @@ def banded_product(ab: Any, x: Any, lower: int, upper: int) -> Any:
     return total
 
 
-def transposed_bands(ab: Any, lower: int, upper: int) -> Any:
+def transposed_bands(ab: Any, lower: int, upper: int) -> Array:
     """The storage of the transpose, which has as many diagonals above as the matrix has below."""
     shape = shape_of(ab)
     axis = len(shape) - 2

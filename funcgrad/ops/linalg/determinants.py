@@ -33,6 +33,7 @@ from funcgrad.ops.linalg.systems import MANY, Inv, well_conditioned
 from funcgrad.ops.structure import broadcast, shape_of
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import Draw, ErrorSample, Sample, fixed, normal
+from funcgrad.types import Array
 
 FAR_FROM_SINGULAR = 1e4
 """Below this condition number cofactors come from the inverse, which loses as many digits."""
@@ -59,7 +60,7 @@ class Det(OnStacks):
         check_matrices("det", a, square=True)
         return Aval(a.shape[:-2], a.dtype)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         (a,) = values
         return tiny.determinants(a) if is_tiny_stack(a) else np.linalg.det(a)
 
@@ -126,7 +127,7 @@ class CofactorsAlong(OnStacks):
             raise ShapeError(f"{self.name} of {a} and {e}: the matrices differ in shape or dtype")
         return a.strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         a, e = values
         n = a.shape[-1]
         if n > tiny.LARGEST:
@@ -152,7 +153,7 @@ class CofactorsAlong(OnStacks):
     def linear_in(self, flags: Flags) -> bool:
         return flags == (False, True)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         return None, self.bind(inputs[0], cotangent)
 
     @classmethod
@@ -167,13 +168,13 @@ class CofactorsAlong(OnStacks):
         return (ErrorSample(normal(3, 3), normal(2, 2), words="differ in shape", error=ShapeError),)
 
 
-def is_tiny_stack(a: Any) -> bool:
+def is_tiny_stack(a: Array) -> bool:
     """Whether closed forms are faster than LAPACK."""
     n = a.shape[-1]
     return bool(0 < n <= tiny.LARGEST and a.size >= MANY * n * n)
 
 
-def cofactors_of(a: Any) -> Any:
+def cofactors_of(a: Array) -> Array:
     """The matrices of cofactors of any square matrices."""
     if a.shape[-1] <= tiny.LARGEST and a.size:
         return tiny.cofactors(a)
@@ -189,20 +190,20 @@ def cofactors_of(a: Any) -> Any:
     return np.linalg.det(a)[..., None, None] * np.swapaxes(inverse, -1, -2)
 
 
-def cofactors_by_svd(a: Any) -> Any:
+def cofactors_by_svd(a: Array) -> Array:
     """The matrices of cofactors from singular values."""
     phase, left, s, right = decomposed(a)
     return (phase * left * products_without_one(s)[..., None, :]) @ right
 
 
-def decomposed(a: Any) -> tuple[Any, Any, Any, Any]:
+def decomposed(a: Array) -> tuple[Any, Any, Any, Any]:
     """``det(U) det(V^H)``, ``conj(U)``, singular values and ``V^T`` of ``a = U diag(s) V^H``."""
     u, s, vh = np.linalg.svd(a)
     phase = np.linalg.det(u) * np.linalg.det(vh)
     return phase[..., None, None], u.conj(), s, vh.conj()
 
 
-def products_without_one(s: Any) -> Any:
+def products_without_one(s: Array) -> Array:
     """For each element of the last axis the product of the others."""
     before = np.cumprod(s, axis=-1)
     after = np.cumprod(s[..., ::-1], axis=-1)[..., ::-1]
@@ -212,7 +213,7 @@ def products_without_one(s: Any) -> Any:
     return out
 
 
-def products_without_two(s: Any) -> Any:
+def products_without_two(s: Array) -> Array:
     """For each pair of elements the product of the others; zero for pairs of the same."""
     n = s.shape[-1]
     rows = np.repeat(s[..., None, :], n, axis=-2)
@@ -223,7 +224,7 @@ def products_without_two(s: Any) -> Any:
     return out
 
 
-def cofactors_along(a: Any, e: Any) -> Any:
+def cofactors_along(a: Array, e: Array) -> Array:
     """The derivative of the cofactors of `a` along `e`, from singular values.
 
     In the basis of the singular vectors the second derivative of the determinant along x and y is the sum
@@ -238,7 +239,7 @@ def cofactors_along(a: Any, e: Any) -> Any:
     return (phase * left @ found @ right).astype(a.dtype, copy=False)
 
 
-def third_derivative(a: Any, e: Any, f: Any) -> Any:
+def third_derivative(a: Array, e: Array, f: Any) -> Array:
     """The derivative along `f` of the cofactors' derivative along `e`, for matrices with an inverse."""
     x = Inv().bind(a)
     xe, xf = product(x, e), product(x, f)
@@ -252,7 +253,7 @@ def third_derivative(a: Any, e: Any, f: Any) -> Any:
     return mul(broadcast(det, shape_of(a), tuple(range(len(shape_of(a)) - 2))), flipped(found))
 
 
-def trace_like(x: Any, like: Any) -> Any:
+def trace_like(x: Array, like: Array) -> Array:
     """The trace of each matrix, repeated over the elements of a matrix."""
     shape = shape_of(like)
     eye = broadcast(np.eye(shape[-1], dtype=like.aval.dtype), shape, (len(shape) - 2, len(shape) - 1))

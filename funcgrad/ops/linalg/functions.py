@@ -24,6 +24,7 @@ from funcgrad.ops.linalg.matrices import OnStacks, check_matrices, flipped, matr
 from funcgrad.ops.linalg.systems import well_conditioned
 from funcgrad.tracing.primitive import Flags, Linear
 from funcgrad.tracing.samples import Draw, ErrorSample, Sample, fixed, normal
+from funcgrad.types import Array
 
 NAMES = ("expm", "logm", "sqrtm", "sinm", "cosm", "tanm", "sinhm", "coshm", "tanhm")
 
@@ -45,7 +46,7 @@ class MatrixFunction(OnStacks):
             )
         return a.strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         a, *directions = values
         if not a.size:
             return np.zeros_like(a)
@@ -59,7 +60,7 @@ class MatrixFunction(OnStacks):
         found = matrix_by_matrix(self.of_matrix, total)[..., :n, total.shape[-1] - n :]
         return (found * factor if directions else found).astype(a.dtype, copy=False)
 
-    def of_matrix(self, a: Any) -> Any:
+    def of_matrix(self, a: Array) -> Array:
         """The function of one matrix; raises DtypeError where that of a real matrix is not real."""
         scipy: Any = import_module("scipy.linalg")
         # SciPy's logarithm of matrices fails in single precision.
@@ -84,7 +85,7 @@ class MatrixFunction(OnStacks):
     def linear_in(self, flags: Flags) -> bool:
         return sum(flags) == 1 and not flags[0]
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         # A term a^i e a^j pairs with c as e with a.T^i c a.T^j, and further directions likewise.
         (place,) = [k for k, x in enumerate(inputs) if isinstance(x, Linear)]
         others = [flipped(x) for k, x in enumerate(inputs) if k not in (0, place)]
@@ -122,7 +123,7 @@ def positive_spectrum(*shape: int) -> Draw:
     return draw_positive_spectrum
 
 
-def scale_of(a: Any, e: Any) -> Any:
+def scale_of(a: Array, e: Array) -> Array:
     """What makes a direction as large as the matrix."""
     norms = [np.abs(x).sum(axis=-2).max(axis=-1)[..., None, None] for x in (a, e)]
     return np.where(
@@ -130,7 +131,7 @@ def scale_of(a: Any, e: Any) -> Any:
     ).astype(a.real.dtype)
 
 
-def doubled(x: Any, e: Any) -> Any:
+def doubled(x: Array, e: Array) -> Array:
     """``[[x, e], [0, x]]``, where `e` is repeated along the diagonal until it is as large as `x`."""
     size, n = x.shape[-1], e.shape[-1]
     out = np.zeros((*x.shape[:-2], 2 * size, 2 * size), np.result_type(x, e))

@@ -32,6 +32,7 @@ from funcgrad.ops.magnitude import absolute
 from funcgrad.ops.reductions import ArgMax
 from funcgrad.ops.structure import broadcast, cast, reduce_sum, shape_of
 from funcgrad.tracing.samples import Draw, ErrorSample, Sample, integers, normal
+from funcgrad.types import Array
 
 
 class InverseComplexGaps(InversesOfGaps):
@@ -55,7 +56,7 @@ class LargestFirst(OnStacks):
         check_matrices(self.name, avals[0])
         return avals[0].strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         (v,) = values
         size = np.abs(v)
         # LAPACK compares squares, and takes the first of equal ones; so does argmax.
@@ -63,7 +64,7 @@ class LargestFirst(OnStacks):
         rows = np.arange(v.shape[-2])
         return (rows[:, None] == place[..., None, :]).astype(v.dtype)
 
-    def expansion(self, *inputs: Any) -> Any:
+    def expansion(self, *inputs: Array) -> Any:
         (v,) = inputs
         shape = shape_of(v)
         if 0 in shape:
@@ -111,7 +112,7 @@ class Eig(OnStacks):
         return (w, v), (diagonal(inner), sub(v_dot, scaled_columns(v, self.stretch(v, v_dot))))
 
     @staticmethod
-    def stretch(v: Any, v_dot: Any) -> Any:
+    def stretch(v: Array, v_dot: Any) -> Array:
         """The multiple of each vector to take off, so that its length and its real component stay so."""
         rows = (len(shape_of(v)) - 2,)
         length = real(reduce_sum(mul(conjugate(v), v_dot), rows))
@@ -151,7 +152,7 @@ class Eigvals(OnStacks):
         check_matrices(self.name, a, square=True)
         return Aval(a.shape[:-1], complex_dtype(a.dtype))
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         (a,) = values
         return np.linalg.eigvals(a).astype(complex_dtype(a.dtype), copy=False)
 

@@ -29,6 +29,7 @@ from funcgrad.ops.movement import concatenate, take_span
 from funcgrad.ops.sorting import TakeAlongAxis
 from funcgrad.ops.structure import broadcast, shape_of
 from funcgrad.tracing.samples import ErrorSample, Sample, distinct, integers, normal
+from funcgrad.types import Array
 
 
 class Lu(OnStacks):
@@ -107,7 +108,7 @@ class PivotOrder(OnStacks):
             raise DtypeError(f"{self.name} of {p}: pivots are integers")
         return Aval((*p.shape[:-1], self.rows), np.dtype(np.intp))
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         pivots = values[0].reshape(math.prod(values[0].shape[:-1]), values[0].shape[-1])
         order = np.tile(np.arange(self.rows), (len(pivots), 1))
         each = np.arange(len(pivots))
@@ -134,7 +135,7 @@ class PivotOrder(OnStacks):
         )
 
 
-def rows_taken(x: Any, order: Any) -> Any:
+def rows_taken(x: Array, order: Any) -> Array:
     """The rows of each matrix in this order."""
     shape = shape_of(x)
     n = len(shape)
@@ -142,14 +143,14 @@ def rows_taken(x: Any, order: Any) -> Any:
     return TakeAlongAxis(n - 2, True).bind(x, places)
 
 
-def unit_lower(x: Any) -> Any:
+def unit_lower(x: Array) -> Array:
     """The strictly lower triangle with ones on the diagonal."""
     shape = shape_of(x)
     eye = broadcast(np.eye(shape[-2], shape[-1], dtype=x.dtype), shape, (len(shape) - 2, len(shape) - 1))
     return add(lower_part(x, -1), eye)
 
 
-def over_upper(u: Any, b: Any) -> Any:
+def over_upper(u: Array, b: Array) -> Array:
     """``b @ u^-1`` for an upper triangular ``u``."""
     return flipped(TriangularSolve(False, True, False).bind(u, flipped(b)))
 

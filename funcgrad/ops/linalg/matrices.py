@@ -31,6 +31,7 @@ from funcgrad.ops.structure import (
 from funcgrad.tracing.guarded import evaluated_if_guarded
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, normal
+from funcgrad.types import Array
 
 # -- the base class ------------------------------------------------------------------------------------------
 
@@ -48,11 +49,11 @@ class OnStacks(Primitive):
         *batch, m, n = (1, 1, *inputs[0].shape)
         return self.cubic * math.prod(batch) * m * n * min(m, n) * real_products(outputs[0])
 
-    def bind(self, *inputs: Any) -> Any:
+    def bind(self, *inputs: Array) -> Array:
         """As of every primitive; where the user waits for a LinAlgError, it is raised now."""
         return evaluated_if_guarded(super().bind(*inputs))
 
-    def expansion(self, *inputs: Any) -> Any:
+    def expansion(self, *inputs: Array) -> Any:
         """In kernels as in NumPy: single precision is computed in double where the row says so."""
         dtypes = [aval(x).dtype for x in inputs]
         if not self.in_double or all(d == np.result_type(d, np.float64) for d in dtypes):
@@ -75,7 +76,7 @@ class OnStacks(Primitive):
 class LinearOnMatrices(OnStacks, LinearUnary):
     """A linear operation on the last axes; none of them fails."""
 
-    def bind(self, *inputs: Any) -> Any:
+    def bind(self, *inputs: Array) -> Array:
         """As of every primitive."""
         return Primitive.bind(self, *inputs)
 
@@ -123,7 +124,7 @@ class Triangle(LinearOnMatrices):
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
         return f"np.{'tril' if self.lower else 'triu'}({names[0]}{f', {self.k}' if self.k else ''})"
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         return (self.bind(cotangent),)
 
     @classmethod
@@ -149,10 +150,10 @@ class MatrixDiagonal(LinearOnMatrices):
             raise ShapeError(f"{self.name} of {x}: needs square matrices in the last two axes")
         return Aval(x.shape[:-1], x.dtype)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         return np.diagonal(values[0], axis1=-2, axis2=-1).copy()
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         return (DiagonalMatrix().bind(cotangent),)
 
     @classmethod
@@ -175,14 +176,14 @@ class DiagonalMatrix(LinearOnMatrices):
             raise ShapeError(f"{self.name} of {x}: needs diagonals in the last axis")
         return Aval((*x.shape, x.shape[-1]), x.dtype)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         (x,) = values
         out = np.zeros((*x.shape, x.shape[-1]), x.dtype)
         n = np.arange(x.shape[-1])
         out[..., n, n] = x
         return out
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         return (MatrixDiagonal().bind(cotangent),)
 
     @classmethod
@@ -194,22 +195,22 @@ class DiagonalMatrix(LinearOnMatrices):
         return (ErrorSample(normal(), words="needs diagonals", error=ShapeError),)
 
 
-def lower_part(x: Any, k: int = 0) -> Any:
+def lower_part(x: Array, k: int = 0) -> Array:
     """The lower triangle."""
     return Triangle(True, k).bind(x)
 
 
-def upper_part(x: Any, k: int = 0) -> Any:
+def upper_part(x: Array, k: int = 0) -> Array:
     """The upper triangle."""
     return Triangle(False, k).bind(x)
 
 
-def diagonal(x: Any) -> Any:
+def diagonal(x: Array) -> Array:
     """The diagonal of each square matrix."""
     return MatrixDiagonal().bind(x)
 
 
-def diagonal_matrix(x: Any) -> Any:
+def diagonal_matrix(x: Array) -> Array:
     """The matrix with this diagonal."""
     return DiagonalMatrix().bind(x)
 
@@ -217,23 +218,23 @@ def diagonal_matrix(x: Any) -> Any:
 # -- words for rules -----------------------------------------------------------------------------------------
 
 
-def is_complex(x: Any) -> bool:
+def is_complex(x: Array) -> bool:
     """Whether a tracer or array is complex."""
     return aval(x).dtype.kind == "c"
 
 
-def conjugate(x: Any) -> Any:
+def conjugate(x: Array) -> Array:
     """The complex conjugate; `x` itself where it is real."""
     return conj(x) if is_complex(x) else x
 
 
-def flipped(x: Any) -> Any:
+def flipped(x: Array) -> Array:
     """Each matrix transposed."""
     n = aval(x).ndim
     return permute(x, (*range(n - 2), n - 1, n - 2))
 
 
-def adjoint(x: Any) -> Any:
+def adjoint(x: Array) -> Array:
     """Each matrix transposed and conjugated."""
     return flipped(conjugate(x))
 
@@ -248,7 +249,7 @@ def product(*factors: Any) -> Any:
     return found
 
 
-def applied(x: Any, columns: Any) -> Any:
+def applied(x: Array, columns: Array) -> Array:
     """``x @ columns``, with a single column as the vector it is: the transpose is an outer product then."""
     shape = shape_of(columns)
     if shape[-1] != 1:
@@ -259,19 +260,19 @@ def applied(x: Any, columns: Any) -> Any:
     return reshape(found, (*shape_of(found), 1))
 
 
-def paired(x: Any, y: Any, axes: int = 2) -> Any:
+def paired(x: Array, y: Array, axes: int = 2) -> Array:
     """The sum over the last axes of the products of elements."""
     n = aval(x).ndim
     last, stack = tuple(range(n - axes, n)), tuple(range(n - axes))
     return contraction.dot(x, y, (last, last), (stack, stack))
 
 
-def hermitian_part(x: Any) -> Any:
+def hermitian_part(x: Array) -> Array:
     """``(x + x^H) / 2``."""
     return mul(add(x, adjoint(x)), 0.5)
 
 
-def from_triangle(x: Any, upper: bool = False) -> Any:
+def from_triangle(x: Array, upper: bool = False) -> Array:
     """The Hermitian matrix of which `x` has one triangle; the other one does not matter."""
     part = upper_part(x) if upper else lower_part(x)
     n = shape_of(x)[-1]
@@ -280,25 +281,25 @@ def from_triangle(x: Any, upper: bool = False) -> Any:
     return mul(add(part, adjoint(part)), broadcast(halves, shape_of(x), (ndim - 2, ndim - 1)))
 
 
-def skew_part(x: Any) -> Any:
+def skew_part(x: Array) -> Array:
     """``(x - x^H) / 2``."""
     return mul(sub(x, adjoint(x)), 0.5)
 
 
-def scaled_columns(x: Any, s: Any) -> Any:
+def scaled_columns(x: Array, s: Array) -> Array:
     """``x @ diag(s)``."""
     shape = shape_of(x)
     n = len(shape)
     return mul(x, broadcast(s, shape, (*range(n - 2), n - 1)))
 
 
-def scaled_rows(s: Any, x: Any) -> Any:
+def scaled_rows(s: Array, x: Array) -> Array:
     """``diag(s) @ x``."""
     shape = shape_of(x)
     return mul(broadcast(s, shape, tuple(range(len(shape) - 1))), x)
 
 
-def identity_like(x: Any) -> Any:
+def identity_like(x: Array) -> Array:
     """The identity matrix, in the shape and dtype of square matrices."""
     shape = shape_of(x)
     n = len(shape)

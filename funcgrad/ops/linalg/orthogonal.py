@@ -31,6 +31,7 @@ from funcgrad.ops.linalg.triangular import TriangularSolve
 from funcgrad.ops.movement import concatenate, take_span
 from funcgrad.ops.structure import shape_of
 from funcgrad.tracing.samples import Sample, normal
+from funcgrad.types import Array
 
 
 class Qr(OnStacks):
@@ -99,7 +100,7 @@ class Qr(OnStacks):
         return refusals(square=False, params={"complete": False})
 
 
-def skew_of_lower(x: Any) -> Any:
+def skew_of_lower(x: Array) -> Any:
     """The skew-Hermitian matrix with the lower triangle of `x`, and the imaginary part of its diagonal."""
     below = lower_part(x, -1)
     skew = sub(below, adjoint(below))
@@ -109,7 +110,7 @@ def skew_of_lower(x: Any) -> Any:
     return add(skew, diagonal_matrix(make_complex(sub(turn, turn), turn)))
 
 
-def without_gauge(primitive: Any, a: Any) -> Any:
+def without_gauge(primitive: Any, a: Array) -> Any:
     """The columns of `q` that the matrix fixes, the space that the others span, and `r`."""
     q, r = primitive.bind(a)
     last = len(shape_of(a)) - 1

@@ -50,6 +50,7 @@ from funcgrad.ops.selection import where
 from funcgrad.ops.structure import aval, broadcast, cast, shape_of
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed, normal
+from funcgrad.types import Array
 
 
 def zeros_of(found: Aval) -> Any:
@@ -69,14 +70,14 @@ class RepeatedPairs(OnStacks):
             raise ShapeError(f"{self.name} of {w}: needs numbers along the last axis")
         return Aval((*w.shape, w.shape[-1]), w.dtype)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         (w,) = values
         n = w.shape[-1]
         largest = np.abs(w).max(axis=-1, initial=0)[..., None, None]
         near = np.abs(w[..., None, :] - w[..., :, None]) <= largest * (REPEATED * n * np.finfo(w.dtype).eps)
         return (near & ~np.eye(n, dtype=bool)).astype(w.dtype)
 
-    def expansion(self, *inputs: Any) -> Any:
+    def expansion(self, *inputs: Array) -> Any:
         (w,) = inputs
         *stack, n = shape_of(w)
         if not n:
@@ -120,7 +121,7 @@ class EighWithCoupling(OnStacks):
         (a,) = values
         return (*np.linalg.eigh(a, "U" if self.upper else "L"), np.zeros_like(a))
 
-    def expansion(self, *inputs: Any) -> Any:
+    def expansion(self, *inputs: Array) -> Any:
         return (*Eigh(self.upper).bind(inputs[0]), zeros_of(aval(inputs[0])))
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -139,7 +140,7 @@ class EighWithCoupling(OnStacks):
         return refusals(params={"upper": False})
 
 
-def spaces_and_coupling(primitive: Any, x: Any) -> Any:
+def spaces_and_coupling(primitive: Any, x: Array) -> Any:
     """What the phases of the vectors do not matter to."""
     coupling = primitive.bind(hermitian_part(x))[2]
     return (*eigenspaces(_FirstTwo(primitive), x), coupling)
@@ -151,7 +152,7 @@ class _FirstTwo:
     def __init__(self, primitive: Any) -> None:
         self.primitive = primitive
 
-    def bind(self, x: Any) -> Any:
+    def bind(self, x: Array) -> Any:
         """Eigenvalues and eigenvectors."""
         return self.primitive.bind(x)[:2]
 
@@ -173,7 +174,7 @@ class SvdWithCoupling(Svd):
         u, s, vh = super().evaluate(*values)
         return u, s, vh, np.zeros((*s.shape, s.shape[-1]), u.dtype)
 
-    def expansion(self, *inputs: Any) -> Any:
+    def expansion(self, *inputs: Array) -> Any:
         u, s, vh = Svd(self.full).bind(inputs[0])
         return u, s, vh, zeros_of(Aval((*shape_of(s), shape_of(s)[-1]), aval(u).dtype))
 
@@ -190,7 +191,7 @@ class SvdWithCoupling(Svd):
         return (Sample(normal(3, 3), params={"full": False}, through=values_and_coupling),)
 
 
-def values_and_coupling(primitive: Any, a: Any) -> Any:
+def values_and_coupling(primitive: Any, a: Array) -> Any:
     """What is determined, for different singular values."""
     u, s, vh, coupling = primitive.bind(a)
     return s, product(u, vh), coupling
@@ -218,10 +219,10 @@ class SpectralScale(OnStacks):
             raise ShapeError(f"{self.name} of {x}, {g}, {slope} and {coupling}: the shapes do not fit")
         return x.strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         return values[0] * values[1]
 
-    def expansion(self, *inputs: Any) -> Any:
+    def expansion(self, *inputs: Array) -> Array:
         return mul(inputs[0], inputs[1])
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -236,7 +237,7 @@ class SpectralScale(OnStacks):
             total = added(total, self.mixed(mul(x, slope), coupling_dot))
         return self.bind(*primals), total
 
-    def mixed(self, x: Any, matrix: Any) -> Any:
+    def mixed(self, x: Array, matrix: Any) -> Array:
         """``x`` times a matrix along the axis of the vectors."""
         labels = tuple([f"x{k}" for k in range(len(shape_of(x)))])
         pair = (labels[self.axis], "new")
@@ -273,7 +274,7 @@ class SpectralScale(OnStacks):
         return (ErrorSample(*inputs, params=params, words="do not fit", error=ShapeError),)
 
 
-def uncoupled(primitive: Any, x: Any, g: Any) -> Any:
+def uncoupled(primitive: Any, x: Array, g: Array) -> Array:
     """The primitive without a slope."""
     n, shape = shape_of(x)[primitive.axis], shape_of(x)
     coupling = np.zeros((*[shape[k] for k in primitive.stack], n, n), x.dtype)

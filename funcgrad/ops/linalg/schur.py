@@ -31,6 +31,7 @@ from funcgrad.ops.linalg.matrices import (
 from funcgrad.ops.linalg.spectra import broadcast_last, inverses_of_gaps
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import ErrorSample, Sample, normal
+from funcgrad.types import Array
 
 
 class Schur(OnStacks):
@@ -70,7 +71,7 @@ class Schur(OnStacks):
         return refusals()
 
 
-def without_phases(primitive: Any, a: Any) -> Any:
+def without_phases(primitive: Any, a: Array) -> Any:
     """What the phases of the columns of `z` do not matter to."""
     t, z = primitive.bind(a)
     weights = broadcast_last(np.cos(np.arange(float(a.shape[-1]))), z)
@@ -122,7 +123,7 @@ class SchurTurn(OnStacks):
     def linear_in(self, flags: Flags) -> bool:
         return flags == (False, True)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         return None, SchurTurn(not self.transposed).bind(inputs[0], cotangent)
 
     @classmethod
@@ -145,12 +146,12 @@ class SchurTurn(OnStacks):
         )
 
 
-def of_upper(primitive: Any, t: Any, e: Any) -> Any:
+def of_upper(primitive: Any, t: Array, e: Array) -> Array:
     """The primitive with the upper triangle of a matrix."""
     return primitive.bind(upper_part(t), e)
 
 
-def solved_downwards(t: Any, e: Any, inverse: Any) -> Any:
+def solved_downwards(t: Array, e: Array, inverse: Any) -> Array:
     """Column by column from the left, each from its lowest element up."""
     n = t.shape[-1]
     x = np.zeros_like(e)
@@ -162,7 +163,7 @@ def solved_downwards(t: Any, e: Any, inverse: Any) -> Any:
     return x
 
 
-def solved_upwards(t: Any, e: Any, inverse: Any) -> Any:
+def solved_upwards(t: Array, e: Array, inverse: Any) -> Array:
     """Diagonal by diagonal, from the first below the main one."""
     n = t.shape[-1]
     x = np.zeros_like(e)

@@ -39,6 +39,7 @@ from funcgrad.ops.reductions import ReduceMax
 from funcgrad.ops.selection import where
 from funcgrad.ops.structure import aval, broadcast, cast, shape_of
 from funcgrad.tracing.samples import ErrorSample, Sample, integers, normal, positive
+from funcgrad.types import Array
 
 
 class InverseSums(OnStacks):
@@ -55,10 +56,10 @@ class InverseSums(OnStacks):
             raise DtypeError(f"{self.name} of {s}: must be cast to floating-point numbers first")
         return Aval((*s.shape, s.shape[-1]), s.dtype)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         return safe_reciprocal(sums(values[0]), values[0])
 
-    def expansion(self, *inputs: Any) -> Any:
+    def expansion(self, *inputs: Array) -> Array:
         return open_reciprocal(pair_sums(inputs[0]), inputs[0])
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -75,12 +76,12 @@ class InverseSums(OnStacks):
         return (ErrorSample(normal(), words="needs numbers", error=ShapeError),)
 
 
-def sums(s: Any) -> Any:
+def sums(s: Array) -> Array:
     """The sums of pairs in the last axis."""
     return s[..., None, :] + s[..., :, None]
 
 
-def pair_sums(s: Any) -> Any:
+def pair_sums(s: Array) -> Array:
     """The sums of pairs in the last axis of a traced array."""
     shape = (*shape_of(s), shape_of(s)[-1])
     n = len(shape)
@@ -88,7 +89,7 @@ def pair_sums(s: Any) -> Any:
     return add(broadcast(s, shape, (*stack, n - 1)), broadcast(s, shape, (*stack, n - 2)))
 
 
-def safe_reciprocal(x: Any, s: Any) -> Any:
+def safe_reciprocal(x: Array, s: Array) -> Array:
     """``1 / x``, 0 where `x` is zero but for the rounding errors of the singular values `s`."""
     largest = np.abs(s).max(axis=-1, initial=0).reshape(*s.shape[:-1], *[1] * (x.ndim - s.ndim + 1))
     is_open = np.abs(x) > largest * (REPEATED * s.shape[-1] * np.finfo(s.dtype).eps)
@@ -104,10 +105,10 @@ class InverseValues(OnStacks):
     def infer(self, *avals: Aval) -> Aval:
         return avals[0].strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         return safe_reciprocal(values[0], values[0])
 
-    def expansion(self, *inputs: Any) -> Any:
+    def expansion(self, *inputs: Array) -> Array:
         return open_reciprocal(inputs[0], inputs[0])
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -152,7 +153,7 @@ class Svd(OnStacks):
         return (u, s, vh), dots
 
     @staticmethod
-    def tangents(a_dot: Any, u: Any, s: Any, vh: Any) -> tuple[tuple[Any, ...], Any]:
+    def tangents(a_dot: Any, u: Array, s: Array, vh: Any) -> tuple[tuple[Any, ...], Any]:
         """The tangents of all three, and that of the matrix in the basis of the singular vectors."""
         k = shape_of(s)[-1]
         last = len(shape_of(a_dot)) - 1
@@ -207,7 +208,7 @@ def turned(vectors: Any, turn: Any, target: Any, k: int) -> Any:
     return concatenate([change, neg(product(first, product(adjoint(outside), others)))], last)
 
 
-def singular_spaces(primitive: Any, a: Any) -> Any:
+def singular_spaces(primitive: Any, a: Array) -> Any:
     """What the phases of singular vectors do not matter to."""
     u, s, vh = primitive.bind(a)
     k = shape_of(s)[-1]
@@ -220,7 +221,7 @@ def singular_spaces(primitive: Any, a: Any) -> Any:
     return (*found, others_span(u, last, k), others_span(adjoint(vh), last, k))
 
 
-def others_span(vectors: Any, last: int, k: int) -> Any:
+def others_span(vectors: Any, last: int, k: int) -> Array:
     """The projector on the vectors beyond the k-th."""
     others = take_span(vectors, last, k, shape_of(vectors)[-1] - k)
     return product(others, adjoint(others))
@@ -238,7 +239,7 @@ class Svdvals(OnStacks):
         check_matrices(self.name, a)
         return Aval((*a.shape[:-2], min(a.shape[-2:])), real_dtype(a.dtype))
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         return np.linalg.svd(values[0], compute_uv=False)
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -272,10 +273,10 @@ class Pinv(OnStacks):
         *stack, m, n = a.shape
         return Aval((*stack, n, m), a.dtype)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         return np.linalg.pinv(values[0], rcond=self.rcond)
 
-    def expansion(self, *inputs: Any) -> Any:
+    def expansion(self, *inputs: Array) -> Any:
         (a,) = inputs
         if 0 in shape_of(a):
             return None
@@ -310,7 +311,7 @@ class Pinv(OnStacks):
         return refusals(square=False, params={"rcond": 1e-15})
 
 
-def of_product(primitive: Any, x: Any, y: Any) -> Any:
+def of_product(primitive: Any, x: Array, y: Array) -> Array:
     """The primitive on a product, whose rank stays what it is."""
     return primitive.bind(product(x, y))
 

@@ -34,6 +34,7 @@ from funcgrad.ops.reductions import ReduceMax
 from funcgrad.ops.selection import where
 from funcgrad.ops.structure import aval, broadcast, cast, shape_of
 from funcgrad.tracing.samples import ErrorSample, Sample, distinct, fixed, integers, normal
+from funcgrad.types import Array
 
 REPEATED = 4.0
 """Eigenvalues closer than this many units in the last place of the largest, times their number, are equal."""
@@ -53,10 +54,10 @@ class InversesOfGaps(OnStacks):
             raise DtypeError(f"{self.name} of {w}: must be cast to {self.wanted} numbers first")
         return Aval((*w.shape, w.shape[-1]), w.dtype)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         return inverses_of_gaps(values[0])
 
-    def expansion(self, *inputs: Any) -> Any:
+    def expansion(self, *inputs: Array) -> Array:
         return open_reciprocal(differences(inputs[0]), inputs[0])
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -68,7 +69,7 @@ class InversesOfGaps(OnStacks):
         return (Sample(distinct(2, 3)),)
 
 
-def inverses_of_gaps(w: Any) -> Any:
+def inverses_of_gaps(w: Array) -> Array:
     """The evaluation of `InversesOfGaps`."""
     gaps = w[..., None, :] - w[..., :, None]
     largest = np.abs(w).max(axis=-1, initial=0)[..., None, None]
@@ -76,7 +77,7 @@ def inverses_of_gaps(w: Any) -> Any:
     return np.divide(1, gaps, out=np.zeros_like(gaps), where=is_open)
 
 
-def rounding_of(s: Any, shape: Shape) -> Any:
+def rounding_of(s: Array, shape: Shape) -> Array:
     """What is as good as zero beside the numbers in the last axis of a traced array, in another shape."""
     last = len(shape_of(s)) - 1
     largest = ReduceMax((last,)).bind(absolute(s))
@@ -84,7 +85,7 @@ def rounding_of(s: Any, shape: Shape) -> Any:
     return broadcast(bound, shape, tuple(range(last)))
 
 
-def open_reciprocal(x: Any, s: Any) -> Any:
+def open_reciprocal(x: Array, s: Array) -> Any:
     """``1 / x``, 0 where `x` is as good as zero; None for no numbers. What kernels compute."""
     if not shape_of(s)[-1]:
         return None
@@ -119,7 +120,7 @@ class SquareOfOpenGaps(OnStacks):
         check_matrices(self.name, avals[0], square=True)
         return avals[0].strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         (gaps,) = values
         n = gaps.shape[-1]
         if np.count_nonzero(gaps) < gaps.size - gaps.size // max(n, 1):
@@ -145,7 +146,7 @@ class SquareOfOpenGaps(OnStacks):
         return (*refusals(), closed)
 
 
-def differences(w: Any) -> Any:
+def differences(w: Array) -> Array:
     """``w[j] - w[i]`` for each pair in the last axis."""
     shape = (*shape_of(w), shape_of(w)[-1])
     n = len(shape)
@@ -206,7 +207,7 @@ class Eigvalsh(OnStacks):
         check_matrices(self.name, a, square=True)
         return Aval(a.shape[:-1], real_dtype(a.dtype))
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         return np.linalg.eigvalsh(values[0], "U" if self.upper else "L")
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -224,7 +225,7 @@ class Eigvalsh(OnStacks):
         return refusals(params={"upper": False})
 
 
-def real_of(x: Any) -> Any:
+def real_of(x: Array) -> Array:
     """The real part; `x` itself where it is real."""
     return real(x) if is_complex(x) else x
 
@@ -232,19 +233,19 @@ def real_of(x: Any) -> Any:
 # -- samples: what is determined -----------------------------------------------------------------------------
 
 
-def of_hermitian(primitive: Any, x: Any) -> Any:
+def of_hermitian(primitive: Any, x: Array) -> Array:
     """The primitive on the Hermitian part of any matrix."""
     return primitive.bind(hermitian_part(x))
 
 
-def eigenspaces(primitive: Any, x: Any) -> Any:
+def eigenspaces(primitive: Any, x: Array) -> Any:
     """The eigenvalues, and a function of the eigenvectors that their phases do not matter to."""
     w, v = of_hermitian(primitive, x)
     weights = np.cos(np.arange(float(shape_of(w)[-1]))).astype(w.dtype)
     return w, product(scaled_columns(v, broadcast_last(weights, v)), adjoint(v))
 
 
-def broadcast_last(weights: Any, v: Any) -> Any:
+def broadcast_last(weights: Any, v: Array) -> Array:
     """Numbers for the columns of each matrix of a stack, in its dtype."""
     shape = (*shape_of(v)[:-2], shape_of(v)[-1])
     return broadcast(weights.astype(v.dtype), shape, (len(shape) - 1,))

@@ -27,6 +27,7 @@ from funcgrad.ops.linalg.systems import solve, well_conditioned
 from funcgrad.ops.structure import shape_of
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import ErrorSample, Sample, normal
+from funcgrad.types import Array
 
 
 class SolveSylvester(OnStacks):
@@ -46,7 +47,7 @@ class SolveSylvester(OnStacks):
             raise DtypeError(f"{self.name} of {a}, {b} and {q}: must be cast to one dtype first")
         return q.strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         scipy: Any = import_module("scipy.linalg")
         if not values[2].size:
             return np.zeros_like(values[2])
@@ -65,7 +66,7 @@ class SolveSylvester(OnStacks):
     def linear_in(self, flags: Flags) -> bool:
         return flags == (False, False, True)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         a, b, _ = inputs
         return None, None, self.bind(flipped(a), flipped(b), cotangent)
 
@@ -95,7 +96,7 @@ class PolarFactor(OnStacks):
             raise ShapeError(f"{self.name} of {a}: needs as many rows as columns")
         return a.strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         u, _, vh = np.linalg.svd(values[0], full_matrices=False)
         return u @ vh
 

@@ -22,6 +22,7 @@ from funcgrad.ops.linalg.matrices import OnStacks, applied, check_matrices, flip
 from funcgrad.ops.structure import permute, real_products, reshape, shape_of
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import Draw, ErrorSample, Sample, normal
+from funcgrad.types import Array
 
 MANY = 32
 """From this many tiny matrices on, closed forms are faster than LAPACK."""
@@ -48,14 +49,14 @@ def way_to_solve(shape: Shape) -> str:
     return "factors" if n >= LARGE and count else "direct"
 
 
-def inverted(a: Any) -> Any:
+def inverted(a: Array) -> Array:
     """The inverses, in closed form where there are many."""
     n = a.shape[-1]
     is_many = 0 < n <= tiny.LARGEST and a.size >= MANY * n * n
     return tiny.inverses(a) if is_many else np.linalg.inv(a)
 
 
-def applied_inverse(a: Any, inverse: Any, b: Any) -> Any:
+def applied_inverse(a: Array, inverse: Any, b: Array) -> Array:
     """``a^-1 @ b`` from the inverse, refined once, so that it is as good as a solution by factors."""
     n = a.shape[-1]
     times = tiny.products if a.size >= MANY * n * n else np.matmul
@@ -101,7 +102,7 @@ class LuFactors(OnStacks):
         return refusals()
 
 
-def factored(a: Any) -> tuple[Any, Any]:
+def factored(a: Array) -> tuple[Any, Any]:
     """LAPACK's factors and pivots; raises LinAlgError for a singular matrix."""
     lapack: Any = import_module("scipy.linalg.lapack")
     (getrf,) = lapack.get_lapack_funcs(("getrf",), dtype=a.dtype)
@@ -134,7 +135,7 @@ class SolveFactored(OnStacks):
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         return 2.0 * inputs[0].shape[-1] * outputs[0].size * real_products(outputs[0])
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         a, factors, pivots, b = values
         way = way_to_solve(a.shape)
         if way == "factors":
@@ -143,7 +144,7 @@ class SolveFactored(OnStacks):
             return applied_inverse(self.turned(a), self.turned(factors), b)
         return np.linalg.solve(self.turned(a), b)
 
-    def turned(self, x: Any) -> Any:
+    def turned(self, x: Array) -> Array:
         """The matrices that are solved with."""
         return np.swapaxes(x, -1, -2) if self.transposed else x
 
@@ -159,7 +160,7 @@ class SolveFactored(OnStacks):
     def linear_in(self, flags: Flags) -> bool:
         return flags == (False, False, False, True)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         a, factors, pivots, _ = inputs
         return None, None, None, SolveFactored(not self.transposed).bind(a, factors, pivots, cotangent)
 
@@ -195,12 +196,12 @@ class SolveFactored(OnStacks):
         )
 
 
-def solved(primitive: Any, a: Any, b: Any) -> Any:
+def solved(primitive: Any, a: Array, b: Array) -> Array:
     """A solution by factors that are the matrix's own."""
     return primitive.bind(a, *LuFactors().bind(a), b)
 
 
-def solved_by_factors(factors: Any, pivots: Any, b: Any, transposed: bool) -> Any:
+def solved_by_factors(factors: Any, pivots: Any, b: Array, transposed: bool) -> Array:
     """LAPACK's solutions, for a stack."""
     lapack: Any = import_module("scipy.linalg.lapack")
     (getrs,) = lapack.get_lapack_funcs(("getrs",), dtype=factors.dtype)
@@ -224,14 +225,14 @@ def check_right_hand_sides(name: str, a: Aval, b: Aval) -> None:
         raise DtypeError(f"{name} of {a} and {b}: both must be cast to one dtype first")
 
 
-def columns_together(b: Any) -> Any:
+def columns_together(b: Array) -> Array:
     """Right-hand sides ``(size, *stack, n, k)`` of one matrix as ``(*stack, n, size * k)``."""
     shape = shape_of(b)
     order = (*range(1, len(shape) - 1), 0, len(shape) - 1)
     return reshape(permute(b, order), (*shape[1:-1], shape[0] * shape[-1]))
 
 
-def columns_apart(x: Any, size: int) -> Any:
+def columns_apart(x: Array, size: int) -> Array:
     """The inverse of `columns_together`."""
     shape = shape_of(x)
     apart = reshape(x, (*shape[:-1], size, shape[-1] // size))
@@ -249,7 +250,7 @@ class Inv(OnStacks):
         check_matrices(self.name, avals[0], square=True)
         return avals[0].strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         (a,) = values
         return inverted(a)
 
@@ -267,7 +268,7 @@ class Inv(OnStacks):
         return refusals()
 
 
-def solve(a: Any, b: Any) -> Any:
+def solve(a: Array, b: Array) -> Array:
     """``x`` with ``a @ x == b`` for stacks of one shape; `b` has right-hand sides in its columns."""
     return SolveFactored(False).bind(a, *LuFactors().bind(a), b)
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.types import Array
+
 LARGEST = 3
 """The largest size that has a closed form here."""
 
@@ -33,7 +35,7 @@ def blocks(count: int) -> Iterator[slice]:
         yield slice(start, min(start + BLOCK, count))
 
 
-def places_first(x: Any) -> Any:
+def places_first(x: Array) -> Any:
     """Matrices ``(count, n, m)`` as ``(n, m, count)``, contiguous along the stack."""
     seen = x.transpose(1, 2, 0)
     if seen.strides[-1] == x.itemsize:
@@ -48,7 +50,7 @@ def stack_first(store: Any, lead: tuple[int, ...]) -> Any:
     return store.transpose(2, 0, 1).reshape(*lead, *store.shape[:2])
 
 
-def cofactors_into(s: Any, out: Any, places: Sequence[tuple[int, int]], factor: Any = None) -> None:
+def cofactors_into(s: Array, out: Array, places: Sequence[tuple[int, int]], factor: Array = None) -> None:
     """The cofactors at these places of the matrices in `s`, places first, times a factor, into `out`."""
     n = len(s)
     t = np.empty_like(s[0, 0])
@@ -73,14 +75,14 @@ def places_of(n: int) -> list[tuple[int, int]]:
     return [(i, j) for i in range(n) for j in range(n)]
 
 
-def first_row(s: Any) -> Any:
+def first_row(s: Array) -> Any:
     """The cofactors of the first rows."""
     out = np.empty_like(s[:1])
     cofactors_into(s, out, places_of(len(s))[: len(s)])
     return out[0]
 
 
-def determinants_of(s: Any, cofactors: Any) -> Any:
+def determinants_of(s: Array, cofactors: Any) -> Array:
     """The expansions along the first row."""
     found = s[0, 0] * cofactors[0]
     for k in range(1, len(s)):
@@ -88,7 +90,7 @@ def determinants_of(s: Any, cofactors: Any) -> Any:
     return found
 
 
-def doubtful(s: Any, det: Any) -> Any:
+def doubtful(s: Array, det: Any) -> Array:
     """The indices of matrices that are near singular or badly scaled."""
     n = len(s)
     if n == 1:
@@ -101,7 +103,7 @@ def doubtful(s: Any, det: Any) -> Any:
     return np.flatnonzero(np.abs(det) < size)
 
 
-def inverses(a: Any) -> Any:
+def inverses(a: Array) -> Array:
     """The inverses of stacks; raises LinAlgError for a singular matrix, as NumPy does."""
     n = a.shape[-1]
     flat = a.reshape(-1, n, n)
@@ -120,7 +122,7 @@ def inverses(a: Any) -> Any:
     return stack_first(store, a.shape[:-2])
 
 
-def determinants(a: Any) -> Any:
+def determinants(a: Array) -> Any:
     """The determinants of stacks."""
     n = a.shape[-1]
     flat = a.reshape(-1, n, n)
@@ -132,7 +134,7 @@ def determinants(a: Any) -> Any:
     return found.reshape(a.shape[:-2])[()]
 
 
-def checked_determinants(s: Any, cofactors: Any, matrices: Any) -> Any:
+def checked_determinants(s: Array, cofactors: Any, matrices: Any) -> Any:
     """Determinants from the first rows' cofactors, LAPACK's where they are doubtful."""
     det = determinants_of(s, cofactors)
     bad = doubtful(s, det)
@@ -141,7 +143,7 @@ def checked_determinants(s: Any, cofactors: Any, matrices: Any) -> Any:
     return det
 
 
-def determinants_with_cofactors(a: Any) -> tuple[Any, Any]:
+def determinants_with_cofactors(a: Array) -> tuple[Any, Any]:
     """The determinants and the matrices of their derivatives."""
     n = a.shape[-1]
     flat = a.reshape(-1, n, n)
@@ -155,7 +157,7 @@ def determinants_with_cofactors(a: Any) -> tuple[Any, Any]:
     return found.reshape(a.shape[:-2])[()], stack_first(store, a.shape[:-2])
 
 
-def cofactors(a: Any) -> Any:
+def cofactors(a: Array) -> Array:
     """The matrices of cofactors."""
     n = a.shape[-1]
     s = places_first(a.reshape(-1, n, n))
@@ -165,7 +167,7 @@ def cofactors(a: Any) -> Any:
     return stack_first(store, a.shape[:-2])
 
 
-def products(f: Any, b: Any) -> Any:
+def products(f: Any, b: Array) -> Array:
     """``f @ b`` for stacks of tiny `f`, quick where the elements of one place lie together."""
     n, k = b.shape[-2:]
     lead = b.shape[:-2]

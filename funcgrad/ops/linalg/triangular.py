@@ -34,6 +34,7 @@ from funcgrad.ops.linalg.systems import (
 from funcgrad.ops.structure import real_products
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import ErrorSample, Sample, normal
+from funcgrad.types import Array
 
 FEW_ROWS = 32
 """Up to this size a stack of triangular matrices is substituted row by row for all of them at once."""
@@ -59,7 +60,7 @@ class TriangularSolve(OnStacks):
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         return float(inputs[0].shape[-1]) * outputs[0].size * real_products(outputs[0])
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         a, b = values
         if self.transposed:
             a = np.swapaxes(a, -1, -2)
@@ -87,7 +88,7 @@ class TriangularSolve(OnStacks):
     def linear_in(self, flags: Flags) -> bool:
         return flags == (False, True)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         other = TriangularSolve(self.lower, not self.transposed, self.unit)
         return None, other.bind(inputs[0], cotangent)
 
@@ -125,7 +126,7 @@ class TriangularSolve(OnStacks):
 _LOWER = {"lower": True, "transposed": False, "unit": False}
 
 
-def substituted(a: Any, b: Any, lower: bool, unit: bool) -> Any:
+def substituted(a: Array, b: Array, lower: bool, unit: bool) -> Array:
     """Forward or backward substitution, one row of every matrix at a time."""
     n = a.shape[-1]
     x = np.array(b)
@@ -152,7 +153,7 @@ class Cholesky(OnStacks):
         check_matrices(self.name, avals[0], square=True)
         return avals[0].strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         return np.linalg.cholesky(values[0])
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -171,12 +172,12 @@ class Cholesky(OnStacks):
         return refusals()
 
 
-def divided_left(factor: Any, b: Any) -> Any:
+def divided_left(factor: Array, b: Array) -> Array:
     """``factor^-1 @ b`` for a lower triangular factor."""
     return TriangularSolve(True, False, False).bind(factor, b)
 
 
-def of_positive(primitive: Any, x: Any) -> Any:
+def of_positive(primitive: Any, x: Array) -> Array:
     """The primitive on a Hermitian positive definite matrix made of any."""
     return primitive.bind(product(x, flipped(conjugate(x))) + np.eye(x.shape[-1], dtype=x.dtype))
 

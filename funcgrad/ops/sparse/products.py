@@ -24,6 +24,7 @@ from funcgrad.ops.slicing import Slice
 from funcgrad.ops.structure import aval, broadcast, permute, reduce_sum, reshape, shape_of, zeros_beside
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed, normal
+from funcgrad.types import Array
 
 
 class OnCompressedRows(Primitive):
@@ -47,7 +48,7 @@ class OnCompressedRows(Primitive):
                 f"of a matrix of shape {self.shape}"
             )
 
-    def row_of_elements(self, indptr: Any, count: int) -> Any:
+    def row_of_elements(self, indptr: Array, count: int) -> Array:
         """The row of each of so many elements: the number of rows that begin up to it, less one."""
         zeros = zeros_beside(indptr, (count + 1,), np.dtype(np.int64))
         begun = CumSum(0, False).bind(Scatter("add", (0,), False).bind(zeros, np.int64(1), indptr))
@@ -82,11 +83,11 @@ class SparseProduct(OnCompressedRows):
             raise DtypeError(f"{self.name} of {data} and {x}: operands must be cast to one dtype first")
         return x.with_shape((m, *x.shape[1:])).strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         data, indices, indptr, x = values
         return matrix(self.shape, self.transposed, data, indices, indptr) @ x
 
-    def expansion(self, *inputs: Any) -> Any:
+    def expansion(self, *inputs: Array) -> Any:
         """``out[rows] += data * x[columns]``, and the same with rows and columns exchanged."""
         data, indices, indptr, x = inputs
         out = self.infer(*[aval(a) for a in inputs])
@@ -107,7 +108,7 @@ class SparseProduct(OnCompressedRows):
         second = None if tangents[3] is None else self.bind(data, indices, indptr, tangents[3])
         return out, added(first, second)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         data, indices, indptr, x = inputs
         if isinstance(x, Linear):
             turned = SparseProduct(self.shape, not self.transposed)
@@ -164,7 +165,7 @@ class SparseOuter(OnCompressedRows):
             raise DtypeError(f"{self.name} of {x} and {y}: operands must be cast to one dtype first")
         return x.with_shape(indices.shape).strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         indices, indptr, x, y = values
         rows = np.repeat(np.arange(self.shape[0]), np.diff(indptr))
         if x.ndim == 1:
@@ -174,7 +175,7 @@ class SparseOuter(OnCompressedRows):
             out += x[rows, k] * y[indices, k]
         return out
 
-    def expansion(self, *inputs: Any) -> Any:
+    def expansion(self, *inputs: Array) -> Any:
         """``x[rows] * y[columns]``, summed over further columns."""
         indices, indptr, x, y = inputs
         if 0 in shape_of(indices) or 0 in shape_of(x):
@@ -190,7 +191,7 @@ class SparseOuter(OnCompressedRows):
         second = None if tangents[3] is None else self.bind(indices, indptr, x, tangents[3])
         return out, added(first, second)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         indices, indptr, x, y = inputs
         if isinstance(x, Linear):
             return None, None, SparseProduct(self.shape, False).bind(cotangent, indices, indptr, y), None
@@ -223,7 +224,7 @@ def structure() -> tuple[Any, Any]:
     return fixed(np.array([0, 2, 3, 1, 3], np.int32)), fixed(np.array([0, 3, 3, 5], np.int32))
 
 
-def matrix(shape: tuple[int, int], transposed: bool, data: Any, indices: Any, indptr: Any) -> Any:
+def matrix(shape: tuple[int, int], transposed: bool, data: Array, indices: Array, indptr: Array) -> Array:
     """SciPy's sparse array of this structure: by columns where it is transposed."""
     sparse: Any = import_module("scipy.sparse")
     if transposed:

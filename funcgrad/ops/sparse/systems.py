@@ -24,6 +24,7 @@ from funcgrad.ops.sparse.products import OnCompressedRows, SparseOuter, SparsePr
 from funcgrad.ops.structure import permute, reshape, shape_of
 from funcgrad.tracing.primitive import Flags, Linear
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed, normal
+from funcgrad.types import Array
 
 KEPT = 4
 """Factors that are remembered."""
@@ -54,7 +55,7 @@ class SparseSolve(OnCompressedRows):
             raise DtypeError(f"{self.name} of {data} and {b}: operands must be cast to one dtype first")
         return b.strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Any) -> Array:
         data, indices, indptr, b = values
         if self.method == "spsolve":
             factors = factors_of(self.shape, data, indices, indptr)
@@ -73,7 +74,7 @@ class SparseSolve(OnCompressedRows):
             moved = neg(SparseProduct(self.shape, self.transposed).bind(tangents[0], indices, indptr, out))
         return out, self.bind(data, indices, indptr, added(tangents[3], moved))
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         data, indices, indptr, b = inputs
         if not isinstance(b, Linear):
             return super().transpose(cotangent, *inputs)
@@ -109,7 +110,7 @@ class SparseSolve(OnCompressedRows):
         return (ErrorSample(dominant, *square(), normal(4), params=params, words="differ", error=ShapeError),)
 
 
-def factors_of(shape: tuple[int, int], data: Any, indices: Any, indptr: Any) -> Any:
+def factors_of(shape: tuple[int, int], data: Array, indices: Array, indptr: Array) -> Array:
     """SuperLU's factors of the transposed matrix, remembered by the contents of its arrays."""
     digest = blake2b(digest_size=16)
     data, indices, indptr = (np.ascontiguousarray(array) for array in (data, indices, indptr))
@@ -127,7 +128,7 @@ def factors_of(shape: tuple[int, int], data: Any, indices: Any, indptr: Any) -> 
     return found
 
 
-def iterated(method: str, a: Any, b: Any, options: Sequence[tuple[str, Any]]) -> Any:
+def iterated(method: str, a: Array, b: Array, options: Sequence[tuple[str, Any]]) -> Array:
     """The solution by an iteration of SciPy's; raises NotDifferentiableError where it finds none."""
     linalg: Any = import_module("scipy.sparse.linalg")
     found, info = getattr(linalg, method)(a, b, **dict(options))

@@ -17,6 +17,7 @@ from funcgrad.ops.lazy import LazyUfunc
 from funcgrad.ops.magnitude import sign
 from funcgrad.ops.selection import where
 from funcgrad.ops.specials.table import LazyResult, Partial, Special, define
+from funcgrad.types import Array
 
 ORDER = "the order"
 
@@ -42,12 +43,12 @@ define("hankel1", ORDER, neighbours("hankel1", 0.5, -0.5))
 define("hankel2", ORDER, neighbours("hankel2", 0.5, -0.5))
 
 
-def ive_by_z(out: Any, v: Any, z: Any) -> Any:
+def ive_by_z(out: Array, v: Array, z: Array) -> Array:
     """That of ``exp(-|z|) iv(v, z)``; as for ``|z|``, half of both sides' at 0."""
     return 0.5 * (ive(v - 1, z) + ive(v + 1, z)) - sign(z) * out
 
 
-def kve_by_z(out: Any, v: Any, z: Any) -> Any:
+def kve_by_z(out: Array, v: Array, z: Array) -> Array:
     """That of ``exp(z) kv(v, z)``."""
     return out - 0.5 * (kve(v - 1, z) + kve(v + 1, z))
 
@@ -59,62 +60,62 @@ kve = define("kve", ORDER, kve_by_z)
 # -- of order zero and one ---------------------------------------------------------------------------------
 
 
-def j0_by_x(out: Any, x: Any) -> Any:
+def j0_by_x(out: Array, x: Array) -> Array:
     """``-j1(x)``."""
     return -j1(x)
 
 
-def j1_by_x(out: Any, x: Any) -> Any:
+def j1_by_x(out: Array, x: Array) -> Array:
     """``(j0(x) - j2(x)) / 2``."""
     return 0.5 * (j0(x) - jv(2.0, x))
 
 
-def y0_by_x(out: Any, x: Any) -> Any:
+def y0_by_x(out: Array, x: Array) -> Array:
     """``-y1(x)``."""
     return -y1(x)
 
 
-def y1_by_x(out: Any, x: Any) -> Any:
+def y1_by_x(out: Array, x: Array) -> Array:
     """``(y0(x) - y2(x)) / 2``."""
     return 0.5 * (y0(x) - yv(2.0, x))
 
 
-def i0_by_x(out: Any, x: Any) -> Any:
+def i0_by_x(out: Array, x: Array) -> Array:
     """``i1(x)``."""
     return i1(x)
 
 
-def i1_by_x(out: Any, x: Any) -> Any:
+def i1_by_x(out: Array, x: Array) -> Array:
     """``(i0(x) + i2(x)) / 2``."""
     return 0.5 * (i0(x) + iv(2.0, x))
 
 
-def i0e_by_x(out: Any, x: Any) -> Any:
+def i0e_by_x(out: Array, x: Array) -> Array:
     """That of ``exp(-|x|) i0(x)``."""
     return i1e(x) - sign(x) * out
 
 
-def i1e_by_x(out: Any, x: Any) -> Any:
+def i1e_by_x(out: Array, x: Array) -> Array:
     """That of ``exp(-|x|) i1(x)``."""
     return 0.5 * (i0e(x) + ive(2.0, x)) - sign(x) * out
 
 
-def k0_by_x(out: Any, x: Any) -> Any:
+def k0_by_x(out: Array, x: Array) -> Array:
     """``-k1(x)``."""
     return -k1(x)
 
 
-def k1_by_x(out: Any, x: Any) -> Any:
+def k1_by_x(out: Array, x: Array) -> Array:
     """``-(k0(x) + k2(x)) / 2``."""
     return -0.5 * (k0(x) + kv(2.0, x))
 
 
-def k0e_by_x(out: Any, x: Any) -> Any:
+def k0e_by_x(out: Array, x: Array) -> Array:
     """That of ``exp(x) k0(x)``."""
     return out - k1e(x)
 
 
-def k1e_by_x(out: Any, x: Any) -> Any:
+def k1e_by_x(out: Array, x: Array) -> Array:
     """That of ``exp(x) k1(x)``."""
     return out - 0.5 * (k0e(x) + kve(2.0, x))
 
@@ -176,22 +177,22 @@ spherical_kn = defined_spherical("spherical_kn", -1.0, -1.0)
 # -- Airy's functions --------------------------------------------------------------------------------------
 
 
-def airy_ai_by_z(out: Any, z: Any) -> Any:
+def airy_ai_by_z(out: Array, z: Array) -> Array:
     """``Ai'``."""
     return airy_aip(z)
 
 
-def airy_aip_by_z(out: Any, z: Any) -> Any:
+def airy_aip_by_z(out: Array, z: Array) -> Array:
     """``Ai'' = z Ai``."""
     return z * airy_ai(z)
 
 
-def airy_bi_by_z(out: Any, z: Any) -> Any:
+def airy_bi_by_z(out: Array, z: Array) -> Array:
     """``Bi'``."""
     return airy_bip(z)
 
 
-def airy_bip_by_z(out: Any, z: Any) -> Any:
+def airy_bip_by_z(out: Array, z: Array) -> Array:
     """``Bi'' = z Bi``."""
     return z * airy_bi(z)
 

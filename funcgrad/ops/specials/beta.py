@@ -16,6 +16,7 @@ from funcgrad.ops.elementary import log, log1p
 from funcgrad.ops.extremes import maximum, minimum
 from funcgrad.ops.selection import where
 from funcgrad.ops.special import gammaln
+from funcgrad.types import Array
 
 LARGE = 10.0
 """From here on the series has all digits."""
@@ -24,7 +25,7 @@ BERNOULLI = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 /
 """The coefficients of Stirling's series in odd powers of 1/z."""
 
 
-def stirling_rest(z: Any) -> Any:
+def stirling_rest(z: Array) -> Array:
     """What Stirling's series adds to its leading terms."""
     inverse = 1.0 / z
     square, total = inverse * inverse, BERNOULLI[-1]
@@ -33,7 +34,7 @@ def stirling_rest(z: Any) -> Any:
     return total * inverse
 
 
-def composed_betaln(x: Any, y: Any) -> Any:
+def composed_betaln(x: Array, y: Array) -> Any:
     """``betaln(x, y)`` of double precision; None of another."""
     if x.dtype != np.float64:
         return None

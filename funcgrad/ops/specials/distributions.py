@@ -22,6 +22,7 @@ from funcgrad.ops.specials.incomplete import (
     implicit,
 )
 from funcgrad.ops.specials.table import define
+from funcgrad.types import Array
 
 COUNT = "the count"
 TRIALS = "the number of trials"
@@ -29,62 +30,62 @@ TRIALS = "the number of trials"
 # -- chi-square and gamma ----------------------------------------------------------------------------------
 
 
-def chdtr_by_v(out: Any, v: Any, x: Any) -> Any:
+def chdtr_by_v(out: Array, v: Array, x: Array) -> Array:
     """That of ``gammainc(v / 2, x / 2)``."""
     return 0.5 * GammaincByParameter((1,))(0.5 * v, 0.5 * x)
 
 
-def chdtr_by_x(out: Any, v: Any, x: Any) -> Any:
+def chdtr_by_x(out: Array, v: Array, x: Array) -> Array:
     """The density."""
     return 0.5 * gammainc_slope(0.5 * v, 0.5 * x)
 
 
-def chdtrc_by_v(out: Any, v: Any, x: Any) -> Any:
+def chdtrc_by_v(out: Array, v: Array, x: Array) -> Array:
     """Minus that of `chdtr`."""
     return -chdtr_by_v(out, v, x)
 
 
-def chdtrc_by_x(out: Any, v: Any, x: Any) -> Any:
+def chdtrc_by_x(out: Array, v: Array, x: Array) -> Array:
     """Minus the density."""
     return -chdtr_by_x(out, v, x)
 
 
-def chdtri_by_v(out: Any, v: Any, p: Any) -> Any:
+def chdtri_by_v(out: Array, v: Array, p: Array) -> Array:
     """By implicit differentiation of ``chdtrc(v, out) = p``."""
     return implicit(chdtr_by_v(None, v, out), chdtr_by_x(None, v, out), p)
 
 
-def chdtri_by_p(out: Any, v: Any, p: Any) -> Any:
+def chdtri_by_p(out: Array, v: Array, p: Array) -> Array:
     """Minus one over the density."""
     return -1.0 / chdtr_by_x(None, v, out)
 
 
-def gdtr_by_a(out: Any, a: Any, b: Any, x: Any) -> Any:
+def gdtr_by_a(out: Array, a: Array, b: Array, x: Array) -> Array:
     """That of ``gammainc(b, a x)``."""
     return x * gammainc_slope(b, a * x)
 
 
-def gdtr_by_b(out: Any, a: Any, b: Any, x: Any) -> Any:
+def gdtr_by_b(out: Array, a: Array, b: Array, x: Array) -> Any:
     """That of ``gammainc(b, a x)``."""
     return GammaincByParameter((1,))(b, a * x)
 
 
-def gdtr_by_x(out: Any, a: Any, b: Any, x: Any) -> Any:
+def gdtr_by_x(out: Array, a: Array, b: Array, x: Array) -> Array:
     """That of ``gammainc(b, a x)``."""
     return a * gammainc_slope(b, a * x)
 
 
-def gdtrc_by_a(out: Any, a: Any, b: Any, x: Any) -> Any:
+def gdtrc_by_a(out: Array, a: Array, b: Array, x: Array) -> Array:
     """Minus that of `gdtr`."""
     return -gdtr_by_a(out, a, b, x)
 
 
-def gdtrc_by_b(out: Any, a: Any, b: Any, x: Any) -> Any:
+def gdtrc_by_b(out: Array, a: Array, b: Array, x: Array) -> Array:
     """Minus that of `gdtr`."""
     return -gdtr_by_b(out, a, b, x)
 
 
-def gdtrc_by_x(out: Any, a: Any, b: Any, x: Any) -> Any:
+def gdtrc_by_x(out: Array, a: Array, b: Array, x: Array) -> Array:
     """Minus that of `gdtr`."""
     return -gdtr_by_x(out, a, b, x)
 
@@ -99,28 +100,28 @@ define("gdtrc", gdtrc_by_a, gdtrc_by_b, gdtrc_by_x)
 # -- counts ------------------------------------------------------------------------------------------------
 
 
-def pdtr_by_m(out: Any, k: Any, m: Any) -> Any:
+def pdtr_by_m(out: Array, k: Array, m: Array) -> Array:
     """Minus the probability of k, for ``pdtr(k, m) = gammaincc(k + 1, m)``."""
     return -gammainc_slope(whole(k, m) + 1.0, m)
 
 
-def pdtrc_by_m(out: Any, k: Any, m: Any) -> Any:
+def pdtrc_by_m(out: Array, k: Array, m: Array) -> Array:
     """The probability of k."""
     return gammainc_slope(whole(k, m) + 1.0, m)
 
 
-def bdtr_by_p(out: Any, k: Any, n: Any, p: Any) -> Any:
+def bdtr_by_p(out: Array, k: Array, n: Array, p: Array) -> Array:
     """Minus that of ``betainc(k + 1, n - k, p)``."""
     return -bdtrc_by_p(out, k, n, p)
 
 
-def bdtrc_by_p(out: Any, k: Any, n: Any, p: Any) -> Any:
+def bdtrc_by_p(out: Array, k: Array, n: Array, p: Array) -> Array:
     """That of ``betainc(k + 1, n - k, p)``."""
     count = whole(k, p)
     return betainc_slope(count + 1.0, whole(n, p) - count, p)
 
 
-def whole(k: Any, like: Any) -> Any:
+def whole(k: Array, like: Array) -> Array:
     """A count in the dtype of `like`."""
     return floor(k) if aval(k).inexact else k.astype(aval(like).dtype)
 
@@ -134,7 +135,7 @@ define("bdtrc", COUNT, TRIALS, bdtrc_by_p)
 # -- F -----------------------------------------------------------------------------------------------------
 
 
-def fdtr_by_dfn(out: Any, dfn: Any, dfd: Any, x: Any) -> Any:
+def fdtr_by_dfn(out: Array, dfn: Array, dfd: Array, x: Array) -> Array:
     """That of ``betainc(dfn / 2, dfd / 2, w)`` with ``w = dfn x / (dfd + dfn x)``."""
     total = dfd + dfn * x
     w = dfn * x / total
@@ -142,7 +143,7 @@ def fdtr_by_dfn(out: Any, dfn: Any, dfd: Any, x: Any) -> Any:
     return 0.5 * by_parameter + betainc_slope(0.5 * dfn, 0.5 * dfd, w) * (x * dfd / total**2)
 
 
-def fdtr_by_dfd(out: Any, dfn: Any, dfd: Any, x: Any) -> Any:
+def fdtr_by_dfd(out: Array, dfn: Array, dfd: Array, x: Array) -> Array:
     """Likewise."""
     total = dfd + dfn * x
     w = dfn * x / total
@@ -150,23 +151,23 @@ def fdtr_by_dfd(out: Any, dfn: Any, dfd: Any, x: Any) -> Any:
     return 0.5 * by_parameter - betainc_slope(0.5 * dfn, 0.5 * dfd, w) * (x * dfn / total**2)
 
 
-def fdtr_by_x(out: Any, dfn: Any, dfd: Any, x: Any) -> Any:
+def fdtr_by_x(out: Array, dfn: Array, dfd: Array, x: Array) -> Array:
     """The density."""
     total = dfd + dfn * x
     return betainc_slope(0.5 * dfn, 0.5 * dfd, dfn * x / total) * (dfn * dfd / total**2)
 
 
-def fdtrc_by_dfn(out: Any, dfn: Any, dfd: Any, x: Any) -> Any:
+def fdtrc_by_dfn(out: Array, dfn: Array, dfd: Array, x: Array) -> Array:
     """Minus that of `fdtr`."""
     return -fdtr_by_dfn(out, dfn, dfd, x)
 
 
-def fdtrc_by_dfd(out: Any, dfn: Any, dfd: Any, x: Any) -> Any:
+def fdtrc_by_dfd(out: Array, dfn: Array, dfd: Array, x: Array) -> Array:
     """Minus that of `fdtr`."""
     return -fdtr_by_dfd(out, dfn, dfd, x)
 
 
-def fdtrc_by_x(out: Any, dfn: Any, dfd: Any, x: Any) -> Any:
+def fdtrc_by_x(out: Array, dfn: Array, dfd: Array, x: Array) -> Array:
     """Minus the density."""
     return -fdtr_by_x(out, dfn, dfd, x)
 
@@ -178,7 +179,7 @@ define("fdtrc", fdtrc_by_dfn, fdtrc_by_dfd, fdtrc_by_x)
 # -- Student's t -------------------------------------------------------------------------------------------
 
 
-def stdtr_by_df(out: Any, df: Any, t: Any) -> Any:
+def stdtr_by_df(out: Array, df: Array, t: Array) -> Array:
     """Half of that of ``betainc(df / 2, 1 / 2, w)`` with ``w = df / (df + t*t)``, odd in t.
 
     At the median it is the derivative of the density there times t: 0, but what follows it has derivatives.
@@ -195,17 +196,17 @@ def stdtr_by_df(out: Any, df: Any, t: Any) -> Any:
     return where(middle, near, -0.5 * sign(t) * (by_parameter + by_limit))
 
 
-def log_peak_by_df(df: Any) -> Any:
+def log_peak_by_df(df: Array) -> Array:
     """The derivative of the logarithm of the density at the median."""
     return 0.5 * (digamma(0.5 * (df + 1.0)) - digamma(0.5 * df) - 1.0 / df)
 
 
-def stdtr_by_t(out: Any, df: Any, t: Any) -> Any:
+def stdtr_by_t(out: Array, df: Array, t: Array) -> Array:
     """The density, ``(1 + t*t / df)**(-(df + 1) / 2) / (sqrt(df) beta(df / 2, 1 / 2))``."""
     return exp(-0.5 * (df + 1.0) * log1p(t * t / df) - 0.5 * log(df) - betaln(0.5 * df, 0.5))
 
 
-def stdtrit_by_df(out: Any, df: Any, p: Any) -> Any:
+def stdtrit_by_df(out: Array, df: Array, p: Array) -> Array:
     """By implicit differentiation of ``stdtr(df, out) = p``; the median itself does not move."""
     middle = equal(p, 0.5)
     beside = where(middle, 1.0, out)
@@ -213,7 +214,7 @@ def stdtrit_by_df(out: Any, df: Any, p: Any) -> Any:
     return where(middle, -(p - 0.5) / stdtr_by_t(None, df, 0.0 * p) * log_peak_by_df(df), usual)
 
 
-def stdtrit_by_p(out: Any, df: Any, p: Any) -> Any:
+def stdtrit_by_p(out: Array, df: Array, p: Array) -> Array:
     """One over the density."""
     return 1.0 / stdtr_by_t(None, df, out)
 

@@ -21,6 +21,7 @@ from funcgrad.ops.selection import where
 from funcgrad.ops.specials.hypergeometric import hyp2f1
 from funcgrad.ops.specials.table import Evaluated, define
 from funcgrad.tracing.samples import Sample, uniform
+from funcgrad.types import Array
 
 NEAR = 0.1
 """Where the series or the quadrature stands for a difference that would cancel."""
@@ -46,11 +47,11 @@ class EllipticByParameter(Binary):
         """What comes down from the exponent."""
         return math.prod(-(self.power - k) for k in range(self.order))
 
-    def integrand(self, square: Any, m: Any) -> Any:
+    def integrand(self, square: Any, m: Array) -> Array:
         """What is integrated, of ``sin(t)**2``."""
         return self.factor * square**self.order * (1.0 - m * square) ** (self.power - self.order)
 
-    def values_at(self, phi: Any, m: Any) -> Any:
+    def values_at(self, phi: Array, m: Array) -> Any:
         """By Gauss's rule over the last part of a half period; the whole ones add the complete integral."""
         dtype = np.result_type(phi, m)
         phi, m = np.broadcast_arrays(np.asarray(phi, np.float64), np.asarray(m, np.float64))
@@ -67,7 +68,7 @@ class EllipticByParameter(Binary):
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> None:
         return None
 
-    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
         phi, m = primals
         if i == 0:
             return self.integrand(sin(phi) ** 2, m)
@@ -82,7 +83,7 @@ class EllipticByParameter(Binary):
         )
 
 
-def ellipk_by_m(out: Any, m: Any) -> Any:
+def ellipk_by_m(out: Array, m: Array) -> Array:
     """``(E / (1 - m) - K) / (2 m)``, near 0 ``pi/8 2F1(3/2, 3/2; 2; m)``."""
     near = less(absolute(m), NEAR)
     far = where(near, 0.5, m)
@@ -90,7 +91,7 @@ def ellipk_by_m(out: Any, m: Any) -> Any:
     return where(near, math.pi / 8.0 * hyp2f1(1.5, 1.5, 2.0, where(near, m, 0.0)), usual)
 
 
-def ellipkm1_by_p(out: Any, p: Any) -> Any:
+def ellipkm1_by_p(out: Array, p: Array) -> Array:
     """That of ``K(1 - p)``."""
     near = less(absolute(1.0 - p), NEAR)
     far = where(near, 0.5, p)
@@ -98,7 +99,7 @@ def ellipkm1_by_p(out: Any, p: Any) -> Any:
     return -where(near, math.pi / 8.0 * hyp2f1(1.5, 1.5, 2.0, where(near, 1.0 - p, 0.0)), usual)
 
 
-def ellipe_by_m(out: Any, m: Any) -> Any:
+def ellipe_by_m(out: Array, m: Array) -> Array:
     """``(E - K) / (2 m)``, near 0 ``-pi/8 2F1(1/2, 3/2; 2; m)``."""
     near = less(absolute(m), NEAR)
     far = where(near, 0.5, m)
@@ -106,17 +107,17 @@ def ellipe_by_m(out: Any, m: Any) -> Any:
     return where(near, -math.pi / 8.0 * hyp2f1(0.5, 1.5, 2.0, where(near, m, 0.0)), usual)
 
 
-def ellipkinc_by_phi(out: Any, phi: Any, m: Any) -> Any:
+def ellipkinc_by_phi(out: Array, phi: Array, m: Array) -> Array:
     """``1 / sqrt(1 - m sin(phi)**2)``."""
     return 1.0 / sqrt(1.0 - m * sin(phi) ** 2)
 
 
-def ellipeinc_by_phi(out: Any, phi: Any, m: Any) -> Any:
+def ellipeinc_by_phi(out: Array, phi: Array, m: Array) -> Array:
     """``sqrt(1 - m sin(phi)**2)``."""
     return sqrt(1.0 - m * sin(phi) ** 2)
 
 
-def ellipkinc_by_m(out: Any, phi: Any, m: Any) -> Any:
+def ellipkinc_by_m(out: Array, phi: Array, m: Array) -> Array:
     """``(E - (1 - m) F) / (2 m (1 - m)) - sin(2 phi) / (4 (1 - m) sqrt(1 - m sin(phi)**2))``."""
     near = less(absolute(m), NEAR)
     far = where(near, 0.5, m)
@@ -126,7 +127,7 @@ def ellipkinc_by_m(out: Any, phi: Any, m: Any) -> Any:
     return where(near, EllipticByParameter(-0.5, 1)(phi, where(near, m, 0.0)), usual)
 
 
-def ellipeinc_by_m(out: Any, phi: Any, m: Any) -> Any:
+def ellipeinc_by_m(out: Array, phi: Array, m: Array) -> Array:
     """``(E - F) / (2 m)``."""
     near = less(absolute(m), NEAR)
     far = where(near, 0.5, m)

@@ -20,6 +20,7 @@ from funcgrad.ops.lazy import LazyUfunc
 from funcgrad.ops.special import erf
 from funcgrad.ops.specials.table import define
 from funcgrad.tracing.samples import Sample, edge, normal
+from funcgrad.types import Array
 
 ROOT_PI = math.sqrt(math.pi)
 ROOT_TWO = math.sqrt(2.0)
@@ -49,14 +50,14 @@ class Differentiated(Unary):
         with np.errstate(all="ignore"):
             return np.asarray(self.values_at(wide)).astype(x.dtype)[()]
 
-    def values_at(self, x: Any) -> Any:
+    def values_at(self, x: Array) -> Any:
         """The derivative at an array of float64."""
         raise NotImplementedError(f"{self.name}: values_at")
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> None:
         return None
 
-    def derivative(self, x: Any, out: Any) -> Any:
+    def derivative(self, x: Array, out: Array) -> Any:
         return type(self)(self.order + 1)(x)
 
     @classmethod
@@ -80,7 +81,7 @@ class ErfcxDerivative(Differentiated):
     name = "erfcx_derivative"
     ufunc = ERFCX
 
-    def values_at(self, x: Any) -> Any:
+    def values_at(self, x: Array) -> Array:
         found = ERFCX(x)
         far = x > 2.0
         ratio, product = np.zeros_like(x), np.ones_like(x)
@@ -96,7 +97,7 @@ TERMS = 80
 """Of the continued fraction: enough for full precision from x = 2 on."""
 
 
-def near_zero(x: Any, found: Any, order: int) -> Any:
+def near_zero(x: Array, found: Any, order: int) -> Array:
     """The derivatives of erfcx by ``f'' = 2 x f' + 2 f``, which is stable where x is small or negative."""
     last, found = found, 2.0 * x * found - 2.0 / ROOT_PI
     for k in range(1, order):
@@ -113,14 +114,14 @@ class DawsnDerivative(Differentiated):
     name = "dawsn_derivative"
     ufunc = DAWSN
 
-    def values_at(self, x: Any) -> Any:
+    def values_at(self, x: Array) -> Array:
         far = np.abs(x) > FAR
         last, found = DAWSN(x), 1.0 - 2.0 * x * DAWSN(x)
         for k in range(1, self.order):
             last, found = found, -2.0 * x * found - 2.0 * k * last
         return np.where(far, self.series(np.where(far, x, FAR)), found)
 
-    def series(self, x: Any) -> Any:
+    def series(self, x: Array) -> Array:
         """The asymptotic series, differentiated term by term."""
         n = self.order
         total = np.zeros_like(x)
@@ -137,29 +138,29 @@ class DawsnDerivative(Differentiated):
 FAR = 7.0
 
 
-def erfcx_by_x(out: Any, x: Any) -> Any:
+def erfcx_by_x(out: Array, x: Array) -> Any:
     """``2 x erfcx(x) - 2 / sqrt(pi)``."""
     if aval(x).dtype.kind == "c":
         return 2.0 * x * out - 2.0 / ROOT_PI
     return ErfcxDerivative(1)(x)
 
 
-def dawsn_by_x(out: Any, x: Any) -> Any:
+def dawsn_by_x(out: Array, x: Array) -> Any:
     """``1 - 2 x dawsn(x)``."""
     return 1.0 - 2.0 * x * out if aval(x).dtype.kind == "c" else DawsnDerivative(1)(x)
 
 
-def erfi_by_x(out: Any, x: Any) -> Any:
+def erfi_by_x(out: Array, x: Array) -> Array:
     """``2 / sqrt(pi) exp(x*x)``."""
     return exp(x * x) * (2.0 / ROOT_PI)
 
 
-def wofz_by_z(out: Any, z: Any) -> Any:
+def wofz_by_z(out: Array, z: Array) -> Array:
     """``2i / sqrt(pi) - 2 z w(z)``. DLMF 7.10.2."""
     return 2j / ROOT_PI - 2.0 * z * out
 
 
-def erfcinv_by_y(out: Any, y: Any) -> Any:
+def erfcinv_by_y(out: Array, y: Array) -> Array:
     """``-sqrt(pi) / 2 exp(out*out)``."""
     return exp(out * out) * (-ROOT_PI / 2.0)
 
@@ -174,29 +175,29 @@ erfcinv = define("erfcinv", erfcinv_by_y)
 # -- the normal distribution -------------------------------------------------------------------------------
 
 
-def log_ndtr_by_x(out: Any, x: Any) -> Any:
+def log_ndtr_by_x(out: Array, x: Array) -> Array:
     """The density over the distribution, ``sqrt(2/pi) / erfcx(-x / sqrt(2))``: right in both tails."""
     if aval(x).dtype.kind == "c":
         return exp(-0.5 * x * x - out) / math.sqrt(2.0 * math.pi)
     return math.sqrt(2.0 / math.pi) / erfcx(x * (-1.0 / ROOT_TWO))
 
 
-def ndtri_by_p(out: Any, p: Any) -> Any:
+def ndtri_by_p(out: Array, p: Array) -> Array:
     """One over the density."""
     return exp(0.5 * out * out) * math.sqrt(2.0 * math.pi)
 
 
-def ndtri_exp_by_y(out: Any, y: Any) -> Any:
+def ndtri_exp_by_y(out: Array, y: Array) -> Array:
     """One over the derivative of `log_ndtr`."""
     return erfcx(out * (-1.0 / ROOT_TWO)) * math.sqrt(math.pi / 2.0)
 
 
-def owens_t_by_h(out: Any, h: Any, a: Any) -> Any:
+def owens_t_by_h(out: Array, h: Any, a: Array) -> Array:
     """``-exp(-h*h/2) erf(a h / sqrt(2)) / (2 sqrt(2 pi))``. Owen (1956)."""
     return exp(-0.5 * h * h) * erf(a * h / ROOT_TWO) * (-0.5 / math.sqrt(2.0 * math.pi))
 
 
-def owens_t_by_a(out: Any, h: Any, a: Any) -> Any:
+def owens_t_by_a(out: Array, h: Any, a: Array) -> Array:
     """``exp(-h*h (1 + a*a) / 2) / (2 pi (1 + a*a))``."""
     square = 1.0 + a * a
     return exp(-0.5 * h * h * square) / (2.0 * math.pi * square)

@@ -12,6 +12,7 @@ from funcgrad.ops.lazy import LazyUfunc
 from funcgrad.ops.specials.errors import Differentiated
 from funcgrad.ops.specials.table import define
 from funcgrad.tracing.samples import Sample, edge, normal
+from funcgrad.types import Array
 
 EXPREL = LazyUfunc("scipy.special", "exprel")
 GAMMAINC = LazyUfunc("scipy.special", "gammainc", 2)
@@ -27,7 +28,7 @@ class ExprelDerivative(Differentiated):
     name = "exprel_derivative"
     ufunc = EXPREL
 
-    def values_at(self, x: Any) -> Any:
+    def values_at(self, x: Array) -> Array:
         n = self.order
         left, right = x < -1.0, x > n + 2.0
         y = np.where(left, -x, 1.0)
@@ -52,7 +53,7 @@ class ExprelDerivative(Differentiated):
         )
 
 
-def exprel_by_x(out: Any, x: Any) -> Any:
+def exprel_by_x(out: Array, x: Array) -> Any:
     """The integral of ``s exp(x s)``."""
     return ExprelDerivative(1)(x)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from funcgrad.ops.comparison import equal, less, not_equal
 from funcgrad.ops.elementary import cos, sin
@@ -13,16 +12,17 @@ from funcgrad.ops.selection import where
 from funcgrad.ops.special import Polygamma
 from funcgrad.ops.specials.beta import composed_betaln
 from funcgrad.ops.specials.table import define
+from funcgrad.types import Array
 
 digamma = Polygamma(0)
 
 
-def gamma_by_x(out: Any, x: Any) -> Any:
+def gamma_by_x(out: Array, x: Array) -> Array:
     """``Gamma'(x) = Gamma(x) psi(x)``."""
     return out * digamma(x)
 
 
-def loggamma_by_x(out: Any, x: Any) -> Any:
+def loggamma_by_x(out: Array, x: Array) -> Array:
     """The digamma function."""
     return digamma(x)
 
@@ -32,7 +32,7 @@ loggamma = define("loggamma", loggamma_by_x)
 gammasgn = define("gammasgn", None)
 
 
-def rgamma_by_x(out: Any, x: Any) -> Any:
+def rgamma_by_x(out: Array, x: Array) -> Array:
     """``-psi(x) / Gamma(x)``; left of 1/2 by reflection, ``1 / Gamma(x) = Gamma(1 - x) sin(pi x) / pi``.
 
     So it is right at the poles of the gamma function, in every derivative. DLMF 5.5.3.
@@ -48,22 +48,22 @@ def rgamma_by_x(out: Any, x: Any) -> Any:
 rgamma = define("rgamma", rgamma_by_x)
 
 
-def beta_by_a(out: Any, a: Any, b: Any) -> Any:
+def beta_by_a(out: Array, a: Array, b: Array) -> Array:
     """``B(a, b) (psi(a) - psi(a + b))``. DLMF 5.12."""
     return out * (digamma(a) - digamma(a + b))
 
 
-def beta_by_b(out: Any, a: Any, b: Any) -> Any:
+def beta_by_b(out: Array, a: Array, b: Array) -> Array:
     """The same with the arguments exchanged."""
     return beta_by_a(out, b, a)
 
 
-def betaln_by_a(out: Any, a: Any, b: Any) -> Any:
+def betaln_by_a(out: Array, a: Array, b: Array) -> Array:
     """``psi(a) - psi(a + b)``."""
     return digamma(a) - digamma(a + b)
 
 
-def betaln_by_b(out: Any, a: Any, b: Any) -> Any:
+def betaln_by_b(out: Array, a: Array, b: Array) -> Array:
     """The same with the arguments exchanged."""
     return betaln_by_a(out, b, a)
 
@@ -72,7 +72,7 @@ beta = define("beta", beta_by_a, beta_by_b)
 betaln = define("betaln", betaln_by_a, betaln_by_b, expansion=composed_betaln)
 
 
-def binom_by_n(out: Any, n: Any, k: Any) -> Any:
+def binom_by_n(out: Array, n: Array, k: Array) -> Array:
     """``C(n, k) (psi(n + 1) - psi(n - k + 1))``; by reciprocals where ``n - k`` is negative."""
     rest = n - k + 1.0
     near = less(rest, 0.5)
@@ -82,7 +82,7 @@ def binom_by_n(out: Any, n: Any, k: Any) -> Any:
     return where(near, out * digamma(top) + gamma(top) * rgamma(k + 1.0) * slope, usual)
 
 
-def binom_by_k(out: Any, n: Any, k: Any) -> Any:
+def binom_by_k(out: Array, n: Array, k: Array) -> Array:
     """``C(n, k) (psi(n - k + 1) - psi(k + 1))``; by reciprocals where one is near its poles."""
     rest, below = n - k + 1.0, k + 1.0
     near = logical_or(less(rest, 0.5), less(below, 0.5))
@@ -95,7 +95,7 @@ def binom_by_k(out: Any, n: Any, k: Any) -> Any:
 binom = define("binom", binom_by_n, binom_by_k)
 
 
-def poch_by_z(out: Any, z: Any, m: Any) -> Any:
+def poch_by_z(out: Array, z: Array, m: Array) -> Array:
     """``(z)_m (psi(z + m) - psi(z))``, and its limits where these are infinite.
 
     For an integer m the difference is that of ``psi(1 - z - m)`` and ``psi(1 - z)``, by reflection; the rest
@@ -115,7 +115,7 @@ def poch_by_z(out: Any, z: Any, m: Any) -> Any:
     return where(whole, by_reflection, where(near, by_reciprocal, usual))
 
 
-def poch_by_m(out: Any, z: Any, m: Any) -> Any:
+def poch_by_m(out: Array, z: Array, m: Array) -> Array:
     """``(z)_m psi(z + m)``."""
     return out * digamma(z + m)
 

@@ -11,26 +11,27 @@ from funcgrad.ops.comparison import greater
 from funcgrad.ops.families import aval
 from funcgrad.ops.selection import where
 from funcgrad.ops.specials.table import define
+from funcgrad.types import Array
 
 PARAMETERS = ("the parameter a", "the parameter b", "the parameter c")
 
 
-def hyp0f1_by_z(out: Any, v: Any, z: Any) -> Any:
+def hyp0f1_by_z(out: Array, v: Array, z: Array) -> Array:
     """``0F1(v + 1; z) / v``."""
     return hyp0f1(v + 1.0, z) / v
 
 
-def hyp1f1_by_x(out: Any, a: Any, b: Any, x: Any) -> Any:
+def hyp1f1_by_x(out: Array, a: Array, b: Array, x: Array) -> Array:
     """``a / b 1F1(a + 1; b + 1; x)``."""
     return a / b * hyp1f1(a + 1.0, b + 1.0, x)
 
 
-def hyp2f1_by_z(out: Any, a: Any, b: Any, c: Any, z: Any) -> Any:
+def hyp2f1_by_z(out: Array, a: Array, b: Array, c: Any, z: Array) -> Array:
     """``a b / c 2F1(a + 1, b + 1; c + 1; z)``."""
     return a * b / c * hyp2f1(a + 1.0, b + 1.0, c + 1.0, z)
 
 
-def hyperu_by_x(out: Any, a: Any, b: Any, x: Any) -> Any:
+def hyperu_by_x(out: Array, a: Array, b: Array, x: Array) -> Array:
     """``-a U(a + 1, b + 1, x)``."""
     return -a * hyperu(a + 1.0, b + 1.0, x)
 
@@ -46,57 +47,57 @@ hyperu = define("hyperu", *PARAMETERS[:2], hyperu_by_x)
 DEGREE = "the degree"
 
 
-def eval_jacobi_by_x(out: Any, n: Any, alpha: Any, beta: Any, x: Any) -> Any:
+def eval_jacobi_by_x(out: Array, n: Array, alpha: Array, beta: Any, x: Array) -> Array:
     """``(n + alpha + beta + 1) / 2`` times that of degree ``n - 1`` and parameters larger by 1."""
     return 0.5 * (degree(n, x) + (alpha + beta + 1.0)) * eval_jacobi(n - 1, alpha + 1.0, beta + 1.0, x)
 
 
-def eval_gegenbauer_by_x(out: Any, n: Any, alpha: Any, x: Any) -> Any:
+def eval_gegenbauer_by_x(out: Array, n: Array, alpha: Array, x: Array) -> Array:
     """``2 alpha`` times that of degree ``n - 1`` and parameter ``alpha + 1``."""
     return 2.0 * alpha * eval_gegenbauer(n - 1, alpha + 1.0, x)
 
 
-def eval_genlaguerre_by_x(out: Any, n: Any, alpha: Any, x: Any) -> Any:
+def eval_genlaguerre_by_x(out: Array, n: Array, alpha: Array, x: Array) -> Array:
     """Minus that of degree ``n - 1`` and parameter ``alpha + 1``."""
     return -eval_genlaguerre(n - 1, alpha + 1.0, x)
 
 
-def eval_legendre_by_x(out: Any, n: Any, x: Any) -> Any:
+def eval_legendre_by_x(out: Array, n: Array, x: Array) -> Array:
     """``(n + 1) / 2`` times Jacobi's of degree ``n - 1`` and parameters 1."""
     return 0.5 * (degree(n, x) + 1.0) * eval_jacobi(n - 1, 1.0, 1.0, x)
 
 
-def eval_laguerre_by_x(out: Any, n: Any, x: Any) -> Any:
+def eval_laguerre_by_x(out: Array, n: Array, x: Array) -> Array:
     """Minus the generalised one of degree ``n - 1`` and parameter 1."""
     return -eval_genlaguerre(n - 1, 1.0, x)
 
 
-def eval_chebyt_by_x(out: Any, n: Any, x: Any) -> Any:
+def eval_chebyt_by_x(out: Array, n: Array, x: Array) -> Array:
     """``n`` times that of the second kind of degree ``n - 1``."""
     return degree(n, x) * eval_chebyu(n - 1, x)
 
 
-def eval_chebyu_by_x(out: Any, n: Any, x: Any) -> Any:
+def eval_chebyu_by_x(out: Array, n: Array, x: Array) -> Array:
     """Twice Gegenbauer's of degree ``n - 1`` and parameter 2."""
     return 2.0 * eval_gegenbauer(n - 1, 2.0, x)
 
 
-def eval_hermite_by_x(out: Any, n: Any, x: Any) -> Any:
+def eval_hermite_by_x(out: Array, n: Array, x: Array) -> Array:
     """``2 n`` times that of degree ``n - 1``."""
     return 2.0 * degree(n, x) * eval_hermite(lower(n), x)
 
 
-def eval_hermitenorm_by_x(out: Any, n: Any, x: Any) -> Any:
+def eval_hermitenorm_by_x(out: Array, n: Array, x: Array) -> Array:
     """``n`` times that of degree ``n - 1``."""
     return degree(n, x) * eval_hermitenorm(lower(n), x)
 
 
-def degree(n: Any, x: Any) -> Any:
+def degree(n: Array, x: Array) -> Array:
     """The degree in the dtype of x."""
     return n.astype(aval(x).dtype)
 
 
-def lower(n: Any) -> Any:
+def lower(n: Array) -> Array:
     """The degree below, and 0 below 0, where the factor is 0 and SciPy has no polynomial."""
     return where(greater(n, 0), n - 1, 0)
 

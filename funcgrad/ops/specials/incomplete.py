@@ -24,6 +24,7 @@ from funcgrad.ops.specials import quadrature
 from funcgrad.ops.specials.quadrature import Orders, bell
 from funcgrad.ops.specials.table import Evaluated, define
 from funcgrad.tracing.samples import Sample, edge, positive, uniform
+from funcgrad.types import Array
 
 TWO = LazyUfunc("numpy", "arctan2", 2)
 THREE = LazyUfunc("scipy.special", "betainc", 3)
@@ -47,7 +48,7 @@ class ByParameters(Pointwise):
         """The orders with one more in parameter `i`."""
         return tuple(n + (k == i) for k, n in enumerate(self.orders))
 
-    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
         if i < len(self.orders):
             return type(self)(self.raised(i))(*primals)
         return self.slope(*primals)
@@ -140,29 +141,29 @@ class BetaincByParameters(ByParameters):
 # -- densities ---------------------------------------------------------------------------------------------
 
 
-def gammainc_slope_by_a(out: Any, a: Any, x: Any) -> Any:
+def gammainc_slope_by_a(out: Array, a: Array, x: Array) -> Array:
     """``p (log(x) - psi(a))``, 0 where p is."""
     return where(equal(out, 0.0), 0.0, out * (log(x) - Polygamma(0)(a)))
 
 
-def gammainc_slope_by_x(out: Any, a: Any, x: Any) -> Any:
+def gammainc_slope_by_x(out: Array, a: Array, x: Array) -> Array:
     """``p ((a - 1) / x - 1)``; at 0 that of ``x**(a-1)``."""
     zero = equal(x, 0.0)
     at_zero = where(equal(a, 1.0), -1.0, where(equal(a, 2.0), 1.0, out * (a - 1.0)))
     return where(zero, at_zero, out * ((a - 1.0) / where(zero, 1.0, x) - 1.0))
 
 
-def betainc_slope_by_a(out: Any, a: Any, b: Any, x: Any) -> Any:
+def betainc_slope_by_a(out: Array, a: Array, b: Array, x: Array) -> Array:
     """``p (log(x) - psi(a) + psi(a + b))``, 0 where p is."""
     return where(equal(out, 0.0), 0.0, out * (log(x) - Polygamma(0)(a) + Polygamma(0)(a + b)))
 
 
-def betainc_slope_by_b(out: Any, a: Any, b: Any, x: Any) -> Any:
+def betainc_slope_by_b(out: Array, a: Array, b: Array, x: Array) -> Array:
     """``p (log(1 - x) - psi(b) + psi(a + b))``, 0 where p is."""
     return where(equal(out, 0.0), 0.0, out * (log1p(-x) - Polygamma(0)(b) + Polygamma(0)(a + b)))
 
 
-def betainc_slope_by_x(out: Any, a: Any, b: Any, x: Any) -> Any:
+def betainc_slope_by_x(out: Array, a: Array, b: Array, x: Array) -> Array:
     """``p ((a - 1) / x - (b - 1) / (1 - x))``."""
     return out * ((a - 1.0) / x - (b - 1.0) / (1.0 - x))
 
@@ -185,52 +186,52 @@ betainc_slope = define(
 # -- the functions -----------------------------------------------------------------------------------------
 
 
-def gammainc_by_a(out: Any, a: Any, x: Any) -> Any:
+def gammainc_by_a(out: Array, a: Array, x: Array) -> Any:
     """An integral."""
     return GammaincByParameter((1,))(a, x)
 
 
-def gammainc_by_x(out: Any, a: Any, x: Any) -> Any:
+def gammainc_by_x(out: Array, a: Array, x: Array) -> Array:
     """The density, ``x**(a-1) exp(-x) / gamma(a)``."""
     return gammainc_slope(a, x)
 
 
-def gammaincc_by_a(out: Any, a: Any, x: Any) -> Any:
+def gammaincc_by_a(out: Array, a: Array, x: Array) -> Array:
     """Minus that of `gammainc`."""
     return -gammainc_by_a(out, a, x)
 
 
-def gammaincc_by_x(out: Any, a: Any, x: Any) -> Any:
+def gammaincc_by_x(out: Array, a: Array, x: Array) -> Array:
     """Minus the density."""
     return -gammainc_slope(a, x)
 
 
-def betainc_by_a(out: Any, a: Any, b: Any, x: Any) -> Any:
+def betainc_by_a(out: Array, a: Array, b: Array, x: Array) -> Any:
     """An integral."""
     return BetaincByParameters((1, 0))(a, b, x)
 
 
-def betainc_by_b(out: Any, a: Any, b: Any, x: Any) -> Any:
+def betainc_by_b(out: Array, a: Array, b: Array, x: Array) -> Any:
     """An integral."""
     return BetaincByParameters((0, 1))(a, b, x)
 
 
-def betainc_by_x(out: Any, a: Any, b: Any, x: Any) -> Any:
+def betainc_by_x(out: Array, a: Array, b: Array, x: Array) -> Array:
     """The density, ``x**(a-1) (1-x)**(b-1) / beta(a, b)``."""
     return betainc_slope(a, b, x)
 
 
-def betaincc_by_a(out: Any, a: Any, b: Any, x: Any) -> Any:
+def betaincc_by_a(out: Array, a: Array, b: Array, x: Array) -> Array:
     """Minus that of `betainc`."""
     return -betainc_by_a(out, a, b, x)
 
 
-def betaincc_by_b(out: Any, a: Any, b: Any, x: Any) -> Any:
+def betaincc_by_b(out: Array, a: Array, b: Array, x: Array) -> Array:
     """Minus that of `betainc`."""
     return -betainc_by_b(out, a, b, x)
 
 
-def betaincc_by_x(out: Any, a: Any, b: Any, x: Any) -> Any:
+def betaincc_by_x(out: Array, a: Array, b: Array, x: Array) -> Array:
     """Minus the density."""
     return -betainc_slope(a, b, x)
 
@@ -244,43 +245,43 @@ betaincc = define("betaincc", betaincc_by_a, betaincc_by_b, betaincc_by_x, addre
 # -- inverses ----------------------------------------------------------------------------------------------
 
 
-def implicit(moved: Any, density: Any, p: Any) -> Any:
+def implicit(moved: Any, density: Any, p: Array) -> Array:
     """How the quantile moves with a parameter, ``-moved / density``; not at all at the ends."""
     end = logical_or(equal(p, 0.0), equal(p, 1.0))
     return where(end, 0.0, -moved / where(end, 1.0, density))
 
 
-def gammaincinv_by_a(out: Any, a: Any, p: Any) -> Any:
+def gammaincinv_by_a(out: Array, a: Array, p: Array) -> Array:
     """By implicit differentiation of ``gammainc(a, out) = p``."""
     return implicit(gammainc_by_a(None, a, out), gammainc_slope(a, out), p)
 
 
-def gammaincinv_by_p(out: Any, a: Any, p: Any) -> Any:
+def gammaincinv_by_p(out: Array, a: Array, p: Array) -> Array:
     """One over the density."""
     return 1.0 / gammainc_slope(a, out)
 
 
-def gammainccinv_by_p(out: Any, a: Any, p: Any) -> Any:
+def gammainccinv_by_p(out: Array, a: Array, p: Array) -> Array:
     """Minus one over the density."""
     return -1.0 / gammainc_slope(a, out)
 
 
-def betaincinv_by_a(out: Any, a: Any, b: Any, p: Any) -> Any:
+def betaincinv_by_a(out: Array, a: Array, b: Array, p: Array) -> Array:
     """By implicit differentiation of ``betainc(a, b, out) = p``."""
     return implicit(betainc_by_a(None, a, b, out), betainc_slope(a, b, out), p)
 
 
-def betaincinv_by_b(out: Any, a: Any, b: Any, p: Any) -> Any:
+def betaincinv_by_b(out: Array, a: Array, b: Array, p: Array) -> Array:
     """By implicit differentiation of ``betainc(a, b, out) = p``."""
     return implicit(betainc_by_b(None, a, b, out), betainc_slope(a, b, out), p)
 
 
-def betaincinv_by_p(out: Any, a: Any, b: Any, p: Any) -> Any:
+def betaincinv_by_p(out: Array, a: Array, b: Array, p: Array) -> Array:
     """One over the density."""
     return 1.0 / betainc_slope(a, b, out)
 
 
-def betainccinv_by_p(out: Any, a: Any, b: Any, p: Any) -> Any:
+def betainccinv_by_p(out: Array, a: Array, b: Array, p: Array) -> Array:
     """Minus one over the density."""
     return -1.0 / betainc_slope(a, b, out)
 

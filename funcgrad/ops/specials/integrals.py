@@ -14,21 +14,22 @@ from funcgrad.ops.special import Sinc
 from funcgrad.ops.specials.exprel import exprel
 from funcgrad.ops.specials.hypergeometric import hyp2f1
 from funcgrad.ops.specials.table import LazyResult, define
+from funcgrad.types import Array
 
 # -- exponential integrals ---------------------------------------------------------------------------------
 
 
-def expi_by_x(out: Any, x: Any) -> Any:
+def expi_by_x(out: Array, x: Array) -> Array:
     """``exp(x) / x``."""
     return exp(x) / x
 
 
-def exp1_by_x(out: Any, x: Any) -> Any:
+def exp1_by_x(out: Array, x: Array) -> Array:
     """``-exp(-x) / x``."""
     return -exp(-x) / x
 
 
-def expn_by_x(out: Any, n: Any, x: Any) -> Any:
+def expn_by_x(out: Array, n: Array, x: Array) -> Array:
     """``-E_(n-1)(x)``; ``E_0(x) = exp(-x) / x`` and ``E_(-1)(x) = E_0(x) (1 + 1/x)``."""
     above = greater(n, 0)
     elementary = -exp(-x) / x * (1.0 + 1.0 / x)
@@ -43,22 +44,22 @@ expn = define("expn", "the order", expn_by_x)
 # -- sine, cosine and their hyperbolic kin -----------------------------------------------------------------
 
 
-def sici_si_by_x(out: Any, x: Any) -> Any:
+def sici_si_by_x(out: Array, x: Array) -> Any:
     """``sin(x) / x``, 1 at 0."""
     return Sinc(0)(x / math.pi) if x.dtype.kind != "c" else sin(x) / x
 
 
-def sici_ci_by_x(out: Any, x: Any) -> Any:
+def sici_ci_by_x(out: Array, x: Array) -> Array:
     """``cos(x) / x``."""
     return cos(x) / x
 
 
-def shichi_shi_by_x(out: Any, x: Any) -> Any:
+def shichi_shi_by_x(out: Array, x: Array) -> Array:
     """``sinh(x) / x``, 1 at 0, as the mean of ``(exp(x) - 1) / x`` at x and -x."""
     return 0.5 * (exprel(x) + exprel(-x))
 
 
-def shichi_chi_by_x(out: Any, x: Any) -> Any:
+def shichi_chi_by_x(out: Array, x: Array) -> Array:
     """``cosh(x) / x``."""
     return cosh(x) / x
 
@@ -69,12 +70,12 @@ shichi_shi = define("shichi_shi", shichi_shi_by_x, ufunc=LazyResult("scipy.speci
 shichi_chi = define("shichi_chi", shichi_chi_by_x, ufunc=LazyResult("scipy.special", "shichi", 1))
 
 
-def fresnel_s_by_z(out: Any, z: Any) -> Any:
+def fresnel_s_by_z(out: Array, z: Array) -> Array:
     """``sin(pi z*z / 2)``."""
     return sin(z * z * (math.pi / 2.0))
 
 
-def fresnel_c_by_z(out: Any, z: Any) -> Any:
+def fresnel_c_by_z(out: Array, z: Array) -> Array:
     """``cos(pi z*z / 2)``."""
     return cos(z * z * (math.pi / 2.0))
 
@@ -83,7 +84,7 @@ fresnel_s = define("fresnel_s", fresnel_s_by_z, ufunc=LazyResult("scipy.special"
 fresnel_c = define("fresnel_c", fresnel_c_by_z, ufunc=LazyResult("scipy.special", "fresnel", 1))
 
 
-def spence_by_z(out: Any, z: Any) -> Any:
+def spence_by_z(out: Array, z: Array) -> Array:
     """``log(z) / (1 - z)``, near 1 ``-2F1(1, 1; 2; 1 - z)``."""
     rest = 1.0 - z
     near = less(absolute(rest), 0.5)
@@ -97,12 +98,12 @@ spence = define("spence", spence_by_z)
 # -- inverses of elementary functions ----------------------------------------------------------------------
 
 
-def lambertw_by_z(out: Any, z: Any, k: Any, tol: Any) -> Any:
+def lambertw_by_z(out: Array, z: Array, k: Array, tol: Any) -> Array:
     """``exp(-W) / (1 + W)``, which is ``W / (z (1 + W))`` without the division by z."""
     return exp(-out) / (1.0 + out)
 
 
-def wrightomega_by_z(out: Any, z: Any) -> Any:
+def wrightomega_by_z(out: Array, z: Array) -> Array:
     """``w / (1 + w)``."""
     return out / (1.0 + out)
 

@@ -13,55 +13,56 @@ from funcgrad.ops.selection import where
 from funcgrad.ops.specials.exprel import ExprelDerivative
 from funcgrad.ops.specials.hypergeometric import hyp2f1
 from funcgrad.ops.specials.table import define
+from funcgrad.types import Array
 
 # -- divergences and losses --------------------------------------------------------------------------------
 
 
-def rel_entr_by_x(out: Any, x: Any, y: Any) -> Any:
+def rel_entr_by_x(out: Array, x: Array, y: Array) -> Array:
     """``log(x / y) + 1``."""
     return log_of_ratio(x, y) + 1.0
 
 
-def rel_entr_by_y(out: Any, x: Any, y: Any) -> Any:
+def rel_entr_by_y(out: Array, x: Array, y: Array) -> Array:
     """``-x / y``."""
     return -x / y
 
 
-def kl_div_by_x(out: Any, x: Any, y: Any) -> Any:
+def kl_div_by_x(out: Array, x: Array, y: Array) -> Array:
     """``log(x / y)``."""
     return log_of_ratio(x, y)
 
 
-def log_of_ratio(x: Any, y: Any) -> Any:
+def log_of_ratio(x: Array, y: Array) -> Array:
     """``log(x / y)``, whose derivative by y is right where x is 0 as well."""
     # At 0 it is minus infinity, and its derivative by x infinite, but only where x moves: 0 * inf is 0 here.
     at_zero = strong_zero_mul(x, math.inf) - math.inf - log(y)
     return where(equal(x, 0.0), at_zero, log(x / y))
 
 
-def kl_div_by_y(out: Any, x: Any, y: Any) -> Any:
+def kl_div_by_y(out: Array, x: Array, y: Array) -> Array:
     """``1 - x / y``."""
     return 1.0 - x / y
 
 
-def huber_by_delta(out: Any, delta: Any, r: Any) -> Any:
+def huber_by_delta(out: Array, delta: Array, r: Array) -> Array:
     """``|r| - delta`` beyond delta, 0 within."""
     return where(less_equal(absolute(r), delta), 0.0, absolute(r) - delta)
 
 
-def huber_by_r(out: Any, delta: Any, r: Any) -> Any:
+def huber_by_r(out: Array, delta: Array, r: Array) -> Array:
     """``r`` within delta, ``delta sign(r)`` beyond."""
     return where(less_equal(absolute(r), delta), r, delta * sign(r))
 
 
-def pseudo_huber_by_delta(out: Any, delta: Any, r: Any) -> Any:
+def pseudo_huber_by_delta(out: Array, delta: Array, r: Array) -> Array:
     """``(h - delta)**2 / h`` with ``h = hypot(delta, r)``, for the function is ``delta (h - delta)``."""
     size = hypot(delta, r)
     beyond = r * (r / (size + delta))
     return beyond / size * beyond
 
 
-def pseudo_huber_by_r(out: Any, delta: Any, r: Any) -> Any:
+def pseudo_huber_by_r(out: Array, delta: Array, r: Array) -> Array:
     """``delta r / hypot(delta, r)``."""
     return delta * (r / hypot(delta, r))
 
@@ -75,39 +76,39 @@ define("pseudo_huber", pseudo_huber_by_delta, pseudo_huber_by_r)
 # -- Box and Cox -------------------------------------------------------------------------------------------
 
 
-def power_slope(log_x: Any, lmbda: Any) -> Any:
+def power_slope(log_x: Any, lmbda: Array) -> Array:
     """The derivative of ``(exp(lmbda L) - 1) / lmbda`` by lmbda, ``L**2`` times that of `exprel`."""
     return log_x * log_x * ExprelDerivative(1)(lmbda * log_x)
 
 
-def boxcox_by_x(out: Any, x: Any, lmbda: Any) -> Any:
+def boxcox_by_x(out: Array, x: Array, lmbda: Array) -> Array:
     """``x ** (lmbda - 1)``."""
     return x ** (lmbda - 1.0)
 
 
-def boxcox_by_lmbda(out: Any, x: Any, lmbda: Any) -> Any:
+def boxcox_by_lmbda(out: Array, x: Array, lmbda: Array) -> Array:
     """See `power_slope`; ``1 / lmbda**2`` where x is 0."""
     zero = equal(x, 0.0)
     return where(zero, 1.0 / lmbda**2, power_slope(log(where(zero, 1.0, x)), lmbda))
 
 
-def boxcox1p_by_x(out: Any, x: Any, lmbda: Any) -> Any:
+def boxcox1p_by_x(out: Array, x: Array, lmbda: Array) -> Array:
     """``(1 + x) ** (lmbda - 1)``."""
     return exp((lmbda - 1.0) * log1p(x))
 
 
-def boxcox1p_by_lmbda(out: Any, x: Any, lmbda: Any) -> Any:
+def boxcox1p_by_lmbda(out: Array, x: Array, lmbda: Array) -> Array:
     """As that of `boxcox`."""
     zero = equal(x, -1.0)
     return where(zero, 1.0 / lmbda**2, power_slope(log1p(where(zero, 0.0, x)), lmbda))
 
 
-def inv_boxcox_by_y(out: Any, y: Any, lmbda: Any) -> Any:
+def inv_boxcox_by_y(out: Array, y: Array, lmbda: Array) -> Array:
     """``(1 + lmbda y) ** (1 / lmbda - 1)``."""
     return out / (1.0 + lmbda * y)
 
 
-def inv_boxcox_by_lmbda(out: Any, y: Any, lmbda: Any) -> Any:
+def inv_boxcox_by_lmbda(out: Array, y: Array, lmbda: Array) -> Array:
     """``y**2`` times the derivative of ``log1p(t) / t`` at ``lmbda y``, near 0 ``-2F1(2, 2; 3; -t) / 2``."""
     t = lmbda * y
     near = less(absolute(t), 0.5)
@@ -116,12 +117,12 @@ def inv_boxcox_by_lmbda(out: Any, y: Any, lmbda: Any) -> Any:
     return out * y * y * where(near, -0.5 * hyp2f1(2.0, 2.0, 3.0, where(near, -t, 0.0)), usual)
 
 
-def inv_boxcox1p_by_y(out: Any, y: Any, lmbda: Any) -> Any:
+def inv_boxcox1p_by_y(out: Array, y: Array, lmbda: Array) -> Array:
     """That of `inv_boxcox`, of which this is 1 less."""
     return inv_boxcox_by_y(out + 1.0, y, lmbda)
 
 
-def inv_boxcox1p_by_lmbda(out: Any, y: Any, lmbda: Any) -> Any:
+def inv_boxcox1p_by_lmbda(out: Array, y: Array, lmbda: Array) -> Array:
     """That of `inv_boxcox`."""
     return inv_boxcox_by_lmbda(out + 1.0, y, lmbda)
 
@@ -135,22 +136,22 @@ define("inv_boxcox1p", inv_boxcox1p_by_y, inv_boxcox1p_by_lmbda)
 # -- powers and angles -------------------------------------------------------------------------------------
 
 
-def exp10_by_x(out: Any, x: Any) -> Any:
+def exp10_by_x(out: Array, x: Array) -> Array:
     """``log(10) 10**x``."""
     return out * math.log(10.0)
 
 
-def cosm1_by_x(out: Any, x: Any) -> Any:
+def cosm1_by_x(out: Array, x: Array) -> Array:
     """``-sin(x)``."""
     return -sin(x)
 
 
-def powm1_by_x(out: Any, x: Any, y: Any) -> Any:
+def powm1_by_x(out: Array, x: Array, y: Array) -> Array:
     """``y x ** (y - 1)``."""
     return y * x ** (y - 1.0)
 
 
-def powm1_by_y(out: Any, x: Any, y: Any) -> Any:
+def powm1_by_y(out: Array, x: Array, y: Array) -> Array:
     """``x**y log(x)``, 0 where x is 0 and y is positive."""
     zero = equal(x, 0.0)
     return where(zero, where(greater(y, 0.0), 0.0, math.nan), (out + 1.0) * log(where(zero, 1.0, x)))
@@ -159,22 +160,22 @@ def powm1_by_y(out: Any, x: Any, y: Any) -> Any:
 DEGREE = math.pi / 180.0
 
 
-def sindg_by_x(out: Any, x: Any) -> Any:
+def sindg_by_x(out: Array, x: Array) -> Array:
     """The cosine."""
     return cosdg(x) * DEGREE
 
 
-def cosdg_by_x(out: Any, x: Any) -> Any:
+def cosdg_by_x(out: Array, x: Array) -> Array:
     """Minus the sine."""
     return sindg(x) * -DEGREE
 
 
-def tandg_by_x(out: Any, x: Any) -> Any:
+def tandg_by_x(out: Array, x: Array) -> Array:
     """``1 + tan**2``."""
     return (1.0 + out * out) * DEGREE
 
 
-def cotdg_by_x(out: Any, x: Any) -> Any:
+def cotdg_by_x(out: Array, x: Array) -> Array:
     """``-(1 + cot**2)``."""
     return (1.0 + out * out) * -DEGREE
 

@@ -21,6 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.types import Array
+
 Orders = tuple[int, ...]
 
 STEP = 0.16
@@ -39,7 +41,7 @@ def special(name: str) -> Any:
     return getattr(import_module("scipy.special"), name)
 
 
-def polygamma(n: int, x: Any) -> Any:
+def polygamma(n: int, x: Array) -> Any:
     """The polygamma function of order n, of positive numbers."""
     if n == 0:
         return special("psi")(x)
@@ -69,13 +71,13 @@ def bell(orders: Orders, logarithmic: Callable[[Orders], Any]) -> Any:
     return found[orders]
 
 
-def stirling_error(a: Any) -> Any:
+def stirling_error(a: Array) -> Array:
     """``gammaln(a) - ((a - 1/2) log a - a + log(2 pi) / 2)`` for a from 10 on. DLMF 5.11.1."""
     r = 1.0 / (a * a)
     return (1 / 12 - r * (1 / 360 - r * (1 / 1260 - r * (1 / 1680 - r * (1 / 1188 - r * 691 / 360360))))) / a
 
 
-def in_blocks(function: Callable[..., Any], *operands: Any) -> Any:
+def in_blocks(function: Callable[..., Any], *operands: Array) -> Array:
     """`function` of float64 columns, some elements at a time, in the operands' common shape."""
     arrays = np.broadcast_arrays(*[np.asarray(x, np.float64) for x in operands])
     flat = [x.reshape(-1, 1) for x in arrays]
@@ -87,7 +89,7 @@ def in_blocks(function: Callable[..., Any], *operands: Any) -> Any:
     return out.reshape(arrays[0].shape)
 
 
-def dtype_of(*operands: Any) -> np.dtype[Any]:
+def dtype_of(*operands: Array) -> np.dtype[Any]:
     """The floating-point dtype that arrays and scalars have in common.
 
     >>> dtype_of(np.float32(1.0), np.ones(2, np.float32)), dtype_of(1)
@@ -96,7 +98,7 @@ def dtype_of(*operands: Any) -> np.dtype[Any]:
     return np.result_type(*[np.asarray(x) for x in operands], np.float16)
 
 
-def either(mask: Any, first: Callable[..., Any], second: Callable[..., Any], *columns: Any) -> Any:
+def either(mask: Any, first: Callable[..., Any], second: Callable[..., Any], *columns: Any) -> Array:
     """The rows of `first` where the mask holds, else those of `second`, each computed alone."""
     out = np.empty(mask.shape)
     rows = mask[:, 0]
@@ -105,7 +107,7 @@ def either(mask: Any, first: Callable[..., Any], second: Callable[..., Any], *co
     return out
 
 
-def nothing(first: Any, *columns: Any) -> Any:
+def nothing(first: Array, *columns: Any) -> Array:
     """Zeros, where a term is absent."""
     return np.zeros_like(first)
 
@@ -113,7 +115,7 @@ def nothing(first: Any, *columns: Any) -> Any:
 # -- gamma -------------------------------------------------------------------------------------------------
 
 
-def gamma_log_density(a: Any, w: Any) -> Any:
+def gamma_log_density(a: Array, w: Array) -> Array:
     """The logarithm of the density of ``w = log(t / a)`` where t has the gamma distribution."""
     large = np.where(a >= 10.0, a, 10.0)
     small = np.where(a >= 10.0, 1.0, a)
@@ -125,12 +127,12 @@ def gamma_log_density(a: Any, w: Any) -> Any:
     return peak + a * (w - np.expm1(w))
 
 
-def log_ratio(x: Any, a: Any) -> Any:
+def log_ratio(x: Array, a: Array) -> Array:
     """``log(x / a)``, exact where they are close."""
     return np.where(np.abs(x - a) < 0.5 * a, np.log1p((x - a) / a), np.log(x) - np.log(a))
 
 
-def gammainc_slope(a: Any, x: Any) -> Any:
+def gammainc_slope(a: Array, x: Array) -> Any:
     """The derivative of ``gammainc(a, x)`` by x, ``x**(a-1) exp(-x) / gamma(a)``.
 
     >>> print(gammainc_slope(np.array([1.0, 2.0]), np.array([0.0, 1.0])))
@@ -146,7 +148,7 @@ def gammainc_slope(a: Any, x: Any) -> Any:
         return np.where((a >= 0.0) & (x >= 0.0), found, np.nan).astype(dtype)[()]
 
 
-def gammainc_by_a(order: int, a: Any, x: Any) -> Any:
+def gammainc_by_a(order: int, a: Array, x: Array) -> Any:
     """The derivative of ``gammainc(a, x)`` by a, `order` times.
 
     >>> print(gammainc_by_a(1, np.array([2.0]), np.array([1.0])))
@@ -165,14 +167,14 @@ def gammainc_by_a(order: int, a: Any, x: Any) -> Any:
     return in_blocks(columns, a, x).astype(dtype)[()]
 
 
-def gamma_step(order: int, a: Any, x: Any) -> Any:
+def gamma_step(order: int, a: Array, x: Array) -> Array:
     """The derivative of ``gammainc(a, x) - gammainc(a + 1, x) = x**a exp(-x) / gamma(a + 1)``."""
     log_x = np.log(x)
     step = np.exp(a * log_x - x - special("gammaln")(a + 1.0))
     return step * bell((order,), gamma_logarithmic(a + 1.0, log_x))
 
 
-def gamma_logarithmic(a: Any, log_t: Any) -> Callable[[Orders], Any]:
+def gamma_logarithmic(a: Array, log_t: Any) -> Callable[[Orders], Any]:
     """The derivatives of ``a log(t) - gammaln(a)`` by a."""
 
     def logarithmic(orders: Orders) -> Any:
@@ -182,7 +184,7 @@ def gamma_logarithmic(a: Any, log_t: Any) -> Callable[[Orders], Any]:
     return logarithmic
 
 
-def gamma_left(order: int, a: Any, x: Any) -> Any:
+def gamma_left(order: int, a: Array, x: Array) -> Array:
     """The integral from 0 to x, over ``log(x / t)``."""
     reach = np.minimum(DECAY / a + 10.0 / np.sqrt(a), np.where(x < a, DECAY / (a - x), np.inf))
     w = log_ratio(x, a) - reach * DISTANCES
@@ -191,7 +193,7 @@ def gamma_left(order: int, a: Any, x: Any) -> Any:
     return reach * ((density * weights) @ WEIGHTS)[:, None]
 
 
-def gamma_right(order: int, a: Any, x: Any) -> Any:
+def gamma_right(order: int, a: Array, x: Array) -> Array:
     """Minus the integral from x to infinity, over ``t - x``."""
     reach = np.minimum(DECAY + 10.0 * np.sqrt(x), np.where(x > a, DECAY * x / (x - a), np.inf))
     t = x + reach * DISTANCES
@@ -203,7 +205,7 @@ def gamma_right(order: int, a: Any, x: Any) -> Any:
 # -- beta --------------------------------------------------------------------------------------------------
 
 
-def log_mixture(share: Any, w: Any) -> Any:
+def log_mixture(share: Any, w: Array) -> Array:
     """``log(1 + share * (exp(w) - 1))`` without overflow."""
     large = w > 30.0
     far = np.where(large, w, 30.0)
@@ -211,7 +213,7 @@ def log_mixture(share: Any, w: Any) -> Any:
     return np.where(large, tail, np.log1p(share * np.expm1(np.where(large, 0.0, w))))
 
 
-def beta_peak(a: Any, b: Any) -> Any:
+def beta_peak(a: Array, b: Array) -> Array:
     """``a log(a / (a + b)) + b log(b / (a + b)) - betaln(a, b)``."""
     both = (a >= 10.0) & (b >= 10.0)
     p, q = np.where(both, a, 10.0), np.where(both, b, 10.0)
@@ -223,13 +225,13 @@ def beta_peak(a: Any, b: Any) -> Any:
     return np.where(both, large, np.where(p < q, small, flipped))
 
 
-def log_odds_ratio(a: Any, b: Any, x: Any, y: Any) -> Any:
+def log_odds_ratio(a: Array, b: Array, x: Array, y: Array) -> Array:
     """``log((x / y) / (a / b))`` for ``y = 1 - x``, exact where it is small."""
     ratio = (x * b - y * a) / (a * y)
     return np.where(np.abs(ratio) < 0.5, np.log1p(ratio), np.log(x) - np.log(y) + np.log(b) - np.log(a))
 
 
-def betainc_slope(a: Any, b: Any, x: Any) -> Any:
+def betainc_slope(a: Array, b: Array, x: Array) -> Any:
     """The derivative of ``betainc(a, b, x)`` by x, ``x**(a-1) (1-x)**(b-1) / beta(a, b)``.
 
     >>> print(betainc_slope(2.0, 2.0, np.array([0.0, 0.5])))
@@ -249,7 +251,7 @@ def betainc_slope(a: Any, b: Any, x: Any) -> Any:
         return np.where(inside, found, np.nan).astype(dtype)[()]
 
 
-def betainc_by_parameters(orders: Orders, a: Any, b: Any, x: Any) -> Any:
+def betainc_by_parameters(orders: Orders, a: Array, b: Array, x: Array) -> Any:
     """The derivative of ``betainc(a, b, x)`` by a and b, `orders` times.
 
     >>> print(betainc_by_parameters((1, 0), 1.0, 1.0, np.array([0.0, 0.5, 1.0])))
@@ -271,14 +273,14 @@ def betainc_by_parameters(orders: Orders, a: Any, b: Any, x: Any) -> Any:
     return in_blocks(columns, a, b, x).astype(dtype)[()]
 
 
-def beta_step(orders: Orders, a: Any, b: Any, x: Any, y: Any) -> Any:
+def beta_step(orders: Orders, a: Array, b: Array, x: Array, y: Array) -> Array:
     """The derivative of ``betainc(a, b, x) - betainc(a + 1, b, x) = x**a y**b / (a beta(a, b))``."""
     log_x, log_y = np.log(x), np.log(y)
     step = np.exp(a * log_x + b * log_y - special("betaln")(a, b)) / a
     return step * bell(orders, beta_logarithmic(a + 1.0, b, a + b, log_x, log_y))
 
 
-def beta_logarithmic(a: Any, b: Any, total: Any, log_t: Any, log_rest: Any) -> Callable[[Orders], Any]:
+def beta_logarithmic(a: Array, b: Array, total: Array, log_t: Any, log_rest: Any) -> Callable[[Orders], Any]:
     """The derivatives of ``a log(t) + b log(1 - t) - log(beta(a, b))`` by a and b; total is their sum."""
 
     def logarithmic(orders: Orders) -> Any:
@@ -293,12 +295,12 @@ def beta_logarithmic(a: Any, b: Any, total: Any, log_t: Any, log_rest: Any) -> C
     return logarithmic
 
 
-def beta_right(orders: Orders, a: Any, b: Any, x: Any, y: Any) -> Any:
+def beta_right(orders: Orders, a: Array, b: Array, x: Array, y: Array) -> Array:
     """Minus the integral from x to 1: the same from the left, with everything exchanged."""
     return -beta_left(orders[::-1], b, a, y, x)
 
 
-def beta_left(orders: Orders, a: Any, b: Any, x: Any, y: Any) -> Any:
+def beta_left(orders: Orders, a: Array, b: Array, x: Array, y: Array) -> Array:
     """The integral from 0 to x, over ``log(x / t)``, for parameters from 1 on; ``y = 1 - x``."""
     slope = a - (b - 1.0) * x / y
     reach = np.minimum(DECAY / a + 10.0 / np.sqrt(a), np.where(slope > 0.0, DECAY / slope, np.inf))

@@ -20,6 +20,7 @@ from funcgrad.ops.lazy import LazyUfunc
 from funcgrad.ops.structure import aval
 from funcgrad.tracing.primitive import Native
 from funcgrad.tracing.samples import Sample, edge, integers, positive, uniform
+from funcgrad.types import Array
 
 Partial = Callable[..., Any]
 """``partial(out, *arguments)``: the derivative by one argument."""
@@ -127,14 +128,14 @@ class Special(Pointwise):
         """The function of ``scipy.special`` that kernels call; empty where they call none."""
         return self.function if TABLE[self.function].addressed else ""
 
-    def expansion(self, *inputs: Any) -> Any:
+    def expansion(self, *inputs: Array) -> Any:
         composed = TABLE[self.function].expansion
         return None if composed is None else composed(*inputs)
 
     def _loop_dtypes(self, avals: tuple[Aval, ...]) -> tuple[np.dtype[Any], ...]:
         return ufunc_dtypes(self.function, self.ufunc, avals)
 
-    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
         entry = TABLE[self.function]
         rule = entry.partials[i]
         if isinstance(rule, str):

@@ -24,6 +24,7 @@ from funcgrad.ops.special import Polygamma
 from funcgrad.ops.specials.gamma import gamma
 from funcgrad.ops.specials.table import Evaluated, define
 from funcgrad.tracing.samples import Sample, edge, positive, uniform
+from funcgrad.types import Array
 
 HURWITZ = LazyUfunc("scipy.special._ufuncs", "_zeta", 2)
 TERMS = 14
@@ -61,7 +62,7 @@ class ZetaDerivative(Binary):
         """What evaluates it."""
         return Evaluated(f"zeta_derivative_{self.order}", self.values_at, HURWITZ)
 
-    def values_at(self, x: Any, q: Any) -> Any:
+    def values_at(self, x: Array, q: Array) -> Any:
         """The derivative at arrays of one dtype."""
         dtype = np.result_type(x, q)
         x, q = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(q, np.float64))
@@ -69,7 +70,7 @@ class ZetaDerivative(Binary):
             found = euler_maclaurin(self.order, x, q)
         return np.where((q > 0.0) & ((x > 1.0) | (q == 1.0)), found, np.nan).astype(dtype)[()]
 
-    def partial(self, i: int, primals: Sequence[Any], out: Any) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
         x, q = primals
         if i == 0:
             return ZetaDerivative(self.order + 1)(x, q)
@@ -88,7 +89,7 @@ class ZetaDerivative(Binary):
         )
 
 
-def euler_maclaurin(order: int, x: Any, q: Any) -> Any:
+def euler_maclaurin(order: int, x: Array, q: Array) -> Array:
     """The derivative by x of the formula's sum, integral, half term and corrections."""
     found = sum((-np.log(q + k)) ** order * (q + k) ** -x for k in range(TERMS))
     end = q + TERMS
@@ -112,17 +113,17 @@ def product(first: list[Any], second: list[Any]) -> list[Any]:
     return [sum(first[i] * second[k - i] for i in range(k + 1)) for k in range(len(first))]
 
 
-def hurwitz_by_x(out: Any, x: Any, q: Any) -> Any:
+def hurwitz_by_x(out: Array, x: Array, q: Array) -> Any:
     """A sum with logarithms."""
     return ZetaDerivative(1)(x, q)
 
 
-def hurwitz_by_q(out: Any, x: Any, q: Any) -> Any:
+def hurwitz_by_q(out: Array, x: Array, q: Array) -> Array:
     """``-x zeta(x + 1, q)``. DLMF 25.11.17."""
     return -x * hurwitz(x + 1.0, q)
 
 
-def riemann_by_x(out: Any, x: Any) -> Any:
+def riemann_by_x(out: Array, x: Array) -> Array:
     """A sum with logarithms; left of 0 by the functional equation, DLMF 25.4.1.
 
     ``zeta(x) = 2 (2 pi)**(x-1) sin(pi x / 2) gamma(1 - x) zeta(1 - x)``.
@@ -142,7 +143,7 @@ hurwitz = define("zeta", hurwitz_by_x, hurwitz_by_q, ufunc=HURWITZ)
 riemann = define("riemann_zeta", riemann_by_x, ufunc=LazyUfunc("scipy.special._ufuncs", "_riemann_zeta"))
 
 
-def zetac_by_x(out: Any, x: Any) -> Any:
+def zetac_by_x(out: Array, x: Array) -> Array:
     """That of ``zeta(x)``, of which this is 1 less."""
     return riemann_by_x(out, x)
 

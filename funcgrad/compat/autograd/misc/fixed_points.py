@@ -8,10 +8,13 @@ from typing import Any
 
 from funcgrad.compat.autograd.core import make_vjp
 from funcgrad.compat.autograd.extend import defvjp, primitive, vspace
+from funcgrad.types import Array, ArrayLike
 
 
 @primitive
-def fixed_point(f: Callable[..., Any], a: Any, x0: Any, distance: Callable[..., Any], tol: float) -> Any:
+def fixed_point(
+    f: Callable[..., Any], a: ArrayLike, x0: ArrayLike, distance: Callable[..., Any], tol: float
+) -> Array:
     """The ``x`` with ``f(a)(x) = x`` that iteration from `x0` comes to.
 
     >>> import numpy as np
@@ -28,7 +31,9 @@ def fixed_point(f: Callable[..., Any], a: Any, x0: Any, distance: Callable[..., 
     return x
 
 
-def fixed_point_vjp(ans: Any, f: Any, a: Any, x0: Any, distance: Any, tol: float) -> Callable[[Any], Any]:
+def fixed_point_vjp(
+    ans: Any, f: Any, a: ArrayLike, x0: ArrayLike, distance: Any, tol: float
+) -> Callable[[Any], Any]:
     """The implicit function theorem: the cotangent at the fixed point is a fixed point of its own."""
     vjp_a, _ = make_vjp(lambda a: f(a)(ans), a)
     space = vspace(ans)

@@ -12,6 +12,7 @@ from typing import Any
 
 from funcgrad import numpy as np
 from funcgrad.compat.autograd.misc.flatten import flatten
+from funcgrad.types import Array, ArrayLike
 
 
 def unflatten_optimizer(optimize: Callable[..., Any]) -> Callable[..., Any]:
@@ -35,8 +36,13 @@ def unflatten_optimizer(optimize: Callable[..., Any]) -> Callable[..., Any]:
 
 @unflatten_optimizer
 def sgd(
-    grad: Any, x: Any, callback: Any = None, num_iters: int = 200, step_size: float = 0.1, mass: float = 0.9
-) -> Any:
+    grad: Any,
+    x: ArrayLike,
+    callback: Any = None,
+    num_iters: int = 200,
+    step_size: float = 0.1,
+    mass: float = 0.9,
+) -> Array:
     """Stochastic gradient descent with momentum.
 
     >>> print(sgd(lambda x, i: 2 * x, np.ones(2), num_iters=500).round(6))
@@ -54,13 +60,13 @@ def sgd(
 @unflatten_optimizer
 def rmsprop(
     grad: Any,
-    x: Any,
+    x: ArrayLike,
     callback: Any = None,
     num_iters: int = 100,
     step_size: float = 0.1,
     gamma: float = 0.9,
     eps: float = 1e-8,
-) -> Any:
+) -> Array:
     """Steps divided by the root of a running mean of squared gradients."""
     mean_square = np.ones(len(x))
     for i in range(num_iters):
@@ -74,14 +80,14 @@ def rmsprop(
 @unflatten_optimizer
 def adam(
     grad: Any,
-    x: Any,
+    x: ArrayLike,
     callback: Any = None,
     num_iters: int = 100,
     step_size: float = 0.001,
     b1: float = 0.9,
     b2: float = 0.999,
     eps: float = 1e-8,
-) -> Any:
+) -> Array:
     """Steps by running means of gradients and of their squares."""
     mean, square = np.zeros(len(x)), np.zeros(len(x))
     for i in range(num_iters):

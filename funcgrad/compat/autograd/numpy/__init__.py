@@ -9,6 +9,7 @@ import numpy as np
 from funcgrad import numpy as fnp
 from funcgrad.compat.autograd.numpy import fft, linalg, numpy_boxes, numpy_vjps, numpy_wrapper, random
 from funcgrad.compat.autograd.tracer import Box
+from funcgrad.types import Array, ArrayLike
 
 __all__ = ["Box", "fft", "linalg", "make_diagonal", "numpy_boxes", "numpy_vjps", "numpy_wrapper", "random"]
 
@@ -29,7 +30,7 @@ def make_diagonal(D: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> An
     return fnp.expand_dims(D, -1) * np.eye(fnp.shape(D)[-1])
 
 
-def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+def where(condition: ArrayLike, x: ArrayLike = None, y: ArrayLike = None) -> Array:
     """`numpy.where`, whose arguments have names."""
     return fnp.where(condition) if x is None and y is None else fnp.where(condition, x, y)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from funcgrad import numpy as np
 from funcgrad.compat.autograd.namespaces import combined
+from funcgrad.types import Array, ArrayLike
 
 
-def T(x: Any) -> Any:
+def T(x: ArrayLike) -> Array:
     """Stacks of matrices, transposed."""
     return np.swapaxes(x, -1, -2)
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from funcgrad import numpy as fnp
+from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike, ShapeLike
 
 
-def unbroadcast(x: Any, target_meta: Any, broadcast_idx: int = 0) -> Any:
+def unbroadcast(x: ArrayLike, target_meta: Any, broadcast_idx: int = 0) -> Array:
     """`x`, summed over the axes by which it is larger than what has the given ``(shape, ndim, dtype, ...)``.
 
     >>> print(unbroadcast(np.ones((3, 2)), metadata(np.ones(2))))
@@ -25,7 +26,7 @@ def unbroadcast(x: Any, target_meta: Any, broadcast_idx: int = 0) -> Any:
     return x if iscomplex or not fnp.iscomplexobj(x) else fnp.real(x)
 
 
-def metadata(a: Any) -> tuple[Any, int, Any, bool]:
+def metadata(a: ArrayLike) -> tuple[Any, int, Any, bool]:
     """The shape, number of axes, dtype of an array, and whether it is complex."""
     dtype = fnp.result_type(a)
     return fnp.shape(a), fnp.ndim(a), dtype, dtype.kind == "c"
@@ -37,17 +38,17 @@ def unbroadcast_f(target: Any, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda g: unbroadcast(f(g), target_meta)
 
 
-def replace_zero(x: Any, val: Any) -> Any:
+def replace_zero(x: ArrayLike, val: Any) -> Array:
     """`x`, with another number where it is zero."""
     return fnp.where(x, x, val)
 
 
-def balanced_eq(x: Any, z: Any, y: Any) -> Any:
+def balanced_eq(x: ArrayLike, z: ArrayLike, y: ArrayLike) -> Array:
     """Where `x` equals `z`: one half where `y` does as well."""
     return (x == z) / (1.0 + (x == y))
 
 
-def match_complex(target: Any, x: Any) -> Any:
+def match_complex(target: Any, x: ArrayLike) -> Array:
     """`x` as a real or a complex array, as `target` is."""
     target_iscomplex, x_iscomplex = fnp.iscomplexobj(target), fnp.iscomplexobj(x)
     if x_iscomplex and not target_iscomplex:
@@ -55,7 +56,9 @@ def match_complex(target: Any, x: Any) -> Any:
     return x + 0j if target_iscomplex and not x_iscomplex else x
 
 
-def repeat_to_match_shape(g: Any, shape: Any, dtype: Any, axis: Any, keepdims: bool) -> tuple[Any, Any]:
+def repeat_to_match_shape(
+    g: Any, shape: ShapeLike, dtype: DTypeLike, axis: AxisLike, keepdims: bool
+) -> tuple[Any, Any]:
     """`g` broadcast to a shape that was reduced over `axis`, and how many elements each one stands for."""
     if shape == ():
         return g, 1

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from funcgrad import numpy as fnp
+from funcgrad.types import Array, ArrayLike
 
 
 def convolve(
-    A: Any,
-    B: Any,
+    A: ArrayLike,
+    B: ArrayLike,
     axes: Sequence[Sequence[int]] | None = None,
     dot_axes: Sequence[Sequence[int]] = ((), ()),
     mode: str = "full",
-) -> Any:
+) -> Array:
     """The convolution of `A` and `B` over pairs of axes, summed over the pairs of axes in `dot_axes`.
 
     The axes of the result are the others of `A`, the others of `B`, and then those convolved over.

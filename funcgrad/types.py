@@ -1,0 +1,29 @@
+"""Words for what signatures take and give, where no narrower type would be true of both ways to run.
+
+A function is called with numbers and arrays, and with tracers while it is traced; a tracer has the attributes
+of an array and is none. So these are names for a reader; for a checker they are as wide as `typing.Any`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+__all__ = ["Array", "ArrayLike", "AxisLike", "DTypeLike", "ShapeLike", "Tree"]
+
+Array: TypeAlias = Any
+"""An array of NumPy's, one of its scalars, or a tracer of one of them."""
+
+ArrayLike: TypeAlias = Any
+"""What `numpy.asarray` takes: arrays, numbers, sequences of them, nested; and tracers anywhere among them."""
+
+AxisLike: TypeAlias = Any
+"""An axis, several, or None for all of them."""
+
+DTypeLike: TypeAlias = Any
+"""What `numpy.dtype` takes; None where another argument, or a default, decides."""
+
+ShapeLike: TypeAlias = Any
+"""A size, or several: a tuple, a list, or an array of integers."""
+
+Tree: TypeAlias = Any
+"""Any nesting of containers; everything else is a leaf."""
