@@ -188,7 +188,7 @@ ROBERTSON = Workload(
     name="solve-ivp-stiff",
     title="stiff Robertson, native, value and gradient by 3 rates",
     contenders=(
-        Contender("funcgrad", "funcgrad", by_funcgrad(kinetics, "Radau", 1e-6, 1e-9, True)),
+        Contender("funcgrad", "funcgrad", by_funcgrad(kinetics, "Rodas4", 1e-6, 1e-9, True)),
         Contender("diffrax", "diffrax", by_diffrax(kinetics, "Kvaerno5", 1e-6, 1e-9)),
     ),
     targets=(Versus(("diffrax",), 1.0),),
@@ -201,7 +201,7 @@ DIFFUSION = Workload(
     name="solve-ivp-diffusion",
     title="a reaction and diffusion of 100 states, native and stiff, value and gradient by 3 parameters",
     contenders=(
-        Contender("funcgrad", "funcgrad", by_funcgrad(diffusion, "BDF", 1e-6, 1e-8, True)),
+        Contender("funcgrad", "funcgrad", by_funcgrad(diffusion, "Rodas4", 1e-6, 1e-8, True)),
         Contender("diffrax", "diffrax", by_diffrax(diffusion, "Kvaerno5", 1e-6, 1e-8)),
     ),
     targets=(Versus(("diffrax",), 1.0),),

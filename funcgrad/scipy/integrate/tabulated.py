@@ -44,6 +44,21 @@ def spacings(x: Any, dx: Any, y: Any, axis: int) -> Any:
     return diff(points if aval_of(points).ndim == 1 else along(points, axis), axis=-1)
 
 
+def positions_along(x: Any, axis: int) -> int:
+    """How many positions there are along the axis."""
+    shape = aval_of(asoperand(x)).shape
+    return int(shape[0] if len(shape) == 1 else shape[axis])
+
+
+def increasing(x: Any, axis: int) -> bool:
+    """Whether positions increase; where they are traced it is not asked."""
+    points = asoperand(x)
+    if isinstance(points, Tracer):
+        return True
+    points = np.asarray(points)
+    return bool(np.all(np.diff(points, axis=axis if points.ndim > 1 else 0) > 0))
+
+
 def samples_apart(values: Any, x: Any, dx: Any, y: Any, axis: int) -> Any:
     """The distances between samples: in double precision where SciPy makes them so, from `x`."""
     if x is not None:
@@ -101,6 +116,8 @@ def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Any:
         return scipys("simpson")(y, x, dx=dx, axis=axis)
     values = along(y, axis)
     count = aval_of(values).shape[-1]
+    if x is not None and positions_along(x, axis) != count:
+        raise ValueError("If given, length of x along axis must be the same as y.")
     h = samples_apart(values, x, dx, y, axis)
     if count < 3:
         return (h * (values[..., 1:] + values[..., :-1]) / 2.0).sum(-1)
@@ -148,6 +165,10 @@ def cumulative_simpson(y: Any, *, x: Any = None, dx: Any = 1.0, axis: int = -1, 
         return scipys("cumulative_simpson")(y, x=x, dx=dx, axis=axis, initial=initial)
     values = along(y, axis)
     count = aval_of(values).shape[-1]
+    if not count:
+        raise ValueError("At least one point is required along `axis`.")
+    if x is not None and not increasing(x, axis):
+        raise ValueError("Input x must be strictly increasing.")
     if count < 3:
         return cumulative_trapezoid(y, x, dx, axis, initial)
     h = spacings(x, dx, y, axis) if x is not None else np.ones(count - 1) * dx
@@ -205,6 +226,8 @@ def fixed_quad(func: Callable[..., Any], a: Any, b: Any, args: Any = (), n: int 
     """
     if is_plain(a, b, args):
         return scipys("fixed_quad")(func, a, b, as_args(args), n)
+    if any(not isinstance(end, Tracer) and np.isinf(end) for end in (a, b)):
+        raise ValueError("Gaussian quadrature is only available for finite limits.")
     nodes, weights = np.polynomial.legendre.leggauss(n)
     half = (b - a) / 2.0
     values = func(half * (nodes + 1.0) + a, *as_args(args))

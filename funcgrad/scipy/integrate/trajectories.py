@@ -12,6 +12,14 @@ from funcgrad.ir.avals import Aval
 from funcgrad.numpy.arrays.joining import concatenate
 from funcgrad.ops.families import aval as aval_of
 from funcgrad.ops.structure import reshape
+from funcgrad.scipy.integrate.checks import (
+    check_options,
+    check_times,
+    events_of,
+    method_name,
+    native_method,
+    unpacked,
+)
 from funcgrad.scipy.integrate.events import NONE, Events, searched
 from funcgrad.scipy.integrate.native import integrated
 from funcgrad.scipy.integrate.start import Start, solution
@@ -34,7 +42,6 @@ __all__ = ["odeint", "solve_ivp"]
 
 Function = Callable[..., Any]
 
-METHODS = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
 NUMBER = Aval((), FLOAT)
 
 
@@ -61,8 +68,8 @@ def solve_ivp(
     the values say: in `jit` and `vmap` the ends can be taken (``y[:, -1]``), and single events
     (``t_events[0][0]``, an IndexError where it did not happen).
 
-    With ``native=True`` a solver of our own takes the steps (Dormand and Prince's, or for methods for stiff
-    systems a Rosenbrock method, Rodas4): `fg.jit` compiles it whole, and under `vmap` each trajectory has
+    With ``native=True`` a solver of our own takes the steps, Dormand and Prince's ("RK45") or for stiff
+    systems a Rosenbrock method ("Rodas4"): `fg.jit` compiles it whole, and under `vmap` each trajectory has
     steps of its own. It takes `rtol`, `atol`, `first_step`, `max_step` and `max_steps`.
 
     >>> def height(v):
@@ -81,27 +88,51 @@ def solve_ivp(
     >>> print(round(landing(10.0), 4), round(fg.grad(landing)(10.0), 4))
     2.0387 0.2039
     """
-    extra = () if args is None else as_args(args)
     if native:
+        extra = unpacked(args)
         refused = dense_output or events is not None
+        check_problem(t_span, y0, t_eval, options)
+        method = native_method(method)
         times, states, ok, tried = integrated(fun, t_span, y0, method, t_eval, extra, refused, options)
         return solution(times, states.T, [ok, np.where(ok, 0, -1), tried, 0, 0], None)
-    if is_plain(t_span, y0, t_eval, extra, options.get("rtol"), options.get("atol")):
+    if is_plain(t_span, y0, t_eval, args, options.get("rtol"), options.get("atol")):
         return scipys("solve_ivp")(
             fun, t_span, y0, method, t_eval, dense_output, events, vectorized, args, **options
         )
-    if method not in METHODS:
-        raise ValueError(f"`method` must be one of {METHODS} inside a trace.")
+    method, extra, watched = method_name(method), unpacked(args), events_of(events)
+    check_problem(t_span, y0, t_eval, options)
+    if vectorized:
+        fun = of_columns(fun)
     options.pop("jac", None), options.pop("jac_sparsity", None)
     t0, tf = (real_scalar(t, "solve_ivp") for t in t_span)
     rhs, state = right_hand_side(fun, y0, "solve_ivp", extra)
     start = Start(Trajectory(method, frozen(hashable_tolerances(options)), adjoint), rhs, (t0, tf), state)
-    watched = [] if events is None else events if isinstance(events, list | tuple) else [events]
     if t_eval is None or watched:
         return with_steps(Events(start, watched, extra), t_eval, dense_output)
     times = real_vector(t_eval, "solve_ivp")
     states, *report = start.at(times)
     return solution(times, states.T, report, start if dense_output else None)
+
+
+def check_problem(t_span: Any, y0: Any, t_eval: Any, options: dict[str, Any]) -> None:
+    """Raise SciPy's errors for what can be seen before anything is solved."""
+    _, _ = t_span
+    state = aval_of(asoperand(y0))
+    if state.ndim != 1:
+        raise ValueError("`y0` must be 1-dimensional.")
+    if t_eval is not None:
+        check_times(t_span, t_eval)
+    check_options(options, t_span, state.size)
+
+
+def of_columns(fun: Function) -> Function:
+    """A right-hand side that takes states in columns, of one state; ``vectorized=True`` says that it does."""
+
+    def slope(t: Any, y: Any, *args: Any) -> Any:
+        return reshape(asoperand(fun(t, reshape(y, (aval_of(y).size, 1)), *args)), aval_of(y).shape)
+
+    slope.__name__ = getattr(fun, "__name__", "slope")
+    return slope
 
 
 def hashable_tolerances(options: dict[str, Any]) -> dict[str, Any]:
@@ -116,7 +147,7 @@ def right_hand_side(fun: Function, y0: Any, what: str, args: Sequence[Any]) -> t
     """The recorded right-hand side and the state at the start; raises for what is no real vector."""
     given = asoperand(y0)
     if aval_of(given).ndim > 1:
-        raise ShapeError("`y0` must be 1-dimensional.")
+        raise ShapeError("Initial condition y0 must be one-dimensional.")
     state = real_vector(given, what)
     seen = aval_of(state).strong
     rhs = vector_function(fun, [NUMBER, seen], what, args)
