@@ -22,7 +22,8 @@ PAGE = Path(__file__).with_name("coverage-scipy.md")
 
 PACKAGES = {
     "optimize": "Roots, minima, fits, assignments: derivatives by the implicit function theorem.",
-    "integrate": "Integrals by Leibniz' rule, trajectories by sensitivities or the adjoint equation.",
+    "integrate": "Integrals by Leibniz' rule, trajectories by sensitivities or the adjoint "
+    "equation, times of events by the zeros that they are.",
     "interpolate": "Derivatives by positions, values and knots.",
     "linalg": "On traced matrices, real and complex, with derivatives of every order.",
     "fft": "SciPy's own functions on traced arrays, and those of `fg.scipy.fft`, alike.",

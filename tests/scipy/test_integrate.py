@@ -422,9 +422,9 @@ def ending(terminal: Any) -> Any:
         {"atol": [1e-3, 1e-3]},
         {"args": 2.0},
         {"events": 3},
+        {"y0": [1j], "method": "LSODA"},
         {"events": ending(-1)},
     ],
-    ids=str,
 )
 def test_errors_of_solve_ivp_are_those_of_scipy(given: dict[str, Any]) -> None:
     def run(o: Any, a: Any) -> Any:
@@ -454,6 +454,28 @@ def test_errors_of_others_are_those_of_scipy(call: Any) -> None:
     with pytest.raises(ValueError) as found:  # noqa: PT011
         fg.jit(lambda y: call(ours, y))(np.ones(3))
     assert str(theirs.value) in str(found.value)
+
+
+@pytest.mark.parametrize("method", ["RK45", "BDF"])
+def test_complex_states(method: str) -> None:
+    def of(o: Any, p: Any) -> Any:
+        turning = lambda t, y: [1j * p[0] * y[0] - 0.1 * y[1], 1j * y[0] - 0.3 * y[1]]  # noqa: E731
+        upright = lambda t, y: np.real(y[0])  # noqa: E731
+        s = o.solve_ivp(
+            turning,
+            (0.0, 3.0),
+            np.stack([1.0 + 0.5j, 1j * p[1]]),
+            method,
+            events=upright,
+            rtol=1e-7,
+            atol=[1e-8] * 2,
+        )
+        return s.t_events[0][0] + np.abs(s.y_events[0][0][1]) + np.abs(s.y[0, -1]) ** 2 * s.y[1, -1].imag
+
+    expected = of(scipy.integrate, POINT)
+    np.testing.assert_allclose(fg.jit(lambda p: of(ours, p))(POINT), expected, rtol=1e-12)
+    slopes = differences(lambda p: of(scipy.integrate, p), POINT, 1e-2)
+    np.testing.assert_allclose(fg.grad(lambda p: of(ours, p))(POINT), slopes, rtol=1e-4)
 
 
 def test_what_is_given_to_solve_ivp() -> None:

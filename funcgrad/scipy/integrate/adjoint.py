@@ -68,7 +68,7 @@ def pulled_back(
     inexact = [p for p in parameters if p.aval.inexact]
     total = sum(p.aval.size for p in inexact)
     options, astray = tightened(method.options)
-    chosen = replace(method, options=options, copies=1)
+    chosen = replace(method, options=options, copies=1, paired=False)
     system = (adjoint_system(programs[0]), adjoint_system(programs[0]))
     before_times = concatenate([reshape(start, (1,)), times[: count - 1]])
     before_states = concatenate([reshape(state, (1, n)), states[: count - 1]])

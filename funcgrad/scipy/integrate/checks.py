@@ -38,6 +38,14 @@ def method_name(method: Any) -> str:
     )
 
 
+def check_complex(method: str) -> None:
+    """Raise ValueError for a method that has real states alone."""
+    if method in ("Radau", "LSODA"):
+        raise ValueError(
+            "`y0` is complex, but the chosen solver does not support integration in a complex domain."
+        )
+
+
 def native_method(method: Any) -> str:
     """A method that is ours; raises ValueError by name for others."""
     if method in NATIVE_METHODS:

@@ -19,7 +19,7 @@ from funcgrad.ops.families import aval as aval_of
 from funcgrad.ops.structure import reshape
 from funcgrad.scipy.derived import applied, composed
 from funcgrad.scipy.integrate.start import Start
-from funcgrad.scipy.integrate.trajectory import FACTS, Trajectory, facts
+from funcgrad.scipy.integrate.trajectory import FACTS, Trajectory, facts, reals
 from funcgrad.scipy.optimize.options import found, report
 from funcgrad.scipy.recorded import FLOAT, Known, scalar_function
 from funcgrad.transforms.solved.implicit import Implicit
@@ -108,7 +108,7 @@ def with_values(program: Program, watch: Watch, constants: Sequence[Any]) -> Fun
     """The event as SciPy calls it."""
 
     def event(t: float, y: Any) -> float:
-        return float(program.evaluate(np.float64(t), np.asarray(y, float), *constants)[0])
+        return float(program.evaluate(np.float64(t), reals(y), *constants)[0])
 
     event.terminal = watch.terminal  # type: ignore[attr-defined]
     event.direction = watch.direction  # type: ignore[attr-defined]

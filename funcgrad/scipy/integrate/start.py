@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad.ir.program import Program
+from funcgrad.ops.complexes import make_complex
 from funcgrad.ops.families import aval as aval_of
 from funcgrad.scipy.integrate.trajectory import Trajectory, scipys
 from funcgrad.scipy.optimize.options import IN_A_TRACE, found
@@ -28,8 +29,16 @@ class Start(NamedTuple):
         return self.rhs.program, self.rhs.program
 
     def at(self, times: Any) -> Sequence[Any]:
-        """States at the times, and the report."""
-        return found(self.method, self.programs, self.inputs(times))
+        """States at the times as users see them, and the report."""
+        states, *report = found(self.method, self.programs, self.inputs(times))
+        return self.shown(states), *report
+
+    def shown(self, states: Any) -> Any:
+        """States as users see them: complex ones of their parts, which follow each other in the last axis."""
+        if not self.method.paired:
+            return states
+        n = aval_of(self.state).size // 2
+        return make_complex.bind(states[..., :n], states[..., n:])
 
     def inputs(self, times: Any) -> list[Any]:
         """The inputs of the trajectory."""

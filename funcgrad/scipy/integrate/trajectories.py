@@ -10,9 +10,11 @@ import numpy as np
 from funcgrad.errors import ConcretizationError, ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.numpy.arrays.joining import concatenate
+from funcgrad.ops.complexes import make_complex
 from funcgrad.ops.families import aval as aval_of
 from funcgrad.ops.structure import reshape
 from funcgrad.scipy.integrate.checks import (
+    check_complex,
     check_options,
     check_times,
     events_of,
@@ -105,8 +107,13 @@ def solve_ivp(
         fun = of_columns(fun)
     options.pop("jac", None), options.pop("jac_sparsity", None)
     t0, tf = (real_scalar(t, "solve_ivp") for t in t_span)
+    paired = aval_of(asoperand(y0)).dtype.kind == "c"
+    if paired:
+        check_complex(method)
+        fun, y0, watched = of_parts(fun), parts_of(y0), [of_parts(event, ()) for event in watched]
     rhs, state = right_hand_side(fun, y0, "solve_ivp", extra)
-    start = Start(Trajectory(method, frozen(hashable_tolerances(options)), adjoint), rhs, (t0, tf), state)
+    trajectory = Trajectory(method, frozen(hashable_tolerances(options)), adjoint, paired=paired)
+    start = Start(trajectory, rhs, (t0, tf), state)
     if t_eval is None or watched:
         return with_steps(Events(start, watched, extra), t_eval, dense_output)
     times = real_vector(t_eval, "solve_ivp")
@@ -133,6 +140,26 @@ def of_columns(fun: Function) -> Function:
 
     slope.__name__ = getattr(fun, "__name__", "slope")
     return slope
+
+
+def parts_of(y: Any) -> Any:
+    """The real parts of complex numbers followed by the imaginary ones."""
+    value = asoperand(y)
+    return concatenate([np.real(value), np.imag(value)])
+
+
+def of_parts(fun: Function, returned: Any = None) -> Function:
+    """A function of time and complex states as one of their parts; of the parts of what it returns, too."""
+
+    def call(t: Any, z: Any, *args: Any) -> Any:
+        n = aval_of(z).size // 2
+        value = fun(t, make_complex.bind(z[:n], z[n:]), *args)
+        return parts_of(value) if returned is None else value
+
+    for name in ("__name__", "terminal", "direction"):
+        if hasattr(fun, name):
+            setattr(call, name, getattr(fun, name))
+    return call
 
 
 def hashable_tolerances(options: dict[str, Any]) -> dict[str, Any]:
@@ -174,9 +201,8 @@ def with_steps(events: Events, t_eval: Any, dense: bool) -> Any:
     seen, _, ended = searched(start.method, events.programs, events.watches, values, given)
     t_events, y_events = [], []
     for k, times in enumerate(seen.t_events or ()):
-        at = events.times(k, times) if len(times) else times
-        t_events.append(at)
-        y_events.append(start.at(at)[0] if len(times) else np.zeros((0, aval_of(start.state).size)))
+        t_events.append(events.times(k, times) if len(times) else times)
+        y_events.append(start.at(t_events[-1])[0])
     if wanted is not None:
         times = wanted[: len(seen.t)]
     else:
@@ -203,7 +229,7 @@ CUT_SHORT = "Leave out t_eval, or the terminal event: times after it are left ou
 def without_values(events: Events, t_eval: Any, dense: bool) -> Any:
     """The solution where no values exist yet: what has a known shape, and the rest one by one."""
     start = events.start
-    shape = aval_of(start.state).shape
+    shape = aval_of(start.shown(start.state)).shape
     last = start.ends[1]
     if events.terminal:
         time, ended, *report = events.occurrence(None)
@@ -215,7 +241,7 @@ def without_values(events: Events, t_eval: Any, dense: bool) -> Any:
         return start.ends[0] if k == 0 else last
 
     def state_at(k: int) -> Any:
-        return start.state if k == 0 else start.at(reshape(last, (1,)))[0][0]
+        return start.shown(start.state) if k == 0 else start.at(reshape(last, (1,)))[0][0]
 
     extra = occurrences(events) if events.known else {}
     if t_eval is not None and not events.terminal:
@@ -245,7 +271,9 @@ def occurrences(events: Events) -> dict[str, Any]:
         def at(k: int) -> Any:
             return start.at(reshape(times[k], (1,)))[0][0]
 
-        return Unlisted(f"y_events[{event}] of solve_ivp", OCCURRENCES, at, aval_of(start.state).shape)
+        return Unlisted(
+            f"y_events[{event}] of solve_ivp", OCCURRENCES, at, aval_of(start.shown(start.state)).shape
+        )
 
     t_events = [moments(k) for k in range(len(events.known))]
     return {"t_events": t_events, "y_events": [states(k, t) for k, t in enumerate(t_events)]}

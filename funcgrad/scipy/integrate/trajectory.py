@@ -62,7 +62,8 @@ class Trajectory(Method):
 
     The Programs are the right-hand side ``time, state, parameters -> slope``, and that of the one system of
     which the state holds several copies (its first one, and their derivatives). With `cut` SciPy stops soon
-    after the last of the times, with the steps that it takes on its way to the end.
+    after the last of the times, with the steps that it takes on its way to the end. `paired` states are
+    real parts followed by imaginary ones, and SciPy is handed the complex numbers.
     """
 
     solver: str
@@ -70,6 +71,7 @@ class Trajectory(Method):
     adjoint: bool | None = None
     copies: int = 1
     cut: bool = False
+    paired: bool = False
 
     def results(self, programs: Programs, avals: tuple[Aval, ...]) -> tuple[Aval, ...]:
         times, state = avals[2], avals[3]
@@ -87,7 +89,7 @@ class Trajectory(Method):
         states = np.full((len(times), len(state)), np.nan)
         states[times == start] = state
         if len(outcome.t):  # what was not reached stays NaN
-            states[: len(outcome.t)] = outcome.y.T
+            states[: len(outcome.t)] = reals(outcome.y).T
         success, status, *counts = facts(outcome)
         return states, success, min(status, 0), *counts
 
@@ -97,13 +99,13 @@ class Trajectory(Method):
         """What SciPy finds from the start to the end, at these times or at steps of its own."""
         end, start, state, *parameters = values
         options = thawed(self.options)
-        if self.solver in IMPLICIT and "jac" not in options:
+        if self.solver in IMPLICIT and not self.paired:
             options["jac"] = self.slopes(programs[1], len(state), parameters)
         span = float(start), float(end)
         return scipys("solve_ivp")(
             slope_of(programs[0], parameters),
             span,
-            np.asarray(state, float),
+            complexes(np.asarray(state, float)) if self.paired else np.asarray(state, float),
             self.solver,
             times,
             events=events,
@@ -185,11 +187,11 @@ class Trajectory(Method):
             begin[:n] = np.eye(n)
         wide = concatenate([state, begin.ravel()])
         system = sensitivity_system(programs[0], active)
-        options = widened(self.options, directions)
+        options = widened(self.options, (1 + directions) * (2 if self.paired else 1))
         if self.solver in NATIVE and self.control(options) is not None:
             states = self.by_loops(system, options, [end, start, times, wide, *parameters])
         else:
-            method = replace(self, copies=self.copies * (1 + directions), options=options)
+            method = replace(self, copies=self.copies * (1 + directions), options=options, paired=False)
             states = found(method, (system, programs[1]), [end, start, times, wide, *parameters])[0]
         count = times.aval.shape[0]
         slopes = reshape(states, (count, 1 + directions, n))
@@ -246,9 +248,21 @@ def slope_of(rhs: Program, parameters: Sequence[Any]) -> Callable[..., Any]:
     """The right-hand side as SciPy calls it."""
 
     def slope(t: float, y: Any) -> Any:
-        return rhs.evaluate(np.float64(t), np.asarray(y, float), *parameters)[0]
+        value = rhs.evaluate(np.float64(t), reals(y), *parameters)[0]
+        return complexes(value) if y.dtype.kind == "c" else value
 
     return slope
+
+
+def reals(y: Any) -> Any:
+    """Real states, or the real parts of complex ones followed by the imaginary ones."""
+    return np.concatenate([y.real, y.imag]) if np.iscomplexobj(y) else np.asarray(y, float)
+
+
+def complexes(z: Any) -> Any:
+    """Complex states of their parts."""
+    n = len(z) // 2
+    return z[:n] + 1j * z[n:]
 
 
 def reached(last: float, start: float) -> Callable[..., float]:
@@ -268,12 +282,12 @@ def facts(outcome: Any) -> Sequence[Any]:
     return outcome.success, outcome.status, outcome.nfev, outcome.njev, outcome.nlu
 
 
-def widened(options: Options, directions: int) -> Options:
-    """The options for a larger system: tolerances of single states are repeated for their derivatives."""
+def widened(options: Options, copies: int) -> Options:
+    """The options for a larger system: tolerances of single states are repeated for its other parts."""
     found = []
     for key, value in options:
         vector = key == "atol" and isinstance(value, tuple)
-        found.append((key, value * (1 + directions) if vector else value))
+        found.append((key, value * copies if vector else value))
     return tuple(found)
 
 
@@ -352,7 +366,12 @@ def tangent_programs(
 
     dots = [a.strong for a in parameters if a.inexact]
     wide = composed(both_slopes, [rhs.in_avals[0], Aval((2 * n,), np.float64), *parameters, *dots], "tangent")
-    larger = replace(method, copies=2 * method.copies, options=widened(method.options, 1))
+    larger = replace(
+        method,
+        copies=2 * method.copies,
+        options=widened(method.options, 4 if method.paired else 2),
+        paired=False,
+    )
 
     def forward(*inputs: Any) -> list[Any]:
 
