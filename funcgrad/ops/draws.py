@@ -17,12 +17,15 @@ from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.arithmetic import Add, Sub, add, div, neg
 from funcgrad.ops.bivariate import Logaddexp
+from funcgrad.ops.comparison import equal
 from funcgrad.ops.contraction import contract
 from funcgrad.ops.cumulative import CumSum
 from funcgrad.ops.elementary import exp, log, log1p
 from funcgrad.ops.families import added
 from funcgrad.ops.folds import ROUNDED
 from funcgrad.ops.linalg.triangular import Cholesky
+from funcgrad.ops.movement import take_span
+from funcgrad.ops.selection import where
 from funcgrad.ops.softmax import Softmax
 from funcgrad.ops.special import logistic
 from funcgrad.ops.specials.table import Special
@@ -126,12 +129,6 @@ class SampledSpecial(InOrder, Special):
         )
 
 
-class SampledSoftmax(InOrder, Softmax):
-    """Softmax whose terms NumPy adds."""
-
-    name = "sampled_softmax"
-
-
 class SampledCumSum(CumSum):
     """The cumulative sum by NumPy, whose terms no compiler fuses with products."""
 
@@ -142,6 +139,32 @@ class SampledCumSum(CumSum):
     @classmethod
     def samples(cls) -> Sequence[Any]:
         return super().samples()[:1]
+
+
+class SampledSoftmax(InOrder, Softmax):
+    """Softmax along one axis by NumPy's exponentials, whose terms are added one after the other."""
+
+    name = "sampled_softmax"
+
+    def evaluate(self, *values: Any) -> Any:
+        x, (axis,) = in_order(values[0]), self.axes
+        if not x.size:
+            return x
+        top = np.maximum.reduce(x, axis=axis, keepdims=True)
+        weights = np.exp(x - np.where(np.isfinite(top), top, 0))
+        weights = np.where(top == np.inf, x == top, weights)
+        return weights / np.take(np.cumsum(weights, axis, x.dtype), [-1], axis)
+
+    def expansion(self, *inputs: Any) -> Any:
+        return super().expansion(*inputs)
+
+    def composed(self, x: Any, top: Any, base: Any) -> Any:
+        (axis,) = self.axes
+        share = where(equal(x, self.keepdims(top, x)), x.dtype.type(1), x.dtype.type(0))
+        moved = sampled_exp(sampled_sub(x, self.keepdims(base, x)))
+        weights = where(self.keepdims(equal(top, np.inf), x), share, moved)
+        sums = SampledCumSum(axis, False).bind(weights)
+        return div(weights, take_span(sums, axis, shape_of(x)[axis] - 1, 1))
 
 
 class SampledCholesky(InOrder, Cholesky):

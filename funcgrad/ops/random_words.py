@@ -20,7 +20,6 @@ from numpy.random import Philox
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ops import philox
-from funcgrad.ops.lazy import LazyUfunc
 from funcgrad.ops.structure import broadcast, shape_of
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import Draw, ErrorSample, Sample, fixed, integers, normal
@@ -302,10 +301,8 @@ class RandomLogistic(OfInner):
     name = "random_logistic"
 
     def inverted(self, u: Array) -> None:
-        LOGIT(u, out=u)
-
-
-LOGIT = LazyUfunc("scipy.special", "logit")
+        np.divide(u, 1 - u, out=u)
+        np.log(u, out=u)
 
 
 class RandomLaplace(OfInner):

@@ -29,6 +29,7 @@ from funcgrad.ops.random_words import (
     RandomExponential,
     RandomGumbel,
     RandomLaplace,
+    RandomLogistic,
     RandomNormal,
     RandomUniform,
     smallest,
@@ -355,6 +356,11 @@ def angle(draw: Draw, j: str) -> str:
     return f"({inner(draw, j)} - {draw.typed(0.5)}) * {draw.typed(math.pi)}"
 
 
+def odds(draw: Draw, j: str) -> str:
+    """What a logistic sample is the logarithm of. Nothing can be fused: the number is exact."""
+    return f"{inner(draw, j)} / ({draw.typed(1.0)} - {inner(draw, j)})"
+
+
 # -- normal numbers -----------------------------------------------------------------------------------------
 
 
@@ -404,5 +410,6 @@ MAKERS |= {
     RandomGumbel: of_uniform(["log", "log"], inner, negative, "-{0}"),
     RandomLaplace: of_uniform(["log1p"], below_zero, signed),
     RandomCauchy: of_uniform(["tan"], angle, unchanged),
+    RandomLogistic: of_uniform(["log"], odds, unchanged),
 }
 lowers(*MAKERS)(lower_draw)
