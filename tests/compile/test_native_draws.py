@@ -78,6 +78,7 @@ STANDARD: dict[str, Callable[..., Any]] = {
     "gumbel": R.gumbel,
     "laplace": R.laplace,
     "cauchy": R.cauchy,
+    "logistic": R.logistic,
 }
 """Distributions without parameters."""
 
@@ -248,6 +249,7 @@ BY_PARAMETERS: dict[str, Callable[[Any, Any], Any]] = {
     "bernoulli": lambda k, p: R.bernoulli(k, p, (5, 3)),
     "geometric": lambda k, p: R.geometric(k, p, (7, 3)),
     "beta": lambda k, p: R.beta(k, p, 3 * p, (3, 3)),
+    "dirichlet": lambda k, p: R.dirichlet(k, p, (2,)),
     "truncated_normal": lambda k, p: R.truncated_normal(k, -p, 9 * p, (2, 3)),
     "multivariate_normal": lambda k, p: R.multivariate_normal(k, p, np.diag(p) + 0.1, (4,)),
     "choice": lambda k, p: R.choice(k, p, (5,)),
