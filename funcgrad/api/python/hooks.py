@@ -16,6 +16,7 @@ from funcgrad.api.njit.standins import MATHEMATICS, enumerated
 from funcgrad.api.python import builtin_functions, items
 from funcgrad.api.python.appending import check_append
 from funcgrad.api.python.branches import condition, recorded_branch, recorded_choice
+from funcgrad.api.python.carried import FirstTripDiffers, Loop
 from funcgrad.api.python.cells import State, is_undecided, listed
 from funcgrad.api.python.changing import CHANGING, CHANGING_ARRAYS, check_augmented, check_call, gone_through
 from funcgrad.api.python.classes import constructed
@@ -34,7 +35,7 @@ from funcgrad.api.python.kept import (
     refuse_going_on,
 )
 from funcgrad.api.python.known import known_loop
-from funcgrad.api.python.loops import INDEX, FirstTripDiffers, Items, Loop, repeated
+from funcgrad.api.python.loops import INDEX, Items, repeated
 from funcgrad.api.python.outside import check_names_changed_by
 from funcgrad.api.python.recording import Place, current_block, note_made, refuse_change
 from funcgrad.api.python.seen import CLASSES

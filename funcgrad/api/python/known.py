@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from funcgrad.api.python import items
 from funcgrad.api.python.builtin_functions import item_of
+from funcgrad.api.python.carried import FirstTripDiffers, Loop
 from funcgrad.api.python.cells import is_numeric, is_undecided, listed
-from funcgrad.api.python.loops import INDEX, FirstTripDiffers, Items, Loop, Trip, counted, repeated
+from funcgrad.api.python.loops import INDEX, Items, Trip, counted, repeated
 from funcgrad.api.python.whole_numbers import outgrows, programs_of
 from funcgrad.tracing.tracer import Tracer
 
