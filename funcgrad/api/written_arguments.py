@@ -5,7 +5,7 @@ What a transform differentiates is not among them: a derivative is taken at a co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -62,9 +62,7 @@ def give_back(
     Raises TracerAssignmentError where one of these shares its memory with another, or with an array that the
     function closes over: the function would have seen the write there.
     """
-    every = [*leaves, *closed_over]
-    for k in written:
-        refuse_shared(name, every, k)
+    refuse_shared(name, [*leaves, *closed_over], frozenset(written))
     for k, value in zip(written, values, strict=True):
         leaf = leaves[k]
         write(name, leaf, value)
@@ -92,27 +90,34 @@ def outside_array(name: str) -> TracerAssignmentError:
     )
 
 
-def refuse_shared(name: str, leaves: Sequence[Any], written: int) -> None:
-    """Raise where an argument that is written into shares its memory with another array."""
-    x = leaves[written]
-    for k, y in enumerate(leaves):
-        if k != written and shares(x, y):
-            raise TracerAssignmentError(
-                f"{name} writes into an argument that shares its memory with another array",
-                source=here(),
-                remedy="Give it a copy of one of them.",
-            )
+def refuse_shared(name: str, arrays: Sequence[Any], written: Set[int]) -> None:
+    """Raise where one of the arrays that are written into shares its memory with another."""
+    roots: dict[int, int] = {}
+    spans = []
+    for k, x in enumerate(arrays):
+        if type(x) is Tracer:
+            other = roots.setdefault(id(root_of(x)), k)
+            if other != k and (k in written or other in written):
+                raise shared_memory(name)
+        elif isinstance(x, np.ndarray) and x.size:
+            spans.append((*np.lib.array_utils.byte_bounds(x), k))
+    reaching: list[tuple[int, int, int]] = []
+    for span in sorted(spans):
+        # Few arrays begin where another has not ended, so that this is linear but for the sorting.
+        reaching = [other for other in reaching if other[1] > span[0]]
+        for *_, other in reaching:
+            k = span[2]
+            if (k in written or other in written) and np.shares_memory(arrays[k], arrays[other]):
+                raise shared_memory(name)
+        reaching.append(span)
 
 
-def shares(x: Any, y: Any) -> bool:
-    """Whether two arguments share memory."""
-    if type(x) is Tracer and type(y) is Tracer:
-        return root_of(x) is root_of(y)
-    return (
-        isinstance(x, np.ndarray)
-        and isinstance(y, np.ndarray)
-        and np.may_share_memory(x, y)
-        and bool(np.shares_memory(x, y))
+def shared_memory(name: str) -> TracerAssignmentError:
+    """The error for memory that is written through one argument, and read through another or by a name."""
+    return TracerAssignmentError(
+        f"{name} writes into an argument that shares its memory with another array",
+        source=here(),
+        remedy="Give it a copy of one of them.",
     )
 
 

@@ -11,11 +11,19 @@ import numpy as np
 
 from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Aval
+from funcgrad.ops.arithmetic import add
+from funcgrad.ops.comparison import greater, isnan
 from funcgrad.ops.convolution_plan import Geometry, Ints, Pairs
-from funcgrad.ops.structure import reshape, shape_of
+from funcgrad.ops.logic import logical_and, logical_not, logical_or
+from funcgrad.ops.selection import where
+from funcgrad.ops.slicing import Slice
+from funcgrad.ops.structure import broadcast, reshape, shape_of
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, distinct, edge, integers
 from funcgrad.types import Array
+
+MOST_COMPARED = 32
+"""Places of a window up to which kernels compare them one by one."""
 
 
 class WindowArgMax(Primitive):
@@ -75,7 +83,45 @@ class WindowArgMax(Primitive):
             np.maximum(held, part, out=held)
             # Places ascend, so the larger number is the later one, and no branch is needed.
             np.maximum(chosen, np.multiply(better, k, dtype=place.dtype), out=chosen)
-        return positions_of(self, place, sizes, counts)
+        begins, steps = self.begins_and_steps(sizes, counts)
+        out = steps.reshape(-1)[place]
+        out += begins
+        return out
+
+    def expansion(self, *inputs: Any) -> Any:
+        """The places of a window compared one after the other; None for large windows and padded ones."""
+        (x,) = inputs
+        ndim = len(self.window)
+        shape = shape_of(x)
+        sizes = shape[len(shape) - ndim :]
+        counts = self.geometry.positions(sizes, self.window)
+        offsets = list(product(*[range(n) for n in self.window]))
+        reads = [slices(self, offset, sizes, counts) for offset in offsets]
+        whole = tuple([slice(0, count) for count in counts])
+        if len(offsets) > MOST_COMPARED or any(written != whole for _, written in reads):
+            return None
+        begins, steps = self.begins_and_steps(sizes, counts)
+        best: Any = None
+        at: Any = None
+        for (read, _), step in zip(reads, steps.reshape(-1), strict=True):
+            part = Slice(tuple([(0, n, 1) for n in shape[: len(shape) - ndim]] + spans(read, counts))).get(x)
+            if best is None:
+                best, at = part, broadcast(np.asarray(step), shape_of(part), ())
+                continue
+            better = greater(part, best)
+            if x.aval.dtype.kind == "f":
+                better = logical_or(better, logical_and(isnan(part), logical_not(isnan(best))))
+            best, at = where(better, part, best), where(better, step, at)
+        return add(at, begins)
+
+    def begins_and_steps(self, sizes: Ints, counts: Ints) -> tuple[Any, Any]:
+        """Where the windows begin, and how far their places lie from there, in the flat input."""
+        begins, steps = np.zeros((), np.intp), np.zeros((), np.intp)
+        for axis, (n, count) in enumerate(zip(sizes, counts, strict=True)):
+            starts = np.arange(count) * self.strides[axis] - self.padding[axis][0]
+            begins = np.add.outer(begins * n, starts)
+            steps = np.add.outer(steps * n, np.arange(self.window[axis]) * self.dilation[axis])
+        return begins, steps
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         return self.bind(*primals), None
@@ -114,18 +160,6 @@ def first_places(pooling: WindowArgMax, counts: Ints) -> Any:
     return places
 
 
-def positions_of(pooling: WindowArgMax, place: Any, sizes: Ints, counts: Ints) -> Any:
-    """Places in windows as positions in the input."""
-    begins, steps = np.zeros((), np.intp), np.zeros((), np.intp)
-    for axis, (n, count) in enumerate(zip(sizes, counts, strict=True)):
-        starts = np.arange(count) * pooling.strides[axis] - pooling.padding[axis][0]
-        begins = np.add.outer(begins * n, starts)
-        steps = np.add.outer(steps * n, np.arange(pooling.window[axis]) * pooling.dilation[axis])
-    out = steps.reshape(-1)[place]
-    out += begins
-    return out
-
-
 def lowest(dtype: np.dtype[Any]) -> Any:
     """A number that no element is below."""
     return -np.inf if dtype.kind == "f" else False if dtype.kind == "b" else np.iinfo(dtype).min
@@ -156,6 +190,11 @@ def slices(
         )
         written.append(slice(first, stop))
     return tuple(read), tuple(written)
+
+
+def spans(read: tuple[slice, ...], counts: Ints) -> list[tuple[int, int, int]]:
+    """Slices as starts, sizes and steps."""
+    return [(part.start, count, part.step) for part, count in zip(read, counts, strict=True)]
 
 
 def flat_windows(x: Array, ndim: int) -> Array:

@@ -141,6 +141,9 @@ def write(t: Tensor, memory: Any, value: Any) -> None:
         base = t._view.base
         base._value = copy_slices.function(base._value, value, t._view.chain)
         t._value = followed(base._value, t._view.chain)
+    elif type(memory) is Tracer:
+        # Others may hold the same memory: tensors that were detached, and the caller of a compiled function.
+        memory[...] = value  # type: ignore[index]
     else:
         t._value = value
 

@@ -60,6 +60,10 @@ class Tensor:
     _inference = False
     _retains = False
     _tangent: Any = None
+    _stand_ins: Any = None
+    """Weak references to the tensors that stand for this parameter in traces."""
+    _trace: Any = None
+    """The trace that a tensor of a module stands for a parameter in."""
     name: Any = None
     is_cuda = is_mps = is_sparse = is_quantized = is_mkldnn = is_meta = is_nested = is_xpu = is_sparse_csr = (
         False

@@ -7,10 +7,18 @@ backward pass compute.
 from __future__ import annotations
 
 from typing import Any
+from weakref import ref
 
 from funcgrad import tree
+from funcgrad.extend import Tracer
+from funcgrad.tracing.recorder import recorder_of
 
-__all__ = ["register_module"]
+__all__ = ["register_module", "trace_of"]
+
+
+def trace_of(values: Any) -> Any:
+    """What identifies the trace that values belong to; None where none is traced."""
+    return recorder_of(values)
 
 
 class _Model:
@@ -29,9 +37,8 @@ class _Model:
 
 
 def _flatten_module(module: Any) -> Any:
-    names = [n for n, _ in module.named_parameters()] + [n for n, _ in module.named_buffers()]
-    parts = [p for _, p in module.named_parameters()] + [b for _, b in module.named_buffers()]
-    return tuple(parts), (_Model(module), tuple(names), module.training)
+    named = [*module.named_parameters(), *module.named_buffers()]
+    return tuple([x for _, x in named]), (_Model(module), tuple([name for name, _ in named]), module.training)
 
 
 def _copied_module(module: Any) -> Any:
@@ -56,8 +63,18 @@ def _unflatten_module(aux: Any, children: Any) -> Any:
         for step in owners:
             owner = owner.__dict__["_modules"][step]
         store = "_parameters" if last in owner.__dict__["_parameters"] else "_buffers"
+        note_stand_in(owner.__dict__[store][last], part)
         owner.__dict__[store][last] = part
     return module
+
+
+def note_stand_in(original: Any, part: Any) -> None:
+    """Let an optimiser of the same trace find the tensor that stands for a parameter."""
+    if type(getattr(part, "_value", None)) is not Tracer:
+        return
+    part._trace = trace_of([part._value])
+    living = [r for r in original._stand_ins or () if r() is not None]
+    original._stand_ins = [*living, ref(part)]
 
 
 def register_module(cls: type) -> None:

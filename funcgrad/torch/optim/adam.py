@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.extend import Tracer
 from funcgrad.torch.core.tensor import wrap
-from funcgrad.torch.optim.optimizer import Bundle, Stepwise, checked, number
+from funcgrad.torch.optim.optimizer import Bundle, Stepwise, checked, number, root
 
 __all__ = ["Adam", "AdamW", "Adamax", "NAdam", "RAdam"]
 
@@ -89,7 +90,7 @@ class Adam(Stepwise):
         if group["amsgrad"]:
             square = np.maximum(bundle.arrays["max_exp_avg_sq"], square, out=bundle.arrays["max_exp_avg_sq"])
         size = np.sqrt(square, out=g)
-        size /= math.sqrt(1 - beta2**bundle.count)
+        size /= root(1 - beta2**bundle.count)
         size += group["eps"]
         found = np.divide(mean, size, out=size)
         found *= -(lr / (1 - beta1**bundle.count))
@@ -178,6 +179,8 @@ class Adamax(Stepwise):
 
 class NAdam(Stepwise):
     """Adam with Nesterov's momentum (Dozat, 2016)."""
+
+    is_traceable = False
 
     def __init__(
         self,
@@ -291,7 +294,8 @@ class RAdam(Stepwise):
         most = 2 / (1 - beta2) - 1
         length = most - 2 * n * beta2**n / unknown
         step = mean * (lr / (1 - beta1**n))
-        if length > 5.0:
-            rectified = math.sqrt((length - 4) * (length - 2) * most / ((most - 4) * (most - 2) * length))
-            step = step * (math.sqrt(unknown) * rectified) / (np.sqrt(square) + group["eps"])
-        return change - step
+        if type(n) is not Tracer and length <= 5.0:
+            return change - step
+        rectified = root((length - 4) * (length - 2) * most / ((most - 4) * (most - 2) * length))
+        scaled = step * (root(unknown) * rectified) / (np.sqrt(square) + group["eps"])
+        return change - (np.where(length > 5.0, scaled, step) if type(n) is Tracer else scaled)

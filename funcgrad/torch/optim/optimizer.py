@@ -6,27 +6,30 @@ is a few calls of NumPy however many parameters there are. Parameters keep their
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from copy import deepcopy
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
-from funcgrad.errors import TracerAssignmentError
+from funcgrad.extend import Tracer
 from funcgrad.torch.core.hooks import RemovableHandle, added_hook
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, own, wrap
+from funcgrad.torch.optim.in_traces import register_optimizer, resolved, traced_bundles
 
 __all__ = ["Bundle", "Optimizer", "StateDict", "Stepwise", "required"]
 
 StateDict = dict[str, Any]
 
 STEP_IN_JIT = (
-    "funcgrad.torch does not support optimizer.step() in a function that is compiled or differentiated: a "
-    "step changes parameters and state in place, which the function would have to return. Compile the loss "
-    "and its gradient, and call step() outside of it"
+    "funcgrad.torch does not support this optimizer.step() in a function that is compiled or differentiated: "
+    "a step changes parameters and state in place. Under fg.jit give the model and the optimizer to the "
+    "function as arguments, or compile the loss and its gradient, and call step() outside of it"
 )
 
 
@@ -272,7 +275,7 @@ class Bundle:
     The tensors of `Optimizer.state` are views of these arrays.
     """
 
-    __slots__ = ("arrays", "count", "g", "params", "places", "step", "tensors")
+    __slots__ = ("arrays", "g", "memory", "params", "places", "step", "tensors")
 
     def __init__(
         self, params: list[Tensor], states: list[StateDict], names: dict[str, Any], counts: bool
@@ -289,9 +292,9 @@ class Bundle:
         self.arrays = {name: np.full(start, first, dtype) for name, first in names.items()}
         self.tensors: list[tuple[StateDict, str, Tensor]] = []
         found = states[0].get("step")
-        self.count = 0 if found is None else int(found)
-        """How many steps these parameters have made."""
-        self.step = wrap(np.array(self.count, np.float32))
+        self.memory: Any = np.full(1, 0 if found is None else int(found), np.float32)
+        """How many steps these parameters have made; compiled functions write into it."""
+        self.step = wrap(self.memory.reshape(()))
         if counts:
             for state in states:
                 state["step"] = self.step
@@ -303,6 +306,22 @@ class Bundle:
                     part[...] = state[name]._value
                 state[name] = t = wrap(part)
                 self.tensors.append((state, name, t))
+
+    def standing_for(self, params: list[Tensor], memory: Any, arrays: list[Any]) -> Bundle:
+        """The same bundle of the parameters of a trace, with traced state."""
+        made: Bundle = object.__new__(Bundle)
+        made.params, made.places, made.tensors = params, self.places, []
+        made.g = self.g
+        made.memory = memory
+        made.step = wrap(memory)
+        made.arrays = dict(zip(self.arrays, arrays, strict=True))
+        return made
+
+    @property
+    def count(self) -> Any:
+        """How many steps these parameters have made: an int, or traced."""
+        first: Any = self.memory[0]
+        return int(first) if type(self.memory) is np.ndarray else np.float64(1.0) * first
 
     def is_current(self, params: list[Tensor]) -> bool:
         """Whether these are the parameters, and nobody replaced their state."""
@@ -316,10 +335,12 @@ class Bundle:
     def gradients(self, maximize: bool) -> Any:
         """All gradients, one after the other; negative ones to maximise."""
         parts: list[Any] = [p._grad._value.reshape(-1) for p in self.params]  # type: ignore[union-attr]
-        try:
-            np.concatenate(parts, out=self.g)
-        except TracerAssignmentError:
-            raise NotImplementedError(STEP_IN_JIT) from None
+        if type(self.memory) is Tracer:
+            g = np.concatenate(parts)
+            return -g if maximize else g
+        if Tracer in map(type, parts):
+            raise NotImplementedError(STEP_IN_JIT)
+        np.concatenate(parts, out=self.g)
         return np.negative(self.g, out=self.g) if maximize else self.g
 
     def values(self) -> Any:
@@ -329,10 +350,11 @@ class Bundle:
     def add(self, change: Any) -> None:
         """Add a flat array to the parameters, in place."""
         for p, (a, b, shape) in zip(self.params, self.places, strict=True):
-            value = p._value
-            if type(value) is not np.ndarray:
-                value = own(p)
-            np.add(value, change[a:b].reshape(shape), out=value)
+            value: Any = own(p)
+            if type(value) is Tracer:
+                value[...] = value + change[a:b].reshape(shape)  # type: ignore[index]
+            else:
+                np.add(value, change[a:b].reshape(shape), out=value)
             p._version_box[0] += 1
 
 
@@ -341,6 +363,20 @@ class Stepwise(Optimizer):
 
     counts: ClassVar[bool] = True
     """Whether the state has the number of steps."""
+    is_traceable: ClassVar[bool] = True
+    """Whether a step may be recorded."""
+    _traced: tuple[Any, ...]
+    """In a trace: the optimiser that this one stands for, the traced leaves, their kinds and the trace."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        register_optimizer(cls)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("param_groups", "state") and "_traced" in self.__dict__:
+            resolved(self)
+            return self.__dict__[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def names(self, group: dict[str, Any]) -> dict[str, Any]:
         """The arrays that the state has, with their first values."""
@@ -353,17 +389,26 @@ class Stepwise(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters once; returns what the closure returned."""
         loss = evaluated(closure)
-        bundles = self.__dict__.setdefault("_bundles", {})
         for k, group in enumerate(self.param_groups):
             active = [p for p in group["params"] if p._grad is not None]
-            if not active:
-                continue
-            held = bundles.get(k)
-            if held is None or len(held) != 1 or not held[0].is_current(active):
-                held = bundles[k] = self._bundled(group, active)
-            for bundle in held:
+            for bundle in self.bundles(k, active):
                 self._step_bundle(group, bundle)
         return loss
+
+    def bundles(self, k: int, params: list[Tensor]) -> list[Bundle]:
+        """The state of parameters of group `k`."""
+        if "_traced" in self.__dict__:
+            return traced_bundles(self, k)
+        if not params:
+            return []
+        held: list[Bundle] | None = self._bundles.get(k)
+        if held is None or len(held) != 1 or not held[0].is_current(params):
+            held = self._bundles[k] = self._bundled(self.param_groups[k], params)
+        return held
+
+    @cached_property
+    def _bundles(self) -> dict[int, list[Bundle]]:
+        return {}
 
     def _bundled(self, group: dict[str, Any], params: list[Tensor]) -> list[Bundle]:
         by_kind: dict[Any, list[Tensor]] = {}
@@ -387,22 +432,26 @@ class Stepwise(Optimizer):
             states = [self.state[p] if names or self.counts else {} for p in members]
             bundle = Bundle(members, states, names, self.counts)
             if not self.counts:
-                bundle.count = int(bool(made and names))
+                bundle.memory[:] = bool(made and names)
             made_of.append(bundle)
         return made_of
 
     def _step_bundle(self, group: dict[str, Any], bundle: Bundle) -> None:
         first = bundle.count == 0
-        bundle.count += 1
-        bundle.step._value[...] = bundle.count
+        bundle.memory += 1
         g = bundle.gradients(group.get("maximize", False))
         with np.errstate(all="ignore"):
             bundle.add(self.change(group, bundle, g, first))
 
 
-def number(x: Any) -> float:
-    """A learning rate, which may be a tensor, as a number."""
-    return float(x)
+def number(x: Any) -> Any:
+    """A learning rate, which may be a tensor, as a number; one of a trace as it is."""
+    return x if type(x) is Tracer else float(x)
+
+
+def root(x: Any) -> Any:
+    """The square root of a number of Python's, as one, or of a traced one."""
+    return np.sqrt(x) if type(x) is Tracer else math.sqrt(x)
 
 
 def checked(**options: tuple[Any, bool]) -> None:

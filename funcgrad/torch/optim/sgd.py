@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from funcgrad.torch.optim.optimizer import Bundle, Stepwise, checked, number
 
 __all__ = ["SGD"]
@@ -68,10 +70,9 @@ class SGD(Stepwise):
         momentum = group["momentum"]
         if momentum:
             buffer = bundle.arrays["momentum_buffer"]
-            if first:
-                buffer[...] = g
-            else:
-                buffer *= momentum
-                buffer += g * (1 - group["dampening"]) if group["dampening"] else g
+            buffer *= momentum
+            # The first gradient is taken whole.
+            share = np.where(first, 1.0, 1 - group["dampening"]).astype(g.dtype)
+            buffer += g * share if group["dampening"] else g
             g = g + buffer * momentum if group["nesterov"] else buffer
         return g * -number(group["lr"])

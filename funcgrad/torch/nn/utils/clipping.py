@@ -28,14 +28,14 @@ def get_total_norm(
     if not held:
         return wrap(np.zeros((), np.float32))
     norms = [np.linalg.norm(t._value.reshape(-1), p) for t in held]
-    total = np.linalg.norm(np.array(norms), p)
+    total = np.linalg.norm(np.stack(norms), p)
     if error_if_nonfinite and not np.isfinite(total):
         raise RuntimeError(
             f"The total norm of order {p} for gradients from `parameters` is non-finite, so it cannot be "
             "clipped. To disable this error and scale the gradients by the non-finite norm anyway, set "
             "`error_if_nonfinite=False`"
         )
-    return wrap(np.asarray(total, held[0]._value.dtype))
+    return wrap(total.astype(held[0]._value.dtype))
 
 
 def scale(tensor: Tensor, factor: Any) -> None:
@@ -53,7 +53,7 @@ def clip_grads_with_norm_(
     if not grads:
         return
     dtype = grads[0]._value.dtype.type
-    factor = min(dtype(max_norm) / (total_norm._value.astype(dtype) + dtype(1e-6)), dtype(1.0))
+    factor = np.minimum(dtype(max_norm) / (total_norm._value.astype(dtype) + dtype(1e-6)), dtype(1.0))
     for grad in grads:
         scale(grad, factor.astype(grad._value.dtype))
 
