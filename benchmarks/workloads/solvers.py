@@ -186,7 +186,7 @@ NATIVE = Workload(
 
 ROBERTSON = Workload(
     name="solve-ivp-stiff",
-    title="stiff Robertson, native, value and gradient by 3 rates",
+    title="stiff Robertson, native (Rodas4), value and gradient by 3 rates",
     contenders=(
         Contender("funcgrad", "funcgrad", by_funcgrad(kinetics, "Rodas4", 1e-6, 1e-9, True)),
         Contender("diffrax", "diffrax", by_diffrax(kinetics, "Kvaerno5", 1e-6, 1e-9)),
@@ -199,7 +199,7 @@ ROBERTSON = Workload(
 
 DIFFUSION = Workload(
     name="solve-ivp-diffusion",
-    title="a reaction and diffusion of 100 states, native and stiff, value and gradient by 3 parameters",
+    title="a reaction and diffusion of 100 states, native (Rodas4), value and gradient by 3 parameters",
     contenders=(
         Contender("funcgrad", "funcgrad", by_funcgrad(diffusion, "Rodas4", 1e-6, 1e-8, True)),
         Contender("diffrax", "diffrax", by_diffrax(diffusion, "Kvaerno5", 1e-6, 1e-8)),

@@ -83,7 +83,7 @@ class Trajectory(Method):
         end, start, times, state, *parameters = values
         times = np.asarray(times, float)
         if self.solver == "odeint":
-            return self.by_odeint(slope_of(programs[0], parameters), start, times, state)
+            return self.by_odeint(slope_of(programs[0], parameters, False), start, times, state)
         watched = [reached(times[-1], start)] if self.cut and len(times) else None
         outcome = self.outcome(programs, [end, start, state, *parameters], times, watched)
         states = np.full((len(times), len(state)), np.nan)
@@ -103,7 +103,7 @@ class Trajectory(Method):
             options["jac"] = self.slopes(programs[1], len(state), parameters)
         span = float(start), float(end)
         return scipys("solve_ivp")(
-            slope_of(programs[0], parameters),
+            slope_of(programs[0], parameters, self.paired),
             span,
             complexes(np.asarray(state, float)) if self.paired else np.asarray(state, float),
             self.solver,
@@ -244,14 +244,17 @@ class Trajectory(Method):
         return call.bind(*fixed, *[as_tracer(recorder, x) for x in full])[0]
 
 
-def slope_of(rhs: Program, parameters: Sequence[Any]) -> Callable[..., Any]:
-    """The right-hand side as SciPy calls it."""
+def slope_of(rhs: Program, parameters: Sequence[Any], paired: bool) -> Callable[..., Any]:
+    """The right-hand side as SciPy calls it, which is thousands of times."""
+    number, array, evaluate = np.float64, np.asarray, rhs.evaluate
 
     def slope(t: float, y: Any) -> Any:
-        value = rhs.evaluate(np.float64(t), reals(y), *parameters)[0]
-        return complexes(value) if y.dtype.kind == "c" else value
+        return evaluate(number(t), array(y, float), *parameters)[0]
 
-    return slope
+    def of_complex(t: float, y: Any) -> Any:
+        return complexes(evaluate(number(t), reals(y), *parameters)[0])
+
+    return of_complex if paired else slope
 
 
 def reals(y: Any) -> Any:
