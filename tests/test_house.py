@@ -17,9 +17,9 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "funcgrad"
 
 LONGEST = 600
-IMPORTS_IN_FUNCTIONS = 66
+IMPORTS_IN_FUNCTIONS = 65
 """Statements, whatever they import: of this package, of another, of Python's own."""
-BARE_ANY = 4350
+BARE_ANY = 3850
 """Public functions and methods with a bare `Any` among what they take or give."""
 FULLEST = 50
 """Files in one folder."""
