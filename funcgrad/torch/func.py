@@ -405,11 +405,13 @@ def vmap(
 ) -> Callable[..., Any]:
     """A function that maps `func` over a dimension of its arguments, by `funcgrad.vmap`."""
 
+    name = getattr(func, "__name__", repr(func))
+
     def mapped(*args: Any, **kwargs: Any) -> Any:
         tensors: list[Tensor] = []
         shape = _flat(args, tensors)
         dims = _dims(in_dims, args)
-        _check_dims(tensors, dims)
+        _check_dims(tensors, dims, f"vmap({name}, in_dims={in_dims}, ...)(<inputs>)")
         structure: list[Any] = []
 
         def of_arrays(*arrays: Any) -> Any:
@@ -417,6 +419,8 @@ def vmap(
             out = func(*given, **kwargs)
             found: list[Tensor] = []
             structure.append(_flat(out, found))
+            if out_dims is not None:
+                _require_tensors(structure[-1], name)
             return tuple([t._value for t in found])
 
         batched = fg.vmap(of_arrays, in_axes=tuple(dims), out_axes=_out(out_dims))
@@ -455,7 +459,20 @@ def _spread(d: Any, a: Any, dims: list[Any]) -> None:
             _spread(d[k] if isinstance(d, list | tuple) else d, v, dims)
 
 
-def _check_dims(tensors: list[Tensor], dims: list[Any]) -> None:
+def _require_tensors(shape: Any, name: str) -> None:
+    """Raise ValueError for a part of a result that is no tensor."""
+    if type(shape) is _Fixed:
+        raise ValueError(
+            f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(shape.value)}. "
+            "Did you mean to set out_dims= to None for output?"
+        )
+    if shape is not None:
+        kind, parts = shape
+        for part in parts:
+            _require_tensors(part[1] if isinstance(kind, type) else part, name)
+
+
+def _check_dims(tensors: list[Tensor], dims: list[Any], call: str) -> None:
     sizes = []
     for t, d in zip(tensors, dims, strict=True):
         if d is None:
@@ -463,12 +480,12 @@ def _check_dims(tensors: list[Tensor], dims: list[Any]) -> None:
         ndim = len(t._value.shape)
         if not -ndim <= d < ndim:
             raise ValueError(
-                f"vmap(f, in_dims, ...)(<inputs>): Got in_dim={d} for some input, but that input is a "
+                f"{call}: Got in_dim={d} for some input, but that input is a "
                 f"Tensor of dimensionality {ndim} so expected in_dim to satisfy -{ndim} <= in_dim < {ndim}."
             )
         sizes.append(t._value.shape[d])
     if not sizes:
-        raise ValueError("vmap(f, in_dims, ...)(<inputs>): at least one input must be mapped over")
+        raise ValueError(f"{call}: at least one input must be mapped over")
     if len(set(sizes)) > 1:
         raise ValueError(
             f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} "

@@ -369,3 +369,39 @@ def test_large_arrays_run_as_programs_with_the_same_numbers() -> None:
             assert x.grad.shape == x.shape
         jitted = fg.jit(lambda x, f=function: f(torch.as_tensor(x))._value)
         np.testing.assert_allclose(jitted(large.numpy())[:8], want.detach(), rtol=2e-6, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_hooks_of_all_modules_come_first_and_go() -> None:
+    modules = torch.nn.modules.module
+    seen: list[str] = []
+    layer = torch.nn.Linear(2, 1)
+    layer.register_forward_hook(lambda module, args, out: seen.append("own"))
+    x = torch.ones(1, 2, requires_grad=True)
+    handles = [
+        modules.register_module_forward_pre_hook(lambda module, args: seen.append("before")),
+        modules.register_module_forward_hook(lambda module, args, out: seen.append("after")),
+        modules.register_module_full_backward_pre_hook(lambda module, g: seen.append("back")),
+        modules.register_module_full_backward_hook(lambda module, gi, go: seen.append("done")),
+    ]
+    out = layer(x)
+    assert type(out.grad_fn).__name__ == "BackwardHookFunctionBackward"
+    out.sum().backward()
+    assert seen == ["before", "after", "own", "back", "done"]
+    for handle in handles:
+        handle.remove()
+    layer(x).sum().backward()
+    assert seen[5:] == ["own"]
+
+
+def test_a_level_moves_its_quantile() -> None:
+    x = torch.tensor([[1.0, 4.0, 2.0], [5.0, 3.0, 9.0]])
+    q = torch.tensor([0.3, 0.5], requires_grad=True)
+    torch.quantile(x, q, dim=1).mul(torch.tensor([[1.0, 10.0], [100.0, 1000.0]])).sum().backward()
+    # As in PyTorch, at an element it does not move.
+    np.testing.assert_allclose(q.grad, [42.0, 0.0], rtol=1e-6)
+
+
+def test_results_of_vmap_are_tensors() -> None:
+    with pytest.raises(ValueError, match="must only return Tensors, got type <class 'int'>"):
+        torch.vmap(lambda x: (x, 1))(torch.ones(2))

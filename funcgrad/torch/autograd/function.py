@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,6 +24,10 @@ class FunctionNode(Node):
 
     is_python = True
     function: type[Function]
+
+    def __repr__(self) -> str:
+        return f"<torch.autograd.function.{type(self).__name__} object at {hex(id(self))}>"
+
     needs_input_grad: tuple[bool, ...] = ()
     materialize_grads = True
 
@@ -198,11 +202,15 @@ class Function:
     """
 
     _node_class: Any = None
+    node_name: ClassVar[str] = ""
+    """What nodes are called, where that is not the name of the class and "Backward"."""
     generate_vmap_rule = False
 
     def __init_subclass__(cls) -> None:
         cls._node_class = type(
-            f"{cls.__name__}Backward", (FunctionNode,), {"function": cls, "__module__": cls.__module__}
+            cls.node_name or f"{cls.__name__}Backward",
+            (FunctionNode,),
+            {"function": cls, "__module__": cls.__module__},
         )
 
     @staticmethod

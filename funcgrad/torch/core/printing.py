@@ -174,7 +174,7 @@ def contents(values: Any, indent: int) -> str:
 
 def with_suffixes(text: str, suffixes: Sequence[str], indent: int) -> str:
     """``tensor(...)`` with its suffixes, on a line of their own where they do not fit."""
-    last = len(text) - text.rfind("\n") - 1 + 1
+    last = len(text) - text.rfind("\n") + 1
     parts = [text]
     for suffix in suffixes:
         if last + len(suffix) + 2 > OPTIONS.linewidth:

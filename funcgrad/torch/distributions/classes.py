@@ -103,10 +103,6 @@ class _OfClasses(Distribution):
     def param_shape(self) -> Any:
         return self._categorical.param_shape
 
-    def __repr__(self) -> str:
-        name = "probs" if "probs" in self._categorical.__dict__ else "logits"
-        return f"{type(self).__name__}({name}: {self.param_shape})"
-
 
 class OneHotCategorical(_OfClasses):
     """One of several classes, as a vector with a one."""

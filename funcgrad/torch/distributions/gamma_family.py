@@ -118,6 +118,10 @@ class InverseGamma(Distribution):
     def __init__(self, concentration: Any, rate: Any, validate_args: Flag = None) -> None:
         self._init(validate_args, concentration=concentration, rate=rate)
 
+    def __repr__(self) -> str:
+        # PyTorch's has its parameters from the Gamma distribution underneath, which it does not show.
+        return "InverseGamma()"
+
     @property
     def mean(self) -> Any:
         found = self.rate / (self.concentration - 1)

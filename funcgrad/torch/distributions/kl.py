@@ -22,7 +22,7 @@ from funcgrad.torch.distributions.discrete import (
     NegativeBinomial,
     Poisson,
 )
-from funcgrad.torch.distributions.distribution import Distribution
+from funcgrad.torch.distributions.distribution import Distribution, ExponentialFamily
 from funcgrad.torch.distributions.gamma_family import Exponential, Gamma, InverseGamma
 from funcgrad.torch.distributions.maps import sum_rightmost
 from funcgrad.torch.distributions.transformed import Gumbel, HalfNormal, LogNormal, Pareto
@@ -64,6 +64,12 @@ def _formula(type_p: type, type_q: type) -> Callable[[Any, Any], Any] | None:
     return None
 
 
+_OF_FAMILIES = (
+    "The cross KL-divergence between different exponential families cannot                             "
+    "be computed using Bregman divergences"
+)
+
+
 def kl_divergence(p: Distribution, q: Distribution) -> Any:
     """``E_p[log p - log q]``; NotImplementedError where no formula is registered.
 
@@ -75,6 +81,8 @@ def kl_divergence(p: Distribution, q: Distribution) -> Any:
     if key not in _FOUND:
         _FOUND[key] = _formula(*key)
     formula = _FOUND[key]
+    if formula is None and isinstance(p, ExponentialFamily) and isinstance(q, ExponentialFamily):
+        raise NotImplementedError(_OF_FAMILIES)
     if formula is None:
         raise NotImplementedError(
             f"No KL(p || q) is implemented for p type {key[0].__name__} and q type {key[1].__name__}"

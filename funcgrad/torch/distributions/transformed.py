@@ -10,7 +10,7 @@ from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.composed import TransformedDistribution
 from funcgrad.torch.distributions.constraints import dependent_property
 from funcgrad.torch.distributions.continuous import Cauchy, Normal, Uniform
-from funcgrad.torch.distributions.distribution import broadcast_all, size_of
+from funcgrad.torch.distributions.distribution import Distribution, broadcast_all, size_of
 from funcgrad.torch.distributions.gamma_family import Exponential
 from funcgrad.torch.distributions.maps import (
     AbsTransform,
@@ -40,12 +40,8 @@ class _Family(TransformedDistribution):
     has_rsample = True
 
     def __repr__(self) -> str:
-        shown = []
-        for name in self.arg_constraints:
-            value = getattr(self, name)
-            plain = value.numel() == 1
-            shown.append(f"{name}: {value if plain else value.size()}")
-        return f"{type(self).__name__}({', '.join(shown)})"
+        # Parameters that are the base's are not shown.
+        return Distribution.__repr__(self)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         new = super().expand(batch_shape, _instance)

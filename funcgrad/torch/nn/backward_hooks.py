@@ -14,10 +14,9 @@ __all__ = ["watched_inputs", "watched_outputs"]
 class Watch:
     """One call of a module with backward hooks."""
 
-    def __init__(self, module: Any, count: int) -> None:
+    def __init__(self, module: Any, hooks: list[Any], pre_hooks: list[Any], count: int) -> None:
         self.module = module
-        self.hooks = list(module._backward_hooks.values())
-        self.pre_hooks = list(module._backward_pre_hooks.values())
+        self.hooks, self.pre_hooks = hooks, pre_hooks
         self.count = count
         """How many positional arguments the call had."""
         self.places: list[int] = []
@@ -64,7 +63,7 @@ def as_tuple(x: Any) -> tuple[Any, ...]:
     return x if isinstance(x, tuple) else (x,)
 
 
-class Inputs(Function):
+class BackwardHookFunction(Function):
     """The identity in front of a module."""
 
     @staticmethod
@@ -82,6 +81,8 @@ class Inputs(Function):
 class Outputs(Function):
     """The identity behind a module."""
 
+    node_name = "BackwardHookFunctionBackward"
+
     @staticmethod
     def forward(ctx: Any, watch: Watch, *tensors: Tensor) -> Any:
         """The same tensors."""
@@ -94,15 +95,17 @@ class Outputs(Function):
         return (None, *ctx.watch.outputs_seen(grads))
 
 
-def watched_inputs(module: Any, args: tuple[Any, ...]) -> tuple[Watch, tuple[Any, ...]]:
+def watched_inputs(
+    module: Any, hooks: list[Any], pre_hooks: list[Any], args: tuple[Any, ...]
+) -> tuple[Watch, tuple[Any, ...]]:
     """The arguments of a call, those that require grad behind an identity."""
-    watch = Watch(module, len(args))
+    watch = Watch(module, hooks, pre_hooks, len(args))
     if not MODES.grad:
         return watch, args
     watch.places = [k for k, x in enumerate(args) if isinstance(x, Tensor) and x._rg]
     if not watch.places:
         return watch, args
-    seen = as_tuple(Inputs.apply(watch, *[args[k] for k in watch.places]))
+    seen = as_tuple(BackwardHookFunction.apply(watch, *[args[k] for k in watch.places]))
     found = list(args)
     for k, t in zip(watch.places, seen, strict=True):
         found[k] = t

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from funcgrad.torch.core.hooks import RemovableHandle, registered
+from funcgrad.torch.core.hooks import RemovableHandle, added_hook, registered
 from funcgrad.torch.nn.backward_hooks import watched_inputs, watched_outputs
 
-__all__ = ["HOOK_TABLES", "Calls"]
+__all__ = [
+    "HOOK_TABLES",
+    "Calls",
+    "hooks_of",
+    "register_module_forward_hook",
+    "register_module_forward_pre_hook",
+    "register_module_full_backward_hook",
+    "register_module_full_backward_pre_hook",
+]
 
 HOOK_TABLES = (
     "_forward_pre_hooks",
@@ -30,6 +39,10 @@ class Hook(NamedTuple):
     always_call: bool = False
 
 
+GLOBAL: dict[str, dict[int, Any]] = {name: OrderedDict() for name in HOOK_TABLES[:4]}
+"""Hooks of all modules, as in PyTorch: they come before those of a module."""
+
+
 class Calls:
     """A module as what is called, and all hooks that can be registered with one."""
 
@@ -46,15 +59,17 @@ class Calls:
             or held["_forward_pre_hooks"]
             or held["_backward_hooks"]
             or held["_backward_pre_hooks"]
+            or any(GLOBAL.values())
         ):
             return self.forward(*args, **kwargs)
         return self._call_with_hooks(args, kwargs)
 
     def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        for hook in list(self._forward_pre_hooks.values()):
+        for hook in hooks_of(self, "_forward_pre_hooks"):
             args, kwargs = _before(self, hook, args, kwargs)
-        if self._backward_hooks or self._backward_pre_hooks:
-            watch, args = watched_inputs(self, args)
+        hooks, pre_hooks = hooks_of(self, "_backward_hooks"), hooks_of(self, "_backward_pre_hooks")
+        if hooks or pre_hooks:
+            watch, args = watched_inputs(self, hooks, pre_hooks, args)
             return watched_outputs(watch, self._forward_with_hooks(args, kwargs))
         return self._forward_with_hooks(args, kwargs)
 
@@ -62,11 +77,11 @@ class Calls:
         try:
             out = self.forward(*args, **kwargs)
         except Exception:
-            for hook in self._forward_hooks.values():
+            for hook in hooks_of(self, "_forward_hooks"):
                 if hook.always_call:
                     _after(self, hook, args, kwargs, None)
             raise
-        for hook in list(self._forward_hooks.values()):
+        for hook in hooks_of(self, "_forward_hooks"):
             out = _after(self, hook, args, kwargs, out)
         return out
 
@@ -98,6 +113,45 @@ class Calls:
     ) -> RemovableHandle:
         """Call ``hook(module, grad_output)`` before the module's backward; it may return others."""
         return registered(self._backward_pre_hooks, hook, prepend)
+
+
+def hooks_of(module: Calls, table: str) -> list[Any]:
+    """The hooks of all modules and of this one."""
+    return [*GLOBAL[table].values(), *module.__dict__[table].values()]
+
+
+def _global_hook(name: str, table: str, doc: str) -> Callable[..., RemovableHandle]:
+    takes_options = table.startswith("_forward")
+
+    def register(hook: Callable[..., Any], **options: bool) -> RemovableHandle:
+        entry: Any = Hook(hook, **options) if takes_options else hook
+        return added_hook(GLOBAL[table], entry)
+
+    register.__name__ = register.__qualname__ = name
+    register.__doc__ = doc
+    return register
+
+
+register_module_forward_pre_hook = _global_hook(
+    "register_module_forward_pre_hook",
+    "_forward_pre_hooks",
+    "Call ``hook(module, args)`` before the forward of every module.",
+)
+register_module_forward_hook = _global_hook(
+    "register_module_forward_hook",
+    "_forward_hooks",
+    "Call ``hook(module, args, output)`` after the forward of every module.",
+)
+register_module_full_backward_pre_hook = _global_hook(
+    "register_module_full_backward_pre_hook",
+    "_backward_pre_hooks",
+    "Call ``hook(module, grad_output)`` before the backward of every module.",
+)
+register_module_full_backward_hook = _global_hook(
+    "register_module_full_backward_hook",
+    "_backward_hooks",
+    "Call ``hook(module, grad_input, grad_output)`` in the backward pass of every module.",
+)
 
 
 def _before(module: Calls, hook: Hook, args: Any, kwargs: Any) -> tuple[Any, Any]:

@@ -468,7 +468,10 @@ def quantile(
     input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Any:
     """Quantiles along a dimension."""
-    return apply(_quantile, (input,), (levels_of(q, input), dim, keepdim, interpolation))
+    levels = levels_of(q, input)
+    if isinstance(q, Tensor) and q._rg and interpolation == "linear":
+        return apply(_quantile_at, (input, q), (dim, keepdim))
+    return apply(_quantile, (input,), (levels, dim, keepdim, interpolation))
 
 
 @operation("nanquantile")
@@ -476,16 +479,16 @@ def nanquantile(
     input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Any:
     """Quantiles of what is not NaN."""
+    if isinstance(q, Tensor) and q._rg:
+        raise NotImplementedError(
+            "funcgrad.torch does not differentiate nanquantile with respect to its levels; give q.detach()"
+        )
     return apply(_nanquantile, (input,), (levels_of(q, input), dim, keepdim, interpolation))
 
 
 def levels_of(q: Any, input: Tensor) -> Any:
     """The levels of quantiles as a parameter; RuntimeError for those that are not between 0 and 1."""
     levels = q._value if isinstance(q, Tensor) else np.asarray(q, input._value.dtype)
-    if isinstance(q, Tensor) and q._rg:
-        raise NotImplementedError(
-            "funcgrad.torch does not differentiate quantiles with respect to their levels; give q.detach()"
-        )
     if (np.asarray(levels) < 0).any() or (np.asarray(levels) > 1).any():
         raise RuntimeError(
             f"quantile() q must be in the range [0, 1] but got {q:g}"
@@ -499,6 +502,19 @@ def levels_of(q: Any, input: Tensor) -> Any:
 def _quantile(x: Any, q: Any, axis: Any, keepdims: bool, method: str) -> Any:
     quantile_of: Any = np.quantile
     return quantile_of(x, q, axis=axis, keepdims=keepdims, method=method).astype(x.dtype)
+
+
+@op("SqueezeBackward4", input_names=("input", "q"))
+def _quantile_at(x: Any, q: Any, axis: Any, keepdims: bool) -> Any:
+    """As `_quantile`, and with what a level moves: nothing where it is at an element, as in PyTorch."""
+    found = _quantile.function(x, stop_gradient(q), axis, keepdims, "linear")
+    lower, higher = (
+        stop_gradient(_quantile.function(x, stop_gradient(q), axis, keepdims, side))
+        for side in ("lower", "higher")
+    )
+    size = x.size if axis is None else x.shape[axis]
+    moved = (q - stop_gradient(q)).reshape((*q.shape, *(1,) * (found.ndim - q.ndim)))
+    return found + moved * (higher - lower) * (size - 1)
 
 
 @op("SqueezeBackward4")

@@ -6,8 +6,20 @@ from typing import Any
 
 from funcgrad.torch.nn.missing import elsewhere
 from funcgrad.torch.nn.module import Module
+from funcgrad.torch.nn.module_calls import (
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+)
 
-__all__ = ["Module"]
+__all__ = [
+    "Module",
+    "register_module_forward_hook",
+    "register_module_forward_pre_hook",
+    "register_module_full_backward_hook",
+    "register_module_full_backward_pre_hook",
+]
 
 
 def __getattr__(name: str) -> Any:
