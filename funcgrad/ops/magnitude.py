@@ -30,6 +30,14 @@ class Sign(Unary):
     ufunc = np.sign
     native = by_kind(f=POLARITY, i=f"{{result}}({POLARITY})")
 
+    def expansion(self, *inputs: Any) -> Any:
+        (z,) = inputs
+        if aval(z).dtype.kind != "c":
+            return None
+        size = absolute(z)
+        size = where(equal(size, 0.0), 1.0, size)
+        return make_complex(div(real(z), size), div(imag(z), size))
+
     def derivative(self, x: Array, out: Array) -> Any:
         return None
 

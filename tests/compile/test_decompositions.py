@@ -84,6 +84,18 @@ def test_gradients_are_native(name: str, rng: np.random.Generator) -> None:
     assert_native_and_close(fg.grad(SCALARS[name]), a, tolerance=1e-10 if a.dtype == np.float64 else 1e-3)
 
 
+@pytest.mark.parametrize("n", [2, 5])
+def test_complex_factors_and_determinants_are_native(n: int, rng: np.random.Generator) -> None:
+    a = rng.normal(size=(n, n)) + 1j * rng.normal(size=(n, n))
+    a = a @ a.conj().T + np.eye(n)
+    for function in (np.linalg.cholesky, np.linalg.slogdet, np.linalg.det, np.sign):
+        assert_native_and_close(function, a, tolerance=1e-12)
+    assert_native_and_close(np.linalg.slogdet, np.stack([a, 0.0 * a]), tolerance=1e-12)
+    assert_native_and_close(np.sign, 0.0 * a, tolerance=1e-12)
+    for scalar in (lambda a: np.sum(np.abs(np.linalg.cholesky(a))), lambda a: np.linalg.slogdet(a)[1]):
+        assert_native_and_close(fg.grad(scalar), a, tolerance=1e-10)
+
+
 def turned(a: Any, noise: Any) -> Any:
     """A walk whose every step decomposes a matrix."""
 

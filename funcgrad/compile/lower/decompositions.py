@@ -17,18 +17,21 @@ from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.emit.symbols import Locals
 from funcgrad.compile.lower.contractions import at
 from funcgrad.compile.lower.elementwise import cast_name
-from funcgrad.compile.lower.factorizations import Stack, changeable, threads_of_blas
+from funcgrad.compile.lower.factorizations import Stack, changeable, lower_cholesky, threads_of_blas
 from funcgrad.compile.lower.small_matrices import swapped
-from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.lower.systems import lower_determinant, lower_magnitude
+from funcgrad.compile.passes.schedule import Lowering, NotLowered, Scheduler, lowers
 from funcgrad.compile.passes.views import Buffer, View
 from funcgrad.compile.runtime.ufuncs import matrix_loop
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ir.program import Equation
 from funcgrad.ops.draws import SampledCholesky, SampledProduct
+from funcgrad.ops.linalg.determinants import Det, SlogDet
 from funcgrad.ops.linalg.general import Eig, Eigvals
 from funcgrad.ops.linalg.orthogonal import Qr
 from funcgrad.ops.linalg.singular import Svd, Svdvals
 from funcgrad.ops.linalg.spectra import Eigh, Eigvalsh, SquareOfOpenGaps
+from funcgrad.ops.linalg.triangular import Cholesky
 
 
 class MatrixLoop(NamedTuple):
@@ -124,7 +127,18 @@ ROWS: dict[type, Row] = {
     Eig: Row(called("eig"), "212", finite=True),
     Eigvals: Row(called("eigvals"), "21", finite=True),
     SampledCholesky: Row(called("cholesky_lo"), "22"),
+    Cholesky: Row(called("cholesky_lo"), "22"),
+    Det: Row(called("det"), "20"),
+    SlogDet: Row(called("slogdet"), "200"),
 }
+
+
+REAL: dict[type, Lowering] = {
+    Cholesky: lower_cholesky,
+    Det: lower_determinant,
+    SlogDet: lower_magnitude,
+}
+"""What is done for real matrices in another way: by LAPACK's own routines, or written out."""
 
 
 ALONE = 48
@@ -152,6 +166,10 @@ def check_operand(equation: Equation) -> Aval:
 @lowers(*ROWS)
 def lower_decomposition(scheduler: Scheduler, equation: Equation) -> None:
     """A call of the loop, and a look at what it has left."""
+    in_another_way = REAL.get(type(equation.primitive))
+    if in_another_way is not None and equation.inputs[0].aval.dtype.kind != "c":
+        in_another_way(scheduler, equation)
+        return
     row, primitive, a = ROWS[type(equation.primitive)], equation.primitive, check_operand(equation)
     m, n = a.shape[-2:]
     types = f"{a.dtype.char}->{''.join([v.aval.dtype.char for v in equation.outputs])}"

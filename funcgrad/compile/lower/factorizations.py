@@ -30,12 +30,11 @@ from funcgrad.compile.lower.elementwise import cast_name
 from funcgrad.compile.lower.slice_updates import store_part
 from funcgrad.compile.lower.small_matrices import swapped
 from funcgrad.compile.lower.triangles import is_flip
-from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.passes.schedule import NotLowered, Scheduler
 from funcgrad.compile.passes.views import Buffer, View
 from funcgrad.compile.runtime.blas import Routine, lapack_routine, routine
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Equation, Var
-from funcgrad.ops.linalg.triangular import Cholesky
 
 SMALL = 16
 """Up to this size loops of our own are faster than what a call of LAPACK costs before it starts."""
@@ -160,7 +159,6 @@ def threads_of_blas(writer: Writer, n: int) -> Iterator[None]:
 # -- Cholesky's factor ---------------------------------------------------------------------------------------
 
 
-@lowers(Cholesky)
 def lower_cholesky(scheduler: Scheduler, equation: Equation) -> None:
     """The lower factor, with zeros above it."""
     letter = letter_of(equation)

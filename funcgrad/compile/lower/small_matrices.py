@@ -22,7 +22,6 @@ from funcgrad.compile.passes.views import Buffer, View
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Equation, Literal, Var
 from funcgrad.ops.linalg import tiny
-from funcgrad.ops.linalg.determinants import Det, DetWithCofactors
 from funcgrad.ops.linalg.systems import Inv, LuFactors, SolveFactored
 from funcgrad.ops.structure import Broadcast
 
@@ -264,7 +263,6 @@ def swapped(view: View) -> View:
     return View(view.buffer, (*shape, columns, rows), (*strides, column, row), view.offset, view.base)
 
 
-@lowers(Det, DetWithCofactors)
 def lower_determinant(scheduler: Scheduler, equation: Equation) -> None:
     """The product of the pivots, and the cofactors in closed form."""
     stacks = Stacks(scheduler, equation)

@@ -30,7 +30,7 @@ from funcgrad.compile.passes.views import View
 from funcgrad.compile.runtime.blas import lapack_routine
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Equation
-from funcgrad.ops.linalg.determinants import FAR_FROM_SINGULAR, Det, DetWithCofactors, SlogDet
+from funcgrad.ops.linalg.determinants import FAR_FROM_SINGULAR, DetWithCofactors
 from funcgrad.ops.linalg.systems import Inv, LuFactors, SolveFactored, way_to_solve
 from funcgrad.ops.linalg.tiny import LARGEST
 
@@ -270,7 +270,6 @@ def write_magnitude(
         writer.line(f"{found.log} = {found.log} + log(fabs({pivot}))")
 
 
-@lowers(Det)
 def lower_determinant(scheduler: Scheduler, equation: Equation) -> None:
     """The determinant."""
     if 0 < equation.inputs[0].aval.shape[-1] <= LARGEST:
@@ -342,7 +341,6 @@ def write_total(writer: Writer, view: View, variables: Sequence[str]) -> str:
     return total
 
 
-@lowers(SlogDet)
 def lower_magnitude(scheduler: Scheduler, equation: Equation) -> None:
     """The determinant's sign, and the logarithm of its magnitude."""
     determinants(scheduler, equation)
