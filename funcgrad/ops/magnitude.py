@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.ops.arithmetic import div, mul
-from funcgrad.ops.comparison import equal
+from funcgrad.ops.comparison import equal, isinf
 from funcgrad.ops.complexes import conj, imag, make_complex, real, zero_of
 from funcgrad.ops.families import Binary, Unary, aval
 from funcgrad.ops.native import by_kind
@@ -34,9 +34,15 @@ class Sign(Unary):
         (z,) = inputs
         if aval(z).dtype.kind != "c":
             return None
-        size = absolute(z)
-        size = where(equal(size, 0.0), 1.0, size)
-        return make_complex(div(real(z), size), div(imag(z), size))
+        size, parts = absolute(z), [real(z), imag(z)]
+        # As NumPy has it: one infinite part is a direction, beside NaN too, and two are none.
+        infinite, ends = isinf(size), [isinf(x) for x in parts]
+        length = where(ends[0], where(ends[1], np.nan, 1.0), 1.0)
+        size = where(equal(size, 0.0), 1.0, where(infinite, length, size))
+        parts = [
+            where(infinite, where(end, self.bind(x), 0.0), x) for x, end in zip(parts, ends, strict=True)
+        ]
+        return make_complex(*[div(x, size) for x in parts])
 
     def derivative(self, x: Array, out: Array) -> Any:
         return None

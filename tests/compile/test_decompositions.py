@@ -91,7 +91,16 @@ def test_complex_factors_and_determinants_are_native(n: int, rng: np.random.Gene
     for function in (np.linalg.cholesky, np.linalg.slogdet, np.linalg.det, np.sign):
         assert_native_and_close(function, a, tolerance=1e-12)
     assert_native_and_close(np.linalg.slogdet, np.stack([a, 0.0 * a]), tolerance=1e-12)
-    assert_native_and_close(np.sign, 0.0 * a, tolerance=1e-12)
+    corners = [
+        0j,
+        complex(np.inf, 1),
+        complex(1, -np.inf),
+        complex(np.inf, np.inf),
+        complex(np.nan, 0),
+        complex(np.inf, np.nan),
+    ]
+    with np.errstate(invalid="ignore"):
+        assert_native_and_close(np.sign, np.array(corners), tolerance=1e-12)
     for scalar in (lambda a: np.sum(np.abs(np.linalg.cholesky(a))), lambda a: np.linalg.slogdet(a)[1]):
         assert_native_and_close(fg.grad(scalar), a, tolerance=1e-10)
 
