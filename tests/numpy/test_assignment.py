@@ -329,6 +329,21 @@ def test_transposed_view_flattened_is_a_copy() -> None:
     check(f)
 
 
+def test_parts_at_traced_numbers_are_views() -> None:
+    def f(x: Any) -> Any:
+        y = x * 1.0
+        k = np.argmax(y[0])
+        y[k - 1][0] = 7.0
+        y[np.array(1)][:] = y[k - 1, ...].reshape(3, 1)[:, 0].ravel() * 3.0  # a 0-d array takes a copy
+        column = y[:, k]
+        column *= x[0, 1]
+        column.ravel()[0] = y[None, :, k - 2].ravel()[1] = 100.0  # and so does ravel where there are gaps
+        return np.sum(column) * y
+
+    check(f)
+    np.testing.assert_array_equal(fg.jit(f)(X), f(X))
+
+
 def test_real_and_imaginary_parts_are_views() -> None:
     def f(x: Any) -> Any:
         z = x * (1 + 2j)

@@ -21,7 +21,6 @@ from funcgrad.api.python.recording import current_block, note_made
 from funcgrad.errors import ConcretizationError, TracedBranchError
 from funcgrad.ir.catalog import CATALOG
 from funcgrad.ops.selection import where
-from funcgrad.tracing.aliasing import as_view
 from funcgrad.tracing.kinds import KINDS
 from funcgrad.tracing.lists import FEW, asoperand, rows_of_one
 from funcgrad.tracing.tracer import Tracer
@@ -158,35 +157,6 @@ def is_traced_index(index: Any) -> bool:
     if isinstance(index, slice):
         return False
     return is_undecided(index)
-
-
-class TracedPart:
-    """How a part at traced positions hangs on its base: as NumPy's views do, where the index is integers."""
-
-    __slots__ = ("_index",)
-
-    def __init__(self, index: Any) -> None:
-        self._index = index
-
-    def get(self, base: Any) -> Any:
-        """The part of the base."""
-        return base[self._index]
-
-    def put(self, base: Any, part: Any) -> Any:
-        """The base with another part."""
-        changed = base.frozen()
-        changed[self._index] = part
-        return changed
-
-
-def part_of(x: Any, index: Any) -> Any:
-    """``x[index]`` with a traced index: a view that can be written where NumPy's is one."""
-    part = x[index]
-    entries = index if isinstance(index, tuple) else (index,)
-    basic = all(not isinstance(k, np.ndarray | list) and not np.ndim(k) for k in entries if k is not None)
-    if not part.aval.shape or not basic:
-        return part
-    return as_view(part, x, TracedPart(index))
 
 
 def item_of(x: Any, index: Any) -> Any:

@@ -389,8 +389,6 @@ class Hooks:
         x = INSIDE.joiner(x)
         if not builtin_functions.is_traced_index(index):
             return note_made(x[index]) if type(index) is builtins.slice and type(x) is list else x[index]
-        if type(x) is Tracer:
-            return builtin_functions.part_of(x, index)
         return builtin_functions.item_of(x, index)
 
     def store(self, value: Any, x: Any, index: Any) -> None:

@@ -69,20 +69,28 @@ def reshaped(x: ArrayLike, shape: Shape) -> Array:
     return view(x, lens) if is_viewable(x, shape) else lens.bind(x)
 
 
-def is_viewable(x: Tracer, shape: Shape) -> bool:
-    """Whether NumPy could see the elements of `x` in another shape without copying them."""
+def layout_of(x: Tracer) -> Any:
+    """An array whose elements lie in memory as NumPy's would; None for what is no view, or has no element."""
     lenses: list[Any] = []
     base = x
     while base._alias is not None and base._alias.base is not None:
         lenses.append(base._alias.lens)
         base = base._alias.base
     if not lenses or not x.aval.size:
-        return True
-    # NumPy itself decides, on an array of one byte that is made to look like this one and never read.
+        return None
+    # NumPy itself decides, on an array of one byte that is made to look like the base and never read.
     steps = [math.prod(base.aval.shape[k + 1 :]) for k in range(base.aval.ndim)]
     layout = np.lib.stride_tricks.as_strided(np.zeros(1, np.int8), base.aval.shape, steps)
     for lens in reversed(lenses):
         layout = lens.evaluate(layout)
+    return layout
+
+
+def is_viewable(x: Tracer, shape: Shape) -> bool:
+    """Whether NumPy could see the elements of `x` in another shape without copying them."""
+    layout = layout_of(x)
+    if layout is None:
+        return True
     try:
         np.reshape(layout, shape, copy=False)
     except (ValueError, TypeError):  # a TypeError from NumPy 2.0, which has no copy=
@@ -116,12 +124,16 @@ def reshape(a: ArrayLike, /, shape: ShapeLike, order: str = "C", *, copy: bool |
 
 @implements(np.ravel)
 def ravel(a: ArrayLike, order: str = "C") -> Array:
-    """All elements in one axis.
+    """All elements in one axis: a view where they lie one after the other, else a copy, as NumPy's.
 
     >>> print(fg.numpy.ravel([[1, 2], [3, 4]]))
     [1 2 3 4]
     """
-    return reshape(a, (-1,), "A" if order == "K" else order)
+    flat = reshape(a, (-1,), "A" if order == "K" else order)
+    if type(flat) is not Tracer:
+        return flat
+    layout = layout_of(flat)
+    return flat if layout is None or layout.flags.c_contiguous else flat.frozen()
 
 
 @implements(np.squeeze)

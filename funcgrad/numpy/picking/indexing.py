@@ -188,6 +188,17 @@ class AdvancedPlan(NamedTuple):
     shape: Shape
     unique: bool
 
+    @property
+    def is_regular(self) -> bool:
+        """Whether traced numbers, and no arrays, say where: NumPy gives a view then."""
+        return all(type(index) is Tracer and not index.aval.shape for index in self.indices)
+
+    def evaluate(self, layout: Any) -> Any:
+        """The part of an array that has the layout of another: where traced numbers say does not matter."""
+        part = self.slice.evaluate(layout)
+        at = tuple([0 if a in self.axes else slice(None) for a in range(part.ndim)])
+        return np.reshape(part[at], self.shape)
+
     def get(self, x: ArrayLike) -> Array:
         """The elements at the positions."""
         part = self.slice.get(reshape(x, self.within))
@@ -379,10 +390,21 @@ def getitem(x: Tracer, index: Any) -> Array:
         key = (index,) if type(index) is int else basic_key(index)
         if key is not None:
             return basic_plan(x.aval.shape, key).read(x)
-        found = plan_of(x, index).get(x)
+        plan = plan_of(x, index)
+        if isinstance(plan, AdvancedPlan) and plan.is_regular and is_array_seen(plan.shape, index):
+            return view(x, plan)
+        found = plan.get(x)
         return x.frozen() if found is x else found
     except FuncgradError as error:
         raise located(error, user_location()) from None
+
+
+def is_array_seen(shape: Shape, index: Any) -> bool:
+    """Whether NumPy gives an array, and not a scalar or a copy, for integers where these are traced."""
+    items = index if type(index) is tuple else (index,)
+    return not any(isinstance(item, np.ndarray | list) for item in items) and (
+        bool(shape) or any(item is Ellipsis for item in items)
+    )
 
 
 install({"__getitem__": getitem})
