@@ -198,3 +198,15 @@ def test_each_argument_may_be_traced_alone_and_without_values(name: str) -> None
 
         for found in fg.vmap(of_one)(np.stack([arg, arg])):
             np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+def test_the_width_of_a_gaussian_may_be_traced_without_a_value() -> None:
+    """Its window needs a size then; a Gaussian that is a point leaves the image."""
+
+    def f(s: Any) -> Any:
+        return np.sum(fg.scipy.ndimage.gaussian_filter(np.eye(5), s, radius=2) ** 2)
+
+    np.testing.assert_allclose(fg.jit(fg.grad(f))(0.8), fg.grad(f)(0.8))
+    np.testing.assert_allclose(fg.vmap(f)(np.array([0.0, 0.8])), [5.0, f(0.8)])
+    with pytest.raises(fg.errors.ConcretizationError, match="Give radius="):
+        fg.jit(lambda s: fg.scipy.ndimage.gaussian_filter(np.eye(5), s))(0.8)

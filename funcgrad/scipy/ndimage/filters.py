@@ -7,12 +7,18 @@ from typing import Any
 import numpy as np
 
 from funcgrad import numpy as fnp
+from funcgrad.api.arguments import here
+from funcgrad.errors import ConcretizationError
 from funcgrad.ops.convolution import Convolution
 from funcgrad.ops.movement import flip
 from funcgrad.ops.structure import aval, cast, reshape, shape_of
 from funcgrad.ops.windowed_sums import WindowedSums
 from funcgrad.scipy.ndimage.arguments import axes_of, for_each, image, is_traced, padded, scipys
 from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.tracer import Tracer
+
+NARROW = 1e-15
+"""A Gaussian that is not wider leaves an array as it is."""
 
 
 def along(x: Any, weights: Any, axis: int, mode: str, cval: Any, origin: int) -> Any:
@@ -202,10 +208,21 @@ def smoothed(
     x: Any, sigma: Any, axis: int, order: int, mode: str, cval: Any, truncate: float, radius: int | None
 ) -> Any:
     """The array smoothed along an axis."""
+    if radius is None and is_unknown(sigma):
+        raise ConcretizationError(
+            "the window of a Gaussian filter is as large as its sigma says, which is traced and has no value here",
+            source=here(),
+            remedy="Give radius=, the half of a window that is large enough.",
+        )
     reach = int(truncate * sigma + 0.5) if radius is None else radius
     if reach < 0:
         raise ValueError("Radius must be a nonnegative integer.")
     return along(x, gaussian_kernel(sigma, order, reach), axis, mode, cval, 0)
+
+
+def is_unknown(x: Any) -> bool:
+    """Whether it is traced without a value, as under `jit` and `vmap`."""
+    return isinstance(x, Tracer) and not x.has_value()
 
 
 def gaussian_filter(
@@ -236,9 +253,13 @@ def gaussian_filter(
     over = axes_of(axes, len(shape_of(x)))
     each = [for_each(value, len(over)) for value in (sigma, order, mode, radius)]
     for axis, width, derivative, kind, reach in zip(over, *each, strict=True):
-        if width > 1e-15:
-            x = smoothed(x, width, axis, derivative, kind, cval, truncate, reach)
-            x = x if dtype.itemsize >= 8 else cast(cast(x, dtype), np.float64)
+        unknown = is_unknown(width)
+        wide = width > NARROW
+        if unknown or wide:
+            safe = fnp.where(wide, width, 1.0) if unknown else width
+            found = smoothed(x, safe, axis, derivative, kind, cval, truncate, reach)
+            found = found if dtype.itemsize >= 8 else cast(cast(found, dtype), np.float64)
+            x = fnp.where(wide, found, x) if unknown else found
     return cast(x, dtype)
 
 
