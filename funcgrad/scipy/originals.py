@@ -7,7 +7,12 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-__all__ = ["original", "originals_of"]
+import numpy as np
+
+from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.tracer import Tracer
+
+__all__ = ["known_value", "original", "originals_of", "raise_as_scipy"]
 
 
 def original(package: str, name: str) -> Any:
@@ -22,3 +27,20 @@ def original(package: str, name: str) -> Any:
 def originals_of(package: str) -> Callable[[str], Any]:
     """`original` of one package."""
     return partial(original, package)
+
+
+def known_value(x: Any) -> Any:
+    """A traced value as an array, None where there is none, as under `jit`; what is not traced as it is."""
+    value = asoperand(x) if isinstance(x, list | tuple | Tracer) else x
+    if not isinstance(value, Tracer):
+        return x
+    return np.asarray(value.concrete()) if value.has_value() else None
+
+
+def raise_as_scipy(package: str, name: str, *args: Any, **options: Any) -> None:
+    """Raise what SciPy raises for these arguments, where the traced ones have values; for cheap functions."""
+    given = [*args, *options.values()]
+    values = [known_value(x) for x in given]
+    if all((value is None) == (x is None) for value, x in zip(values, given, strict=True)):
+        named = dict(zip(options, values[len(args) :], strict=True))
+        original(package, name)(*values[: len(args)], **named)

@@ -62,6 +62,9 @@ def increasing(x: Any, axis: int) -> bool:
 def samples_apart(values: Any, x: Any, dx: Any, y: Any, axis: int) -> Any:
     """The distances between samples: in double precision where SciPy makes them so, from `x`."""
     if x is not None:
+        places = np.shape(x)
+        if places[-1 if len(places) == 1 else axis] != aval_of(values).shape[-1]:
+            raise ValueError("If given, length of x along axis must be the same as y.")
         return cast(spacings(x, dx, y, axis), FLOAT)
     seen = aval_of(values)
     return np.ones(seen.shape[-1] - 1, seen.dtype if seen.dtype.kind == "f" else FLOAT) * dx

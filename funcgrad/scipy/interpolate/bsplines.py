@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import UnsupportedFunctionError
-from funcgrad.scipy.interpolate.operands import beside, dims, elements, inexact, is_traced, rows, scipys
+from funcgrad.scipy.interpolate.operands import (
+    beside,
+    dims,
+    elements,
+    inexact,
+    is_traced,
+    require_increasing,
+    rows,
+    scipys,
+)
 from funcgrad.scipy.interpolate.piecewise import moved
 from funcgrad.scipy.linalg.banded import solve_banded
 
@@ -179,6 +188,7 @@ def make_interp_spline(
     if not is_traced(x, y, t):
         return of_scipy(scipys("make_interp_spline")(x, y, k, t, bc_type, axis, check_finite))
     x, y = inexact(x), inexact(y)
+    require_increasing(x, "Expect x to be a 1D strictly increasing sequence.")
     axis = axis % len(dims(y))
     values = np.moveaxis(y, axis, 0)
     start, end = end_conditions(bc_type, k)

@@ -9,7 +9,7 @@ import numpy as np
 from funcgrad.numpy.picking.positions import take
 from funcgrad.ops.families import aval as aval_of
 from funcgrad.ops.structure import cast
-from funcgrad.scipy.originals import originals_of
+from funcgrad.scipy.originals import known_value, originals_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
@@ -40,6 +40,13 @@ def is_traced(*values: Any) -> bool:
     """Whether any of the values is traced, as it stands or in a list."""
     found = [asoperand(x) if isinstance(x, list | tuple) and x else x for x in values]
     return recorder_of(found) is not None
+
+
+def require_increasing(x: Any, words: str) -> None:
+    """Raise ValueError, in these words of SciPy's, for positions that are known not to rise."""
+    found = known_value(x)
+    if found is not None and not np.all(np.diff(found) > 0.0):
+        raise ValueError(words)
 
 
 def dims(x: Any) -> tuple[int, ...]:

@@ -13,7 +13,16 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import UnsupportedFunctionError
-from funcgrad.scipy.interpolate.operands import array, beside, dims, inexact, is_traced, rows, scipys
+from funcgrad.scipy.interpolate.operands import (
+    array,
+    beside,
+    dims,
+    inexact,
+    is_traced,
+    require_increasing,
+    rows,
+    scipys,
+)
 from funcgrad.scipy.linalg.banded import solve_banded
 
 __all__ = [
@@ -143,6 +152,7 @@ def checked(name: str, x: Any, y: Any, axis: int) -> tuple[Any, Any, int]:
         raise ValueError("`x` must contain at least 2 elements.")
     if dims(x)[0] != dims(y)[axis]:
         raise ValueError(f"The length of `y` along `axis`={axis} doesn't match the length of `x`")
+    require_increasing(x, "`x` must be strictly increasing sequence.")
     return x, np.moveaxis(y, axis, 0), axis
 
 

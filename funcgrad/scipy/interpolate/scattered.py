@@ -285,6 +285,8 @@ def griddata(
         return LinearNDInterpolator(sites, values, fill_value, rescale)(
             *(xi if isinstance(xi, tuple) else (xi,))
         )
+    if method != "cubic":
+        raise ValueError(f"Unknown interpolation method {method!r} for {sites.shape[1]} dimensional data")
     raise UnsupportedFunctionError(
         "griddata with method='cubic' in several dimensions is not supported on traced values",
         remedy="Use fg.scipy.interpolate.RBFInterpolator, which is smooth.",

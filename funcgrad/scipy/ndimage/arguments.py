@@ -9,6 +9,7 @@ import numpy as np
 
 from funcgrad import numpy as fnp
 from funcgrad.errors import UnsupportedFunctionError
+from funcgrad.numpy.reducing.axes import normalized_axis
 from funcgrad.ops.structure import aval, cast, shape_of
 from funcgrad.scipy.originals import originals_of
 from funcgrad.source import Source, user_location
@@ -79,7 +80,7 @@ def axes_of(axes: Any, ndim: int) -> list[int]:
     """The axes that are meant."""
     if axes is None:
         return list(range(ndim))
-    found = [a % ndim for a in (axes if isinstance(axes, Sequence) else [axes])]
+    found = [normalized_axis(a, ndim) for a in (axes if isinstance(axes, Sequence) else [axes])]
     if len(set(found)) != len(found):
         raise ValueError("axes must be unique")
     return found

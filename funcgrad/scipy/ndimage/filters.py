@@ -9,6 +9,7 @@ import numpy as np
 from funcgrad import numpy as fnp
 from funcgrad.api.arguments import here
 from funcgrad.errors import ConcretizationError
+from funcgrad.numpy.reducing.axes import normalized_axis
 from funcgrad.ops.convolution import Convolution
 from funcgrad.ops.movement import flip
 from funcgrad.ops.structure import aval, cast, reshape, shape_of
@@ -56,7 +57,7 @@ def correlate1d(
         return scipys("correlate1d")(input, weights, axis, output, mode, cval, origin)
     x, dtype = image("correlate1d", input, output)
     w = np.conjugate(asoperand(weights)) if aval(asoperand(weights)).dtype.kind == "c" else asoperand(weights)
-    return cast(along(x, w, axis % len(shape_of(x)), mode, cval, origin), dtype)
+    return cast(along(x, w, normalized_axis(axis, len(shape_of(x))), mode, cval, origin), dtype)
 
 
 def convolve1d(
@@ -79,7 +80,7 @@ def convolve1d(
     x, dtype = image("convolve1d", input, output)
     w = flip(asoperand(weights), (0,))
     moved = -origin - (0 if shape_of(w)[0] & 1 else 1)
-    return cast(along(x, w, axis % len(shape_of(x)), mode, cval, moved), dtype)
+    return cast(along(x, w, normalized_axis(axis, len(shape_of(x))), mode, cval, moved), dtype)
 
 
 def correlate(
@@ -201,7 +202,10 @@ def gaussian_filter1d(
         options = {} if radius is None else {"radius": radius}
         return scipys("gaussian_filter1d")(input, sigma, axis, order, output, mode, cval, truncate, **options)
     x, dtype = image("gaussian_filter1d", input, output)
-    return cast(smoothed(x, sigma, axis % len(shape_of(x)), order, mode, cval, truncate, radius), dtype)
+    return cast(
+        smoothed(x, sigma, normalized_axis(axis, len(shape_of(x))), order, mode, cval, truncate, radius),
+        dtype,
+    )
 
 
 def smoothed(
@@ -210,7 +214,7 @@ def smoothed(
     """The array smoothed along an axis."""
     if radius is None and is_unknown(sigma):
         raise ConcretizationError(
-            "the window of a Gaussian filter is as large as its sigma says, which is traced and has no value here",
+            "the window of a Gaussian filter is as large as its sigma, which is traced and has no value here",
             source=here(),
             remedy="Give radius=, the half of a window that is large enough.",
         )
@@ -282,7 +286,10 @@ def uniform_filter1d(
     x, dtype = image("uniform_filter1d", input, output)
     if size < 1:
         raise RuntimeError("incorrect filter size")
-    return cast(along(x, np.full(size, 1.0 / size), axis % len(shape_of(x)), mode, cval, origin), dtype)
+    return cast(
+        along(x, np.full(size, 1.0 / size), normalized_axis(axis, len(shape_of(x))), mode, cval, origin),
+        dtype,
+    )
 
 
 def uniform_filter(
@@ -333,7 +340,7 @@ def sobel(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect",
         return scipys("sobel")(input, axis, output, mode, cval)
     x, dtype = image("sobel", input, output)
     ndim = len(shape_of(x))
-    return cast(edges(x, axis % ndim, [1.0, 2.0, 1.0], for_each(mode, ndim), cval), dtype)
+    return cast(edges(x, normalized_axis(axis, ndim), [1.0, 2.0, 1.0], for_each(mode, ndim), cval), dtype)
 
 
 def prewitt(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0) -> Any:
@@ -346,7 +353,7 @@ def prewitt(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect
         return scipys("prewitt")(input, axis, output, mode, cval)
     x, dtype = image("prewitt", input, output)
     ndim = len(shape_of(x))
-    return cast(edges(x, axis % ndim, [1.0, 1.0, 1.0], for_each(mode, ndim), cval), dtype)
+    return cast(edges(x, normalized_axis(axis, ndim), [1.0, 1.0, 1.0], for_each(mode, ndim), cval), dtype)
 
 
 def laplace(

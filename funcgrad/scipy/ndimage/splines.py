@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad import numpy as fnp
+from funcgrad.numpy.reducing.axes import normalized_axis
 from funcgrad.ops.identity import stop_gradient
 from funcgrad.ops.splines import SplineFilter
 from funcgrad.ops.structure import cast, shape_of
@@ -62,7 +63,7 @@ def spline_filter1d(
     x, dtype = image("spline_filter1d", input, output)
     if order < 2:
         return cast(x, dtype)
-    return cast(SplineFilter(axis % len(shape_of(x)), order, mode, False).bind(x), dtype)
+    return cast(SplineFilter(normalized_axis(axis, len(shape_of(x))), order, mode, False).bind(x), dtype)
 
 
 def spline_filter(input: Any, order: int = 3, output: Any = np.float64, mode: str = "mirror") -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 
 from funcgrad import numpy as fnp
 from funcgrad.ops.structure import cast, shape_of
+from funcgrad.scipy.originals import raise_as_scipy
 from funcgrad.scipy.signal.arguments import real_of, scipys, traced_signals
 from funcgrad.scipy.signal.filters import unsupported
 from funcgrad.tracing.lists import asoperand
@@ -39,6 +40,7 @@ def butter(
     """
     if not any_traced(Wn, fs):
         return scipys("butter")(N, Wn, btype, analog, output, fs)
+    raise_as_scipy("signal", "butter", N, Wn, btype, analog, output, fs)
     return designed("butter", scipys("buttap")(N), Wn, btype, analog, output, fs)
 
 
@@ -52,6 +54,7 @@ def cheby1(
     """
     if not any_traced(rp, Wn, fs):
         return scipys("cheby1")(N, rp, Wn, btype, analog, output, fs)
+    raise_as_scipy("signal", "cheby1", N, rp, Wn, btype, analog, output, fs)
     eps = fnp.sqrt(10.0 ** (0.1 * rp) - 1.0)
     mu = fnp.arcsinh(1.0 / eps) / N
     angle = np.pi * np.arange(-N + 1, N, 2) / (2 * N)
@@ -71,6 +74,7 @@ def cheby2(
     """
     if not any_traced(rs, Wn, fs):
         return scipys("cheby2")(N, rs, Wn, btype, analog, output, fs)
+    raise_as_scipy("signal", "cheby2", N, rs, Wn, btype, analog, output, fs)
     eps = 1.0 / fnp.sqrt(10.0 ** (0.1 * rs) - 1.0)
     mu = fnp.arcsinh(1.0 / eps) / N
     m = np.concatenate([np.arange(-N + 1, 0, 2), np.arange(2, N, 2)]) if N % 2 else np.arange(-N + 1, N, 2)
@@ -99,6 +103,7 @@ def ellip(
     """
     if not any_traced(rp, rs, Wn, fs):
         return scipys("ellip")(N, rp, rs, Wn, btype, analog, output, fs)
+    raise_as_scipy("signal", "ellip", N, rp, rs, Wn, btype, analog, output, fs)
     if any_traced(rp, rs):
         raise unsupported("ellip by its ripples", "Differentiate by cut-off frequencies, or use cheby1.")
     return designed("ellip", scipys("ellipap")(N, rp, rs), Wn, btype, analog, output, fs)
@@ -120,6 +125,7 @@ def bessel(
     """
     if not any_traced(Wn, fs):
         return scipys("bessel")(N, Wn, btype, analog, output, norm, fs)
+    raise_as_scipy("signal", "bessel", N, Wn, btype, analog, output, norm, fs)
     return designed("bessel", scipys("besselap")(N, norm=norm), Wn, btype, analog, output, fs)
 
 
@@ -285,10 +291,10 @@ def firwin(
     >>> print(fg.jacobian(lambda c: fg.scipy.signal.firwin(3, c))(0.5).round(4))
     [-0.0839  0.1678 -0.0839]
     """
+    given = {"width": width, "window": window, "pass_zero": pass_zero, "scale": scale, "fs": fs}
     if not any_traced(cutoff, fs):
-        return scipys("firwin")(
-            numtaps, cutoff, width=width, window=window, pass_zero=pass_zero, scale=scale, fs=fs
-        )
+        return scipys("firwin")(numtaps, cutoff, **given)
+    raise_as_scipy("signal", "firwin", numtaps, cutoff, **given)
     edges = fnp.atleast_1d(fnp.asarray(asoperand(cutoff))) / (1.0 if fs is None else 0.5 * fs)
     kinds = {"lowpass": True, "highpass": False, "bandpass": False, "bandstop": True}
     passes = kinds[pass_zero] if isinstance(pass_zero, str) else bool(pass_zero)

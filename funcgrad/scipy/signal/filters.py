@@ -12,6 +12,7 @@ from funcgrad.ops.all_pole import AllPole
 from funcgrad.ops.movement import flip
 from funcgrad.ops.structure import aval, shape_of
 from funcgrad.ops.windowed_sums import WindowedSums
+from funcgrad.scipy.originals import known_value
 from funcgrad.scipy.signal.arguments import back, last, scipys, traced_signals
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.tracer import Tracer
@@ -29,6 +30,11 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
         return scipys("lfilter")(b, a, x, axis, zi)
     b, a, x, zi = operands
     b, a = fnp.atleast_1d(b), fnp.atleast_1d(a)
+    if len(shape_of(a)) != 1 or not shape_of(a)[0]:
+        raise ValueError(f"Parameter a is not a non-empty 1d array, since a.shape={shape_of(a)}!")
+    first = known_value(a[0])
+    if first is not None and first == 0.0:
+        raise ValueError("the first coefficient of a, by which all are divided, is zero")
     x = last(x, axis)
     if zi is not None:
         zi = last(zi, axis)

@@ -15,7 +15,7 @@ from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.numpy.picking.positions import take
 from funcgrad.ops.families import aval as aval_of
 from funcgrad.ops.structure import cast
-from funcgrad.scipy.originals import originals_of
+from funcgrad.scipy.originals import originals_of, raise_as_scipy
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
@@ -182,6 +182,7 @@ def metric_called(metric: Any) -> Metric:
         return each_pair(metric)
     name = ALIASES.get(str(metric).lower(), str(metric).lower())
     if name not in METRICS:
+        raise_as_scipy("spatial.distance", "cdist", np.zeros((1, 2)), np.zeros((1, 2)), metric)
         raise UnsupportedFunctionError(
             f"the metric {metric!r} has no derivative, or is none of scipy.spatial.distance",
             source=Source(*user_location()),
@@ -419,6 +420,8 @@ def squareform(X: Any, force: str = "no", checks: bool = True) -> Any:
     (x,) = found
     shape = aval_of(x).shape
     if len(shape) == 2:
+        if shape[0] != shape[1]:
+            raise ValueError("The matrix argument must be square.")
         first, second = np.triu_indices(shape[0], 1)
         return take(x.reshape(-1), first * shape[0] + second)
     n = int(np.ceil(np.sqrt(2 * shape[0])))

@@ -32,6 +32,8 @@ def traced(x: Any) -> Any:
 
 def refuse_nan_policy(name: str, policy: str) -> None:
     """Raise for what leaves out elements by their values."""
+    if policy not in ("raise", "propagate", "omit"):
+        raise ValueError("nan_policy must be one of {'raise', 'propagate', 'omit'}.")
     if policy != "propagate":
         raise UnsupportedFunctionError(
             f"scipy.stats.{name} with nan_policy={policy!r} is not supported on traced values",
@@ -132,6 +134,8 @@ class gaussian_kde:
     def __init__(self, dataset: Any, bw_method: Any = None, weights: Any = None) -> None:
         self.dataset = fnp.atleast_2d(fnp.asarray(asoperand(dataset)) * 1.0)
         self.d, self.n = shape_of(self.dataset)
+        if self.d * self.n < 2:
+            raise ValueError("`dataset` input should have multiple elements.")
         given = np.full(self.n, 1.0) if weights is None else fnp.asarray(asoperand(weights)) * 1.0
         self.weights = given / fnp.sum(given)
         self.neff = 1.0 / fnp.sum(self.weights * self.weights)

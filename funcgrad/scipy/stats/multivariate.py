@@ -16,7 +16,7 @@ from funcgrad import random
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ops.structure import cast, shape_of
 from funcgrad.scipy.linalg import solve_triangular
-from funcgrad.scipy.originals import original
+from funcgrad.scipy.originals import known_value, original
 from funcgrad.scipy.special import gammaln, multigammaln, psi, xlogy
 from funcgrad.scipy.stats.laws.parts import HALF_LOG_TAU, LOG_2, LOG_PI
 from funcgrad.scipy.stats.orthants import probability_below, probability_between
@@ -325,6 +325,9 @@ class Wishart(Multivariate):
         if not traced(x, df, scale):
             return self._scipys.logpdf(x, df, scale)
         at, df, x = Spread(None, matrix(scale)), floating(df), floating(x)
+        known = known_value(df)
+        if known is not None and np.any(known <= at.dim - 1):
+            raise ValueError("Degrees of freedom must be greater than the dimension of scale matrix minus 1.")
         x = matrix(x) if len(shape_of(x)) < 2 else x
         stack = np.moveaxis(x, -1, 0) if len(shape_of(x)) == 3 else x[None]
         dim = at.dim
