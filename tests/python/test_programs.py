@@ -56,3 +56,38 @@ def test_functions_of_math_have_derivatives() -> None:
         step = 1e-6 * (np.arange(len(x)) == k)
         ends = programs_as_they_stand.with_math(x + step), programs_as_they_stand.with_math(x - step)
         assert found[k] == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-6)
+
+
+@pytest.mark.parametrize("way", [lambda f: f, fg.jit])
+def test_derivatives_of_a_bisection_are_those_of_the_path_that_it_took(way: Callable[..., Any]) -> None:
+    """A quotient within a piece of it agrees, to the second order; over many pieces it is the root's."""
+
+    def bisected(a: Any, trips: int) -> Any:
+        low, high = 0.0 * a, 4.0 + a * a
+        for _ in range(trips):
+            middle = 0.5 * (low + high)
+            if middle**3 + a * middle - 5.0 > 0:
+                high = middle
+            else:
+                low = middle
+        return 0.5 * (low + high)
+
+    slope = way(fg.grad(bisected)), way(fg.grad(fg.grad(bisected)))
+    step = 1e-7
+    within = (bisected(1.3 + step, 10) - bisected(1.3 - step, 10)) / (2 * step)
+    assert slope[0](1.3, 10) == pytest.approx(within, rel=1e-6)
+    twice = (slope[0](1.3 + step, 10) - slope[0](1.3 - step, 10)) / (2 * step)
+    assert slope[1](1.3, 10) == pytest.approx(twice, rel=1e-6)
+    across = (bisected(1.3 + step, 50) - bisected(1.3 - step, 50)) / (2 * step)
+    root = fg.grad(lambda a: fg.scipy.optimize.brentq(lambda t: t**3 + a * t - 5.0, 0.0, 4.0))(1.3)
+    assert across == pytest.approx(root, rel=1e-5)
+
+
+def test_sums_and_lengths_of_what_a_traced_condition_selects() -> None:
+    def selected(x: Any) -> Any:
+        several = sum([v * v for v in x if v > 0]) + sum(v for v in x if v < 0)
+        return several / len([v for v in x if v > 0.5]) + sum([x[i] for i in range(4) if x[i] > 1.0])
+
+    x = np.random.default_rng(0).normal(size=40) + 0.5
+    assert fg.jit(selected)(x) == pytest.approx(selected(x), rel=1e-12)
+    np.testing.assert_allclose(fg.jit(fg.grad(selected))(x), fg.grad(selected)(x), rtol=1e-12)

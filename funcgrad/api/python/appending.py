@@ -175,7 +175,8 @@ def refuse_appending(places: Sequence[Place], what: str, line: int) -> None:
         raise TracedBranchError(
             f"a list is appended to in {what} of line {line}, and how often is traced",
             source=here(),
-            remedy="Make an array that is long enough before it, and write its elements.",
+            remedy="Keep a place for every element (fg.numpy.where(condition, x, 0.0)), add up as you go, "
+            "or write into an array that is long enough; fg.numpy.nonzero takes a size=.",
         )
 
 

@@ -243,6 +243,11 @@ def summed(function: Any, add_up: Callable[[Any], Any], iterable: Any, otherwise
     return add_up(iterable) if function is builtins.sum else otherwise()
 
 
+def counted(function: Any, count: Callable[[Any], Any], iterable: Any, otherwise: Callable[[], Any]) -> Any:
+    """``len([x for ... in iterable if ...])``: by a loop, unless `len` is somebody else's."""
+    return count(iterable) if function is builtins.len else otherwise()
+
+
 def rounded_down(x: Any = 0, *args: Any) -> Any:
     """``int``, towards zero."""
     if not is_undecided(x) or args:

@@ -382,6 +382,7 @@ class Hooks:
     made = staticmethod(note_made)
     """Called with every list, dict and set that a rewritten function makes."""
     summed = staticmethod(builtin_functions.summed)
+    counted = staticmethod(builtin_functions.counted)
     slice = staticmethod(builtins.slice)
 
     def item(self, x: Any, index: Any) -> Any:

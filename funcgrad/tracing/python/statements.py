@@ -328,23 +328,25 @@ class StatementRewriter(ExpressionRewriter):
                 names = ("__class__", self._first_parameter)
                 node.args = [at(node, ast.Name(x, ast.Load())) for x in names]
             return node
-        if is_sum_of_generator(node):
-            return self._visit_sum(node)
+        kind = kind_of_reduction(node)
+        if kind is not None:
+            return self._visit_reduction(node, kind)
         if is_call_of_generator(node):
             generator = node.args[0]
             assert isinstance(generator, ast.GeneratorExp), "the only argument is a generator"
             node.args = [ast.copy_location(ast.ListComp(generator.elt, generator.generators), generator)]
         return super().visit_Call(node)
 
-    def _visit_sum(self, node: ast.Call) -> ast.expr:
-        generator = node.args[0]
-        assert isinstance(generator, ast.GeneratorExp), "the only argument is a generator"
+    def _visit_reduction(self, node: ast.Call, kind: str) -> ast.expr:
+        elements = node.args[0]
+        assert isinstance(elements, ast.GeneratorExp | ast.ListComp), "the only argument is a comprehension"
         plain = copy.deepcopy(node)
-        made = self._as_loop(generator, "sum")
+        made = self._as_loop(elements, kind)
         if made is None:
             return super().visit_Call(node)
         assert isinstance(made, ast.Call), "a function is called with what is gone through"
-        return self.hooked(node, "summed", node.func, made.func, made.args[0], self.later(node, plain))
+        hook = "summed" if kind == "sum" else "counted"
+        return self.hooked(node, hook, node.func, made.func, made.args[0], self.later(node, plain))
 
 
 def is_call_of_generator(node: ast.Call) -> bool:
@@ -353,18 +355,26 @@ def is_call_of_generator(node: ast.Call) -> bool:
     return named and len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp)
 
 
-def is_sum_of_generator(node: ast.Call) -> bool:
-    """Whether the call is ``sum(x for ...)``."""
-    named = isinstance(node.func, ast.Name) and node.func.id == "sum" and not node.keywords
-    return named and len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp)
+def kind_of_reduction(node: ast.Call) -> str | None:
+    """``sum`` or ``len``, of what need not be kept: ``sum(x for ...)``, ``len([x for ... if ...])``."""
+    if not isinstance(node.func, ast.Name) or node.keywords or len(node.args) != 1:
+        return None
+    elements = node.args[0]
+    selects = isinstance(elements, ast.ListComp) and any(part.ifs for part in elements.generators)
+    if node.func.id == "sum" and (selects or isinstance(elements, ast.GeneratorExp)):
+        return "sum"
+    return "len" if node.func.id == "len" and selects else None
 
 
 def loop_function(node: ast.ListComp | ast.GeneratorExp, name: str, kind: str) -> ast.FunctionDef:
     """A function of the first iterable that does with ``for`` and ``if`` what the comprehension does."""
     result, items = PREFIX + "found", PREFIX + "items"
     inner: ast.stmt
-    if kind == "sum":
-        added = ast.BinOp(ast.Name(result, ast.Load()), ast.Add(), copy.deepcopy(node.elt))
+    if kind in ("sum", "len"):
+        # What is only counted is computed all the same: it may raise.
+        term = copy.deepcopy(node.elt)
+        counted = ast.Subscript(ast.Tuple([ast.Constant(1), term], ast.Load()), ast.Constant(0), ast.Load())
+        added = ast.BinOp(ast.Name(result, ast.Load()), ast.Add(), term if kind == "sum" else counted)
         inner = ast.Assign([ast.Name(result, ast.Store())], added)
     else:
         append = ast.Attribute(ast.Name(result, ast.Load()), "append", ast.Load())
@@ -375,7 +385,7 @@ def loop_function(node: ast.ListComp | ast.GeneratorExp, name: str, kind: str) -
             inner = at(test, ast.If(test, [inner], []))
         iterable = part.iter if k else at(part.iter, ast.Name(items, ast.Load()))
         inner = at(part.iter, ast.For(part.target, iterable, [inner], []))
-    start: ast.expr = ast.Constant(0) if kind == "sum" else ast.List([], ast.Load())
+    start: ast.expr = ast.Constant(0) if kind in ("sum", "len") else ast.List([], ast.Load())
     body: list[ast.stmt] = [
         at(node, ast.Assign([ast.Name(result, ast.Store())], start)),
         inner,
