@@ -65,11 +65,13 @@ def imports_of(name: str) -> Iterator[Import]:
 
     def visit(node: ast.AST, inside: bool, typing: bool) -> Iterator[Import]:
         for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):  # No import stands in one.
+                continue
             if isinstance(child, ast.Import | ast.ImportFrom):
                 for imported in names_in(child):
                     if imported in modules() and imported != name:
                         yield Import(name, imported, inside, typing)
-            function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
             only_types = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)
             yield from visit(child, inside or function, typing or only_types)
 
