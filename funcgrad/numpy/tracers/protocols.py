@@ -64,7 +64,7 @@ def _contains(self: Tracer, item: Any) -> bool:
 
 def _array_namespace(self: Tracer, *, api_version: str | None = None) -> ModuleType:
     """The module whose functions take tracers: ``funcgrad.numpy``."""
-    return sys.modules[__package__]
+    return sys.modules["funcgrad.numpy"]
 
 
 def _refuse_dlpack(self: Tracer, **options: Any) -> Any:
