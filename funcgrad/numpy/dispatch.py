@@ -240,7 +240,9 @@ def combined(x: ArrayLike, recorder: Recorder) -> Any:
     """An operand as a tracer where it is an array of NumPy's, also in a list."""
     if type(x) is np.ndarray:
         return captured(x, recorder)
-    return [combined(item, recorder) for item in x] if type(x) in (list, tuple) else x
+    kind: type = type(x)
+    # An index of ``np.add.at`` is no array: a tuple stays one.
+    return kind([combined(item, recorder) for item in x]) if kind in (list, tuple) else x
 
 
 def unsupported(name: str) -> UnsupportedFunctionError:

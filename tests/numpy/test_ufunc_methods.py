@@ -41,3 +41,13 @@ def test_refusals() -> None:
         fg.make_program(lambda x: x.__array_ufunc__(np.exp, "outer", x))(X)
     with pytest.raises(UnsupportedFunctionError, match=r"np\.subtract\.reduceat"):
         fg.make_program(lambda x: np.subtract.reduceat(x, [0]))(X)
+
+
+def test_an_index_of_at_is_a_tuple_under_jit_too() -> None:
+    def f(x: Any) -> Any:
+        np.add.at(x, ([0, 0], [1, 1]), 2.0)
+        np.subtract.at(x, (np.array([1]), [2]), x[0, 0])
+        return x * 1.0
+
+    table = np.outer(X, X)
+    np.testing.assert_array_equal(fg.jit(f)(table.copy()), f(table.copy()))
