@@ -98,6 +98,18 @@ def test_numpy_arrays_are_read_by_the_index_of_a_loop() -> None:
     np.testing.assert_allclose(fg.jit(weighted)(2.0), 2.0 * expected)
 
 
+def test_parts_of_numpy_arrays_at_traced_numbers_take_other_shapes() -> None:
+    table = np.arange(12.0).reshape(4, 3)
+
+    def f(x: Any, k: Any) -> Any:
+        rows = np.reshape(table[k], (3, 1)), table[k].ravel(), table.T[k].reshape(2, 2)
+        return x * np.squeeze(table[:, 1][k]) + sum(np.sum(row * x) for row in rows)
+
+    want = f(2.0, 1)
+    assert fg.jit(f)(2.0, 1) == want
+    np.testing.assert_array_equal(fg.vmap(f)(np.array([2.0]), np.array([1])), [want])
+
+
 def test_branches_of_python_in_a_body() -> None:
     def body(i: Any, c: Any) -> Any:
         if c > 3:

@@ -150,6 +150,12 @@ class Untraced:
         """The part, with what has been written into the array since."""
         return as_traced(asoperand(self._array))[self._index]
 
+    def evaluate(self, _: Any) -> Any:
+        """An array that lies in memory as the part does: where the traced index says does not matter."""
+        array = self._array if type(self._array) is np.ndarray else np.zeros(np.shape(asoperand(self._array)))
+        items = self._index if isinstance(self._index, tuple) else (self._index,)
+        return array[tuple([k if k is None or k is ... or isinstance(k, slice) else 0 for k in items])]
+
     def put(self, _: Any, __: Any) -> Any:
         """Refused: who else has the array would not see it."""
         raise TracedBranchError(
