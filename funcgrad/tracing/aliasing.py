@@ -9,7 +9,7 @@ One mechanism serves tracers and the stateful Tensor.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any, Protocol
 from weakref import ref
 
@@ -180,21 +180,28 @@ def note_move(x: Tracer, value: Tracer) -> None:
         value._recorder.moved.append((x, x._recorder, x._index, x.aval))
 
 
-def moved_back(moved: list[tuple[Tracer, Any, int, Any]]) -> list[Tracer]:
-    """Give tracers that an inner trace has written what they stood for; returns those that are no views."""
+def moved_back(moved: list[tuple[Tracer, Any, int, Any]], untouched: Container[int] = ()) -> list[Tracer]:
+    """Give tracers that an inner trace has written what they stood for; returns those that are no views.
+
+    Views of them are read again; of those whose ids are in `untouched`, which the trace has read only, no
+    others than it has taken itself.
+    """
     for x, recorder, index, aval in reversed(moved):
         x._recorder, x._index, x.aval = recorder, index, aval
     roots: dict[int, Tracer] = {}
     for x, *_ in moved:
         if x._alias is not None:
-            mark_views(x._alias, None)
+            mark_views(x._alias, None, only_closed=id(x) in untouched)
         if not is_view(x):
             roots[id(x)] = x
     return list(roots.values())
 
 
-def mark_views(alias: Alias, current: Tracer | None) -> None:
-    """Have all views, and the views of views, read again, except the one that was just written."""
+def mark_views(alias: Alias, current: Tracer | None, *, only_closed: bool = False) -> None:
+    """Have all views, and the views of views, read again, except the one that was just written.
+
+    `only_closed` is for an array that has not changed: views that a closed trace has taken.
+    """
     kept: list[ref[Tracer]] = []
     marked = [alias]
     while marked:
@@ -203,7 +210,7 @@ def mark_views(alias: Alias, current: Tracer | None) -> None:
             part = link()
             if part is None:
                 continue
-            if part is current:
+            if part is current or (only_closed and above is alias and not part._recorder.closed):
                 kept.append(link)
             elif part._view is None and part._alias is not None:
                 part._view = part._alias

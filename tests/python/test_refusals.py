@@ -275,6 +275,16 @@ def test_lists_that_a_condition_has_chosen_stay_as_they_are(change: Any) -> None
     )
 
 
+def test_a_part_that_a_condition_has_chosen_is_read_while_the_array_stays() -> None:
+    def f(x: Any) -> Any:
+        a = x[0] if x[0, 0] > 1 else x[1]
+        b = x[2] if x[1, 1] > 0 else x[1]  # reads the same array
+        return a * b
+
+    x = np.arange(9.0).reshape(3, 3)
+    np.testing.assert_array_equal(fg.jit(f)(x), f(x))
+
+
 def test_a_part_that_a_condition_has_chosen_is_read_only() -> None:
     def chosen(x: Any) -> Any:
         u = np.zeros((3, 2))

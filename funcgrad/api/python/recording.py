@@ -7,7 +7,7 @@ and elements of containers that were made outside. When a block is found to chan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
@@ -214,7 +214,7 @@ def recorded_block(
 
     every = [*avals, *[place.aval.strong for place in places]]
     with recording(what, line, known):
-        traced, roots = traced_and_restored(named, call, every, collect)
+        traced, roots = traced_and_restored(named, call, every, collect, untouched=untouched)
     unknown = [x for x in roots if id(x) not in roots_known and id(x) not in untouched]
     if unknown:
         raise OuterWrite(unknown)
@@ -258,6 +258,7 @@ def traced_and_restored(
     avals: Sequence[Aval],
     collect: Callable[[Any], list[Any]],
     transform: str = "jit",
+    untouched: Container[int] = (),
 ) -> tuple[Traced, list[Tracer]]:
     """Trace, and give written arrays of outer traces back what they were; returns these too."""
     opened: list[Any] = []
@@ -274,5 +275,5 @@ def traced_and_restored(
         found = trace(named, calling, avals, transform, collect, with_values=False, avals=avals)
     finally:
         for recorder in opened:
-            roots = moved_back(recorder.moved)
+            roots = moved_back(recorder.moved, untouched)
     return found, roots
