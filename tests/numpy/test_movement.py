@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lawbook.agreement import assert_agrees
 
 import funcgrad as fg
 from funcgrad.errors import ConcretizationError, ShapeError, UnsupportedFunctionError
+from funcgrad.testing import check_grads
 
 fnp = fg.numpy
 Function = Callable[..., Any]
@@ -379,3 +381,28 @@ def test_dtypes_are_kept() -> None:
         assert gradient.dtype == dtype
         wide = fg.grad(f)(x.astype(np.result_type(dtype, np.float64)))
         np.testing.assert_allclose(gradient, wide, rtol=1e-5)
+
+
+@pytest.mark.parametrize("windows", [(2, 0), ((2, 3), None), ((2, 2), (0, 0)), ((2, 2), (1, 0))])
+def test_sliding_windows(windows: Any) -> None:
+    table = np.sin(np.arange(12.0)).reshape(3, 4)
+
+    def largest(x: Any) -> Any:
+        seen = np.lib.stride_tricks.sliding_window_view(x, *windows)
+        x[1] *= 2.0
+        return np.max(seen, axis=-1)
+
+    wanted = largest(table.copy())
+    assert_agrees(lambda x: largest(x * 1.0), table)
+    check_grads(lambda x: largest(x * 1.0), (table,))
+    np.testing.assert_array_equal(fg.vmap(largest)(table[None].copy())[0], wanted)
+
+
+def test_windows_are_read_only_and_fit() -> None:
+    def sliding(size: int) -> Any:
+        return fg.grad(lambda x: np.lib.stride_tricks.sliding_window_view(x, size).fill(0.0) or np.sum(x))
+
+    with pytest.raises(ValueError, match="read-only"):
+        sliding(2)(np.ones(3))
+    with pytest.raises(ValueError, match="window shape cannot be larger"):
+        sliding(4)(np.ones(3))

@@ -7,15 +7,16 @@ round. What NumPy makes read-only (a broadcast array, a diagonal) refuses to be 
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from funcgrad.numpy.arrays.shapes import as_array, ordered_axes, seen_through
-from funcgrad.numpy.dispatch import implements
+from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.reducing.axes import no_such_axis, normalized_axis, refused
 from funcgrad.ops.complexes import imag, make_complex, real
+from funcgrad.ops.indexing import Gather
 from funcgrad.ops.movement import Flip
 from funcgrad.ops.slicing import Slice, whole_index
 from funcgrad.ops.structure import Broadcast, Permute, Reshape, aval, shape_of
@@ -205,6 +206,57 @@ def broadcast_to(array: ArrayLike, shape: ShapeLike, subok: bool = False) -> Arr
     if first < 0 or any(n not in (1, m) for n, m in zip(own, target[first:], strict=True)):
         raise refused(f"an array of shape {own} cannot be broadcast to shape {target}")
     return seen_through(x, Broadcast(target, tuple(range(first, len(target)))))
+
+
+class Windows:
+    """How windows that slide over an array hang on it: read-only, as they overlap."""
+
+    __slots__ = ("_options",)
+
+    def __init__(self, window_shape: ShapeLike, axis: AxisLike) -> None:
+        self._options = window_shape, axis
+
+    def evaluate(self, layout: Any) -> Any:
+        """NumPy's windows, with its errors."""
+        return np.lib.stride_tricks.sliding_window_view(layout, *self._options)
+
+    def get(self, base: Any) -> Any:
+        """The windows, whose axes are the last."""
+        window_shape, axis = self._options
+        sizes = window_shape if isinstance(window_shape, Iterable) else (window_shape,)
+        rank = len(shape_of(base))
+        axes = range(rank) if axis is None else [int(k) % rank for k in np.atleast_1d(axis)]
+        for k, size in zip(axes, sizes, strict=True):
+            starts = np.arange(shape_of(base)[k] - size + 1)
+            windows = Gather((k,)).bind(base, starts[:, None] + np.arange(size))
+            base = moveaxis(windows, (0, 1), (k, -1))
+        return base
+
+    def put(self, base: Any, part: Any) -> Any:
+        """Refused, as by NumPy."""
+        raise ValueError("assignment destination is read-only")
+
+
+@implements(np.lib.stride_tricks.sliding_window_view)
+def sliding_window_view(
+    x: ArrayLike,
+    window_shape: ShapeLike,
+    axis: AxisLike = None,
+    *,
+    subok: bool = False,
+    writeable: bool = False,
+) -> Array:
+    """Every window of a shape, as further axes; read-only. Raises ValueError for windows that do not fit.
+
+    >>> x = np.arange(4.0)
+    >>> print(fg.grad(lambda x: np.sum(np.max(np.lib.stride_tricks.sliding_window_view(x, 2), axis=1)))(x))
+    [0. 1. 1. 1.]
+    """
+    if writeable:
+        raise unsupported("np.lib.stride_tricks.sliding_window_view with writeable=True")
+    seen, lens = as_array(x), Windows(window_shape, axis)
+    lens.evaluate(np.broadcast_to(np.int8(0), shape_of(seen)))
+    return view(seen, lens) if type(seen) is Tracer else lens.evaluate(seen)
 
 
 @implements(np.broadcast_arrays)
