@@ -12,6 +12,7 @@ from funcgrad import tree
 from funcgrad.api.arguments import here, leaf_aval
 from funcgrad.api.calls import Traced, name_of, run, trace
 from funcgrad.api.python.functions import recordable_by_default
+from funcgrad.api.python.guards import noting_made
 from funcgrad.api.python.kept import held_by, is_held_still
 from funcgrad.api.python.seen import seen
 from funcgrad.api.transformed import TransformedFunction, transform
@@ -166,8 +167,13 @@ def as_it_stands(fun: Function, recorded: Callable[[Function], Traced], found: l
             or not is_held_still(fun, before)
         ):
             raise
-    traced = recorded(again)
-    found.append(again)
+
+    def drawing_from_its_own(*args: Any, **kwargs: Any) -> Any:
+        with noting_made():
+            return again(*args, **kwargs)
+
+    traced = recorded(drawing_from_its_own)
+    found.append(drawing_from_its_own)
     return traced
 
 

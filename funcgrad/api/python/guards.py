@@ -24,7 +24,7 @@ from funcgrad.transforms.replay import inline
 class Guards:
     """The guards of one compiled function while it is recorded."""
 
-    __slots__ = ("chosen", "made", "ok", "root")
+    __slots__ = ("chosen", "ok", "root")
 
     def __init__(self) -> None:
         self.ok: Any = True
@@ -32,11 +32,11 @@ class Guards:
         self.root: Recorder | None = None
         self.chosen: dict[int, tuple[Any, int]] = {}
         """Lists and dicts that a traced condition has chosen between, by id, with the line of the choice."""
-        self.made: dict[int, Any] = {}
-        """The generators of random numbers that the function has made itself, by identity."""
 
 
 _GUARDS: ContextVar[Guards | None] = ContextVar("funcgrad_guards", default=None)
+_MADE: ContextVar[dict[int, Any] | None] = ContextVar("funcgrad_made", default=None)
+"""The generators of random numbers that a function which is recorded has made itself, by identity."""
 
 
 @contextmanager
@@ -46,7 +46,8 @@ def guarding() -> Iterator[Guards]:
     try:
         found = _GUARDS.get()
         assert found is not None, "it has just been set"
-        yield found
+        with noting_made({}):
+            yield found
     finally:
         _GUARDS.reset(token)
 
@@ -56,17 +57,30 @@ def current_guards() -> Guards | None:
     return _GUARDS.get()
 
 
+@contextmanager
+def noting_made(before: dict[int, Any] | None = None) -> Iterator[None]:
+    """Within: a function is being recorded that may draw from generators which it makes, and no others.
+
+    Others are those made `before`, by default what a function around it has made.
+    """
+    token = _MADE.set(dict(_MADE.get() or {}) if before is None else before)
+    try:
+        yield
+    finally:
+        _MADE.reset(token)
+
+
 def note_made_while_recording(x: Any) -> None:
-    """Remember that the function which is being compiled has made `x`, and makes it at every call."""
-    guards = _GUARDS.get()
-    if guards is not None:
-        guards.made[id(x)] = x
+    """Remember that the function which is being recorded has made `x`, and makes it at every call."""
+    made = _MADE.get()
+    if made is not None:
+        made[id(x)] = x
 
 
 def made_while_recording(x: Any) -> bool:
-    """Whether the function which is being compiled has made `x` itself; True where none is."""
-    guards = _GUARDS.get()
-    return guards is None or id(x) in guards.made
+    """Whether the function which is being recorded has made `x` itself; True where none is."""
+    made = _MADE.get()
+    return made is None or id(x) in made
 
 
 class GuardPlace(Place):

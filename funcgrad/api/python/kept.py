@@ -17,6 +17,7 @@ from functools import partial
 from itertools import islice
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeVar
+from weakref import ProxyTypes
 
 import numpy as np
 
@@ -290,6 +291,8 @@ def held_by(function: Any) -> list[Any]:
     while waiting and len(seen) < MOST_HELD:
         x = waiting.pop()
         found.append(x)
+        if issubclass(type(x), ProxyTypes):  # what it stands for may be gone
+            continue
         plain = function_behind(x) if isinstance(x, FunctionType | MethodType | partial) else None
         if id(x) in seen or isinstance(x, (*_NO_OBJECTS[:2], Tracer, np.ndarray)):
             continue

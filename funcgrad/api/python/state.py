@@ -47,7 +47,7 @@ def check_draw(function: Any) -> None:
         note_seeded(owner)
     if not made_while_recording(owner):
         raise ConcretizationError(
-            f"{name}() draws from a generator that was made outside of this function, and under fg.jit it is "
+            f"{name}() draws from a generator that was made outside of this function, and recorded it is "
             "called once: every call would see the numbers of the first",
             source=here(),
             remedy=DRAWN_OUTSIDE,

@@ -111,6 +111,8 @@ class ArrayText:
                 lines.append(f"    {local} = np.ascontiguousarray({local}){'.ravel()' if flat else ''}")
         for local, (array, flat) in text.captured.items():
             held = self.fresh(local)
+            if held == local:  # a name of the function's own hides it
+                held = self.fresh(local)
             self.captured[held] = array, flat
             lines.append(f"    {local} = {held}")
         lines += text.lines

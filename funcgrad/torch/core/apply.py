@@ -47,7 +47,16 @@ def apply(op: Op, inputs: Sequence[Any], params: tuple[Any, ...] = ()) -> Any:
         out = op.function(*values, *params)
     finally:
         quiet.leave(token)
+    out = tuple([of_its_own(x, values) for x in out]) if type(out) is tuple else of_its_own(out, values)
     return remembered(op, inputs, values, params, out)
+
+
+def of_its_own(out: Any, values: Sequence[Any]) -> Any:
+    """The result, copied where NumPy has given a view of an operand: no operation here is a view."""
+    if type(out) is not np.ndarray or (out.base is None and not any(out is x for x in values)):
+        return out
+    shared = any(type(x) is np.ndarray and np.may_share_memory(out, x) for x in values)
+    return out.copy() if shared else out
 
 
 def apply_to(op: Op, x: Tensor, params: tuple[Any, ...]) -> Tensor:
