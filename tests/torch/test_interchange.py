@@ -299,3 +299,28 @@ def test_what_is_missing_says_what_to_use(name):
 def test_devices_say_what_there_is():
     with pytest.raises(RuntimeError, match="there is no CUDA here"):
         torch.zeros(2, device="cuda")
+
+
+COPIES = [
+    lambda x: x.rot90(),
+    lambda x: x[:, :1].flip(1),
+    lambda x: x[:1].flipud(),
+    lambda x: x[:1].logcumsumexp(0),
+    lambda x: x[:2].matrix_power(1),
+    lambda x: x[:, 0].ravel(),
+    torch.chain_matmul,
+]
+
+
+@pytest.mark.parametrize("copied", COPIES)
+def test_results_that_are_no_views_have_memory_of_their_own(copied):
+    x = torch.arange(6.0).reshape(3, 2)
+    copied(x).fill_(9.0)
+    assert x.tolist() == [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]
+
+
+def test_real_numbers_of_complex_ones_are_a_copy():
+    x = torch.tensor([1 + 2j])
+    with pytest.warns(UserWarning, match="discards the imaginary part"):
+        x.float().fill_(9.0)
+    assert x.tolist() == [1 + 2j]

@@ -516,7 +516,7 @@ def trace(input: Tensor) -> Any:
 @operation("chain_matmul", method=False)
 def chain_matmul(*matrices: Tensor) -> Any:
     """The product of several matrices."""
-    found = matrices[0]
+    found = matrices[0].clone() if len(matrices) == 1 else matrices[0]
     for m in matrices[1:]:
         found = matmul(found, m)
     return found
@@ -530,6 +530,8 @@ def matrix_power(input: Tensor, n: int) -> Any:
     if n == 0:
         shape = input._value.shape
         return FUNCTIONS["eye"](shape[-1], dtype=input.dtype).expand(shape).clone()
+    if n == 1:
+        return input.clone()
     found, square = None, input
     while n:
         if n & 1:

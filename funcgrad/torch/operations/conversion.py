@@ -248,7 +248,7 @@ def _converted(self: Tensor, wanted: np.dtype[Any], copy: bool = False) -> Any:
             UserWarning,
             stacklevel=3,
         )
-        return _converted(self.real, wanted)
+        return _converted(self.real.clone(), wanted)
     return apply(_to_copy, (self,), (wanted,))
 
 

@@ -145,7 +145,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Any:
 @operation()
 def ravel(input: Tensor) -> Any:
     """All elements in one dimension."""
-    return input.contiguous().view(-1) if len(input._value.shape) != 1 else input
+    return input.contiguous().view(-1)
 
 
 @operation()
