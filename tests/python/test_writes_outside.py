@@ -8,6 +8,7 @@ import itertools
 import os
 import random
 import secrets
+import threading
 import time
 import uuid
 from collections.abc import Callable
@@ -158,6 +159,25 @@ def test_draws_of_libraries_are_refused() -> None:
     frame = pytest.importorskip("pandas").Series([1.0, 2.0])
     with pytest.raises(errors.ConcretizationError, match="draws from a generator"):
         fg.jit(lambda x: x + frame.sample().iloc[0])(1.0)
+
+
+def test_draws_of_other_threads_are_theirs() -> None:
+    recording, drawn = threading.Event(), threading.Event()
+
+    def drawing() -> None:
+        recording.wait()
+        np.random.standard_normal()  # noqa: NPY002
+        drawn.set()
+
+    def f(x: Any) -> Any:
+        recording.set()
+        drawn.wait()
+        return x * 2.0 if np.random is not None else x  # the global generator is within reach
+
+    thread = threading.Thread(target=drawing)
+    thread.start()
+    assert fg.jit(f)(1.0) == 2.0
+    thread.join()
 
 
 def test_a_clock_may_be_read_for_other_ends() -> None:

@@ -148,8 +148,10 @@ class Kept:
 
         different = differs()
         outside = [one for one in left if id(one.x) in self._watched and id(one.x) not in self._made]
-        if any(not one.is_array for one in outside):
+        generators = [one for one in outside if not one.is_array]
+        if generators and (different or self._move_always(generators, differs)):
             raise self._drawn(name)
+        outside = [one for one in outside if one.is_array]
         lines = [line for key, (_, line) in parts.items() if key in self._parts]
         baked = different or any(one.moved() for one in outside)
         if lines or (outside and (baked or not self._are_filled(before, outside, differs))):
@@ -160,6 +162,18 @@ class Kept:
             raise self._changes(name, spelled[0])
         if different and self.clock:
             raise self._clock_read(name)
+
+    @staticmethod
+    def _move_always(generators: Sequence[Watched], differs: Callable[[], bool]) -> bool:
+        """Whether other recordings move them too, or are others: other threads may draw from them as well."""
+        for _ in range(3):
+            if not any(one.moved() for one in generators):
+                return False
+            for one in generators:
+                one.before = one.now()
+            if differs():
+                return True
+        return True
 
     def _differ(self, states: Sequence[State], left: Sequence[Watched], same: Callable[[], bool]) -> bool:
         """Whether another recording is another one; names are afterwards what the first has left."""
