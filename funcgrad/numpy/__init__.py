@@ -44,6 +44,7 @@ from funcgrad.numpy.reducing.without_nan import *  # noqa: F403 - what its __all
 from funcgrad.numpy.tracers import made_inside as _made_inside  # noqa: F401 - enters itself
 from funcgrad.numpy.tracers import operators as operators
 from funcgrad.numpy.tracers import protocols as protocols
+from funcgrad.numpy.tracers import vectorized_inside as _vectorized_inside  # noqa: F401 - enters itself
 from funcgrad.tracing.tracer import install
 
 __all__ = ["einsum", "einsum_path", "linalg"]

@@ -175,9 +175,34 @@ def refuse_inside_numpy(x: Tracer, frame: FrameType) -> None:
         raise ConcretizationError(
             f"NumPy turns a traced {x.aval} into a number here, which would drop its gradient",
             source=Source(*user_location()),
-            remedy="Give NumPy one traced array instead of a list or an array of objects: "
-            "join the traced values with np.stack or fg.numpy.array first.",
+            remedy=remedy_inside_numpy(frame),
         )
+
+
+INSTEAD_OF_NUMPYS = {
+    "numpy.polynomial": "np.polyval, np.polyfit and kin keep the gradient (the highest power comes first). "
+    "Of other series, multiply the matrix of the points by the coefficients: legvander(x, 3) @ c.",
+    "numpy.ma": "Use np.where(mask, 0.0, x), or np.sum, np.mean and kin with where=~mask.",
+    "numpy.matrixlib": "Use a two-dimensional array, and @ for products.",
+}
+"""What to use instead of parts of NumPy's that see no traced values, by the names of their modules."""
+
+
+def remedy_inside_numpy(frame: FrameType) -> str:
+    """What to do where a function of NumPy's takes the value in a frame."""
+    user, outermost = users_frame(frame), frame
+    inner: FrameType | None = frame
+    while inner is not None and inner is not user:
+        outermost = inner if inner.f_code.co_filename.startswith(NUMPY_FOLDER) else outermost
+        inner = inner.f_back
+    module = str(outermost.f_globals.get("__name__"))
+    for place, remedy in INSTEAD_OF_NUMPYS.items():
+        if f"{module}.".startswith(f"{place}."):
+            return remedy
+    return (
+        "Give NumPy one traced array instead of a list or an array of objects: "
+        "join the traced values with np.stack or fg.numpy.array first."
+    )
 
 
 def counterpart(package: str, name: str) -> str | None:

@@ -43,6 +43,19 @@ def test_accumulate_methods_of_ufuncs(ufunc: np.ufunc, dtype: str, rng: np.rando
         assert_agrees(lambda t: ufunc.accumulate(t, axis=-1), x)
 
 
+@pytest.mark.parametrize(
+    "ufunc", [np.subtract, np.divide, np.power, np.hypot, np.logaddexp, np.logaddexp2, np.fmax, np.fmin]
+)
+def test_accumulate_methods_that_go_from_element_to_element(
+    ufunc: np.ufunc, rng: np.random.Generator
+) -> None:
+    for shape in ((4,), (3, 2), (1,)):
+        x = 0.5 + np.abs(array_of(rng, "f8", shape))
+        assert_agrees(ufunc.accumulate, x)
+        assert_agrees(lambda t: ufunc.accumulate(t, axis=-1), x)
+    check_grads(lambda t: ufunc.accumulate(t, axis=-1), (0.5 + rng.random((2, 3)),))
+
+
 @pytest.mark.skipif(not hasattr(np, "cumulative_sum"), reason="NumPy 2.1 brought them")
 @pytest.mark.parametrize("name", ["cumulative_sum", "cumulative_prod"])
 def test_cumulative_functions_of_the_standard(name: str, rng: np.random.Generator) -> None:

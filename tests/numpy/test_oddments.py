@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.errors import ConcretizationError, UnsupportedFunctionError
+from funcgrad.errors import ConcretizationError, DtypeError, ShapeError, UnsupportedFunctionError
 from funcgrad.testing import check_grads
 
 X = np.array([0.0, 0.0, 3.0, 0.0, -1.0, 0.0])
@@ -74,5 +74,50 @@ def test_vectorized_functions_may_branch() -> None:
     both = fg.numpy.vectorize(lambda t, f: (f(t), t), otypes=[np.float32, float], excluded=[1])
     outs = fg.eval_shape(lambda t: both(t, np.sin), x)
     assert [(o.shape, o.dtype) for o in outs] == [((2, 2), np.float32), ((2, 2), np.float64)]
-    with pytest.raises(UnsupportedFunctionError, match="signature="):
-        fg.grad(lambda t: np.sum(fg.numpy.vectorize(np.sum, signature="(n)->()")(t)))(x)
+
+
+@np.vectorize
+def numpys_piece(x: Any, scale: Any = 2.0) -> Any:
+    """A function of NumPy's `vectorize`, as a decorator of the user's makes it."""
+    if x > 0:
+        return scale * x
+    return x * x
+
+
+def test_numpys_vectorize_keeps_the_gradient() -> None:
+    x = np.array([[1.0, -2.0, 0.3], [3.0, 0.5, -1.0]])
+    normed = np.vectorize(lambda row: row / np.sum(row), signature="(n)->(n)")
+
+    def loss(t: Any) -> Any:
+        pair = np.vectorize(lambda v, k: (v * v, k * v), otypes=[float, float], excluded=["k"])
+        squares, scaled = pair(t, k=3.0)
+        return np.sum(numpys_piece(t, scale=t[0])) + np.sum(normed(t) ** 2 * x) + np.sum(squares * scaled)
+
+    for f in (loss, fg.jit(loss), lambda t: fg.vmap(loss)(t[None])[0]):
+        np.testing.assert_allclose(f(x), loss(x), rtol=1e-13)
+        check_grads(f, (x,))
+    # What its function closes over is no argument of it.
+    of_scale = lambda p: np.sum(np.vectorize(lambda t: p * t if t > 1 else p**2 * t)(x))  # noqa: E731
+    for transformed in (fg.grad(of_scale), fg.jit(fg.grad(of_scale))):
+        np.testing.assert_allclose(transformed(1.5), 3.0 + 3.0 * (x.sum() - 3.0))
+    with pytest.raises(DtypeError, match=r"first result, int64.*\n(.*\n)*.*otypes=\['float64'\]"):
+        fg.grad(lambda t: np.sum(np.vectorize(lambda v: 0 if v > 0 else v * v)(t)))(x)
+    with pytest.raises(ShapeError, match="core dimension 'n'"):
+        fg.grad(lambda t: np.sum(np.vectorize(np.dot, signature="(n),(n)->()")(t, t[:, :2])))(x)
+    with pytest.raises(ValueError, match="size 0"):
+        fg.grad(lambda t: np.sum(np.vectorize(lambda v: v)(t[:0])))(x)
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+@pytest.mark.parametrize(
+    ("f", "remedy"),
+    [
+        (lambda x: np.polynomial.legendre.legval(0.3, x), "legvander"),
+        (lambda x: np.polynomial.Polynomial(x)(0.3), "np.polyval"),
+        (lambda x: np.ma.masked_array(x, mask=x > 1).sum(), "where=~mask"),
+        (lambda x: np.asmatrix(x.reshape(2, 1)).sum(), "two-dimensional"),
+    ],
+)
+def test_parts_of_numpy_that_see_no_traced_values_name_what_does(f: Any, remedy: str) -> None:
+    with pytest.raises(ConcretizationError, match=remedy):
+        fg.grad(f)(np.array([0.5, 2.0]))

@@ -8,6 +8,7 @@ import numpy as np
 
 from funcgrad.errors import DtypeError
 from funcgrad.ir.steps import as_source
+from funcgrad.numpy.arrays.views import moveaxis
 from funcgrad.numpy.dispatch import implements, implements_method
 from funcgrad.numpy.reducing.axes import is_given, normalized_axis, refused, stored, strong, traced
 from funcgrad.numpy.reducing.reductions import WIDE
@@ -148,6 +149,34 @@ def accumulates(primitive: Any) -> None:
 
 for _primitive in (ops.CumSum, ops.CumProd, ops.CumMax, ops.CumMin):
     accumulates(_primitive)
+
+
+def accumulates_in_order(ufunc: Any) -> None:
+    """The same for a ufunc that has no cumulative operation: from each element to the next, as NumPy does."""
+
+    def accumulate(array: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
+        from funcgrad.api.control import scan  # noqa: PLC0415 - it stands on this module
+
+        x = strong(traced(array, out))
+        if not shape_of(x):
+            raise DtypeError("cannot accumulate on a scalar", source=as_source(user_location()))
+        rows = moveaxis(
+            cast(x, aval(ufunc(x[..., :0], x[..., :0])).dtype if dtype is None else dtype), axis, 0
+        )
+        if len(rows):
+
+            def step(last: Any, row: Any) -> Any:
+                found = ufunc(last, row)
+                return found, found
+
+            rows = concatenate([rows[:1], scan(step, rows[0], rows[1:])[1]], 0)
+        return stored(moveaxis(rows, 0, axis), out, f"np.{ufunc.__name__}.accumulate")
+
+    implements_method(ufunc, "accumulate")(accumulate)
+
+
+for _ufunc in (np.subtract, np.divide, np.power, np.hypot, np.logaddexp, np.logaddexp2, np.fmax, np.fmin):
+    accumulates_in_order(_ufunc)
 
 
 # -- differences and integrals ------------------------------------------------------------------------------
