@@ -33,6 +33,7 @@ __all__ = [
     "TreeError",
     "UnsupportedFunctionError",
     "WorkerVersionError",
+    "ZeroGradientWarning",
     "did_you_mean",
 ]
 
@@ -186,6 +187,23 @@ class WorkerVersionError(DistributedError):
 
 class LabelsDroppedWarning(UserWarning):
     """Given when the values of a pandas or xarray object are taken, and its labels are not."""
+
+
+class ZeroGradientWarning(UserWarning):
+    """Given when a result follows from what it is differentiated by only through comparisons.
+
+    >>> import warnings
+    >>> def root(a):
+    ...     lo, hi = 0.0, 4.0
+    ...     while hi - lo > 1e-12:
+    ...         middle = (lo + hi) / 2
+    ...         lo, hi = (middle, hi) if middle**2 < a else (lo, middle)
+    ...     return middle
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     print(fg.grad(root)(2.0), caught[0].category.__name__)
+    0.0 ZeroGradientWarning
+    """
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:

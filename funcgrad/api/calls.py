@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from funcgrad.api.decided import warn_if_decided
 from funcgrad.api.loop_notices import MANY_OPERATIONS, notice_loop
 from funcgrad.errors import FuncgradError
 from funcgrad.ir.avals import Aval, aval_of
@@ -22,7 +23,7 @@ from funcgrad.ir.evaluate.runner import prefer_fast, prefers_fast
 from funcgrad.ir.program import Program
 from funcgrad.source import user_location_of
 from funcgrad.tracing.lists import asoperand
-from funcgrad.tracing.recorder import NO_VALUE, Recorder, located, recorder_of
+from funcgrad.tracing.recorder import NO_VALUE, Recorder, located, note_derivative, recorder_of
 from funcgrad.tracing.swallowed import real_error
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.replay import inline
@@ -133,6 +134,8 @@ class Traced:
 
     def gradient(self, active: Sequence[bool], *, keeps_value: bool) -> Program:
         """The outputs (all, or all but the value), then the gradient of the value by the active inputs."""
+        if self.recorder.level:
+            note_derivative(self.recorder)
         key = self._key(("grad", keeps_value, active))
         found: Program | None = CACHE.find(key)
         if found is not None:
@@ -140,6 +143,11 @@ class Traced:
         recorder = self.recorder
 
         def build() -> Program:
+            program = gradient()
+            warn_if_decided(recorder, self.outputs[0], program, sum(active))
+            return program
+
+        def gradient() -> Program:
             if any(type(step) is tuple and step[0].splits for step in recorder.steps):
                 extra = [False] * (len(self.operands) - len(active))
                 whole = gradient_program(self.program, (*active, *extra))

@@ -65,8 +65,10 @@ class Recorder:
         "block",
         "closed",
         "copied",
+        "decided",
         "deferred",
         "derivatives",
+        "differentiated",
         "lasting",
         "level",
         "location",
@@ -119,6 +121,10 @@ class Recorder:
         those that may be overwritten meanwhile, by identity, and what they are copies of. Otherwise None."""
         if self.copied is None and transform == "jit":
             self.copied = {}
+        self.decided: list[Any] = []
+        """Where the user's code asked for the truth of something that varies, the first few times."""
+        self.differentiated = False
+        """Whether a derivative has been taken inside of this trace."""
         self.varying: dict[int, bool] = {}
         """What `funcgrad.tracing.constants` has found out: whether a derivative flows through an index."""
         self.block = False
@@ -511,6 +517,14 @@ def differentiates(recorder: Recorder | None) -> bool:
 def outlived(recorder: Recorder | None) -> bool:
     """Whether a trace around this one will differentiate what is recorded here, after this one has ended."""
     return recorder is not None and recorder.derivatives > differentiates(recorder)
+
+
+def note_derivative(recorder: Recorder) -> None:
+    """Have the traces around one that is differentiated know of it."""
+    outer = recorder._token.old_value
+    while isinstance(outer, Recorder):
+        outer.differentiated = True
+        outer = outer._token.old_value
 
 
 def recorder_at(level: int) -> Recorder | None:

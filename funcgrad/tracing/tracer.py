@@ -15,6 +15,7 @@ from funcgrad.errors import ConcretizationError, TracedBranchError
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.callers import compares_elements
+from funcgrad.tracing.constants import compares_varying
 from funcgrad.tracing.conversion import array_of, integer_of, number_of, python_value_of
 from funcgrad.tracing.refusals import SEARCHES, refuse_search
 
@@ -34,6 +35,9 @@ _LONG_CONDITION = 40
 _JOINED = (
     "Use max, min, sort, any or all of fg.numpy on one array; fg.numpy.array joins lists of traced values."
 )
+
+MANY_DECISIONS = 20
+"""So many truths of what varies make a search of what might be a piece of a function in pieces."""
 
 
 class TracerMemory:
@@ -134,6 +138,9 @@ class Tracer(TracerMemory):
         caller = _getframe(1)
         if caller.f_globals.get("__name__") == SEARCHES:
             refuse_search(self, caller)
+        decided = self._recorder.decided
+        if len(decided) < MANY_DECISIONS and compares_varying(self):
+            decided.append(user_location())
         try:
             return bool(self.concrete())
         except ConcretizationError:

@@ -181,6 +181,20 @@ def newton_while(a):
     return new
 
 
+def for_ever(a):  # noqa: RET503 - it ends nowhere else
+    x = a
+    trips = 0
+    while 1:
+        while True:
+            x = x * 0.7
+            if x < 1:
+                break
+        trips += 1
+        if x < 0.8 or trips > 9:
+            return x * a
+        x = x + 0.4 * a
+
+
 def newton_return(a):
     x = a
     for k in range(50):
@@ -410,6 +424,7 @@ CASES = [
     (bisect, (5.0,), None),
     (newton, (7.0,), 0),
     (newton_while, (7.0,), 0),
+    (for_ever, (3.3,), 0),
     (newton_return, (7.0,), 0),
     (automaton, (rng.uniform(size=11),), 0),
     (collatz, (27,), None),

@@ -40,6 +40,11 @@ def is_nothing(value: ast.expr | None) -> bool:
     return value is None or (isinstance(value, ast.Constant) and value.value is None)
 
 
+def is_true(test: ast.expr) -> bool:
+    """Whether a test is a constant that holds, as that of ``while True``."""
+    return isinstance(test, ast.Constant) and bool(test.value)
+
+
 Return, Break, Continue = ast.Return, ast.Break, ast.Continue
 
 
@@ -68,6 +73,8 @@ def always_leaves(body: Sequence[ast.stmt]) -> bool:
         return True
     if isinstance(last, ast.If):
         return always_leaves(last.body) and always_leaves(last.orelse)
+    if isinstance(last, ast.While):
+        return is_true(last.test) and Break not in kinds_of_leaving(last.body)
     return isinstance(last, ast.With) and always_leaves(last.body)
 
 
@@ -184,8 +191,9 @@ class Lowering:
         made: ast.For | ast.While
         goes_on: list[ast.expr] = [ast.UnaryOp(ast.Not(), name(stop)) for stop in stops]
         if isinstance(node, ast.While):
-            test = ast.BoolOp(ast.And(), [*goes_on, node.test]) if goes_on else node.test
-            made = ast.While(test if not goes_on else at(node.test, test), body, [])
+            tests = goes_on if goes_on and is_true(node.test) else [*goes_on, node.test]
+            test = tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
+            made = ast.While(at(node.test, test), body, [])
         else:
             made = ast.For(node.target, node.iter, body, [])
             made.goes_on = goes_on  # type: ignore[attr-defined]

@@ -1,0 +1,78 @@
+"""Results that follow from the arguments by branches alone: their gradient is zero, and seldom what is meant.
+
+A root that bisection finds is a midpoint of bounds that comparisons choose. No derivative flows through a
+comparison, so the gradient is 0 for every library that differentiates programs; this one says so.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any
+
+import numpy as np
+
+from funcgrad.errors import ZeroGradientWarning
+from funcgrad.ir.program import Literal, Program
+from funcgrad.ir.steps import as_source
+from funcgrad.source import Source, user_stacklevel
+from funcgrad.tracing.recorder import Recorder
+from funcgrad.tracing.tracer import MANY_DECISIONS
+from funcgrad.transforms.control.conditional import Cond
+from funcgrad.transforms.control.scan import Scan
+from funcgrad.transforms.control.while_loop import Loop
+
+__all__ = ["warn_if_decided"]
+
+
+def warn_if_decided(recorder: Recorder, output: int, gradients: Program, n_gradients: int) -> None:
+    """Warn if the gradients are zeros, and a branch by what is traced has led to the output.
+
+    A derivative of a function in pieces may well be flat: nothing is said of derivatives of derivatives.
+    """
+    if recorder.differentiated:
+        return
+    n_outputs = len(gradients.outputs)
+    if not all(is_zero(gradients, k) for k in range(n_outputs - n_gradients, n_outputs)):
+        return
+    where = deciding(recorder, output)
+    if where is not None:
+        warnings.warn(
+            f"the result of {recorder.name} depends on what it is differentiated by only through comparisons "
+            f"({os.path.basename(where.file)}:{where.line}), so its gradient is zero wherever it has one. "
+            "What a search finds has a derivative by fg.scipy.optimize: bisect, brentq, root_scalar, "
+            "minimize_scalar. fg.stop_gradient(result) says that it is meant.",
+            ZeroGradientWarning,
+            stacklevel=user_stacklevel(),
+        )
+
+
+def is_zero(program: Program, place: int) -> bool:
+    """Whether an output is zeros, whatever the inputs are."""
+    atom = program.outputs[place]
+    made = {v: equation for equation in program.equations for v in equation.outputs}
+    while atom in made and made[atom].primitive.name == "broadcast":
+        atom = made[atom].inputs[0]
+    return isinstance(atom, Literal) and not atom.value
+
+
+def deciding(recorder: Recorder, output: int) -> Source | None:
+    """Where what is traced has decided on the way to the output; None if nothing has, or something severs.
+
+    One branch that Python took may be the flat piece of a function in pieces; a search takes many. What is
+    recorded with all of its branches is flat in each of them.
+    """
+    steps = recorder.steps
+    needed = [i for i in sorted(recorder._needed((), [output])) if type(steps[i]) is tuple]
+    if any(steps[i][0].severs for i in needed):
+        return None
+    for i in needed:
+        if isinstance(steps[i][0], Cond | Loop | Scan):
+            return as_source(recorder.sources[i])
+    searches = len(recorder.decided) >= MANY_DECISIONS and not is_whole(recorder.values.get(output))
+    return as_source(recorder.decided[0]) if searches else None
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a result is none, or a whole number, as sums of flat pieces are."""
+    return value is None or np.shape(value) != () or float(np.real(value)).is_integer()
