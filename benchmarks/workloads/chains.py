@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from typing import Any
 
 from benchmarks.contenders import Function, bound, gradients
-from benchmarks.model import Call, Contender, Linear, Target, Within, Workload
+from benchmarks.model import Builder, Call, Contender, Linear, Target, Within, Workload
 
 RECORDED = 999
 
@@ -116,18 +117,39 @@ def chained(operations: int, np: Any, x: Any) -> Any:
     return x
 
 
+def other(np: Any, x: Any) -> Any:
+    """Not the chain."""
+    return np.cos(x) * x
+
+
+def awake(contenders: Sequence[Contender], others: Sequence[Contender]) -> tuple[Contender, ...]:
+    """The contenders, which have called the others before: what a library imports by need is there."""
+
+    def builder(contender: Contender, before: Contender) -> Builder:
+        def build(module: Any, np: Any, inputs: tuple[Any, ...]) -> Call:
+            before.build(module, np, inputs)()
+            return contender.build(module, np, inputs)
+
+        return build
+
+    return tuple([replace(a, build=builder(a, b)) for a, b in zip(contenders, others, strict=True)])
+
+
 def chain(exponent: int, targets: tuple[Target, ...] = ()) -> Workload:
-    """Record, transform and run a chain that has never been seen: the first call in a new process."""
+    """Record, transform and run a chain that has never been seen: the first such call in a new process."""
     short = exponent <= 3
     eager = ("funcgrad", "torch", "autograd")
+    names = (*eager, "jax") if short else eager
     return Workload(
         name=f"chain-1e{exponent}",
         title=f"chain of {10**exponent:,} operations: record, transform, run",
-        contenders=gradients(partial(chained, 10**exponent), names=(*eager, "jax") if short else eager),
+        contenders=awake(
+            gradients(partial(chained, 10**exponent), names=names), gradients(other, names=names)
+        ),
         targets=targets,
         inputs=zero_dimensional,
         measure="first call",
-        spans=("build", "first"),
+        spans=("first",),
         rounds=3,
         left_out={} if short else {"jax": "too slow without jit: measured at 1,000 operations only"},
         in_quick=short,

@@ -22,7 +22,9 @@ def notice_loop(function: Callable[..., Any], recorder: Recorder) -> None:
     code = getattr(function, "__code__", None)
     if code is None or code in _said or recorder.native or not notices_are_given() or sys.stderr is None:
         return
-    places = {place for place in recorder.sources if type(place) is tuple and place}
+    # By identity first: a code object takes long to hash.
+    met = {id(place): place for place in recorder.sources}
+    places = {place for place in met.values() if type(place) is tuple and place}
     if len(places) > 20 * FEW_LINES:
         return
     lines = {(inner.co_filename, line_at(inner, offset)) for inner, offset in places}

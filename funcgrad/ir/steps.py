@@ -13,7 +13,10 @@ from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation, Literal, Program, Var
 from funcgrad.source import Source
 
-__all__ = ["Steps", "as_source", "program_of_steps"]
+__all__ = ["NOTHING", "Steps", "as_source", "live_steps", "program_of_steps"]
+
+NOTHING = -1
+"""Stands for no value where the number of one is expected."""
 
 
 def as_source(location: Any) -> Source | None:
@@ -34,11 +37,13 @@ class Steps:
         "_parts",
         "avals",
         "captured",
+        "dead",
         "inputs",
         "literals",
         "live",
         "name",
         "outputs",
+        "primitives",
         "sources",
         "steps",
     )
@@ -64,8 +69,8 @@ class Steps:
         self.captured = captured
         """The values of captured arrays, by number."""
         self.outputs = outputs
-        self.live = live_steps(steps, outputs)
-        """The numbers of the operations that the outputs depend on, in order."""
+        self.live, self.dead = live_steps(steps, outputs)
+        self.primitives = {steps[i][0] for i in self.live}
         self._parts: dict[None, tuple[Any, ...]] = {}
 
     def parts(self) -> tuple[Any, ...]:
@@ -121,23 +126,44 @@ class Atoms(dict[int, Any]):
         return made
 
 
-def live_steps(steps: list[Any], outputs: Sequence[int]) -> list[int]:
-    """The numbers of the operations that the outputs depend on, in order."""
-    needed: set[int] = set()
+def live_steps(steps: list[Any], outputs: Sequence[int]) -> tuple[list[int], list[int | tuple[int, ...]]]:
+    """The numbers of the operations that the outputs depend on, in order, and what each is the last to use.
+
+    The latter is the number of one value, `NOTHING` where there is none, and a tuple of numbers for several
+    of them and for every operation with several results.
+    """
+    used = bytearray(len(steps))
+    wanted: set[int] = set()
     for i in outputs:
-        needed.add(i - steps[i] if type(steps[i]) is int else i)
-    live = []
+        used[i] = True
+        if type(steps[i]) is int:
+            wanted.add(i - steps[i])
+    live: list[int] = []
+    dead: list[int | tuple[int, ...]] = []
+    unused: list[int] = []
     for i in range(len(steps) - 1, -1, -1):
-        if i not in needed:
-            continue
         step = steps[i]
-        if type(step) is tuple:
+        if type(step) is int:
+            if used[i]:
+                wanted.add(i - step)
+            else:
+                unused.append(i)
+            continue
+        if type(step) is tuple and (used[i] or i in wanted):
             live.append(i)
-            needed.update(step[1:])
-        elif type(step) is int:
-            needed.add(i - step)
+            last: int | tuple[int, ...] = NOTHING
+            for j in step[1:]:
+                if not used[j]:
+                    used[j] = True
+                    last = j if last == NOTHING else (*(last if type(last) is tuple else (last,)), j)
+            if step[0].multiple:
+                last = (*unused, *(() if used[i] else (i,)), *(last if type(last) is tuple else (last,)))
+            dead.append(last)
+        if unused:
+            unused = []
     live.reverse()
-    return live
+    dead.reverse()
+    return live, dead
 
 
 def program_of_steps(steps: Steps) -> Program:

@@ -8,6 +8,7 @@ loops, so promotion is NumPy's by construction. Everything else broadcasts expli
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import add, mul, sub, truediv
 from typing import Any, ClassVar
 
 import numpy as np
@@ -36,6 +37,9 @@ _PYTHON_SCALARS = (float, int, complex, bool)
 _SINGLE = {np.dtype(np.float64): np.dtype(np.float32), np.dtype(np.complex128): np.dtype(np.complex64)}
 _WEAK_TYPES: dict[str, Any] = {"b": np.dtype(np.bool_), "i": int, "f": float, "c": complex}
 
+
+OPERATORS: dict[str, Callable[..., Any]] = {"+": add, "-": sub, "*": mul, "/": truediv}
+"""Of arrays they are NumPy's ufuncs, of two scalars a tenth of the time."""
 
 Fit = tuple[np.dtype[Any] | None, Shape | None]
 
@@ -199,6 +203,10 @@ class Unary(Pointwise):
 
 class Binary(Pointwise):
     """Two operands."""
+
+    def evaluator(self) -> Callable[..., Any]:
+        run = super().evaluator()
+        return OPERATORS.get(self.symbol, run) if run is self.ufunc else run
 
     def __call__(self, x: Any, y: Any) -> Any:  # noqa: C901 - one decision, unrolled for speed
         # The common cases, decided without any general machinery: two plain tracers of one trace, or one

@@ -60,6 +60,7 @@ class Recorder:
     __slots__ = (
         "_captured",
         "_held",
+        "_places",
         "_token",
         "avals",
         "block",
@@ -133,6 +134,8 @@ class Recorder:
         """Tracers of outer traces that were written here, each with what it stood for before."""
         self._captured: dict[Any, int] = {}
         self._held: list[Any] = []
+        self._places: dict[int, tuple[Any, int]] = {}
+        """The last place met at each offset of an instruction."""
 
     def __enter__(self) -> Recorder:
         self._token = _active.set(self)
@@ -308,7 +311,10 @@ class Recorder:
             frame: Any = _getframe(2)
             while library_files[(code := frame.f_code).co_filename] and frame.f_back is not None:
                 frame = frame.f_back
-            location = code, frame.f_lasti
+            # One object for each place: Python's collector walks over what a loop leaves behind.
+            location = self._places.get(lasti := frame.f_lasti)
+            if location is None or location[0] is not code:
+                location = self._places[lasti] = code, lasti
         avals = self.avals
         index = len(avals)
         self.steps.append(step)

@@ -79,15 +79,17 @@ class LocalRule:
         self._make = make
         self._pullbacks: dict[Any, Pullback] = {}
 
-    def pullback(self, key: tuple[Any, ...]) -> Pullback:
-        """The pullback for cotangents and totals described by `key`.
+    def pullback(self, avals: tuple[Aval | None, ...], marks: tuple[bool, ...]) -> Pullback:
+        """The pullback for cotangents and totals of these avals.
 
-        It has an entry for each result, then for each moving operand: None where there is nothing, else the
-        aval and whether a selection has set elements to zero.
+        There is an entry for each result, then for each moving operand, None where there is nothing. `marks`
+        says where a selection has set elements to zero; it is empty where none has.
         """
+        key = (avals, marks) if marks else avals
         found = self._pullbacks.get(key)
         if found is None:
-            found, kept = self._make(key)
+            given = zip(avals, marks or (False,) * len(avals), strict=True)
+            found, kept = self._make(tuple([None if aval is None else (aval, mark) for aval, mark in given]))
             if kept:
                 self._pullbacks[key] = found
         return found

@@ -12,7 +12,7 @@ from typing import Any
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Literal, Program, Var
-from funcgrad.ir.steps import Steps, as_source, program_of_steps
+from funcgrad.ir.steps import Steps, as_source, live_steps, program_of_steps
 from funcgrad.ops.families import Pointwise
 from funcgrad.ops.structure import Broadcast
 from funcgrad.tracing.recorder import NOWHERE, Recorder
@@ -105,17 +105,21 @@ class Sweep:
                 at[i] = self.given(step)
         for i in sorted(self._known):
             at[i] = self.given(record.avals[i])
-        for i in sorted(record._needed((), outputs)):
+        for i in live_steps(steps, outputs)[0]:
             step = steps[i]
-            if type(step) is not tuple:
-                continue
-            primitive, *operands = step
-            key = tuple([kinds[j] for j in operands])
+            if len(step) == 3:
+                primitive, j, k = step
+                key: tuple[Any, ...] = kinds[j], kinds[k]
+                twice = j == k
+            else:
+                primitive, *operands = step
+                key = tuple([kinds[j] for j in operands])
+                twice = len(set(operands)) < len(operands)
             self.location = sources[i]
-            rule = primitive._local_rules.get(key)
-            if rule is None or len(set(operands)) < len(operands):
-                rule = self._rule(primitive, operands, key)
-            self._take_over(i, operands, rule)
+            rule = None if twice else primitive._local_rules.get(key)
+            if rule is None:
+                rule = self._rule(primitive, step[1:], key)
+            self._take_over(i, step, rule)
 
     def _rule(self, primitive: Any, operands: Sequence[int], key: tuple[Any, ...]) -> LocalRule:
         """The rule of an operation, made where it is not known. A value given twice is one operand."""
@@ -130,12 +134,12 @@ class Sweep:
                 primitive._local_rules[key] = rule
         return rule
 
-    def _take_over(self, i: int, operands: list[int], rule: LocalRule) -> None:
+    def _take_over(self, i: int, step: tuple[Any, ...], rule: LocalRule) -> None:
         at = self.at
-        slots = [at[operands[k]] for k in rule.distinct]
+        slots = [at[step[k + 1]] for k in rule.distinct]
         if i in self._known:
-            step = self.recorder.steps[i][0], *[at[j] for j in operands]
-            self._seen[step] = self._evaluated[step] = at[i]
+            evaluated = step[0], *[at[j] for j in step[1:]]
+            self._seen[evaluated] = self._evaluated[evaluated] = at[i]
         self.repeat(rule.forward, slots)
         sweeps = False
         for k, (slot, moves) in enumerate(rule.results, i):
@@ -149,22 +153,24 @@ class Sweep:
 
     def repeat(self, lines: Sequence[Line], slots: list[int]) -> None:
         """Record the lines of a rule on the values in `slots`, and add the results to them."""
-        steps, avals, sources, seen = self.steps, self.avals, self.sources, self._seen
-        special = self._special
+        steps, seen, special = self.steps, self._seen, self._special
         for kind, primitive, operands, aval in lines:
             if kind:
                 self._repeat_other(kind, primitive, operands, aval, slots)
                 continue
-            step = (primitive, *[slots[k] for k in operands])
+            if len(operands) == 2:
+                j, k = operands
+                step: tuple[Any, ...] = primitive, slots[j], slots[k]
+            else:
+                step = (primitive, *[slots[k] for k in operands])
             if not special.isdisjoint(step):
                 slots.append(self._simple(step, aval))
                 continue
-            index = seen.get(step)
-            if index is None:
-                index = seen[step] = len(steps)
+            index = seen.setdefault(step, len(steps))
+            if index == len(steps):
                 steps.append(step)
-                avals.append(aval)
-                sources.append(self.location)
+                self.avals.append(aval)
+                self.sources.append(self.location)
             slots.append(index)
 
     def _repeat_other(
@@ -241,19 +247,26 @@ class Sweep:
         steps, sources = record.steps, record.sources
         seed = record.avals[output]
         bars[output] = self.literal(seed.dtype.type(1), seed.scalar)
+        backward: dict[int, Any] = {}
         for rule, i, slots in reversed(self._swept):
             count = len(rule.results)
             given = [bars.pop(i, None)] if count == 1 else [bars.pop(k, None) for k in range(i, i + count)]
             if given[0] is None and all(bar is None for bar in given):
                 continue
-            operands = steps[i]
-            given.extend([bars.get(operands[k + 1]) for k in rule.moving])
-            pullback = rule.pullback(tuple([None if j is None else (avals[j], j in selected) for j in given]))
-            self.location = in_reverse(sources[i])
-            slots += [j for j in given if j is not None]
+            step = steps[i]
+            given += [bars.get(step[k + 1]) for k in rule.moving]
+            there = [j for j in given if j is not None]
+            key = tuple([None if j is None else avals[j] for j in given])
+            marks = tuple([j in selected for j in given]) if selected else ()
+            pullback = rule.pullback(key, marks)
+            location = sources[i]
+            self.location = backward.get(id(location))
+            if self.location is None:
+                self.location = backward[id(location)] = in_reverse(location)
+            slots.extend(there)
             self.repeat(pullback.lines, slots)
             for k, slot, mark in pullback.totals:
-                bars[operands[k + 1]] = index = slots[slot]
+                bars[step[k + 1]] = index = slots[slot]
                 if mark:
                     selected.add(index)
         return bars
