@@ -174,7 +174,7 @@ def test_empty_matrices_are_left_to_numpy() -> None:
 
 
 def test_where_numpys_loops_are_not_found_numpy_decomposes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ufuncs, "_matrix_functions", lambda: None)
+    monkeypatch.setattr(ufuncs, "_private_module", lambda _: None)
     ufuncs.matrix_loop.cache_clear()
     try:
         a = np.diag([2.0, 1.0])

@@ -118,18 +118,24 @@ MOST_POINTERS = 24
 
 
 def pointers_word() -> Word:
-    """It has an overload for each number of pointers."""
+    """It has an overload for each number of pointers, and one for loops of ufuncs, told an address."""
     overloads = tuple([Overload("", ("i64", *("ptr",) * k), "none") for k in range(1, MOST_POINTERS + 1)])
+    loop_of_ufunc = Overload("", ("i64", "ptr", "ptr", "ptr", "i64"), "none")
 
     def call_pointers(address: int, *pointers: Any) -> None:
-        called_at_address(overloads[len(pointers) - 1])(address, *pointers)
+        told = hasattr(pointers[-1], "__index__")
+        called_at_address(loop_of_ufunc if told else overloads[len(pointers) - 1])(address, *pointers)
 
     sample = Sample(
         "call_pointers(n[1], a, out)\nout[i] = a[i]", (Elements("i64", (0, 1, 2)),), "i64", (_two_ignored,)
     )
     doc = "A call of the function at an address, of pointers to what it reads and what it writes."
     return external_word(
-        External("call_pointers", overloads), "address, pointers -> none", call_pointers, (sample,), doc
+        External("call_pointers", (*overloads, loop_of_ufunc)),
+        "address, pointers -> none",
+        call_pointers,
+        (sample,),
+        doc,
     )
 
 

@@ -22,7 +22,7 @@ from funcgrad.compile.lower.small_matrices import swapped
 from funcgrad.compile.lower.systems import lower_determinant, lower_magnitude
 from funcgrad.compile.passes.schedule import Lowering, NotLowered, Scheduler, lowers
 from funcgrad.compile.passes.views import Buffer, View
-from funcgrad.compile.runtime.ufuncs import matrix_loop
+from funcgrad.compile.runtime.ufuncs import matrix_loop, module_of
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ir.program import Equation
 from funcgrad.ops.draws import SampledCholesky, SampledProduct
@@ -42,6 +42,9 @@ class MatrixLoop(NamedTuple):
     """The axes of each operand and result that the loop sees, the stack aside."""
     sizes: tuple[int, ...]
     """The sizes of those axes, each once."""
+    told: str
+    """The address of what the loop is told besides, or 0."""
+    by_blas: bool
 
     def write(self, writer: Writer, views: Sequence[View], variables: Sequence[str]) -> None:
         """One call for the matrices along the last axis of the stack; loops run over its other axes."""
@@ -61,9 +64,8 @@ class MatrixLoop(NamedTuple):
         for k, number in enumerate(numbers):
             writer.line(f"{cells}[{count + k}] = {number}")
         places = [f"shifted({cells}, {k})" for k in (count, count + 1 + len(self.sizes))]
-        # The last pointer is what a loop of other ufuncs is told besides; these are told nothing.
-        with threads_of_blas(writer, max(self.sizes)):
-            writer.line(f"call_pointers({self.address}, {cells}, {', '.join(places)}, {cells})")
+        with threads_of_blas(writer, max(self.sizes)) if self.by_blas else nullcontext():
+            writer.line(f"call_pointers({self.address}, {cells}, {', '.join(places)}, {self.told})")
 
 
 def bytes_of(local: Locals, stride: int, view: View) -> str:
@@ -73,15 +75,16 @@ def bytes_of(local: Locals, stride: int, view: View) -> str:
 
 
 def found_loop(scheduler: Scheduler, name: str, types: str, ranks: str, sizes: Sequence[int]) -> MatrixLoop:
-    """A loop of ``numpy.linalg`` by its name; raises NotLowered where it is not known by address."""
-    found = matrix_loop(name, types)
+    """A loop of NumPy's by its name; raises NotLowered where it is not known by address."""
+    found, module, local = matrix_loop(name, types), module_of(name), scheduler.local
     if found is None:
-        raise NotLowered(f"the loop of numpy.linalg's {name} for {types} is not known by address")
-    scheduler.local.serial_blas()
-    kind = types.partition("->")[0]
-    module = "numpy" if name == "matmul" else "numpy_linalg"
-    address = scheduler.local.constant(f"{module}_{name}_{kind}", found.address)
-    return MatrixLoop(address, tuple(map(int, ranks)), tuple(sizes))
+        raise NotLowered(f"the loop of {module}'s {name} for {types} is not known by address")
+    if by_blas := module != "numpy.fft":
+        local.serial_blas()
+    name = f"{module.replace('.', '_')}_{name}_{types.partition('->')[0]}"
+    address = local.constant(name, found.address)
+    told = local.constant(f"{name}_data", found.data) if found.data else "0"
+    return MatrixLoop(address, tuple(map(int, ranks)), tuple(sizes), told, by_blas)
 
 
 class Row(NamedTuple):

@@ -81,7 +81,7 @@ class KernelReport:
     def calls(self) -> tuple[str, ...]:
         """The functions of BLAS, LAPACK and NumPy that it calls by address, in loops too."""
         found = dict.fromkeys(re.findall(r"\b(\w+)_address\b", self.source))
-        return tuple([name for name in found if not name.endswith("_blas_threads")])
+        return tuple([name for name in found if not name.endswith(("_blas_threads", "_data"))])
 
     @property
     def bytes_moved(self) -> int:

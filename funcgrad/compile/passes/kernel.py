@@ -22,6 +22,7 @@ from funcgrad.compile.lower import (
     decompositions,
     draws,
     factorizations,
+    fourier,
     gamma_paths,
     indexing,
     native_calls,
@@ -58,6 +59,7 @@ LOWERED_BY = (
     *(axis_positions, contractions, control, convolutions, cumulative, decompositions, draws),
     *(
         factorizations,
+        fourier,
         gamma_paths,
         indexing,
         native_calls,

@@ -97,6 +97,8 @@ class Scheduler:
         """Arrays that had to be copied before they could be changed, and the user's lines."""
         self.held: set[Buffer] = set()
         """Memory that a loop around carries: it is not changed in the middle of a trip."""
+        self.inside = False
+        """Whether the Program is held by an equation, which without a native form of this has none."""
         self.created: set[Buffer] = set()
         """Memory for values that no one outside of the steps touches."""
         self.ranges = Ranges()

@@ -20,7 +20,7 @@ import numpy as np
 from funcgrad.compile.differs import say
 from funcgrad.compile.runtime.readable_memory import Memory, Unreadable
 
-__all__ = ["Loop", "loop", "matrix_loop"]
+__all__ = ["Loop", "loop", "matrix_loop", "module_of"]
 
 
 class _Head(ctypes.Structure):
@@ -66,28 +66,42 @@ def loop(name: str, dtype: np.dtype[Any]) -> Loop | None:
 
 @cache
 def matrix_loop(name: str, types: str) -> Loop | None:
-    """The loop by which ``numpy.linalg`` or ``np.matmul`` goes through stacks; None where none is known.
+    """The loop by which a function of `module_of` goes through stacks; None where none is known.
 
-    `types` are those of the table, such as ``d->dd`` of ``eigh_lo``. Its loop reads and writes matrices of
-    any strides, and leaves NaN where LAPACK has failed.
+    `types` are those of the table, such as ``d->dd`` of ``eigh_lo``. Its loop reads and writes matrices, or
+    lines, of any strides; those of ``numpy.linalg`` leave NaN where LAPACK has failed.
 
     >>> matrix_loop("no_such_function", "d->d") is None
     True
     """
-    ufunc: Any = np.matmul if name == "matmul" else getattr(_matrix_functions(), name, None)
+    ufunc: Any = getattr(_private_module(module_of(name)), name, None)
     if sys.implementation.name != "cpython" or not isinstance(ufunc, np.ufunc) or types not in ufunc.types:
         return None
     found = _in_table(ufunc, types)
-    if found is not None and not found.data and _agrees_on_matrices(found, ufunc, types):
+    agrees = _agrees_on_lines if name in _OF_LINES else _agrees_on_matrices
+    if found is not None and agrees(found, ufunc, types):
         return found
     say(f"the loops of NumPy's {name} are not where they were: it is not called from machine code")
     return None
 
 
-def _matrix_functions() -> Any:
-    """The module of ``numpy.linalg`` that has them: a private one, so it may be gone."""
+_OF_LINES = ("fft", "ifft", "rfft_n_even", "rfft_n_odd", "irfft")
+
+
+def module_of(name: str) -> str:
+    """The public module whose work the loops of a name do.
+
+    >>> module_of("irfft"), module_of("eigh_lo")
+    ('numpy.fft', 'numpy.linalg')
+    """
+    return "numpy" if name == "matmul" else "numpy.fft" if name in _OF_LINES else "numpy.linalg"
+
+
+def _private_module(public: str) -> Any:
+    """Where the ufuncs are: modules of NumPy's own, so they may be gone."""
+    private = {"numpy.linalg": "numpy.linalg._umath_linalg", "numpy.fft": "numpy.fft._pocketfft_umath"}
     try:
-        return import_module("numpy.linalg._umath_linalg")
+        return import_module(private.get(public, public))
     except ImportError:
         return None
 
@@ -101,7 +115,8 @@ def _in_table(ufunc: Any, types: str) -> Loop | None:
             counts = (head.nin, head.nout, head.nargs, head.ntypes)
             if counts != (ufunc.nin, ufunc.nout, ufunc.nargs, len(ufunc.types)):
                 return None
-            address, data = [memory.word(table + 8 * place) for table in (head.functions, head.data)]
+            tables = (head.functions, head.data)  # NumPy has no table of data where no loop is told anything
+            address, data = [memory.word(table + 8 * place) if table else 0 for table in tables]
     except (Unreadable, OSError):
         return None
     return Loop(address, data) if address else None
@@ -124,8 +139,28 @@ def _agrees(found: Loop, ufunc: Any, dtype: np.dtype[Any]) -> bool:
     return True
 
 
+def _agrees_on_lines(found: Loop, ufunc: Any, types: str) -> bool:
+    """Whether the loop transforms two lines, backwards and with gaps between numbers, as the ufunc does."""
+    size = 5 if ufunc.__name__ == "rfft_n_odd" else 6
+    half = size // 2 + 1
+    sizes = (half if types[-1] in "fd" else size, half if types[0] in "fd" else size)
+    kinds = (types[0], types[-1])
+    line, result = [np.zeros((2, 2 * n), kind)[:, ::2] for n, kind in zip(sizes, kinds, strict=True)]
+    line = line[:, ::-1]
+    line[...] = np.arange(line.size).reshape(line.shape) ** 2 % 7 * (1.0 + 0.5j if types[0] in "FD" else 1.0)
+    factor = np.array(0.3, types[1])
+    wanted = ufunc(line, factor, out=np.zeros_like(result), signature=types)
+    made = [line, factor, result]
+    pointers = (ctypes.c_void_p * 3)(*[x.ctypes.data for x in made])
+    steps = (ctypes.c_ssize_t * 5)(line.strides[0], 0, result.strides[0], line.strides[1], result.strides[1])
+    _call(found, pointers, (ctypes.c_ssize_t * 3)(2, *sizes), steps)
+    return _same([result], [wanted])
+
+
 def _agrees_on_matrices(found: Loop, ufunc: Any, types: str) -> bool:
-    """Whether the loop computes what the ufunc does for a stack of two square matrices."""
+    """Whether the loop, which is told nothing besides, does what the ufunc does for two square matrices."""
+    if found.data:
+        return False
     n = 3
     operands = [part.split(",") if part else [] for part in re.findall(r"\(([^)]*)\)", ufunc.signature)]
     letters = list(dict.fromkeys([letter.strip() for axes in operands for letter in axes]))
