@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import ZeroGradientWarning
-from funcgrad.ir.program import Literal, Program
+from funcgrad.ir.program import Program
 from funcgrad.ir.steps import as_source
 from funcgrad.source import Source, user_stacklevel
 from funcgrad.tracing.recorder import Recorder
@@ -32,8 +32,7 @@ def warn_if_decided(recorder: Recorder, output: int, gradients: Program, n_gradi
     """
     if recorder.differentiated:
         return
-    n_outputs = len(gradients.outputs)
-    if not all(is_zero(gradients, k) for k in range(n_outputs - n_gradients, n_outputs)):
+    if not gradients.ends_with_zeros(n_gradients):
         return
     where = deciding(recorder, output)
     if where is not None:
@@ -45,15 +44,6 @@ def warn_if_decided(recorder: Recorder, output: int, gradients: Program, n_gradi
             ZeroGradientWarning,
             stacklevel=user_stacklevel(),
         )
-
-
-def is_zero(program: Program, place: int) -> bool:
-    """Whether an output is zeros, whatever the inputs are."""
-    atom = program.outputs[place]
-    made = {v: equation for equation in program.equations for v in equation.outputs}
-    while atom in made and made[atom].primitive.name == "broadcast":
-        atom = made[atom].inputs[0]
-    return isinstance(atom, Literal) and not atom.value
 
 
 def deciding(recorder: Recorder, output: int) -> Source | None:

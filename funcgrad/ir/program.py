@@ -161,6 +161,22 @@ class Program:
         """The avals of the outputs."""
         return tuple(v.aval for v in self.outputs)
 
+    def ends_with_zeros(self, count: int) -> bool:
+        """Whether the last outputs are zeros, whatever the inputs are. Makes no equations."""
+        return all(value is not None and not value for value in self._numbers_spread(count))
+
+    def _numbers_spread(self, count: int) -> Iterator[Any]:
+        """For each of the last outputs the number that it is, in every element; None where it is none."""
+        if self._steps is not None:
+            yield from self._steps.numbers_spread(count)
+            return
+        made = {v: equation for equation in self.equations for v in equation.outputs}
+        for output in self.outputs[len(self.outputs) - count :]:
+            atom = output
+            while atom in made and made[atom].primitive.name == "broadcast":
+                atom = made[atom].inputs[0]
+            yield atom.value if isinstance(atom, Literal) else None
+
     def __len__(self) -> int:
         return len(self.equations) if self._steps is None else len(self._steps.live)
 

@@ -6,7 +6,7 @@ becomes equations when somebody looks. Knows no rule and no tracer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from funcgrad.ir.avals import Aval
@@ -76,6 +76,14 @@ class Steps:
     def parts(self) -> tuple[Any, ...]:
         """Inputs, captured arrays, equations and outputs of the Program: the same for all threads."""
         return self._parts.setdefault(None, self._made())
+
+    def numbers_spread(self, count: int) -> Iterator[Any]:
+        """For each of the last outputs the number that it is, in every element; None where it is none."""
+        for output in self.outputs[len(self.outputs) - count :]:
+            i = output
+            while type(step := self.steps[i]) is tuple and step[0].name == "broadcast":
+                i = step[1]
+            yield self.literals.get(i)
 
     def _made(self) -> tuple[Any, ...]:
         atoms = self._atoms()
