@@ -121,6 +121,16 @@ x = torch.zeros(3); x.masked_fill_(torch.tensor([True, False, True]), 1.5); x
 x = torch.zeros(2, 2); x.T.add_(torch.tensor([1.0, 2.0])); x
 x = torch.arange(4.0); x.view(2, 2)[0] = 9; x
 x = torch.zeros(2); x.expand(2, 2).add_(1)
+x = torch.zeros(3, 1); y = x.expand(3, 4); y[:, 0] = 1; y[2, 1] = 5; y[:, 2].add_(2); y[0].fill_(7.0); (x, y)
+x = torch.zeros(3, 1).expand(3, 4); x[0] = torch.arange(4.0)
+x = torch.zeros(3, 1).expand(3, 4); x[:, 1:3] = 1
+x = torch.zeros(3, 1).expand(3, 4); x.copy_(torch.ones(3, 4))
+x = torch.zeros(3, 1).expand(3, 4); (x.fill_(2), x.zero_())
+x = torch.zeros(3, 1).expand(3, 4); x.uniform_()
+x = torch.ones(3, 1, requires_grad=True); y = (x * 2).expand(3, 4); y[:, 0] = 5; y.sum().backward(); (x.grad, y)
+x = torch.ones(3, 1, requires_grad=True); y = torch.zeros(3, 1).expand(3, 4); y[:, 1] = x[:, 0]; (y * torch.arange(4.0)).sum().backward(); (x.grad, y)
+x = torch.zeros(6); a, b = x.unsafe_chunk(2); a[0] = 1; torch.unsafe_split(x, 4)[1].add_(2); x.unsafe_split_with_sizes([2, 4])[1][0] = 3; (x, a._is_view())
+x = torch.ones(4, requires_grad=True); a, b = (x * 2).unsafe_split(2); a.mul_(3); (a.sum() + b.sum()).backward(); x.grad
 x = torch.ones(2, requires_grad=True); y = torch.zeros(3, 2); y[0] = x; y[1] = x * 2; y.sum().backward(); (x.grad, y)
 x = torch.rand(2, 1, requires_grad=True); y = torch.zeros(3, 1); y[0] = x[0] ** 2; y[1] = x[1] ** 3; y[2] = x[1] ** 4; y.backward(gradient=torch.ones(y.size())); bool(torch.allclose(x.grad, torch.stack([2 * x[0], 3 * x[1] ** 2 + 4 * x[1] ** 3])))
 x = torch.ones(2, requires_grad=True); y = x * 2; y.requires_grad_(False)

@@ -28,7 +28,7 @@ from funcgrad.torch.core.views import (
     regenerate_views,
 )
 
-__all__ = ["assign", "in_place", "require_writeable"]
+__all__ = ["assign", "in_place", "require_apart", "require_writeable"]
 
 _MULTIPLE = (
     "Output {number} of {maker} is a view and is being modified inplace. This view is the output of a "
@@ -132,8 +132,7 @@ def assign(t: Tensor, result: Tensor) -> Tensor:
 def write(t: Tensor, memory: Any, value: Any) -> None:
     """Put a value into the memory."""
     if type(memory) is np.ndarray and type(value) is not Tracer:
-        if not memory.flags.writeable:
-            raise RuntimeError(_OVERLAP)
+        require_apart(memory)
         memory[...] = value
         return
     if t._view is not None:
@@ -146,6 +145,16 @@ def write(t: Tensor, memory: Any, value: Any) -> None:
         memory[...] = value  # type: ignore[index]
     else:
         t._value = value
+
+
+def require_apart(memory: Any) -> None:
+    """Raise RuntimeError where elements of an array share memory, as those of an expanded tensor do."""
+    if 0 in memory.strides and memory.size > 1:
+        repeated = any(n > 1 and not step for n, step in zip(memory.shape, memory.strides, strict=True))
+        if repeated:
+            raise RuntimeError(_OVERLAP)
+    if not memory.flags.writeable:
+        raise RuntimeError(_OVERLAP)
 
 
 def keep_old(result: Tensor, t: Tensor) -> None:

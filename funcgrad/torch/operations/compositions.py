@@ -85,12 +85,10 @@ for _name, _part in (
     ("detach_copy", lambda t: t.detach()),
     ("slice_copy", _sliced),
     ("split_with_sizes_copy", lambda t, sizes, dim=0: t.split(sizes, dim)),
-    ("unsafe_split_with_sizes", lambda t, sizes, dim=0: t.split(sizes, dim)),
     ("view_as_complex_copy", FUNCTIONS["view_as_complex"]),
     ("view_as_real_copy", FUNCTIONS["view_as_real"]),
 ):
     FUNCTIONS[_name] = _copied(_part)
-setattr(Tensor, "unsafe_split_with_sizes", FUNCTIONS["unsafe_split_with_sizes"])  # noqa: B010 - a name among many
 
 
 @operation(method=False)

@@ -1,10 +1,10 @@
-"""Copies of what elsewhere are views: ``*_copy`` and ``unsafe_*``."""
+"""What elsewhere are views: copies (``*_copy``), and parts in shared memory that are none (``unsafe_*``)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from funcgrad.torch.core.tensor import Tensor, method
+from funcgrad.torch.core.tensor import Tensor, alias_of, method
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
 
 __all__: list[str] = []
@@ -40,13 +40,20 @@ for _name in (
 
 def _unsafe(name: str) -> None:
     def parts(input: Tensor, *args: Any, **kwargs: Any) -> Any:
-        return tuple([x.clone() for x in getattr(input, name)(*args, **kwargs)])
+        return tuple([_apart(x) for x in getattr(input, name)(*args, **kwargs)])
 
     operation(f"unsafe_{name}")(parts)
 
 
-_unsafe("chunk")
-_unsafe("split")
+def _apart(view: Tensor) -> Tensor:
+    """The memory and history of a view in a tensor that is none: its base does not notice a change there."""
+    t = alias_of(view)
+    t._node, t._rg = view._node, view._rg
+    return t
+
+
+for _name in ("chunk", "split", "split_with_sizes"):
+    _unsafe(_name)
 
 
 @method()

@@ -322,8 +322,11 @@ for _name in ("squeeze", "unsqueeze", "transpose", "t", "swapaxes", "swapdims"):
 
 @op("ExpandBackward0")
 def _expand(x: Any, shape: tuple[int, ...]) -> Any:
-    # Where no element is repeated the view stays writeable.
-    return x.reshape(shape) if type(x) is np.ndarray and prod(shape) == x.size else np.broadcast_to(x, shape)
+    repeated = np.broadcast_to(x, shape)
+    if type(repeated) is np.ndarray and x.flags.writeable:
+        # Parts in which no element stands twice may be written; what writes looks for such elements itself.
+        repeated.flags.writeable = True
+    return repeated
 
 
 @operation(function=False)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch.core.dtypes import TYPE_NAMES, numpy_dtype
-from funcgrad.torch.core.inplace import require_writeable
+from funcgrad.torch.core.inplace import require_writeable, write
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
 from funcgrad.torch.operations.creation import finished, shape_of
@@ -228,7 +228,7 @@ for _function in (bernoulli, multinomial):
 
 def _written(t: Tensor, value: Any) -> Tensor:
     require_writeable(t)
-    own(t)[...] = value
+    write(t, own(t), value)
     t._version_box[0] += 1
     return t
 
@@ -270,10 +270,7 @@ def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Any = None) -> 
 
 def _filler(name: str, draw: Callable[..., Any]) -> None:
     def filled(self: Tensor, *args: float, generator: Any = None) -> Tensor:
-        require_writeable(self)
-        own(self)[...] = draw(generator_of(generator), self._value.shape, *args)
-        self._version_box[0] += 1
-        return self
+        return _written(self, draw(generator_of(generator), self._value.shape, *args))
 
     filled.__name__ = filled.__qualname__ = name
     setattr(Tensor, name, filled)

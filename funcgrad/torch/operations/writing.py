@@ -10,7 +10,7 @@ import numpy as np
 from funcgrad.extend import Tracer
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.history import op
-from funcgrad.torch.core.inplace import assign, require_writeable
+from funcgrad.torch.core.inplace import assign, require_apart, require_writeable
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, method, own
 from funcgrad.torch.operations.indexing import _refuse_expansion
@@ -22,7 +22,8 @@ __all__: list[str] = []
 
 def _fast(self: Tensor) -> bool:
     """Whether writing into the memory is all there is to do."""
-    return not (MODES.grad and (self._rg or self._view is not None)) and type(self._value) is not Tracer
+    tracked = self._rg or (self._view is not None and self._view.base._rg)
+    return not (MODES.grad and tracked) and type(self._value) is not Tracer
 
 
 @op("ZeroBackward0")
@@ -98,9 +99,10 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         _refuse(source._value.shape, self._value.shape)
     traced = type(self._value) is Tracer or type(source._value) is Tracer
     tracked = self._rg or incoming or (self._view is not None and self._view.base._rg)
-    if traced or (MODES.grad and tracked) or not own(self).flags.writeable:
+    if traced or (MODES.grad and tracked):
         return assign(self, apply(_copy, (self, source)))
     memory = own(self)
+    require_apart(memory)
     with np.errstate(all="ignore"):
         memory[...] = source._value if memory.dtype.kind in "cb" else _real(source._value)
     self._version_box[0] += 1
@@ -170,6 +172,7 @@ def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
     """Replace every element by what a Python function makes of it."""
     require_writeable(self)
     memory = own(self)
+    require_apart(memory)
     for where in np.ndindex(*memory.shape):
         memory[where] = callable(memory[where].item())
     self._version_box[0] += 1

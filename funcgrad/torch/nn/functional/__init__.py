@@ -19,6 +19,7 @@ from funcgrad.torch.nn.functional import (
     unpooling,
     window_maxima,
 )
+from funcgrad.torch.nn.functional.accepting import of_tensors
 from funcgrad.torch.nn.functional.activations import *  # noqa: F403 - the modules say what is public
 from funcgrad.torch.nn.functional.alignments import *  # noqa: F403
 from funcgrad.torch.nn.functional.attention import *  # noqa: F403
@@ -49,6 +50,9 @@ __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     *sampling.__all__,
     *window_maxima.__all__,
 ]
+
+for _name in __all__:
+    globals()[_name] = of_tensors(globals()[_name])
 
 
 def __getattr__(name: str) -> Any:

@@ -373,7 +373,7 @@ def softmax_dim(name: str, ndim: int, stacklevel: int) -> int:
         f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
         "argument.",
         UserWarning,
-        stacklevel=stacklevel + 2,
+        stacklevel=stacklevel + 3,
     )
     return 0 if ndim in (0, 1, 3) else 1
 

@@ -39,7 +39,7 @@ def chosen_reduction(reduction: str, size_average: Any = None, reduce: Any = Non
         warnings.warn(
             f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
@@ -51,7 +51,7 @@ def reduced(x: Any, reduction: str) -> Any:
     return x.mean() if reduction == "mean" else x.sum() if reduction == "sum" else x
 
 
-def warn_of_sizes(input: Operand, target: Operand, stacklevel: int = 3) -> None:
+def warn_of_sizes(input: Operand, target: Operand, stacklevel: int = 4) -> None:
     """PyTorch's warning where shapes differ and broadcasting makes something else of them."""
     if target._value.shape != input._value.shape:
         warnings.warn(
@@ -341,7 +341,7 @@ def kl_div(
             "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
             "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     reduction = "sum" if is_batchmean else chosen_reduction(reduction, size_average, reduce)
     terms = target.exp() * (target - input) if log_target else apply(_xlogy, (target,)) - target * input
