@@ -37,7 +37,6 @@ __all__ = [
     "index_in_dim",
     "iota",
     "rev",
-    "rsqrt",
     "select",
     "slice",
     "slice_in_dim",
@@ -64,15 +63,6 @@ def clamp(min: Any, x: ArrayLike, max: Any) -> Array:
     [0.  0.5 1. ]
     """
     return fnp.clip(x, min, max)
-
-
-def rsqrt(x: ArrayLike) -> Array:
-    """One over the square root.
-
-    >>> print(fg.lax.rsqrt(4.0))
-    0.5
-    """
-    return 1.0 / fnp.sqrt(x)
 
 
 def top_k(operand: ArrayLike, k: int) -> tuple[Any, Any]:
