@@ -180,8 +180,8 @@ def refuse_inside_numpy(x: Tracer, frame: FrameType) -> None:
 
 
 INSTEAD_OF_NUMPYS = {
-    "numpy.polynomial": "np.polyval, np.polyfit and kin keep the gradient (the highest power comes first). "
-    "Of other series, multiply the matrix of the points by the coefficients: legvander(x, 3) @ c.",
+    "numpy.polynomial": "Functions of np.polynomial.polynomial and its neighbours keep the gradient "
+    "(polymul, polyfit, ...), and so do calls of Polynomial(c); operators between its objects do not.",
     "numpy.ma": "Use np.where(mask, 0.0, x), or np.sum, np.mean and kin with where=~mask.",
     "numpy.matrixlib": "Use a two-dimensional array, and @ for products.",
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 from funcgrad.tracing.python.functions import is_users
 
-__all__ = ["constructed", "initializer"]
+__all__ = ["call_of", "constructed", "initializer"]
 
 
 def initializer(kind: type) -> FunctionType | None:
@@ -17,6 +17,15 @@ def initializer(kind: type) -> FunctionType | None:
     if not isinstance(first, FunctionType) or not is_users(first.__code__):
         return None
     return first if type(kind).__call__ is type.__call__ else None
+
+
+def call_of(kind: type) -> FunctionType | None:
+    """``__call__`` of a class, its own or inherited, where it is a function of the user's, else None."""
+    for base in kind.__mro__[:-1]:
+        call = base.__dict__.get("__call__")
+        if call is not None:
+            return call if isinstance(call, FunctionType) and is_users(call.__code__) else None
+    return None
 
 
 def constructed(kind: type, again: Callable[[Any], Any]) -> Callable[..., Any]:

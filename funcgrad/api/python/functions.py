@@ -7,9 +7,10 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
+from funcgrad.api.python.classes import call_of
 from funcgrad.api.python.seen import seen
 from funcgrad.api.transformed import TransformedFunction
-from funcgrad.tracing.python.functions import NoSource, is_users, rewritten_function
+from funcgrad.tracing.python.functions import NoSource, rewritten_function
 
 _DEFAULT: list[Any] = []
 OTHER_KINDS: list[tuple[Callable[[Any], bool], Callable[[Any, Any], Any]]] = []
@@ -37,8 +38,8 @@ def recordable(function: Any, hooks: Any) -> Any:
     for is_of_kind, traced in OTHER_KINDS:
         if is_of_kind(function):
             return traced(function, hooks)
-    call = kind.__dict__.get("__call__")
-    if isinstance(call, FunctionType) and is_users(call.__code__):
+    call = call_of(kind)
+    if call is not None:
         return MethodType(rewritten_or_same(call, hooks), function)
     return function
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
-from funcgrad.api.python.classes import constructed, initializer
+from funcgrad.api.python.classes import call_of, constructed, initializer
 from funcgrad.config import constructors_are_seen
 from funcgrad.tracing.kinds import is_instance, plain_type
 from funcgrad.tracing.python.calls import CallCache, Twins
@@ -150,7 +150,5 @@ def seen(function: Any) -> Any:
     other = of_other_kind(function) or (asking(function) if is_of_library(function) else None)
     if other is not None:
         return other
-    call = kind.__dict__.get("__call__") if kind.__module__.partition(".")[0] != "funcgrad" else None
-    if isinstance(call, FunctionType) and is_users(call.__code__):
-        return MethodType(seen(call), function)
-    return function
+    call = call_of(kind)
+    return function if call is None else MethodType(seen(call), function)

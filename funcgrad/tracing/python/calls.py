@@ -31,7 +31,7 @@ Matters = Callable[[Any], bool]
 
 _ARRAYS_METHODS = frozenset(
     name for kind in (np.ndarray, list, dict, str, set, tuple, float) for name in dir(kind)
-) - frozenset(["__call__", "__init__", "dot"])
+) - frozenset(["__call__", "__class__", "__init__", "dot"])
 _KEPT = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec", "print"})
 _SUBSCRIPTED = ("r_", "c_")
 _DISPLAYS = frozenset({"BUILD_LIST", "BUILD_TUPLE", "LIST_EXTEND", "LIST_APPEND"})
