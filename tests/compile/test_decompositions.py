@@ -101,8 +101,20 @@ def test_complex_factors_and_determinants_are_native(n: int, rng: np.random.Gene
     ]
     with np.errstate(invalid="ignore"):
         assert_native_and_close(np.sign, np.array(corners), tolerance=1e-12)
-    for scalar in (lambda a: np.sum(np.abs(np.linalg.cholesky(a))), lambda a: np.linalg.slogdet(a)[1]):
+    for scalar in (
+        lambda a: np.sum(np.abs(np.linalg.cholesky(a))),
+        lambda a: np.linalg.slogdet(a)[1],
+        lambda a: np.sum(np.abs(np.linalg.det(np.stack([a * 1j, a[::-1] + 1j])))),
+    ):
         assert_native_and_close(fg.grad(scalar), a, tolerance=1e-10)
+
+
+def test_the_slope_of_a_singular_complex_determinant_is_numpys() -> None:
+    slope = fg.grad(lambda a: np.linalg.det(a).real)
+    for n in (2, 4):
+        a = np.ones((n, n)) * (1 + 1j)
+        a[0, 0] = 2.0
+        np.testing.assert_allclose(fg.jit(slope)(a), slope(a), atol=1e-12)
 
 
 def turned(a: Any, noise: Any) -> Any:

@@ -8,7 +8,7 @@ singular matrix is noted in a flag where NumPy raises, and the program is then r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from funcgrad.compile.passes.views import View
 from funcgrad.compile.runtime.blas import lapack_routine
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Equation
+from funcgrad.ops.complexes import real_dtype
 from funcgrad.ops.linalg.determinants import FAR_FROM_SINGULAR, DetWithCofactors
 from funcgrad.ops.linalg.systems import Inv, LuFactors, SolveFactored, way_to_solve
 from funcgrad.ops.linalg.tiny import LARGEST
@@ -259,15 +260,27 @@ def write_magnitude(
     writer: Writer, lapack: Lapack, square: Square, variables: Sequence[str], found: Magnitude
 ) -> None:
     """Sum the logarithms of the pivots; each exchange of rows and each pivot below zero turns the sign."""
-    number = cast_name(square.view.buffer.dtype)
-    k, pivot = writer.local.fresh("r"), writer.local.fresh("pivot")
+    dtype = square.view.buffer.dtype
+    number, k, pivot = cast_name(dtype), writer.local.fresh("r"), writer.local.fresh("pivot")
     writer.line(f"{found.sign} = {number}(1)")
-    writer.line(f"{found.log} = {number}(0)")
+    writer.line(f"{found.log} = {cast_name(real_dtype(dtype))}(0)")
     with writer.loop(k, lapack.n):
         writer.line(f"{pivot} = {writer.element(square.view, [*variables, k, k])}")
-        turns = f"({lapack.pivots.buffer.name}[{k}] != {k} + 1) != ({pivot} < {number}(0))"
-        writer.line(f"{found.sign} = select({turns}, -{found.sign}, {found.sign})")
-        writer.line(f"{found.log} = {found.log} + log(fabs({pivot}))")
+        exchanged, size = f"{lapack.pivots.buffer.name}[{k}] != {k} + 1", f"fabs({pivot})"
+        if dtype.kind == "c":
+            turned, size = writer.local.fresh("turned"), writer.local.fresh("size")
+            writer.line(f"{size} = {magnitude(pivot, dtype)}")
+            writer.line(f"{turned} = {number}(complex({pivot}.real / {size}, {pivot}.imag / {size}))")
+            writer.line(f"{found.sign} = {found.sign} * select({exchanged}, -{turned}, {turned})")
+        else:
+            turns = f"({exchanged}) != ({pivot} < {number}(0))"
+            writer.line(f"{found.sign} = select({turns}, -{found.sign}, {found.sign})")
+        writer.line(f"{found.log} = {found.log} + log({size})")
+
+
+def magnitude(x: str, dtype: np.dtype[Any]) -> str:
+    """The text of a number's absolute value; `x` is a name, or is read twice."""
+    return f"hypot({x}.real, {x}.imag)" if dtype.kind == "c" else f"fabs({x})"
 
 
 def lower_determinant(scheduler: Scheduler, equation: Equation) -> None:
@@ -282,15 +295,14 @@ def lower_determinant(scheduler: Scheduler, equation: Equation) -> None:
 def lower_cofactors(scheduler: Scheduler, equation: Equation) -> None:
     """The determinant times the transposed inverse; matrices near singular ones are left to NumPy."""
     a: Atom = equation.inputs[0]
-    if 0 < a.aval.shape[-1] <= LARGEST:
+    if 0 < a.aval.shape[-1] <= LARGEST and a.aval.dtype.kind != "c":
         small_matrices.lower_determinant(scheduler, equation)
         return
-    letter_of(equation)
     lapack = Lapack(scheduler, equation)
     square = changeable(scheduler, a, "", equation.source)
     det, view = [scheduler.buffer_like(v.aval, scheduler.local.named(v)) for v in equation.outputs]
     flag = scheduler.local.failure_flag()
-    number = cast_name(a.aval.dtype)
+    number = cast_name(real_dtype(a.aval.dtype))
 
     def emit(writer: Writer) -> None:
         fresh, n = writer.local.fresh, lapack.n
@@ -335,9 +347,11 @@ def write_identity(writer: Writer, view: View, variables: Sequence[str]) -> None
 def write_total(writer: Writer, view: View, variables: Sequence[str]) -> str:
     """The sum of the magnitudes of a matrix's elements; the local that holds it."""
     total, i, j = (writer.local.fresh(stem) for stem in ("total", "r", "r"))
-    writer.line(f"{total} = {cast_name(view.buffer.dtype)}(0)")
+    dtype = view.buffer.dtype
+    writer.line(f"{total} = {cast_name(real_dtype(dtype))}(0)")
     with writer.loop(i, view.shape[-2]), writer.loop(j, view.shape[-1]):
-        writer.line(f"{total} = plus({total}, fabs({writer.element(view, [*variables, i, j])}))")
+        size = magnitude(writer.element(view, [*variables, i, j]), dtype)
+        writer.line(f"{total} = plus({total}, {size})")
     return total
 
 
