@@ -131,6 +131,13 @@ def is_view(x: Tracer) -> bool:
     return alias is not None and alias.base is not None
 
 
+def memory_of(x: Tracer) -> Tracer:
+    """The array whose memory an array is, or is a part of."""
+    while x._alias is not None and x._alias.base is not None:
+        x = x._alias.base
+    return x
+
+
 def assign(x: Tracer, value: Tracer) -> None:
     """Give `x` a new value of the same shape and dtype, and its base, if it is a view, the changed part.
 

@@ -191,7 +191,8 @@ class Tracer(TracerMemory):
     def __iter__(self) -> Iterator[Any]:
         if not self.aval.shape:
             raise TypeError("iteration over a 0-d array")
-        return iter([self[i] for i in range(self.aval.shape[0])])  # type: ignore[index]
+        # Each element is read when it is asked for: a loop may write into what it has not come to yet.
+        return (self[i] for i in range(self.aval.shape[0]))  # type: ignore[index]
 
     def __repr__(self) -> str:
         if self._recorder.closed:

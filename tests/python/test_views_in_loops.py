@@ -126,3 +126,64 @@ def test_a_write_into_an_array_of_the_callers_is_refused() -> None:
 
     with pytest.raises(fg.errors.TracedBranchError, match=r"was read at a traced index(.|\n)*np\.array"):
         fg.jit(into_a_captured_array)(np.array([1.0, 2.0, 3.0]))
+
+
+def adding_to_the_next(x: Any) -> Any:
+    a = x * 1.0
+    for i, v in enumerate(a[:-1]):
+        a[i + 1] += np.sin(v)
+    return a
+
+
+def pairs_of_what_is_scaled(x: Any) -> Any:
+    a, total = x * 1.0, 0.0
+    for v, w in zip(a, a[1:], strict=False):  # noqa: RUF007 - calls of zip are what is tested
+        a[1:] *= np.cos(w)
+        total += v
+    return total
+
+
+def elements_of_what_a_view_writes(x: Any) -> Any:
+    a, total = x.reshape(6, 2).T * 1.0, 0.0
+    for (_, j), v in np.ndenumerate(a):
+        total = total + v * v
+        a[1, j] += np.sin(v)
+    return total
+
+
+def rows_of_an_attribute(x: Any) -> Any:
+    o, total = Weights(x * 1.0), 0.0
+    part = o.w[5:]
+    for v in o.w:
+        total = total + v
+        part *= 1.2
+        part = o.w[6:]
+    return total
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        adding_to_the_next,
+        pairs_of_what_is_scaled,
+        elements_of_what_a_view_writes,
+        rows_of_an_attribute,
+    ],
+)
+def test_elements_are_read_when_a_loop_comes_to_them(function: Callable[..., Any]) -> None:
+    """What a loop writes into the array that it goes over, its later trips see."""
+    x = np.random.default_rng(0).normal(size=12)
+    for way in (lambda f: fg.jit(f, unroll=0), lambda f: lambda x: fg.make_program(f)(x)(x)[0]):
+        np.testing.assert_allclose(way(function)(x), function(x), rtol=1e-12)
+    fg.testing.check_grads(function, (x,), modes=["rev"])
+
+
+def test_an_iterator_reads_elements_when_it_is_asked() -> None:
+    def first_and_next(x: Any) -> Any:
+        a = x * 1.0
+        elements = iter(a)
+        first = next(elements)
+        a[1] = x[2] * 2.0
+        return first * next(elements)
+
+    np.testing.assert_allclose(fg.grad(first_and_next)(np.array([2.0, 3.0, 5.0])), [10.0, 0.0, 4.0])

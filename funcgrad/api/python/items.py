@@ -93,8 +93,8 @@ class Positions:
             found = tuple(position[::-1])
             return (found, rows[0]) if rows else found
 
-        rows = () if self.elements is None else (self.elements.ravel(),)
-        return Items(int(np.prod(self.shape)), rows, item)
+        over = () if self.elements is None else (self.elements,)
+        return Items(int(np.prod(self.shape)), tuple([x.ravel() for x in over]), item, over)
 
 
 def positions(*shape: Any) -> Any:
@@ -205,7 +205,7 @@ def joined_items(inner: Sequence[Items], counts_from: Any) -> Items:
         parts = [one.item(k, given[a:b]) for one, a, b in zip(inner, cuts[:-1], cuts[1:], strict=True)]
         return tuple(parts) if counts_from is None else (spaced(counts_from, 1, k), parts[0])
 
-    return Items(length, tuple(rows), item)
+    return Items(length, tuple(rows), item, tuple([x for one in inner for x in one.copied]))
 
 
 def known_length(x: Any) -> int | None:

@@ -8,7 +8,7 @@ done before the loop.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -47,7 +47,7 @@ from funcgrad.api.python.recording import Place, note_made, recorded_block, with
 from funcgrad.errors import TracedBranchError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
-from funcgrad.tracing.aliasing import assign
+from funcgrad.tracing.aliasing import assign, memory_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.control.scan import Scan
@@ -65,6 +65,8 @@ class Trip(NamedTuple):
     """Names that a trip leaves as they are."""
     written: frozenset[str]
     """Names of arrays that a trip writes, and binds to nothing else."""
+    touched: frozenset[str]
+    """Names of what a trip writes into, whatever they are bound to in the end."""
     changed: frozenset[str]
     """Names of lists and dicts that a trip changes, and binds to nothing else."""
     places: tuple[Tracer, ...]
@@ -105,12 +107,14 @@ def recorded_trip(
         kept: set[str] = set()
         invariant: set[str] = set()
         changed: set[str] = set()
+        touched: set[str] = set()
 
         def trip(
             tracers: list[Tracer],
             kept: set[str] = kept,
             invariant: set[str] = invariant,
             changed: set[str] = changed,
+            touched: set[str] = touched,
         ) -> list[Any]:
             count = len(carried.avals)
             given = carried.bound_to(tracers[n : n + count], late=False)
@@ -126,6 +130,7 @@ def recorded_trip(
                 refuse_changed(others, loop.what, loop.line)
                 values = {name: value for name, value in loop.state.values().items() if name in given}
                 kept |= {name for name, value in values.items() if value is given[name]}
+                touched |= {name for name, value in given.items() if fingerprint_of(value) != before[name]}
                 changed |= {name for name, found in held.items() if contents(found) != full[name]}
                 invariant |= {name for name in kept if fingerprint_of(values[name]) == before[name]} - changed
                 carried.refuse_changed(changed - kept, given)
@@ -148,7 +153,8 @@ def recorded_trip(
         except Retyped:
             continue
         written = frozenset(kept - invariant)
-        return Trip(traced, carried, n, frozenset(invariant), written, frozenset(changed), tuple(places))
+        names = (frozenset(invariant), written, frozenset(touched), frozenset(changed))
+        return Trip(traced, carried, n, *names, tuple(places))
 
 
 def known_elsewhere(
@@ -178,6 +184,8 @@ class Items(NamedTuple):
     """Arrays, of which each trip takes a row."""
     item: Callable[[Any, Sequence[Any]], Any]
     """``item(k, rows)``: what the target of the loop is bound to in trip k."""
+    copied: tuple[Any, ...] = ()
+    """Arrays of which the rows may be copies."""
 
 
 def counted(
@@ -199,14 +207,13 @@ def counted(
             with appended.taken(cells_of(loop.block)):
                 loop.block(items.item(lead[0], row))
             if [x._index for x in row] != before:
-                raise TracedBranchError(
-                    f"{loop.what} of line {loop.line} writes into the rows that it goes over",
-                    source=here(),
-                    remedy="Go over a range, and write u[i].",
-                )
+                refuse_written(loop)
             return [lead[0] + 1]  # type: ignore[operator]
 
         trip = recorded_trip(loop, entry, places, [INDEX], rows, run, appended)
+        touched = memories([places, *[entry[name] for name in trip.touched]])
+        if touched & memories([*arrays, *items.copied]):
+            refuse_written(loop)
 
         def finish() -> None:
             finish_counted(loop, entry, trip, places, arrays, first, trips, appended)
@@ -215,6 +222,21 @@ def counted(
 
     with_places(attempt)
     return prepared[0]
+
+
+def memories(values: Sequence[Any]) -> set[int]:
+    """The arrays, by identity, whose memory these values are, or are parts of."""
+    leaves = [x for value in values for x in taken_apart(value).leaves]
+    return {id(memory_of(x)) for x in leaves if type(x) is Tracer}
+
+
+def refuse_written(loop: Loop) -> NoReturn:
+    """Rows are read before the first trip: they would miss what the trips write."""
+    raise TracedBranchError(
+        f"{loop.what} of line {loop.line} writes into the rows that it goes over",
+        source=here(),
+        remedy="Go over a range, and write u[i].",
+    )
 
 
 INDEX = Aval((), np.dtype(np.int64), True)
