@@ -102,6 +102,28 @@ def test_short_neighbours_on_one_worker_are_one_task_with_the_same_bits(
         assert {shard.shard for shard in step.report().calls[-1].shards} == set(range(count))
 
 
+def test_made_shards_are_divided_evenly_and_a_step_is_one_batch_of_messages(dask: Any) -> None:
+    """Where a shard is made every step computes it, and the client waits ten milliseconds between batches."""
+
+    def asked_for(dask_scheduler: Any) -> Any:
+        tasks = [ts for key, ts in dask_scheduler.tasks.items() if key[0] == name]
+        return [
+            (*ts.worker_restrictions, ts.loose_restrictions) for ts in sorted(tasks, key=lambda ts: ts.key)
+        ]
+
+    step = fg.distribute(lambda w, x: np.sum(w * x), dask)
+    data = step.scatter(loader=np.ones, shards=[10] * 7)
+    name = data.handles[0].key[0]
+    for _ in range(3):
+        assert step(2.0, data) == 140.0
+    first, second = sorted(dask.nthreads())
+    assert dask.run_on_scheduler(asked_for) == [(first, True)] * 4 + [(second, True)] * 3
+    before = dask.scheduler_comm.batch_count
+    for _ in range(8):
+        step(2.0, data)
+    assert dask.scheduler_comm.batch_count - before <= 8 + 4  # and a few heartbeats
+
+
 def test_a_shard_of_a_run_that_raises_is_named_and_a_lost_run_is_made_again(rows: Any) -> None:
     def picky(w: Any, X: Any, y: Any) -> Any:
         if np.shape(w) == (2,):

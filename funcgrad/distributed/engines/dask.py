@@ -8,6 +8,7 @@ scattered and is lost is named.
 
 from __future__ import annotations
 
+import asyncio
 import concurrent.futures
 import contextlib
 import functools
@@ -29,7 +30,7 @@ from funcgrad.distributed.engines.futures import mover
 from funcgrad.distributed.failures import Rows, name_of_shard
 from funcgrad.distributed.packing import Flat, pack, unpack
 from funcgrad.distributed.recipes import Recipe, dumps, version
-from funcgrad.distributed.shards import Shards
+from funcgrad.distributed.shards import Shards, bounds_of
 from funcgrad.distributed.sums import FAN, Part, Reduce, groups, merged
 from funcgrad.distributed.worker import Content, Loaded, Place, computed, prepared
 from funcgrad.errors import DistributedError, LostDataError, ShardError, UnsupportedFunctionError
@@ -38,7 +39,7 @@ __all__ = ["DaskEngine"]
 
 _ATTEMPTS = 10
 """How often a step is sent again whose parameters were lost with a worker."""
-_SMALL = 2**16
+_SMALL = 2**18
 """Bytes of parameters in all tasks together up to which they are part of the tasks: scattering takes two
 answers of the scheduler's, one after the other."""
 _LARGE = 2**18
@@ -68,7 +69,7 @@ class DaskEngine(Engine):
         self._scattered: weakref.WeakSet[Any] = weakref.WeakSet()
         """Shards that nobody can make again; those of a loader are lost for a moment only."""
         self._previous: Any = None
-        """The futures of the last step: given back while the next one runs, not before it is sent."""
+        """The futures of the last step: given back with the graph of the next one."""
 
     def workers(self) -> int:
         """The threads of all workers."""
@@ -91,9 +92,29 @@ class DaskEngine(Engine):
             return Shards(self, made, [None] * len(made))
         name = f"load-{uuid.uuid4().hex}"
         futures = [
-            self.client.submit(made_there, one, key=(name, k), pure=False) for k, one in enumerate(made)
+            self.client.submit(
+                made_there,
+                one,
+                key=(name, k),
+                pure=False,
+                workers=worker,
+                allow_other_workers=worker is not None,
+            )
+            for k, (one, worker) in enumerate(zip(made, self._divided(len(made)), strict=True))
         ]
         return Shards(self, futures, [None] * len(made))
+
+    def _divided(self, count: int) -> list[str | None]:
+        """Where so many shards had best be made: as many for each thread, neighbours on one worker.
+
+        Left to itself the scheduler gives the next one to the worker that is done first, and where a shard is
+        made all steps compute it: five and three of eight make every step a quarter longer than four each.
+        """
+        threads = [worker for worker, n in sorted(self.client.nthreads().items()) for _ in range(n)]
+        if not threads:
+            return [None] * count
+        runs = zip(threads, bounds_of(count, len(threads)), strict=True)
+        return [worker for worker, (a, b) in runs for _ in range(a, b)]
 
     def collected(self, arguments: Sequence[Any]) -> list[Shards] | None:
         """The partitions of Dask's collections; None where there are none."""
@@ -124,9 +145,8 @@ class DaskEngine(Engine):
             runs = self._runs.of(call)
             parameters = self._parameters(call, len(runs))
             graph, tops, tasks = self._graph(call, parameters, runs)
-            futures += self.client.get(graph, [*tops, *(tasks if call.watched else [])], sync=False)
+            futures += self.client.sync(self._send, graph, [*tops, *(tasks if call.watched else [])])
             call.all_sent()
-            self._previous = None
             for future, run in zip(futures[len(tops) :], runs, strict=False):
                 future.add_done_callback(mover(call, len(run)))
             return self._finished(call, futures[: len(tops)], runs)
@@ -145,6 +165,16 @@ class DaskEngine(Engine):
             raise
         finally:
             self._previous = parameters, futures
+
+    async def _send(self, graph: Mapping[Any, Any], keys: Sequence[Any]) -> Any:
+        """The futures of a graph. The last step's are given back with it, in one batch of messages.
+
+        The client's event loop sends no more than one batch in ten milliseconds, so that what goes before or
+        after the graph has this graph or the next one wait.
+        """
+        self._previous = None
+        await asyncio.sleep(0)  # what gives them back now asks the loop to send, as what follows does
+        return self.client.get(graph, keys, sync=False)
 
     def _parameters(self, call: Call, tasks: int) -> Any:
         """What stands for the parameters in so many tasks: themselves, or what the workers have of them."""
