@@ -39,7 +39,8 @@ def assert_native_and_equal(f: Callable[..., Any], *args: Any) -> None:
     program = fg.make_program(f)(*args)
     native = compiled(program)
     assert [reason.words for reason in native.reasons] == []
-    wanted, found = program.evaluate(*args), native.run(*args)
+    arrays = fg.tree.leaves(args)
+    wanted, found = program.evaluate(*arrays), native.run(*arrays)
     for ours, theirs in zip(map(np.asarray, found), map(np.asarray, wanted), strict=True):
         assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
         assert ours.tobytes() == theirs.tobytes()
@@ -65,10 +66,12 @@ WHOLE: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("name", WHOLE)
 def test_keys_and_whole_numbers(name: str) -> None:
     draw = WHOLE[name]
-    assert_native_and_equal(draw, KEY)
-    assert_native_and_equal(fg.vmap(draw), KEYS[::2])
-    assert_native_and_equal(fg.vmap(fg.vmap(draw)), KEYS.reshape(2, 3, 2).swapaxes(0, 1))
-    assert_native_and_equal(lambda keys: fg.scan(lambda c, k: (c, draw(k)), 0, keys)[1], KEYS)
+
+    def every_way(key: Any, row: Any, table: Any, keys: Any) -> Any:
+        in_a_loop = fg.scan(lambda c, k: (c, draw(k)), 0, keys)[1]
+        return draw(key), fg.vmap(draw)(row), fg.vmap(fg.vmap(draw))(table), in_a_loop
+
+    assert_native_and_equal(every_way, KEY, KEYS[::2], KEYS.reshape(2, 3, 2).swapaxes(0, 1), KEYS)
 
 
 STANDARD: dict[str, Callable[..., Any]] = {
@@ -87,13 +90,11 @@ STANDARD: dict[str, Callable[..., Any]] = {
 @pytest.mark.parametrize("name", STANDARD)
 def test_numbers_of_every_length(name: str, dtype: Any) -> None:
     draw = STANDARD[name]
-    for n in (0, 1, 2, 3, 1023, 1025, 2048, 2049, 16_383, 16_386):
-        assert_native_and_equal(lambda k, n=n: draw(k, (n,), dtype), KEY)
-    assert_native_and_equal(lambda k: draw(k, (), dtype), KEY)
-    assert_native_and_equal(lambda k: draw(k, (3, 0, 2), dtype), KEY)
-    for n in (1, 5, 1030):
-        assert_native_and_equal(fg.vmap(lambda k, n=n: draw(k, (n,), dtype)), KEYS)
-        assert_native_and_equal(fg.vmap(lambda k, n=n: draw(k, (n, 1), dtype), 1), KEYS.T[:, ::-2])
+    shapes = [(n,) for n in (0, 1, 2, 3, 1023, 1025, 2048, 2049, 16_383, 16_386)]
+    assert_native_and_equal(lambda k: [draw(k, shape, dtype) for shape in (*shapes, (), (3, 0, 2))], KEY)
+    of_rows = fg.vmap(lambda k: [draw(k, (n,), dtype) for n in (1, 5, 1030)])
+    of_columns = fg.vmap(lambda k: [draw(k, (n, 1), dtype) for n in (1, 5, 1030)], 1)
+    assert_native_and_equal(lambda *k: (of_rows(k[0]), of_columns(k[1])), KEYS, KEYS.T[:, ::-2])
     assert_native_and_equal(fg.vmap(lambda k: draw(k, (5,), dtype)), KEYS[:0])
 
 
@@ -122,18 +123,21 @@ def test_draws_in_loops_and_branches(name: str) -> None:
     def either(key: Any, x: Any) -> Any:
         return fg.cond(x[0] > 0, lambda: draw(key, (4,)), lambda: -draw(key, (4,)))
 
-    for f, x in ((walk, np.zeros(3)), (counted, np.float64(0.0)), (until, np.zeros(5)), (either, np.ones(1))):
-        program = fg.make_program(f)(KEY, x)
-        assert not compiled(program).reasons
-        found, wanted = compiled(program).run(KEY, x), program.evaluate(KEY, x)
-        for ours, theirs in zip(found, wanted, strict=True):
-            # Sums around a sample may be fused; keys may not differ at all.
-            if ours.dtype.kind == "u":
-                np.testing.assert_array_equal(ours, theirs)
-            np.testing.assert_allclose(ours, theirs, rtol=1e-13, atol=1e-13)
-        if f is walk:
-            for own, sample in zip(*found[2:], strict=True):
-                np.testing.assert_array_equal(sample, draw(own, (3,)))
+    def all_of_them(key: Any, *x: Any) -> Any:
+        return [f(key, y) for f, y in zip((walk, counted, until, either), x, strict=True)]
+
+    start = np.zeros(3), np.float64(0.0), np.zeros(5), np.ones(1)
+    program = fg.make_program(all_of_them)(KEY, *start)
+    native = compiled(program)
+    assert not native.reasons
+    found, wanted = native.run(KEY, *start), program.evaluate(KEY, *start)
+    for ours, theirs in zip(found, wanted, strict=True):
+        # Sums around a sample may be fused; keys may not differ at all.
+        if ours.dtype.kind == "u":
+            np.testing.assert_array_equal(ours, theirs)
+        np.testing.assert_allclose(ours, theirs, rtol=1e-13, atol=1e-13)
+    for own, sample in zip(*found[2:4], strict=True):
+        np.testing.assert_array_equal(sample, draw(own, (3,)))
 
 
 @pytest.mark.parametrize("name", STANDARD)
@@ -261,24 +265,28 @@ BY_PARAMETERS: dict[str, Callable[[Any, Any], Any]] = {
 @pytest.mark.parametrize("name", BY_PARAMETERS)
 def test_samples_by_parameters(name: str) -> None:
     draw = BY_PARAMETERS[name]
-    assert_native_and_equal(draw, KEY, P)
-    assert_native_and_equal(fg.vmap(draw, (0, None)), KEYS, P)
-    assert_native_and_equal(lambda keys, p: fg.scan(lambda p, k: (p, draw(k, p)), p, keys)[1], KEYS, P)
+
+    def every_way(key: Any, batch: Any, keys: Any, p: Any) -> Any:
+        in_a_loop = fg.scan(lambda p, k: (p, draw(k, p)), p, keys)[1]
+        return draw(key, p), fg.vmap(draw, (0, None))(batch, p), in_a_loop
+
+    assert_native_and_equal(every_way, KEY, KEYS, KEYS, P)
 
 
 def test_what_numpy_computes_for_samples() -> None:
     x = np.array([[0.0, 1e-300, 0.3, 1.0, 7.0, np.inf], [np.nan, -1.0, -0.0, 1e5, 2.0, 800.0]])
     for dtype in (DOUBLE, SINGLE):
+        values = [np.ascontiguousarray(v, dtype) for v in (x, x.T[::-1], x[:, ::2], x[0, 2], x[:0], x[1, :1])]
         for function in (sampled_exp, sampled_log, sampled_log1p):
-            for value in (x, x.T[::-1], x[:, ::2], x[0, 2], x[:0], x[1, :1]):
-                with np.errstate(all="ignore"):
-                    assert_native_and_equal(function, np.ascontiguousarray(value, dtype))
-                    assert_native_and_equal(lambda v, f=function: f(v.T), np.ascontiguousarray(value, dtype))
+            with np.errstate(all="ignore"):
+                assert_native_and_equal(
+                    lambda *v, f=function: [g for x in v for g in (f(x), f(x.T))], *values
+                )
+        y = np.linspace(-2, 3, 12, dtype=dtype).reshape(2, 6)
+        pairs = ((y, y[::-1] * 3), (y, dtype.type(0.1)), (dtype.type(7.3), y), (y[0, 0], y[1, 1]))
         for function in (sampled_logaddexp, sampled_add, sampled_sub):
-            y = np.linspace(-2, 3, 12, dtype=dtype).reshape(2, 6)
-            for pair in ((y, y[::-1] * 3), (y, dtype.type(0.1)), (dtype.type(7.3), y), (y[0, 0], y[1, 1])):
-                assert_native_and_equal(function, *pair)
-                assert_native_and_equal(lambda a, b, f=function: f(a * 1.7, b * 0.3), *pair)
+            assert_native_and_equal(lambda *p, f=function: [f(a, b) for a, b in p], *pairs)
+            assert_native_and_equal(lambda *p, f=function: [f(a * 1.7, b * 0.3) for a, b in p], *pairs)
 
 
 SHAPES = np.array([0.0, 1e-5, 0.3, 1.0, 2.5, 40.0, -0.5, -0.9, np.nan, np.inf])
@@ -299,11 +307,14 @@ REJECTED: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 @pytest.mark.parametrize("name", REJECTED)
 def test_rejected_samples_of_every_kind_of_parameter(name: str) -> None:
     draw, parameters = REJECTED[name]
-    assert_native_and_equal(draw, KEY, *parameters)
-    assert_native_and_equal(lambda k, *p: draw(k, *[x[4] for x in p]), KEY, *parameters)
     many = [np.resize(x, (3, 300)) for x in parameters]
-    assert_native_and_equal(fg.vmap(draw), KEYS[:3], *many)
-    assert_native_and_equal(lambda keys, *p: fg.map(lambda k: draw(k, *p), keys), KEYS, *parameters)
+
+    def every_way(key: Any, keys: Any, parameters: Any, many: Any) -> Any:
+        one = draw(key, *[x[4] for x in parameters])
+        in_a_loop = fg.map(lambda k: draw(k, *parameters), keys)
+        return draw(key, *parameters), one, fg.vmap(draw)(keys[:3], *many), in_a_loop
+
+    assert_native_and_equal(every_way, KEY, KEYS, parameters, many)
 
 
 @pytest.mark.parametrize(

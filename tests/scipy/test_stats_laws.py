@@ -138,17 +138,22 @@ def test_quantiles_move_as_the_distribution_function_says(name: str) -> None:
 def test_every_way_gives_the_same(name: str) -> None:
     """Forward as reverse, vmap as a loop, compiled as evaluated."""
     values, moving = placed(name)
-    method = methods_at_points(name)[1]
-    f = getattr(getattr(fg.scipy.stats, name), method)
+    methods = methods_at_points(name)
+    ours, theirs = [[getattr(getattr(p, name), m) for m in methods] for p in (fg.scipy.stats, scipy.stats)]
+    slopes = fg.grad(ours[1], argnums=tuple(moving)) if moving else lambda *_: ()
+    reverse = slopes(*values)
     if moving:
-        reverse = fg.grad(f, argnums=tuple(moving))(*values)
-        close(fg.jacfwd(f, argnums=tuple(moving))(*values), reverse, 1e-10)
-        close(fg.jit(fg.grad(f, argnums=tuple(moving)))(*values), reverse, 1e-10)
+        close(fg.jacfwd(ours[1], argnums=tuple(moving))(*values), reverse, 1e-10)
     x = np.array([values[0] - 6.0, values[0], values[0] + 1.0, np.nan])
-    for method in methods_at_points(name):
-        f, theirs = [getattr(getattr(package, name), method) for package in (fg.scipy.stats, scipy.stats)]
+
+    def everything(x: Any, *values: Any) -> Any:
+        return slopes(*values), [f(x, *values[1:]) for f in ours]
+
+    compiled, found = fg.jit(everything)(x, *values)
+    close(compiled, reverse, 1e-10)
+    for f, g, of_rows in zip(ours, theirs, found, strict=True):
         close(fg.vmap(lambda x, f=f: f(x, *values[1:]))(x), [f(xi, *values[1:]) for xi in x], 1e-8)
-        close(fg.jit(f)(x, *values[1:]), [theirs(xi, *values[1:]) for xi in x], 1e-8)
+        close(of_rows, [g(xi, *values[1:]) for xi in x], 1e-8)
 
 
 @pytest.mark.parametrize("name", LAWS)
