@@ -93,3 +93,16 @@ def relaxed_inputs(_: Any) -> tuple[Any, ...]:
 def paths_inputs(_: Any) -> tuple[Any, ...]:
     """2,000 paths of 100 steps."""
     return np.array([0.05, 0.2]), 0.01, rng().normal(size=(2000, 100))
+
+
+@njit
+def banded_by_hand(x):  # type: ignore[no-untyped-def]
+    """The Jacobian of the function with three diagonals."""
+    n = x.size
+    matrix = np.zeros((n, n))
+    matrix[0, 0], matrix[n - 1, n - 1] = 1.0, 2.0
+    for i in range(1, n - 1):
+        matrix[i, i - 1] = -1.0
+        matrix[i, i] = 4.0 * x[i] - x[i + 1] * np.cos(x[i])
+        matrix[i, i + 1] = -np.sin(x[i])
+    return matrix

@@ -12,6 +12,7 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.api.arguments import here
 from funcgrad.api.exported_structure import Structure, structure_of
+from funcgrad.api.jacobians import whole_jacobians
 from funcgrad.api.jit import JittedFunction, Specialization
 from funcgrad.api.python.decisions import noted_decisions
 from funcgrad.compile.emit.symbols import WRITTEN_OUT
@@ -89,7 +90,7 @@ class Exporter:
         self, jitted: JittedFunction[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], engine: str
     ) -> None:
         self.jitted, self.args, self.kwargs, self.engine = jitted, args, kwargs, engine
-        with noted_decisions() as decisions:
+        with noted_decisions() as decisions, whole_jacobians():
             found = jitted.specialized(*args, **kwargs)
         self.avals: tuple[Aval, ...] = found.avals
         self.name = safe_name(getattr(jitted, "__name__", "function"))
@@ -117,7 +118,7 @@ class Exporter:
         for k, aval, shape in zip(places, self.avals, shapes, strict=True):
             leaves[k] = Aval(shape, aval.dtype, weak=aval.weak)
         args, kwargs = tree.unflatten(treedef, leaves)
-        with noted_decisions() as decisions:
+        with noted_decisions() as decisions, whole_jacobians():
             found = self.jitted.specialized(*args, **kwargs)
         self._recorded[shapes] = found, tuple(decisions)
         return self._recorded[shapes]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
 import numpy as np
@@ -10,19 +12,25 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.api.arguments import Argnums, Selection, check_differentiable, here
 from funcgrad.api.batch import vmap
-from funcgrad.api.calls import name_of
+from funcgrad.api.calls import CACHE, name_of
 from funcgrad.api.differentiate import grad, jvp, linearize, vjp
+from funcgrad.api.linear_maps import Pullback, Pushforward
 from funcgrad.api.python.seen import seen
 from funcgrad.api.transformed import TransformedFunction, transform
 from funcgrad.errors import NotDifferentiableError, TreeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.families import aval as aval_of_any
-from funcgrad.ops.structure import reshape
+from funcgrad.ops.indexing import Gather, Scatter
+from funcgrad.ops.structure import reshape, zeros_beside
+from funcgrad.tracing.tracer import Tracer
+from funcgrad.transforms.known_zeros import FEWEST_COLUMNS, Groups, columns_in_groups
 
 if TYPE_CHECKING:
     from funcgrad.api.signatures import Jacobian
 
 Function = Callable[..., Any]
+
+_whole: ContextVar[bool] = ContextVar("funcgrad_whole_jacobians", default=False)
 
 F = TypeVar("F", bound=Function)
 P = ParamSpec("P")
@@ -56,7 +64,8 @@ def jacfwd(fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorph
     """The Jacobian of `fun` by forward mode: one tangent per input element, all in one batch.
 
     The result has the structure of the output, and in each leaf the structure of the argument; shapes
-    are output shape + input shape. Best where inputs are fewer than outputs.
+    are output shape + input shape. Best where inputs are fewer than outputs. Of 64 inputs and more, elements
+    that are zero whatever the numbers are (those outside the band of a banded matrix) are not computed.
 
     >>> import numpy as np
     >>> print(jacfwd(lambda x: x**2)(np.array([1.0, 2.0])))
@@ -76,7 +85,12 @@ def jacfwd(fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorph
         check_results(tree.leaves(out), fun, "jacfwd")
         refuse_complex_pairs(avals, tree.leaves(out), holomorphic, "jacfwd")
         pairs = [a.dtype.kind == "c" and not holomorphic for a in avals]
-        columns = vmap(push, out_axes=-1)(basis(avals, pairs, 1j))
+        groups = known_zeros(push, pairs, sum(a.size for a in avals))
+        if groups is None:
+            columns = vmap(push, out_axes=-1)(basis(avals, pairs, 1j))
+        else:
+            found, out_tree = tree.flatten(vmap(push, out_axes=-1)(seeds(avals, groups)))
+            columns = tree.unflatten(out_tree, [spread(x, groups, k, -1) for k, x in enumerate(found)])
         jacobian = tree.map(lambda x: split_last(x, avals, pairs, selection.treedef), columns)
         return (jacobian, aux[0]) if has_aux else jacobian
 
@@ -145,7 +159,12 @@ def jacrev(
         def rows_of(leaves: list[Any]) -> Any:
             return pullback(tree.unflatten(out_tree, leaves))[0]
 
-        rows = vmap(rows_of)(basis(avals, pairs, -1j))
+        groups = known_zeros(pullback, pairs, sum(a.size for a in avals))
+        if groups is None:
+            rows = vmap(rows_of)(basis(avals, pairs, -1j))
+        else:
+            found = vmap(rows_of)(seeds(avals, groups))
+            rows = [spread(x, groups, k, 0) for k, x in enumerate(found)]
         jacobian = rows_by_output(rows, avals, pairs, out_tree, selection.treedef)
         return (jacobian, aux[0]) if has_aux else jacobian
 
@@ -328,6 +347,62 @@ def basis(avals: Sequence[Aval], pairs: Sequence[bool], second: complex) -> list
             start += a.size
         batches.append(batch.reshape(total, *a.shape))
     return batches
+
+
+@contextmanager
+def whole_jacobians() -> Iterator[None]:
+    """All elements are computed here: what is known of zeros holds for one size, and a module is for many."""
+    token = _whole.set(True)
+    try:
+        yield
+    finally:
+        _whole.reset(token)
+
+
+def known_zeros(linear: Any, pairs: Sequence[bool], columns: int) -> Groups | None:
+    """Few products that find the whole matrix of a linear map; None where they do not pay."""
+    assert isinstance(linear, Pullback | Pushforward)
+    if columns < FEWEST_COLUMNS or _whole.get() or any(pairs) or not linear.is_whole:
+        return None
+    program, n_residuals = linear.program, linear.n_residuals
+    key = "known zeros", n_residuals, program
+    # In a tuple: that nothing is known is worth keeping, too.
+    kept: tuple[Groups | None] = CACHE.get(
+        key, len(program), lambda: (columns_in_groups(program, n_residuals),)
+    )
+    return kept[0]
+
+
+def seeds(avals: Sequence[Aval], groups: Groups) -> list[Any]:
+    """The sums of the unit vectors of each group, as batches over one leading axis."""
+    batches = []
+    start = 0
+    for a in avals:
+        part = groups.of_column[start : start + a.size]
+        batches.append(
+            (part == np.arange(groups.number)[:, None]).astype(a.dtype).reshape(groups.number, *a.shape)
+        )
+        start += a.size
+    return batches
+
+
+def spread(x: Any, groups: Groups, k: int, axis: int) -> Any:
+    """The k-th result with an axis of columns where it has one of groups, at `axis`: first or last."""
+    rows, columns = groups.places[k]
+    aval = aval_of_any(x)
+    total, n_rows = len(groups.of_column), aval.size // groups.number
+    strides = (1, n_rows) if axis == 0 else (groups.number, 1)
+    among = rows * strides[0] + groups.of_column[columns] * strides[1]
+    strides = (1, n_rows) if axis == 0 else (total, 1)
+    place = rows * strides[0] + columns * strides[1]
+    for index in (among, place):
+        index.setflags(write=False)  # that it cannot change spares the check of every position
+    values = Gather((0,)).bind(reshape(x, (aval.size,)), among)
+    flat = (n_rows * total,)
+    zeros = zeros_beside(values, flat) if type(values) is Tracer else np.zeros(flat, aval.dtype)
+    whole = Scatter("set", (0,), True).bind(zeros, values, place)
+    shape = (total, *aval.shape[1:]) if axis == 0 else (*aval.shape[:-1], total)
+    return reshape(whole, shape)
 
 
 def rows_of_leaf(avals: Sequence[Aval], pairs: Sequence[bool]) -> list[int]:

@@ -49,6 +49,11 @@ class LinearMap:
         """How many values of the point are kept."""
         return len(self._residuals)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether every leaf is among the inputs and outputs: none is a whole number, or constant."""
+        return all(self._has_tangent) and all(a.inexact for a in self._avals)
+
     def _repr_html_(self) -> str:
         """The linear Program as notebooks show it."""
         html: str = presenter("results", "linear_map_html")(self)
