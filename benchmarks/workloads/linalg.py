@@ -113,4 +113,31 @@ EIGH_IN_SCAN = Workload(
 )
 
 
-WORKLOADS = (SOLVE, DET, EIGH, EIGH_IN_SCAN)
+def split_step_loss(np: Any, start: Any, phases: Any) -> Any:
+    """A non-linear wave that goes on by split steps, half of each in its spectrum."""
+
+    def step(u: Any, phase: Any) -> tuple[Any, Any]:
+        u = u * np.exp(-0.01j * np.abs(u) ** 2)
+        return np.fft.ifft(np.exp(1j * phase) * np.fft.fft(u)), np.abs(u[0])
+
+    last, seen = scan(np, step, start, phases)
+    return np.sum(seen) + np.sum(np.abs(last) ** 4)
+
+
+def split_step_inputs(np: Any) -> tuple[Any, ...]:
+    """A wave at 64 places, and how far each step turns each of its frequencies."""
+    rng = np.random.default_rng(SEED)
+    return rng.normal(size=64) + 1j * rng.normal(size=64), 0.005 * rng.normal(size=(STEPS, 64)) ** 2
+
+
+FFT_IN_SCAN = Workload(
+    name="fft-in-scan",
+    title="compiled value and gradient of a `scan` over 1,000 split steps with two FFTs of 64 numbers each",
+    contenders=compiled_gradients(split_step_loss, names=("funcgrad", OBJECTIVE, "jax.jit")),
+    targets=(Versus(("jax.jit",), 1.0),),
+    inputs=split_step_inputs,
+    in_quick=False,
+)
+
+
+WORKLOADS = (SOLVE, DET, EIGH, EIGH_IN_SCAN, FFT_IN_SCAN)
