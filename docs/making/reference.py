@@ -53,6 +53,7 @@ PAGES = (
     Page("funcgrad.nn", "fg.nn"),
     Page("funcgrad.nn.initializers", "fg.nn.initializers", entries=False),
     Page("funcgrad.lax", "fg.lax"),
+    Page("funcgrad.lax.linalg", "fg.lax.linalg", entries=False),
     Page("funcgrad.loops", "fg.loops"),
     Page("funcgrad.distributed", "fg.distributed"),
     Page("funcgrad.tree", "fg.tree"),
