@@ -107,8 +107,9 @@ def view(base: Tracer, lens: Lens) -> Tracer:
 
 def as_view(part: Tracer, base: Tracer, lens: Lens) -> Tracer:
     """`part`, which the lens has just read from `base`, as a view of it."""
-    part._alias = Alias(base, lens)
-    remember(base, part)
+    if base.aval.shape or is_view(base):  # a scalar has no memory that a part could share
+        part._alias = Alias(base, lens)
+        remember(base, part)
     return part
 
 

@@ -597,3 +597,45 @@ def test_place_counts_the_places_and_putmask_the_elements() -> None:
             return t
 
         np.testing.assert_array_equal(fg.make_program(written)(x).evaluate(x)[0], wanted)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        np.atleast_1d,
+        np.ravel,
+        lambda s: s[None],
+        lambda s: np.expand_dims(s, 0),
+        lambda s: np.asarray(s)[None],
+    ],
+    ids=["atleast_1d", "ravel", "[None]", "expand_dims", "asarray"],
+)
+def test_arrays_made_of_a_scalar_leave_it_as_it_is(part: Any) -> None:
+    """NumPy's scalars have no memory; what was written into such an array changed them."""
+
+    def f(x: Any) -> Any:
+        scalar = x[0]
+        array = part(scalar)
+        array[0] = 5.0 * x[1]
+        return scalar + 2.0 * array[0]
+
+    at = np.array([3.0, 7.0])
+    for way in (f, fg.jit(f)):
+        value, slope = fg.value_and_grad(way)(at)
+        assert value == 73.0
+        np.testing.assert_allclose(slope, [1.0, 10.0])
+
+
+def test_asarray_of_a_scalar_can_be_changed_in_place() -> None:
+    def f(x: Any) -> Any:
+        total = np.asarray(np.sum(x))
+        other = total
+        other += 1.0
+        return total * other
+
+    at = np.array([1.0, 2.0])
+    assert f(at) == 16.0
+    for way in (f, fg.jit(f)):
+        value, slope = fg.value_and_grad(way)(at)
+        assert value == 16.0
+        np.testing.assert_allclose(slope, [8.0, 8.0])

@@ -16,7 +16,7 @@ from funcgrad.numpy.arrays.shapes import as_array, reshaped
 from funcgrad.numpy.arrays.views import broadcast_to
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.ops.structure import Broadcast, Reshape, aval, cast, reshape, shape_of
-from funcgrad.tracing.aliasing import view
+from funcgrad.tracing.aliasing import is_view, view
 from funcgrad.tracing.lists import asoperand, holds_tracer
 from funcgrad.tracing.python.standins import stands_in
 from funcgrad.tracing.recorder import Recorder, active_recorder
@@ -291,7 +291,14 @@ def array(
     found = converted(object, dtype)
     if ndmin > len(shape_of(found)):
         found = reshaped(found, (1,) * (ndmin - len(shape_of(found))) + shape_of(found))
-    return copied(found) if copy and (found is object or type(found) is not Tracer) else found
+    return with_memory(copied(found) if copy and (found is object or type(found) is not Tracer) else found)
+
+
+def with_memory(x: Array) -> Array:
+    """The array itself, and for a scalar an array of rank 0, which can be written."""
+    if type(x) is not Tracer or x.aval.shape or is_view(x):
+        return x
+    return view(reshaped(x, (1,)), Reshape(()))
 
 
 def converted(x: ArrayLike, dtype: DTypeLike = None) -> Array:
@@ -334,7 +341,7 @@ def asarray(
     found = converted(a, dtype)
     if copy is False and found is not a and not (isinstance(a, np.ndarray) and np.may_share_memory(found, a)):
         raise ValueError("asarray: what is no array of this dtype already cannot be had with copy=False")
-    return copied(found) if copy and found is a else found
+    return with_memory(copied(found) if copy and found is a else found)
 
 
 @implements(np.asanyarray)
