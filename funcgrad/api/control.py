@@ -173,16 +173,20 @@ def chosen_once(
 
 
 def shared_constants(made: Sequence[Recorded]) -> tuple[list[Any], tuple[tuple[int, ...], ...]]:
-    """What any branch closes over, each outer value once, and where the constants of each branch are."""
+    """What any branch closes over, each outer value once, and where the constants of each branch are.
+
+    A branch that holds one object twice (False, a small number) has two inputs for it, which keep a place each.
+    """
     constants: list[Any] = []
     numbers: dict[Any, int] = {}
     places = []
     for branch in made:
-        mine = []
+        mine: list[int] = []
         for x in branch.constants:
             key = (id(x._recorder), x._index) if isinstance(x, Tracer) else (id(x), None)
-            if key not in numbers:
+            if numbers.setdefault(key, len(constants)) in mine:
                 numbers[key] = len(constants)
+            if numbers[key] == len(constants):
                 constants.append(x)
             mine.append(numbers[key])
         places.append(tuple(mine))
