@@ -54,6 +54,8 @@ class FuncgradError(Exception):
     source: Source | None
     remedy: str | None
     notes: tuple[tuple[str, Source], ...]
+    has_paths = False
+    """Whether one path may be recorded where this keeps a function from being recorded for all arguments."""
 
     def __init__(
         self,
@@ -78,6 +80,11 @@ class FuncgradError(Exception):
         if self.remedy:
             parts += [f"  {line}".rstrip() for line in self.remedy.splitlines()]
         return "\n".join(parts)
+
+    def on_one_path(self) -> FuncgradError:
+        """This error, of a function that can be recorded for one path at a time."""
+        self.has_paths = True
+        return self
 
     def _render_traceback_(self) -> list[str]:
         """What IPython shows: no library frames."""

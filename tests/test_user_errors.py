@@ -180,7 +180,7 @@ def test_functions_that_compare_elements_are_no_branches() -> None:
         with pytest.raises(errors.TracedBranchError, match="joins lists of traced"):
             fg.jit(lambda x, function=function: function(x) or x, control_flow=False)(np.ones(2))
     with pytest.raises(errors.TracedBranchError, match="for code that must not run"):
-        fg.jit(bool)(1.0)
+        fg.jit(bool, control_flow=False)(1.0)
 
 
 def test_a_traced_size_says_how_to_make_it_known() -> None:

@@ -14,6 +14,7 @@ from funcgrad.api.calls import Traced, name_of, run, trace
 from funcgrad.api.python.functions import recordable_by_default
 from funcgrad.api.python.guards import noting_made
 from funcgrad.api.python.kept import held_by, is_held_still
+from funcgrad.api.python.paths import have_values
 from funcgrad.api.python.seen import seen
 from funcgrad.api.transformed import TransformedFunction, transform
 from funcgrad.api.written_arguments import Changes, give_back
@@ -124,7 +125,13 @@ def vmap(
             avals = mapping.example_avals()
             return trace(fun, call, batches, "vmap", collect, with_values=False, avals=avals)
 
-        traced = recorded(found[0]) if found else as_it_stands(fun, recorded, found)
+        before = held_by(fun)
+        try:
+            traced = recorded(found[0]) if found else as_it_stands(fun, recorded, found, before)
+        except (TracedBranchError, TreeError) as error:
+            if error.has_paths and have_values(batches) and is_held_still(fun, before):
+                return one_by_one(seen(fun), mapping, batches, out_axes)
+            raise
         n_extra = len(traced.operands) - len(batches)
         size = mapping.size
 
@@ -149,13 +156,49 @@ ASKED_FOR_A_VALUE = (TracedBranchError, ConcretizationError, IndexError)
 """What is raised where a value is asked for; IndexError by an array of NumPy's at a traced index."""
 
 
-def as_it_stands(fun: Function, recorded: Callable[[Function], Traced], found: list[Function]) -> Traced:
+def one_by_one(fun: Function, mapping: Mapping, batches: Sequence[Any], out_axes: Any) -> Any:
+    """The results of a function whose examples part ways for good, example by example, as Python runs it."""
+    structure: list[Any] = []
+    rows = []
+    for k in range(mapping.size):
+        args, kwargs = mapping.with_examples([x[k] for x in batches])
+        outs, out_tree = tree.flatten(fun(*args, **kwargs))
+        structure.append(out_tree)
+        rows.append(outs)
+        if out_tree != structure[0]:
+            raise TreeError(
+                f"vmap: the results of example {k} are {out_tree}, and those of the first {structure[0]}",
+                source=here(),
+                remedy="Return the same structure for every example.",
+            )
+    targets = tree.flatten_prefix(out_axes, structure[0], "out_axes")
+    refuse_unmapped(targets, [True] * len(targets))
+    columns = [stacked(column) for column in zip(*rows, strict=True)]
+    placed = [with_axis_at(x, axis, k) for k, (x, axis) in enumerate(zip(columns, targets, strict=True))]
+    return tree.unflatten(structure[0], placed)
+
+
+def stacked(column: Sequence[Any]) -> Any:
+    """The results of all examples along a new first axis; raises ShapeError where their shapes differ."""
+    shapes = [np.shape(x) for x in column]
+    for k, shape in enumerate(shapes):
+        if shape != shapes[0]:
+            raise ShapeError(
+                f"vmap: example {k} gives an array of shape {shape}, and the first {shapes[0]}",
+                source=here(),
+                remedy="Return the same shape for every example, or loop over them.",
+            )
+    return np.stack(column)
+
+
+def as_it_stands(
+    fun: Function, recorded: Callable[[Function], Traced], found: list[Function], before: list[Any]
+) -> Traced:
     """The function recorded as Python runs it, or with its statements, which `found` then holds.
 
     Raises what the first of these raises where the function has changed something by then, which a second run
     would change again, and where `jit` has decided about its statements.
     """
-    before = held_by(fun)
     try:
         return recorded(seen(fun))
     except ASKED_FOR_A_VALUE:

@@ -175,7 +175,7 @@ def chosen_once(
 def shared_constants(made: Sequence[Recorded]) -> tuple[list[Any], tuple[tuple[int, ...], ...]]:
     """What any branch closes over, each outer value once, and where the constants of each branch are.
 
-    A branch that holds one object twice (False, a small number) has two inputs for it, which keep a place each.
+    A branch that holds one object twice (False, a small number) has two inputs for it, with a place each.
     """
     constants: list[Any] = []
     numbers: dict[Any, int] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy as np
@@ -19,7 +20,14 @@ from funcgrad.api.python.decisions import are_noted
 from funcgrad.api.python.functions import recordable
 from funcgrad.api.python.guards import Guards, guarding, require
 from funcgrad.api.python.hooks import UNROLLED_OPERATIONS, Hooks
-from funcgrad.api.python.kept import keeping, note_called
+from funcgrad.api.python.kept import held_by, is_held_still, keeping, note_called
+from funcgrad.api.python.paths import (
+    MOST_PATHS,
+    NoPath,
+    recording_path,
+    values_of,
+    within_path,
+)
 from funcgrad.api.python.watched import GLOBAL_GENERATORS
 from funcgrad.api.recent import Recent
 from funcgrad.api.refs import Ref
@@ -28,7 +36,7 @@ from funcgrad.api.static_arguments import static_arguments
 from funcgrad.api.transformed import TransformedFunction, function_expected
 from funcgrad.api.written_arguments import Changes, give_back
 from funcgrad.compile.runtime.tiering import register
-from funcgrad.errors import StaticArgumentError
+from funcgrad.errors import FuncgradError, StaticArgumentError
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.presenters import presenter
 from funcgrad.ir.program import Program
@@ -219,6 +227,8 @@ class JittedFunction(TransformedFunction[P, R]):
         self.hooks: Hooks | None = None
         """What the statements of the last kind recorded have asked, and what they were told."""
         self._kinds = Recent[Specialization](MOST_KINDS)
+        self._paths = Recent[list[Specialization]](MOST_KINDS)
+        """The paths of what could not be recorded for all arguments of a kind."""
         self._direct: Callable[..., Any] | None = None
         """The native code of the last kind whose arguments and results are plain."""
         self._straight: Callable[..., Any] | None = None
@@ -255,7 +265,19 @@ class JittedFunction(TransformedFunction[P, R]):
                     self._straight = latest.straight(treedef)
                 return tree.unflatten(latest.out_tree, out)
         static, leaves = without_refs(static, leaves)
-        found = self._specialization(static, treedef, leaves, args, kwargs)
+        key = (static, treedef, tuple([self._aval(x) for x in leaves]))
+        before = None if self._paths.get(key) or self._kinds.get(key) else held_by(self._fun)
+        try:
+            if self._paths.get(key):
+                return self._by_path(key, leaves, args, kwargs)
+            found = self._specialization(static, treedef, leaves, args, kwargs)
+        except FuncgradError as error:
+            if before is None or not self._may_have_paths(key, before, error):
+                raise
+            try:
+                return self._by_path(key, leaves, args, kwargs)
+            except NoPath:
+                raise error from None
         found.copies.refresh()
         recorder = recorder_of([*leaves, *[x for _, x in found.program.captured]])
         if recorder is not None:
@@ -270,6 +292,51 @@ class JittedFunction(TransformedFunction[P, R]):
         if not static and not kwargs:
             self._remember(found, treedef, len(args))
         return tree.unflatten(found.out_tree, found.executable.run(*leaves))
+
+    def _may_have_paths(self, key: Any, before: list[Any], error: FuncgradError) -> bool:
+        """Whether the function may be run again, with values, and what it reads be tested on every call."""
+        switched_on = self._options.get("control_flow", True) and self._njit is None and not are_noted()
+        has_refs = any(place is REFS for place, *_ in key[0])
+        return switched_on and not has_refs and error.has_paths and is_held_still(self._fun, before)
+
+    def _by_path(self, key: Any, leaves: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result by the path that these arguments take, recorded where no other call has taken it.
+
+        Raises NoPath where none is recorded yet, and this one cannot be.
+        """
+        if within_path():
+            return self._fun(*args, **kwargs)
+        paths = self._paths.get(key) or []
+        values = values_of(leaves)
+        try:
+            found, outs = self._taken(key, paths, values, args, kwargs)
+        except NoPath:
+            if not paths:
+                raise
+            return self._fun(*args, **kwargs)
+        self._paths.keep(key, paths)
+        recorder = recorder_of([*leaves, *[x for _, x in found.program.captured]])
+        outs = outs if recorder is None else inline(recorder, found.program, leaves)
+        return self._checked(found, leaves, outs, args, kwargs)
+
+    def _taken(
+        self, key: Any, paths: list[Specialization], values: list[Any], args: tuple[Any, ...], kwargs: Any
+    ) -> tuple[Specialization, Sequence[Any]]:
+        """The path whose guards hold for these values, and its results."""
+        for found in paths:
+            found.copies.refresh()
+            outs = found.executable.run(*values)
+            if not found.guarded or outs[-1]:
+                return found, outs
+        if len(paths) >= MOST_PATHS:
+            raise NoPath
+        static, treedef, avals = key
+        before = held_by(self._fun)
+        found = self._traced(static, treedef, avals, args, kwargs, values)
+        if not is_held_still(self._fun, before):
+            raise NoPath
+        paths.insert(0, found)
+        return found, found.executable.run(*values)
 
     def _checked(
         self,
@@ -366,7 +433,9 @@ class JittedFunction(TransformedFunction[P, R]):
         avals: tuple[Aval, ...],
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
+        values: Sequence[Any] | None = None,
     ) -> Specialization:
+        """The function recorded for all arguments of a kind, or for those that take the path of `values`."""
         positions = {place: value for place, _, value in static}
         refs: Mapping[int, Callable[[Any], Ref]] = dict(positions.pop(REFS, ()))
         structure: list[Any] = []
@@ -394,8 +463,11 @@ class JittedFunction(TransformedFunction[P, R]):
             structure.clear()
             kept.watch(GLOBAL_GENERATORS)
             note_called(self._fun)
-            with guarding() as guards:
-                traced = trace(self._fun, call, avals, "jit", collect, with_values=False, avals=avals)
+            known = values is not None
+            with guarding() as guards, recording_path() if known else nullcontext():
+                traced = trace(
+                    self._fun, call, values or avals, "jit", collect, with_values=known, avals=avals
+                )
             program = simplify_program(traced.recorder.program(range(len(avals)), traced.outputs))
             return reading_what_was_copied(program, traced.recorder.copied or {}, kept)
 

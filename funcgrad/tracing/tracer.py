@@ -17,6 +17,7 @@ from funcgrad.source import Source, user_location
 from funcgrad.tracing.callers import compares_elements
 from funcgrad.tracing.constants import compares_varying
 from funcgrad.tracing.conversion import array_of, integer_of, number_of, python_value_of
+from funcgrad.tracing.reading import READER
 from funcgrad.tracing.refusals import SEARCHES, refuse_search
 
 if TYPE_CHECKING:
@@ -120,7 +121,11 @@ class Tracer(TracerMemory):
 
     def concrete(self) -> Any:
         """The value as a NumPy array or scalar; raises ConcretizationError where none exists."""
-        return self._recorder.value_of(self.frozen()._index)
+        value = self._recorder.value_of(self.frozen()._index)
+        reader = READER.get()
+        if reader is not None:
+            reader(self, value)
+        return value
 
     def _needed_by(self, what: str, remedy: str = _ELSEWHERE) -> Any:
         self._recorder.require_open(self)
@@ -148,7 +153,7 @@ class Tracer(TracerMemory):
             remedy = _JOINED if compares_elements(caller) else branch_remedy(source)
             raise TracedBranchError(
                 f"this branch depends on a traced {self.aval}", source=source, remedy=remedy
-            ) from None
+            ).on_one_path() from None
 
     def has_value(self) -> bool:
         """Whether the value exists, or can be computed from values that do."""

@@ -67,6 +67,14 @@ def test_derivatives_of_compiled_functions_test_their_guards() -> None:
         twice(-4.0)
 
 
+def test_under_vmap_one_example_that_fails_raises_what_it_raises() -> None:
+    for way in (fg.vmap, lambda f: fg.jit(fg.vmap(f))):
+        roots = way(root)
+        np.testing.assert_allclose(roots(np.array([4.0, 9.0])), [2.0, 3.0])
+        with pytest.raises(ValueError, match="no root"):
+            roots(np.array([4.0, -9.0]))
+
+
 def test_where_nothing_tests_it_the_error_says_so() -> None:
     with pytest.raises(fg.errors.TracedBranchError, match="under vmap"):
-        fg.jit(fg.vmap(root))(np.ones(3))
+        fg.jit(fg.vmap(root)).program(np.ones(3))

@@ -177,7 +177,7 @@ def refuse_appending(places: Sequence[Place], what: str, line: int) -> None:
             source=here(),
             remedy="Keep a place for every element (fg.numpy.where(condition, x, 0.0)), add up as you go, "
             "or write into an array that is long enough; fg.numpy.nonzero takes a size=.",
-        )
+        ).on_one_path()
 
 
 def check_append(owner: Any) -> None:

@@ -285,12 +285,13 @@ def differing(
     """The error for a name that is of two types after an ``if``."""
     spoken = "what is returned" if name.startswith(PREFIX) else f"`{name}`"
     seen = [shown(value.rebuilt(value.leaves)) for value in (one, other)]
-    return kind(
+    error = kind(
         f"{spoken} is {seen[0]} after the first branch of line {line} and {seen[1]} after the second, "
         "which a traced condition cannot choose between",
         source=here(),
         remedy="Make both of one structure, shape and dtype, or pass what decides as a static argument.",
     )
+    return error.on_one_path() if kind is not ShapeError else error
 
 
 class HalfBound:

@@ -144,7 +144,7 @@ def refuse_half_return() -> None:
         "this function returns a value on one path and None on another, and what decides is traced",
         source=here(),
         remedy="End it with a return of the same type.",
-    )
+    ).on_one_path()
 
 
 # -- elements ------------------------------------------------------------------------------------------------

@@ -115,7 +115,7 @@ def require(condition: Any) -> None:
             "whether this raises depends on a traced value, and nothing is there to test it",
             source=here(),
             remedy="Check arguments outside, or compile it with fg.jit, which tests it on every call.",
-        )
+        ).on_one_path()
     if guards.root is None:
         guards.root = active_recorder()
     place = GuardPlace("attribute", guards, "ok")
@@ -133,7 +133,7 @@ def outside(value: Any, root: Recorder | None) -> Any:
                 f"whether this raises depends on a traced value under {recorder.transform}",
                 source=here(),
                 remedy="Check arguments outside of the transformed function.",
-            )
+            ).on_one_path()
         n_inputs = len(operands) - len(recorder.operands)
         program = recorder.program(range(n_inputs), (recorder.index_of(value),), lifted=True)
         outer = recorder_of(operands)

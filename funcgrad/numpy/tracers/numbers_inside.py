@@ -46,6 +46,5 @@ def of_numbers(function: Function) -> Function:
 def known(x: ArrayLike) -> Any:
     """The value of a traced number, for what Python's own function says of it; also in lists."""
     if type(x) is Tracer:
-        x = x.frozen()
-        return np.asarray(x._recorder.value_of(x._index)).item()
+        return np.asarray(x.concrete()).item()
     return [known(y) for y in x] if isinstance(x, list | tuple) else x

@@ -1,0 +1,153 @@
+"""Functions that have no one Program: one path at a time, each tested on every call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import funcgrad as fg
+from funcgrad.api.python.paths import MOST_PATHS
+
+SEEDS = np.random.default_rng(5).uniform(0.3, 1.7, (12, 6))
+
+
+def kept(x: Any) -> Any:
+    out = []
+    for i in range(len(x)):
+        if x[i] > 0.9:
+            out.append(x[i] ** 2)  # noqa: PERF401 - a loop is what is tested
+    return np.mean(out) + max(out) - min(out) + sum(out) * len(out) if out else x[0]
+
+
+def filtered(x: Any) -> Any:
+    big = [v for v in x if v > 0.6]
+    return np.array(big).std() + min(big) + any(v > 1.6 for v in big)
+
+
+def adaptive(x: Any) -> Any:
+    t, h, y = 0.0, 0.3, x[0]
+    ys = [y]
+    while t < 2.0:
+        h = min(h, 2.0 - t)
+        a, b = y - h * y * y, y - h / 2 * (y * y + (y - h * y * y) ** 2)
+        if abs(a - b) < 5e-2:
+            t, y, h = t + h, b, h * 1.5
+            ys.append(y)
+        else:
+            h *= 0.5
+    return np.array(ys).mean() + ys[-1]
+
+
+def hit(x: Any) -> Any:
+    def distance(a: Any) -> Any:
+        return None if a < 1.0 else a * a  # noqa: FURB
+
+    found = distance(x[0])
+    return -x[1] if found is None else found
+
+
+def merged(x: Any) -> Any:
+    a, b, out = sorted(x[:3]), sorted(x[3:]), []
+    i = j = 0
+    while i < 3 and j < 3:
+        if a[i] <= b[j]:
+            out.append(a[i])
+            i += 1
+        else:
+            out.append(b[j])
+            j += 1
+    out += a[i:] + b[j:]
+    return sum(k * v for k, v in enumerate(out))
+
+
+NAMES: dict[str, Any] = {}
+exec("def without_source(x):\n    return x[0] * x[1] if x[0] > x[1] else x[2] ** 2", NAMES)
+
+
+@pytest.mark.parametrize("function", [kept, filtered, adaptive, hit, merged, NAMES["without_source"]])
+def test_all_paths_are_pythons(function: Callable[..., Any]) -> None:
+    compiled, slopes = fg.jit(function), fg.jit(fg.grad(function))
+    for x in SEEDS[:2]:
+        assert compiled(x) == pytest.approx(function(x), rel=1e-12)
+        expected = fg.grad(function)(x)
+        np.testing.assert_allclose(slopes(x), expected, rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(fg.grad(compiled)(x), expected, rtol=1e-10, atol=1e-12)
+
+
+def test_under_vmap_examples_take_their_own_paths() -> None:
+    rows = SEEDS[:3]
+    expected = [kept(x) for x in rows]
+    np.testing.assert_allclose(fg.vmap(kept)(rows), expected)
+    np.testing.assert_allclose(fg.jit(fg.vmap(kept))(rows), expected)
+    slopes = fg.vmap(fg.grad(kept), in_axes=1, out_axes=1)(rows.T)
+    np.testing.assert_allclose(slopes.T, [fg.grad(kept)(x) for x in rows])
+    with pytest.raises(fg.errors.ShapeError, match="example 1 gives an array of shape"):
+        fg.vmap(lambda x: np.array([v for v in x if v > 0]))(np.array([[1.0, -1.0], [1.0, 2.0]]))
+
+
+def test_a_path_is_kept_and_python_runs_where_there_are_too_many() -> None:
+    def plain(x: Any) -> Any:
+        return sum([x * k for k in range(12) if x > k] + [x]) if x > 0 else None
+
+    compiled = fg.jit(plain)
+    for x in (3.5, 3.25, -1.0, -2.0, *np.arange(0.5, 12).tolist(), 3.75):
+        assert compiled(x) == pytest.approx(plain(x))
+    (paths,) = compiled._paths.values()
+    assert len(paths) <= MOST_PATHS
+
+
+def test_what_a_path_would_leave_outside_is_refused() -> None:
+    seen: list[Any] = []
+
+    def remembers(x: Any) -> Any:
+        if x > 0:
+            seen.append(x)
+        return sum(seen)
+
+    with pytest.raises(fg.errors.FuncgradError):
+        fg.jit(remembers)(2.5)
+
+
+def test_a_path_that_is_too_long_is_the_error_that_it_was() -> None:
+    def long(x: Any) -> Any:
+        found = []
+        while x > 1e-9:
+            x = x * 0.99
+            found.append(x)
+        return np.array(found)
+
+    with pytest.raises(fg.errors.TracedBranchError, match="how often is traced"):
+        fg.jit(long)(9.0)
+
+
+def test_other_values_that_are_read_are_guards_too() -> None:
+    def named(x: Any) -> Any:
+        first = None if x > 100 else x
+        found = {f"{int(x)}": x * 2.0, "0": first}
+        return sum(k * v for k, v in enumerate(found.values()) if v is not None)
+
+    compiled = fg.jit(named)
+    for x in (0.2, 1.2, 2.6, 0.3, 200.0):
+        assert compiled(x) == pytest.approx(named(x))
+
+
+def test_a_branch_may_hold_one_object_twice() -> None:
+    def cases(x: Any) -> Any:
+        length = 0.0
+        case = (x[0] > 1.0) * 1 + (x[1] > 1.0) * 2
+        for _ in range(1):
+            if case in (0, 15):
+                continue
+            if case in (1, 14):
+                length += np.hypot(x[0], x[1])
+            elif case in (3, 12):
+                length += x[0] * 3
+            else:
+                length += x[0]
+        return length
+
+    for x in SEEDS[:6]:
+        assert fg.jit(cases)(x) == cases(x)
