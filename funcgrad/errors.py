@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from funcgrad.source import Source
 
 __all__ = [
@@ -21,6 +23,7 @@ __all__ = [
     "IndexingError",
     "LabelsDroppedWarning",
     "LostDataError",
+    "MatrixShapeError",
     "MissingExtraError",
     "NonScalarGradError",
     "NotDifferentiableError",
@@ -103,6 +106,10 @@ class ConcretizationError(FuncgradError, TypeError):
 
 class ShapeError(FuncgradError, ValueError, TypeError):
     """Raised when the shapes of the arguments do not fit each other or the operation."""
+
+
+class MatrixShapeError(ShapeError, np.linalg.LinAlgError):
+    """Raised when an array does not hold matrices, or not square ones: NumPy and SciPy raise LinAlgError."""
 
 
 class DtypeError(FuncgradError, TypeError):

@@ -9,6 +9,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from funcgrad import errors
@@ -27,6 +28,7 @@ BUILTINS = {
     "FuncgradError": (Exception,),
     "IndexingError": (IndexError,),
     "LostDataError": (RuntimeError,),
+    "MatrixShapeError": (np.linalg.LinAlgError, ValueError, TypeError),
     "MissingExtraError": (ImportError,),
     "NonScalarGradError": (TypeError,),
     "NotDifferentiableError": (TypeError,),

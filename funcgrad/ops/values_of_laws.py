@@ -20,6 +20,9 @@ from funcgrad.types import Array
 
 FLOAT = np.dtype(np.float64)
 
+AT_ADDRESS = frozenset({(law, method) for law in ("binom", "nbinom") for method in ("ppf", "isf")})
+"""Quantiles that are one function of Boost's; points are inside of their range when they are asked for."""
+
 
 class LawValue(Pointwise):
     """``scipy.stats.<law>.<method>(point, *shapes)``."""
@@ -32,6 +35,11 @@ class LawValue(Pointwise):
 
     def __call__(self, *args: Any) -> Any:
         return self.apply(*args)
+
+    @property
+    def at_address(self) -> str:
+        """The function of ``scipy.special`` that kernels call for it; empty where they call none."""
+        return f"_{self.law}_{self.method}" if (self.law, self.method) in AT_ADDRESS else ""
 
     def _loop_dtypes(self, avals: tuple[Aval, ...]) -> tuple[np.dtype[Any], ...]:
         strong = [x.dtype for x in avals if not x.weak]

@@ -12,7 +12,7 @@ import numpy as np
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 
-__all__ = ["known_value", "original", "originals_of", "raise_as_scipy"]
+__all__ = ["at_hand", "known_value", "original", "originals_of", "raise_as_scipy"]
 
 
 def original(package: str, name: str) -> Any:
@@ -35,6 +35,11 @@ def known_value(x: Any) -> Any:
     if not isinstance(value, Tracer):
         return x
     return np.asarray(value.concrete()) if value.has_value() else None
+
+
+def at_hand(x: Any) -> Any:
+    """A traced value where it has been computed already, otherwise None: for checks that evaluate nothing."""
+    return x.value_at_hand() if isinstance(x, Tracer) else x
 
 
 def raise_as_scipy(package: str, name: str, *args: Any, **options: Any) -> None:

@@ -159,6 +159,14 @@ class Tracer(TracerMemory):
         """Whether the value exists, or can be computed from values that do."""
         return not self.why_unknown()
 
+    def value_at_hand(self) -> Any:
+        """The value if it has been computed already, otherwise None: nothing is evaluated for a check."""
+        value: Any = self
+        while type(value) is Tracer:
+            x = value.frozen()
+            value = x._recorder.values.get(x._index, None)
+        return value
+
     def why_unknown(self) -> str:
         """Why there is no value, in words; ``""`` where there is one, or one can be computed."""
         x = self.frozen()

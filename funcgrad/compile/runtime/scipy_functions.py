@@ -42,7 +42,8 @@ def function_of_numbers(name: str, count: int) -> int | None:
     """The same of so many numbers: ``double f(double, double)``."""
     try:
         special: Any = import_module("scipy.special.cython_special")
-    except ImportError:
+        ufunc = getattr(import_module("scipy.special._ufuncs"), name)
+    except (ImportError, AttributeError):
         return None
     type_of = _of_capsule("PyCapsule_GetName", ctypes.c_char_p, ctypes.py_object)
     doubles = b", ".join([b"double"] * count)
@@ -50,22 +51,30 @@ def function_of_numbers(name: str, count: int) -> int | None:
     # A function of several types of numbers has a name for each.
     spellings = [name, *[f"__pyx_fuse_{k}{name}" for k in range(3)]]
     capsules = [special.__pyx_capi__[word] for word in spellings if word in special.__pyx_capi__]
-    if not capsules:
+    pointer_of = _of_capsule("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+    addresses = [int(pointer_of(c, type_of(c))) for c in capsules if type_of(c) in types]
+    addresses = addresses or _of_boost(name, type_of, pointer_of)
+    if not addresses:
         return None
     grid = [x.ravel() for x in np.meshgrid(*[SAMPLES[count]] * count, indexing="ij")]
-    for capsule, kind in [(c, type_of(c)) for c in capsules if type_of(c) in types]:
-        address = int(
-            _of_capsule("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
-                capsule, kind
-            )
-        )
+    with np.errstate(all="ignore"):
+        wanted = ufunc(*grid)
+    for address in addresses:
         function = ctypes.CFUNCTYPE(ctypes.c_double, *[ctypes.c_double] * count)(address)
-        wanted = getattr(import_module("scipy.special"), name)(*grid)
         found = np.array([function(*at) for at in zip(*grid, strict=True)])
         if np.array_equal(found, wanted, equal_nan=True):
             return address
     say(f"SciPy's {name} at its address is not the ufunc's: it is not called from machine code")
     return None
+
+
+def _of_boost(name: str, type_of: Any, pointer_of: Any) -> list[int]:
+    """Where ``scipy.special._ufuncs_cxx`` keeps the address of one of Boost's functions of doubles."""
+    exported: Any = import_module("scipy.special._ufuncs_cxx").__pyx_capi__
+    capsule = exported.get(f"_export{name}_double")
+    if capsule is None or type_of(capsule) != b"void *":
+        return []
+    return [int(ctypes.c_void_p.from_address(pointer_of(capsule, b"void *")).value or 0)]
 
 
 def _of_capsule(name: str, result: Any, *arguments: Any) -> Any:

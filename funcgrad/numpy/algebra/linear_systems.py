@@ -15,7 +15,7 @@ from funcgrad.ir.avals import Shape
 from funcgrad.numpy.algebra import products
 from funcgrad.numpy.algebra.operands import traced
 from funcgrad.numpy.dispatch import implements, unsupported
-from funcgrad.numpy.reducing.axes import refused
+from funcgrad.numpy.reducing.axes import refused, refused_matrix
 from funcgrad.ops.comparison import greater
 from funcgrad.ops.complexes import real_dtype
 from funcgrad.ops.linalg import determinants, singular, systems
@@ -41,14 +41,14 @@ def traced_matrices(name: str, *arguments: Any) -> list[Any] | None:
     dtype = aval(operands[0]).dtype if aval(operands[0]).inexact else np.dtype(np.float64)
     found = [cast(x, dtype) for x in operands]
     if aval(found[0]).ndim < 2:
-        raise refused(f"{name} of {aval(found[0])}: needs matrices in the last two axes")
+        raise refused_matrix(f"{name} of {aval(found[0])}: needs matrices in the last two axes")
     return found
 
 
 def require_square(name: str, x: ArrayLike) -> None:
     """Raise unless the matrices are square."""
     if aval(x).shape[-1] != aval(x).shape[-2]:
-        raise refused(f"{name} of {aval(x)}: the matrices in the last two axes must be square")
+        raise refused_matrix(f"{name} of {aval(x)}: the matrices in the last two axes must be square")
 
 
 def static_float(name: str, value: Any) -> float:

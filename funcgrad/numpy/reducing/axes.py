@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.errors import ShapeError
+from funcgrad.errors import MatrixShapeError, ShapeError
 from funcgrad.ir.avals import Shape
 from funcgrad.ir.steps import as_source
 from funcgrad.ops.structure import cast, reshape, shape_of
@@ -132,6 +132,11 @@ def mask_for(where: ArrayLike, shape: Shape) -> Any:
 def refused(message: str, remedy: str | None = None) -> ShapeError:
     """A ShapeError at the user's line."""
     return ShapeError(message, source=as_source(user_location()), remedy=remedy)
+
+
+def refused_matrix(message: str) -> MatrixShapeError:
+    """A MatrixShapeError at the user's line."""
+    return MatrixShapeError(message, source=as_source(user_location()))
 
 
 def is_given(option: Any) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from funcgrad.errors import DtypeError, ShapeError
+from funcgrad.errors import DtypeError, MatrixShapeError, ShapeError
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ops import contraction
 from funcgrad.ops.arithmetic import add, mul, sub
@@ -87,9 +87,9 @@ class LinearOnMatrices(OnStacks, LinearUnary):
 def check_matrices(name: str, x: Aval, *, square: bool = False) -> None:
     """Raise unless `x` has matrices of inexact numbers in its last two axes."""
     if x.ndim < 2:
-        raise ShapeError(f"{name} of {x}: needs matrices in the last two axes")
+        raise MatrixShapeError(f"{name} of {x}: needs matrices in the last two axes")
     if square and x.shape[-1] != x.shape[-2]:
-        raise ShapeError(f"{name} of {x}: the matrices in the last two axes must be square")
+        raise MatrixShapeError(f"{name} of {x}: the matrices in the last two axes must be square")
     if not x.inexact or x.dtype == np.float16:
         raise DtypeError(f"{name} of {x}: must be cast to single or double precision first")
 
@@ -115,7 +115,7 @@ class Triangle(LinearOnMatrices):
 
     def infer(self, *avals: Aval) -> Aval:
         if avals[0].ndim < 2:
-            raise ShapeError(f"{self.name} of {avals[0]}: needs matrices in the last two axes")
+            raise MatrixShapeError(f"{self.name} of {avals[0]}: needs matrices in the last two axes")
         return avals[0].strong
 
     def evaluate(self, *values: Any) -> Any:

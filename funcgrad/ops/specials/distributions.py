@@ -128,6 +128,7 @@ def whole(k: Array, like: Array) -> Array:
 
 define("pdtr", COUNT, pdtr_by_m, addressed=True)
 define("pdtrc", COUNT, pdtrc_by_m, addressed=True)
+define("pdtrik", "p", "m", addressed=True)
 define("bdtr", COUNT, TRIALS, bdtr_by_p)
 define("bdtrc", COUNT, TRIALS, bdtrc_by_p)
 

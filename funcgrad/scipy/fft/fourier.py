@@ -12,6 +12,7 @@ import numpy as np
 
 from funcgrad.numpy import fft as ours
 from funcgrad.numpy.fft import fftfreq, fftshift, ifftshift, rfftfreq
+from funcgrad.ops.families import aval as aval_of
 from funcgrad.scipy.originals import originals_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
@@ -95,6 +96,9 @@ def several(name: str, example: str, axes_of_all: bool) -> Transform:
             return scipys(name)(x, s, axes, norm, overwrite_x, workers, plan=plan)
         if s is not None and axes is None:  # NumPy leaves this to the future; SciPy means the last ones
             axes = tuple(range(-len(s), 0))
+        rank = aval_of(value).ndim
+        if axes is not None and len({a % rank for a in axes}) < len(tuple(axes)):
+            raise ValueError("all axes must be unique")
         return transform(value, s, axes, norm)
 
     return described(function, name, example)

@@ -137,6 +137,8 @@ def along(name: str, x: Any, type: int, n: Any, axis: int, norm: Any, options: d
     value = traced_array(x)
     if value is None:
         return scipys(name)(x, type, n, axis, norm, **options)
+    if n is not None and n < 1:
+        raise ValueError(f"invalid number of data points ({n}) specified")
     inverse = name.startswith("i")
     return transformed(name[-3:], value, type, n, axis, norm, options["orthogonalize"], inverse)
 

@@ -27,8 +27,9 @@ from funcgrad.ops.movement import take_span
 from funcgrad.ops.structure import reshape
 from funcgrad.scipy.derived import applied, composed
 from funcgrad.scipy.optimize.options import Options, found, frozen, thawed
-from funcgrad.scipy.originals import originals_of
+from funcgrad.scipy.originals import known_value, originals_of
 from funcgrad.scipy.recorded import FLOAT, as_args, is_plain, known, real_scalar, scalar_function
+from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.transforms.replay import inline
@@ -84,6 +85,21 @@ class Integral(Method):
     def plain(self) -> dict[str, Any]:
         """The options as SciPy takes them."""
         return thawed(self.options)
+
+    def information(self, program: Program, inputs: Sequence[Any]) -> Any:
+        """What SciPy reports beside value and error: of values, which there must be."""
+        a, b, *parameters = [known_value(x) for x in inputs]
+        if a is None or b is None or any(x is None for x in parameters):
+            raise UnsupportedFunctionError(
+                f"{self.what} with full_output=True needs values, and there are none under jit and vmap",
+                source=Source(*user_location()),
+                remedy="Leave full_output out there.",
+            )
+
+        def integrand(x: float) -> Any:
+            return program.evaluate(np.float64(x), *parameters)[0]
+
+        return scipys(self.what)(integrand, float(a), float(b), full_output=True, **self.plain)[2]
 
     def by_quad(self, integrand: Function, a: float, b: float) -> Sequence[Any]:
         """One number."""
@@ -204,9 +220,12 @@ def quad(
         "wopts": wopts,
     }
     options = {key: value for key, value in given.items() if value is not None}
+    if not callable(func):
+        raise ValueError(f"quad needs a function to integrate, and was given {func!r}")
     if points is not None and recorder_of(list(points)) is not None:
         options.pop("points")
-        return in_pieces(func, a, b, points, as_args(args), full_output, options)
+        refuse_report(full_output, "points that are traced")
+        return in_pieces(func, a, b, points, as_args(args), options)
     if is_plain(a, b, args):
         return scipys("quad")(
             func,
@@ -220,6 +239,7 @@ def quad(
             **options,
         )
     if complex_func:
+        refuse_report(full_output, "complex_func=True")
         parts = [
             quad(
                 lambda x, k=k: getattr(func(x, *as_args(args)), k),
@@ -238,8 +258,19 @@ def quad(
     ends = [real_scalar(x, "quad") for x in (a, b)]
     integrand = scalar_function(func, [NUMBER], "quad", as_args(args))
     chosen = Integral("quad", frozen(options))
-    value, error, _ = found(chosen, (integrand.program,), [*ends, *integrand.constants])
-    return (value, error, {}) if full_output else (value, error)
+    inputs = [*ends, *integrand.constants]
+    value, error, _ = found(chosen, (integrand.program,), inputs)
+    return (value, error, chosen.information(integrand.program, inputs)) if full_output else (value, error)
+
+
+def refuse_report(full_output: bool, what: str) -> None:
+    """Raise where SciPy would report on one integration, and there are several."""
+    if full_output:
+        raise UnsupportedFunctionError(
+            f"full_output=True with {what} is not supported: the integral is one of several",
+            source=Source(*user_location()),
+            remedy="Leave full_output out; the value and its error are the first two results.",
+        )
 
 
 BESIDE = 4e-16
@@ -247,8 +278,8 @@ BESIDE = 4e-16
 
 
 def in_pieces(
-    func: Function, a: Any, b: Any, points: Any, args: Sequence[Any], full_output: bool, options: Any
-) -> Any:
+    func: Function, a: Any, b: Any, points: Any, args: Sequence[Any], options: Any
+) -> tuple[Any, Any]:
     """The integral between breaks that may move: what a jump at one contributes is in its derivative."""
     breaks = list(sort(asoperand(list(points))))
     away = [BESIDE * (abs(stop_gradient(x)) + 1e-300) for x in breaks]
@@ -256,7 +287,7 @@ def in_pieces(
     stops = [*[x - d for x, d in zip(breaks, away, strict=True)], b]
     pieces = [quad(func, *ends, tuple(args), **options) for ends in zip(starts, stops, strict=True)]
     value, error = (sum(part) for part in zip(*pieces, strict=True))
-    return (value, error, {}) if full_output else (value, error)
+    return value, error
 
 
 def quad_vec(
@@ -300,8 +331,9 @@ def quad_vec(
     ends = [real_scalar(x, "quad_vec") for x in (a, b)]
     integrand = known(f, [NUMBER], "quad_vec", "integrand", as_args(args))
     chosen = Integral("quad_vec", frozen(options))
-    value, error, _ = found(chosen, (integrand.program,), [*ends, *integrand.constants])
-    return (value, error, {}) if full_output else (value, error)
+    inputs = [*ends, *integrand.constants]
+    value, error, _ = found(chosen, (integrand.program,), inputs)
+    return (value, error, chosen.information(integrand.program, inputs)) if full_output else (value, error)
 
 
 def dblquad(
@@ -371,6 +403,7 @@ def nquad(func: Function, ranges: Any, args: Any = None, opts: Any = None, full_
     extra = () if args is None else as_args(args)
     if is_plain(ranges, extra):
         return scipys("nquad")(func, ranges, extra, opts, full_output)
+    refuse_report(full_output, "several variables")
     options = opts if isinstance(opts, list | tuple) else [opts] * len(ranges)
     errors: list[Any] = []
 
@@ -391,7 +424,7 @@ def nquad(func: Function, ranges: Any, args: Any = None, opts: Any = None, full_
         return value
 
     value = integrated(len(ranges) - 1, ())
-    return (value, errors[0], {}) if full_output else (value, errors[0])
+    return value, errors[0]
 
 
 def extra_of(limits: Any, extra: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -93,6 +93,8 @@ def cumulative_trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1, i
     if initial not in (0, None):
         raise ValueError("`initial` must be `None` or `0`.")
     values = along(y, axis)
+    if not aval_of(values).shape[-1]:
+        raise ValueError("cumulative_trapezoid needs at least one point along `axis`.")
     steps = spacings(x, dx, y, axis) * (values[..., 1:] + values[..., :-1]) / 2.0
     return np.moveaxis(started(cumsum(steps, axis=-1), initial), -1, axis)
 

@@ -20,6 +20,7 @@ from funcgrad.scipy.interpolate.operands import (
 )
 from funcgrad.scipy.interpolate.piecewise import moved
 from funcgrad.scipy.linalg.banded import solve_banded
+from funcgrad.scipy.originals import known_value
 
 __all__ = [
     "BSpline",
@@ -322,15 +323,25 @@ def make_smoothing_spline(x: Any, y: Any, w: Any = None, lam: Any = None, *, axi
     if not is_traced(x, y, w, lam):
         options = {} if not axis else {"axis": axis}
         return of_scipy(scipys("make_smoothing_spline")(x, y, w, lam, **options))
+    x, y = inexact(x), inexact(y)
+    n = dims(x)[0] if len(dims(x)) == 1 else 0
+    if len(dims(x)) != 1 or n != dims(y)[axis]:
+        raise ValueError(f"x must be a vector as long as y along axis {axis}, not of shape {dims(x)}")
+    if n < 5:
+        raise ValueError("x and y length must be at least 5")
+    require_increasing(x, "`x` should be an ascending array")
+    known_weights, known_lam = known_value(w), known_value(lam)
+    if known_weights is not None and np.any(np.asarray(known_weights) <= 0.0):
+        raise ValueError("Invalid vector of weights: they must be positive")
+    if known_lam is not None and known_lam < 0.0:
+        raise ValueError("Regularization parameter should be non-negative")
     if lam is None:
         raise UnsupportedFunctionError(
             "make_smoothing_spline without lam searches for it, which has no derivative here",
             remedy="Give lam: find it once, outside of the trace, or differentiate by it.",
         )
-    x, y = inexact(x), inexact(y)
     axis = axis % len(dims(y))
     values = np.moveaxis(y, axis, 0)
-    n = dims(x)[0]
     h = np.diff(x)
     weights = np.ones(n) if w is None else inexact(w)
     second = np.diff(np.diff(values, axis=0) / beside(h, values), axis=0)
@@ -365,6 +376,16 @@ def make_smoothing_spline(x: Any, y: Any, w: Any = None, lam: Any = None, *, axi
 # -- the older names -----------------------------------------------------------------------------------------
 
 
+def check_univariate(x: Any, y: Any, w: Any, bbox: Any, k: int, s: Any, ext: Any, check_finite: bool) -> None:
+    """Raise what SciPy raises for these arguments, of which those without a value count by their shape."""
+    known = [known_value(v) for v in (x, y, w)]
+    like = np.arange(float(dims(inexact(x))[0]))
+    given = [like if known[0] is None else known[0]]
+    for value, v in zip(known[1:], (y, w), strict=True):
+        given.append(np.ones(dims(v)) if value is None and v is not None else value)
+    scipys("UnivariateSpline").validate_input(*given, bbox, k, s, ext, check_finite)
+
+
 class UnivariateSpline:
     """A spline through values (``s=0``), as `scipy.interpolate.UnivariateSpline`.
 
@@ -377,12 +398,26 @@ class UnivariateSpline:
     """
 
     def __init__(
-        self, x: Any, y: Any, w: Any = None, bbox: Any = (None, None), k: int = 3, s: Any = None, ext: Any = 0
+        self,
+        x: Any,
+        y: Any,
+        w: Any = None,
+        bbox: Any = (None, None),
+        k: int = 3,
+        s: Any = None,
+        ext: Any = 0,
+        check_finite: bool = False,
     ) -> None:
         if not is_traced(x, y, w):
-            made = scipys("UnivariateSpline")(x, y, w, bbox, k, s, ext)
+            made = scipys("UnivariateSpline")(x, y, w, bbox, k, s, ext, check_finite)
             self._of_knots(made._eval_args, ext)
             return
+        check_univariate(x, y, w, bbox, k, s, ext, check_finite)
+        if tuple(bbox) != (None, None):
+            raise UnsupportedFunctionError(
+                "UnivariateSpline with a bbox is not supported on traced values",
+                remedy="Leave it out, or use LSQUnivariateSpline, which has one.",
+            )
         if s != 0:
             raise UnsupportedFunctionError(
                 "UnivariateSpline chooses its knots by the values, which has no derivative",
@@ -450,9 +485,16 @@ class InterpolatedUnivariateSpline(UnivariateSpline):
     """
 
     def __init__(
-        self, x: Any, y: Any, w: Any = None, bbox: Any = (None, None), k: int = 3, ext: Any = 0
+        self,
+        x: Any,
+        y: Any,
+        w: Any = None,
+        bbox: Any = (None, None),
+        k: int = 3,
+        ext: Any = 0,
+        check_finite: bool = False,
     ) -> None:
-        super().__init__(x, y, w, bbox, k, 0, ext)
+        super().__init__(x, y, w, bbox, k, 0, ext, check_finite)
 
 
 class LSQUnivariateSpline(UnivariateSpline):
@@ -464,10 +506,22 @@ class LSQUnivariateSpline(UnivariateSpline):
     """
 
     def __init__(
-        self, x: Any, y: Any, t: Any, w: Any = None, bbox: Any = (None, None), k: int = 3, ext: Any = 0
+        self,
+        x: Any,
+        y: Any,
+        t: Any,
+        w: Any = None,
+        bbox: Any = (None, None),
+        k: int = 3,
+        ext: Any = 0,
+        check_finite: bool = False,
     ) -> None:
+        check_univariate(x, y, w, bbox, k, None, ext, check_finite)
         x, inner = inexact(x), inexact(t)
         first = x[0] if bbox[0] is None else bbox[0]
         last = x[-1] if bbox[1] is None else bbox[1]
+        known = [known_value(v) for v in (first, inner, last)]
+        if all(v is not None for v in known) and np.any(np.diff(np.hstack(known)) <= 0.0):
+            raise ValueError("Interior knots t must rise inside of the interval of x (Schoenberg-Whitney)")
         self._ext = ext
         self._spline = make_lsq_spline(x, y, clamped_knots(first, inner, last, k), k, w)

@@ -21,10 +21,21 @@ from funcgrad.scipy.interpolate.operands import (
     rows,
     scipys,
 )
+from funcgrad.scipy.originals import known_value
 
 __all__ = ["RegularGridInterpolator", "interpn"]
 
 DEGREES = {"slinear": 1, "cubic": 3, "quintic": 5}
+
+
+def rises(points: Any, k: int) -> bool:
+    """Whether points are known to rise, or have no values yet; False where they fall, which SciPy allows."""
+    steps = known_value(points)
+    if steps is None or np.all(np.diff(steps) > 0.0):
+        return True
+    if not np.all(np.diff(steps) < 0.0):
+        raise ValueError(f"The points in dimension {k} must be strictly ascending or descending")
+    return False
 
 
 class RegularGridInterpolator:
@@ -62,11 +73,18 @@ class RegularGridInterpolator:
         self.values = inexact(values)
         self._dtype = floating_dtype(array(values))
         self.method, self.bounds_error, self.fill_value = method, bounds_error, fill_value
+        if len(self.grid) > len(dims(self.values)):
+            raise ValueError(
+                f"There are {len(self.grid)} point arrays, but values has {len(dims(self.values))} dimensions"
+            )
         for k, p in enumerate(self.grid):
             if dims(p)[0] != dims(self.values)[k]:
                 raise ValueError(
                     f"There are {dims(p)[0]} points and {dims(self.values)[k]} values on dimension {k}"
                 )
+            if not rises(p, k):
+                self.grid = (*self.grid[:k], p[::-1], *self.grid[k + 1 :])
+                self.values = np.flip(self.values, k)
 
     def __call__(self, xi: Any, method: str | None = None, *, nu: Any = None) -> Any:
         """Values at positions, which are in the last axis of `xi`, or a tuple of coordinates."""

@@ -55,6 +55,8 @@ class interp1d:
             self._plain = scipys("interp1d")(x, y, kind, axis, copy, bounds_error, fill_value, assume_sorted)
         given = array(x), array(y)
         x, y = inexact(x), given[1]
+        if len(dims(x)) != 1:
+            raise ValueError("the x array must have exactly one dimension.")
         if dims(y)[axis] != dims(x)[0]:
             raise ValueError("x and y arrays must be equal in length along interpolation axis.")
         self.axis = axis % len(dims(y))
@@ -69,6 +71,8 @@ class interp1d:
         goes_on = isinstance(fill_value, str)
         if goes_on and fill_value != "extrapolate":
             raise ValueError(f"fill_value {fill_value!r} is not 'extrapolate'")
+        if isinstance(fill_value, list):  # Two in a tuple are those below and above.
+            np.broadcast_to(np.asarray(fill_value), dims(values)[1:])
         filled = not isinstance(fill_value, float) or not np.isnan(fill_value)
         self._raises = bounds_error if bounds_error is not None else not filled
         if self._kind in DEGREES:

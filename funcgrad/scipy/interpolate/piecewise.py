@@ -24,6 +24,7 @@ from funcgrad.scipy.interpolate.operands import (
     scipys,
 )
 from funcgrad.scipy.linalg.banded import solve_banded
+from funcgrad.scipy.originals import at_hand, known_value
 
 __all__ = [
     "Akima1DInterpolator",
@@ -153,6 +154,9 @@ def checked(name: str, x: Any, y: Any, axis: int) -> tuple[Any, Any, int]:
     if dims(x)[0] != dims(y)[axis]:
         raise ValueError(f"The length of `y` along `axis`={axis} doesn't match the length of `x`")
     require_increasing(x, "`x` must be strictly increasing sequence.")
+    for words, found in (("x", at_hand(x)), ("y", at_hand(y))):
+        if found is not None and not np.all(np.isfinite(found)):
+            raise ValueError(f"`{words}` must contain only finite values.")
     return x, np.moveaxis(y, axis, 0), axis
 
 
@@ -248,6 +252,9 @@ def spline_slopes(x: Any, y: Any, bc_type: Any) -> Any:
     wide = beside(dx, y)
     secant = np.diff(y, axis=0) / wide
     if isinstance(bc_type, str) and bc_type == "periodic":
+        first, last = known_value(y[0]), known_value(y[-1])
+        if first is not None and not np.allclose(first, last, rtol=1e-15, atol=1e-15):
+            raise ValueError("The first and last `y` must be identical for bc_type='periodic'")
         return periodic_slopes(dx, wide, secant, n)
     start, end = condition_pair(bc_type)
     if n == 2:  # there is no knot for the conditions to be about

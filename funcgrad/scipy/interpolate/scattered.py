@@ -12,7 +12,7 @@ import numpy as np
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ir.avals import Aval
 from funcgrad.scipy.interpolate.lines import interp1d
-from funcgrad.scipy.interpolate.operands import beside, dims, inexact, is_traced, rows, scipys
+from funcgrad.scipy.interpolate.operands import array, beside, dims, inexact, is_traced, rows, scipys
 from funcgrad.scipy.optimize.options import Held, found
 from funcgrad.scipy.originals import original
 from funcgrad.transforms.solved.method import Method, Programs
@@ -241,6 +241,8 @@ class NearestNDInterpolator:
 
     def __init__(self, x: Any, y: Any, rescale: bool = False, tree_options: Any = None) -> None:
         sites = plain_sites(x, "NearestNDInterpolator")
+        if len(sites) != dims(array(y))[0]:
+            raise ValueError("different number of values and points")
         self._shift, self._scale = np.zeros(sites.shape[1]), np.ones(sites.shape[1])
         if rescale:
             self._shift, self._scale = sites.mean(0), np.ptp(sites, axis=0)

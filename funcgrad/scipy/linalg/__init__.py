@@ -1,7 +1,8 @@
 """The functions of ``scipy.linalg`` that have derivatives here, with SciPy's signatures.
 
-On arrays alone SciPy answers, and is imported then. ``overwrite_a``, ``check_finite`` and the choice of a
-LAPACK driver say how SciPy computes; on traced arrays they are accepted and mean nothing.
+On arrays alone SciPy answers, and is imported then. ``overwrite_a`` and the choice of a LAPACK driver say how
+SciPy computes; on traced arrays they are accepted and mean nothing. ``check_finite`` looks at arrays whose
+values are at hand.
 """
 
 from typing import NoReturn

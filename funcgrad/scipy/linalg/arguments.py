@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import wraps
+from inspect import signature
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from funcgrad.numpy.dispatch import unsupported
 from funcgrad.ops.structure import aval, cast
-from funcgrad.scipy.originals import originals_of
+from funcgrad.scipy.originals import at_hand, originals_of
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 scipys = originals_of("linalg")
 """SciPy's functions and classes by name."""
@@ -20,6 +25,32 @@ def refuse(name: str, given: Mapping[str, Any]) -> None:
     for option, value in given.items():
         if value is not None and value is not False:
             raise unsupported(f"scipy.linalg.{name} with {option}={value!r}")
+
+
+def require_finite(*arrays: Any) -> None:
+    """Raise ValueError for an infinite element or a NaN, as SciPy does, where the values are at hand."""
+    for x in arrays:
+        value = at_hand(x)
+        if isinstance(value, np.ndarray) and value.dtype.kind in "fc" and not np.isfinite(value).all():
+            raise ValueError(
+                f"{aval(x)} must not contain infs or NaNs; check_finite=False leaves it unchecked"
+            )
+
+
+def checks_finite(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, which looks at its arrays first where SciPy does: unless `check_finite` is false."""
+    names = list(signature(function).parameters)
+    place = names.index("check_finite") if "check_finite" in names else len(names)
+
+    @wraps(function)
+    def checked(*args: P.args, **options: P.kwargs) -> R:
+        wanted = args[place] if len(args) > place else options.get("check_finite", True)
+        if wanted:
+            for x in args:
+                require_finite(*(x if isinstance(x, tuple) else (x,)))
+        return function(*args, **options)
+
+    return checked
 
 
 def in_doubles(x: Any) -> Any:

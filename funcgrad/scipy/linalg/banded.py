@@ -11,9 +11,10 @@ from funcgrad.numpy.algebra.operands import traced
 from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops.linalg.banded import SolveBanded
 from funcgrad.ops.structure import aval, reshape, shape_of
-from funcgrad.scipy.linalg.arguments import in_doubles, scipys
+from funcgrad.scipy.linalg.arguments import checks_finite, in_doubles, scipys
 from funcgrad.scipy.linalg.functions import expm, logm
 from funcgrad.scipy.linalg.patterns import toeplitz
+from funcgrad.scipy.originals import at_hand, known_value
 
 __all__ = [
     "cho_solve_banded",
@@ -25,7 +26,11 @@ __all__ = [
     "solveh_banded",
 ]
 
+SINGULAR = float(np.finfo(np.float64).eps)
+"""Relative to the largest eigenvalue and to the size, where a circulant matrix is singular to SciPy."""
 
+
+@checks_finite
 def solve_banded(
     l_and_u: Any,
     ab: Any,
@@ -64,6 +69,7 @@ def both_sides(ab: Any, lower: bool) -> tuple[int, Any]:
     return width, np.stack([*above, kept[width], *below])
 
 
+@checks_finite
 def solveh_banded(
     ab: Any,
     b: Any,
@@ -81,10 +87,14 @@ def solveh_banded(
     operands = traced_matrices("solveh_banded", ab, b)
     if operands is None:
         return scipys("solveh_banded")(ab, b, lower=lower, check_finite=check_finite)
+    known = at_hand(operands[0])
+    if known is not None:
+        scipys("cholesky_banded")(known, lower=lower, check_finite=False)  # It raises where SciPy does.
     width, bands = both_sides(operands[0], bool(lower))
     return solve_banded((width, width), bands, operands[1])
 
 
+@checks_finite
 def cholesky_banded(
     ab: Any, overwrite_ab: bool = False, lower: bool = False, check_finite: bool = True
 ) -> Any:
@@ -113,6 +123,7 @@ def cholesky_banded(
     return np.where(over >= 0, upper, 0.0)
 
 
+@checks_finite
 def cho_solve_banded(cb_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Any:
     """``x`` with ``a @ x == b``, from what `cholesky_banded` made of `a`.
 
@@ -152,6 +163,7 @@ def turned_up(above: Any, n: int) -> Any:
     return np.stack([np.concatenate(row) for row in rows])
 
 
+@checks_finite
 def solve_toeplitz(c_or_cr: Any, b: Any, check_finite: bool = True) -> Any:
     """``x`` with ``toeplitz(c, r) @ x == b``; `r` is the conjugate of `c` where it is not given.
 
@@ -189,6 +201,9 @@ def solve_circulant(
         raise refused("solve_circulant inside a trace takes one column and singular='raise'; see fg.vmap")
     right = np.moveaxis(right, baxis, 0)
     factors = np.fft.fft(column)
+    known = known_value(factors)
+    if known is not None and abs(known).min() <= SINGULAR * abs(known).max() * len(known):
+        raise np.linalg.LinAlgError("near singular circulant matrix.")
     factors = factors if aval(right).ndim == 1 else factors[:, None]
     found: Any = np.fft.ifft(np.fft.fft(right, axis=0) / factors, axis=0)
     if aval(column).dtype.kind != "c" and aval(right).dtype.kind != "c":

@@ -30,7 +30,7 @@ from funcgrad.ops.linalg.triangular import TriangularSolve
 from funcgrad.ops.movement import take_span
 from funcgrad.ops.sorting import ArgSort
 from funcgrad.ops.structure import aval, broadcast, cast, shape_of
-from funcgrad.scipy.linalg.arguments import refuse, scipys
+from funcgrad.scipy.linalg.arguments import checks_finite, refuse, scipys
 
 __all__ = [
     "cho_factor",
@@ -51,6 +51,7 @@ __all__ = [
 # -- triangular factors --------------------------------------------------------------------------------------
 
 
+@checks_finite
 def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """The triangular factor of a Hermitian positive definite matrix, upper unless `lower` is true.
 
@@ -67,6 +68,7 @@ def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finit
     return triangular.cholesky.bind(x) if lower else adjoint(triangular.cholesky.bind(adjoint(x)))
 
 
+@checks_finite
 def cho_factor(
     a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> tuple[Any, bool]:
@@ -83,6 +85,7 @@ def cho_factor(
     return cholesky(operands[0], lower), bool(lower)
 
 
+@checks_finite
 def lu(
     a: Any,
     permute_l: bool = False,
@@ -119,6 +122,7 @@ def lu(
     return rows_taken(eye, back), lower, upper
 
 
+@checks_finite
 def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, Any]:
     """Both factors in one matrix, and the pivots, for `lu_solve`.
 
@@ -138,6 +142,7 @@ def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> t
 # -- orthogonal factors --------------------------------------------------------------------------------------
 
 
+@checks_finite
 def qr(
     a: Any,
     overwrite_a: bool = False,
@@ -164,6 +169,7 @@ def qr(
     return (r,) if mode == "r" else (q, r)
 
 
+@checks_finite
 def polar(a: Any, side: str = "right") -> tuple[Any, Any]:
     """``u`` with orthonormal columns (or rows) and positive ``p``: ``u @ p == a``, on the left ``p @ u``.
 
@@ -187,6 +193,7 @@ def polar(a: Any, side: str = "right") -> tuple[Any, Any]:
     return u, hermitian_part(p)
 
 
+@checks_finite
 def schur(
     a: Any,
     output: str = "real",
@@ -220,6 +227,7 @@ def schur(
 # -- eigenvalues and singular values -------------------------------------------------------------------------
 
 
+@checks_finite
 def eigh(
     a: Any,
     b: Any = None,
@@ -282,9 +290,13 @@ def part_of(x: Any, bounds: Any) -> Any:
     if bounds is None:
         return x
     low, high = bounds
+    count = aval(x).shape[-1]
+    if not 0 <= low <= high < count:
+        raise ValueError(f"subset_by_index={bounds!r} must be within 0 and {count - 1}, in order")
     return take_span(x, aval(x).ndim - 1, int(low), int(high) - int(low) + 1)
 
 
+@checks_finite
 def eigvalsh(
     a: Any,
     b: Any = None,
@@ -316,6 +328,7 @@ def eigvalsh(
     )
 
 
+@checks_finite
 def eigvals(
     a: Any,
     b: Any = None,
@@ -335,6 +348,7 @@ def eigvals(
     return general.eigvals.bind(operands[0])
 
 
+@checks_finite
 def svd(
     a: Any,
     full_matrices: bool = True,
@@ -358,6 +372,7 @@ def svd(
     return tuple(found) if compute_uv else found
 
 
+@checks_finite
 def svdvals(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """The singular values, descending.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from funcgrad.numpy.algebra.linear_systems import traced_matrices
 from funcgrad.ops.linalg.functions import MatrixFunction
-from funcgrad.scipy.linalg.arguments import in_doubles, scipys
+from funcgrad.scipy.linalg.arguments import checks_finite, in_doubles, scipys
 
 __all__ = [
     "coshm",
@@ -44,6 +44,7 @@ def expm(A: Any) -> Any:
     return applied("expm", A)
 
 
+@checks_finite
 def logm(A: Any) -> Any:
     """The principal logarithm of a square matrix without eigenvalues on the negative real axis.
 
@@ -56,6 +57,7 @@ def logm(A: Any) -> Any:
     return applied("logm", A)
 
 
+@checks_finite
 def sqrtm(A: Any) -> Any:
     """The principal square root of a square matrix, which has a derivative where the matrix has an inverse.
 
@@ -86,6 +88,7 @@ def cosm(A: Any) -> Any:
     return applied("cosm", A)
 
 
+@checks_finite
 def tanm(A: Any) -> Any:
     """The tangent of a square matrix.
 
@@ -113,6 +116,7 @@ def coshm(A: Any) -> Any:
     return applied("coshm", A)
 
 
+@checks_finite
 def tanhm(A: Any) -> Any:
     """The hyperbolic tangent of a square matrix.
 
@@ -133,6 +137,8 @@ def expm_frechet(
     operands = traced_matrices("expm_frechet", A, E)
     if operands is None:
         return scipys("expm_frechet")(A, E, method, compute_expm, check_finite)
+    if method not in (None, "SPS", "blockEnlarge"):
+        raise ValueError(f"Unknown implementation {method}: expm_frechet has 'SPS' and 'blockEnlarge'")
     a, e = operands
     along = MatrixFunction("expm").bind(a, e)
     return (expm(a), along) if compute_expm else along

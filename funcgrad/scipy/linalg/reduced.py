@@ -11,7 +11,7 @@ from funcgrad.numpy.algebra.operands import traced
 from funcgrad.numpy.dispatch import unsupported
 from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops.structure import aval, shape_of
-from funcgrad.scipy.linalg.arguments import scipys
+from funcgrad.scipy.linalg.arguments import checks_finite, scipys
 from funcgrad.scipy.linalg.decompositions import eigh, eigvalsh, polar, qr, svdvals
 from funcgrad.scipy.linalg.systems import solve, solve_sylvester
 
@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 
+@checks_finite
 def hessenberg(a: Any, calc_q: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """The matrix, turned so that it is zero below the first subdiagonal; with `calc_q` also by what.
 
@@ -87,6 +88,7 @@ def tridiagonal(d: Any, e: Any) -> Any:
     return d[..., :, None] * np.eye(n, dtype=aval(d).dtype) + upper + np.swapaxes(upper, -1, -2)
 
 
+@checks_finite
 def eigh_tridiagonal(
     d: Any,
     e: Any,
@@ -194,6 +196,7 @@ def qr_multiply(
     return (q @ y if mode == "left" else y @ q), r
 
 
+@checks_finite
 def orthogonal_procrustes(A: Any, B: Any, check_finite: bool = True) -> tuple[Any, Any]:
     """The orthogonal matrix that takes `A` nearest to `B`, and the sum of their product's singular values.
 

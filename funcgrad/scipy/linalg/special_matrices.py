@@ -13,6 +13,7 @@ from funcgrad.numpy.arrays.creation import entered
 from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops.structure import aval, shape_of
 from funcgrad.scipy.linalg.arguments import scipys
+from funcgrad.scipy.originals import at_hand
 
 __all__ = [
     "circulant",
@@ -174,6 +175,9 @@ def companion(a: Any) -> Any:
     n = length_of(x) - 1
     if n < 1:
         raise ValueError("The length of `a` along the last axis must be at least 2.")
+    leading = at_hand(x)
+    if leading is not None and np.any(leading[..., 0] == 0):
+        raise ValueError("companion: the first coefficient must not be zero")
     first = -x[..., 1:] / x[..., :1]
     rest = np.broadcast_to(np.eye(n - 1, n, dtype=aval(first).dtype), (*shape_of(first)[:-1], n - 1, n))
     return np.concatenate([first[..., None, :], rest], axis=-2)

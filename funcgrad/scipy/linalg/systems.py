@@ -15,7 +15,8 @@ from funcgrad.ops.linalg.systems import solve as solve_stacks
 from funcgrad.ops.linalg.triangular import TriangularSolve
 from funcgrad.ops.sorting import ArgSort
 from funcgrad.ops.structure import aval, shape_of
-from funcgrad.scipy.linalg.arguments import in_doubles, refuse, scipys, way_of
+from funcgrad.scipy.linalg.arguments import checks_finite, in_doubles, refuse, scipys, way_of
+from funcgrad.scipy.originals import at_hand
 
 __all__ = [
     "cho_solve",
@@ -39,19 +40,37 @@ STRUCTURES = {
 }
 """Structures of which SciPy reads one triangle."""
 
+RECOGNISED = frozenset(
+    {
+        *STRUCTURES,
+        *(None, "gen", "general", "diagonal", "tridiagonal", "banded"),
+        *("upper triangular", "lower triangular"),
+    }
+)
+"""What SciPy takes for `assume_a`."""
+
 
 def assumed(a: Any, assume_a: Any, lower: bool) -> Any:
     """The matrix that SciPy takes `a` for."""
+    if assume_a not in RECOGNISED:
+        raise ValueError(f"assume_a={assume_a!r} is not a recognized matrix structure")
     kind = STRUCTURES.get(assume_a)
     if assume_a in ("upper triangular", "lower triangular"):
         return (upper_part if assume_a.startswith("u") else lower_part)(a)
+    if assume_a in ("diagonal", "tridiagonal"):
+        width = 0 if assume_a == "diagonal" else 1
+        return upper_part(lower_part(a, width), -width)
     if kind is None:
         return a
+    known = at_hand(a) if kind == "pos" else None
+    if known is not None:
+        scipys("cholesky")(known, lower=lower)  # It raises where the matrix is not positive definite.
     half = lower_part(a) if lower else upper_part(a)
     rest = lower_part(a, -1) if lower else upper_part(a, 1)
     return add(half, flipped(rest) if kind == "sym" else adjoint(rest))
 
 
+@checks_finite
 def solve(
     a: Any,
     b: Any,
@@ -78,6 +97,7 @@ def solve(
     return on_columns("solve", solve_stacks, flipped(x) if transposed else x, y)
 
 
+@checks_finite
 def inv(
     a: Any, overwrite_a: bool = False, check_finite: bool = True, *, assume_a: Any = None, lower: bool = False
 ) -> Any:
@@ -93,6 +113,7 @@ def inv(
     return linear_systems.inv(assumed(operands[0], assume_a, lower))
 
 
+@checks_finite
 def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """The determinant; see `fg.numpy.linalg.det`.
 
@@ -105,6 +126,7 @@ def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     return linear_systems.det(in_doubles(operands[0]))
 
 
+@checks_finite
 def pinv(
     a: Any, *, atol: Any = None, rtol: Any = None, return_rank: bool = False, check_finite: bool = True
 ) -> Any:
@@ -120,6 +142,7 @@ def pinv(
     return linear_systems.pinv(operands[0], rtol=rtol)
 
 
+@checks_finite
 def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, check_finite: bool = True) -> Any:
     """The norm of a vector or matrix; see `fg.numpy.linalg.norm`.
 
@@ -129,6 +152,7 @@ def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, chec
     return norms.norm(a, ord, axis, keepdims)
 
 
+@checks_finite
 def solve_triangular(
     a: Any,
     b: Any,
@@ -155,6 +179,7 @@ def solve_triangular(
     return on_columns("solve_triangular", solver, conjugate(x) if way == "C" else x, y)
 
 
+@checks_finite
 def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Any:
     """``x`` with ``a @ x == b``, from what `cho_factor` made of `a`.
 
@@ -171,6 +196,7 @@ def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite:
     return solve_triangular(operands[0], x, second, lower)
 
 
+@checks_finite
 def lu_solve(
     lu_and_piv: Any, b: Any, trans: Any = 0, overwrite_b: bool = False, check_finite: bool = True
 ) -> Any:

@@ -11,6 +11,7 @@ from funcgrad import numpy as fnp
 from funcgrad.ops.structure import aval, cast, shape_of
 from funcgrad.scipy.ndimage.arguments import for_each, image, is_traced, refused, scipys
 from funcgrad.scipy.ndimage.splines import prepared, values_at, values_on_grid
+from funcgrad.scipy.originals import at_hand
 from funcgrad.scipy.special import cosdg, sindg
 from funcgrad.tracing.lists import asoperand
 
@@ -77,6 +78,10 @@ def affine_transform(
     if len(shape_of(m)) not in (1, 2) or shape_of(m)[0] < 1:
         raise RuntimeError("no proper affine matrix provided")
     if len(shape_of(m)) == 2 and shape_of(m)[1] == ndim + 1 and shape_of(m)[0] in (ndim, ndim + 1):
+        below = at_hand(matrix)
+        last = None if below is None or shape_of(m)[0] == ndim else np.asarray(below)[ndim]
+        if last is not None and not np.array_equal(last, [*[0.0] * ndim, 1.0]):
+            raise ValueError("a homogeneous transformation matrix has zeros and a 1 in its last row")
         m, offset = m[:ndim, :ndim], m[:ndim, ndim]
     if shape_of(m)[0] != ndim:
         raise RuntimeError("affine matrix has wrong number of rows")
@@ -180,6 +185,8 @@ def rotate(
         raise ValueError("input array should be at least 2D")
     if len(axes) != 2:
         raise ValueError("axes should contain exactly two values")
+    if any(not -len(sizes) <= a < len(sizes) for a in axes):
+        raise ValueError("invalid rotation plane specified")
     first, second = sorted(a % len(sizes) for a in axes)
     c, s = cosdg(angle), sindg(angle)
     matrix = fnp.stack([fnp.stack([c, s]), fnp.stack([-s, c])])

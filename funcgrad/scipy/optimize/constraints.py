@@ -65,6 +65,8 @@ def block_of(constraint: Any, x_aval: Aval, what: str) -> Limits:
         kind = str(constraint["type"]).lower()
         if kind not in ("eq", "ineq"):
             raise ValueError(f"Unknown constraint type '{constraint['type']}'.")
+        if "fun" not in constraint:
+            raise ValueError("a constraint has no function: give it under 'fun'")
         function = vector_function(constraint["fun"], [x_aval], what, tuple(constraint.get("args", ())))
         lower, upper = 0.0, (0.0 if kind == "eq" else np.inf)
     elif isinstance(constraint, scipys("LinearConstraint")):

@@ -280,9 +280,13 @@ def curve_fit(
             nan_policy=nan_policy,
             **kwargs,
         )
-    if full_output:
+    if nan_policy not in (None, "raise", "omit"):
+        raise ValueError(f"nan_policy must be one of None, 'raise' and 'omit', not {nan_policy!r}")
+    if full_output or nan_policy == "omit":
         raise NotImplementedError(
-            "curve_fit with full_output inside a trace: use fg.scipy.optimize.least_squares"
+            "curve_fit with nan_policy='omit' inside a trace: leave the points out before, by an index"
+            if nan_policy == "omit"
+            else "curve_fit with full_output inside a trace: use fg.scipy.optimize.least_squares"
         )
     start = (
         np.ones(parameter_count(f)) if p0 is None else real_vector(np.atleast_1d(asoperand(p0)), "curve_fit")
@@ -424,5 +428,7 @@ def nnls(A: Any, b: Any, *, maxiter: int | None = None) -> Any:
     """
     if is_plain(A, b):
         return scipys("nnls")(A, b, maxiter=maxiter)
+    if np.ndim(A) != 2:
+        raise ValueError(f"nnls needs a matrix A, and was given an array of shape {np.shape(A)}")
     found, residuals, _ = linear_fit("nnls", A, b, (0.0, np.inf), {"method": "bvls", "max_iter": maxiter})
     return found.x, norm(residuals(found.x))

@@ -284,6 +284,8 @@ def minimize_scalar(
     name = (method or ("bounded" if bounds is not None else "brent")).lower()
     if name == "bounded" and bounds is None:
         raise ValueError("The `bounds` parameter is mandatory for method `bounded`.")
+    if name != "bounded" and bounds is not None:
+        raise ValueError(f"minimize_scalar: bounds do not go with method={name!r}, which has none")
     ends = None if bracket is None else tuple([float(x) for x in bracket])
 
     def of_vector(x: Any) -> Any:

@@ -222,6 +222,9 @@ def bilinear(b: Any, a: Any, fs: Any = 1.0) -> tuple[Any, Any]:
         return scipys("bilinear")(b, a, fs)  # type: ignore[no-any-return]
     b, a, rate = operands
     b, a = fnp.atleast_1d(b), fnp.atleast_1d(a)
+    for name, v in (("b", b), ("a", a)):
+        if len(shape_of(v)) != 1:
+            raise ValueError(f"Parameter {name} is not a 1d array since {name}.shape={shape_of(v)}")
     order = max(shape_of(a)[0], shape_of(b)[0]) - 1
     top, bottom = [transformed(v, order, rate) for v in (b, a)]
     return top / bottom[0], bottom / bottom[0]

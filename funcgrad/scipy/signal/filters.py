@@ -12,7 +12,7 @@ from funcgrad.ops.all_pole import AllPole
 from funcgrad.ops.movement import flip
 from funcgrad.ops.structure import aval, shape_of
 from funcgrad.ops.windowed_sums import WindowedSums
-from funcgrad.scipy.originals import known_value
+from funcgrad.scipy.originals import at_hand, known_value
 from funcgrad.scipy.signal.arguments import back, last, scipys, traced_signals
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.tracer import Tracer
@@ -166,6 +166,8 @@ def filtfilt(
     if operands is None:
         return scipys("filtfilt")(b, a, x, axis, padtype, padlen, method, irlen)
     if method != "pad":
+        if method != "gust":
+            raise ValueError(f"filtfilt: method={method!r} is neither 'pad' nor 'gust'")
         raise unsupported(f"filtfilt with method={method!r}", 'Use method="pad".')
     b, a, x = operands
     b, a, x = fnp.atleast_1d(b), fnp.atleast_1d(a), last(x, axis)
@@ -217,6 +219,9 @@ def sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     sos, x, zi = operands
     x = last(x, axis)
     if zi is not None:
+        wanted = (shape_of(sos)[0], *shape_of(x)[:-1], 2)
+        if len(shape_of(zi)) != len(wanted):
+            raise ValueError(f"Invalid zi shape: {shape_of(zi)}, and the states have the shape {wanted}")
         zi = np.moveaxis(zi, axis if axis < 0 else axis + 1, -1)
     y, states = in_sections(sections(sos), x, zi)
     return (
@@ -231,6 +236,9 @@ def sections(sos: Any) -> list[tuple[Any, Any]]:
     shape = shape_of(sos)
     if len(shape) != 2 or shape[1] != 6:
         raise ValueError("sos array must be shape (n_sections, 6)")
+    known = at_hand(sos)
+    if known is not None and not np.all(known[:, 3] == 1):
+        raise ValueError("sos[:, 3] should be all ones")
     return [(sos[k, :3], sos[k, 3:]) for k in range(shape[0])]
 
 

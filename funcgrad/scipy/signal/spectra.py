@@ -99,6 +99,9 @@ def both_sides(power: Any, points: int, onesided: bool) -> Any:
 
 def equally_long(x: Any, y: Any) -> tuple[Any, Any]:
     """Two signals, the shorter one continued by zeros."""
+    np.broadcast_shapes(shape_of(x)[:-1], shape_of(y)[:-1])
+    if len(shape_of(x)) != len(shape_of(y)) and shape_of(x)[-1] != shape_of(y)[-1]:
+        raise ValueError(f"signals of shapes {shape_of(x)} and {shape_of(y)} differ in length and dimensions")
     n = max(shape_of(x)[-1], shape_of(y)[-1])
     return tuple(
         fnp.concatenate([v, np.zeros((*shape_of(v)[:-1], n - shape_of(v)[-1]), aval(v).dtype)], -1)

@@ -15,7 +15,7 @@ from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.numpy.picking.positions import take
 from funcgrad.ops.families import aval as aval_of
 from funcgrad.ops.structure import cast
-from funcgrad.scipy.originals import originals_of, raise_as_scipy
+from funcgrad.scipy.originals import at_hand, originals_of, raise_as_scipy
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
@@ -64,6 +64,9 @@ def root(x: Any) -> Any:
 
 def weighted(terms: Any, w: Any) -> Any:
     """The sum over the last axis, with weights where there are any."""
+    known = at_hand(w)
+    if known is not None and np.any(np.asarray(known) < 0.0):
+        raise ValueError("Input weights should be all non-negative")
     return np.sum(terms if w is None else terms * w, axis=-1)
 
 
@@ -407,7 +410,7 @@ def pdist(X: Any, metric: Any = "euclidean", *, out: Any = None, **kwargs: Any) 
 
 
 def squareform(X: Any, force: str = "no", checks: bool = True) -> Any:
-    """Distances of all pairs as a symmetric matrix, or back; inside a trace symmetry is not checked.
+    """Distances of all pairs as a symmetric matrix, or back.
 
     >>> print(fg.scipy.spatial.distance.squareform(np.array([1.0, 2.0, 3.0])))
     [[0. 1. 2.]
@@ -422,6 +425,11 @@ def squareform(X: Any, force: str = "no", checks: bool = True) -> Any:
     if len(shape) == 2:
         if shape[0] != shape[1]:
             raise ValueError("The matrix argument must be square.")
+        known = at_hand(x)
+        if checks and known is not None and not np.allclose(known, known.T):
+            raise ValueError("Distance matrix 'X' must be symmetric.")
+        if checks and known is not None and np.diagonal(known).any():
+            raise ValueError("Distance matrix 'X' diagonal must be zero.")
         first, second = np.triu_indices(shape[0], 1)
         return take(x.reshape(-1), first * shape[0] + second)
     n = int(np.ceil(np.sqrt(2 * shape[0])))

@@ -11,7 +11,7 @@ from funcgrad import numpy as fnp
 from funcgrad.errors import NotDifferentiableError, UnsupportedFunctionError
 from funcgrad.ops.structure import aval, cast, shape_of
 from funcgrad.scipy.linalg import solve_triangular
-from funcgrad.scipy.originals import originals_of
+from funcgrad.scipy.originals import known_value, originals_of
 from funcgrad.scipy.softmax import logsumexp
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
@@ -30,11 +30,14 @@ def traced(x: Any) -> Any:
     return operand if aval(operand).inexact else cast(operand, np.float64)
 
 
-def refuse_nan_policy(name: str, policy: str) -> None:
-    """Raise for what leaves out elements by their values."""
+def refuse_nan_policy(name: str, policy: str, x: Any) -> None:
+    """Raise for what leaves out elements by their values, and for a NaN where it is to be raised for."""
     if policy not in ("raise", "propagate", "omit"):
         raise ValueError("nan_policy must be one of {'raise', 'propagate', 'omit'}.")
-    if policy != "propagate":
+    known = known_value(x) if policy == "raise" else None
+    if known is not None and np.isnan(known).any():
+        raise ValueError("The input contains nan values")
+    if policy != "propagate" and known is None:
         raise UnsupportedFunctionError(
             f"scipy.stats.{name} with nan_policy={policy!r} is not supported on traced values",
             source=Source(*user_location()),
@@ -52,7 +55,7 @@ def zscore(a: Any, axis: int | None = 0, ddof: int = 0, nan_policy: str = "propa
     x = traced(a)
     if x is None:
         return scipys("zscore")(a, axis, ddof, nan_policy)
-    refuse_nan_policy("zscore", nan_policy)
+    refuse_nan_policy("zscore", nan_policy, x)
     return (x - fnp.mean(x, axis, keepdims=True)) / fnp.std(x, axis, ddof=ddof, keepdims=True)
 
 
@@ -76,7 +79,7 @@ def skew(
     x = traced(a)
     if x is None:
         return scipys("skew")(a, axis, bias, nan_policy, keepdims=keepdims)
-    refuse_nan_policy("skew", nan_policy)
+    refuse_nan_policy("skew", nan_policy, x)
     second, third, n = moments(x, axis, 3, keepdims)
     found = third / second**1.5
     return found if bias or n < 3 else math.sqrt((n - 1.0) * n) / (n - 2.0) * found
@@ -99,7 +102,7 @@ def kurtosis(
     x = traced(a)
     if x is None:
         return scipys("kurtosis")(a, axis, fisher, bias, nan_policy, keepdims=keepdims)
-    refuse_nan_policy("kurtosis", nan_policy)
+    refuse_nan_policy("kurtosis", nan_policy, x)
     second, fourth, n = moments(x, axis, 4, keepdims)
     found = fourth / second**2
     if not bias and n > 3:

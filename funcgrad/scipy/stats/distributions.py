@@ -264,20 +264,22 @@ class Distribution:
             return getattr(self._scipys, method)(q, *args, **kwds)
         (q,), at = read
         q = floating(q)
-        if self.law.discrete:
-            return at.placed(LawValue(self.name, method)(q, *at.shapes))
         low, high = self.law.support(*at.shapes)
+        low = low - 1.0 if self.law.discrete else low
         first, last = (low, high) if method == "ppf" else (high, low)
         inside = np.logical_and(q > 0.0, q < 1.0)
         formula = self.law.formula(method)
         safe = where(inside, q, 0.5)
         if formula is not None:
             found = formula(safe, *at.shapes)
+        elif self.law.discrete:
+            found = LawValue(self.name, method)(safe, *at.shapes)
         else:
             self._formula("cdf" if method == "ppf" else "sf", method)
             found = quantile(self.name, method, (safe, *at.shapes))
         ends = where(q == 0.0, first, where(q == 1.0, last, math.nan))
-        return at.placed(where(inside, found, ends))
+        found = where(inside, found, ends)
+        return at.placed(found if at.admissible is True else where(at.admissible, found, math.nan))
 
     # -- moments -------------------------------------------------------------------------------------------
 

@@ -16,7 +16,8 @@ from funcgrad import random
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ops.structure import cast, shape_of
 from funcgrad.scipy.linalg import solve_triangular
-from funcgrad.scipy.originals import known_value, original
+from funcgrad.scipy.linalg.arguments import require_finite
+from funcgrad.scipy.originals import at_hand, known_value, original
 from funcgrad.scipy.special import gammaln, multigammaln, psi, xlogy
 from funcgrad.scipy.stats.laws.parts import HALF_LOG_TAU, LOG_2, LOG_PI
 from funcgrad.scipy.stats.orthants import probability_below, probability_between
@@ -100,10 +101,22 @@ def vectors(x: Any, dim: int) -> Any:
     return x
 
 
+def positive_weights(alpha: Any) -> Any:
+    """The parameters of shares: one vector of positive numbers."""
+    a = floating(alpha)
+    if len(shape_of(a)) != 1:
+        raise ValueError(f"Parameter vector 'a' must be one dimensional, but a.shape = {shape_of(a)}.")
+    known = at_hand(alpha)
+    if known is not None and np.min(known) <= 0:
+        raise ValueError("All parameters must be greater than 0")
+    return a
+
+
 class Spread:
     """A location, and a matrix of spreads with its triangular factor."""
 
     def __init__(self, mean: Any, cov: Any) -> None:
+        require_finite(cov)
         self.cov = floating(cov)
         given = None if mean is None else fnp.atleast_1d(floating(mean))
         ndim = len(shape_of(self.cov))
@@ -223,6 +236,8 @@ class MultivariateT(Multivariate):
         """The logarithm of the density."""
         if not traced(x, loc, shape, df):
             return self._scipys.logpdf(x, loc, shape, df)
+        if at_hand(df) is not None and np.any(np.less_equal(at_hand(df), 0)):
+            raise ValueError("'df' must be greater than zero.")
         at, df = Spread(loc, shape), floating(df)
         total = 0.5 * (df + at.dim)
         rest = gammaln(total) - gammaln(0.5 * df) - 0.5 * at.dim * (fnp.log(df) + LOG_PI) - 0.5 * at.log_det
@@ -259,7 +274,9 @@ class Dirichlet(Multivariate):
         """The logarithm of the density; the last share may be left out."""
         if not traced(x, alpha):
             return self._scipys.logpdf(x, alpha)
-        x, a = floating(x), floating(alpha)
+        if at_hand(x) is not None and at_hand(alpha) is not None:
+            self._scipys.logpdf(at_hand(x), at_hand(alpha))  # SciPy raises for what is no share.
+        x, a = floating(x), positive_weights(alpha)
         if shape_of(x)[0] == shape_of(a)[0] - 1:
             x = fnp.concatenate([x, 1.0 - fnp.sum(x, 0, keepdims=True)])
         weights = a if len(shape_of(x)) == 1 else a[:, None]
@@ -274,14 +291,14 @@ class Dirichlet(Multivariate):
         """The mean of each share."""
         if not traced(alpha):
             return self._scipys.mean(alpha)
-        a = floating(alpha)
+        a = positive_weights(alpha)
         return a / fnp.sum(a)
 
     def var(self, alpha: Any) -> Any:
         """The variance of each share."""
         if not traced(alpha):
             return self._scipys.var(alpha)
-        a = floating(alpha)
+        a = positive_weights(alpha)
         total = fnp.sum(a)
         return a * (total - a) / (total * total * (total + 1.0))
 
@@ -290,13 +307,13 @@ class Dirichlet(Multivariate):
         if not traced(alpha):
             return self._scipys.cov(alpha)
         share = self.mean(alpha)
-        return (fnp.diag(share) - fnp.outer(share, share)) / (fnp.sum(floating(alpha)) + 1.0)
+        return (fnp.diag(share) - fnp.outer(share, share)) / (fnp.sum(positive_weights(alpha)) + 1.0)
 
     def entropy(self, alpha: Any) -> Any:
         """The entropy, in nats."""
         if not traced(alpha):
             return self._scipys.entropy(alpha)
-        a = floating(alpha)
+        a = positive_weights(alpha)
         total, count = fnp.sum(a), shape_of(a)[0]
         size = fnp.sum(gammaln(a)) - gammaln(total)
         return size + (total - count) * psi(total) - fnp.sum((a - 1.0) * psi(a))
@@ -306,7 +323,7 @@ class Dirichlet(Multivariate):
         if not is_key(random_state):
             return plain_samples(self, (alpha,), size, random_state)
         count = (size,) if isinstance(size, int) else tuple(size)
-        a = floating(alpha)
+        a = positive_weights(alpha)
         return random.dirichlet(random_state, fnp.broadcast_to(a, (*count, *shape_of(a))))
 
 
@@ -334,7 +351,9 @@ class Wishart(Multivariate):
         solved = fnp.linalg.solve(fnp.broadcast_to(at.cov, shape_of(stack)), stack)
         traces = fnp.sum(fnp.diagonal(solved, 0, -2, -1), -1)
         size = 0.5 * df * (dim * LOG_2 + at.log_det) + multigammaln(0.5 * df, dim)
-        found = 0.5 * (df - dim - 1.0) * fnp.linalg.slogdet(stack)[1] - 0.5 * traces - size
+        factors = fnp.linalg.cholesky(stack)  # Its determinant would not tell what is not positive definite.
+        log_det = 2.0 * fnp.sum(fnp.log(fnp.diagonal(factors, 0, -2, -1)), -1)
+        found = 0.5 * (df - dim - 1.0) * log_det - 0.5 * traces - size
         return found if len(shape_of(x)) == 3 else found[0]
 
     def pdf(self, x: Any, df: Any, scale: Any) -> Any:

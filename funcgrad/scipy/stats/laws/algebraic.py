@@ -13,15 +13,36 @@ from funcgrad.scipy.stats.laws.parts import INF, LOG_2, LOG_PI
 POSITIVE = (0.0, INF)
 NOWHERE = math.nan
 
+FAR = 1e100
+"""Beyond it ``1 + x * x`` is ``x * x``, and the square is soon too large."""
+
+
+def log1p_square(x: Any) -> Any:
+    """``log(1 + x * x)``, also where the square overflows."""
+    size = abs(x)
+    far = size > FAR
+    near = where(far, 1.0, x)
+    return where(far, 2.0 * log(where(far, size, 1.0)), log1p(near * near))
+
+
+def cauchy_above(q: Any) -> Any:
+    """The number beyond which the probability is q, with every digit of either tail."""
+    upper = q <= 0.25
+    lower = q >= 0.75
+    middle = tan(math.pi * (0.5 - where(upper | lower, 0.5, q)))
+    below = -1.0 / tan(math.pi * (1.0 - where(lower, q, 0.75)))
+    return where(upper, 1.0 / tan(math.pi * where(upper, q, 0.25)), where(lower, below, middle))
+
+
 declare(
     "cauchy",
     "Cauchy's distribution.",
     (0.7,),
-    logpdf=lambda x: -LOG_PI - log1p(x * x),
+    logpdf=lambda x: -LOG_PI - log1p_square(x),
     cdf=lambda x: arctan2(1.0, -x) / math.pi,
     sf=lambda x: arctan2(1.0, x) / math.pi,
-    ppf=lambda q: -1.0 / tan(math.pi * q),
-    isf=lambda q: 1.0 / tan(math.pi * q),
+    ppf=lambda q: -cauchy_above(q),
+    isf=cauchy_above,
     entropy=lambda: math.log(4.0 * math.pi),
     mean=lambda: NOWHERE,
     var=lambda: NOWHERE,
@@ -31,7 +52,7 @@ declare(
     "The magnitude of a Cauchy number.",
     (0.7,),
     ends=POSITIVE,
-    logpdf=lambda x: LOG_2 - LOG_PI - log1p(x * x),
+    logpdf=lambda x: LOG_2 - LOG_PI - log1p_square(x),
     cdf=lambda x: arctan(x) * (2.0 / math.pi),
     sf=lambda x: arctan2(1.0, x) * (2.0 / math.pi),
     ppf=lambda q: tan(0.5 * math.pi * q),
@@ -64,7 +85,7 @@ declare(
     "Cauchy's distribution, ``1 + a`` wide to the right and ``1 - a`` to the left.",
     (0.7, 0.3),
     valid=lambda a: abs(a) < 1,
-    logpdf=lambda x, a: -LOG_PI - log1p((x / leaning(x, a)) ** 2),
+    logpdf=lambda x, a: -LOG_PI - log1p_square(x / leaning(x, a)),
     cdf=lambda x, a: where(
         x <= 0,
         leaning(x, a) / math.pi * arctan2(1.0, -x / leaning(x, a)),

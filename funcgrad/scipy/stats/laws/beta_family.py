@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from funcgrad.numpy import arcsin, cos, exp, expm1, log, log1p, sin, sqrt, where
+from funcgrad.numpy import arcsin, cos, exp, expm1, isinf, log, log1p, sin, sqrt, where
 from funcgrad.scipy.special import (
     betainc,
     betaincc,
@@ -64,12 +64,19 @@ def odds_cdf(x: Any, a: Any, b: Any, upper: bool) -> Any:
     return where(far, by_rest(b, a, 1.0 / (1.0 + far_x)), by_odds(a, b, near_x / (1.0 + near_x)))
 
 
+def odds_logpdf(x: Any, a: Any, b: Any) -> Any:
+    """The logarithm of the density, minus infinity at infinity, where it is a difference of infinities."""
+    end = isinf(x)
+    x = where(end, 1.0, x)
+    return where(end, -INF, xlogy(a - 1.0, x) - xlog1py(a + b, x) - betaln(a, b))
+
+
 declare(
     "betaprime",
     "The odds of a beta number.",
     (0.7, 2.0, 3.0),
     ends=POSITIVE,
-    logpdf=lambda x, a, b: xlogy(a - 1.0, x) - xlog1py(a + b, x) - betaln(a, b),
+    logpdf=odds_logpdf,
     cdf=lambda x, a, b: odds_cdf(x, a, b, False),
     sf=lambda x, a, b: odds_cdf(x, a, b, True),
     mean=lambda a, b: above(1.0, b, lambda b: a / (b - 1.0)),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from funcgrad.numpy import exp, expm1, log, log1p, sinh, sqrt, tanh, where
+from funcgrad.api.differentiate import stop_gradient
+from funcgrad.numpy import ceil, exp, expm1, log, log1p, maximum, sinh, sqrt, tanh, where
+from funcgrad.ops.specials.table import Special
 from funcgrad.scipy.special import (
     beta,
     betainc,
@@ -75,6 +77,16 @@ declare(
     mean=lambda n, p: n * (1.0 - p) / p,
     var=lambda n, p: n * (1.0 - p) / (p * p),
 )
+
+
+def poisson_quantile(q: Any, mu: Any) -> Any:
+    """The least count up to which the probability is q, as SciPy finds it; it does not move."""
+    q, mu = stop_gradient(q), stop_gradient(mu)
+    count = ceil(Special("pdtrik")(q, mu))
+    before = maximum(count - 1.0, 0.0)
+    return where(pdtr(before, mu) >= q, before, count)
+
+
 declare(
     "poisson",
     "The number of independent events of which mu are expected.",
@@ -85,6 +97,8 @@ declare(
     logpdf=lambda k, mu: xlogy(k, mu) - gammaln(k + 1.0) - mu,
     cdf=pdtr,
     sf=pdtrc,
+    ppf=poisson_quantile,
+    isf=lambda q, mu: poisson_quantile(1.0 - q, mu),
     mean=lambda mu: mu,
     var=lambda mu: mu,
 )
