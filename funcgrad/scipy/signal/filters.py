@@ -223,7 +223,11 @@ def sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
         if len(shape_of(zi)) != len(wanted):
             raise ValueError(f"Invalid zi shape: {shape_of(zi)}, and the states have the shape {wanted}")
         zi = np.moveaxis(zi, axis if axis < 0 else axis + 1, -1)
-    y, states = in_sections(sections(sos), x, zi)
+    parts = sections(sos)
+    known = at_hand(sos)
+    if known is not None and not np.all(known[:, 3] == 1):
+        raise ValueError("sos[:, 3] should be all ones")
+    y, states = in_sections(parts, x, zi)
     return (
         back(y, axis)
         if zi is None
@@ -236,9 +240,6 @@ def sections(sos: Any) -> list[tuple[Any, Any]]:
     shape = shape_of(sos)
     if len(shape) != 2 or shape[1] != 6:
         raise ValueError("sos array must be shape (n_sections, 6)")
-    known = at_hand(sos)
-    if known is not None and not np.all(known[:, 3] == 1):
-        raise ValueError("sos[:, 3] should be all ones")
     return [(sos[k, :3], sos[k, 3:]) for k in range(shape[0])]
 
 
