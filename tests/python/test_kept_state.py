@@ -111,6 +111,62 @@ def test_bodies_of_loops_do_not_count_once(name: str) -> None:
         fg.fori_loop(0, 5, lambda i, total: total + change(1.0), 0.0)
 
 
+class Gathering:
+    """Keeps what is traced."""
+
+    def __init__(self) -> None:
+        self.total = 0.0
+        self.seen: list[Any] = []
+        self.table: dict[Any, Any] = {}
+
+    def by_attribute(self, x: Any) -> Any:
+        self.total += x
+        return 2.0 * self.total
+
+    def by_sum(self, x: Any) -> Any:
+        self.seen.append(x)
+        return sum(self.seen)
+
+    def by_length(self, x: Any) -> Any:
+        self.seen.append(x)
+        return x * len(self.seen)
+
+    def by_loop(self, x: Any) -> Any:
+        self.seen.append(x)
+        total = 0.0
+        for v in self.seen:
+            total = total + v * v
+        return total
+
+    def by_array(self, x: Any) -> Any:
+        self.seen.append(x)
+        return np.sum(np.array(self.seen))
+
+    def by_dict(self, x: Any) -> Any:
+        self.table[len(self.table)] = x
+        return sum(self.table.values())
+
+
+@pytest.mark.parametrize("name", [name for name in vars(Gathering) if name.startswith("by_")])
+def test_traced_values_that_a_later_call_would_read_are_refused(name: str) -> None:
+    with pytest.raises(ERRORS, match="a later call depends on it"):
+        fg.jit(getattr(Gathering(), name))(2.5)
+
+
+def test_traced_values_that_are_set_anew_or_only_kept_are_allowed() -> None:
+    made = Gathering()
+
+    def f(x: Any) -> Any:
+        made.total = x * x
+        made.seen.append(x)
+        made.table["last"] = made.total + 1.0
+        return made.table["last"] * made.total
+
+    assert fg.jit(f)(2.0) == 20.0
+    assert len(made.seen) == 1
+    assert fg.jit(fg.grad(f))(2.0) == 4 * 8.0 + 4.0
+
+
 def test_what_makes_no_difference_is_allowed() -> None:
     class Model:
         def __init__(self) -> None:

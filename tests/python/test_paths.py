@@ -43,7 +43,7 @@ def adaptive(x: Any) -> Any:
 
 def hit(x: Any) -> Any:
     def distance(a: Any) -> Any:
-        return None if a < 1.0 else a * a  # noqa: FURB
+        return None if a < 1.0 else a * a
 
     found = distance(x[0])
     return -x[1] if found is None else found

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from funcgrad.api.python.recording import Place
-from funcgrad.tracing.tracer import Tracer
 
 __all__ = ["Attributes", "Elements", "Name", "SetAttribute", "State"]
 
@@ -34,11 +33,11 @@ class State:
         raise NotImplementedError
 
     def moved(self) -> list[str]:
-        """What holds something plain that it did not before; a traced value says so itself when used."""
+        """What holds something that it did not before."""
         now, before = self.now(), self.before
         changed = [key for key, value in now.items() if before.get(key, now) is not value]
         gone = [key for key in before if key not in now]
-        return [self.spelled(key) for key in [*gone, *changed] if type(now.get(key)) is not Tracer]
+        return [self.spelled(key) for key in [*gone, *changed]]
 
 
 class Name(State):

@@ -25,7 +25,13 @@ from funcgrad.api.arguments import here
 from funcgrad.api.python.held import Attributes, Elements, Name, SetAttribute, State
 from funcgrad.api.python.outside import function_behind, places_changed_by
 from funcgrad.api.python.watched import Watched, met
-from funcgrad.errors import ConcretizationError, FuncgradError, TracedBranchError, TracerAssignmentError
+from funcgrad.errors import (
+    ConcretizationError,
+    EscapedTracerError,
+    FuncgradError,
+    TracedBranchError,
+    TracerAssignmentError,
+)
 from funcgrad.source import is_library_code
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.tracer import Tracer
@@ -184,6 +190,8 @@ class Kept:
         self._looking, self._line = [one for one in left if one.is_array], None
         try:
             return not same()
+        except EscapedTracerError:
+            return True  # it computes with what the recording before has left
         finally:
             self._looking = []
             for state, held in zip(states, after, strict=True):
