@@ -207,6 +207,18 @@ class Specialization:
             self._straight = straight_call(self.executable.call, arguments, self.out_tree)
         return self._straight
 
+    def tried(self, values: Sequence[Any]) -> Sequence[Any] | None:
+        """The results of a path for what may be another's, or None where it comes to nothing there.
+
+        What it computes before its guards are looked at may fail: a matrix may be singular that is not even
+        made on the path that these values take. If it is theirs, Python raises the same when it records it.
+        """
+        try:
+            outs: Sequence[Any] = self.executable.run(*values)
+        except Exception:  # noqa: BLE001 - whatever it is, it is no error of a call that does not go here
+            return None
+        return outs
+
 
 class JittedFunction(TransformedFunction[P, R]):
     """The result of `jit`, callable like the function."""
@@ -325,8 +337,8 @@ class JittedFunction(TransformedFunction[P, R]):
         """The path whose guards hold for these values, and its results."""
         for found in paths:
             found.copies.refresh()
-            outs = found.executable.run(*values)
-            if not found.guarded or outs[-1]:
+            outs = found.tried(values)
+            if outs is not None and (not found.guarded or outs[-1]):
                 return found, outs
         if len(paths) >= MOST_PATHS:
             raise NoPath

@@ -151,3 +151,27 @@ def test_a_branch_may_hold_one_object_twice() -> None:
 
     for x in SEEDS[:6]:
         assert fg.jit(cases)(x) == cases(x)
+
+
+def solved(x: Any) -> Any:
+    kept = []
+    for v in x:
+        if v > 0:
+            kept.append(v)  # noqa: PERF401 - what a comprehension would not show
+    if len(kept) == 3:
+        return np.linalg.inv(np.array([[kept[0], kept[1]], [kept[1], kept[2]]])).sum()
+    if len(kept) == 2:
+        return np.linalg.cholesky(np.array([[kept[0], 0.0], [0.0, kept[1] - 1.0]])).sum()
+    return sum(kept) + 0.0
+
+
+def test_a_path_that_fails_for_other_arguments_is_not_theirs() -> None:
+    jitted, gradient = fg.jit(solved), fg.jit(fg.grad(solved))
+    for x in ([1.0, 2.0, 5.0], [1.0, 2.0, -5.0], [-1.0, 2.0, -1.0], [0.0, 0.0, 0.0], [1.0, 3.0, 4.0]):
+        np.testing.assert_allclose(jitted(np.array(x)), solved(np.array(x)), rtol=1e-12)
+        np.testing.assert_allclose(gradient(np.array(x)), fg.grad(solved)(np.array(x)), rtol=1e-12)
+    for f in (solved, jitted):
+        with pytest.raises(np.linalg.LinAlgError, match="Singular"):
+            f(np.ones(3))
+        with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
+            f(np.array([1.0, 0.5, -1.0]))
