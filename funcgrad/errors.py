@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
 from funcgrad.source import Source
 
 __all__ = [
@@ -23,7 +21,6 @@ __all__ = [
     "IndexingError",
     "LabelsDroppedWarning",
     "LostDataError",
-    "MatrixShapeError",
     "MissingExtraError",
     "NonScalarGradError",
     "NotDifferentiableError",
@@ -106,10 +103,6 @@ class ConcretizationError(FuncgradError, TypeError):
 
 class ShapeError(FuncgradError, ValueError, TypeError):
     """Raised when the shapes of the arguments do not fit each other or the operation."""
-
-
-class MatrixShapeError(ShapeError, np.linalg.LinAlgError):
-    """Raised when an array does not hold matrices, or not square ones: NumPy and SciPy raise LinAlgError."""
 
 
 class DtypeError(FuncgradError, TypeError):

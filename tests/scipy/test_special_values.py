@@ -30,6 +30,7 @@ ORDERS = {
     name: sum(isinstance(partial, str) for partial in entry.partials)
     for name, entry in TABLE.items()
     if any(isinstance(partial, str) for partial in entry.partials) and name not in WHOLE
+    if name in special.__all__
 }
 """Functions with arguments by which there is no derivative."""
 

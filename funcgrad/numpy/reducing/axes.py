@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.errors import MatrixShapeError, ShapeError
+from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Shape
 from funcgrad.ir.steps import as_source
+from funcgrad.ops.linalg.matrices import MatrixShapeError
 from funcgrad.ops.structure import cast, reshape, shape_of
 from funcgrad.source import user_location
 from funcgrad.tracing.conversion import assigned_into_array

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from funcgrad.errors import DtypeError, MatrixShapeError, ShapeError
+from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ops import contraction
 from funcgrad.ops.arithmetic import add, mul, sub
@@ -34,6 +34,10 @@ from funcgrad.tracing.samples import ErrorSample, Sample, normal
 from funcgrad.types import Array
 
 # -- the base class ------------------------------------------------------------------------------------------
+
+
+class MatrixShapeError(ShapeError, np.linalg.LinAlgError):
+    """Raised when an array does not hold matrices, or not square ones: NumPy and SciPy raise LinAlgError."""
 
 
 class OnStacks(Primitive):
