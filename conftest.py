@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from importlib import import_module
 from importlib.util import find_spec
+
+if "PYTEST_XDIST_WORKER" in os.environ and "OPENBLAS_NUM_THREADS" not in os.environ:
+    # Workers are the parallelism: threads of BLAS that wait for each other's cores made what factors matrices
+    # three times as long. The libraries read this as they are loaded; processes of tests do not inherit it.
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    import_module("scipy.linalg")
+    del os.environ["OPENBLAS_NUM_THREADS"]
 
 import numpy as np
 import pytest

@@ -1,6 +1,7 @@
 """Both engines beside each other: compile time with an empty cache, and run time, of every compiled problem.
 
-``python -m benchmarks.engines [NAME ...]`` prints a table; names of problems choose among them.
+``python -m benchmarks.engines [NAME ...]`` prints a table; names of problems choose among them. With ``cold``
+for a name it is the first calls in new processes with an empty cache, imports included, of every cold row.
 """
 
 from __future__ import annotations
@@ -10,29 +11,36 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import funcgrad as fg
+from benchmarks.harness import Fresh
 from benchmarks.problems import PROBLEMS, Problem
+from benchmarks.workloads import cold
 from funcgrad.compile.runtime import binaries
 
 ENGINES = ("direct", "numba")
 ROUNDS, SECONDS = 15, 0.3
+PATIENCE = 90.0
+"""Seconds for a first call."""
 
 
-def compiled_by(engine: str, problem: Problem, inputs: Any) -> tuple[Callable[[], Any], float, float]:
-    """A call of the compiled gradient; the seconds of machine code, and the processor's seconds for it."""
+def compiled_by(engine: str, problem: Problem, inputs: Any) -> tuple[Callable[[], Any], float]:
+    """A call of the compiled gradient, and the seconds by the clock that its machine code took.
+
+    The processor's seconds would leave out what a process for long compilations does.
+    """
     fg.config.engine(engine)
-    spent = [0.0, 0.0]
+    spent = [0.0]
     build = binaries.built
 
     def timed(*args: Any) -> Any:
-        start, processor = time.perf_counter(), time.process_time()
+        start = time.perf_counter()
         found = build(*args)
         spent[0] += time.perf_counter() - start
-        spent[1] += time.process_time() - processor
         return found
 
     binaries.built = timed
@@ -41,7 +49,7 @@ def compiled_by(engine: str, problem: Problem, inputs: Any) -> tuple[Callable[[]
         function(*inputs)
     finally:
         binaries.built = build
-    return lambda: function(*inputs), spent[0], spent[1]
+    return lambda: function(*inputs), spent[0]
 
 
 def best_of_both(calls: list[Callable[[], Any]]) -> list[float]:
@@ -61,8 +69,26 @@ def best_of_both(calls: list[Callable[[], Any]]) -> list[float]:
     return best
 
 
+def first_calls() -> None:
+    """Measure and print the cold rows: the shorter of two first calls of each engine, in turns."""
+    print("| problem | first call, direct | by Numba |")
+    print("|---|---|---|")
+    for workload in [w for w in cold.WORKLOADS if w.cache == "empty"]:
+        best = dict.fromkeys(ENGINES, float("inf"))
+        with tempfile.TemporaryDirectory() as directory:
+            fresh = Fresh(workload, PATIENCE, Path(directory))
+            for engine in ENGINES * 2:
+                os.environ["FUNCGRAD_ENGINE"] = engine
+                best[engine] = min(best[engine], fresh.first_call(workload.contenders[0])[0])
+        del os.environ["FUNCGRAD_ENGINE"]
+        print(f"| {workload.name} | {' | '.join([f'{s:.2f} s' for s in best.values()])} |", flush=True)
+
+
 def main(names: list[str]) -> None:
     """Measure and print."""
+    if names == ["cold"]:
+        first_calls()
+        return
     ratios = []
     print("| problem | machine code, direct | by Numba | a call, direct | by Numba | ratio |")
     print("|---|---|---|---|---|---|")
@@ -73,9 +99,9 @@ def main(names: list[str]) -> None:
         with tempfile.TemporaryDirectory() as directory:
             os.environ["FUNCGRAD_CACHE_DIR"] = directory
             made = [compiled_by(engine, problem, inputs) for engine in ENGINES]
-        direct, by_numba = best_of_both([call for call, _, _ in made])
+        direct, by_numba = best_of_both([call for call, _ in made])
         ratios.append(by_numba / direct)
-        building = " | ".join([f"{1e3 * processor:.0f} ms" for _, _, processor in made])
+        building = " | ".join([f"{1e3 * seconds:.0f} ms" for _, seconds in made])
         calls = f"{1e6 * direct:.2f} µs | {1e6 * by_numba:.2f} µs | {ratios[-1]:.2f}"
         print(f"| {name} | {building} | {calls} |", flush=True)
     print(f"\ngeometric mean of the ratios: {np.exp(np.mean(np.log(ratios))):.3f}")

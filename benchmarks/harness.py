@@ -48,7 +48,7 @@ class Effort:
     """Seconds after which a contender that does not answer is given up: compilers may take for ever."""
 
 
-FULL = Effort(rounds=15, fresh_rounds=7, sample=0.02, warm_up=0.1, budget=3.0, fewest=3, patience=90.0)
+FULL = Effort(rounds=15, fresh_rounds=7, sample=0.02, warm_up=0.3, budget=3.0, fewest=3, patience=90.0)
 QUICK = Effort(rounds=3, fresh_rounds=0, sample=0.003, warm_up=0.01, budget=0.5, fewest=1, patience=90.0)
 
 

@@ -25,15 +25,12 @@ if _typing.TYPE_CHECKING:
         tree,
         tree_util,
     )
-    from funcgrad.api import checkpoint_policies
-    from funcgrad.api.associative import associative_scan
     from funcgrad.api.batch import vmap
-    from funcgrad.api.callback import pure_callback
-    from funcgrad.api.checkpoint_policies import checkpoint_name
-    from funcgrad.api.closures import closure_convert, custom_gradient
-    from funcgrad.api.control import cond, fori_loop, scan, switch, while_loop
-    from funcgrad.api.custom import checkpoint, custom_jvp, custom_vjp
-    from funcgrad.api.differentiate import (
+    from funcgrad.api.control_flow.associative import associative_scan
+    from funcgrad.api.control_flow.callback import pure_callback
+    from funcgrad.api.control_flow.control import cond, fori_loop, scan, switch, while_loop
+    from funcgrad.api.control_flow.refs import freeze, new_ref
+    from funcgrad.api.derivatives.differentiate import (
         grad,
         jvp,
         linear_transpose,
@@ -42,15 +39,19 @@ if _typing.TYPE_CHECKING:
         value_and_grad,
         vjp,
     )
-    from funcgrad.api.explain import explain
-    from funcgrad.api.export import export
+    from funcgrad.api.derivatives.jacobians import hessian, hvp, jacfwd, jacobian, jacrev
+    from funcgrad.api.exporting.export import export
+    from funcgrad.api.exporting.interop import logp_callback, low_level_callable, njit_callable
     from funcgrad.api.flat import ravel_pytree
-    from funcgrad.api.inspect import eval_shape, make_program
-    from funcgrad.api.interop import logp_callback, low_level_callable, njit_callable
-    from funcgrad.api.jacobians import hessian, hvp, jacfwd, jacobian, jacrev
+    from funcgrad.api.inspection.explain import explain
+    from funcgrad.api.inspection.inspect import eval_shape, make_program
+    from funcgrad.api.inspection.profile import profile
+    from funcgrad.api.inspection.scopes import named_scope
     from funcgrad.api.jit import jit
-    from funcgrad.api.profile import profile
-    from funcgrad.api.refs import freeze, new_ref
+    from funcgrad.api.rules import checkpoint_policies
+    from funcgrad.api.rules.checkpoint_policies import checkpoint_name
+    from funcgrad.api.rules.closures import closure_convert, custom_gradient
+    from funcgrad.api.rules.custom import checkpoint, custom_jvp, custom_vjp
     from funcgrad.compile.runtime.cache import cache_info, clear_cache
     from funcgrad.distributed.step import distribute
     from funcgrad.ir.avals import Aval as ShapeDtypeStruct
@@ -103,6 +104,7 @@ __all__ = [
     "low_level_callable",
     "make_program",
     "map",
+    "named_scope",
     "new_ref",
     "njit_callable",
     "nn",
@@ -132,25 +134,26 @@ __all__ = [
 
 
 _NAMES = {
-    "api.associative": ("associative_scan",),
+    "api.control_flow.associative": ("associative_scan",),
     "api.batch": ("vmap",),
-    "api.callback": ("pure_callback",),
-    "api.checkpoint_policies": ("checkpoint_name",),
-    "api.closures": ("closure_convert", "custom_gradient"),
-    "api.control": ("cond", "fori_loop", "scan", "switch", "while_loop"),
-    "api.custom": ("checkpoint", "custom_jvp", "custom_vjp"),
-    "api.differentiate": (
+    "api.control_flow.callback": ("pure_callback",),
+    "api.rules.checkpoint_policies": ("checkpoint_name",),
+    "api.rules.closures": ("closure_convert", "custom_gradient"),
+    "api.control_flow.control": ("cond", "fori_loop", "scan", "switch", "while_loop"),
+    "api.rules.custom": ("checkpoint", "custom_jvp", "custom_vjp"),
+    "api.derivatives.differentiate": (
         *("grad", "jvp", "linear_transpose", "linearize", "stop_gradient", "value_and_grad", "vjp"),
     ),
-    "api.explain": ("explain",),
-    "api.export": ("export",),
+    "api.inspection.explain": ("explain",),
+    "api.exporting.export": ("export",),
     "api.flat": ("ravel_pytree",),
-    "api.inspect": ("eval_shape", "make_program"),
-    "api.interop": ("logp_callback", "low_level_callable", "njit_callable"),
-    "api.jacobians": ("hessian", "hvp", "jacfwd", "jacobian", "jacrev"),
+    "api.inspection.inspect": ("eval_shape", "make_program"),
+    "api.exporting.interop": ("logp_callback", "low_level_callable", "njit_callable"),
+    "api.derivatives.jacobians": ("hessian", "hvp", "jacfwd", "jacobian", "jacrev"),
     "api.jit": ("jit",),
-    "api.profile": ("profile",),
-    "api.refs": ("freeze", "new_ref"),
+    "api.inspection.profile": ("profile",),
+    "api.inspection.scopes": ("named_scope",),
+    "api.control_flow.refs": ("freeze", "new_ref"),
     "compile.runtime.cache": ("cache_info", "clear_cache"),
     "distributed": ("distribute",),
     "extend": ("parse",),
@@ -161,7 +164,7 @@ _NAMES = {
 _PLACES = {name: f"{module}:{name}" for module, names in _NAMES.items() for name in names} | {
     "ShapeDtypeStruct": "ir.avals:Aval",
     "check": "ir.check:check_program",
-    "checkpoint_policies": "api.checkpoint_policies",
+    "checkpoint_policies": "api.rules.checkpoint_policies",
 }
 """Where a name comes from when it is first asked for; every other public name is a module of this package."""
 
@@ -178,7 +181,8 @@ if not _typing.TYPE_CHECKING:  # Checkers know the names from above, and find mi
         from importlib import import_module  # noqa: PLC0415 - likewise
 
         if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            # Asked for by mistake only.
+            raise import_module(f"{__name__}.api.absent").missing(__name__, name, __all__)
         module, _, within = _PLACES.get(name, name).partition(":")
         found: object = import_module(f"{__name__}.{module}")
         globals()[name] = found = getattr(found, within) if within else found

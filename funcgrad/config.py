@@ -6,6 +6,8 @@ A setting lives in the environment alone: processes that are started from here h
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Literal
 
 __all__ = [
@@ -15,12 +17,15 @@ __all__ = [
     "engine_name",
     "notices",
     "notices_are_given",
+    "packages",
+    "packages_taken_in",
+    "take_in",
     "tracebacks",
     "tracebacks_are_full",
 ]
 
 _NOTICES, _TRACEBACKS, _CONSTRUCTORS = "FUNCGRAD_NOTICES", "FUNCGRAD_TRACEBACKS", "FUNCGRAD_CONSTRUCTORS"
-_ENGINE = "FUNCGRAD_ENGINE"
+_ENGINE, _PACKAGES = "FUNCGRAD_ENGINE", "FUNCGRAD_PACKAGES"
 _ENGINES = ("direct", "numba")
 _OFF = ("0", "off", "no", "false")
 
@@ -99,3 +104,57 @@ def engine_name() -> str:
     if name not in _ENGINES:
         raise ValueError(f"{_ENGINE} is {name!r}: engines are 'direct' and 'numba'")
     return name
+
+
+def packages(*names: str) -> None:
+    """Trace the functions of these installed packages as the user's own: constructors, `math`, control flow.
+
+    As ``FUNCGRAD_PACKAGES=filterpy,thermo`` in the environment. Code of installed packages runs as it is
+    unless this says otherwise: it gives gradients as long as it calls functions that take traced values,
+    and an error where it asks for ``np.asarray(x)`` or ``math.sqrt(x)``. The package of a function that is
+    given to a transform is taken in by itself. Nothing is changed in a package: copies of its functions are
+    called.
+
+    >>> packages("filterpy", "transforms3d")
+    >>> packages()
+
+    Raises ValueError for what is no name of a package, and for NumPy, SciPy and Numba, which have rules here.
+    """
+    for name in names:
+        if not name.isidentifier():
+            raise ValueError(f"packages are named as they are imported, without dots: not {name!r}")
+        if name in HAVE_RULES:
+            raise ValueError(f"{name} cannot be traced as your own code: its functions have rules here")
+    _set_packages(names)
+
+
+def take_in(name: str) -> None:
+    """One package more."""
+    _set_packages([*packages_taken_in(), name])
+
+
+def _set_packages(names: Sequence[str]) -> None:
+    os.environ[_PACKAGES] = ",".join(sorted(set(names)))
+    for forget in WHEN_PACKAGES_CHANGE:
+        forget()
+
+
+def packages_taken_in() -> frozenset[str]:
+    """The installed packages whose functions are traced as the user's own."""
+    return _names_in(os.environ.get(_PACKAGES, ""))
+
+
+@lru_cache(maxsize=64)
+def _names_in(text: str) -> frozenset[str]:
+    return frozenset([x.strip() for x in text.split(",") if x.strip()]) - HAVE_RULES
+
+
+HAVE_RULES = frozenset(["funcgrad", "llvmlite", "numba", "numpy", "scipy"])
+"""Packages that are never traced as the user's own: their functions have rules here, or are ours."""
+WHEN_PACKAGES_CHANGE: list[Callable[[], object]] = []
+"""Called when the packages are others: what was remembered of whose code is whose is forgotten."""
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

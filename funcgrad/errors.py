@@ -6,9 +6,10 @@ builtin exceptions under which NumPy, JAX or autograd report the same mistake, s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from funcgrad.source import Source
+from funcgrad.config import HAVE_RULES
+from funcgrad.source import Source, installed_package
 
 __all__ = [
     "ArgnumsError",
@@ -38,6 +39,10 @@ __all__ = [
 ]
 
 
+WHEN_REFUSED: list[Callable[[FuncgradError], None]] = []
+"""What is told of every refusal, when it is made."""
+
+
 class FuncgradError(Exception):
     """Base of every error that funcgrad raises on purpose.
 
@@ -54,6 +59,10 @@ class FuncgradError(Exception):
     source: Source | None
     remedy: str | None
     notes: tuple[tuple[str, Source], ...]
+    as_your_own = False
+    """Whether the user's own code might not have met this where the code of an installed package does."""
+    refuses = False
+    """Whether a traced value could not go on: code that catches this may compute something else."""
     has_paths = False
     """Whether one path may be recorded where this keeps a function from being recorded for all arguments."""
 
@@ -71,6 +80,9 @@ class FuncgradError(Exception):
         self.source = source
         self.remedy = remedy
         self.notes = tuple(notes)
+        if self.refuses:
+            for note in WHEN_REFUSED:
+                note(self)
 
     def __str__(self) -> str:
         parts = [self.seen]
@@ -79,6 +91,9 @@ class FuncgradError(Exception):
         parts += [source.caret(label) for label, source in self.notes]
         if self.remedy:
             parts += [f"  {line}".rstrip() for line in self.remedy.splitlines()]
+        package = "" if self.source is None else installed_package(self.source.file)
+        if self.as_your_own and package and package not in HAVE_RULES:
+            parts.append(f"  fg.config.packages({package!r}) has its functions traced as your own.")
         return "\n".join(parts)
 
     def on_one_path(self) -> FuncgradError:
@@ -96,9 +111,13 @@ class FuncgradError(Exception):
 class TracedBranchError(FuncgradError, TypeError):
     """Raised when ``if``, ``while``, ``and`` or ``or`` asks for a traced value where none exists."""
 
+    as_your_own = refuses = True
+
 
 class ConcretizationError(FuncgradError, TypeError):
     """Raised when ``float``, ``np.asarray`` or ``math.sin`` would take a traced value, or there is none."""
+
+    as_your_own = refuses = True
 
 
 class ShapeError(FuncgradError, ValueError, TypeError):
@@ -128,13 +147,19 @@ class StaticArgumentError(FuncgradError, ValueError, TypeError):
 class TracerAssignmentError(FuncgradError, TypeError):
     """Raised when a traced value is assigned into a real NumPy array, which cannot hold it."""
 
+    as_your_own = refuses = True
+
 
 class EscapedTracerError(FuncgradError, RuntimeError, TypeError):
     """Raised when a traced value is used after the trace that made it has ended."""
 
+    refuses = True
+
 
 class UnsupportedFunctionError(FuncgradError, TypeError, NotImplementedError):
     """Raised when a NumPy or SciPy function that funcgrad does not offer is called on a traced value."""
+
+    as_your_own = refuses = True
 
 
 class TreeError(FuncgradError, ValueError, TypeError):
@@ -226,3 +251,8 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str:
         return ""
     listed = " or ".join(filter(None, [", ".join(close[:-1]), close[-1]]))
     return f"Did you mean {listed}?"
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

@@ -37,7 +37,7 @@ from pkgutil import walk_packages
 from typing import Any
 
 from funcgrad import lax, ops, transforms
-from funcgrad.api.calls import run as _run
+from funcgrad.api.calling.calls import run as _run
 from funcgrad.errors import ProgramError, did_you_mean
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.catalog import CATALOG
@@ -45,10 +45,10 @@ from funcgrad.ir.program import Program
 from funcgrad.ir.text.parsing import parse
 from funcgrad.ir.text.remembered import ARRAYS
 from funcgrad.numpy.dispatch import implements
+from funcgrad.ops.arrays.structure import LinearUnary, Reduction
 from funcgrad.ops.families import Binary, Pointwise, Unary
 from funcgrad.ops.native import by_kind
 from funcgrad.ops.rows import unary
-from funcgrad.ops.structure import LinearUnary, Reduction
 from funcgrad.tracing.adapters import introduce
 from funcgrad.tracing.primitive import Fold, Linear, Primitive
 from funcgrad.tracing.samples import (

@@ -16,13 +16,13 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.api import control
-from funcgrad.api.control_types import as_operand
+from funcgrad.api.control_flow import control
+from funcgrad.api.control_flow.control_types import as_operand
 from funcgrad.api.jit import jit
 from funcgrad.errors import MissingExtraError
 from funcgrad.ir.avals import Aval
+from funcgrad.ops.arrays.movement import concatenate
 from funcgrad.ops.families import aval as aval_of_any
-from funcgrad.ops.movement import concatenate
 from funcgrad.tracing.recorder import Recorder, active_recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array
@@ -315,3 +315,8 @@ def _joined(*parts: Any) -> Any:
     if any(isinstance(part, Tracer) for part in parts):
         return concatenate(parts, 0)
     return np.concatenate(parts)
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

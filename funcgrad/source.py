@@ -10,6 +10,7 @@ from __future__ import annotations
 import linecache
 import opcode
 import os
+import re
 import sys
 import unicodedata
 from collections.abc import Iterable
@@ -18,10 +19,11 @@ from sys import _getframe
 from types import CodeType, TracebackType
 from typing import Any, NamedTuple
 
-from funcgrad.config import tracebacks_are_full
+from funcgrad.config import WHEN_PACKAGES_CHANGE, packages_taken_in, tracebacks_are_full
 
 __all__ = [
     "Source",
+    "installed_package",
     "is_library_code",
     "strip_library_frames",
     "user_location",
@@ -304,7 +306,22 @@ _ARRAY_LIBRARIES = (
 _MOST_FILES = 4096
 
 
+TOP = re.compile(r"[/\\\\](?:site|dist)-packages[/\\\\]([^/\\\\.]+)")
+
+
+def installed_package(file: str) -> str:
+    """The installed package that a file is of, unless its functions are traced as the user's own; else "".
+
+    >>> installed_package("/usr/lib/python3/site-packages/filterpy/kalman/kalman_filter.py")
+    'filterpy'
+    """
+    found = TOP.search(file)
+    return found[1] if found is not None and found[1] not in packages_taken_in() else ""
+
+
 def _is_library_file(file: str) -> bool:
+    if TOP.search(file) is not None and not installed_package(file):
+        return False
     if file.startswith(_PACKAGE):
         return not file.startswith(_USER_FOLDER)
     if file.startswith(_STANDARD_LIBRARY) and not file.startswith(_INSTALLED):
@@ -332,6 +349,7 @@ class _LibraryFiles(dict[str, bool]):
 
 
 library_files = _LibraryFiles()
+WHEN_PACKAGES_CHANGE.append(library_files.clear)
 
 
 def is_library_code(code: CodeType) -> bool:
@@ -341,6 +359,15 @@ def is_library_code(code: CodeType) -> bool:
     (True, False)
     """
     return library_files[code.co_filename]
+
+
+def is_own_code(code: CodeType) -> bool:
+    """Whether the code is this library's.
+
+    >>> is_own_code(user_location.__code__), is_own_code((lambda x: x).__code__)
+    (True, False)
+    """
+    return code.co_filename.startswith((_PACKAGE, *_GENERATED))
 
 
 def user_location(depth: int = 1) -> tuple[CodeType, int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-__all__ = ["Array", "ArrayLike", "AxisLike", "DTypeLike", "ShapeLike", "Tree"]
+__all__ = ["Array", "ArrayLike", "AxisLike", "DTypeLike", "Number", "ShapeLike", "Tree", "UfuncOption"]
 
 Array: TypeAlias = Any
 """An array of NumPy's, one of its scalars, or a tracer of one of them."""
@@ -22,8 +22,14 @@ AxisLike: TypeAlias = Any
 DTypeLike: TypeAlias = Any
 """What `numpy.dtype` takes; None where another argument, or a default, decides."""
 
+Number: TypeAlias = Any
+"""A number of Python's or of NumPy's, or a tracer of one; None where that is the default."""
+
 ShapeLike: TypeAlias = Any
 """A size, or several: a tuple, a list, or an array of integers."""
 
 Tree: TypeAlias = Any
 """Any nesting of containers; everything else is a leaf."""
+
+UfuncOption: TypeAlias = Any
+"""What the options that ufuncs share are given: `where`, `casting`, `order`, `dtype`, `subok`."""

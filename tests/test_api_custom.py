@@ -113,7 +113,7 @@ def test_rule_survives_pickle(f: Any, factor: float) -> None:
 
 @each_rule
 def test_second_call_transforms_nothing(f: Any, factor: float) -> None:
-    from funcgrad.api.calls import CACHE
+    from funcgrad.api.calling.calls import CACHE
 
     grad(f)(0.5)
     misses = CACHE.misses
@@ -580,6 +580,40 @@ def test_rules_branch_on_values():
     for at, slope in ((2.0, 2.0), (-2.0, -30.0)):
         for way in (fg.grad(f), fg.jit(fg.grad(f)), lambda x: fg.vmap(fg.grad(f))(np.array([x]))[0]):
             assert way(at) == slope
+
+
+def test_a_function_that_branches_is_called_by_its_own_jvp_rule():
+    @fg.custom_jvp
+    def f(x):
+        if x > 0.0:
+            return np.sin(x)
+        return np.cos(x)
+
+    @f.defjvp
+    def rule(primals, tangents):
+        if primals[0] > 0.0:
+            return f(*primals), 2.0 * tangents[0]
+        return f(*primals), 3.0 * tangents[0]
+
+    for at, slope in ((2.0, 2.0), (-2.0, 3.0)):
+        assert fg.jvp(f, (at,), (1.0,)) == (f(at), slope)
+        for way in (fg.grad(f), fg.jit(fg.grad(f)), lambda x: fg.vmap(fg.grad(f))(np.array([x]))[0]):
+            assert way(at) == slope
+
+
+def test_a_jvp_rule_computes_value_and_tangent_in_one_loop():
+    @fg.custom_jvp
+    def cube(x):
+        return x**3
+
+    @cube.defjvp
+    def rule(primals, tangents):
+        (x,), (t,) = primals, tangents
+        start = (np.ones_like(x), np.zeros_like(t))
+        return fg.fori_loop(0, 3, lambda _, c: (c[0] * x, c[1] * x + c[0] * t), start)
+
+    for way in (fg.grad(cube), fg.jit(fg.grad(cube)), lambda x: fg.jvp(cube, (x,), (1.0,))[1]):
+        assert way(2.0) == 12.0
 
 
 def test_arguments_that_have_no_derivative_are_named():

@@ -11,7 +11,7 @@ import pytest
 import funcgrad as fg
 from funcgrad.compile.runtime.binaries import COUNTS
 from funcgrad.errors import StaticArgumentError, TracedBranchError
-from funcgrad.ops.fft import SMALL
+from funcgrad.ops.signal.fft import SMALL
 
 
 def wave(x: Any) -> Any:

@@ -14,7 +14,7 @@ import pytest
 from scipy import special
 
 import funcgrad as fg
-from funcgrad.api.profile import Profile
+from funcgrad.api.inspection.profile import Profile
 from funcgrad.compile.engines.direct.translate import translate
 from funcgrad.compile.measure.timed_kernels import KernelPiece
 from funcgrad.compile.measure.timings import Place, Reading, own_times

@@ -28,7 +28,7 @@ from funcgrad import (
     vjp,
     vmap,
 )
-from funcgrad.api.calls import CACHE
+from funcgrad.api.calling.calls import CACHE
 from funcgrad.tracing.recorder import active_recorder
 
 X = np.array([0.3, -0.4, 0.5])

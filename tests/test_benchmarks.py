@@ -83,6 +83,25 @@ def test_what_moved_is_told_from_noise(
     assert Change(workload, Timing(before), Timing(after)).moved == moved
 
 
+def test_equal_revisions_hardly_ever_seem_to_have_moved() -> None:
+    # One in seven did by their middle halves alone.
+    workload = Workload(name="w", title="", contenders=())
+    times = np.random.default_rng(0).lognormal(0.0, 0.2, (300, 2, 5))
+    found = [Change(workload, Timing(tuple(before)), Timing(tuple(after))) for before, after in times]
+    assert sum(change.moved for change in found) < 0.03 * len(found)
+
+
+def test_a_second_measurement_decides_with_the_first() -> None:
+    workload = Workload(name="w", title="", contenders=())
+    fast, slow = Timing((1.0, 1.1, 1.2, 1.3, 1.4)), Timing((2.0, 2.1, 2.2, 2.3, 2.4))
+    slower = Change(workload, fast, slow)
+    assert slower.moved
+    assert slower.joined(slower).moved
+    assert not slower.joined(Change(workload, fast, fast)).moved
+    failed = Change(workload, None, None, "failed")
+    assert slower.joined(failed).reason == "failed"
+
+
 def test_unknown_workload_is_refused_by_name() -> None:
     refused = benchmarks("--only", "no-such-thing")
     assert refused.returncode != 0

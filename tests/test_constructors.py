@@ -5,8 +5,10 @@ Each function runs un-jitted, under `jit`, `vmap` and in forward mode, against f
 
 from __future__ import annotations
 
+import cmath
 import copy
 import functools
+import math
 import pickle
 import threading
 from collections.abc import Callable, Iterator
@@ -79,6 +81,98 @@ def added_in_place(x: Any) -> Any:
     y *= 2.0
     np.multiply(y, x, out=y)
     return np.exp(y).sum()
+
+
+def results_into_arrays(x: Any) -> Any:
+    y, z, w = np.empty(3), np.zeros(3), np.zeros((2, 3))
+    np.add(x, 1.0, out=y)
+    np.divide(x, y, out=z, where=y > 1.9)
+    np.clip(x, -0.5, 0.9, out=w[0])
+    np.round(x, 1, out=w[1])
+    y.cumprod(axis=0, out=y)
+    x.sum(out=z[:1].reshape(()))
+    return np.sum(y * z) + np.sum(w[0] ** 2)
+
+
+def of_complex_numbers(x: Any) -> Any:
+    root = cmath.sqrt(-x[0]) * cmath.log(-x[1]) + cmath.acosh(x[2])
+    z = cmath.rect(x[0], x[1])
+    r, phi = cmath.polar(z * z)
+    return (
+        abs(root)
+        + r * phi
+        + cmath.phase(z**3)
+        + (cmath.asin(z) * cmath.atan(x[2]) + cmath.exp(1j * x[0])).real
+    )
+
+
+def without_dimensions(x: Any) -> Any:
+    y, z = np.empty(()), np.zeros(())
+    y[()] = x[0]
+    z += x[1]
+    np.divide(x[2], y, out=y)
+    return y * z + z[()]
+
+
+class Point:
+    """A class with what is run when it is looked at, and methods that lists and dictionaries have too."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    @property
+    def length(self) -> Any:
+        return math.hypot(self.x[0], self.x[1])
+
+    @property
+    def doubled(self) -> Any:
+        return 2.0 * self.length
+
+    @functools.cached_property
+    def table(self) -> Any:
+        z = np.zeros(3)
+        z[1] = math.exp(0.3 * self.x[2])
+        return z
+
+    def update(self, y: Any) -> Any:
+        moved = np.zeros(3)
+        moved[:] = self.x
+        moved[0] = math.sin(y)
+        self.x = moved
+
+    @staticmethod
+    def count(y: Any) -> Any:
+        return np.asarray(y, dtype=float)[1] * 2.0
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "missing":
+            raise AttributeError(name)
+        return 3.0
+
+    @property
+    def failing(self) -> Any:
+        raise AttributeError("missing")
+
+
+def attributes_of_objects(x: Any) -> Any:
+    p = Point(x)
+    before = p.doubled * p.length + p.table.sum() + p.table[1]
+    p.update(x[1])
+    return before + p.length + p.count(p.x) + p.missing
+
+
+def of_a_class_inside(x: Any) -> Any:
+    class Inside:
+        @property
+        def value(self) -> Any:
+            return math.log(x[0]) * np.asarray(x, dtype=float)[2]
+
+        def pop(self) -> Any:
+            z = np.zeros(2)
+            z[0] = x[1]
+            return z.sum()
+
+    return Inside().value * Inside().pop()
 
 
 def converted(x: Any) -> Any:
@@ -279,6 +373,15 @@ def with_a_global(x: Any) -> Any:
     return np.stack(rows).prod() + scale(x[0]) + functools.partial(helper, 2)(x).sum()
 
 
+def of_objects(x: Any) -> Any:
+    a = np.array([x[0], 2.0, x[1] * x[2]], dtype=object)
+    table = np.asarray([[x[0], 1.0], [0.0, x[1]]], dtype="O")
+    rows = np.array([x, 2 * x], dtype=object)
+    return (
+        np.array(a, dtype=float).sum() * a[2] + np.trace(table @ table) + np.asarray(rows, float)[1, 2] ** 3
+    )
+
+
 TIMES = 0
 PLAIN_ONES = np.ones(1)
 
@@ -287,6 +390,11 @@ FUNCTIONS: list[Function] = [
     *(stored, stored_plainly_as_well, views, views_of_views, filled_in_a_loop, by_slices_masks_and_lists),
     *(
         added_in_place,
+        results_into_arrays,
+        without_dimensions,
+        attributes_of_objects,
+        of_a_class_inside,
+        of_complex_numbers,
         converted,
         of_lists,
         lists_to_functions,
@@ -296,7 +404,7 @@ FUNCTIONS: list[Function] = [
         matrices,
         like,
     ),
-    *(by_functions, in_a_helper, Model(), Model().__call__, with_closures, with_imports, scipys),
+    *(by_functions, of_objects, in_a_helper, Model(), Model().__call__, with_closures, with_imports, scipys),
     *(integers_and_masks, Derived.total, decorated, recursive, with_a_global),
 ]
 names = pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: getattr(f, "__name__", "instance"))
@@ -468,12 +576,17 @@ def test_functions_without_constructors_are_run_as_they_are() -> None:
     from funcgrad.api.python.seen import seen
 
     def plain(x: Any) -> Any:
-        return np.sum(np.sin(x) ** 2) + x.mean()
+        return np.sum(np.square(np.sin(x)))
 
     assert seen(plain) is plain
     assert seen(stored) is not stored
     assert seen(stored) is seen(stored)
     assert seen(stored).__name__ == "stored"
+
+
+def test_what_a_property_raises_is_its_own() -> None:
+    with pytest.raises(AttributeError, match="failing"):
+        fg.grad(lambda x: Point(x).failing * x[0])(X)
 
 
 def test_without_a_source_the_errors_stay() -> None:

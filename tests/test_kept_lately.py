@@ -12,8 +12,8 @@ import pytest
 
 import funcgrad as fg
 from funcgrad.api import jit as jit_module
-from funcgrad.api.calls import TransformCache
-from funcgrad.api.recent import Recent
+from funcgrad.api.calling.calls import TransformCache
+from funcgrad.api.calling.recent import Recent
 from funcgrad.compile.runtime import binaries
 
 

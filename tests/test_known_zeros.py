@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.api import jacobians
+from funcgrad.api.derivatives import jacobians
 from funcgrad.transforms.known_zeros import columns_in_groups
 
 N = 70

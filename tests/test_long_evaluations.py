@@ -11,7 +11,7 @@ from funcgrad.ir.avals import Aval
 from funcgrad.ir.evaluate import runner
 from funcgrad.ir.evaluate.runner import evaluate_by_numpy, source_function, walk
 from funcgrad.ir.program import Equation, Program, Var
-from funcgrad.ops.arithmetic import mul, strong_product, strong_zero_mul
+from funcgrad.ops.elementwise.arithmetic import mul, strong_product, strong_zero_mul
 
 SCALAR = Aval((), np.float64)
 NUMBERS = [np.float64(x) for x in (0.0, -0.0, 1.5, -2.0, np.inf, np.nan)]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.api.calls import Traced
+from funcgrad.api.calling.calls import Traced
 from funcgrad.ir.check import check_program
 from funcgrad.ir.program import Program
 from funcgrad.ir.steps import Steps

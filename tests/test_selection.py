@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from funcgrad.ops.arithmetic import strong_zero_mul
-from funcgrad.ops.selection import MANY, chosen
+from funcgrad.ops.elementwise.arithmetic import strong_zero_mul
+from funcgrad.ops.elementwise.selection import MANY, chosen
 
 DTYPES = ("f4", "f8", "c8", "c16", "f2", "i4", "u1", "b1")
 

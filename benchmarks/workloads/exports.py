@@ -18,10 +18,11 @@ CALLS = 1000
 
 
 def exported_gradient(function: Function) -> Builder:
-    """The function of an exported module."""
+    """The function of an exported module, on as many threads as the jitted one."""
 
     def build(fg: Any, np: Any, inputs: tuple[Any, ...]) -> Call:
-        return partial(fg.export(fg.value_and_grad(bound(function, np)))(*inputs).function, *inputs)
+        made = fg.export(fg.value_and_grad(bound(function, np)), parallel=True)(*inputs)
+        return partial(made.function, *inputs)
 
     return build
 

@@ -33,7 +33,7 @@ class Page:
 
 PAGES = (
     Page("funcgrad", "fg: transforms and Programs"),
-    Page("funcgrad.api.checkpoint_policies", "fg.checkpoint_policies", entries=False),
+    Page("funcgrad.api.rules.checkpoint_policies", "fg.checkpoint_policies", entries=False),
     Page("funcgrad.numpy", "fg.numpy"),
     Page("funcgrad.numpy.linalg", "fg.numpy.linalg"),
     Page("funcgrad.numpy.fft", "fg.numpy.fft"),
@@ -62,7 +62,7 @@ PAGES = (
     Page("funcgrad.extend", "fg.extend"),
     Page("funcgrad.compat.autograd", "fg.compat.autograd", entries=False),
     Page("funcgrad.display.graph", "fg.display.graph"),
-    Page("funcgrad.torch.pictures", "fg.torch.pictures"),
+    Page("funcgrad.torch.core.pictures", "fg.torch.pictures"),
     Page("funcgrad.config", "fg.config"),
     Page("funcgrad.errors", "fg.errors"),
     Page("funcgrad.datasets", "fg.datasets"),
@@ -128,7 +128,7 @@ FRONT = {
     "Compiled": (
         "jit explain profile export njit_callable low_level_callable logp_callback cache_info clear_cache"
     ),
-    "Programs": "make_program eval_shape ShapeDtypeStruct Program Equation check parse",
+    "Programs": "make_program eval_shape ShapeDtypeStruct Program Equation check parse named_scope",
     "Rules of one's own": (
         "custom_vjp custom_jvp custom_gradient closure_convert checkpoint checkpoint_name pure_callback"
     ),

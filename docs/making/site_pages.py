@@ -6,10 +6,13 @@ the notebooks under ``docs/notebooks``.
 
 from __future__ import annotations
 
+import base64
 import json
+import math
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 # What the landing page quotes: a row of the table, and what it is called there.
 HEADLINES = {
@@ -123,8 +126,50 @@ def with_links_that_lead_on(notebook: str, folder: Path) -> str:
     return json.dumps(content)
 
 
+WORDS_A_MINUTE = 130  # Of sentences and code: the first notebook then takes the ten minutes it says.
+SENTENCE = re.compile(r"^\d+\. \[(.+?)\]\((.+?)\.ipynb\): (.+?)(?=^\d+\. \[|\n\n)", re.MULTILINE | re.DOTALL)
+
+
+def minutes_of(notebook: dict[str, Any]) -> int:
+    """How long the notebook takes to read, in whole minutes up."""
+    words = sum(len("".join(cell["source"]).split()) for cell in notebook["cells"])
+    return math.ceil(words / WORDS_A_MINUTE)
+
+
+def picture_of(notebook: dict[str, Any]) -> tuple[str, bytes] | None:
+    """The ending and the content of the first picture that the notebook shows, if it shows one."""
+    shown = [out.get("data", {}) for cell in notebook["cells"] for out in cell.get("outputs", [])]
+    for data in shown:
+        if "image/png" in data:
+            return "png", base64.b64decode("".join(data["image/png"]))
+    drawn = ["".join(data["image/svg+xml"]) for data in shown if "image/svg+xml" in data]
+    return ("svg", drawn[0].encode()) if drawn else None
+
+
+def cards(source: Path, target: Path) -> list[str]:
+    """The lines of a gallery: of each notebook its first picture, a sentence and the minutes it takes."""
+    lines = ["::::{grid} 1 2 2 2", ":gutter: 3", ""]
+    for title, stem, sentence in SENTENCE.findall((source / "README.md").read_text(encoding="utf-8")):
+        notebook = json.loads((source / f"{stem}.ipynb").read_text(encoding="utf-8"))
+        lines += [f":::{{grid-item-card}} {title}", f":link: {stem}", ":link-type: doc"]
+        if (picture := picture_of(notebook)) is not None:
+            name = f"{stem}.{picture[0]}"
+            (target / name).write_bytes(picture[1])
+            lines += [f":img-top: {name}", f":img-alt: {title.replace('`', '')}"]
+        words = " ".join(sentence.split())
+        lines += [
+            "",
+            words[:1].upper() + words[1:],
+            "",
+            f"{minutes_of(notebook)} minutes to read.",
+            ":::",
+            "",
+        ]
+    return [*lines, "::::", ""]
+
+
 def copy_notebooks(source: Path, target: Path) -> None:
-    """The stored notebooks, with a page that lists them; the page also says so where there are none."""
+    """The stored notebooks, with a gallery of them; the page also says so where there are none."""
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     names = []
@@ -138,8 +183,9 @@ def copy_notebooks(source: Path, target: Path) -> None:
             "Executed and stored with their outputs in the folder `notebooks` of the repository. Open them",
             "with `jupyter lab notebooks`, after `pip install '.[notebook]'` in a clone.",
             "",
+            *cards(source, target),
             "```{toctree}",
-            ":maxdepth: 1",
+            ":hidden:",
             "",
             *names,
             "```",

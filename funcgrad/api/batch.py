@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from funcgrad import tree
-from funcgrad.api.arguments import here, leaf_aval
-from funcgrad.api.calls import Traced, name_of, run, trace
+from funcgrad.api.calling.arguments import here, leaf_aval
+from funcgrad.api.calling.calls import Traced, name_of, run, trace
+from funcgrad.api.calling.transformed import TransformedFunction, transform
+from funcgrad.api.calling.written_arguments import Changes, give_back
 from funcgrad.api.python.functions import recordable_by_default
-from funcgrad.api.python.guards import noting_made
-from funcgrad.api.python.kept import held_by, is_held_still
-from funcgrad.api.python.paths import have_values
+from funcgrad.api.python.guarded.guards import noting_made
+from funcgrad.api.python.guarded.kept import held_by, is_held_still
+from funcgrad.api.python.guarded.paths import have_values
 from funcgrad.api.python.seen import seen
-from funcgrad.api.transformed import TransformedFunction, transform
-from funcgrad.api.written_arguments import Changes, give_back
 from funcgrad.errors import (
     ArgnumsError,
     ConcretizationError,
@@ -28,7 +28,7 @@ from funcgrad.errors import (
 )
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
-from funcgrad.ops.structure import move_axis
+from funcgrad.ops.arrays.structure import move_axis
 from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.recorder import active_recorder, captured
 from funcgrad.tracing.tracer import Tracer
@@ -128,7 +128,7 @@ def vmap(
         before = held_by(fun)
         try:
             traced = recorded(found[0]) if found else as_it_stands(fun, recorded, found, before)
-        except (TracedBranchError, TreeError) as error:
+        except (TracedBranchError, ConcretizationError, TreeError) as error:
             if error.has_paths and have_values(batches) and is_held_still(fun, before):
                 return one_by_one(seen(fun), mapping, batches, out_axes)
             raise

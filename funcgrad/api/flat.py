@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.api.arguments import here
+from funcgrad.api.calling.arguments import here
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.complexes import real
+from funcgrad.ops.arrays.movement import concatenate, take_span
+from funcgrad.ops.arrays.structure import cast, reshape
+from funcgrad.ops.elementwise.complexes import real
 from funcgrad.ops.families import aval as aval_of_any
-from funcgrad.ops.movement import concatenate, take_span
-from funcgrad.ops.structure import cast, reshape
 from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.lists import asoperand
 

@@ -10,31 +10,34 @@ from typing import Any, ParamSpec, TypeVar, overload
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.api.arguments import here
-from funcgrad.api.calls import trace
-from funcgrad.api.closed_over import Copies, equal_programs, reading_in_place, reading_what_was_copied
-from funcgrad.api.inspect import name_inputs
+from funcgrad.api.calling.arguments import here
+from funcgrad.api.calling.calls import trace
+from funcgrad.api.calling.closed_over import Copies, equal_programs, reading_in_place, reading_what_was_copied
+from funcgrad.api.calling.recent import Recent
+from funcgrad.api.calling.static_arguments import static_arguments
+from funcgrad.api.calling.transformed import TransformedFunction, function_expected
+from funcgrad.api.calling.written_arguments import Changes, give_back
+from funcgrad.api.control_flow.refs import Ref
+from funcgrad.api.inspection.inspect import name_inputs
+from funcgrad.api.inspection.stages import Lowered
 from funcgrad.api.njit.kinds import fixed, is_vectorized, never_fixed, njit_behind
 from funcgrad.api.njit.refusals import call_to_raise, not_traced
-from funcgrad.api.python.decisions import are_noted
 from funcgrad.api.python.functions import recordable
-from funcgrad.api.python.guards import Guards, guarding, require
-from funcgrad.api.python.hooks import UNROLLED_OPERATIONS, Hooks
-from funcgrad.api.python.kept import held_by, is_held_still, keeping, note_called
-from funcgrad.api.python.paths import (
+from funcgrad.api.python.guarded.decisions import are_noted
+from funcgrad.api.python.guarded.guards import Guards, guarding, require
+from funcgrad.api.python.guarded.kept import held_by, is_held_still, keeping, note_called
+from funcgrad.api.python.guarded.paths import (
     MOST_PATHS,
     NoPath,
+    Paths,
     recording_path,
+    run_by_python,
+    unchanged_where_long,
     values_of,
     within_path,
 )
-from funcgrad.api.python.watched import GLOBAL_GENERATORS
-from funcgrad.api.recent import Recent
-from funcgrad.api.refs import Ref
-from funcgrad.api.stages import Lowered
-from funcgrad.api.static_arguments import static_arguments
-from funcgrad.api.transformed import TransformedFunction, function_expected
-from funcgrad.api.written_arguments import Changes, give_back
+from funcgrad.api.python.guarded.watched import GLOBAL_GENERATORS
+from funcgrad.api.python.hooks import UNROLLED_OPERATIONS, Hooks
 from funcgrad.compile.runtime.tiering import register
 from funcgrad.errors import FuncgradError, StaticArgumentError
 from funcgrad.ir.avals import Aval, aval_of
@@ -159,7 +162,7 @@ class Specialization:
 
     __slots__ = (
         *("_executable", "_straight", "avals", "copies", "donated", "guarded", "out_tree", "program"),
-        "written",
+        *("recurred", "written"),
     )
 
     def __init__(
@@ -183,6 +186,8 @@ class Specialization:
         """Whether the last result says that the Program stands for the function at these arguments."""
         self.avals = avals
         self.out_tree = out_tree
+        self.recurred = False
+        """Whether a path has been taken a second time: only then it is compiled."""
         self._executable: Any = None
         self._straight: Callable[..., Any] | None = None
 
@@ -214,7 +219,8 @@ class Specialization:
         made on the path that these values take. If it is theirs, Python raises the same when it records it.
         """
         try:
-            outs: Sequence[Any] = self.executable.run(*values)
+            run = self.executable.run if self.recurred else self.program.evaluate
+            outs: Sequence[Any] = run(*values)
         except Exception:  # noqa: BLE001 - whatever it is, it is no error of a call that does not go here
             return None
         return outs
@@ -239,7 +245,7 @@ class JittedFunction(TransformedFunction[P, R]):
         self.hooks: Hooks | None = None
         """What the statements of the last kind recorded have asked, and what they were told."""
         self._kinds = Recent[Specialization](MOST_KINDS)
-        self._paths = Recent[list[Specialization]](MOST_KINDS)
+        self._paths = Recent[Paths[Specialization]](MOST_KINDS)
         """The paths of what could not be recorded for all arguments of a kind."""
         self._direct: Callable[..., Any] | None = None
         """The native code of the last kind whose arguments and results are plain."""
@@ -278,10 +284,10 @@ class JittedFunction(TransformedFunction[P, R]):
                 return tree.unflatten(latest.out_tree, out)
         static, leaves = without_refs(static, leaves)
         key = (static, treedef, tuple([self._aval(x) for x in leaves]))
-        before = None if self._paths.get(key) or self._kinds.get(key) else held_by(self._fun)
+        if self._paths.get(key) is not None:
+            return self._by_path(key, leaves, args, kwargs)
+        before = None if self._kinds.get(key) else held_by(self._fun)
         try:
-            if self._paths.get(key):
-                return self._by_path(key, leaves, args, kwargs)
             found = self._specialization(static, treedef, leaves, args, kwargs)
         except FuncgradError as error:
             if before is None or not self._may_have_paths(key, before, error):
@@ -318,37 +324,45 @@ class JittedFunction(TransformedFunction[P, R]):
         """
         if within_path():
             return self._fun(*args, **kwargs)
-        paths = self._paths.get(key) or []
+        paths = self._paths.get(key)
+        if paths is None:
+            paths = Paths()
         values = values_of(leaves)
         try:
             found, outs = self._taken(key, paths, values, args, kwargs)
         except NoPath:
-            if not paths:
+            if not paths and not paths.too_long:
                 raise
-            return self._fun(*args, **kwargs)
+            self._paths.keep(key, paths)
+            return run_by_python(self._fun, leaves, args, kwargs)
         self._paths.keep(key, paths)
         recorder = recorder_of([*leaves, *[x for _, x in found.program.captured]])
         outs = outs if recorder is None else inline(recorder, found.program, leaves)
         return self._checked(found, leaves, outs, args, kwargs)
 
     def _taken(
-        self, key: Any, paths: list[Specialization], values: list[Any], args: tuple[Any, ...], kwargs: Any
+        self, key: Any, paths: Paths[Specialization], values: list[Any], args: tuple[Any, ...], kwargs: Any
     ) -> tuple[Specialization, Sequence[Any]]:
         """The path whose guards hold for these values, and its results."""
+        full = len(paths) >= MOST_PATHS
         for found in paths:
+            if full and not found.recurred:
+                continue
             found.copies.refresh()
             outs = found.tried(values)
             if outs is not None and (not found.guarded or outs[-1]):
+                found.recurred = True
                 return found, outs
-        if len(paths) >= MOST_PATHS:
+        if full or paths.too_long:
             raise NoPath
         static, treedef, avals = key
         before = held_by(self._fun)
-        found = self._traced(static, treedef, avals, args, kwargs, values)
+        with paths.left_to_python(self._name, lambda: is_held_still(self._fun, before)):
+            found = self._traced(static, treedef, avals, args, kwargs, values)
         if not is_held_still(self._fun, before):
             raise NoPath
         paths.insert(0, found)
-        return found, found.executable.run(*values)
+        return found, found.program.evaluate(*values)
 
     def _checked(
         self,
@@ -484,7 +498,8 @@ class JittedFunction(TransformedFunction[P, R]):
             return reading_what_was_copied(program, traced.recorder.copied or {}, kept)
 
         with keeping() as kept:
-            program = recorded()
+            with unchanged_where_long(kept):
+                program = recorded()
             kept.refuse_baked(self._name, program, recorded, equal_programs)
         program, copies = reading_in_place(program)
         copies.fill(kept.filled)
@@ -501,7 +516,7 @@ class JittedFunction(TransformedFunction[P, R]):
         if not self._options.get("control_flow", True):
             return self._fun
         unroll = self._options.get("unroll", UNROLLED_OPERATIONS)
-        hooks = Hooks(unroll, self._fun)
+        hooks = Hooks(unroll)
         found: Function = recordable(self._fun, hooks)
         self.hooks = hooks
         return found
@@ -531,6 +546,14 @@ class JittedFunction(TransformedFunction[P, R]):
         6.0
         """
         return Lowered(self, args, kwargs)
+
+    def eval_shape(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """The shapes and dtypes of the results, which are not computed.
+
+        >>> print(jit(lambda x: 2.0 * x).eval_shape(np.ones(3)))
+        f64[3]
+        """
+        return self.lower(*args, **kwargs).out_info
 
     def copied(self) -> JittedFunction[P, R]:
         """The same function with the same options, of which nothing has been made yet."""

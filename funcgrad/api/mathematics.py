@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.ops.special import erf, erfc, gammaln
+from funcgrad.ops.elementwise.special import erf, erfc, gammaln
 
 __all__ = ["COMPLEX", "QUESTIONS", "REAL", "Function"]
 
@@ -125,9 +125,47 @@ QUESTIONS = by_function(
 )
 """What plain code has Python's own answer, by the value."""
 
-COMPLEX = by_function(
-    cmath,
-    "exp sqrt sin cos tan sinh cosh tanh log10 isnan isinf isfinite",
-    {"log": logarithm, "phase": np.angle},
-)
+
+def of_complex(function: Function) -> Function:
+    """A function of complex numbers, which takes real ones as such: the root of -1.0 is no NaN."""
+
+    @functools.wraps(function, assigned=("__name__",), updated=())
+    def call(*numbers: Any) -> Any:
+        return function(*[as_complex(x) for x in numbers])
+
+    return call
+
+
+def as_complex(x: Any) -> Any:
+    """A number as a complex one; zeros of complex numbers keep their signs."""
+    return x if np.result_type(x).kind == "c" else x + 0j
+
+
+def polar(z: Any) -> Any:
+    """``cmath.polar``"""
+    return np.abs(z), np.angle(z)
+
+
+def rectangular(r: Any, phi: Any) -> Any:
+    """``cmath.rect``"""
+    return r * np.cos(phi) + 1j * (r * np.sin(phi))
+
+
+COMPLEX = by_function(cmath, "isnan isinf isfinite", {"polar": polar, "rect": rectangular}) | {
+    theirs: of_complex(ours)
+    for theirs, ours in by_function(
+        cmath,
+        "exp sqrt sin cos tan sinh cosh tanh log10",
+        {
+            "acos": np.arccos,
+            "acosh": np.arccosh,
+            "asin": np.arcsin,
+            "asinh": np.arcsinh,
+            "atan": np.arctan,
+            "atanh": np.arctanh,
+            "log": logarithm,
+            "phase": np.angle,
+        },
+    ).items()
+}
 """Functions of `cmath`."""

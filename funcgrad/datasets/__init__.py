@@ -75,3 +75,8 @@ def load_breast_cancer() -> Dataset:
         ),
         licence="CC BY 4.0; ten of the 30 features kept, patient numbers left out",
     )
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

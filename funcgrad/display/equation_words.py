@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from funcgrad.display.costs import Cost, bytes_of, cost_of, count_words, size_words
-from funcgrad.display.diagram import Row, small, title
-from funcgrad.display.svg import shortened
+from funcgrad.display.drawing.diagram import Row, small, title
+from funcgrad.display.drawing.svg import shortened
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ir.text.names import variable_names
 from funcgrad.ir.text.printing import Layout, block_names

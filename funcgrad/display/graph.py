@@ -12,11 +12,21 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from funcgrad.display.diagram import Diagram, Drawn, Link, Node, drawn, headed, side_by_side, small, title
+from funcgrad.display.drawing.diagram import (
+    Diagram,
+    Drawn,
+    Link,
+    Node,
+    drawn,
+    headed,
+    side_by_side,
+    small,
+    title,
+)
+from funcgrad.display.drawing.grouping import loops, runs
+from funcgrad.display.drawing.layered import Edge, edges_to_cut
+from funcgrad.display.drawing.svg import Picture, picture
 from funcgrad.display.equation_words import Words, direction_of, held_programs
-from funcgrad.display.grouping import loops, runs
-from funcgrad.display.layered import Edge, edges_to_cut
-from funcgrad.display.svg import Picture, picture
 from funcgrad.ir.program import Atom, Equation, Program, Var
 from funcgrad.ir.program import Literal as Constant
 
@@ -358,3 +368,8 @@ def members(groups: Sequence[int]) -> list[list[int]]:
     for step, group in enumerate(groups):
         found[group].append(step)
     return found
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

@@ -1,6 +1,6 @@
 """A profile as text and as a page: the user's lines with their times beside them, then every row.
 
-Owns the layout. What is measured, and what belongs to which line, is said by `funcgrad.api.profile`.
+Owns the layout. What is measured, and what belongs to which line, says `funcgrad.api.inspection.profile`.
 """
 
 from __future__ import annotations

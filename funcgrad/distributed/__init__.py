@@ -12,3 +12,8 @@ from funcgrad.distributed.shards import Shards
 from funcgrad.distributed.step import Distributed, distribute
 
 __all__ = ["CallTimes", "Distributed", "Report", "Shards", "distribute"]
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from funcgrad.api.calling.transformed import TransformedFunction
 from funcgrad.api.jit import JittedFunction
-from funcgrad.api.transformed import TransformedFunction
 from funcgrad.errors import ArgnumsError, MissingExtraError
 
 __all__ = ["Recipe", "aux_of", "digest_of", "dumps", "options_of", "version"]

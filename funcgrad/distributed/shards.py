@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from funcgrad import tree
-from funcgrad.api.arguments import here
+from funcgrad.api.calling.arguments import here
 from funcgrad.distributed.failures import Rows
 from funcgrad.errors import ShapeError
 from funcgrad.tracing.labelled import plain_leaves

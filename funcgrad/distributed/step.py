@@ -12,8 +12,8 @@ from typing import Any, Generic, Literal, TypeVar
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.api.arguments import here
-from funcgrad.api.transformed import function_expected
+from funcgrad.api.calling.arguments import here
+from funcgrad.api.calling.transformed import function_expected
 from funcgrad.config import notices_are_given
 from funcgrad.distributed.engines.choice import engine_of
 from funcgrad.distributed.engines.engine import Call, Sent

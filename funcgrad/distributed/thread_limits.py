@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from funcgrad.compile.runtime.blas import blas_threads, set_blas_threads
+from funcgrad.compile.runtime.addresses.blas import blas_threads, set_blas_threads
 from funcgrad.compile.runtime.threads import set_threads, threads
 
 __all__ = ["limited_threads"]

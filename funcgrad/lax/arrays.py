@@ -5,37 +5,47 @@ Sizes are numbers, as there; positions may be traced, and are moved inside so th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from funcgrad import numpy as fnp
 from funcgrad.numpy.picking.positions import take
-from funcgrad.ops.structure import aval, shape_of
+from funcgrad.ops.arrays.structure import aval, shape_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Array, ArrayLike, DTypeLike, ShapeLike
 
 __all__ = [
+    "approx_max_k",
+    "approx_min_k",
     "broadcast_in_dim",
+    "broadcast_like",
+    "broadcast_to_rank",
     "clamp",
     "concatenate",
     "convert_element_type",
+    "cumlogsumexp",
     "cummax",
     "cummin",
     "cumprod",
     "cumsum",
+    "dtype",
     "dynamic_index_in_dim",
     "dynamic_slice",
     "dynamic_slice_in_dim",
     "dynamic_update_index_in_dim",
     "dynamic_update_slice",
     "dynamic_update_slice_in_dim",
+    "empty",
     "expand_dims",
     "full",
     "full_like",
     "index_in_dim",
+    "index_take",
     "iota",
+    "optimization_barrier",
+    "platform_dependent",
     "rev",
     "select",
     "slice",
@@ -78,6 +88,28 @@ def top_k(operand: ArrayLike, k: int) -> tuple[Any, Any]:
     # Of equal elements the first comes first, as in lax: a stable sort of the negated ones.
     order = fnp.argsort(-x, axis=-1, stable=True)[..., :k]
     return fnp.take_along_axis(x, order, axis=-1), order
+
+
+def approx_max_k(operand: ArrayLike, k: int, reduction_dimension: int = -1, **approximation: Any) -> Any:
+    """The `k` largest elements along an axis and where they are: all of them, exactly.
+
+    >>> print(fg.lax.approx_max_k(np.array([1.0, 3.0, 2.0]), 2)[0])
+    [3. 2.]
+    """
+    moved = fnp.moveaxis(asoperand(operand), reduction_dimension, -1)
+    values, places = top_k(moved, k)
+    back = (-1, reduction_dimension)
+    return fnp.moveaxis(values, *back), fnp.moveaxis(places, *back)
+
+
+def approx_min_k(operand: ArrayLike, k: int, reduction_dimension: int = -1, **approximation: Any) -> Any:
+    """The `k` smallest elements along an axis and where they are: all of them, exactly.
+
+    >>> print(fg.lax.approx_min_k(np.array([1.0, 3.0, 2.0]), 2)[0])
+    [1. 2.]
+    """
+    values, places = approx_max_k(-asoperand(operand), k, reduction_dimension)
+    return -values, places
 
 
 # -- parts ---------------------------------------------------------------------------------------------------
@@ -204,6 +236,18 @@ def slice_in_dim(
     return fnp.asarray(operand)[tuple(index)]
 
 
+def index_take(src: ArrayLike, idxs: Sequence[Any], axes: Sequence[int]) -> Array:
+    """The parts at positions along axes, one position on each; positions are counted round.
+
+    >>> print(fg.lax.index_take(np.arange(6.0).reshape(2, 3), (np.array([0, 1]), np.array([2, 0])), (0, 1)))
+    [2. 3.]
+    """
+    x = asoperand(src)
+    sizes = [shape_of(x)[axis] for axis in axes]
+    moved = fnp.moveaxis(x, tuple(axes), tuple(range(len(axes))))
+    return moved[tuple([asoperand(i) % n for i, n in zip(idxs, sizes, strict=True)])]
+
+
 # -- shapes --------------------------------------------------------------------------------------------------
 
 
@@ -227,6 +271,25 @@ def broadcast_in_dim(operand: ArrayLike, shape: Sequence[int], broadcast_dimensi
     for size, axis in zip(shape_of(x), broadcast_dimensions, strict=True):
         sizes[axis] = size
     return fnp.broadcast_to(fnp.reshape(x, tuple(sizes)), tuple(shape))
+
+
+def broadcast_to_rank(x: ArrayLike, rank: int) -> Array:
+    """The array with axes of one element in front, until it has as many as are wanted.
+
+    >>> fg.lax.broadcast_to_rank(np.ones(3), 3).shape
+    (1, 1, 3)
+    """
+    sizes = shape_of(asoperand(x))
+    return fnp.reshape(x, (*(1,) * max(0, rank - len(sizes)), *sizes))
+
+
+def broadcast_like(arr: ArrayLike, like_arr: ArrayLike) -> Array:
+    """The array repeated into the shape of another one.
+
+    >>> fg.lax.broadcast_like(np.ones(3), np.zeros((2, 3))).shape
+    (2, 3)
+    """
+    return fnp.broadcast_to(asoperand(arr), shape_of(asoperand(like_arr)))
 
 
 def rev(operand: ArrayLike, dimensions: Sequence[int]) -> Array:
@@ -265,6 +328,15 @@ def full_like(x: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike = None, shap
     return fnp.full_like(asoperand(x), fill_value, dtype, shape=shape)
 
 
+def empty(shape: Sequence[int], dtype: DTypeLike) -> Array:
+    """An array that is to be filled: of zeros, so that nothing is left to chance.
+
+    >>> print(fg.lax.empty((2,), float))
+    [0. 0.]
+    """
+    return fnp.zeros(tuple(shape), dtype)
+
+
 def iota(dtype: DTypeLike, size: int) -> Any:
     """The numbers from 0.
 
@@ -281,6 +353,38 @@ def convert_element_type(operand: ArrayLike, new_dtype: Any) -> Array:
     [1]
     """
     return fnp.astype(fnp.asarray(operand), new_dtype)
+
+
+def dtype(x: ArrayLike) -> np.dtype[Any]:
+    """The dtype of an array.
+
+    >>> fg.lax.dtype(np.ones(2, np.float32))
+    dtype('float32')
+    """
+    return aval(asoperand(x)).dtype
+
+
+def optimization_barrier(operand: Any) -> Any:
+    """The operand: which operations run together is decided by what they cost.
+
+    >>> print(fg.lax.optimization_barrier(2.0))
+    2.0
+    """
+    return operand
+
+
+def platform_dependent(*args: Any, default: Callable[..., Any] | None = None, **of_platforms: Any) -> Any:
+    """What the function for the CPU makes of `args`, or where there is none the `default`.
+
+    >>> print(fg.lax.platform_dependent(2.0, cpu=np.sqrt, default=np.exp).round(3))
+    1.414
+    """
+    function = of_platforms.get("cpu", default)
+    if function is None:
+        raise NotImplementedError(
+            f"platform_dependent: functions for {', '.join(of_platforms)}, and none for the CPU"
+        )
+    return function(*args)
 
 
 # -- along an axis -------------------------------------------------------------------------------------------
@@ -320,6 +424,15 @@ def cummin(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     [3. 1. 1.]
     """
     return accumulated(lambda x, axis: np.minimum.accumulate(x, axis=axis), operand, axis, reverse)
+
+
+def cumlogsumexp(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
+    """The logarithms of the sums of exponentials.
+
+    >>> print(fg.lax.cumlogsumexp(np.array([1000.0, 1000.0])).round(3))
+    [1000.    1000.693]
+    """
+    return accumulated(lambda x, axis: np.logaddexp.accumulate(x, axis=axis), operand, axis, reverse)
 
 
 def accumulated(function: Any, operand: ArrayLike, axis: int, reverse: bool) -> Array:

@@ -6,13 +6,16 @@ an axis of one element is repeated. Precisions of one kind meet as NumPy's do.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from funcgrad import numpy as fnp
-from funcgrad.ops.structure import aval, shape_of
+from funcgrad.api.derivatives.differentiate import jvp
+from funcgrad.ops.arrays.structure import aval, shape_of
+from funcgrad.ops.random.gamma_path import gamma_path_slope
 from funcgrad.scipy import special
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Array, ArrayLike
@@ -100,6 +103,46 @@ def joined(real: Array, imag: Array) -> Array:
     return real + 1j * imag
 
 
+def leading_zeros(x: Array) -> Array:
+    """How many zeros stand before the first bit that is set."""
+    dtype = aval(x).dtype
+    size = dtype.itemsize * 8
+    filled = fnp.astype(x, np.dtype(f"u{dtype.itemsize}"))
+    for step in (1, 2, 4, 8, 16, 32):
+        if step < size:
+            filled = fnp.bitwise_or(filled, fnp.right_shift(filled, step))
+    return fnp.astype(size - fnp.astype(fnp.bitwise_count(filled), np.int64), dtype)
+
+
+def upper_half(x: Array, y: Array) -> Array:
+    """The upper half of the bits of the product."""
+    dtype = aval(x).dtype
+    size = dtype.itemsize * 8
+    if size < 64:
+        wide = np.dtype(f"{dtype.kind}8")
+        return fnp.astype(fnp.right_shift(fnp.astype(x, wide) * fnp.astype(y, wide), size), dtype)
+    # Digits of 32 bits; of a negative number counts the rest below 2**64.
+    a, b = fnp.astype(x, np.uint64), fnp.astype(y, np.uint64)
+    mask, half = np.uint64(0xFFFFFFFF), np.uint64(32)
+    low, crossed = (a & mask) * (b & mask), (a >> half) * (b & mask)
+    middle = crossed + (low >> half)
+    other = (a & mask) * (b >> half) + (middle & mask)
+    high = fnp.astype((a >> half) * (b >> half) + (middle >> half) + (other >> half), dtype)
+    return high if dtype.kind == "u" else high - fnp.where(x < 0, y, 0) - fnp.where(y < 0, x, 0)
+
+
+def by_shape(a: Array, x: Array) -> Array:
+    """The derivative of `igamma` by its first argument."""
+    shape = np.broadcast_shapes(shape_of(a), shape_of(x))
+    a, x = fnp.broadcast_to(a, shape), fnp.broadcast_to(x, shape)
+    return jvp(lambda a: special.gammainc(a, x), (a,), (fnp.ones_like(a),))[1]
+
+
+def gamma_sample_by_shape(a: Array, x: Array) -> Array:
+    """How a sample `x` of the gamma distribution moves with its shape."""
+    return x * gamma_path_slope(fnp.astype(a, np.float64), fnp.log(fnp.astype(x, np.float64)))
+
+
 _OF_ONE: dict[str, tuple[Callable[..., Any], str, str, str]] = {
     "abs": (fnp.abs, SIGNED, "The size.", "-2.0 -> 2.0"),
     "acos": (fnp.arccos, FLOATS, "The inverse cosine.", "1.0 -> 0.0"),
@@ -113,6 +156,7 @@ _OF_ONE: dict[str, tuple[Callable[..., Any], str, str, str]] = {
     "bitwise_not": (fnp.invert, WHOLE, "The bits the other way round.", "5 -> -6"),
     "cbrt": (fnp.cbrt, "f", "The cube root.", "8.0 -> 2.0"),
     "ceil": (fnp.ceil, "f", "The next whole number above.", "1.5 -> 2.0"),
+    "clz": (leading_zeros, "iu", leading_zeros.__doc__ or "", "np.int32(5) -> 29"),
     "conj": (conjugate, "fc", "The conjugate.", "1.0 + 2.0j -> (1-2j)"),
     "cos": (fnp.cos, FLOATS, "The cosine.", "0.0 -> 1.0"),
     "cosh": (fnp.cosh, FLOATS, "The hyperbolic cosine.", "0.0 -> 1.0"),
@@ -155,14 +199,22 @@ _OF_TWO: dict[str, tuple[Callable[..., Any], str, str, str]] = {
     "ge": (fnp.greater_equal, ALL, "Whether the first is not less.", "1.0, 1.0 -> True"),
     "gt": (fnp.greater, ALL, "Whether the first is greater.", "1.0, 1.0 -> False"),
     "igamma": (special.gammainc, "f", "The lower incomplete gamma function.", "1.0, 0.0 -> 0.0"),
+    "igamma_grad_a": (by_shape, "f", by_shape.__doc__ or "", "1.0, 0.0 -> 0.0"),
     "igammac": (special.gammaincc, "f", "The upper incomplete gamma function.", "1.0, 0.0 -> 1.0"),
     "le": (fnp.less_equal, ALL, "Whether the first is not greater.", "1.0, 1.0 -> True"),
     "lt": (fnp.less, ALL, "Whether the first is less.", "1.0, 1.0 -> False"),
     "max": (fnp.maximum, ALL, "The larger one.", "1.0, 2.0 -> 2.0"),
     "min": (fnp.minimum, ALL, "The smaller one.", "1.0, 2.0 -> 1.0"),
     "mul": (fnp.multiply, NUMBERS, "The product.", "2.0, 3.0 -> 6.0"),
+    "mulhi": (upper_half, "iu", upper_half.__doc__ or "", "2**62, 8 -> 2"),
     "ne": (fnp.not_equal, ALL, "Whether they differ.", "1.0, 1.0 -> False"),
     "nextafter": (fnp.nextafter, "f", "The next number towards the second.", "0.0, 1.0 -> 5e-324"),
+    "random_gamma_grad": (
+        gamma_sample_by_shape,
+        "f",
+        gamma_sample_by_shape.__doc__ or "",
+        "np.array([2.0]), np.array([1.0]) -> [0.75077869]",
+    ),
     "rem": (remainder, "iuf", remainder.__doc__ or "", "-7, 2 -> -1"),
     "shift_left": (fnp.left_shift, "iu", "Bits moved up.", "5, 3 -> 40"),
     "shift_right_arithmetic": (fnp.right_shift, "iu", "Bits moved down; the sign stays.", "-5, 1 -> -3"),
@@ -174,11 +226,22 @@ _OF_THREE: dict[str, tuple[Callable[..., Any], str, str, str]] = {
     "betainc": (special.betainc, "f", "The incomplete beta function.", "1.0, 1.0, 0.5 -> 0.5"),
 }
 
-__all__ = ["integer_pow", "polygamma", "pow", "round", *_OF_ONE, *_OF_TWO, *_OF_THREE]  # noqa: PLE0604 - the names are strings
+__all__ = ["RoundingMethod", "integer_pow", "polygamma", "pow", "round", *_OF_ONE, *_OF_TWO, *_OF_THREE]  # noqa: PLE0604 - the names are strings
 
 for _count, _rows in enumerate((_OF_ONE, _OF_TWO, _OF_THREE), 1):
     for _name, _row in _rows.items():
         globals()[_name] = elementwise(_count, _name, *_row)
+
+
+class RoundingMethod(enum.IntEnum):
+    """Where `round` sends the middle between two whole numbers.
+
+    >>> print(fg.lax.round(2.5, fg.lax.RoundingMethod.TO_NEAREST_EVEN))
+    2.0
+    """
+
+    AWAY_FROM_ZERO = 0
+    TO_NEAREST_EVEN = 1
 
 
 def pow(x: ArrayLike, y: ArrayLike) -> Array:

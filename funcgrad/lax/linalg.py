@@ -7,12 +7,32 @@ from typing import Any
 import numpy as np
 
 from funcgrad import numpy as fnp
-from funcgrad.ops.structure import aval, shape_of
+from funcgrad.api.absent import missing
+from funcgrad.api.batch import vmap
+from funcgrad.lax.reflections import hessenberg, householder_product, ormqr, tridiagonal
+from funcgrad.ops.arrays.structure import aval, shape_of
 from funcgrad.scipy import linalg
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Array, ArrayLike
 
-__all__ = ["cholesky", "eigh", "lu", "qr", "svd", "triangular_solve", "tridiagonal_solve"]
+__all__ = [
+    "cholesky",
+    "cholesky_update",
+    "eig",
+    "eigh",
+    "hessenberg",
+    "householder_product",
+    "lu",
+    "lu_pivots_to_permutation",
+    "ormqr",
+    "qr",
+    "schur",
+    "svd",
+    "symmetric_product",
+    "triangular_solve",
+    "tridiagonal",
+    "tridiagonal_solve",
+]
 
 
 def adjoint(x: Array) -> Array:
@@ -30,6 +50,86 @@ def cholesky(x: ArrayLike, *, symmetrize_input: bool = True) -> Array:
     """
     a = asoperand(x)
     return fnp.linalg.cholesky((a + adjoint(a)) / 2 if symmetrize_input else a)
+
+
+def cholesky_update(r_matrix: ArrayLike, w_vector: ArrayLike) -> Array:
+    """The upper triangular factor `R` of ``R.T @ R == r_matrix.T @ r_matrix + outer(w_vector, w_vector)``.
+
+    Its diagonal is positive. It comes of a QR factorisation, so the matrix is not squared.
+
+    >>> print(fg.lax.linalg.cholesky_update(np.diag([3.0, 1.0]), np.array([4.0, 0.0])) + 0.0)
+    [[5. 0.]
+     [0. 1.]]
+    """
+    factor, row = asoperand(r_matrix), asoperand(w_vector)
+    r = fnp.linalg.qr(fnp.concatenate([factor, row[..., None, :]], axis=-2), mode="r")
+    diagonal = fnp.diagonal(r, axis1=-2, axis2=-1)
+    return fnp.triu(r * fnp.where(diagonal < 0, -1.0, 1.0)[..., :, None])
+
+
+def eig(
+    x: ArrayLike,
+    *,
+    compute_left_eigenvectors: bool = True,
+    compute_right_eigenvectors: bool = True,
+    enable_eigvec_derivs: bool = True,
+) -> list[Array]:
+    """The eigenvalues of general matrices, then left and right eigenvectors of length 1, if wanted.
+
+    Their derivatives exist where eigenvalues differ, for what does not depend on the eigenvectors' phases.
+
+    >>> values, right = fg.lax.linalg.eig(np.diag([2.0, 1.0]), compute_left_eigenvectors=False)
+    >>> print(values)
+    [2.+0.j 1.+0.j]
+    """
+    values, right = fnp.linalg.eig(asoperand(x))
+    # NumPy's are real where all of them are.
+    values, right = values + 0j, right + 0j
+    found = [fnp.astype(values, aval(right).dtype)]
+    if compute_left_eigenvectors:
+        # The rows of the inverse, which meet one right eigenvector each.
+        left = adjoint(fnp.linalg.inv(right))
+        found.append(left / fnp.linalg.norm(left, axis=-2, keepdims=True))
+    return [*found, right] if compute_right_eigenvectors else found
+
+
+def schur(
+    x: ArrayLike, *, compute_schur_vectors: bool = True, sort_eig_vals: bool = False
+) -> tuple[Array, ...]:
+    """The Schur form of one matrix and the unitary matrix that leads to it.
+
+    That of a real matrix is real: for derivatives where eigenvalues are complex give it a complex one.
+
+    >>> form, vectors = fg.lax.linalg.schur(np.diag([2.0, 1.0]))
+    >>> print(form)
+    [[2. 0.]
+     [0. 1.]]
+    """
+    if sort_eig_vals:
+        raise NotImplementedError(
+            "fg.lax.linalg.schur: sort_eig_vals is not supported; scipy.linalg.schur sorts"
+        )
+    a = asoperand(x)
+    form, vectors = linalg.schur(a, output="complex" if aval(a).dtype.kind == "c" else "real")
+    return (form, vectors) if compute_schur_vectors else (form,)
+
+
+def symmetric_product(
+    a_matrix: ArrayLike,
+    c_matrix: ArrayLike,
+    *,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    symmetrize_output: bool = False,
+) -> Array:
+    """``alpha * a @ a.T + beta * c`` with a symmetric `c`; both triangles are written in any case.
+
+    >>> print(fg.lax.linalg.symmetric_product(np.array([[1.0], [2.0]]), np.eye(2), beta=3.0))
+    [[4. 2.]
+     [2. 7.]]
+    """
+    a, c = asoperand(a_matrix), asoperand(c_matrix)
+    return alpha * (a @ fnp.swapaxes(a, -1, -2)) + beta * c
 
 
 def eigh(
@@ -78,16 +178,25 @@ def lu(x: ArrayLike) -> tuple[Array, Array, Array]:
     [1 1] [1 0]
     """
     a = asoperand(x)
-    if len(shape_of(a)) != 2:
-        raise NotImplementedError("fg.lax.linalg.lu takes one matrix; fg.vmap takes several")
     packed, pivots = linalg.lu_factor(a)
-    order: Any = np.arange(shape_of(a)[0])
-    for row in range(shape_of(pivots)[0]):
-        other = pivots[row]
-        first, second = order[row], fnp.take(order, other)
-        places = np.arange(shape_of(a)[0])
+    return packed, pivots, lu_pivots_to_permutation(pivots, shape_of(a)[-2])
+
+
+def lu_pivots_to_permutation(pivots: ArrayLike, permutation_size: int) -> Array:
+    """The order that rows end in when one after the other is exchanged with the row that is named.
+
+    >>> print(fg.lax.linalg.lu_pivots_to_permutation(np.array([2, 2, 2]), 3))
+    [2 0 1]
+    """
+    exchanged = asoperand(pivots)
+    *batch, count = shape_of(exchanged)
+    places = np.arange(permutation_size)
+    order: Any = np.broadcast_to(places, (*batch, permutation_size))
+    for row in range(count):
+        other = exchanged[..., row : row + 1]
+        first, second = order[..., row : row + 1], fnp.take_along_axis(order, other, axis=-1)
         order = fnp.where(places == row, second, fnp.where(places == other, first, order))
-    return packed, pivots, order
+    return fnp.astype(order, aval(exchanged).dtype)
 
 
 def triangular_solve(
@@ -135,7 +244,17 @@ def tridiagonal_solve(dl: ArrayLike, d: ArrayLike, du: ArrayLike, b: ArrayLike) 
     [0.5  0.25]
     """
     low, middle, high = asoperand(dl), asoperand(d), asoperand(du)
-    if len(shape_of(middle)) != 1:
-        raise NotImplementedError("fg.lax.linalg.tridiagonal_solve takes one matrix; fg.vmap takes several")
+    if len(shape_of(middle)) > 1:
+        return vmap(tridiagonal_solve)(low, middle, high, asoperand(b))
     banded = fnp.stack([fnp.roll(high, 1), middle, fnp.roll(low, -1)])
     return linalg.solve_banded((1, 1), banded, asoperand(b))
+
+
+def __getattr__(name: str) -> object:
+    """Say what to write for a name of JAX's that is not here."""
+    raise missing(__name__, name, __all__)
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+import math
 import string
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -11,21 +13,36 @@ import numpy as np
 from funcgrad import numpy as fnp
 from funcgrad.lax.elementwise import NUMBERS, checked
 from funcgrad.nn.convolution import conv as nn_conv
-from funcgrad.ops.structure import shape_of
+from funcgrad.ops.arrays.structure import aval, shape_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Array, ArrayLike, DTypeLike
 
 __all__ = [
     "ConvDimensionNumbers",
+    "Precision",
     "batch_matmul",
     "conv",
     "conv_dimension_numbers",
     "conv_general_dilated",
+    "conv_general_dilated_patches",
     "conv_transpose",
     "conv_with_general_padding",
     "dot",
     "dot_general",
+    "ragged_dot",
 ]
+
+
+class Precision(enum.Enum):
+    """How exact products are to be on an accelerator: here all are as exact as their dtype.
+
+    >>> fg.lax.dot(np.eye(2), np.ones(2), precision=fg.lax.Precision.HIGHEST).tolist()
+    [1.0, 1.0]
+    """
+
+    DEFAULT = 0
+    HIGH = 1
+    HIGHEST = 2
 
 
 def dot(
@@ -87,6 +104,30 @@ def dot_general(
     free = "".join([c for k, c in enumerate(of_x) if k not in (*batch_x, *sum_x)])
     free += "".join([c for k, c in enumerate(of_y) if k not in (*batch_y, *sum_y)])
     out = fnp.einsum(f"{''.join(of_x)},{''.join(of_y)}->{batch}{free}", x, y)
+    return out if preferred_element_type is None else fnp.astype(out, preferred_element_type)
+
+
+def ragged_dot(
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    group_sizes: ArrayLike,
+    precision: Any = None,
+    preferred_element_type: DTypeLike = None,
+) -> Array:
+    """Rows (m, k) times the matrix of their group, of (groups, k, n); groups are rows one after another.
+
+    Rows after the last group are 0.
+
+    >>> x, w = np.ones((3, 2)), np.array([1.0, 10.0])[:, None, None] * np.ones((2, 2, 1))
+    >>> print(fg.lax.ragged_dot(x, w, np.array([1, 2]))[:, 0])
+    [ 2. 20. 20.]
+    """
+    x, matrices = checked("ragged_dot", (fnp.expand_dims(asoperand(lhs), 0), rhs), NUMBERS)
+    ends = fnp.cumsum(asoperand(group_sizes))
+    starts = ends - asoperand(group_sizes)
+    rows = np.arange(shape_of(x)[1])
+    inside = (rows >= starts[:, None]) & (rows < ends[:, None])
+    out = fnp.einsum("gmk,gkn->mn", fnp.where(inside[..., None], x, 0), matrices)
     return out if preferred_element_type is None else fnp.astype(out, preferred_element_type)
 
 
@@ -164,6 +205,43 @@ def conv_general_dilated(
     )
     out = fnp.transpose(out, tuple(np.argsort(out_spec).tolist()))
     return out if preferred_element_type is None else fnp.astype(out, preferred_element_type)
+
+
+def conv_general_dilated_patches(
+    lhs: ArrayLike,
+    filter_shape: Sequence[int],
+    window_strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    lhs_dilation: Sequence[int] | None = None,
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: Any = None,
+    precision: Any = None,
+    preferred_element_type: DTypeLike = None,
+) -> Array:
+    """The elements under a window in each of its places, channel after channel, as channels.
+
+    >>> x = np.arange(4.0).reshape(1, 1, 4)
+    >>> print(fg.lax.conv_general_dilated_patches(x, (2,), (1,), "VALID")[0])
+    [[0. 1. 2.]
+     [1. 2. 3.]]
+    """
+    x = asoperand(lhs)
+    rank = (1,) * len(shape_of(x))
+    specs = conv_dimension_numbers(shape_of(x), rank, dimension_numbers)
+    channels, count = shape_of(x)[specs.lhs_spec[1]], math.prod(filter_shape)
+    window = np.tile(np.eye(count).reshape(count, 1, *filter_shape), (channels, *rank[1:]))
+    window = window.transpose(np.argsort(specs.rhs_spec)).astype(aval(x).dtype)
+    return conv_general_dilated(
+        x,
+        window,
+        window_strides,
+        padding,
+        lhs_dilation,
+        rhs_dilation,
+        specs,
+        channels,
+        preferred_element_type=preferred_element_type,
+    )
 
 
 def conv(

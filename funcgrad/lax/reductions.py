@@ -13,8 +13,8 @@ from funcgrad.lax.elementwise import ALL, NUMBERS, WHOLE, checked
 from funcgrad.lax.shapes import pad
 from funcgrad.nn.pooling import max_pool
 from funcgrad.nn.windows import pairs
-from funcgrad.ops.convolution_plan import dilated
-from funcgrad.ops.structure import aval, shape_of
+from funcgrad.ops.arrays.structure import aval, shape_of
+from funcgrad.ops.signal.convolution_plan import dilated
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Array, ArrayLike, DTypeLike
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from funcgrad import numpy as fnp
-from funcgrad.ops.slicing import Pad
-from funcgrad.ops.structure import aval, shape_of
+from funcgrad.ops.arrays.slicing import Pad
+from funcgrad.ops.arrays.structure import aval, shape_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Array, ArrayLike, DTypeLike
 

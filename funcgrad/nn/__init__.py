@@ -9,6 +9,7 @@ They hold no parameters and no state. Names and defaults follow ``jax.nn`` where
 
 from __future__ import annotations
 
+from funcgrad.api.absent import missing
 from funcgrad.nn import initializers as initializers
 from funcgrad.nn.activations import (
     celu,
@@ -23,6 +24,7 @@ from funcgrad.nn.activations import (
     hard_tanh,
     identity,
     leaky_relu,
+    log1mexp,
     log_sigmoid,
     logit,
     mish,
@@ -35,6 +37,8 @@ from funcgrad.nn.activations import (
     soft_shrink,
     soft_sign,
     softplus,
+    sparse_plus,
+    sparse_sigmoid,
     squareplus,
     swish,
     tanh_shrink,
@@ -46,6 +50,7 @@ from funcgrad.nn.normalization import (
     group_norm,
     layer_norm,
     log_softmax,
+    logmeanexp,
     logsumexp,
     one_hot,
     rms_norm,
@@ -77,9 +82,11 @@ __all__ = [
     "initializers",
     "layer_norm",
     "leaky_relu",
+    "log1mexp",
     "log_sigmoid",
     "log_softmax",
     "logit",
+    "logmeanexp",
     "logsumexp",
     "max_pool",
     "max_pool_and_positions",
@@ -97,12 +104,19 @@ __all__ = [
     "soft_sign",
     "softmax",
     "softplus",
+    "sparse_plus",
+    "sparse_sigmoid",
     "squareplus",
     "standardize",
     "swish",
     "tanh",
     "tanh_shrink",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Say what to write for a name of JAX's that is not here."""
+    raise missing(__name__, name, __dir__())
 
 
 def __dir__() -> list[str]:

@@ -14,14 +14,14 @@ import numpy as np
 from funcgrad.numpy.arrays.shapes import as_array
 from funcgrad.numpy.elementwise.ufuncs import untraced
 from funcgrad.numpy.reducing.axes import normalized_axis, refused
-from funcgrad.ops.bivariate import logaddexp
-from funcgrad.ops.elementary import exp, expm1, sqrt, tanh
-from funcgrad.ops.elementary import log as logarithm
-from funcgrad.ops.magnitude import absolute
-from funcgrad.ops.movement import take_span
-from funcgrad.ops.selection import where
-from funcgrad.ops.special import erfc, logistic
-from funcgrad.ops.structure import aval, cast, shape_of
+from funcgrad.ops.arrays.movement import take_span
+from funcgrad.ops.arrays.structure import aval, cast, shape_of
+from funcgrad.ops.elementwise.bivariate import logaddexp
+from funcgrad.ops.elementwise.elementary import exp, expm1, log1p, sqrt, tanh
+from funcgrad.ops.elementwise.elementary import log as logarithm
+from funcgrad.ops.elementwise.magnitude import absolute
+from funcgrad.ops.elementwise.selection import where
+from funcgrad.ops.elementwise.special import erfc, logistic
 from funcgrad.types import Array, ArrayLike, AxisLike
 
 FLOAT = np.dtype(np.float64)
@@ -197,6 +197,27 @@ def squareplus(x: ArrayLike, b: ArrayLike = 4.0) -> Array:
     return (x + sqrt(x * x + b)) * 0.5
 
 
+def sparse_plus(x: ArrayLike) -> Array:
+    """0 up to -1, ``x`` from 1 on, and ``(x + 1)**2 / 4`` between: a `softplus` that is 0.
+
+    >>> print(fg.nn.sparse_plus([-2.0, 0.0, 2.0]))
+    [0.   0.25 2.  ]
+    """
+    x = floating(x)
+    return where(x <= -1.0, 0.0, where(x >= 1.0, x, (x + 1.0) * (x + 1.0) * 0.25))
+
+
+def log1mexp(x: ArrayLike) -> Array:
+    """``log(1 - exp(-x))`` of positive numbers, without cancellation: Maechler's note on log1mexp.
+
+    >>> print(fg.nn.log1mexp([1e-20, 50.0]))
+    [-4.60517019e+01 -1.92874985e-22]
+    """
+    x = floating(x)
+    small = x < math.log(2.0)
+    return where(small, logarithm(-expm1(-x)), log1p(-exp(-where(small, 1.0, x))))
+
+
 # -- between two bounds ---------------------------------------------------------------------------------
 
 
@@ -207,6 +228,15 @@ def sigmoid(x: ArrayLike) -> Array:
     [0.         0.5        0.88079708]
     """
     return logistic(floating(x))
+
+
+def sparse_sigmoid(x: ArrayLike) -> Array:
+    """The derivative of `sparse_plus`: ``(x + 1) / 2`` between 0 and 1.
+
+    >>> print(fg.nn.sparse_sigmoid([-2.0, 0.0, 2.0]))
+    [0.  0.5 1. ]
+    """
+    return clipped(floating(x) + 1.0, 0.0, 2.0) * 0.5
 
 
 def log_sigmoid(x: ArrayLike) -> Array:

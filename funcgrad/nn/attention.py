@@ -14,8 +14,8 @@ from funcgrad.numpy.arrays.movement import repeat
 from funcgrad.numpy.arrays.shapes import as_array
 from funcgrad.numpy.arrays.views import swapaxes
 from funcgrad.numpy.reducing.axes import refused
-from funcgrad.ops.selection import where
-from funcgrad.ops.structure import aval, shape_of
+from funcgrad.ops.arrays.structure import aval, shape_of
+from funcgrad.ops.elementwise.selection import where
 from funcgrad.random import bernoulli
 from funcgrad.types import Array, ArrayLike
 

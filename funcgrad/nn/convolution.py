@@ -8,9 +8,9 @@ from funcgrad.nn.windows import pairs, per_axis
 from funcgrad.numpy.algebra.operands import promoted
 from funcgrad.numpy.arrays.shapes import as_array
 from funcgrad.numpy.reducing.axes import refused
-from funcgrad.ops.convolution import Convolution
-from funcgrad.ops.convolution_plan import Ints, Pairs, dilated
-from funcgrad.ops.structure import aval, permute, reshape, shape_of
+from funcgrad.ops.arrays.structure import aval, permute, reshape, shape_of
+from funcgrad.ops.signal.convolution import Convolution
+from funcgrad.ops.signal.convolution_plan import Ints, Pairs, dilated
 from funcgrad.types import Array, ArrayLike
 
 

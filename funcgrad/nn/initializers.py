@@ -22,6 +22,7 @@ from funcgrad.types import Array, ArrayLike, DTypeLike
 
 __all__ = [
     "constant",
+    "delta_orthogonal",
     "glorot_normal",
     "glorot_uniform",
     "he_normal",
@@ -165,6 +166,28 @@ he_uniform = kaiming_uniform = partial(variance_scaling, 2.0, "fan_in", "uniform
 he_normal = kaiming_normal = partial(variance_scaling, 2.0, "fan_in", "truncated_normal")
 
 
+def delta_orthogonal(scale: float = 1.0, column_axis: int = -1, dtype: DTypeLike = float) -> Initializer:
+    """A window of a convolution that is orthogonal in its middle and 0 elsewhere (Xiao et al., 2018).
+
+    >>> window = fg.nn.initializers.delta_orthogonal()(fg.random.key(0), (3, 3, 2, 4))
+    >>> bool(np.allclose(window[1, 1] @ window[1, 1].T, np.eye(2))), float(abs(window[0]).max())
+    (True, 0.0)
+    """
+
+    def init(key: Any, shape: Sequence[int], dtype: Any = dtype) -> Any:
+        if len(shape) not in (3, 4, 5) or shape[-1] < shape[-2]:
+            raise ValueError(
+                "delta_orthogonal takes three to five sizes, the last not below the one before it, got "
+                f"{tuple(shape)}"
+            )
+        middle = random.orthogonal(key, shape[-1], (), dtype)[: shape[-2]]
+        around = [((n - 1) // 2, n - 1 - (n - 1) // 2) for n in shape[:-2]]
+        window = middle[(None,) * len(around)]
+        return scale * fnp.pad(window, [*around, (0, 0), (0, 0)])
+
+    return init
+
+
 def orthogonal(scale: float = 1.0, column_axis: int = -1, dtype: DTypeLike = float) -> Initializer:
     """A matrix whose rows, or columns if there are fewer of them, are orthonormal, times `scale`.
 
@@ -178,11 +201,13 @@ def orthogonal(scale: float = 1.0, column_axis: int = -1, dtype: DTypeLike = flo
             raise ValueError("orthogonal initializer requires at least a 2D shape")
         columns = shape[column_axis]
         rows = math.prod(shape) // columns
-        tall = (columns, rows) if rows < columns else (rows, columns)
-        q, r = fnp.linalg.qr(random.normal(key, tall, dtype))
-        q = q * fnp.sign(fnp.diagonal(r))
-        q = q.T if rows < columns else q
+        q = random.orthogonal(key, rows, (), dtype, columns)
         rest = [size for axis, size in enumerate(shape) if axis != column_axis % len(shape)]
         return scale * fnp.moveaxis(q.reshape((*rest, columns)), -1, column_axis)
 
     return init
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

@@ -13,11 +13,11 @@ from funcgrad.nn.activations import floating
 from funcgrad.numpy.arrays.shapes import as_array
 from funcgrad.numpy.reducing.axes import normalized_axes, normalized_axis, refused, with_kept_axes
 from funcgrad.numpy.reducing.reductions import LOGADDEXP, reduced
-from funcgrad.ops.comparison import equal
-from funcgrad.ops.elementary import sqrt
-from funcgrad.ops.selection import where as choose
-from funcgrad.ops.softmax import LogSoftmax, Softmax
-from funcgrad.ops.structure import aval, cast, reduce_sum, reshape, shape_of
+from funcgrad.ops.arrays.structure import aval, cast, reduce_sum, reshape, shape_of
+from funcgrad.ops.elementwise.comparison import equal
+from funcgrad.ops.elementwise.elementary import sqrt
+from funcgrad.ops.elementwise.selection import where as choose
+from funcgrad.ops.reducing.softmax import LogSoftmax, Softmax
 from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike
 
 
@@ -66,6 +66,20 @@ def logsumexp(x: ArrayLike, axis: AxisLike = None, keepdims: bool = False) -> Ar
     1000.6931471805599
     """
     return reduced(LOGADDEXP, floating(x), axis, keepdims)
+
+
+def logmeanexp(
+    x: ArrayLike, axis: AxisLike = None, where: ArrayLike | None = None, keepdims: bool = False
+) -> Array:
+    """``log(mean(exp(x)))`` along `axis`, without overflow, of the elements where the mask holds.
+
+    >>> print(fg.nn.logmeanexp([1000.0, 1000.0]))
+    1000.0
+    """
+    x = floating(x)
+    kept = np.ones(shape_of(x), bool) if where is None else np.broadcast_to(as_array(where), shape_of(x))
+    count = np.sum(kept, axis=axis, keepdims=keepdims)
+    return logsumexp(choose(kept, x, -np.inf), axis, keepdims) - cast(np.log(count), aval(x).dtype)
 
 
 def one_hot(x: ArrayLike, num_classes: int, *, dtype: DTypeLike = np.float64, axis: int = -1) -> Array:

@@ -12,13 +12,13 @@ from funcgrad.nn.convolution import channels_first, channels_to_last
 from funcgrad.nn.windows import pairs, per_axis
 from funcgrad.numpy.arrays.shapes import as_array
 from funcgrad.numpy.reducing.axes import refused
-from funcgrad.ops.convolution_plan import Ints, Pairs, count, dilated
+from funcgrad.ops.arrays.movement import take_span
+from funcgrad.ops.arrays.slicing import Pad
+from funcgrad.ops.arrays.sorting import TakeAlongAxis
+from funcgrad.ops.arrays.structure import aval, reduce_sum, reshape, shape_of
 from funcgrad.ops.families import added
-from funcgrad.ops.movement import take_span
-from funcgrad.ops.pooling import WindowArgMax, flat_windows
-from funcgrad.ops.slicing import Pad
-from funcgrad.ops.sorting import TakeAlongAxis
-from funcgrad.ops.structure import aval, reduce_sum, reshape, shape_of
+from funcgrad.ops.signal.convolution_plan import Ints, Pairs, count, dilated
+from funcgrad.ops.signal.pooling import WindowArgMax, flat_windows
 from funcgrad.types import Array, ArrayLike, DTypeLike
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from funcgrad.numpy.reducing.axes import refused
-from funcgrad.ops.convolution_plan import Ints, Pairs, dilated
+from funcgrad.ops.signal.convolution_plan import Ints, Pairs, dilated
 
 
 def per_axis(given: Any, ndim: int, what: str) -> Ints:

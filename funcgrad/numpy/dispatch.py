@@ -15,14 +15,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from funcgrad.errors import DtypeError, UnsupportedFunctionError
-from funcgrad.ops.lazy import LazyUfunc
+from funcgrad.ops.arrays.lazy import LazyUfunc
+from funcgrad.ops.arrays.structure import aval, cast
 from funcgrad.ops.rows import BY_UFUNC
-from funcgrad.ops.structure import aval, cast
 from funcgrad.source import Source, user_location
-from funcgrad.tracing.conversion import assigned_into_array
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import Recorder, captured, located
 from funcgrad.tracing.refusals import refused_by_scipy
+from funcgrad.tracing.targets import written_into
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, DTypeLike
 
@@ -183,11 +183,10 @@ def target_of(ufunc: Any, out: Array) -> Tracer | None:
     targets = out if isinstance(out, tuple) else (out,)
     if all(target is None for target in targets):
         return None
-    if any(not isinstance(target, Tracer) for target in targets):
-        raise assigned_into_array(f"{name_of(ufunc)} with out=")
-    if len(targets) > 1:
+    found = [written_into(target, f"{name_of(ufunc)} with out=") for target in targets]
+    if len(found) > 1:
         raise unsupported(f"{name_of(ufunc)} with out= of several results")
-    return targets[0]  # type: ignore[no-any-return]
+    return found[0]  # type: ignore[no-any-return]
 
 
 def cast_to_loop(ufunc: Any, inputs: Sequence[Any], dtype: DTypeLike, casting: str) -> list[Any]:

@@ -16,9 +16,9 @@ from funcgrad.numpy.arrays.movement import roll
 from funcgrad.numpy.dispatch import implements
 from funcgrad.numpy.reducing.axes import normalized_axis, stored
 from funcgrad.numpy.reducing.axes import traced as as_traced
-from funcgrad.ops.fft import FFT, HermitianFFT, RealFFT
-from funcgrad.ops.slicing import Pad, Slice
-from funcgrad.ops.structure import aval, cast, shape_of
+from funcgrad.ops.arrays.slicing import Pad, Slice
+from funcgrad.ops.arrays.structure import aval, cast, shape_of
+from funcgrad.ops.signal.fft import FFT, HermitianFFT, RealFFT
 from funcgrad.source import user_stacklevel
 from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike, ShapeLike
 
@@ -407,3 +407,8 @@ def floating(x: ArrayLike) -> Array:
     dtype = aval(x).dtype
     wide = np.result_type(dtype, np.float32) if dtype.kind in "fc" else np.dtype(np.float64)
     return cast(x, wide)
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

@@ -20,7 +20,7 @@ from funcgrad.numpy.arrays import views
 from funcgrad.numpy.arrays.creation import eye
 from funcgrad.numpy.dispatch import LATER, implements
 from funcgrad.numpy.reducing.axes import normalized_axis, refused
-from funcgrad.ops.structure import aval, broadcast
+from funcgrad.ops.arrays.structure import aval, broadcast
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer

@@ -17,10 +17,10 @@ from funcgrad.numpy.arrays.shapes import as_array, atleast_1d
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.picking.sorting import needed_value
 from funcgrad.numpy.reducing.axes import refused
-from funcgrad.ops.arithmetic import add, div, mul, neg, sub
-from funcgrad.ops.elementary import sqrt
-from funcgrad.ops.movement import concatenate, take_axis, take_span
-from funcgrad.ops.structure import aval, broadcast, cast, permute, reduce_sum, reshape, shape_of
+from funcgrad.ops.arrays.movement import concatenate, take_axis, take_span
+from funcgrad.ops.arrays.structure import aval, broadcast, cast, permute, reduce_sum, reshape, shape_of
+from funcgrad.ops.elementwise.arithmetic import add, div, mul, neg, sub
+from funcgrad.ops.elementwise.elementary import sqrt
 from funcgrad.types import Array, ArrayLike
 
 _np: Any = np

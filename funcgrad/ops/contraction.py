@@ -16,9 +16,19 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval, Shape
-from funcgrad.ops.arithmetic import is_selected, mul, strong_zero_mul
+from funcgrad.ops.arrays.structure import (
+    Broadcast,
+    aval,
+    broadcast,
+    permute,
+    real_products,
+    reduce_sum,
+    shape_of,
+)
+from funcgrad.ops.elementwise.arithmetic import is_selected, mul, strong_zero_mul
 from funcgrad.ops.families import added, scaled
-from funcgrad.ops.labelled import (
+from funcgrad.ops.matmul_plan import Plan, plan
+from funcgrad.ops.reducing.labelled import (
     AxisPairs,
     ContractionLabels,
     Labels,
@@ -26,8 +36,6 @@ from funcgrad.ops.labelled import (
     labels_of_axes,
     recipe,
 )
-from funcgrad.ops.matmul_plan import Plan, plan
-from funcgrad.ops.structure import Broadcast, aval, broadcast, permute, real_products, reduce_sum, shape_of
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, booleans, fixed, integers, normal
 from funcgrad.tracing.tracer import Tracer

@@ -15,7 +15,7 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, FuncgradError, ShapeError
 from funcgrad.ir.avals import Aval, Shape, aval_of
-from funcgrad.ops.structure import (
+from funcgrad.ops.arrays.structure import (
     Reduction,
     aval,
     broadcast,
@@ -154,6 +154,10 @@ class Pointwise(Primitive):
         """The derivative of the result by operand `i`; None where it is zero."""
         raise NotImplementedError(f"{self.name}: partial")
 
+    def along(self, tangent: Array, factor: Any) -> Any:
+        """The part of the tangent that one operand gives."""
+        return scaled(tangent, factor)
+
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         out = self.bind(*primals)
         if not out.aval.inexact:
@@ -162,7 +166,7 @@ class Pointwise(Primitive):
         for i, tangent in enumerate(tangents):
             factor = None if tangent is None else self.partial(i, primals, out)
             if factor is not None:
-                total = added(total, scaled(tangent, factor))
+                total = added(total, self.along(tangent, factor))
         return out, None if total is None else broadcast_to(total, out.aval.shape)
 
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:

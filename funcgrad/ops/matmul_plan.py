@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad.ir.avals import Shape
-from funcgrad.ops.labelled import Axes, AxisPairs
+from funcgrad.ops.reducing.labelled import Axes, AxisPairs
 from funcgrad.types import Array
 
 View = tuple[str, Axes]

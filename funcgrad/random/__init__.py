@@ -5,6 +5,7 @@
 >>> x = fg.random.normal(own, (3,))
 """
 
+from funcgrad.api.absent import missing
 from funcgrad.random.continuous import (
     beta,
     cauchy,
@@ -22,7 +23,22 @@ from funcgrad.random.continuous import (
     truncated_normal,
     uniform,
 )
-from funcgrad.random.derived import geometric, lognormal, multinomial, pareto, rayleigh, weibull_min
+from funcgrad.random.continuous import student_t as t
+from funcgrad.random.derived import (
+    double_sided_maxwell,
+    f,
+    generalized_normal,
+    geometric,
+    lognormal,
+    maxwell,
+    multinomial,
+    pareto,
+    rayleigh,
+    triangular,
+    wald,
+    weibull_min,
+)
+from funcgrad.random.directions import ball, orthogonal
 from funcgrad.random.discrete import (
     bernoulli,
     binomial,
@@ -33,10 +49,22 @@ from funcgrad.random.discrete import (
     rademacher,
     randint,
 )
-from funcgrad.random.keys import PRNGKey, bits, fold_in, key, split
+from funcgrad.random.keys import (
+    PRNGKey,
+    bits,
+    clone,
+    fold_in,
+    key,
+    key_data,
+    key_dtype,
+    key_impl,
+    split,
+    wrap_key_data,
+)
 
 __all__ = [
     "PRNGKey",
+    "ball",
     "bernoulli",
     "beta",
     "binomial",
@@ -45,20 +73,29 @@ __all__ = [
     "cauchy",
     "chisquare",
     "choice",
+    "clone",
     "dirichlet",
+    "double_sided_maxwell",
     "exponential",
+    "f",
     "fold_in",
     "gamma",
+    "generalized_normal",
     "geometric",
     "gumbel",
     "key",
+    "key_data",
+    "key_dtype",
+    "key_impl",
     "laplace",
     "loggamma",
     "logistic",
     "lognormal",
+    "maxwell",
     "multinomial",
     "multivariate_normal",
     "normal",
+    "orthogonal",
     "pareto",
     "permutation",
     "poisson",
@@ -67,10 +104,19 @@ __all__ = [
     "rayleigh",
     "split",
     "student_t",
+    "t",
+    "triangular",
     "truncated_normal",
     "uniform",
+    "wald",
     "weibull_min",
+    "wrap_key_data",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Say what to write for a name of JAX's that is not here."""
+    raise missing(__name__, name, __dir__())
 
 
 def __dir__() -> list[str]:

@@ -1,7 +1,7 @@
 """Samples of continuous distributions, differentiable by their parameters.
 
 Each is a smooth function of its parameters and of standard samples that do not depend on them; a gamma sample
-moves with its shape by the implicit derivative (see `funcgrad.ops.gamma_path`).
+moves with its shape by the implicit derivative (see `funcgrad.ops.random.gamma_path`).
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.api.custom import custom_jvp
+from funcgrad.api.rules.custom import custom_jvp
 from funcgrad.numpy.reducing.axes import refused
-from funcgrad.ops.arithmetic import add, div, mul, neg, sub
-from funcgrad.ops.comparison import equal, greater
-from funcgrad.ops.draws import (
+from funcgrad.ops.arrays.structure import broadcast_to, cast, reshape, shape_of
+from funcgrad.ops.elementwise.arithmetic import add, div, mul, neg, sub
+from funcgrad.ops.elementwise.comparison import equal, greater
+from funcgrad.ops.elementwise.elementary import sqrt
+from funcgrad.ops.elementwise.selection import where
+from funcgrad.ops.random.draws import (
     SampledProduct,
     SampledSoftmax,
     sampled_add,
@@ -29,10 +32,8 @@ from funcgrad.ops.draws import (
     sampled_ndtri_exp,
     sampled_sub,
 )
-from funcgrad.ops.elementary import sqrt
-from funcgrad.ops.extremes import clip, maximum
-from funcgrad.ops.gamma_path import gamma_path_slope
-from funcgrad.ops.random_words import (
+from funcgrad.ops.random.gamma_path import gamma_path_slope
+from funcgrad.ops.random.random_words import (
     RandomCauchy,
     RandomExponential,
     RandomGumbel,
@@ -42,9 +43,8 @@ from funcgrad.ops.random_words import (
     RandomUniform,
     smallest,
 )
-from funcgrad.ops.rejection import RandomLogGamma
-from funcgrad.ops.selection import where
-from funcgrad.ops.structure import broadcast_to, cast, reshape, shape_of
+from funcgrad.ops.random.rejection import RandomLogGamma
+from funcgrad.ops.reducing.extremes import clip, maximum
 from funcgrad.random.keys import checked, float_dtype, shape_argument, shape_for, split
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Array, ArrayLike, DTypeLike, ShapeLike

@@ -9,16 +9,16 @@ import numpy as np
 
 from funcgrad.numpy.picking.positions import take
 from funcgrad.numpy.reducing.axes import normalized_axis, refused
-from funcgrad.ops.arithmetic import add, mul, sub
-from funcgrad.ops.comparison import greater, less
-from funcgrad.ops.draws import SampledCumSum, sampled_add, sampled_log
-from funcgrad.ops.extremes import minimum
-from funcgrad.ops.random_words import WORD
-from funcgrad.ops.rejection import RandomBinomial, RandomPoisson
-from funcgrad.ops.rounding import remainder
-from funcgrad.ops.selection import where
-from funcgrad.ops.sorting import ArgSort, SearchSorted, TakeAlongAxis
-from funcgrad.ops.structure import aval, broadcast_to, cast, reshape, shape_of
+from funcgrad.ops.arrays.sorting import ArgSort, SearchSorted, TakeAlongAxis
+from funcgrad.ops.arrays.structure import aval, broadcast_to, cast, reshape, shape_of
+from funcgrad.ops.elementwise.arithmetic import add, mul, sub
+from funcgrad.ops.elementwise.comparison import greater, less
+from funcgrad.ops.elementwise.rounding import remainder
+from funcgrad.ops.elementwise.selection import where
+from funcgrad.ops.random.draws import SampledCumSum, sampled_add, sampled_log
+from funcgrad.ops.random.random_words import WORD
+from funcgrad.ops.random.rejection import RandomBinomial, RandomPoisson
+from funcgrad.ops.reducing.extremes import minimum
 from funcgrad.random.continuous import gumbel, parameter, standard_uniform
 from funcgrad.random.keys import checked, shape_argument, shape_for, words_of
 from funcgrad.tracing.lists import asoperand

@@ -15,18 +15,19 @@ import numpy as np
 from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Shape
 from funcgrad.numpy.reducing.axes import refused
-from funcgrad.ops.comparison import less
-from funcgrad.ops.movement import stack
-from funcgrad.ops.random_words import FOLDS, SAMPLES, SPLITS, WORD, RandomBits
-from funcgrad.ops.selection import where
-from funcgrad.ops.structure import aval, reshape, shape_of
-from funcgrad.ops.structure import cast as cast_to
+from funcgrad.ops.arrays.movement import stack
+from funcgrad.ops.arrays.structure import aval, reshape, shape_of
+from funcgrad.ops.arrays.structure import cast as cast_to
+from funcgrad.ops.elementwise.comparison import less
+from funcgrad.ops.elementwise.selection import where
+from funcgrad.ops.random.random_words import FOLDS, SAMPLES, SPLITS, WORD, RandomBits
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, DTypeLike, ShapeLike
 
 FIRST = np.uint64(0)
 MASK = (1 << 64) - 1
+IMPLEMENTATION = "philox4x64"
 
 
 def key(seed: Any) -> Any:
@@ -101,6 +102,62 @@ def bits(key: ArrayLike, shape: ShapeLike = (), dtype: DTypeLike = np.uint64) ->
 def words_of(key: ArrayLike, shape: Shape) -> Array:
     """Words of 64 random bits."""
     return RandomBits(shape, SAMPLES).bind(checked(key), FIRST)
+
+
+# -- what keys are -------------------------------------------------------------------------------------------
+
+
+def key_data(keys: ArrayLike) -> Array:
+    """The words of keys, which are the keys themselves.
+
+    >>> print(key_data(key(7)))
+    [7 0]
+    """
+    found = asoperand(keys)
+    if aval(found).dtype != WORD or shape_of(found)[-1:] != (2,):
+        raise refused(f"keys are pairs of uint64, got {aval(found)}")
+    return found
+
+
+def wrap_key_data(key_bits_array: ArrayLike, *, impl: Any = None) -> Array:
+    """Words as keys: pairs of uint64 along the last axis.
+
+    >>> print(wrap_key_data(key_data(key(7))))
+    [7 0]
+    """
+    if impl not in (None, IMPLEMENTATION):
+        raise refused(f"there is one kind of keys, {IMPLEMENTATION!r}, and none of {impl!r}")
+    return key_data(key_bits_array)
+
+
+def key_impl(keys: ArrayLike) -> str:
+    """The name of the generator.
+
+    >>> key_impl(key(7))
+    'philox4x64'
+    """
+    key_data(keys)
+    return IMPLEMENTATION
+
+
+def key_dtype(impl_spec: Any = None) -> np.dtype[Any]:
+    """The dtype of keys.
+
+    >>> key_dtype()
+    dtype('uint64')
+    """
+    if impl_spec not in (None, IMPLEMENTATION):
+        raise refused(f"there is one kind of keys, {IMPLEMENTATION!r}, and none of {impl_spec!r}")
+    return WORD
+
+
+def clone(key: ArrayLike) -> Array:
+    """The same key, for programs that say where they use one again.
+
+    >>> print(clone(key(7)))
+    [7 0]
+    """
+    return key_data(key)
 
 
 # -- arguments ----------------------------------------------------------------------------------------------

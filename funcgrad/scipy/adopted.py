@@ -70,7 +70,7 @@ def density_estimate(x: Any) -> Any:
 
 def piecewise(x: Any) -> Any:
     """A piecewise polynomial, whichever interpolator made it."""
-    return ours("interpolate", "PPoly")(x.c, x.x, x.extrapolate, x.axis)
+    return ours("interpolate", "PPoly").construct_fast(x.c, x.x, x.extrapolate, x.axis)
 
 
 def spline(x: Any) -> Any:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from funcgrad.api.calls import run, trace
-from funcgrad.api.jacobians import hessian, jacfwd, jacrev
+from funcgrad.api.calling.calls import run, trace
+from funcgrad.api.derivatives.jacobians import hessian, jacfwd, jacrev
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
 from funcgrad.transforms.linearize import jvp_program

@@ -88,10 +88,7 @@ NEAREST: dict[str, Rows] = {
         ),
     ),
     "linalg": (
-        ("eig", "np.linalg.eig, or fg.scipy.linalg.eigh where the matrix is symmetric"),
         ("eig_banded eigvals_banded", "fg.scipy.linalg.eigh of the whole matrix, or eigh_tridiagonal"),
-        ("lstsq", "np.linalg.lstsq"),
-        ("pinvh", "fg.scipy.linalg.pinv"),
         ("rq qr_delete qr_insert qr_update", "fg.scipy.linalg.qr"),
         ("qz ordqz rsf2csf cdf2rdf", "fg.scipy.linalg.schur"),
         ("null_space orth cossin", "fg.scipy.linalg.svd: bases of subspaces are not unique"),
@@ -101,7 +98,6 @@ NEAREST: dict[str, Rows] = {
         ("expm_cond", "fg.scipy.linalg.expm_frechet"),
         ("matmul_toeplitz", "fg.scipy.linalg.toeplitz(c, r) @ x"),
         ("fiedler_companion", "fg.scipy.linalg.companion"),
-        ("solve_continuous_are solve_discrete_are", "fg.scipy.optimize.root of the equation"),
         ("diagsvd", "np.diag"),
         ("clarkson_woodruff_transform", "a sketch drawn before: sketch @ x"),
         ("matrix_balance bandwidth ishermitian issymmetric", VALUES.format("a pattern")),

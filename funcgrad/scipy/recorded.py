@@ -12,15 +12,15 @@ from typing import Any, Protocol
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.api.arguments import here
-from funcgrad.api.calls import run
-from funcgrad.api.control_types import Recorded, recorded
+from funcgrad.api.calling.arguments import here
+from funcgrad.api.calling.calls import run
+from funcgrad.api.control_flow.control_types import Recorded, recorded
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
-from funcgrad.ops.complexes import make_complex
+from funcgrad.ops.arrays.structure import cast, reshape
+from funcgrad.ops.elementwise.complexes import make_complex
 from funcgrad.ops.families import aval as aval_of_any
-from funcgrad.ops.structure import cast, reshape
 from funcgrad.scipy.derived import applied, composed
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import active_recorder, recorder_of

@@ -12,18 +12,18 @@ import numpy as np
 from funcgrad.numpy.elementwise.ufuncs import loop_dtypes
 from funcgrad.numpy.reducing.axes import normalized_axes, traced, with_kept_axes
 from funcgrad.numpy.reducing.reductions import LOGADDEXP, reduced
-from funcgrad.ops.arithmetic import add, mul, sub
-from funcgrad.ops.comparison import equal, isfinite
-from funcgrad.ops.complexes import real
-from funcgrad.ops.elementary import exp, log
+from funcgrad.ops.arrays.lazy import LazyUfunc
+from funcgrad.ops.arrays.structure import aval, broadcast, broadcast_to, cast, reduce_sum, shape_of
+from funcgrad.ops.elementwise.arithmetic import add, mul, sub
+from funcgrad.ops.elementwise.comparison import equal, isfinite
+from funcgrad.ops.elementwise.complexes import real
+from funcgrad.ops.elementwise.elementary import exp, log
+from funcgrad.ops.elementwise.identity import stop_gradient
+from funcgrad.ops.elementwise.magnitude import absolute, sign
+from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import broadcast_shapes
-from funcgrad.ops.identity import stop_gradient
-from funcgrad.ops.lazy import LazyUfunc
-from funcgrad.ops.magnitude import absolute, sign
-from funcgrad.ops.reductions import ReduceMax
-from funcgrad.ops.selection import where
-from funcgrad.ops.softmax import LogSoftmax, Softmax
-from funcgrad.ops.structure import aval, broadcast, broadcast_to, cast, reduce_sum, shape_of
+from funcgrad.ops.reducing.reductions import ReduceMax
+from funcgrad.ops.reducing.softmax import LogSoftmax, Softmax
 from funcgrad.tracing.lists import asoperand
 
 FLOAT = np.dtype(np.float64)

@@ -12,7 +12,7 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.api.batch import vmap
-from funcgrad.api.differentiate import jvp, vjp
+from funcgrad.api.derivatives.differentiate import jvp, vjp
 from funcgrad.ir.avals import aval_of
 from funcgrad.testing.compare import (
     ROUNDING,

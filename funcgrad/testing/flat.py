@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.api.differentiate import jvp, vjp
+from funcgrad.api.derivatives.differentiate import jvp, vjp
 from funcgrad.api.python.seen import seen
 from funcgrad.ir.avals import aval_of
 from funcgrad.tracing.lists import asoperand

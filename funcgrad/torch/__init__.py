@@ -46,7 +46,7 @@ __all__ = [
 
 _load()
 from funcgrad.torch import autograd  # noqa: E402 - needs the operations
-from funcgrad.torch.core.grad_mode import (  # noqa: E402
+from funcgrad.torch.core.backward.grad_mode import (  # noqa: E402
     enable_grad,
     inference_mode,
     is_anomaly_check_nan_enabled,
@@ -59,12 +59,12 @@ from funcgrad.torch.core.grad_mode import (  # noqa: E402
 
 if TYPE_CHECKING:
     # For editors: these are among the functions that `_FUNCTIONS` holds.
-    from funcgrad.torch.operations.creation import arange as arange
-    from funcgrad.torch.operations.creation import eye as eye
-    from funcgrad.torch.operations.creation import from_numpy as from_numpy
-    from funcgrad.torch.operations.creation import full as full
-    from funcgrad.torch.operations.creation import linspace as linspace
-    from funcgrad.torch.operations.creation import tensor as tensor
+    from funcgrad.torch.operations.creating.creation import arange as arange
+    from funcgrad.torch.operations.creating.creation import eye as eye
+    from funcgrad.torch.operations.creating.creation import from_numpy as from_numpy
+    from funcgrad.torch.operations.creating.creation import full as full
+    from funcgrad.torch.operations.creating.creation import linspace as linspace
+    from funcgrad.torch.operations.creating.creation import tensor as tensor
 
 globals().update(_ALL_DTYPES)
 globals().update({short: _ALL_DTYPES[name] for short, name in _ALIASES.items()})
@@ -162,11 +162,11 @@ def vmap(func: Any, *args: Any, **kwargs: Any) -> Any:
 def graph(
     y: Any, params: Any = None, *, show_saved: bool = True, direction: str = "down", most: int = 120
 ) -> Any:
-    """The picture of the history of a tensor, or of several: see `funcgrad.torch.pictures.history_graph`.
+    """The picture of the history of a tensor, or of several, as by `funcgrad.torch.core.pictures`.
 
     PyTorch has no such function; its users draw this with torchviz.
     """
-    from funcgrad.torch.pictures import history_graph  # noqa: PLC0415 - loaded when first needed
+    from funcgrad.torch.core.pictures import history_graph  # noqa: PLC0415 - loaded when first needed
 
     return history_graph(y, params, show_saved=show_saved, direction=direction, most=most)
 

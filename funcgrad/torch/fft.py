@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.backward.history import Op
 from funcgrad.torch.core.dtypes import numpy_dtype
-from funcgrad.torch.core.history import Op
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor
-from funcgrad.torch.operations.creation import finished
+from funcgrad.torch.operations.creating.creation import finished
+from funcgrad.torch.operations.registry import take_out
 
 _TITLES = {"r": "FftR2CBackward0", "c": "FftC2CBackward0", "i": "FftC2RBackward0"}
 
@@ -20,6 +22,14 @@ def _kind(name: str) -> str:
     if name.startswith(("rfft", "ihfft")):
         return "r"
     return "i" if name.startswith(("irfft", "hfft")) else "c"
+
+
+def _titled(name: str, function: Any) -> Callable[[Tensor], Op]:
+    """Which operation a tensor needs: the nodes of real and of complex inputs have different names."""
+    kind = _kind(name)
+    made = Op(_TITLES[kind], function)
+    of_real = Op(_TITLES["r"], function) if kind == "c" else made
+    return lambda x: made if x._value.dtype.kind == "c" else of_real
 
 
 def _floating(x: Tensor) -> Tensor:
@@ -36,10 +46,11 @@ def _of_one(name: str) -> Any:
             return found.astype(np.complex64) if single else found
         return found.astype(np.float32) if single else found
 
-    made = Op(_TITLES[_kind(name)], transformed)
+    made = _titled(name, transformed)
 
     def transform(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
-        return apply(made, (_floating(input),), (n, dim, norm))
+        x = _floating(input)
+        return apply(made(x), (x,), (n, dim, norm))
 
     transform.__name__ = transform.__qualname__ = name
     transform.__doc__ = f"`{name}` along one dimension."
@@ -56,7 +67,7 @@ def _of_several(name: str, default: Any) -> Any:
             return found
         return found.astype(np.complex64 if found.dtype.kind == "c" else np.float32)
 
-    made = Op(_TITLES[_kind(name)], transformed)
+    made = _titled(name, transformed)
 
     def transform(input: Tensor, s: Any = None, dim: Any = default, norm: str | None = None) -> Any:
         axes = dim
@@ -65,7 +76,8 @@ def _of_several(name: str, default: Any) -> Any:
             axes = tuple(range(ndim)) if s is None else tuple(range(ndim - len(s), ndim))
         axes = (axes,) if isinstance(axes, int) else tuple(axes)
         sizes = None if s is None else tuple(s)
-        return apply(made, (_floating(input),), (sizes, axes, norm))
+        x = _floating(input)
+        return apply(made(x), (x,), (sizes, axes, norm))
 
     transform.__name__ = transform.__qualname__ = name
     transform.__doc__ = f"`{name}` along several dimensions."
@@ -177,3 +189,11 @@ def hfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = Non
 def ihfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Any:
     """`ihfftn` of two dimensions."""
     return ihfftn(input, s, dim, norm)
+
+
+take_out(globals(), __all__)
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

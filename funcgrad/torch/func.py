@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,12 @@ import numpy as np
 import funcgrad as fg
 from funcgrad.torch.autograd.gradients import grad as _gradients
 from funcgrad.torch.core.apply import apply
-from funcgrad.torch.core.engine import nodes_behind
-from funcgrad.torch.core.grad_mode import enable_grad
-from funcgrad.torch.core.history import Op
+from funcgrad.torch.core.backward.engine import nodes_behind
+from funcgrad.torch.core.backward.grad_mode import enable_grad
+from funcgrad.torch.core.backward.history import Op
+from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.torch.operations.creating.random import default_generator
 from funcgrad.torch.operations.registry import FUNCTIONS
 
 __all__ = [
@@ -88,7 +91,7 @@ def _mapped(f: Callable[..., Any], x: Any, *more: Any) -> Any:
 def _own_input(t: Tensor) -> Tensor:
     """A tensor to differentiate by: connected to `t`, and not the same edge."""
     if t._value.dtype.kind not in "fc":
-        return t
+        raise RuntimeError("only Tensors of floating point dtype can require gradients")
     if t._rg:
         return t.view_as(t)  # type: ignore[no-any-return]
     return t.detach().requires_grad_()
@@ -403,8 +406,15 @@ def vmap(
     *,
     chunk_size: Any = None,
 ) -> Callable[..., Any]:
-    """A function that maps `func` over a dimension of its arguments, by `funcgrad.vmap`."""
+    """A function that maps `func` over a dimension of its arguments, by `funcgrad.vmap`.
 
+    With ``randomness="different"`` the function is called once for every element. Without `randomness`,
+    RuntimeError for a function that draws random numbers.
+    """
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(
+            f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}"
+        )
     name = getattr(func, "__name__", repr(func))
 
     def mapped(*args: Any, **kwargs: Any) -> Any:
@@ -413,10 +423,19 @@ def vmap(
         dims = _dims(in_dims, args)
         _check_dims(tensors, dims, f"vmap({name}, in_dims={in_dims}, ...)(<inputs>)")
         structure: list[Any] = []
+        if randomness == "different":
+            return _one_by_one(func, shape, tensors, dims, out_dims, kwargs)
+        start = default_generator.get_state()
 
         def of_arrays(*arrays: Any) -> Any:
             given = _built(shape, iter([wrap(a) for a in arrays]))
-            out = func(*given, **kwargs)
+            now = default_generator.get_state()
+            if structure:  # a derivative is recorded of the same draws
+                default_generator.set_state(start)
+            with random_numbers(randomness):
+                out = func(*given, **kwargs)
+            if structure:
+                default_generator.set_state(now)
             found: list[Tensor] = []
             structure.append(_flat(out, found))
             if out_dims is not None:
@@ -428,6 +447,38 @@ def vmap(
         return _built(structure[0], iter(found))
 
     return mapped
+
+
+@contextmanager
+def random_numbers(randomness: str) -> Iterator[None]:
+    """Inside, random numbers are drawn, or refused for "error"."""
+    before, MODES.random_refused = MODES.random_refused, randomness == "error"
+    try:
+        yield
+    finally:
+        MODES.random_refused = before
+
+
+def _one_by_one(
+    func: Callable[..., Any],
+    shape: Any,
+    tensors: list[Tensor],
+    dims: list[Any],
+    out_dims: Any,
+    kwargs: dict[str, Any],
+) -> Any:
+    """The results of `func` for every element of the mapped dimensions, stacked."""
+    count = next(t.shape[d] for t, d in zip(tensors, dims, strict=True) if d is not None)
+    rows: list[list[Tensor]] = []
+    with random_numbers("different"):
+        for k in range(count):
+            parts = [t if d is None else t.select(d, k) for t, d in zip(tensors, dims, strict=True)]
+            rows.append([])
+            structure = _flat(func(*_built(shape, iter(parts)), **kwargs), rows[-1])
+    columns = list(zip(*rows, strict=True))
+    at = out_dims if isinstance(out_dims, tuple | list) else [out_dims] * len(columns)
+    stacked = [FUNCTIONS["stack"](c, dim=d or 0) for c, d in zip(columns, at, strict=True)]
+    return _built(structure, iter(stacked))
 
 
 def _out(out_dims: Any) -> Any:
@@ -540,3 +591,8 @@ def stack_module_state(models: Any) -> Any:
 def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
     """The function itself: in-place changes are functional underneath."""
     return func
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

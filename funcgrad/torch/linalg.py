@@ -6,28 +6,29 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.api.custom import custom_jvp
+from funcgrad.api.rules.custom import custom_jvp
 from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.backward.history import Op
 from funcgrad.torch.core.errors import dims_of
-from funcgrad.torch.core.history import Op
 from funcgrad.torch.core.tensor import Tensor, wrap
-from funcgrad.torch.operations.contractions import cross as _cross_of
-from funcgrad.torch.operations.contractions import matmul, matrix_power
-from funcgrad.torch.operations.factorisations import (
+from funcgrad.torch.operations.algebra.contractions import cross as _cross_of
+from funcgrad.torch.operations.algebra.contractions import matmul, matrix_power
+from funcgrad.torch.operations.algebra.factorisations import (
     householder_product,
     lu_factor,
     lu_factor_ex,
     lu_solve,
     solve_triangular,
 )
-from funcgrad.torch.operations.factorisations import lu_of as lu
+from funcgrad.torch.operations.algebra.factorisations import lu_of as lu
+from funcgrad.torch.operations.places.selection import norm as _norm_of
 from funcgrad.torch.operations.reductions import named
-from funcgrad.torch.operations.registry import FUNCTIONS
-from funcgrad.torch.operations.selection import norm as _norm_of
+from funcgrad.torch.operations.registry import FUNCTIONS, take_out
 
 __all__ = [
     "LinAlgError",
     "cholesky",
+    "cholesky_ex",
     "cond",
     "cross",
     "det",
@@ -38,6 +39,7 @@ __all__ = [
     "eigvalsh",
     "householder_product",
     "inv",
+    "inv_ex",
     "lstsq",
     "lu",
     "lu_factor",
@@ -387,17 +389,57 @@ def matrix_rank(
 def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:
     """The pseudo-inverse: of singular values, those that are negligible count as zero."""
     _require_matrix("pinv", A)
-    if hermitian:
-        s, u = eigh(A)
-        vh = u.mH
-    else:
-        u, s, vh = svd(A, False)
-    rtol = rcond if rtol is None else rtol
-    sizes = np.abs(s._value)
-    keep = wrap(sizes > _negligible(sizes, A, atol, rtol))
-    where, one = FUNCTIONS["where"], FUNCTIONS["ones_like"](s)
-    inverse = where(keep, where(keep, s, one).reciprocal(), FUNCTIONS["zeros_like"](s))
-    return vh.mH @ (inverse.unsqueeze(-1) * u.mH)
+    known = _of_lower(A._value) if hermitian else A._value
+    # With the vectors, which are not needed here: without them the last digits are others.
+    sizes = np.linalg.svd(known, full_matrices=False)[1]
+    bound = _negligible(sizes, A, atol, rcond if rtol is None else rtol)
+    return apply(_PINV, (A, wrap(bound)), (hermitian,))
+
+
+@custom_jvp
+def _pseudo_inverse(a: Any, bound: Any) -> Any:
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    inverse = np.where(s > bound, 1.0 / np.where(s > bound, s, 1.0), 0.0).astype(a.dtype)
+    return np.matmul(_adjoint(vh), np.expand_dims(inverse, -1) * _adjoint(u))
+
+
+@_pseudo_inverse.defjvp
+def _pseudo_inverse_tangent(primals: Any, tangents: Any) -> Any:
+    # Where the rank stays the same: G. H. Golub and V. Pereyra, "The differentiation of pseudo-inverses and
+    # nonlinear least squares problems whose variables separate" (1973), equation 4.12.
+    (a, bound), (t, _) = primals, tangents
+    p = _pseudo_inverse(a, bound)
+    ph, th = _adjoint(p), _adjoint(t)
+    left = np.matmul(np.matmul(p, ph), th - np.matmul(th, np.matmul(a, p)))
+    right = np.matmul(th - np.matmul(np.matmul(p, a), th), np.matmul(ph, p))
+    return p, left + right - np.matmul(p, np.matmul(t, p))
+
+
+def _adjoint(a: Any) -> Any:
+    return np.conj(np.swapaxes(a, -1, -2))
+
+
+def _pinv(a: Any, bound: Any, hermitian: bool) -> Any:
+    return _pseudo_inverse(_lower_read(a) if hermitian else a, bound)
+
+
+@custom_jvp
+def _lower_read(a: Any) -> Any:
+    """The Hermitian matrix of a lower triangle; its gradient is that of all elements, as PyTorch's."""
+    return _of_lower(a)
+
+
+def _of_lower(a: Any) -> Any:
+    below = np.tril(a, -1)
+    return below + _adjoint(below) + np.real(a) * np.eye(a.shape[-1], dtype=a.real.dtype)
+
+
+@_lower_read.defjvp
+def _lower_read_tangent(primals: Any, tangents: Any) -> Any:
+    return _lower_read(primals[0]), tangents[0]
+
+
+_PINV = Op("LinalgPinvBackward0", _pinv, input_names=("A", "bound"))
 
 
 def lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: Any = None) -> Any:
@@ -414,7 +456,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: Any = None) -> Any
     rank = matrix_rank(A, rtol=rcond)
     solution = pinv(A, rtol=rcond) @ right
     rows, columns = A._value.shape[-2:]
-    residuals = values = wrap(np.zeros(0, A._value.dtype))
+    residuals = values = wrap(np.zeros(0, A._value.real.dtype))
     if driver != "gelsy" and rows > columns and (rank._value == columns).all():
         residuals = (A @ solution - right).abs().square().sum(-2)
     if driver in ("gelsd", "gelss"):
@@ -487,6 +529,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Any:
 
 def vander(x: Tensor, N: int | None = None) -> Any:
     """The powers of elements, a column each."""
+    x = x if x._value.shape else x.reshape(1)
     count = x._value.shape[-1] if N is None else N
     return FUNCTIONS["stack"]([x**k for k in range(count)], -1)
 
@@ -524,3 +567,11 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
     """As `solve`, with a number that is not 0 where the matrix is singular."""
     info = lu_factor_ex(A.detach()).info
     return named("linalg_solve_ex", "result info")(solve(A, B, left=left), info)
+
+
+take_out(globals(), [name for name in __all__ if name not in ("LinAlgError", "diagonal")])
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

@@ -22,7 +22,7 @@ from funcgrad.torch.core.pickled import Writer, read_pickle
 from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.tensor import Tensor, own, wrap
 from funcgrad.torch.nn.parameter import Parameter
-from funcgrad.torch.operations.conversion import device
+from funcgrad.torch.operations.creating.conversion import device
 
 __all__ = ["load", "save"]
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from funcgrad.scipy import special as _special
 from funcgrad.torch.core.apply import apply
-from funcgrad.torch.core.history import Op
+from funcgrad.torch.core.backward.history import Op
 from funcgrad.torch.core.tensor import Tensor
-from funcgrad.torch.operations.arithmetic import Binary
-from funcgrad.torch.operations.elementwise import as_floating
-from funcgrad.torch.operations.polynomials import POLYNOMIALS
-from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.torch.operations.pointwise.arithmetic import Binary
+from funcgrad.torch.operations.pointwise.elementwise import as_floating
+from funcgrad.torch.operations.pointwise.polynomials import POLYNOMIALS
+from funcgrad.torch.operations.registry import FUNCTIONS, take_out
 
 _SAME = {
     "digamma": "digamma",
@@ -145,6 +145,8 @@ bessel_y0, bessel_y1 = _by_name("bessel_y0", "y0"), _by_name("bessel_y1", "y1")
 modified_bessel_i0, modified_bessel_i1 = i0, i1
 modified_bessel_k0 = _by_name("modified_bessel_k0", "k0")
 modified_bessel_k1 = _by_name("modified_bessel_k1", "k1")
+scaled_modified_bessel_k0 = _by_name("scaled_modified_bessel_k0", "k0e")
+scaled_modified_bessel_k1 = _by_name("scaled_modified_bessel_k1", "k1e")
 
 
 def multigammaln(input: Tensor, p: int) -> Any:
@@ -177,6 +179,15 @@ __all__ = [  # noqa: PLE0604 - strings, most of them from the table
     "multigammaln",
     "ndtr",
     "ndtri",
+    "scaled_modified_bessel_k0",
+    "scaled_modified_bessel_k1",
     "xlog1py",
     "zeta",
 ]
+
+take_out(globals(), [*__all__, *POLYNOMIALS])
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

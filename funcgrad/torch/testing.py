@@ -205,3 +205,8 @@ def _words_for_arrays(actual: Any, expected: Any, close: Any, rtol: float, atol:
 def _widened(x: Any) -> Any:
     """Values whose differences are representable."""
     return x.astype(np.float32 if x.dtype.kind == "f" else np.int64)
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

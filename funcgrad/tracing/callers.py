@@ -116,12 +116,32 @@ def consumed_by_control(code: CodeType, offset: int) -> bool:
 
 def printed(frame: FrameType, offset: int) -> bool:
     """Whether the result of the call at an offset is an argument of `print`."""
+    return given_to(frame, offset) is print
+
+
+def read_back(frame: FrameType) -> bool:
+    """Whether the text that the running instruction makes is handed to `float` or `complex`."""
+    offset = running_instruction(frame.f_code, frame.f_lasti).offset
+    return given_to(frame, offset) in (float, complex)
+
+
+def given_to(frame: FrameType, offset: int) -> object:
+    """The function of which the result of the instruction at an offset is an argument; None for others."""
     for step in steps_after(frame.f_code, offset, 64):
         if step.name in _CALLS and step.name != "PRECALL":
             outer = running_instruction(frame.f_code, step.offset)
             if any(steps and steps[-1].offset == offset for steps in outer.arguments):
-                return bool(outer.function) and looked_up(outer.function, frame) is print
-    return False
+                return looked_up(asked_about(outer.function, frame.f_code), frame)
+    return None
+
+
+def asked_about(function: Sequence[Step], code: CodeType) -> Sequence[Step]:
+    """What makes a function, where rewritten code asks what to call in its place."""
+    if function and function[-1].name in _CALLS:
+        asking = running_instruction(code, function[-1].offset)
+        if len(asking.arguments) == 1 and asking.function[-1:] and asking.function[-1].value == "function":
+            return asking.arguments[0]
+    return function
 
 
 def compares_elements(frame: FrameType) -> bool:

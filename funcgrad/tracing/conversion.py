@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from funcgrad.errors import FuncgradError
-from funcgrad.tracing.callers import Use, called_function, called_method, formats, use_of
+from funcgrad.errors import ConcretizationError, FuncgradError
+from funcgrad.source import Source, user_location
+from funcgrad.tracing.callers import Use, called_function, called_method, formats, read_back, use_of
 from funcgrad.tracing.constants import is_constant
 from funcgrad.tracing.refusals import (
     asks_for_control,
@@ -31,7 +32,7 @@ from funcgrad.tracing.refusals import (
 if TYPE_CHECKING:
     from funcgrad.tracing.tracer import Tracer
 
-__all__ = ["array_of", "assigned_into_array", "integer_of", "number_of", "python_value_of"]
+__all__ = ["array_of", "assigned_into_array", "integer_of", "number_of", "python_value_of", "text_of"]
 
 _KEEPERS = frozenset({"fill", "itemset", "put", "__setitem__"})
 """Methods of an array that store the number they are given."""
@@ -116,12 +117,38 @@ def number_of(x: Tracer, what: str, frame: FrameType) -> Any:
 
     Raises TracerAssignmentError where it would be stored away, and ConcretizationError elsewhere.
     """
-    if is_constant(x) or formats(frame) or asks_for_control(frame):
+    if is_constant(x) or asks_for_control(frame) or (formats(frame) and not read_back(frame)):
         return x._needed_by(what)
     if use_in(frame, x) is Use.STORED or keeps(frame):
         raise assigned_into_array("this assignment")
     refuse_inside_packages(x, False, frame)
     raise value_taken(x, what, frame)
+
+
+@noted
+def text_of(x: Tracer, spec: str, frame: FrameType) -> str:
+    """``format(x, spec)``: the digits of its value, which may be shown and not be read back as a number."""
+    if not is_constant(x) and read_back(frame):
+        raise value_taken(x, "float()", frame)
+    text = format(x._needed_by("format()"), spec)
+    return text if is_constant(x) else Digits(text)
+
+
+class Digits(str):
+    """Text of a traced number, from which no number is made."""
+
+    __slots__ = ()
+
+    def __float__(self) -> float:
+        raise ConcretizationError(
+            f"float() makes a number of text that a traced one was written as ({self}), without its gradient",
+            source=Source(*user_location()),
+            remedy="Use np.round for fewer digits, or the traced number itself.\n"
+            "fg.stop_gradient(x) says that only the value is meant.",
+        )
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (str(self),)
 
 
 @noted

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import builtins
+import functools
+from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -10,7 +13,7 @@ import numpy as np
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.tracer import Tracer
 
-__all__ = ["KINDS", "is_instance", "plain_type"]
+__all__ = ["KINDS", "class_of", "dispatching", "is_dispatching", "pattern_class", "plain_type"]
 
 _PYTHONS = {"f": float, "i": int, "c": complex, "b": bool}
 
@@ -29,11 +32,104 @@ def plain_type(x: Any, *more: Any) -> Any:
 
 
 def is_instance(x: Any, kinds: Any) -> bool:
-    """``isinstance``, for which a traced number is a number, and a traced array an array."""
-    if isinstance(x, kinds):
-        return True
-    return type(x) is Tracer and issubclass(plain_type(x), kinds)
+    """``isinstance``, for which a traced number is a number, and a traced array an array.
+
+    A traced number has no length and is not iterable, as a number of NumPy's.
+    """
+    if type(x) is not Tracer:
+        return isinstance(x, kinds)
+    try:
+        return issubclass(plain_type(x), kinds) or asks_for_ours(kinds)
+    except TypeError:  # a protocol with attributes asks the object
+        return isinstance(x, kinds)
 
 
-KINDS: dict[Any, Any] = {builtins.isinstance: is_instance, builtins.type: plain_type}
+def asks_for_ours(kinds: object) -> bool:
+    """Whether traced values are among the kinds by name."""
+    named = kinds if isinstance(kinds, tuple) else getattr(kinds, "__args__", (kinds,))
+    return any(kind is Tracer or (isinstance(kind, tuple) and asks_for_ours(kind)) for kind in named)
+
+
+def has_attribute(x: object, name: str) -> bool:
+    """``hasattr``; of a traced value whether the array or number that it stands for has it."""
+    return hasattr(plain_type(x) if type(x) is Tracer else x, name)
+
+
+def get_attribute(x: object, name: str, *default: object) -> object:
+    """``getattr``; the default where what a traced value stands for has no such attribute."""
+    if default and type(x) is Tracer and not hasattr(plain_type(x), name):
+        return default[0]
+    if name == "__class__":
+        return class_of(x)
+    return getattr(x, name) if type(x) is Tracer else getattr(x, name, *default)
+
+
+def class_of(x: object) -> type:
+    """``x.__class__``; of a traced value that of the array or number that it stands for."""
+    kind: type = plain_type(x) if type(x) is Tracer else x.__class__
+    return kind
+
+
+KINDS: dict[Any, Any] = {
+    builtins.isinstance: is_instance,
+    builtins.type: plain_type,
+    builtins.hasattr: has_attribute,
+    builtins.getattr: get_attribute,
+}
 """What is called instead in functions that have been rewritten."""
+
+
+# -- what is chosen by the kind of a value ----------------------------------------------------------------
+
+
+def is_dispatching(function: object) -> bool:
+    """Whether it is what `functools.singledispatch` or `singledispatchmethod` makes of functions."""
+    return hasattr(function, "register") and (
+        hasattr(function, "registry") or isinstance(owner_of(function), functools.singledispatchmethod)
+    )
+
+
+def owner_of(function: object) -> object:
+    """What a method that is chosen by kind is registered with."""
+    return getattr(getattr(function, "register", None), "__self__", None)
+
+
+def dispatching(function: Any, called_as: Callable[[Any], Any]) -> Callable[..., Any]:
+    """The same choice by what traced values stand for; `called_as` says what is called for what is chosen."""
+
+    def choosing(*args: Any, **kwargs: Any) -> Any:
+        if not args:
+            return function(*args, **kwargs)
+        return called_as(chosen(function, class_of(args[0])))(*args, **kwargs)
+
+    return choosing
+
+
+def chosen(function: Any, kind: Any) -> Any:
+    """What is registered for a kind: a function, or the method of the object that `function` was read of."""
+    if hasattr(function, "registry"):
+        return function.dispatch(kind)
+    if isinstance(function, FunctionType):
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+        held = cells["obj"].cell_contents, cells["cls"].cell_contents
+    else:  # since Python 3.14
+        held = function._obj, function._cls
+    owner: Any = owner_of(function)
+    return owner.dispatcher.dispatch(kind).__get__(*held)
+
+
+@functools.lru_cache(maxsize=256)
+def pattern_class(kind: object) -> object:
+    """What stands for a class in ``case float():``, so that it takes traced numbers that stand for one."""
+    if not isinstance(kind, type) or kind.__module__ not in _OF_NUMBERS:
+        return kind
+
+    def is_one(_: type, x: Any) -> bool:
+        return is_instance(x, kind)
+
+    asking = type("Asking", (type(kind),), {"__instancecheck__": is_one})
+    return asking(kind.__name__, (int if kind is bool else kind,), {})
+
+
+_OF_NUMBERS = frozenset({"builtins", "numpy", "numbers", "collections.abc"})
+"""Modules with classes that numbers and arrays are of."""

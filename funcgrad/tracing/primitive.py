@@ -114,7 +114,7 @@ class Primitive:
     cost: ClassVar[int] = 1
     """How many additions an element takes the time of, roughly."""
     fold: ClassVar[Fold | None] = None
-    """How elements along axes are combined, of which kernels make their loops; see `funcgrad.ops.folds`."""
+    """How elements along axes are combined, for kernels to make loops of: `funcgrad.ops.reducing.folds`."""
 
     _instances: ClassVar[dict[tuple[Any, ...], ref[Any]]]
     _inferred: dict[tuple[Aval, ...], Any]

@@ -78,6 +78,7 @@ class Recorder:
         "native",
         "operand_values",
         "operands",
+        "refusals",
         "refused",
         "selected",
         "sources",
@@ -115,6 +116,8 @@ class Recorder:
         """Cotangents with zeros put there by a selection; kept by the transpose pass only."""
         self.refused: FuncgradError | None = None
         """The last refusal to give a value, which C code may have replaced by an error of its own."""
+        self.refusals: list[FuncgradError] = []
+        """The last refusal of any kind, and those before it that somebody caught (`api.calling.handled`)."""
         self.deferred = False
         """Whether that refusal is to be raised when the function returns, as it could not be before."""
         self.copied: dict[int, tuple[Any, Any]] | None = None if outer is None else outer.copied
@@ -141,11 +144,14 @@ class Recorder:
         self._token = _active.set(self)
         return self
 
-    def __exit__(self, *exc: object) -> None:
+    def __exit__(self, kind: object, error: object, place: object) -> None:
         _active.reset(self._token)
         outer = _active.get()
-        if self.native and outer is not None:
-            outer.native = True
+        if outer is not None:
+            if self.native:
+                outer.native = True
+            if isinstance(error, FuncgradError) and error.refuses:
+                outer.refusals.append(error)
         self.close()
 
     def close(self) -> None:
@@ -339,8 +345,10 @@ class Recorder:
         values = self.values
         value = values.get(index, NO_VALUE)
         if value is NO_VALUE:
-            for needed in self._unevaluated(index):
-                self._evaluate_step(needed)
+            needed = self._unevaluated(index)
+            with np.errstate(all="ignore"):
+                for i in needed:
+                    self._evaluate_step(i)
             value = values[index]
         if type(value) is Tracer:
             # Not stored: the operand list still has to name the outer tracer.
@@ -392,8 +400,7 @@ class Recorder:
 
     def _evaluate_step(self, index: int) -> None:
         primitive, *inputs = self.steps[index]
-        with np.errstate(all="ignore"):
-            out = primitive.evaluate(*[self.value_of(i) for i in inputs])
+        out = primitive.evaluate(*[self.value_of(i) for i in inputs])
         if primitive.multiple:
             for offset, value in enumerate(out):
                 self.values[index + offset] = value
@@ -531,6 +538,16 @@ def note_derivative(recorder: Recorder) -> None:
     while isinstance(outer, Recorder):
         outer.differentiated = True
         outer = outer._token.old_value
+
+
+def is_open(transform: str) -> bool:
+    """Whether a trace of this transform is open."""
+    recorder: Any = _active.get()
+    while isinstance(recorder, Recorder):
+        if recorder.transform == transform:
+            return True
+        recorder = recorder._token.old_value
+    return False
 
 
 def recorder_at(level: int) -> Recorder | None:

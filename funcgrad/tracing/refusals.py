@@ -119,7 +119,11 @@ def value_taken(x: Tracer, what: str, frame: FrameType) -> ConcretizationError:
 
 def taker(what: str, frame: FrameType) -> tuple[str, str]:
     """Who takes the value in a frame of the user's, and what to do instead."""
-    function, method = called_function(frame), called_method(frame)
+    return named_taker(what, called_function(frame), called_method(frame))
+
+
+def named_taker(what: str, function: object, method: str | None) -> tuple[str, str]:
+    """Who takes the value, a function or method that is called, and what to do instead."""
     name = getattr(function, "__name__", None) or method or ""
     module = str(getattr(function, "__module__", None) or "").lstrip("_")
     if not name or module == "builtins" or what in ("item()", "tolist()"):
@@ -181,7 +185,7 @@ def refuse_inside_numpy(x: Tracer, frame: FrameType) -> None:
 
 INSTEAD_OF_NUMPYS = {
     "numpy.polynomial": "Functions of np.polynomial.polynomial and its neighbours keep the gradient "
-    "(polymul, polyfit, ...), and so do calls of Polynomial(c); operators between its objects do not.",
+    "(polymul, polyfit, ...), and so do Polynomial(c) and its operators in code whose source can be read.",
     "numpy.ma": "Use np.where(mask, 0.0, x), or np.sum, np.mean and kin with where=~mask.",
     "numpy.matrixlib": "Use a two-dimensional array, and @ for products.",
 }

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from funcgrad.errors import DtypeError, FuncgradError, UnsupportedFunctionError
+from funcgrad.errors import ConcretizationError, DtypeError, FuncgradError, UnsupportedFunctionError
 from funcgrad.source import Source, is_library_code, user_location_of
 from funcgrad.tracing.callers import looked_up, running_instruction
-from funcgrad.tracing.refusals import named_in_scipy
+from funcgrad.tracing.refusals import named_in_scipy, named_taker
 
 if TYPE_CHECKING:
     from funcgrad.tracing.recorder import Recorder
@@ -33,6 +33,8 @@ def real_error(error: Exception, recorder: Recorder) -> FuncgradError | None:
         return cause
     if isinstance(error, TypeError | ValueError | NotImplementedError) and speaks_of_objects(str(error)):
         return about_objects(error)
+    if isinstance(error, TypeError | ValueError) and _TRACER.search(str(error)):
+        return about_tracer(error)
     return about_keyword(error) if isinstance(error, TypeError) else None
 
 
@@ -46,6 +48,21 @@ KEYWORDS = {
 }
 """What PyTorch calls an option, and what NumPy does."""
 _UNEXPECTED = re.compile(r"(\w+)\(\) got an unexpected keyword argument '(\w+)'")
+
+
+_TRACER = re.compile(r"\bTracer\b|holds references|a Rational instance")
+"""What code that takes no traced values calls one, as it looks for a number, a buffer or an iterator."""
+
+
+def about_tracer(error: Exception) -> ConcretizationError:
+    """The error for a function of Python's or a package's that takes ordinary numbers, given a traced one."""
+    location = user_location_of(error)
+    who, remedy = named_taker("what is called here", called_at(error), None)
+    return ConcretizationError(
+        f"{who} takes no traced value: {str(error).splitlines()[0]}",
+        source=None if location is None else Source(*location),
+        remedy=f"{remedy}\nfloat(fg.stop_gradient(x)), or np.asarray of it, is the value alone.",
+    )
 
 
 def about_keyword(error: TypeError) -> UnsupportedFunctionError | None:

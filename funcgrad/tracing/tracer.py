@@ -16,7 +16,7 @@ from funcgrad.ir.avals import Aval, Shape
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.callers import compares_elements
 from funcgrad.tracing.constants import compares_varying
-from funcgrad.tracing.conversion import array_of, integer_of, number_of, python_value_of
+from funcgrad.tracing.conversion import array_of, integer_of, number_of, python_value_of, text_of
 from funcgrad.tracing.reading import READER
 from funcgrad.tracing.refusals import SEARCHES, refuse_search
 
@@ -136,7 +136,7 @@ class Tracer(TracerMemory):
                 f"{what} needs the value of a traced {self.aval}, and {error.seen}",
                 source=Source(*user_location()),
                 remedy=remedy,
-            ) from None
+            ).on_one_path() from None
 
     def __bool__(self) -> bool:
         self._recorder.require_open(self)
@@ -217,7 +217,7 @@ class Tracer(TracerMemory):
         return f"Tracer({value!r})"
 
     def __format__(self, spec: str) -> str:
-        return format(self._needed_by("format()"), spec) if spec else repr(self)
+        return text_of(self, spec, _getframe(1)) if spec else repr(self)
 
     def __hash__(self) -> int:
         raise TypeError(

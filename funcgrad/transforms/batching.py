@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from funcgrad.ir.program import Program
-from funcgrad.ops.structure import broadcast
+from funcgrad.ops.arrays.structure import broadcast
 from funcgrad.tracing.recorder import NOWHERE, Recorder
 from funcgrad.transforms.replay import Env, as_tracer, read, read_tracer, start, transforming
 

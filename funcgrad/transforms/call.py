@@ -13,8 +13,8 @@ from funcgrad.errors import NotDifferentiableError, ProgramError, ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.check import check_linear
 from funcgrad.ir.program import Program, Var
+from funcgrad.ops.arrays.structure import broadcast
 from funcgrad.ops.families import aval, listed
-from funcgrad.ops.structure import broadcast
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.transforms.batching import batch_program

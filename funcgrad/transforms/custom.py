@@ -16,13 +16,14 @@ import numpy as np
 from funcgrad.errors import NotDifferentiableError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation, Program, Var
-from funcgrad.ops.arithmetic import mul
+from funcgrad.ops.elementwise.arithmetic import mul
 from funcgrad.ops.families import aval
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.recorder import RULE, Recorder, recorder_of
 from funcgrad.tracing.samples import Sample, fixed
 from funcgrad.transforms.call import Call, batched_program, with_batch_axis
+from funcgrad.transforms.dependence import parted
 from funcgrad.transforms.linearize import record_jvp, zeros_like
 from funcgrad.transforms.replay import inline
 from funcgrad.transforms.transpose import transpose_program
@@ -141,7 +142,10 @@ class CustomJvp(Call):
         ]
         constants = primals[len(self.program.inputs) :]
         rule_avals = [*avals, *[a.strong for a in avals if a.inexact], *map(aval, constants)]
-        results = inline(recorder, self.rule.program(rule_avals), [*primals[:n], *dots, *constants])
+        moving = (*[False] * n, *[True] * len(dots), *[False] * len(constants))
+        # A branch of the rule may compute value and tangent together: reverse mode wants them apart.
+        program = parted(self.rule.program(rule_avals), moving)
+        results = inline(recorder, program, [*primals[:n], *dots, *constants])
         n_outs = len(self.program.outputs)
         found = iter(results[n_outs:])
         return results[:n_outs], tuple(

@@ -15,8 +15,8 @@ import numpy as np
 from funcgrad.errors import NotDifferentiableError, ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation, Program, Var
+from funcgrad.ops.arrays.structure import broadcast_to
 from funcgrad.ops.families import aval
-from funcgrad.ops.structure import broadcast_to
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.recorder import RULE, Recorder, recorder_of
@@ -57,6 +57,12 @@ class HostCall(Primitive):
         raise NotDifferentiableError(
             f"{name_of(self.function)} is called with values, and nothing is known of its derivative",
             remedy="Give it one with custom_jvp or custom_vjp, or take stop_gradient of its arguments.",
+        )
+
+    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+        raise NotDifferentiableError(
+            f"{name_of(self.function)} is called with the tangents, and reverse mode cannot turn that around",
+            remedy="Give the function around it a derivative with custom_vjp.",
         )
 
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:

@@ -16,10 +16,10 @@ import numpy as np
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Literal, Program
+from funcgrad.ops.arrays.movement import Concatenate, Flip, Stack
+from funcgrad.ops.arrays.slicing import AddToSlice, Pad, Slice, UpdateSlice
+from funcgrad.ops.arrays.structure import Broadcast, Cast, Permute, ReduceSum, Reshape
 from funcgrad.ops.families import Pointwise
-from funcgrad.ops.movement import Concatenate, Flip, Stack
-from funcgrad.ops.slicing import AddToSlice, Pad, Slice, UpdateSlice
-from funcgrad.ops.structure import Broadcast, Cast, Permute, ReduceSum, Reshape
 
 __all__ = ["FEWEST_COLUMNS", "Groups", "columns_in_groups"]
 

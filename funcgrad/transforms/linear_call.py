@@ -14,7 +14,7 @@ import numpy as np
 from funcgrad.errors import NotDifferentiableError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation, Program, Var
-from funcgrad.ops.arithmetic import mul
+from funcgrad.ops.elementwise.arithmetic import mul
 from funcgrad.ops.families import added
 from funcgrad.tracing.primitive import Flags, Linear
 from funcgrad.tracing.recorder import recorder_of

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program, Var
+from funcgrad.ops.arrays.structure import broadcast
 from funcgrad.ops.families import aval
-from funcgrad.ops.structure import broadcast
 from funcgrad.tracing.recorder import NOWHERE, Recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.dependence import dependent_indices

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from funcgrad.errors import FuncgradError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Literal, Var
-from funcgrad.ops.structure import Broadcast
+from funcgrad.ops.arrays.structure import Broadcast
 from funcgrad.tracing.primitive import Primitive
 from funcgrad.tracing.recorder import Recorder, located
 from funcgrad.transforms.dependence import dependent_indices

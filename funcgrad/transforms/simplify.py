@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
+from funcgrad.ops.arrays.structure import Broadcast
 from funcgrad.ops.families import Pointwise
-from funcgrad.ops.structure import Broadcast
 
 
 def simplify_program(program: Program) -> Program:

@@ -12,16 +12,16 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from funcgrad.ir.program import Equation, Program, Var
-from funcgrad.ops.arithmetic import IntegerPow, Mul, mul
-from funcgrad.ops.complexes import Conj, Real, conj, real
+from funcgrad.ops.arrays.slicing import Pad, Slice
+from funcgrad.ops.arrays.structure import Broadcast, Cast, Permute, Reshape, broadcast, cast, reduce_sum
 from funcgrad.ops.contraction import DotGeneral, spread
+from funcgrad.ops.elementwise.arithmetic import IntegerPow, Mul, mul
+from funcgrad.ops.elementwise.complexes import Conj, Real, conj, real
+from funcgrad.ops.elementwise.magnitude import Abs
 from funcgrad.ops.families import Pointwise
 from funcgrad.ops.linalg.matrices import DiagonalMatrix, MatrixDiagonal
 from funcgrad.ops.linalg.repeated import EighWithCoupling, SpectralScale, SvdWithCoupling
 from funcgrad.ops.linalg.singular import Svd
-from funcgrad.ops.magnitude import Abs
-from funcgrad.ops.slicing import Pad, Slice
-from funcgrad.ops.structure import Broadcast, Cast, Permute, Reshape, broadcast, cast, reduce_sum
 from funcgrad.tracing.recorder import NOWHERE, Recorder
 from funcgrad.transforms.replay import Env, inputs_of, read, read_tracer, start, transforming, write
 

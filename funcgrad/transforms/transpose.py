@@ -3,7 +3,7 @@
 A transpose walks the recorded steps from the exits of the linear part back to its entries, and records
 what it computes in the same trace; the linear steps themselves are dead afterwards. Cotangents that
 are structurally zero stay None. A cotangent some of whose elements a selection set to zero is marked,
-and the mark follows it: see `funcgrad.ops.arithmetic.StrongZeroMul`.
+and the mark follows it: see `funcgrad.ops.elementwise.arithmetic.StrongZeroMul`.
 """
 
 from __future__ import annotations

@@ -5,28 +5,33 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as onp  # noqa: ICN001 - np is the module that is tested
 import pytest
 import scipy.special
 
+import funcgrad as fg
 import funcgrad.compat.autograd.numpy as np
 import funcgrad.compat.autograd.scipy.special as special
 from funcgrad.compat import autograd as ag
-from funcgrad.compat.autograd.core import primitive_vjps
+from funcgrad.compat.autograd.core import make_jvp, primitive_vjps
 from funcgrad.compat.autograd.extend import Box, defjvp, defvjp, defvjp_argnum, primitive, vspace
 from funcgrad.compat.autograd.misc import const_graph, flatten
 from funcgrad.compat.autograd.misc.fixed_points import fixed_point
 from funcgrad.compat.autograd.misc.optimizers import adam, rmsprop, sgd
 from funcgrad.compat.autograd.numpy.numpy_boxes import ArrayBox
 from funcgrad.compat.autograd.numpy.numpy_vjps import unbroadcast_f
+from funcgrad.compat.autograd.overriding import _REPLACED
 from funcgrad.compat.autograd.scipy.signal import convolve
 from funcgrad.compat.autograd.scipy.stats import norm
 from funcgrad.compat.autograd.test_util import check_grads, combo_check
 from funcgrad.compat.autograd.tracer import getval, isbox
 
 X = onp.array([0.5, -1.0, 2.0])
+
+imported = sys.modules["a_package_of_users"] = ModuleType("a_package_of_users")
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
@@ -193,9 +198,63 @@ def test_rules_by_number_and_without_a_derivative() -> None:
     assert ag.grad(first, (0, 1))(2.0, 3.0) == (1.0, 0.0)
 
 
-def test_functions_of_the_library_keep_their_derivatives() -> None:
-    with pytest.raises(NotImplementedError, match="sin is no primitive"):
-        defvjp(np.sin, lambda ans, x: lambda g: g)
+def test_forward_rules_are_called_with_values() -> None:
+    @primitive
+    def scaled(x: Any, places: Any) -> Any:
+        assert type(x) is onp.ndarray
+        return 2.0 * x, places
+
+    def tangent(g: Any, ans: Any, x: Any, places: Any) -> Any:
+        assert type(g) is onp.ndarray
+        return scaled(g, places)
+
+    defjvp(scaled, tangent, None)
+    found = make_jvp(lambda x: scaled(x, onp.arange(3))[0] ** 2, X)(onp.ones(3))[1]
+    onp.testing.assert_allclose(found, 8.0 * X)
+
+
+def test_what_is_not_numeric_is_numpys() -> None:
+    names = onp.array(["b", "a", "b"])
+    found, places = np.unique(names, return_inverse=True)
+    assert found.tolist() == ["a", "b"]
+    assert places.tolist() == [1, 0, 1]
+    assert np.where([True, False], [1.0, 2.0], [3.0, 4.0]) == [1.0, 4.0]
+    with pytest.raises(fg.errors.DtypeError):
+        ag.grad(lambda x: np.maximum(x, names))(X)
+
+
+def test_packages_read_the_value_of_a_box() -> None:
+    seen: list[Any] = []
+    ag.grad(lambda x: seen.append(x._value) or np.sum(x**2))(X)
+    onp.testing.assert_array_equal(seen[0], X)
+    assert type(seen[0]) is onp.ndarray
+
+
+def test_functions_of_the_library_take_rules_of_packages() -> None:
+    try:
+        imported.expit = special.expit
+        own = ag.grad(special.expit)(0.3)
+        defjvp(special.expit, lambda g, ans, x: g * ans * (2.0 - ans))
+        for expit in (special.expit, imported.expit):
+            ans = expit(0.3)
+            assert make_jvp(expit, 0.3)(1.0) == (ans, ans * (2.0 - ans))
+            assert ag.grad(expit)(0.3) == own
+        defvjp(special.expit, lambda ans, x: lambda g: 5.0 * g * x)
+        assert ag.grad(imported.expit)(3.0) == 15.0
+        assert ag.grad(ag.grad(imported.expit))(3.0) == 5.0
+        assert fg.grad(fg.scipy.special.expit)(0.3) == own
+        defvjp(np.round, lambda ans, x: lambda g: g)
+        assert ag.grad(lambda x: np.round(x) ** 2)(2.6) == 6.0
+        assert fg.grad(lambda x: onp.round(x) ** 2)(2.6) == 0.0
+    finally:
+        _REPLACED.clear()
+        del sys.modules[imported.__name__]
+    defvjp(plain, lambda ans, x: lambda g: 7.0 * g)
+    assert ag.grad(plain)(1.0) == 2.0, "differentiated as it runs: it is no primitive"
+
+
+def plain(x: Any) -> Any:
+    return 2.0 * x
 
 
 def test_a_primitive_without_rules_says_so() -> None:
@@ -336,4 +395,16 @@ def test_autograd_itself_is_not_replaced_under_anybodys_feet() -> None:
     assert (
         "ImportError: autograd has been imported already, from somewhere: install() comes first"
         in done.stderr
+    )
+
+
+def test_arrays_come_in_views_of_dictionaries_and_from_generators() -> None:
+    parts = {"a": onp.ones(2), "b": onp.zeros(2)}
+    onp.testing.assert_array_equal(np.stack(parts.values()), onp.stack(list(parts.values())))
+    x = onp.array([1.0, 2.0])
+    onp.testing.assert_allclose(
+        ag.grad(lambda x: np.sum(np.stack({**parts, "c": x}.values()) ** 2))(x), 2 * x
+    )
+    onp.testing.assert_allclose(
+        ag.grad(lambda x: np.sum(np.vstack(v * x for v in (1.0, 2.0))))(x), [3.0, 3.0]
     )

@@ -164,8 +164,8 @@ def run(p, n):
 def pool(seconds: float, seed: int) -> str:
     """Ranges handed over again and again: every index once, whoever is awake, asleep or late."""
     from funcgrad.compile.engines.build import build
-    from funcgrad.compile.runtime.call_layout import CallLayout, Input, Output
-    from funcgrad.compile.runtime.caller import make_caller
+    from funcgrad.compile.runtime.callers.call_layout import CallLayout, Input, Output
+    from funcgrad.compile.runtime.callers.caller import make_caller
     from funcgrad.compile.runtime.threads import placed, set_threads
 
     loaded = placed(build(POOL_SOURCE, ["run", "stage"]))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.compile.runtime import ufuncs
+from funcgrad.compile.runtime.addresses import ufuncs
 from funcgrad.compile.runtime.executable import compiled
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.compile.runtime import ufuncs
+from funcgrad.compile.runtime.addresses import ufuncs
 from funcgrad.compile.runtime.executable import compiled
-from funcgrad.ops.fft import SMALL, HermitianFFT, RealFFT
+from funcgrad.ops.signal.fft import SMALL, HermitianFFT, RealFFT
 
 
 def assert_same_digits(f: Any, x: np.ndarray) -> None:

@@ -20,8 +20,8 @@ from funcgrad.compile.engines.llvm import compile_ir
 from funcgrad.compile.language.pointers import DTYPES, sizes, table
 from funcgrad.compile.language.rows import CONSTANTS, NAMES, OF_PYTHON, WORDS
 from funcgrad.compile.language.word import Sample, Word
-from funcgrad.compile.runtime.call_layout import CallLayout, Constant
-from funcgrad.compile.runtime.caller import make_caller
+from funcgrad.compile.runtime.callers.call_layout import CallLayout, Constant
+from funcgrad.compile.runtime.callers.caller import make_caller
 from funcgrad.compile.runtime.threads import placed
 
 SAMPLES = [

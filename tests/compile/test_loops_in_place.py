@@ -10,7 +10,7 @@ import pytest
 
 import funcgrad as fg
 from funcgrad.ir.evaluate.runner import evaluate_by_numpy
-from funcgrad.ops.indexing import Scatter
+from funcgrad.ops.arrays.indexing import Scatter
 
 X = np.array([0.3, -0.8, 1.4, 0.5, -0.2, 0.9])
 GRID = np.sin(np.arange(20.0)).reshape(4, 5)

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.compile.lower import draws
-from funcgrad.compile.lower.draws import SHARED
-from funcgrad.compile.runtime import ufuncs
+from funcgrad.compile.lower.random import draws
+from funcgrad.compile.lower.random.draws import SHARED
+from funcgrad.compile.runtime.addresses import ufuncs
 from funcgrad.compile.runtime.executable import compiled
-from funcgrad.ops.draws import (
+from funcgrad.ops.random.draws import (
     sampled_add,
     sampled_exp,
     sampled_log,

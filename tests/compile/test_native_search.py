@@ -9,8 +9,8 @@ import pytest
 
 import funcgrad as fg
 from funcgrad.compile.runtime.executable import compiled
-from funcgrad.ops.searching import LONG
-from funcgrad.ops.sorting import SearchSorted
+from funcgrad.ops.arrays.searching import LONG
+from funcgrad.ops.arrays.sorting import SearchSorted
 
 SPECIAL = np.array([-np.inf, -2.0, -0.0, 0.0, 0.0, 1e-310, 0.5, 0.5, 0.5, 3.0, np.inf, np.nan, np.nan])
 

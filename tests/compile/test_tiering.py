@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.api.calls import CACHE
+from funcgrad.api.calling.calls import CACHE
 from funcgrad.compile.runtime import binaries, tiering
 from funcgrad.compile.runtime.executable import Executable
 from funcgrad.ir.evaluate import runner as evaluate
 from funcgrad.ir.evaluate.handing_up import PROMOTION
 from funcgrad.ir.evaluate.runner import TRIALS, Runner
 from funcgrad.ir.program import Program
-from funcgrad.ops.fft import SMALL
+from funcgrad.ops.signal.fft import SMALL
 
 X = np.linspace(0.1, 1.0, 50)
 

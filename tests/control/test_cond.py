@@ -196,7 +196,7 @@ def test_the_zeros_of_a_selection_around_a_cond_stay_zero() -> None:
 
 
 def test_the_fingerprint_does_not_depend_on_the_predicate() -> None:
-    from funcgrad.api.calls import CACHE
+    from funcgrad.api.calling.calls import CACHE
 
     gradient = fg.grad(kinked)
     gradient(0.5)

@@ -319,7 +319,7 @@ def test_selections_inside_a_body_leak_no_nan() -> None:
 
 
 def test_the_fingerprint_does_not_depend_on_values() -> None:
-    from funcgrad.api.calls import CACHE
+    from funcgrad.api.calling.calls import CACHE
 
     def f(x: Any, step_size: float) -> Any:
         return lax.scan(lambda c, _: (c - step_size * np.sin(c), None), x, None, length=5)[0]

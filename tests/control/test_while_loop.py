@@ -95,7 +95,7 @@ def test_conditions_that_are_constants(never: Any) -> None:
 
 
 def test_the_number_of_trips_may_differ_between_calls_of_one_fingerprint() -> None:
-    from funcgrad.api.calls import CACHE
+    from funcgrad.api.calling.calls import CACHE
 
     gradient = fg.grad(lambda x: grown(x, 1.1)[0])
     gradient(0.3)

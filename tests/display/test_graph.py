@@ -11,8 +11,8 @@ import pytest
 from picture_reading import ReadPicture, ends_of, read_picture, require_readable
 
 import funcgrad as fg
+from funcgrad.display.drawing.svg import text_width
 from funcgrad.display.graph import program_graph
-from funcgrad.display.svg import text_width
 from funcgrad.ir.program import Program
 
 

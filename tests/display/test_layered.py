@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from funcgrad.display.grouping import loops, runs
-from funcgrad.display.layered import Box, Drawing, Edge, Spacing, edges_to_cut, layered, layers_of
-from funcgrad.display.ordering import crossings, few_crossings
+from funcgrad.display.drawing.grouping import loops, runs
+from funcgrad.display.drawing.layered import Box, Drawing, Edge, Spacing, edges_to_cut, layered, layers_of
+from funcgrad.display.drawing.ordering import crossings, few_crossings
 
 TINY = 1e-6
 

@@ -412,7 +412,7 @@ def test_files_of_shared_memory_go(rows: Any, loss: Any) -> None:
 
 
 def test_threads_of_kernels_are_limited_and_set_free_again(rows: Any, loss: Any) -> None:
-    from funcgrad.compile.runtime.blas import blas_threads
+    from funcgrad.compile.runtime.addresses.blas import blas_threads
     from funcgrad.compile.runtime.threads import set_threads, threads
 
     before = threads(), blas_threads()

@@ -250,6 +250,27 @@ def test_report_says_where_time_went(engine: Any, rows: Any, loss: Any) -> None:
     assert "under 100 ms" in str(report)
 
 
+def test_short_neighbours_are_one_task_of_a_thread(
+    rows: Any, loss: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("funcgrad.distributed.engines.futures._SHORT", 10.0)
+    with ThreadPoolExecutor(2) as pool:
+        submitted = []
+        submit = pool.submit
+        monkeypatch.setattr(pool, "submit", lambda *task: submitted.append(task) or submit(*task))
+        step = fg.distribute(fg.value_and_grad(loss), pool)
+        data = step.scatter(*rows, shards=5)
+        value, grad = step(W, data)
+        assert len(submitted) == 5
+        again, same = step(W, data)
+        assert len(submitted) == 6
+        assert value == again
+        np.testing.assert_array_equal(grad, same)
+        assert [shard.shard for shard in step.report().calls[-1].shards] == [0, 1, 2, 3, 4]
+        with pytest.raises(fg.errors.ShardError, match="shard 0"):
+            step(W[:2], data)
+
+
 def test_shards_that_are_too_small_are_said_once(
     rows: Any, loss: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,8 +16,11 @@ ROOT = Path(__file__).parents[2]
 def test_adding_a_row_touches_one_file_and_brings_its_tests(docs: Path, tmp_path: Path) -> None:
     guide = (docs / "howto/add-an-operation.md").read_text(encoding="utf-8")
     section = guide.split("\n## In the library itself\n")[1]
-    rows = re.findall(r"`(funcgrad/ops/\w+\.py)`.*?:\n\n```python\n(.*?)```", section, flags=re.DOTALL)
-    assert [path for path, _ in rows] == ["funcgrad/ops/special.py", "funcgrad/ops/exponential_sums.py"]
+    rows = re.findall(r"`(funcgrad/ops/[\w/]+\.py)`.*?:\n\n```python\n(.*?)```", section, flags=re.DOTALL)
+    assert [path for path, _ in rows] == [
+        "funcgrad/ops/elementwise/special.py",
+        "funcgrad/ops/reducing/exponential_sums.py",
+    ]
     (command,) = re.findall(r"```sh\n(.*?)\n```", section)
     for name in ("funcgrad", "tests"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))

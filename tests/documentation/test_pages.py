@@ -101,6 +101,22 @@ def test_every_public_module_has_a_page_in_the_reference(making):
     assert public_modules(fg) - NAMESPACES <= {page.module for page in reference.existing_pages()}
 
 
+def test_the_gallery_shows_every_notebook_with_its_minutes(making, tmp_path):
+    root = Path(__file__).parents[2]
+    pages = making("site_pages")
+    pages.copy_notebooks(root / "notebooks", tmp_path / "notebooks")
+    text = (tmp_path / "notebooks" / "index.md").read_text(encoding="utf-8")
+    stems = sorted(path.stem for path in (root / "notebooks").glob("*.ipynb"))
+    assert re.findall(r"^:link: (.+)$", text, re.MULTILINE) == stems
+    assert len(re.findall(r"^\d+ minutes to read\.$", text, re.MULTILINE)) == len(stems)
+    pictures = re.findall(r"^:img-top: (.+)$", text, re.MULTILINE)
+    assert len(pictures) >= 5
+    assert all((tmp_path / "notebooks" / name).stat().st_size > 1000 for name in pictures)
+
+
+INTERNALS = {"Any", "Array", "Callable", "Sequence", "annotations", "missing", "np", "partial"}
+
+
 def test_every_public_name_is_in_the_reference(making):
     reference = making("reference")
     for page in reference.existing_pages():
@@ -111,6 +127,18 @@ def test_every_public_name_is_in_the_reference(making):
                 continue
             entry = rf":: {re.escape(page.module)}\.{name}(?:\(|$)" if page.entries else rf"``{name}\("
             assert re.search(rf"{entry}|``{name}``", text, re.MULTILINE), f"{page.module}.{name}"
+
+
+def test_completion_shows_what_is_public_and_nothing_else(making):
+    reference = making("reference")
+    for page in reference.existing_pages():
+        if page.module.startswith("funcgrad.torch.") and not page.entries:
+            continue  # Surroundings of the facade, such as `backends`, of few names.
+        module = import_module(page.module)
+        shown = {name for name in dir(module) if not name.startswith("__")}
+        assert shown >= set(reference.public_names(module)), page.module
+        inner = {name for name in shown if name.startswith("_")} | shown & INTERNALS
+        assert not inner - set(reference.public_names(module)), page.module
 
 
 def test_the_front_page_of_the_reference_names_what_there_is(making):

@@ -19,7 +19,6 @@ NAMES = sorted(
     if path.stem not in ("__init__", "__main__", "running", "cannot", "test_everyday")
 )
 NOT_COMPILED = {
-    "image_deblurring": "a boolean index",
     "recursion": "calls its own function again",
 }
 """Programs that `jit` refuses, and what it says."""

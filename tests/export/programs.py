@@ -134,6 +134,16 @@ def error_functions(x: Any) -> Any:
     return np.sum(fg.scipy.special.erf(x) * fg.scipy.special.gammaln(1.0 + x**2))
 
 
+def filtered(z: Any) -> Any:
+    return np.sum(np.abs(np.fft.ifft2(np.exp(z) * np.fft.fft2(z))) ** 2)
+
+
+def smoothed(x: Any) -> Any:
+    spectrum = np.fft.rfft(x, axis=0, norm="ortho")
+    damped = spectrum / (1.0 + np.abs(spectrum) ** 2)
+    return np.sum(np.fft.irfft(damped, n=len(x), axis=0) ** 3) + np.sum(np.convolve(x[:, 0], x[:, 1]) ** 2)
+
+
 def moments(x: Any) -> Any:
     centred = x - np.mean(x, axis=0)
     return np.sum(np.std(x, axis=0) + np.max(centred, axis=0) + np.cumsum(x, axis=0)[-1])
@@ -205,6 +215,10 @@ CASES: dict[str, Case] = {
     "jacobian": Case(fg.jacobian(fnp.tanh), (array(8),), ((array(3),),)),
     "polynomial": Case(fg.grad(polynomial), (array(8), array(20)), ()),
     "complex numbers": Case(complex_filter, (array(8) + 1j * array(8, seed=1),), ((array(3) * 1j,),)),
+    "spectra of complex numbers": Case(
+        fg.grad(filtered), (array(6, 5) + 1j,), ((array(4, 9) - 0.5j,), (array(7, 67) * 0.5j,))
+    ),
+    "spectra of real numbers": Case(fg.grad(smoothed), (array(12, 5),), ((array(7, 5),), (array(16, 4),))),
     "single precision": Case(
         fg.grad(single_precision), (array(30).astype(np.float32),), ((array(7).astype(np.float32),),)
     ),

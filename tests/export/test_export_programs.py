@@ -64,6 +64,39 @@ def test_compiled_without_funcgrad(tmp_path: Path) -> None:
             assert_same(result, case.function(*args))
 
 
+def wide(x: Any, theta_1: Any, theta: Any) -> Any:
+    y = np.exp(-(np.tanh(x @ theta) ** 2)) * theta_1[:, None]
+    return np.sum(np.exp(y), axis=1).mean() + np.sum(np.max(y, axis=0)), np.sum(y > 0.5)
+
+
+def test_long_loops_run_on_numbas_threads(tmp_path: Path) -> None:
+    slopes = fg.grad(wide, argnums=(0, 1, 2), has_aux=True)
+    example = (np.ones((2000, 30)), np.ones(2000), np.ones((30, 40)))
+    made = fg.export(slopes, parallel=True)(*example)
+    assert "parallel=True" in made.text
+    assert "numba.prange(16)" in made.text
+    assert "prange" not in fg.export(slopes)(*example).text
+    others = [(array(n, 4), array(n), array(4, 3)) for n in (40, 3)]
+    for compiled in (False, True):
+        [answers] = run_standalone([(made.name, made.text, others)], tmp_path, compiled=compiled)
+        for args, found in zip(others, answers, strict=True):
+            assert_same(found, slopes(*args))
+    with pytest.raises(UnsupportedFunctionError, match="engine='numpy' has no threads"):
+        fg.export(slopes, engine="numpy", parallel=True)
+
+
+def test_a_loop_that_only_a_comment_calls_parallel_is_one_threads() -> None:
+    def squares(x: Any) -> Any:
+        y = x.copy()
+        for i in range(len(x)):
+            y[i] = y[i] ** 2 + np.sin(y[i - 1])  # as numba.prange( would
+        return y
+
+    text = fg.export(squares)(np.ones(60)).text
+    assert "numba.prange(" in text
+    assert "parallel=True" not in text
+
+
 def first_and_sixth(x: Any) -> Any:
     return x[0] * x[5]
 
@@ -143,11 +176,43 @@ def test_a_function_jitted_before_branches_on_sizes_in_each_export() -> None:
             exported(np.ones(21))
 
 
+def pair_loop(x: Any) -> Any:
+    total = 0.0
+    for i in range(len(x)):
+        for j in range(len(x)):
+            if i != j:
+                total += 1.0 / (0.5 + (x[i, 0] - x[j, 0]) ** 2 + (x[i, 1] - x[j, 1]) ** 2)
+    return total
+
+
+def test_sizes_with_fewer_digits_are_the_same_program() -> None:
+    gradient = fg.grad(pair_loop)
+    exported = fg.export(gradient, engine="numpy")(array(12, 2)).function
+    for n in (9, 5):
+        assert_same(exported(array(n, 2)), fg.jit(gradient)(array(n, 2)))
+
+
 def test_unknown_engines_and_operations_are_refused_by_name() -> None:
     with pytest.raises(UnsupportedFunctionError, match="no engine 'cython'"):
         fg.export(wave, engine="cython")
-    with pytest.raises(UnsupportedFunctionError, match="fft has no form outside of funcgrad"):
-        fg.export(lambda x: np.sum(np.abs(np.fft.fft(x))))(np.ones(6))
+    with pytest.raises(UnsupportedFunctionError, match="special has no form outside of funcgrad"):
+        fg.export(lambda x: np.sum(fg.scipy.special.spherical_jn(1, x)))(np.ones(6))
+
+
+def of_special_functions(x: Any) -> Any:
+    special = fg.scipy.special
+    bessel = special.iv(0.5, x) * special.ndtri(0.1 * x)
+    return np.sum(bessel + special.gammainc(2.0, x) + special.log_ndtr(x))
+
+
+@pytest.mark.parametrize("engine", ["numba", "numpy"])
+def test_special_functions_are_those_of_scipy(engine: str, tmp_path: Path) -> None:
+    slope = fg.value_and_grad(of_special_functions)
+    made = fg.export(slope, engine=engine)(np.linspace(0.5, 4.0, 7))
+    assert ("import scipy.special" in made.text) == (engine == "numpy")
+    x = np.linspace(0.3, 5.0, 4)
+    [[found]] = run_standalone([(made.name, made.text, [(x,)])], tmp_path)
+    assert_same(found, slope(x))
 
 
 def test_a_module_is_saved_and_imported(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 
 import funcgrad as fg
 from funcgrad.errors import UnsupportedFunctionError
-from funcgrad.ops.fft import SMALL
 
 
 class Line(NamedTuple):
@@ -74,11 +73,11 @@ def test_arrays_that_a_function_closes_over_are_read_where_they_are() -> None:
     assert total(np.ones(5)) == 5.0
 
 
-def test_transforms_are_called_by_address() -> None:
+def test_transforms_are_written_out() -> None:
     power = fg.njit_callable(lambda x: np.sum(np.abs(np.fft.fft(x)) ** 2), np.ones(6))
     assert power(np.arange(6.0)) == pytest.approx(6 * np.sum(np.arange(6.0) ** 2))
 
 
 def test_refused_by_name() -> None:
     with pytest.raises(UnsupportedFunctionError, match="cannot be called from compiled code"):
-        fg.njit_callable(lambda x: np.sum(np.abs(np.fft.fft(x, SMALL)) ** 2), np.ones(6))
+        fg.njit_callable(lambda x: np.sum(fg.scipy.special.iv(0.5, x)), np.ones(6))

@@ -15,8 +15,8 @@ from funcgrad.ir.avals import Aval
 from funcgrad.ir.check import check_linear, check_program
 from funcgrad.ir.program import Equation, Literal, Program, Var
 from funcgrad.ir.text.parsing import parse
-from funcgrad.ops.arithmetic import add, mul
-from funcgrad.ops.structure import ReduceSum
+from funcgrad.ops.arrays.structure import ReduceSum
+from funcgrad.ops.elementwise.arithmetic import add, mul
 from funcgrad.transforms.linearize import linearize_program
 from funcgrad.transforms.transpose import transpose_program
 

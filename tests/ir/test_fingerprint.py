@@ -12,7 +12,7 @@ from funcgrad.ir.avals import Aval
 from funcgrad.ir.fingerprint import array_digest
 from funcgrad.ir.program import Equation, Literal, Program, Var
 from funcgrad.ir.text.parsing import parse
-from funcgrad.ops.arithmetic import mul
+from funcgrad.ops.elementwise.arithmetic import mul
 
 SCALAR = Aval((), np.float64)
 

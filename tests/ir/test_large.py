@@ -12,7 +12,7 @@ from funcgrad.ir.avals import Aval
 from funcgrad.ir.check import check_linear, check_program
 from funcgrad.ir.program import Equation, Literal, Program, Var
 from funcgrad.ir.text.parsing import parse
-from funcgrad.ops.arithmetic import mul, neg
+from funcgrad.ops.elementwise.arithmetic import mul, neg
 
 COUNT = 30_000
 SCALAR = Aval((), np.float64)

@@ -18,7 +18,7 @@ from funcgrad.ir.program import Literal
 from funcgrad.ir.text.literals import Values
 from funcgrad.ir.text.parsing import parse
 from funcgrad.ir.text.spelling import parameter_text
-from funcgrad.ops.arithmetic import IntegerPow, mul
+from funcgrad.ops.elementwise.arithmetic import IntegerPow, mul
 
 
 def test_layout_and_comments_mean_nothing() -> None:

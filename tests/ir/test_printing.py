@@ -13,8 +13,8 @@ import funcgrad as fg
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation, Literal, Program, Var
 from funcgrad.ir.text.parsing import parse
-from funcgrad.ops.arithmetic import add, mul
-from funcgrad.ops.elementary import sin
+from funcgrad.ops.elementwise.arithmetic import add, mul
+from funcgrad.ops.elementwise.elementary import sin
 
 VECTOR = Aval((2,), np.float64)
 

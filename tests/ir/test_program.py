@@ -9,7 +9,7 @@ import numpy as np
 import funcgrad as fg
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation, Literal, Program, Var
-from funcgrad.ops.arithmetic import add, mul
+from funcgrad.ops.elementwise.arithmetic import add, mul
 
 VECTOR = Aval((3,), np.float64)
 

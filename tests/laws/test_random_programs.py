@@ -23,7 +23,7 @@ from lawbook.numerics import (
 from lawbook.random_functions import RandomFunction, functions
 
 import funcgrad as fg
-from funcgrad.api.calls import CACHE
+from funcgrad.api.calling.calls import CACHE
 
 # A traced function computes what NumPy computes, and NumPy may warn of what it computes.
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")

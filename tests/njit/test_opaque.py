@@ -12,6 +12,7 @@ from numba import types
 from numba.typed import Dict
 
 import funcgrad as fg
+from funcgrad.errors import NotDifferentiableError
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -233,3 +234,61 @@ def test_an_operation_of_two_numbers_likewise() -> None:
     found = fg.jit(fg.grad(lambda x: np.sum(mixed(x, X))))(X)
     np.testing.assert_allclose(found, -2 * X * np.exp(-X * X) * X, rtol=1e-13)
     assert "call_number(" in fg.jit(lambda x: mixed(x, X)).kernel_source(X)
+
+
+@numba.njit
+def held(x):
+    table = Dict.empty(key_type=types.int64, value_type=types.float64)
+    table[0] = x
+    return table[0]
+
+
+@numba.njit
+def product(x, y):
+    return held(x * x * y)
+
+
+@numba.njit
+def product_jvp(primals, tangents):
+    (x, y), (t, u) = primals, tangents
+    return product(x, y), held(2.0 * x * y * t + x * x * u)
+
+
+with_rule = fg.custom_jvp(product)
+with_rule.defjvp(product_jvp)
+
+
+@numba.njit
+def of_products(x):
+    return math.sin(product(x, 3.0)) + product(2.0, x)
+
+
+def test_a_forward_rule_that_is_called_has_a_gradient_by_numbers() -> None:
+    assert fg.grad(with_rule, (0, 1))(2.0, 3.0) == (12.0, 4.0)
+    assert fg.jit(fg.grad(with_rule, (0, 1)))(2.0, 3.0) == (12.0, 4.0)
+    assert fg.jvp(with_rule, (2.0, 3.0), (1.0, 1.0)) == (12.0, 16.0)
+
+
+def test_code_of_numbas_calls_the_function_and_has_the_derivative_of_its_rule() -> None:
+    slope = 6.0 * 0.7 * math.cos(3.0 * 0.7**2) + 4.0
+    for f in (of_products, lambda x: 1.0 * of_products(x), fg.jit(of_products)):
+        np.testing.assert_allclose(f(0.7), of_products(0.7))
+        np.testing.assert_allclose(fg.grad(f)(0.7), slope)
+
+
+def test_a_forward_rule_that_is_called_with_arrays_has_no_gradient() -> None:
+    @fg.custom_jvp
+    @numba.njit
+    def first(x):
+        return held(x[0])
+
+    @first.defjvp
+    @numba.njit
+    def first_jvp(primals, tangents):
+        return held(primals[0][0]), held(tangents[0][0])
+
+    assert fg.jvp(first, (X,), (X,))[1] == X[0]
+    with pytest.raises(
+        NotDifferentiableError, match=r"first_jvp is called with the tangents(.|\n)*custom_vjp"
+    ):
+        fg.grad(first)(X)

@@ -78,6 +78,7 @@ JAX_NAMES = (
     "leaky_relu",
     "log_sigmoid",
     "log_softmax",
+    "logmeanexp",
     "logsumexp",
     "mish",
     "relu",
@@ -87,6 +88,7 @@ JAX_NAMES = (
     "soft_sign",
     "softmax",
     "softplus",
+    "sparse_plus",
     "squareplus",
     "standardize",
 )

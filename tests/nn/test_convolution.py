@@ -10,7 +10,7 @@ import pytest
 
 import funcgrad as fg
 from funcgrad.errors import ShapeError
-from funcgrad.ops.convolution_plan import Geometry, best_run, computed, plan
+from funcgrad.ops.signal.convolution_plan import Geometry, best_run, computed, plan
 
 
 def by_definition(x: Any, w: Any, strides: Any, padding: Any, e: Any, d: Any, groups: int) -> Any:

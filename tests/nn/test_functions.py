@@ -33,6 +33,8 @@ ACTIVATIONS = (
     "soft_shrink",
     "soft_sign",
     "softplus",
+    "sparse_plus",
+    "sparse_sigmoid",
     "squareplus",
     "tanh",
     "tanh_shrink",

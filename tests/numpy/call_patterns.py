@@ -123,7 +123,7 @@ roll({x}, (1,2), axis=(0,-1)) ; roll({x}, 5, axis=-1) ; roll({x}, (1,1)) ; trans
 transpose({x}, (1,0)) ; transpose({x}, (-1,0)) ; swapaxes({x}, 0, -1) ; moveaxis({x}, 0, -1) ;
 moveaxis({x}, [0,1],[-1,-2]) ; rollaxis({x}, -1) ; rollaxis({x}, 1, -1) ; rollaxis({x}, 0, 2) ;
 matrix_transpose({x}) ; permute_dims({x}, (1,0)) ; ravel({x}) ; ravel({x}, order='F') ;
-ravel({x}, 'K') ; reshape({x}, -1) ; reshape({x}, (3,-1)) ; reshape({x}, (3,2), order='F') ;
+ravel({x}, 'C') ; reshape({x}, -1) ; reshape({x}, (3,-1)) ; reshape({x}, (3,2), order='F') ;
 reshape({x}, 6) ; reshape({x}, (-1,-1)) ; resize({x}, (3,4)) ; resize({x}, 5) ; squeeze({x}) ;
 squeeze({x}, axis=0) ; expand_dims({x}, 0) ; expand_dims({x}, (0,-1)) ; expand_dims({x}, -1) ;
 expand_dims({x}, [0,2]) ; expand_dims({x}, np.array(0)) ; atleast_1d({x}) ; atleast_2d({x}) ;

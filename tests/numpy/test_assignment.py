@@ -559,8 +559,10 @@ def test_at_get_and_apply() -> None:
 def test_at_with_options() -> None:
     options = {"indices_are_sorted": True, "unique_indices": True, "mode": "promise_in_bounds"}
     fg.grad(lambda x: x.at[0].set(1.0, **options).sum())(X)
-    with pytest.raises(NotImplementedError, match="mode='drop'"):
-        fg.grad(lambda x: x.at[0].set(1.0, mode="drop").sum())(X)
+    with pytest.raises(ValueError, match="got 'nearest'"):
+        fg.grad(lambda x: x.at[0].set(1.0, mode="nearest").sum())(X)
+    with pytest.raises(NotImplementedError, match="mode='fill' at masks and new axes"):
+        fg.grad(lambda x: x.at[x > 0].set(1.0, mode="drop").sum())(X)
 
 
 def test_many_writes_take_linear_time() -> None:

@@ -10,7 +10,7 @@ import pytest
 from lawbook.agreement import array_of, assert_agrees, traced
 
 import funcgrad as fg
-from funcgrad.ops.cumulative import CumMax, CumProd, LinearRecurrence
+from funcgrad.ops.reducing.cumulative import CumMax, CumProd, LinearRecurrence
 from funcgrad.testing import check_grads
 
 fnp = fg.numpy

@@ -12,7 +12,7 @@ import scipy.fft
 from lawbook.agreement import array_of, assert_agrees
 
 import funcgrad as fg
-from funcgrad.ops.fft import SMALL
+from funcgrad.ops.signal.fft import SMALL
 from funcgrad.testing import check_grads
 
 NORMS = (None, "backward", "ortho", "forward")

@@ -233,7 +233,7 @@ def test_refused(index: Any, words: str) -> None:
 
 def test_unknown_mask_names_where() -> None:
     with pytest.raises(ConcretizationError, match=r"fg\.numpy\.where"):
-        fg.vmap(lambda x: x[x > 0].sum())(np.ones((2, 3)))
+        fg.make_program(lambda x: x[x > 0].sum())(np.ones(3))
 
 
 @pytest.mark.parametrize("factors", [[1.5, 2.0, 3.0], [0.0, 2.0, 3.0], [0.0, 0.0, 3.0], [0.0, 0.0, 0.0]])

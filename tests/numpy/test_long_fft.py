@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.ops import fft as lines
-from funcgrad.ops import long_fft
+from funcgrad.ops.signal import fft as lines
+from funcgrad.ops.signal import long_fft
 
 
 @pytest.fixture

@@ -266,7 +266,7 @@ def test_positions_of_what_is_not_zero() -> None:
 
     np.testing.assert_allclose(fg.grad(f)(V), [4.0, 1.0, 27.0])
     with pytest.raises(ConcretizationError, match=r"fg\.numpy\.where"):
-        fg.vmap(lambda x: np.nonzero(x)[0])(M)
+        fg.make_program(lambda x: np.nonzero(x)[0])(V)
 
 
 def test_flat_positions_of_traced_indices() -> None:
@@ -334,6 +334,12 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
     "take": (lambda x: np.take(x, 7), IndexError, "out of bounds"),
     "uneven list": (lambda x: fnp.array([x[0], x[0, 0]]), ShapeError, "different shapes"),
     "words": (lambda x: fnp.array([x[0, 0], "a"]), TypeError, "not numeric"),
+    "ravel as it lies": (
+        lambda x: np.ravel(np.stack([x, x]), order="K"),
+        UnsupportedFunctionError,
+        "order='C'",
+    ),
+    "flatten as it lies": (lambda x: np.stack([x, x]).flatten("A"), UnsupportedFunctionError, "order='C'"),
     "reshape order": (lambda x: np.reshape(x, 6, order="Q"), UnsupportedFunctionError, "order='Q'"),
     "unknown pad mode": (lambda x: np.pad(x, 1, mode="nope"), ValueError, "not supported"),
     "pad option": (lambda x: np.pad(x, 1, mode="edge", end_values=0), ValueError, "unsupported keyword"),
@@ -351,7 +357,7 @@ def test_refused(f: Function, error: Any, words: str) -> None:
 def test_traced_shift_and_count_need_values() -> None:
     assert fg.grad(lambda x: np.roll(x, np.sum(x > 0))[0])(V) is not None
     with pytest.raises(ConcretizationError):
-        fg.vmap(lambda x: fnp.arange(np.sum(x > 0)))(M)
+        fg.make_program(lambda x: fnp.arange(np.sum(x > 0)))(V)
 
 
 def test_empty_arrays() -> None:

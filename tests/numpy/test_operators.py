@@ -19,6 +19,7 @@ I = np.array([6, 3, 5])  # noqa: E741 - I for integers
 J = np.array([2, 1, 3])
 B = np.array([True, False, True])
 C = np.array([True, True, False])
+OUTSIDE = np.zeros(3)
 
 ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod)
 ORDER = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
@@ -222,7 +223,7 @@ def test_ufunc_options() -> None:
 
 def test_ufunc_options_that_are_refused() -> None:
     with pytest.raises(TypeError, match="would store a traced value"):
-        fg.grad(lambda x: np.sin(x, out=np.zeros(3)).sum())(X)
+        fg.grad(lambda x: np.sin(x, out=OUTSIDE).sum())(X)
     with pytest.raises(NotImplementedError, match="where= and no out="):
         fg.grad(lambda x: np.sin(x, where=X > 0).sum())(X)
     with pytest.raises(DtypeError, match="dtype=int64"):

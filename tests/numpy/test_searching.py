@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from funcgrad.ops import searching
-from funcgrad.ops.searching import BLOCK, searchsorted
+from funcgrad.ops.arrays import searching
+from funcgrad.ops.arrays.searching import BLOCK, searchsorted
 
 COUNT = BLOCK + 1000
 

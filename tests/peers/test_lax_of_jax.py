@@ -17,22 +17,36 @@ X = RNG.uniform(-0.9, 0.9, (3, 4))
 ABOVE = X + 2.0
 WHOLE = np.array([[7, -7, 3, 1], [5, 2, -1, 6]])
 OTHER = np.array([[2, 2, -2, 4], [3, 1, 5, 2]])
-POSITIVE = ("acosh", "digamma", "lgamma", "log", "reciprocal", "rsqrt", "sqrt", "zeta", "igamma", "igammac")
+POSITIVE = (
+    "acosh",
+    "digamma",
+    "lgamma",
+    "log",
+    "reciprocal",
+    "rsqrt",
+    "sqrt",
+    "zeta",
+    "igamma",
+    "igammac",
+    "igamma_grad_a",
+    "random_gamma_grad",
+)
 OF_INTEGERS = (
     "bitwise_and",
     "bitwise_or",
     "bitwise_xor",
+    "mulhi",
     "shift_left",
     "shift_right_arithmetic",
     "shift_right_logical",
 )
 OF_COMPLEX = ("real", "imag")
-NO_SLOPE = ("nextafter", "zeta")
+NO_SLOPE = ("igamma_grad_a", "nextafter", "random_gamma_grad", "zeta")
 
 
 def operands(name: str) -> tuple[np.ndarray[Any, Any], ...]:
     """What the function takes, at places where it is smooth."""
-    if name in ("bitwise_not", "population_count"):
+    if name in ("bitwise_not", "clz", "population_count"):
         return (WHOLE,)
     if name in OF_INTEGERS:
         return WHOLE, OTHER * (1 if "shift" not in name else np.sign(OTHER))
@@ -47,7 +61,8 @@ def operands(name: str) -> tuple[np.ndarray[Any, Any], ...]:
 
 @pytest.mark.peers("jax")
 @pytest.mark.parametrize(
-    "name", [n for n in elementwise.__all__ if n not in ("integer_pow", "polygamma", "round")]
+    "name",
+    [n for n in elementwise.__all__ if n not in ("RoundingMethod", "integer_pow", "polygamma", "round")],
 )
 def test_elementwise(name: str) -> None:
     import jax
@@ -133,10 +148,39 @@ CASES: dict[str, tuple[Case, Any]] = {
     "qr": (lambda lax, x: lax.linalg.qr(x, full_matrices=False)[1] ** 2, A),
     "svd": (lambda lax, x: lax.linalg.svd(x, full_matrices=False)[1], A),
     "lu": (lambda lax, x: lax.linalg.lu(x)[0] + lax.linalg.lu(x)[2] + lax.linalg.lu(x)[1], A[0, ::-1]),
+    "lu of several": (lambda lax, x: lax.linalg.lu(x)[0], A[:, ::-1, :3]),
+    "permutations": (lambda lax, x: lax.linalg.lu_pivots_to_permutation(np.array([[2, 2, 2], [0, 3, 3]], np.int32), 4), None),
+    "cholesky_update": (lambda lax, x: lax.linalg.cholesky_update(np.triu(A[0]), x), X[0]),
+    "hessenberg": (lambda lax, x: sum(map(abs, lax.linalg.hessenberg(x)[:1])), A),
+    "hessenberg of complex ones": (lambda lax, x: lax.linalg.hessenberg(x + 1j * S)[1].real, A),
+    "householder_product": (lambda lax, x: lax.linalg.householder_product(x, A[:, 0, :3]), A[:, :, :3]),
+    "ormqr": (lambda lax, x: lax.linalg.ormqr(A[:, :, :3], A[:, 1, :3], x), S),
+    "ormqr on the right": (lambda lax, x: lax.linalg.ormqr(A[:, :, :3], A[:, 1, :3], x, left=False, transpose=True), S),
+    "tridiagonal": (lambda lax, x: lax.linalg.tridiagonal(x)[0] + lax.linalg.tridiagonal(x)[1][..., None], S),
+    "its subdiagonal": (lambda lax, x: lax.linalg.tridiagonal(x + 0j)[2] * lax.linalg.tridiagonal(x)[3], S),
+    "symmetric_product": (lambda lax, x: lax.linalg.symmetric_product(x, S, alpha=2.0, beta=3.0, symmetrize_output=True), A),
+    "schur": (lambda lax, x: lax.linalg.schur(x)[0] ** 2 + lax.linalg.schur(x)[1] ** 2, S),
+    "cumlogsumexp": (lambda lax, x: lax.cumlogsumexp(300.0 * x, 1, reverse=True), X),
+    "approx_max_k": (lambda lax, x: lax.approx_max_k(x, 2, 0)[0] + lax.approx_min_k(x, 2, 0)[0], X),
+    "index_take": (lambda lax, x: lax.index_take(x, (np.array([0, 3]), np.array([2, -1])), (1, 3)), IMAGE),
+    "fft": (lambda lax, x: lax.fft(lax.fft(x, "FFT", (3, 4)), lax.FftType.IFFT, (4,)).real, X + 0.0),
+    "rfft": (lambda lax, x: lax.fft(lax.fft(x, lax.FftType.RFFT, (4,)) ** 2, "IRFFT", (4,)), X),
+    "patches": (lambda lax, x: lax.conv_general_dilated_patches(x, (3, 2), (2, 1), "SAME", None, (1, 2), LETTERS), LAST),
+    "ragged_dot": (lambda lax, x: lax.ragged_dot(x, A, np.array([1, 1])), X),
+    "by the matrices": (lambda lax, w: lax.ragged_dot(X, w, np.array([0, 3])), A),
+    "of ranks": (lambda lax, x: lax.broadcast_to_rank(lax.broadcast_like(x, A[0, :3]), 4), X),
+    "as they are": (lambda lax, x: lax.optimization_barrier(lax.platform_dependent(x, cpu=lax.sin, default=lax.cos)), X),
     "triangular": (lambda lax, x: lax.linalg.triangular_solve(x, A, lower=True, transpose_a=True), S),
     "on the left": (lambda lax, x: lax.linalg.triangular_solve(x, A[:, :, 0], left_side=True, unit_diagonal=True), S),
-    "tridiagonal": (lambda lax, x: lax.linalg.tridiagonal_solve(x[0], x[1] + 4.0, x[2], A[0]), X),
+    "tridiagonal_solve": (lambda lax, x: lax.linalg.tridiagonal_solve(x[0], x[1] + 4.0, x[2], A[0]), X),
+    "of several tridiagonal": (lambda lax, x: lax.linalg.tridiagonal_solve(x[:, 0], x[:, 1] + 9.0, x[:, 2], S), A),
 }  # fmt: skip
+
+
+NO_SLOPE_IN_JAX = (
+    *("cholesky_update", "hessenberg", "hessenberg of complex ones", "householder_product", "ormqr"),
+    *("ormqr on the right", "tridiagonal", "its subdiagonal", "symmetric_product", "schur"),
+)
 
 
 @pytest.mark.peers("jax")
@@ -154,11 +198,88 @@ def test_other_functions(name: str) -> None:
             return
         expected = np.asarray(function(jax.lax, jax.numpy.asarray(at)))
         weights = np.random.default_rng(3).normal(size=expected.shape)
+        if name in NO_SLOPE_IN_JAX:
+            np.testing.assert_allclose(
+                fg.jit(lambda x: function(fg.lax, x))(at), expected, rtol=1e-9, atol=1e-10
+            )
+            fg.testing.check_grads(lambda x: function(fg.lax, x), (at,), order=1)
+            return
         slope = np.asarray(jax.grad(lambda x: (function(jax.lax, x) * weights).sum())(jax.numpy.asarray(at)))
     np.testing.assert_allclose(function(fg.lax, at), expected, rtol=1e-9, atol=1e-10)
     for way in (fg.grad, lambda f: fg.jit(fg.grad(f))):
         found = way(lambda x: np.sum(function(fg.lax, x) * weights))(at)
         np.testing.assert_allclose(found, slope, rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.peers("jax")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("bits", [(5, 10), (8, 7), (1, 2), (8, 23), (11, 52)])
+def test_reduce_precision(dtype: Any, bits: tuple[int, int]) -> None:
+    import jax
+
+    rng = np.random.default_rng(5)
+    edges = [
+        0.0,
+        -0.0,
+        np.inf,
+        -np.inf,
+        np.nan,
+        65504,
+        65519.9,
+        65520,
+        6e-5,
+        6.103515625e-05,
+        1e-40,
+        1 + 2**-11,
+    ]
+    x = np.array([*(rng.normal(size=50) * 10.0 ** rng.integers(-30, 30, 50)), *edges], dtype)
+    with jax.enable_x64(True):
+        expected = np.asarray(jax.lax.reduce_precision(x, *bits))
+    for way in (
+        fg.lax.reduce_precision,
+        fg.jit(fg.lax.reduce_precision, static_argnums=(1, 2)),
+    ):
+        found = way(x, *bits)
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
+    np.testing.assert_array_equal(
+        fg.grad(lambda x: fg.lax.reduce_precision(x, *bits).sum())(np.ones(2)), np.ones(2)
+    )
+
+
+@pytest.mark.peers("jax")
+@pytest.mark.parametrize(
+    ("shape", "old", "new"),
+    [((3,), "f8", "u8"), ((2, 3), "f8", "i4"), ((3, 2), "f4", "f8"), ((2,), "i2", "u2")],
+)
+def test_bitcast_convert_type(shape: tuple[int, ...], old: str, new: str) -> None:
+    import jax
+
+    x = (100 * np.random.default_rng(6).normal(size=shape)).astype(old)
+    with jax.enable_x64(True):
+        expected = np.asarray(jax.lax.bitcast_convert_type(x, np.dtype(new)))
+
+    def cast(x: Any) -> Any:
+        return fg.lax.bitcast_convert_type(x, new)
+
+    np.testing.assert_array_equal(cast(x), expected, strict=True)
+    np.testing.assert_array_equal(fg.jit(cast)(x), expected, strict=True)
+    np.testing.assert_array_equal(fg.vmap(cast)(np.stack([x, x]))[1], expected, strict=True)
+
+
+@pytest.mark.peers("jax")
+def test_left_and_right_eigenvectors() -> None:
+    import jax
+
+    for a in (A, A + 1j * S):
+        with jax.enable_x64(True):
+            values, left, right = map(np.asarray, jax.lax.linalg.eig(a))
+        found = fg.lax.linalg.eig(a)
+        np.testing.assert_allclose(found[0], values, rtol=1e-9)
+        for ours, theirs in ((found[1], left), (found[2], right)):
+            # Of length 1, and equal but for a phase.
+            np.testing.assert_allclose(abs(np.sum(ours.conj() * theirs, axis=-2)), 1.0, rtol=1e-9)
+            np.testing.assert_allclose(np.sum(abs(ours) ** 2, axis=-2), 1.0, rtol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -173,6 +294,10 @@ def test_other_functions(name: str) -> None:
         lambda: fg.lax.select_n(np.arange(3), X[0, :3], 1.0, 2.0),
         lambda: fg.lax.dot_general(X, X, (((1,), (0,)), ((), ()))),
         lambda: fg.lax.max(X),
+        lambda: fg.lax.clz(X),
+        lambda: fg.lax.reduce_precision(WHOLE, 5, 10),
+        lambda: fg.lax.bitcast_convert_type(X, bool),
+        lambda: fg.lax.bitcast_convert_type(X[0, :3].astype(np.float32), np.float64),
     ],
 )
 def test_what_lax_refuses_is_refused(call: Callable[[], Any]) -> None:

@@ -39,6 +39,47 @@ def bytes_of(m: Any, x: Any) -> Any:
     return m.numpy.packbits(x > 0.0, axis=1)
 
 
+ENDS = np.array([0, 7, -1, -6])
+PLACES, PAIRS, ROWS = (
+    np.array([[0], [2], [0]]),
+    np.array([[2, 3], [0, 1], [1, 0]]),
+    np.array([[4], [0], [1], [1]]),
+)
+
+
+def filled(part: Any) -> Any:
+    """Elements, and a number where there are none."""
+    return part.get(mode="fill", fill_value=1.0)
+
+
+def of_rows(m: Any) -> Any:
+    """Updates of whole rows."""
+    return m.lax.ScatterDimensionNumbers((1,), (0,), (0,))
+
+
+def of_windows(m: Any) -> Any:
+    """Updates of windows of both axes."""
+    return m.lax.ScatterDimensionNumbers((1, 2), (), (0, 1))
+
+
+def cube_root(m: Any, y: Any) -> Any:
+    """By Newton's method, differentiated by the equation."""
+
+    def steps(f: Any, start: Any) -> Any:
+        return m.lax.fori_loop(0, 30, lambda _, t: t - f(t) / (3.0 * t**2), start)
+
+    return m.lax.custom_root(
+        lambda t: t**3 - y, m.numpy.ones_like(y), steps, lambda g, b: b / g(m.numpy.ones_like(b))
+    )
+
+
+def solved(m: Any, a: Any, b: Any) -> Any:
+    """The solution of equations, differentiated by them."""
+    a = a + 4.0 * np.eye(4)
+    turned = lambda f, y: m.numpy.linalg.solve(a.T, y)  # noqa: E731 - beside the other
+    return m.lax.custom_linear_solve(lambda x: a @ x, b, lambda f, y: m.numpy.linalg.solve(a, y), turned)
+
+
 CASES: dict[str, tuple[Case, Any]] = {
     "select": (lambda m, x: m.lax.select(x > 0.0, x, 2.0 * x), X),
     "clamp": (lambda m, x: m.lax.clamp(-0.5, x, 0.5), X),
@@ -97,6 +138,51 @@ CASES: dict[str, tuple[Case, Any]] = {
         lambda m, x: x[0, :2] * m.numpy.unpackbits(bytes_of(m, x), axis=1, count=2, bitorder="little")[0],
         X,
     ),
+    "gather": (
+        lambda m, x: m.lax.gather(x, PLACES, m.lax.GatherDimensionNumbers((1,), (0,), (0,)), (1, 5)),
+        X,
+    ),
+    "gather moved": (
+        lambda m, x: m.lax.gather(
+            x, PAIRS, m.lax.GatherDimensionNumbers((0, 2), (), (0, 1)), (2, 3), mode="clip"
+        ),
+        X,
+    ),
+    "gather filled": (
+        lambda m, x: m.lax.gather(
+            x, PAIRS, m.lax.GatherDimensionNumbers((), (0, 1), (0, 1)), (1, 1), mode="fill", fill_value=-3.0
+        ),
+        X,
+    ),
+    "gather by rows": (
+        lambda m, x: m.lax.gather(x, ROWS, m.lax.GatherDimensionNumbers((), (1,), (1,), (0,), (0,)), (1, 1)),
+        X,
+    ),
+    "scatter": (lambda m, x: m.lax.scatter(x, PAIRS, x[:3, :2, None], of_windows(m)), X),
+    "scatter_add": (lambda m, x: m.lax.scatter_add(x, PLACES, x[1:], of_rows(m)), X),
+    "scatter_sub": (lambda m, x: m.lax.scatter_sub(x, PLACES, x[1:], of_rows(m), mode="clip"), X),
+    "scatter_mul": (
+        lambda m, x: m.lax.scatter_mul(x, PLACES[1:], x[1:3], of_rows(m), unique_indices=True),
+        X,
+    ),
+    "scatter_max": (lambda m, x: m.lax.scatter_max(x, PLACES, x[1:], of_rows(m)), X),
+    "custom_root": (lambda m, x: cube_root(m, x[0] ** 2 + 1.0), X),
+    "custom_root twice": (lambda m, x: m.grad(lambda y: cube_root(m, y**2 + 1.0).sum())(x[0]), X),
+    "custom_linear_solve": (lambda m, x: solved(m, x[:, :4], x[:, 4]), X),
+    "custom_linear_solve twice": (
+        lambda m, x: m.jacrev(lambda s: solved(m, s * x[:, :4], s**2 * x[:, 4]))(0.5),
+        X,
+    ),
+    "at dropped": (lambda m, x: m.jit(lambda x: x.at[ENDS].set(x[:, 1:2], mode="drop"))(x), X),
+    "at added": (lambda m, x: m.jit(lambda x: x.at[:, ENDS].add(x[:, :4], mode="drop"))(x), X),
+    "at pairs": (
+        lambda m, x: m.jit(lambda x: x.at[ENDS, ENDS[::-1]].mul(2.0, mode="drop", unique_indices=True))(x),
+        X,
+    ),
+    "at clipped": (lambda m, x: m.jit(lambda x: x.at[9, ENDS].get(mode="clip"))(x), X),
+    "at filled": (lambda m, x: m.jit(lambda x: filled(x.at[1:9, ENDS[:, None]]))(x), X),
+    "at parted": (lambda m, x: m.jit(lambda x: filled(x[None].at[0, :, ENDS]))(x), X),
+    "take filled": (lambda m, x: m.numpy.take(x, ENDS[:, None], axis=0, mode="fill", fill_value=-1.0), X),
     "unrolled": (lambda m, x: m.lax.scan(lambda c, a: (c * a + 1.0, c), x[0], x, unroll=2)[1], X),
 }  # fmt: skip
 
@@ -193,3 +279,61 @@ def test_linear_maps_leave_jit_and_are_pickled() -> None:
     _, pullback = fg.vjp(np.sin, x)
     applied = fg.jit(lambda pullback, g: pullback(g)[0])
     np.testing.assert_allclose(applied(pullback, x), np.cos(x) * x)
+
+
+@pytest.mark.peers("jax")
+@pytest.mark.parametrize("where", ["", "lax", "lax.linalg", "nn", "nn.initializers", "random"])
+def test_every_name_of_jax_is_here_or_is_refused_with_what_to_write_instead(where: str) -> None:
+    import importlib
+    import types
+
+    theirs = importlib.import_module(f"jax.{where}".rstrip("."))
+    ours = importlib.import_module(f"funcgrad.{where}".rstrip("."))
+    short = f"fg.{where}".rstrip(".")
+    for name in dir(theirs):
+        is_module = isinstance(getattr(theirs, name, None), types.ModuleType)
+        if name.startswith("_") or is_module or hasattr(ours, name):
+            continue
+        with pytest.raises(AttributeError) as info:
+            getattr(ours, name)
+        assert str(info.value).startswith(f"{short} has no {name}: "), name
+
+
+def test_names_that_are_misspelt_say_so() -> None:
+    for module, name in ((fg, "gradd"), (fg.lax, "tahn"), (fg.random, "unifrom"), (fg.nn, "rellu")):
+        with pytest.raises(AttributeError, match=r"has no attribute .* Did you mean"):
+            getattr(module, name)
+
+
+@pytest.mark.peers("jax")
+def test_delta_orthogonal_windows() -> None:
+    import jax
+
+    for shape in ((3, 2, 4), (4, 3, 2, 2), (2, 3, 4, 3, 5)):
+        window = fg.nn.initializers.delta_orthogonal(2.0)(fg.random.key(1), shape)
+        theirs = np.asarray(jax.nn.initializers.delta_orthogonal(2.0)(jax.random.key(1), shape))
+        np.testing.assert_array_equal(window == 0, theirs == 0)
+        middle = window[tuple([(n - 1) // 2 for n in shape[:-2]])]
+        np.testing.assert_allclose(middle @ middle.T, 4.0 * np.eye(shape[-2]), atol=1e-12)
+
+
+def test_a_named_scope_changes_nothing_and_jit_tells_its_shapes() -> None:
+    @fg.named_scope("whole")
+    def f(x: Any) -> Any:
+        with fg.named_scope("part"):
+            return np.sin(x)[None]
+
+    assert fg.jit(f).eval_shape(np.ones(3)).shape == (1, 3)
+    np.testing.assert_allclose(fg.jit(fg.jacobian(f))(np.zeros(2))[0], np.eye(2))
+
+
+def test_keys_are_their_data() -> None:
+    key = fg.random.key(5)
+    words = fg.random.key_data(key)
+    for again in (fg.random.wrap_key_data(words, impl=fg.random.key_impl(key)), fg.random.clone(key)):
+        np.testing.assert_array_equal(again, key)
+    assert fg.random.key_dtype() == key.dtype
+    with pytest.raises(ValueError, match="keys are pairs of uint64"):
+        fg.random.key_data(np.ones(2))
+    with pytest.raises(ValueError, match="one kind of keys"):
+        fg.random.wrap_key_data(words, impl="rbg")

@@ -461,7 +461,25 @@ def f32(x):
 
 rng = np.random.default_rng(3)
 m = Model(rng.normal(size=(3, 3)))
+
+
+class Ray:
+    def __init__(self, origin, direction):
+        self.origin = origin
+        self.direction = direction / np.linalg.norm(direction)
+
+
+def objects_in_a_loop(x):
+    total = 0.0
+    for i in range(60):
+        ray = Ray(x * i, np.array([i - 1.5, 1.0, 1.0]))
+        ray.weight = np.tanh(0.1 * x[0])
+        total = total + ray.weight * np.dot(ray.origin, ray.direction)
+    return total
+
+
 CASES = [
+    (objects_in_a_loop, (rng.normal(size=3),), 0),
     (m, (rng.normal(size=(30, 3)),), 0),
     (attr_loop, (rng.normal(size=40),), 0),
     (attr_branch, (2.0,), 0),

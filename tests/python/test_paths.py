@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+import heapq
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +11,7 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.api.python.paths import MOST_PATHS
+from funcgrad.api.python.guarded import paths
 
 SEEDS = np.random.default_rng(5).uniform(0.3, 1.7, (12, 6))
 
@@ -63,14 +65,50 @@ def merged(x: Any) -> Any:
     return sum(k * v for k, v in enumerate(out))
 
 
+def best_part(x: Any) -> Any:
+    y = x - 1.0
+    best = now = y[0]
+    first = begin = end = 0
+    for i in range(1, 6):
+        if now < 0:
+            now, first = y[i], i
+        else:
+            now = now + y[i]
+        if now > best:
+            best, begin, end = now, first, i
+    return best + np.sum(y[begin : end + 1] ** 2)
+
+
+def integral(x: Any) -> Any:
+    def part(a: Any, b: Any, whole: Any) -> Any:
+        m = (a + b) / 2
+        left, right = (m - a) * np.exp(-x[0] * (a + m) / 2), (b - m) * np.exp(-x[0] * (b + m) / 2)
+        close = abs(left + right - whole) < 1e-3
+        return left + right if close else part(a, m, left) + part(m, b, right)
+
+    return part(0.0, 2.0, 2.0 * np.exp(-x[0])) * x[1]
+
+
+def masked(x: Any) -> Any:
+    y, n = x.copy(), np.zeros(6, int)
+    for k in range(3):
+        small = np.abs(y) < 1.2
+        y[small] = y[small] ** 2 + 0.3
+        n[small] = k
+    places = np.nonzero(y > 1.0)[0]
+    return y[places].sum() * len(places) + np.mean(y[n > 0]) + np.unique(np.floor(3 * x)).sum() * x[0]
+
+
 NAMES: dict[str, Any] = {}
 exec("def without_source(x):\n    return x[0] * x[1] if x[0] > x[1] else x[2] ** 2", NAMES)
 
 
-@pytest.mark.parametrize("function", [kept, filtered, adaptive, hit, merged, NAMES["without_source"]])
+@pytest.mark.parametrize(
+    "function", [kept, filtered, adaptive, hit, merged, masked, best_part, integral, NAMES["without_source"]]
+)
 def test_all_paths_are_pythons(function: Callable[..., Any]) -> None:
     compiled, slopes = fg.jit(function), fg.jit(fg.grad(function))
-    for x in SEEDS[:2]:
+    for x in (*SEEDS[:2], SEEDS[0], SEEDS[0]):
         assert compiled(x) == pytest.approx(function(x), rel=1e-12)
         expected = fg.grad(function)(x)
         np.testing.assert_allclose(slopes(x), expected, rtol=1e-10, atol=1e-12)
@@ -95,8 +133,19 @@ def test_a_path_is_kept_and_python_runs_where_there_are_too_many() -> None:
     compiled = fg.jit(plain)
     for x in (3.5, 3.25, -1.0, -2.0, *np.arange(0.5, 12).tolist(), 3.75):
         assert compiled(x) == pytest.approx(plain(x))
-    (paths,) = compiled._paths.values()
-    assert len(paths) <= MOST_PATHS
+    (found,) = compiled._paths.values()
+    assert len(found) <= paths.MOST_PATHS
+
+
+def test_a_path_is_compiled_when_it_is_taken_again() -> None:
+    compiled = fg.jit(masked)
+    for x, recurred in ((SEEDS[0], [False]), (SEEDS[1], [False, False]), (SEEDS[0], [False, True])):
+        assert compiled(x) == pytest.approx(masked(x), rel=1e-12)
+        (found,) = compiled._paths.values()
+        assert [path.recurred for path in found] == recurred
+        assert [path._executable is None for path in found] == [True] * len(found)
+    assert compiled(SEEDS[0]) == pytest.approx(masked(SEEDS[0]), rel=1e-12)
+    assert [path._executable is None for path in found] == [True, False]
 
 
 def test_what_a_path_would_leave_outside_is_refused() -> None:
@@ -111,16 +160,95 @@ def test_what_a_path_would_leave_outside_is_refused() -> None:
         fg.jit(remembers)(2.5)
 
 
-def test_a_path_that_is_too_long_is_the_error_that_it_was() -> None:
-    def long(x: Any) -> Any:
+def of_masks(x: Any) -> Any:
+    y, s = np.concatenate([x, -x]), 0.0
+    for t in range(20):
+        y = y * 0.99 + 0.01 * np.sin(y + t)
+        high = y[y > 0]
+        if high.size:
+            s += high.mean()
+        y[y > 1.5] = 1.5
+    return s
+
+
+def test_where_a_path_is_too_long_python_runs(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FUNCGRAD_NOTICES", "1")
+    monkeypatch.setattr(paths, "MOST_OPERATIONS", 100)
+    compiled, slopes = fg.jit(of_masks), fg.jit(fg.grad(of_masks))
+    for x in SEEDS[:2]:
+        assert compiled(x) == of_masks(x)
+        np.testing.assert_array_equal(fg.grad(compiled)(x), slopes(x))
+    told = [line for line in capsys.readouterr().err.splitlines() if "is run by Python" in line]
+    text = "it has no one Program, and one path through it has more than 100 operations; fg.explain says why"
+    assert told == [f"funcgrad: of_masks is run by Python under jit: {text}"] * 2
+    step = 1e-6 * (np.arange(6) == 2)
+    quotient = (of_masks(SEEDS[0] + step) - of_masks(SEEDS[0] - step)) / 2e-6
+    assert slopes(SEEDS[0])[2] == pytest.approx(quotient, rel=1e-6)
+    np.testing.assert_allclose(fg.jit(fg.vmap(of_masks))(SEEDS[:2]), [of_masks(x) for x in SEEDS[:2]])
+    with pytest.raises(fg.errors.ConcretizationError, match="a boolean index needs the value"):
+        compiled.program(SEEDS[0])
+
+
+def test_where_a_path_that_is_too_long_has_changed_something_outside_it_is_the_error_that_it_was() -> None:
+    def long(x: Any, seen: Any = set()) -> Any:  # noqa: B006 - it is changed
         found = []
         while x > 1e-9:
+            seen.add(len(found))
             x = x * 0.99
             found.append(x)
         return np.array(found)
 
-    with pytest.raises(fg.errors.TracedBranchError, match="how often is traced"):
+    with pytest.raises(fg.errors.TracedBranchError, match="a set from outside is changed"):
         fg.jit(long)(9.0)
+
+
+def merge_sorted(x: Any) -> Any:
+    def halves(a: Any) -> Any:
+        if len(a) <= 1:
+            return a
+        m, out = len(a) // 2, []
+        left, right = halves(a[:m]), halves(a[m:])
+        while left and right:
+            out.append(left.pop(0) if left[0] <= right[0] else right.pop(0))
+        return out + left + right
+
+    return sum(v * k**2 for k, v in enumerate(halves(list(x))))
+
+
+def shortest(x: Any) -> Any:
+    waiting, done, far = [(0.0, 0)], set(), {0: 0.0}
+    while waiting:
+        d, u = heapq.heappop(waiting)
+        if u in done:
+            continue
+        done.add(u)
+        for v in range(u + 1, min(u + 3, 6)):
+            if v not in far or d + x[v] < far[v]:
+                far[v] = d + x[v]
+                heapq.heappush(waiting, (far[v], v))
+    return sum(far.values())
+
+
+def of_a_set(x: Any) -> Any:
+    found: set[int] = set()
+    late: collections.deque[Any] = collections.deque()
+    for i in range(6):
+        if x[i] > 1.0:
+            found.add(i)
+        else:
+            late.appendleft(x[i])
+    return sum(x[i] * i for i in sorted(found)) + sum(v * k for k, v in enumerate(late))
+
+
+@pytest.mark.parametrize("function", [merge_sorted, shortest, of_a_set])
+def test_what_a_branch_changes_in_containers_of_the_function_takes_a_path(function: Any) -> None:
+    compiled, slopes = fg.jit(function), fg.jit(fg.grad(function))
+    for x in SEEDS[:3]:
+        assert compiled(x) == pytest.approx(function(x), rel=1e-12)
+        quotients = [(function(x + 1e-6 * e) - function(x - 1e-6 * e)) / 2e-6 for e in np.eye(6)]
+        np.testing.assert_allclose(slopes(x), quotients, rtol=1e-6, atol=1e-8)
 
 
 def test_other_values_that_are_read_are_guards_too() -> None:

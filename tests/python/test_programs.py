@@ -47,6 +47,11 @@ def test_gradients_are_those_of_finite_differences(case: Case) -> None:
     np.testing.assert_allclose(np.sum(found * direction), difference, rtol=1e-4, atol=1e-6)
 
 
+def test_a_loop_that_makes_objects_stays_a_loop() -> None:
+    program = fg.jit(programs_with_state.objects_in_a_loop).program(np.ones(3))
+    assert len(program.equations) < 10
+
+
 def test_functions_of_math_have_derivatives() -> None:
     """Un-jitted they are refused: Python runs them itself, and they can only see a number."""
     x = programs_as_they_stand.X

@@ -42,6 +42,22 @@ CONTINUOUS: dict[str, tuple[Any, Any]] = {
     "pareto": (lambda k, s: R.pareto(k, 2.5, s), st.pareto(2.5)),
     "rayleigh": (lambda k, s: R.rayleigh(k, 2.0, s), st.rayleigh(scale=2.0)),
     "weibull_min": (lambda k, s: R.weibull_min(k, 2.0, 1.5, s), st.weibull_min(1.5, scale=2.0)),
+    "f": (lambda k, s: R.f(k, 3.0, 5.0, s), st.f(3.0, 5.0)),
+    "generalized_normal": (lambda k, s: R.generalized_normal(k, 4.0, s), st.gennorm(4.0)),
+    "maxwell": (R.maxwell, st.maxwell()),
+    "double_sided_maxwell": (
+        lambda k, s: ((R.double_sided_maxwell(k, 1.0, 2.0, s) - 1.0) / 2.0) ** 2,
+        st.chi2(3.0),
+    ),
+    "triangular": (lambda k, s: R.triangular(k, -1.0, 0.5, 3.0, s), st.triang(0.375, -1.0, 4.0)),
+    "triangular from its mode": (lambda k, s: R.triangular(k, 0.0, 0.0, 1.0, s), st.triang(0.0)),
+    "wald": (lambda k, s: R.wald(k, 2.0, s), st.invgauss(2.0)),
+    "wald 1e-3": (lambda k, s: R.wald(k, 1e-3, s), st.invgauss(1e-3)),
+    "length in a ball": (
+        lambda k, s: np.sum(np.abs(R.ball(k, 3, 1.5, s)) ** 1.5, axis=-1),
+        st.beta(2.0, 1.0),
+    ),
+    "corner of orthogonal matrices": (lambda k, s: R.orthogonal(k, 3, s)[:, 0, 1], st.uniform(-1, 2)),
     "dirichlet": (lambda k, s: R.dirichlet(k, np.array([0.5, 1.0, 2.0]), s)[..., 0], st.beta(0.5, 3.0)),
 }
 DISCRETE: dict[str, tuple[Any, Any]] = {
@@ -121,6 +137,37 @@ def test_singular_covariances_are_drawn_by_eigenvalues() -> None:
     x = R.multivariate_normal(R.key(0), np.zeros(2), np.ones((2, 2)), (100,), method="eigh")
     np.testing.assert_allclose(x[:, 0], x[:, 1], atol=1e-7)
     assert st.kstest(x[:, 0], "norm").pvalue > LEAST
+
+
+@pytest.mark.parametrize(
+    ("name", "at"),
+    [("wald", (0.7,)), ("wald", (40.0,)), ("triangular", (-1.0, 0.2, 2.0))],
+)
+def test_samples_move_with_their_parameters_as_the_distribution_does(name: str, at: Any) -> None:
+    """The implicit derivative of each sample, ``-(dF/dp) / (dF/dx)``, from SciPy's distributions."""
+    made = {
+        "wald": st.invgauss,
+        "triangular": lambda a, m, b: st.triang((m - a) / (b - a), a, b - a),
+    }[name]
+    draw = getattr(R, name)
+    x = draw(R.key(3), *at, (50,))
+    for way in (fg.jacfwd, fg.jacrev, lambda f, k: fg.jit(fg.jacfwd(f, k))):
+        for k, value in enumerate(at):
+            step = 1e-5 * max(abs(value), 1.0)
+            below, above = list(at), list(at)
+            below[k], above[k] = value - step, value + step
+            by_parameter = (made(*above).cdf(x) - made(*below).cdf(x)) / (2 * step)
+            found = way(lambda *p: draw(R.key(3), *p, (50,)), k)(*at)
+            np.testing.assert_allclose(found, -by_parameter / made(*at).pdf(x), rtol=2e-4, atol=1e-7)
+
+
+@pytest.mark.parametrize(("n", "m", "dtype"), [(3, 3, complex), (2, 4, float), (4, 2, np.float32)])
+def test_orthogonal_matrices(n: int, m: int, dtype: Any) -> None:
+    q = R.orthogonal(R.key(1), n, (5,), dtype, m)
+    assert q.shape == (5, n, m)
+    assert q.dtype == dtype
+    product = q @ q.conj().swapaxes(1, 2) if n < m else q.conj().swapaxes(1, 2) @ q
+    np.testing.assert_allclose(product, np.broadcast_to(np.eye(min(n, m)), product.shape), atol=1e-6)
 
 
 def test_permutations_and_choices() -> None:

@@ -9,8 +9,8 @@ import pytest
 
 import funcgrad as fg
 from funcgrad.errors import DtypeError, ShapeError
-from funcgrad.ops import philox
-from funcgrad.ops.random_words import FOLDS, SPLITS, generator
+from funcgrad.ops.random import philox
+from funcgrad.ops.random.random_words import FOLDS, SPLITS, generator
 
 MOST = (1 << 64) - 1
 BEFORE = np.full(4, MOST, np.uint64)

@@ -19,7 +19,7 @@ import pytest
 
 import funcgrad as fg
 from funcgrad.compile.runtime.executable import compiled
-from funcgrad.ops.rejection import ParameterError
+from funcgrad.ops.random.rejection import ParameterError
 
 R = fg.random
 SINGLE = np.float32

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.ops.gamma_path import path_slope
+from funcgrad.ops.random.gamma_path import path_slope
 from funcgrad.testing import check_grads
 
 R = fg.random

@@ -106,6 +106,14 @@ SQUARE: dict[str, Callable[[Any, Any], Any]] = {
     "lyapunov of steps": lambda la, x: la.solve_discrete_lyapunov(0.1 * x, x + 1.0),
     "lyapunov bilinear": lambda la, x: la.solve_discrete_lyapunov(0.1 * x, x + 1.0, "bilinear"),
     "toeplitz row": lambda la, x: la.toeplitz(x[0], x[1][:2]),
+    "riccati": lambda la, x: la.solve_continuous_are(x, x[:, :2], hermitian(x), hermitian(x)[:2, :2]),
+    "riccati of steps": lambda la, x: la.solve_discrete_are(x, x[:, :2], hermitian(x), hermitian(x)[:2, :2]),
+    "pinvh": lambda la, x: la.pinvh(hermitian(x)),
+    "pinvh upper": lambda la, x: la.pinvh(x, lower=False),
+    "lstsq": lambda la, x: la.lstsq(x[:, :2], x[:, 1])[:2],
+    "lstsq several": lambda la, x: tuple(la.lstsq(x[:, :2], x)[k] for k in (0, 1, 3)),
+    "lstsq wide": lambda la, x: la.lstsq(x[:2], x[:2, 1])[0],
+    "eig": lambda la, x: la.eig(x)[0],
 }
 
 VECTORS = ("circulant", "hankel", "companion", "convolution", "leslie")
@@ -118,6 +126,7 @@ ONE_MATRIX = (
     "lu_factor",
     "schur",
     "eigh general",
+    *("riccati", "riccati of steps", "lstsq", "lstsq several", "lstsq wide"),
 )
 
 PAIRS: dict[str, tuple[Callable[[Any, Any, Any], Any], Shape]] = {
@@ -335,3 +344,19 @@ def test_constant_matrices_are_scipys(name: str) -> None:
 def test_factors_with_pairs_of_pivots_are_refused() -> None:
     with pytest.raises(UnsupportedFunctionError, match="cho_factor"):
         fg.grad(lambda x: linalg.ldl(x)[1].sum())(np.eye(2))
+
+
+def test_solutions_that_balancing_spoils_are_found_without_it() -> None:
+    x = np.random.default_rng(1).normal(size=(3, 3)) + 2.0 * np.eye(3)
+    q, e, s = x @ x.T + np.eye(3), x + 3.0 * x[0, 0] * np.eye(3), 0.1 * x[:, 1:]
+
+    def solved(t: Any) -> Any:
+        return linalg.solve_discrete_are(t * x, x[:, :2], q, q[:2, :2], e, s)
+
+    value, slope = fg.jvp(solved, (1.0,), (1.0,))
+    exact = [
+        scipy.linalg.solve_discrete_are(t * x, x[:, :2], q, q[:2, :2], e, s, balanced=False)
+        for t in (1.0, 1.0 + 1e-5, 1.0 - 1e-5)
+    ]
+    np.testing.assert_allclose(value, exact[0], rtol=1e-9)
+    np.testing.assert_allclose(slope, (exact[1] - exact[2]) / 2e-5, rtol=1e-5, atol=1e-9)

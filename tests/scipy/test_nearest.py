@@ -64,7 +64,7 @@ CALLS: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda t: scipy.optimize.differential_evolution(lambda x: (x[0] - t) ** 2, [(0.0, 3.0)]).x[0],
         PAGE,
     ),
-    "linalg.eig": (lambda t: np.real(scipy.linalg.eig(np.eye(2) * t)[0]).sum(), "np.linalg.eig"),
+    "linalg.funm": (lambda t: scipy.linalg.funm(np.eye(2) * t, np.exp).sum(), "fg.scipy.linalg"),
     "stats.pearsonr": (
         lambda t: scipy.stats.pearsonr(np.arange(4.0) * t, np.arange(4.0) ** 2)[0],
         "corrcoef",

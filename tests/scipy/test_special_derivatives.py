@@ -242,6 +242,27 @@ def test_incomplete_beta_function_by_its_parameters(a: float, orders: tuple[int,
         assert found == pytest.approx(float(wanted), rel=1e-10, abs=1e-13), (b, x)
 
 
+def test_kernels_hold_the_quadratures_and_the_polygamma_functions() -> None:
+    """Compiled they are the same text with other exponentials; beyond the supports and at their ends, too."""
+    x = np.array([0.0, 1e-6, 0.3, 1.0, 25.0, np.inf, -1.0, np.nan])
+    u = np.array([0.0, 1e-6, 0.3, 0.999, 1.0, -1.0, np.nan])
+    a, z = (
+        np.array([[1e-6], [0.7], [3.0], [80.0]]),
+        np.array([-7.3, -1.0, -1e-3, 0.0, 1e-5, 0.4, 30.0, np.inf]),
+    )
+    special = fg.scipy.special
+
+    def total(a: Any, z: Any) -> Any:
+        return special.gammainc(a, x), special.betainc(a, 2.5, u), special.psi(z)
+
+    def moved(*at: Any) -> Any:
+        return fg.jvp(total, at, tuple([np.ones_like(v) for v in at]))[1]
+
+    with np.errstate(all="ignore"):
+        for found, wanted in zip(fg.jit(moved)(a, z), moved(a, z), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-14)
+
+
 def test_large_parameters_lose_no_digits() -> None:
     """In the middle of a narrow distribution the derivative by the parameter is minus that by the limit."""
     for a in (1e6, 1e8):

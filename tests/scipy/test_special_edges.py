@@ -15,7 +15,12 @@ from funcgrad.scipy import linalg, special
 def second_derivatives(f: Any, at: Any) -> list[Any]:
     """The Hessian in the orders that see zero tangents and cotangents differently."""
     g = lambda p: f(p[0], p[1])  # noqa: E731
-    found = [fg.hessian(g)(at), fg.jacrev(fg.jacrev(g))(at), fg.jit(fg.hessian(g))(at)]
+    found = [
+        fg.hessian(g)(at),
+        fg.jacrev(fg.jacrev(g))(at),
+        fg.jacfwd(fg.jacfwd(g))(at),
+        fg.jit(fg.hessian(g))(at),
+    ]
     rows = [fg.hvp(g, (at,), (e,)) for e in np.eye(2)]
     return [*found, np.stack(rows, -1)]
 
@@ -39,6 +44,44 @@ def second_derivatives(f: Any, at: Any) -> list[Any]:
 def test_products_and_divergences_at_zero(f: Any, at: Any, expected: Any) -> None:
     for found in second_derivatives(f, np.array(at)):
         np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    ("f", "at", "expected"),
+    [
+        (special.betainc, (1.0, 1.0, 0.0), [[0, 0, -np.inf], [0, 0, 1], [-np.inf, 1, 0]]),
+        (special.betainc, (3.0, 2.0, 1.0), [[0, 0, 0], [0, 0, 0], [0, 0, -12]]),
+        (special.gammainc, (1.0, 0.0), [[0, -np.inf], [-np.inf, -1]]),
+        (special.gdtr, (2.0, 1.0, 0.0), [[0, 0, 1], [0, 0, -np.inf], [1, -np.inf, -4]]),
+        (special.gdtr, (0.0, 1.0, 2.0), [[-4, -np.inf, 1], [-np.inf, 0, 0], [1, 0, 0]]),
+        (special.fdtr, (4.0, 2.0, 0.0), [[0, 0, 0], [0, 0, 0], [0, 0, 8]]),
+        (special.boxcox, (0.0, 1.0), [[0, -np.inf], [-np.inf, -2]]),
+        (special.boxcox1p, (-1.0, 2.0), [[1, 0], [0, -0.25]]),
+        (special.powm1, (0.0, 1.0), [[0, -np.inf], [-np.inf, 0]]),
+        # Quantiles at the ends stay where they are; by the probability it depends on the density.
+        (special.gammaincinv, (0.5, 0.0), [[0, np.nan], [np.nan, np.nan]]),
+        (special.gammainccinv, (1.0, 1.0), [[0, np.nan], [np.nan, np.nan]]),
+        (special.betaincinv, (2.0, 3.0, 1.0), [[0, 0, np.nan], [0, 0, np.nan], [np.nan, np.nan, np.nan]]),
+        (special.chdtri, (2.0, 1.0), [[0, np.nan], [np.nan, np.nan]]),
+    ],
+)
+def test_distribution_functions_at_the_ends_of_the_support(f: Any, at: Any, expected: Any) -> None:
+    """The same every way, infinite or NaN where there is none: several gave a finite number."""
+    each = tuple(range(len(at)))
+    for outer in (fg.jacfwd, fg.jacrev):
+        for inner in (fg.jacfwd, fg.jacrev):
+            np.testing.assert_allclose(np.array(outer(inner(f, each), each)(*at)), expected, rtol=1e-12)
+
+
+def test_distribution_functions_at_infinity() -> None:
+    for f, at, expected in (
+        (special.stdtr, (np.inf, 1.0), (0.0, np.exp(-0.5) / np.sqrt(2 * np.pi))),
+        (special.stdtr, (2.0, -np.inf), (0.0, 0.0)),
+        (special.fdtr, (2.0, 3.0, np.inf), (0.0, 0.0, 0.0)),
+        (special.gammainc, (2.0, np.inf), (0.0, 0.0)),
+    ):
+        np.testing.assert_allclose(fg.grad(f, tuple(range(len(at))))(*at), expected, rtol=1e-14)
 
 
 @pytest.mark.parametrize(

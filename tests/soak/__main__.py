@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 from collections import Counter
@@ -24,6 +25,8 @@ from tests.soak.reducing import reduced
 
 FROM_DISK = 20
 """How many programs are run again by another process."""
+APART = 1_000_000
+"""Between the first seeds of processes that run beside each other."""
 
 
 def failure_of(program: Program, depth: int = 2) -> str | None:
@@ -38,17 +41,45 @@ def failure_of(program: Program, depth: int = 2) -> str | None:
 
 
 def main() -> None:
-    """Run for as long as was asked."""
+    """Run for as long as was asked, in as many processes."""
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=0, help="the first program's; the others follow")
     parser.add_argument("--most", type=int, default=40, help="blocks of the longest program")
     parser.add_argument("--uncompiled", action="store_true", help="evaluate only: twenty times as many")
     parser.add_argument("--failures", type=int, default=5, help="stop after so many")
+    parser.add_argument("--processes", type=int, default=1, help="as many beside each other, of other seeds")
     parser.add_argument("--again", type=json.loads, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.again is not None:
         again(options.again, options.most)
+    if options.processes > 1:
+        beside_each_other(options)
+    with tempfile.TemporaryDirectory() as folder:
+        # Kernels of its own: in a large cache of other programs' the oldest are looked for at every store.
+        os.environ["FUNCGRAD_CACHE_DIR"] = folder
+        run(options)
+
+
+def beside_each_other(options: argparse.Namespace) -> None:
+    """Run several processes, each of its own seeds; ends this one."""
+    common = [
+        sys.executable,
+        "-m",
+        "tests.soak",
+        "--seconds",
+        str(options.seconds),
+        "--most",
+        str(options.most),
+    ]
+    common += ["--failures", str(options.failures), *["--uncompiled"] * options.uncompiled]
+    seeds = [options.seed + k * APART for k in range(options.processes)]
+    running = [subprocess.Popen([*common, "--seed", str(seed)]) for seed in seeds]
+    raise SystemExit(max([process.wait() for process in running]))
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run the programs of one process; ends it."""
     end = time.monotonic() + options.seconds
     counts: Counter[str] = Counter()
     failures, seed, blocks = 0, options.seed, 0

@@ -150,7 +150,7 @@ for _ in range(60):
 TO_OTHERS = (
     "{x} > 0.1",
     "np.isfinite({x}) & ({x} < 0.5)",
-    "np.argsort({x}, axis=-1)",
+    "np.argsort({x}, axis=-1, kind='stable')",
     "np.argmax({x})",
     "np.floor({x} * 3.0).astype(int)",
     "np.sign({x}).astype(np.int32)",

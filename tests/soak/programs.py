@@ -80,7 +80,13 @@ class Program:
     @property
     def single(self) -> bool:
         """Whether numbers of single precision take part, whose rounding difference quotients magnify."""
-        return bool(re.search("float32|complex64", self.source))
+        single = any(np.asarray(x).dtype.char in "fF" for x in self.args.values())
+        return single or bool(re.search("float32|complex64", self.source))
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The places of the arguments that have derivatives."""
+        return tuple([k for k, x in enumerate(self.args.values()) if np.asarray(x).dtype.kind in "fc"])
 
     @property
     def plain(self) -> bool:
@@ -292,6 +298,21 @@ def run(lines: Sequence[str], values: dict[str, Any], out: str) -> Any:
     return None if large or not np.all(np.isfinite(found)) or np.any(abs(found) > LARGEST_VALUE) else found
 
 
+def of_other_dtype(rng: Rng, shape: tuple[int, ...]) -> Any:
+    """An argument that is no array of double precision."""
+    x = rng.standard_normal(shape)
+    others = (
+        lambda: x.astype(np.float32),
+        lambda: x + 1j * rng.standard_normal(shape),
+        lambda: (x + 1j * rng.standard_normal(shape)).astype(np.complex64),
+        lambda: rng.integers(-3, 9, shape),
+        lambda: rng.integers(0, 5, shape).astype(np.int32),
+        lambda: np.asarray(x > 0.0),
+    )
+    found = np.asarray(others[int(rng.integers(len(others)))]())
+    return found if shape else found[()]
+
+
 def random_program(seed: int, most: int = 40) -> Program:
     """The program of a seed.
 
@@ -308,6 +329,8 @@ def random_program(seed: int, most: int = 40) -> Program:
         # Apart from each other, so that few kinks are near.
         x = (rng.permutation(size) * min(0.37, 6.0 / max(size, 1)) - 1.0 + 0.1 * rng.random()).reshape(shape)
         args[f"x{k}"] = x if shape else x[()]
+    for k in range(int(rng.integers(0, 3))):
+        args[f"y{k}"] = of_other_dtype(rng, shapes[int(rng.integers(len(shapes)))])
     writer.values.update(args)
     for _ in range(int(rng.integers(3, most))):
         writer.step()

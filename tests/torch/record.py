@@ -14,7 +14,16 @@ def main():
     behaviour = importlib.import_module("behaviour")
     torch = importlib.import_module("torch")
     tables = {}
-    for table in ("operations", "semantics", "printing", "more", "programs", "distributions", "arguments"):
+    for table in (
+        "operations",
+        "semantics",
+        "printing",
+        "more",
+        "programs",
+        "printed",
+        "distributions",
+        "arguments",
+    ):
         cases = importlib.import_module(f"cases_{table}").cases()
         tables[table] = {code: behaviour.outcome(torch, code) for _, code in cases}
     text = json.dumps(tables, sort_keys=True).encode()

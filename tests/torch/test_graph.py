@@ -8,7 +8,7 @@ from picture_reading import ReadBox, ReadPicture, ends_of, read_picture, require
 
 import funcgrad as fg
 import funcgrad.torch as torch
-from funcgrad.display.svg import Picture
+from funcgrad.display.drawing.svg import Picture
 
 
 def picture_of(y: object, params: object = None, **options: object) -> ReadPicture:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from funcgrad import torch
-from funcgrad.torch.utils.checkpoint import checkpoint
+from funcgrad.torch.utils.checkpoint import CheckpointError, checkpoint
 
 F = torch.nn.functional
 
@@ -209,3 +209,15 @@ def test_layers_are_not_made_on_devices_that_are_not_here(make: Any) -> None:
     assert isinstance(make(*arguments, device="cpu"), torch.nn.Module)
     with pytest.raises(RuntimeError, match="does not support device='cuda'"):
         make(*arguments, device="cuda")
+
+
+def test_a_function_that_does_something_else_the_second_time_is_found() -> None:
+    calls: list[int] = []
+
+    def f(x: Any) -> Any:
+        calls.append(1)
+        return x.sin() if len(calls) % 2 else x[:1].sin()
+
+    x = torch.ones(2, requires_grad=True)
+    with pytest.raises(CheckpointError, match="different metadata than during the forward pass"):
+        checkpoint(f, x, use_reentrant=False).sum().backward()

@@ -181,7 +181,7 @@ def test_a_tape_without_memory_is_a_memory_error():
 @posix
 def test_calls_through_ctypes_can_be_interrupted_too():
     found = run("""
-    from funcgrad.compile.runtime import caller
+    from funcgrad.compile.runtime.callers import caller
     caller._MOST_SLOTS = 0  # no table is short enough for the native caller
     def power(x, n):
         return fg.while_loop(lambda c: c[0] < n, lambda c: (c[0] + 1, np.sin(c[1])), (0, x))[1]

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from funcgrad.api.calling.recent import Recent
+from funcgrad.api.calling.transformed import AT_ONCE
 from funcgrad.api.jit import JittedFunction, jit
 from funcgrad.api.njit.kinds import is_compiled, njit_behind, python_function, traced_within
+from funcgrad.api.njit.opaque import DECLARED
 from funcgrad.api.python.functions import OTHER_KINDS
 from funcgrad.api.python.seen import SEEN_OTHERWISE
-from funcgrad.api.recent import Recent
-from funcgrad.api.transformed import AT_ONCE
 from funcgrad.tracing.python.inside import INSIDE
 
 __all__ = ["called_unjitted"]
@@ -47,9 +48,10 @@ def called_unjitted(dispatcher: Any) -> Callable[..., Any]:
 
 def called_jitted(dispatcher: Any, hooks: Any) -> Callable[..., Any]:
     """What is called instead of a function of Numba's in code that `jit` has rewritten."""
-    from funcgrad.api.njit.hooks import traced_njit  # noqa: PLC0415 - when such a function is first met
+    from funcgrad.api.njit.hooks import NjitHooks, traced_njit  # noqa: PLC0415 - when such a function is first met
 
-    return traced_njit(dispatcher, hooks)
+    declared = DECLARED.get(id(dispatcher)) if isinstance(hooks, NjitHooks) else None
+    return traced_njit(dispatcher, hooks) if declared is None else declared
 
 
 OTHER_KINDS.append((is_compiled, called_jitted))

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.api.python.cells import value_in
-from funcgrad.api.recent import Recent
+from funcgrad.api.calling.recent import Recent
+from funcgrad.api.python.blocks.cells import value_in
 
 __all__ = ["with_frozen_names"]
 

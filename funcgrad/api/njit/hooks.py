@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.api.arguments import here
+from funcgrad.api.calling.arguments import here
 from funcgrad.api.njit.frozen import with_frozen_names
 from funcgrad.api.njit.kinds import is_compiled, is_numbas, is_vectorized, python_function, traced_within
 from funcgrad.api.njit.numbers import as_argument, widened, with_wide_items
@@ -19,9 +19,9 @@ from funcgrad.api.njit.refusals import SPOKEN
 from funcgrad.api.njit.standins import CASTS, MATHEMATICS, cast_to, enumerated
 from funcgrad.api.njit.vectorized import mapped
 from funcgrad.api.njit.writes import CapturedArguments
-from funcgrad.api.python import items
+from funcgrad.api.python.blocks import items
+from funcgrad.api.python.blocks.recording import Block, current_block
 from funcgrad.api.python.hooks import Hooks
-from funcgrad.api.python.recording import Block, current_block
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.source import Source, is_library_code
 from funcgrad.tracing.python.functions import NoSource, rewritten_function

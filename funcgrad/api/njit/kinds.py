@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.api.python.cells import value_in
+from funcgrad.api.python.blocks.cells import value_in
 from funcgrad.tracing.tracer import Tracer
 
 __all__ = [

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.api.python.items import Zipped
-from funcgrad.ops.structure import cast
+from funcgrad.api.python.blocks.items import Zipped
+from funcgrad.ops.arrays.structure import cast
 from funcgrad.tracing.tracer import Tracer
 
 __all__ = ["as_argument", "widened", "with_wide_items"]

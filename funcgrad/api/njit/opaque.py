@@ -7,12 +7,15 @@ types and shapes of the results.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import add
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.api.arguments import here
+from funcgrad.api.calling.arguments import here
 from funcgrad.api.njit.kinds import is_njit, python_function
 from funcgrad.api.python.seen import seen
 from funcgrad.errors import FuncgradError, UnsupportedFunctionError
@@ -22,7 +25,10 @@ from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.lists import asoperand
 from funcgrad.transforms.host_call import HostCall
 
-__all__ = ["called_in_one", "rule_of"]
+__all__ = ["DECLARED", "called_in_one", "jvp_rule_of", "rule_of"]
+
+DECLARED: WeakValueDictionary[int, Callable[..., Any]] = WeakValueDictionary()
+"""Functions with a rule of the user's, by the id of their dispatcher, which Numba's code calls."""
 
 
 class NjitCall:
@@ -71,7 +77,7 @@ class NjitCall:
 
     def machine_code(self) -> int:
         """The address of a C function of pointers, to the arguments and then to the results."""
-        from funcgrad.compile.runtime.njit_calls import address_of  # noqa: PLC0415 - imports Numba
+        from funcgrad.compile.runtime.addresses.njit_calls import address_of  # noqa: PLC0415 - imports Numba
 
         return address_of(self._dispatcher, self._in_tree, self._avals, self.example())
 
@@ -97,9 +103,44 @@ def rule_of(function: Any) -> Any:
 
     Any other function is itself.
     """
-    if not is_njit(function):
-        return function
-    traced, called = seen(function), called_in_one(function)
+    return traced_or_called(function, called_in_one) if is_njit(function) else function
+
+
+def jvp_rule_of(function: Any) -> Any:
+    """The same of a rule ``(primals, tangents) -> value, tangent``."""
+    return traced_or_called(function, called_in_two) if is_njit(function) else function
+
+
+def called_in_two(dispatcher: Any) -> Callable[..., Any]:
+    """A forward rule that is called: its value without tangents, so that reverse mode knows it before them.
+
+    With numbers for tangents their factors are found by calls, too, and reverse mode needs no more. It cannot
+    turn around what arrays of tangents go through in one piece.
+    """
+    call = called_in_one(dispatcher)
+
+    def rule(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        given, in_tree = tree.flatten(tangents)
+        zeros = [np.zeros(a.shape, a.dtype)[()] for a in map(aval_of_any, given)]
+
+        def along(k: int) -> Any:
+            return call(
+                primals, tree.unflatten(in_tree, [*zeros[:k], np.ones_like(zeros[k]), *zeros[k + 1 :]])
+            )
+
+        value, _ = call(primals, tree.unflatten(in_tree, zeros))
+        if any(zero.shape for zero in zeros):
+            return value, call(primals, tangents)[1]
+        parts = [tree.map(lambda slope, t=t: slope * t, along(k)[1]) for k, t in enumerate(given)]
+        return value, reduce(lambda a, b: tree.map(add, a, b), parts)
+
+    rule.__name__ = python_function(dispatcher).__name__
+    return rule
+
+
+def traced_or_called(function: Any, calling: Callable[[Any], Callable[..., Any]]) -> Callable[..., Any]:
+    """What traces a function of Numba's, and where it cannot calls it in a way."""
+    traced, called = seen(function), calling(function)
 
     def rule(*args: Any) -> Any:
         try:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.api.arguments import here
+from funcgrad.api.calling.arguments import here
 from funcgrad.errors import FuncgradError, TracedBranchError, UnsupportedFunctionError
 from funcgrad.tracing.tracer import Tracer
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from funcgrad.api.mathematics import COMPLEX, QUESTIONS, REAL, Function
 from funcgrad.api.njit.numbers import widened
-from funcgrad.api.python.cells import is_undecided
-from funcgrad.ops.structure import cast as converted
+from funcgrad.api.python.blocks.cells import is_undecided
+from funcgrad.ops.arrays.structure import cast as converted
 from funcgrad.tracing.tracer import Tracer
 
 __all__ = ["CASTS", "MATHEMATICS", "cast_to", "enumerated"]

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad.api.arguments import here
 from funcgrad.api.batch import vmap
+from funcgrad.api.calling.arguments import here
 from funcgrad.api.njit.kinds import python_function
 from funcgrad.errors import ShapeError, UnsupportedFunctionError
-from funcgrad.ops.structure import broadcast_to, reshape
+from funcgrad.ops.arrays.structure import broadcast_to, reshape
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import active_recorder, captured
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.api.written_arguments import Changes, outside_array
+from funcgrad.api.calling.written_arguments import Changes, outside_array
 from funcgrad.tracing.recorder import active_recorder, captured
 from funcgrad.tracing.tracer import Tracer
 

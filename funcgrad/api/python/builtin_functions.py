@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.api.arguments import here
-from funcgrad.api.python import items
-from funcgrad.api.python.branches import condition, recorded_choice
-from funcgrad.api.python.cells import is_undecided
+from funcgrad.api.calling.arguments import here
+from funcgrad.api.python.blocks import items
+from funcgrad.api.python.blocks.branches import condition, recorded_choice
+from funcgrad.api.python.blocks.cells import is_undecided
+from funcgrad.api.python.blocks.recording import current_block, note_made
 from funcgrad.api.python.changing import advanced
-from funcgrad.api.python.decisions import note_comparison
 from funcgrad.api.python.elements import element_of
-from funcgrad.api.python.recording import current_block, note_made
+from funcgrad.api.python.guarded.decisions import note_comparison
 from funcgrad.errors import ConcretizationError, TracedBranchError
 from funcgrad.ir.catalog import CATALOG
-from funcgrad.ops.selection import where
+from funcgrad.ops.elementwise.selection import where
 from funcgrad.tracing.kinds import KINDS
 from funcgrad.tracing.lists import FEW, asoperand, rows_of_one
 from funcgrad.tracing.tracer import Tracer

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.api.python.kept import refuse_going_on
-from funcgrad.api.python.recording import current_block, refuse_change
+from funcgrad.api.python.blocks.recording import current_block, refuse_change
+from funcgrad.api.python.guarded.kept import refuse_going_on
 
 __all__ = ["CHANGING", "CHANGING_ARRAYS", "advanced", "check_augmented", "check_call", "gone_through"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from funcgrad.tracing.python.functions import is_users
+from funcgrad.tracing.python.owners import is_users
 
 __all__ = ["call_of", "constructed", "initializer"]
 
@@ -28,8 +28,13 @@ def call_of(kind: type) -> FunctionType | None:
     return None
 
 
-def constructed(kind: type, again: Callable[[Any], Any]) -> Callable[..., Any]:
-    """What makes an instance as calling the class does, with ``again(kind.__init__)`` as its ``__init__``."""
+def constructed(
+    kind: type, again: Callable[[Any], Any], noted: Callable[[Any], Any] | None = None
+) -> Callable[..., Any]:
+    """What makes an instance as calling the class does, with ``again(kind.__init__)`` as its ``__init__``.
+
+    `noted` is told of it before that runs.
+    """
     first = initializer(kind)
     if first is None:
         return kind
@@ -41,6 +46,8 @@ def constructed(kind: type, again: Callable[[Any], Any]) -> Callable[..., Any]:
         new: Any = kind.__new__
         made = new(kind) if new is object.__new__ else new(kind, *args, **kwargs)
         if type(made) is kind:
+            if noted is not None:
+                noted(made)
             changed(made, *args, **kwargs)
         elif isinstance(made, kind):
             type(made).__init__(made, *args, **kwargs)

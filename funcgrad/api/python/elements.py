@@ -12,13 +12,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from funcgrad.api.arguments import here
+from funcgrad.api.calling.arguments import here
+from funcgrad.api.python.blocks.recording import OuterWrite, Place, all_of, current_block, note_made
 from funcgrad.api.python.identity import Whole, shares_chosen, whole_arms
-from funcgrad.api.python.recording import OuterWrite, Place, all_of, current_block, note_made
 from funcgrad.errors import IndexingError, TracedBranchError
 from funcgrad.ir.avals import Aval
+from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import aval as aval_of_any
-from funcgrad.ops.selection import where
 from funcgrad.tracing.aliasing import Arm, ChosenAlias, as_chosen, as_view
 from funcgrad.tracing.lists import asoperand, rows_of_one
 from funcgrad.tracing.python.inside import INSIDE

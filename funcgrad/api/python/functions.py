@@ -7,9 +7,11 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
+from funcgrad.api.calling.transformed import TransformedFunction
 from funcgrad.api.python.classes import call_of
 from funcgrad.api.python.seen import seen
-from funcgrad.api.transformed import TransformedFunction
+from funcgrad.tracing.kinds import dispatching, is_dispatching
+from funcgrad.tracing.python.attributes import note_classes_of
 from funcgrad.tracing.python.functions import NoSource, rewritten_function
 
 _DEFAULT: list[Any] = []
@@ -59,7 +61,9 @@ def partial_again(partial: functools.partial[Any], hooks: Any) -> Any:
 def rewritten_or_same(function: FunctionType, hooks: Any) -> Any:
     """The function with rewritten code, or itself where it has none."""
     if not hooks.is_users(function):
-        return function
+        again = functools.partial(recordable, hooks=hooks)
+        return dispatching(function, again) if is_dispatching(function) else function
+    note_classes_of(function)
     try:
         return rewritten_function(function, hooks)
     except NoSource as reason:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import operator
 import os
 from collections.abc import Callable, Sequence
 from sys import _getframe
@@ -13,19 +12,23 @@ from typing import Any
 import numpy as np
 
 from funcgrad.api.njit.standins import MATHEMATICS, enumerated
-from funcgrad.api.python import builtin_functions, items
-from funcgrad.api.python.appending import check_append
-from funcgrad.api.python.branches import condition, recorded_branch, recorded_choice
-from funcgrad.api.python.carried import FirstTripDiffers, Loop
-from funcgrad.api.python.cells import State, is_undecided, listed
+from funcgrad.api.python import builtin_functions
+from funcgrad.api.python.blocks import items
+from funcgrad.api.python.blocks.appending import check_append
+from funcgrad.api.python.blocks.branches import condition, recorded_branch, recorded_choice
+from funcgrad.api.python.blocks.carried import FirstTripDiffers, Loop
+from funcgrad.api.python.blocks.cells import State, is_undecided, listed
+from funcgrad.api.python.blocks.known import known_loop
+from funcgrad.api.python.blocks.loops import INDEX, Items, repeated
+from funcgrad.api.python.blocks.outside import check_names_changed_by
+from funcgrad.api.python.blocks.recording import Place, current_block, note_made, refuse_change
 from funcgrad.api.python.changing import CHANGING, CHANGING_ARRAYS, check_augmented, check_call, gone_through
 from funcgrad.api.python.classes import constructed
-from funcgrad.api.python.decisions import note_truth
 from funcgrad.api.python.elements import OneOf, store_element
 from funcgrad.api.python.functions import recordable, use_by_default
-from funcgrad.api.python.guards import require
-from funcgrad.api.python.identity import check_unchosen
-from funcgrad.api.python.kept import (
+from funcgrad.api.python.guarded.decisions import note_truth
+from funcgrad.api.python.guarded.guards import require
+from funcgrad.api.python.guarded.kept import (
     has_iterators,
     note_array,
     note_called,
@@ -34,16 +37,15 @@ from funcgrad.api.python.kept import (
     note_set,
     refuse_going_on,
 )
-from funcgrad.api.python.known import known_loop
-from funcgrad.api.python.loops import INDEX, Items, repeated
-from funcgrad.api.python.outside import check_names_changed_by
-from funcgrad.api.python.recording import Place, current_block, note_made, refuse_change
+from funcgrad.api.python.guarded.state import INSTEAD, check_draw, check_read, check_seeded, note_generator
+from funcgrad.api.python.guarded.watched import GENERATORS
+from funcgrad.api.python.identity import check_unchosen
 from funcgrad.api.python.seen import CLASSES
-from funcgrad.api.python.state import INSTEAD, check_draw, check_read, check_seeded, note_generator
-from funcgrad.api.python.watched import GENERATORS
-from funcgrad.source import is_library_code
-from funcgrad.tracing.python.functions import is_users
+from funcgrad.tracing.kinds import class_of, pattern_class
+from funcgrad.tracing.python.attributes import read
 from funcgrad.tracing.python.inside import INSIDE
+from funcgrad.tracing.python.operating import operated
+from funcgrad.tracing.python.owners import is_users
 from funcgrad.tracing.python.standins import stand_in_for
 from funcgrad.tracing.tracer import Tracer
 
@@ -65,9 +67,8 @@ class Hooks:
     whole_numbers_wrap = False
     """Whether whole numbers have 64 bits in the language that is meant."""
 
-    def __init__(self, unroll: int = UNROLLED_OPERATIONS, root: Any = None) -> None:
+    def __init__(self, unroll: int = UNROLLED_OPERATIONS) -> None:
         self.unroll = unroll
-        self._root = (getattr(root, "__module__", None) or "").partition(".")[0] if root is not None else ""
         self.notes: dict[tuple[str, int], str] = {}
 
     def note(self, block: Block, line: int, text: str) -> None:
@@ -83,12 +84,8 @@ class Hooks:
     # -- functions ---------------------------------------------------------------------------------------
 
     def is_users(self, function: FunctionType) -> bool:
-        """Whether the function is the user's own: in no installed package, or in the one being compiled."""
-        code = function.__code__
-        if is_users(code):
-            return True
-        package = (function.__module__ or "").partition(".")[0]
-        return bool(self._root) and package == self._root and not is_library_code(code)
+        """Whether the function is the user's own."""
+        return is_users(function.__code__)
 
     def note_without_source(self, function: FunctionType, reason: str) -> None:
         """Remember a function that stays as it is."""
@@ -105,6 +102,18 @@ class Hooks:
         if has_iterators() and function not in _LOOKING:
             return self._without_going_on(function)
         return self._called_instead(function, kind)
+
+    def attribute(self, x: object, name: str) -> object:
+        """What is read of an object: a property of the user's is run as any function of theirs."""
+        return class_of(x) if name == "__class__" else read(x, name, self.function)
+
+    def pattern_class(self, kind: object) -> object:
+        """What stands for a class in a pattern of ``match``."""
+        return pattern_class(kind)
+
+    def operated(self, name: str, *operands: object) -> object:
+        """What an operator gives: methods of the user's classes are run as any function of theirs."""
+        return operated(name, operands, self.function)
 
     def _without_going_on(self, function: Any) -> Any:
         """What is called instead of `function`, which may not advance an iterator from outside."""
@@ -185,7 +194,7 @@ class Hooks:
         found = builtin_functions.BUILTINS.get(function)
         if found is not None:
             return found
-        make = INSIDE.instead_of(function) or constructed(function, self.recordable)
+        make = INSIDE.instead_of(function) or constructed(function, self.recordable, note_made)
         if current_block() is None and not issubclass(function, GENERATORS):
             return make
 
@@ -437,7 +446,7 @@ class Hooks:
         if current_block() is not None and isinstance(x, np.ndarray) and not INSIDE.becomes_traced(x):
             refuse_change(x, "an array that is not traced is changed in place")
         note_array(x, 0)
-        return getattr(operator, operation)(x, value)
+        return operated(operation, (x, value), self.function)
 
     def set_attribute(self, value: Any, x: Any, name: str) -> None:
         """``x.name = value``"""

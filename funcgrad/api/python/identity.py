@@ -13,11 +13,11 @@ from types import FrameType
 from typing import Any
 from weakref import ref
 
-from funcgrad.api.arguments import here
-from funcgrad.api.python.guards import current_guards
+from funcgrad.api.calling.arguments import here
+from funcgrad.api.python.guarded.guards import current_guards
 from funcgrad.errors import TracedBranchError
 from funcgrad.ir.catalog import CATALOG
-from funcgrad.ops.selection import where
+from funcgrad.ops.elementwise.selection import where
 from funcgrad.source import is_library_code
 from funcgrad.tracing.aliasing import Arm, ChosenAlias, as_chosen, assign, is_view
 from funcgrad.tracing.python.escapes import PREFIX

@@ -7,13 +7,15 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from funcgrad.api.arguments import here
+from funcgrad.api.calling.arguments import here
 from funcgrad.errors import TracedBranchError
 
 __all__ = ["within_itself"]
 
 MOST = 400
 """So many blocks of one statement may be recorded within blocks of the same statement."""
+DEEPEST = 30
+"""So deep may they be within each other: each takes some twenty frames of Python."""
 
 
 class Nested:
@@ -42,14 +44,14 @@ def within_itself(block: Callable[..., Any], line: int) -> Iterator[None]:
     try:
         if depth:
             found.counts[key] = found.counts.get(key, 0) + 1
-            if found.counts[key] > MOST:
+            if found.counts[key] > MOST or depth > DEEPEST:
                 raise TracedBranchError(
                     f"the branch of line {line} calls its own function again, and whether it does is traced: "
-                    f"{MOST} calls that might be have been recorded, and there are more",
+                    f"{found.counts[key] - 1} calls that might be have been recorded, and there are more",
                     source=here(),
                     remedy="Un-jitted the function runs as it stands: leave out fg.jit. For compiled code "
                     "write the recursion as a loop over a stack of fixed size, or fix its depth.",
-                )
+                ).on_one_path()
         found.open[key] = depth + 1
         yield
     finally:

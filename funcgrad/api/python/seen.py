@@ -9,15 +9,21 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from types import FunctionType, MethodType
+from types import BuiltinMethodType, CodeType, FunctionType, MethodType
 from typing import Any
+
+import numpy as np
 
 from funcgrad.api.python.classes import call_of, constructed, initializer
 from funcgrad.config import constructors_are_seen
-from funcgrad.tracing.kinds import is_instance, plain_type
+from funcgrad.ops.arrays.structure import cast
+from funcgrad.tracing.kinds import KINDS, class_of, dispatching, is_dispatching, pattern_class, plain_type
+from funcgrad.tracing.python.attributes import read
 from funcgrad.tracing.python.calls import CallCache, Twins
-from funcgrad.tracing.python.functions import is_users
 from funcgrad.tracing.python.inside import INSIDE
+from funcgrad.tracing.python.operating import operated
+from funcgrad.tracing.python.owners import is_of_package, is_users
+from funcgrad.tracing.tracer import Tracer
 
 __all__ = ["seen"]
 
@@ -45,9 +51,41 @@ class Calls:
         found = ours_for(function) or INSIDE.instead_of(function)
         return seen(function) if found is None else found
 
+    def attribute(self, x: object, name: str) -> object:
+        """What is read of an object: a property of the user's is run as any function of theirs."""
+        return class_of(x) if name == "__class__" else read(x, name, self.function)
+
+    def pattern_class(self, kind: object) -> object:
+        """What stands for a class in a pattern of ``match``."""
+        return pattern_class(kind)
+
+    def operated(self, name: str, *operands: object) -> object:
+        """What an operator gives: methods of the user's classes are run as any function of theirs."""
+        return operated(name, operands, self.function)
+
     def subscripted(self, x: Any) -> Any:
         """``np.r_`` and ``np.c_``, or what takes traced values in their brackets."""
         return INSIDE.joiner(x)
+
+
+class CallsOfPackages(Calls):
+    """What calls in installed packages ask: nobody can leave out conversions there, so these keep."""
+
+    def function(self, function: Any) -> Any:
+        kind = type(function)
+        if kind is type and function in CASTS:
+            return CASTS[function]
+        if kind is MethodType and type(function.__self__) is Tracer and function.__name__ == "item":
+            return functools.partial(element, function.__self__)
+        return super().function(function)
+
+
+def element(x: Tracer, *index: Any) -> Any:
+    """``x.item(*index)`` as a traced number."""
+    given: Any = x
+    if len(index) > 1 or (index and isinstance(index[0], tuple)):
+        return given[index if len(index) > 1 else index[0]]
+    return given.reshape(-1)[index[0]] if index else given.reshape(())
 
 
 def handing_over(function: FunctionType) -> Function:
@@ -61,6 +99,25 @@ def handing_over(function: FunctionType) -> Function:
     return calling
 
 
+def keeping(kind: type) -> Function:
+    """A type of numbers called as a conversion, which keeps what is traced: ``float``, ``np.float64``."""
+    dtype = np.dtype(kind)
+
+    def convert(x: Any = 0, *others: Any) -> Any:
+        if kind is complex and others and Tracer in (type(x), type(others[0])):
+            return x + 1j * others[0]
+        if type(x) is not Tracer or others:
+            return kind(x, *others)
+        found = x if x.aval.dtype == dtype and not x.aval.weak else cast(x, dtype)
+        return element(found) if kind in (float, complex) and x.aval.shape else found
+
+    return convert
+
+
+CASTS: dict[Any, Any] = {
+    kind: keeping(kind) for kind in (float, complex, np.float32, np.float64, np.complex64, np.complex128)
+}
+"""What is called instead of types of numbers in installed packages."""
 CLASSES: dict[Any, Any] = {type: plain_type}
 """What is called instead of classes; the layers above enter theirs while they are imported."""
 
@@ -69,7 +126,9 @@ def ours_for(function: Any) -> Any:
     """What is called instead of a function that traced values could not be given; None for any other."""
     if isinstance(function, type):
         return CLASSES.get(function)
-    return is_instance if function is isinstance else of_other_kind(function)
+    if type(function) is BuiltinMethodType:
+        return KINDS.get(function)
+    return dispatching(function, seen) if is_dispatching(function) else of_other_kind(function)
 
 
 def of_other_kind(function: Any) -> Any:
@@ -120,7 +179,15 @@ def may_matter(value: Any) -> bool:
 SEEN_OTHERWISE: list[tuple[Callable[[Any], bool], Callable[[Any], Any]]] = []
 """What another package made of the user's functions: whether one is of a kind, and what is called."""
 
-TWINS = Twins(CallCache(may_matter), Calls())
+CALLS, CALLS_OF_PACKAGES = Calls(), CallsOfPackages()
+
+
+def hooks_for(code: CodeType) -> Calls:
+    """What the calls of some code ask."""
+    return CALLS_OF_PACKAGES if is_of_package(code) else CALLS
+
+
+TWINS = Twins(CallCache(may_matter, CASTS), hooks_for)
 
 
 def seen(function: Any) -> Any:
@@ -136,7 +203,9 @@ def seen(function: Any) -> Any:
     kind = type(function)
     if kind is FunctionType:
         twin = TWINS.of(function)
-        return twin if twin is function or constructors_are_seen() else function
+        if twin is function and is_of_library(function):
+            return asking(function)
+        return twin if constructors_are_seen() else function
     if kind is MethodType and not is_of_library(function):
         inner = seen(function.__func__)
         return function if inner is function.__func__ else MethodType(inner, function.__self__)

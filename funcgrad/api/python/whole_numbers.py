@@ -17,7 +17,7 @@ from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
 
 if TYPE_CHECKING:
-    from funcgrad.api.python.loops import Trip
+    from funcgrad.api.python.blocks.loops import Trip
 
 __all__ = ["outgrows"]
 

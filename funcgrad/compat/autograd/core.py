@@ -21,11 +21,14 @@ from funcgrad.compat.autograd.rules import (
     defvjp_argnum,
     defvjp_argnums,
 )
+from funcgrad.compat.autograd.tracer import Box
 from funcgrad.compat.autograd.vspaces import VSpace, vspace
+from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import ArrayLike
 
 __all__ = [
+    "VJPNode",
     "VSpace",
     "def_linear",
     "defjvp",
@@ -55,14 +58,16 @@ def make_vjp(fun: Function, x: ArrayLike) -> tuple[Function, Any]:
     (np.float64(9.0), np.float64(6.0))
     """
     given = differentiable(x)
+    traces: list[Recorder] = []
     with mode(FORWARD, on=False):
-        value, pullback = fg.vjp(watched(fun), given)
+        value, pullback = fg.vjp(watched(fun, traces), given)
     dtypes = [np.result_type(leaf) for leaf in tree.leaves(value)]
 
     def vjp(g: Any) -> Any:
         leaves, treedef = tree.flatten(g)
         cast = [as_cotangent(leaf, dtype) for leaf, dtype in zip(leaves, dtypes, strict=True)]
-        (found,) = pullback(tree.unflatten(treedef, cast))
+        with open_again(traces):
+            (found,) = pullback(tree.unflatten(treedef, cast))
         return found
 
     return vjp, value
@@ -99,6 +104,8 @@ def differentiable(x: ArrayLike) -> Any:
     """`x`, with arrays of integers as floating-point numbers; what cannot be differentiated by is refused."""
 
     def converted(leaf: Any) -> Any:
+        if type(leaf) in Box.type_mappings:
+            leaf = np.asarray(Box.type_mappings[type(leaf)](leaf, None, None))
         if isinstance(leaf, np.ndarray) and leaf.dtype.kind in "iub":
             return leaf.astype(float)
         if isinstance(leaf, np.ndarray | np.inexact | float | complex | Tracer):
@@ -110,10 +117,13 @@ def differentiable(x: ArrayLike) -> Any:
     return tree.map(converted, x)
 
 
-def watched(fun: Function) -> Function:
-    """The function, which warns when what it returns has nothing to do with its argument."""
+def watched(fun: Function, traces: list[Recorder] | None = None) -> Function:
+    """The function, which notes its trace, and warns when its result has nothing to do with its argument."""
 
     def watching(x: Any) -> Any:
+        boxes = [leaf for leaf in tree.leaves(x) if type(leaf) is Tracer]
+        if traces is not None and boxes:
+            traces.append(boxes[0]._recorder)
         out = fun(x)
         if not any(type(leaf) is Tracer for leaf in tree.leaves(out)):
             warnings.warn("Output seems independent of input.", stacklevel=2)
@@ -124,6 +134,19 @@ def watched(fun: Function) -> Function:
 
 
 @contextmanager
+def open_again(traces: list[Recorder]) -> Iterator[None]:
+    """Let boxes of traces be computed with: rules of packages hold on to those that they were called with."""
+    ended = [recorder for recorder in traces if recorder.closed]
+    for recorder in ended:
+        recorder.closed = False
+    try:
+        yield
+    finally:
+        for recorder in ended:
+            recorder.closed = True
+
+
+@contextmanager
 def mode(variable: ContextVar[bool], *, on: bool) -> Iterator[None]:
     """Let primitives know what kind of derivative is taken."""
     token = variable.set(on)
@@ -131,6 +154,15 @@ def mode(variable: ContextVar[bool], *, on: bool) -> Iterator[None]:
         yield
     finally:
         variable.reset(token)
+
+
+class VJPNode:
+    """What autograd keeps of an operation. Here operations are kept by the trace, and nodes are not open."""
+
+    @classmethod
+    def new_root(cls) -> VJPNode:
+        """Refuse: only what makes its own boxes asks for it."""
+        raise NotImplementedError("autograd.core.VJPNode: use make_vjp to trace a function")
 
 
 class _Rules(Mapping[Function, Function]):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from funcgrad.standing_in import stand_in
+from funcgrad.tracing.tracer import Tracer
+
+BOX = ("autograd.numpy.numpy_boxes", "ArrayBox", "ArrayBox")
 
 
 def install() -> None:
@@ -16,3 +19,5 @@ def install() -> None:
     'funcgrad.compat.autograd.numpy'
     """
     stand_in("funcgrad.compat.autograd", "autograd")
+    # Packages look at the name of a box's class, or of its module, to know whose it is.
+    Tracer.__module__, Tracer.__qualname__, Tracer.__name__ = BOX

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 import numpy as np
@@ -160,8 +162,10 @@ class Call:
         active = tuple([k for k, t in enumerate(tangents) if t is not None])
         dotted = [a.inexact for a in map(aval_of, outs)]
         if self.rules.jvp is not None and (FORWARD.get() or self.rules.vjp is None):
-            found = self.forward(primals, outs, tangents, active)
-            return [t if inexact else None for t, inexact in zip(found, dotted, strict=True)]
+            forward = Forward(self, active, len(primals), tuple(map(aval_of, outs)))
+            flat = [*primals, *outs, *[tangents[k] for k in active]]
+            given = iter(forward.recorded(flat) if FORWARD.get() else forward.traced(flat))
+            return [next(given) if inexact else None for inexact in dotted]
         backward = Backward(self, active, len(primals), tuple(dotted), tuple(map(aval_of, primals)))
         residuals = [*primals, *outs]
         rule = FlatRule(
@@ -206,6 +210,61 @@ class Call:
 
 
 @dataclass(frozen=True)
+class Forward:
+    """The forward rule of a call by some of its operands: the tangents of its results.
+
+    Its inputs are the operands, the results, and the tangents of the active operands.
+    """
+
+    call: Call
+    active: tuple[int, ...]
+    n_operands: int
+    avals: tuple[Aval, ...]
+
+    @property
+    def __name__(self) -> str:
+        return f"jvp_{self.call.__name__}"
+
+    def recorded(self, flat: Sequence[Any]) -> Sequence[Any]:
+        """An equation that runs the rule on values, as autograd does."""
+        results = tuple([aval.strong for aval in self.avals if aval.inexact])
+        found: Sequence[Any] = HostCall(self, results).bind(*flat)
+        return found
+
+    def __call__(self, *values: Any) -> list[Any]:
+        dtypes = [aval.dtype for aval in self.avals if aval.inexact]
+        return [in_dtype(x, dtype) for x, dtype in zip(self.traced(values), dtypes, strict=True)]
+
+    def traced(self, flat: Sequence[Any]) -> list[Any]:
+        """The rule on whatever it is given; the tangents of the results that have one."""
+        n, n_outs = self.n_operands, len(self.avals)
+        tangents: list[Any] = [None] * n
+        for k, t in zip(self.active, flat[n + n_outs :], strict=True):
+            tangents[k] = t
+        found = self.call.forward(flat[:n], flat[n : n + n_outs], tangents, self.active)
+        return [t for t, aval in zip(found, self.avals, strict=True) if aval.inexact]
+
+    def host_jvp(self, primals: Sequence[Any], outs: Sequence[Any], tangents: Sequence[Any]) -> Sequence[Any]:
+        """Differentiate the rule once more, as it runs on boxes."""
+        return differentiated(self.traced, primals, tangents)
+
+
+def differentiated(rule: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> Sequence[Any]:
+    """The tangents of what a rule gives, which is recorded as it runs."""
+    active = [k for k, t in enumerate(tangents) if t is not None]
+
+    def of_active(*values: Any) -> tuple[Any, ...]:
+        flat = list(primals)
+        for k, x in zip(active, values, strict=True):
+            flat[k] = x
+        return tuple(rule(flat))
+
+    dots: Sequence[Any]
+    _, dots = fg.jvp(of_active, tuple([primals[k] for k in active]), tuple([tangents[k] for k in active]))
+    return dots
+
+
+@dataclass(frozen=True)
 class Backward:
     """The backward rule of a call by some of its operands, between flat lists.
 
@@ -230,25 +289,17 @@ class Backward:
 
     def __call__(self, *values: Any) -> list[Any]:
         # Rules may give integers, and complex numbers whose imaginary part belongs to no real argument.
-        dtypes = [self.avals[k].dtype for k in self.active]
+        avals = [self.avals[k] for k in self.active]
+        found = [in_dtype(x, aval.dtype) for x, aval in zip(self.traced(values), avals, strict=True)]
+        # One number is one number there, with axes or without.
         return [
-            np.asarray(np.real(x) if dtype.kind == "f" else x, dtype)
-            for x, dtype in zip(self.traced(values), dtypes, strict=True)
+            x.reshape(aval.shape) if x.size == aval.size == 1 else x
+            for x, aval in zip(found, avals, strict=True)
         ]
 
     def host_jvp(self, primals: Sequence[Any], outs: Sequence[Any], tangents: Sequence[Any]) -> Sequence[Any]:
         """Differentiate the rule once more, as it runs on boxes."""
-        active = [k for k, t in enumerate(tangents) if t is not None]
-
-        def of_active(*values: Any) -> tuple[Any, ...]:
-            flat = list(primals)
-            for k, x in zip(active, values, strict=True):
-                flat[k] = x
-            return tuple(self.traced(flat))
-
-        dots: Sequence[Any]
-        _, dots = fg.jvp(of_active, tuple([primals[k] for k in active]), tuple([tangents[k] for k in active]))
-        return dots
+        return differentiated(self.traced, primals, tangents)
 
     def traced(self, flat: Sequence[Any]) -> list[Any]:
         """The rule on whatever it is given; the cotangents of the active operands."""
@@ -263,8 +314,25 @@ class Backward:
         found: dict[int, Any] = {}
         for argnum, part in zip(argnums, call.rules.vjp(argnums, ans, args, kwargs)(g), strict=True):
             places = call.leaves_of(argnum)
-            found.update(zip(places, [part] if len(places) == 1 else tree.leaves(part), strict=True))
+            found.update(zip(places, cotangents_of(part, args[argnum]), strict=True))
         return [found[call.places[k]] for k in self.active]
+
+
+def cotangents_of(part: Any, argument: Any) -> list[Any]:
+    """What a rule gives for the leaves of an argument; for a list of numbers it may give one array."""
+    structure = tree.structure(argument)
+    if structure.num_leaves == 1 and not isinstance(part, tuple | list | dict):
+        return [part]
+    leaves = tree.leaves(part)
+    if len(leaves) == structure.num_leaves:
+        return leaves
+    keys = [[getattr(key, "idx", getattr(key, "key", None)) for key in path] for path in structure.paths()]
+    return [reduce(getitem, path, part) for path in keys]
+
+
+def in_dtype(x: ArrayLike, dtype: np.dtype[Any]) -> Any:
+    """What a rule gives, as what it belongs to: real parts for what is real."""
+    return np.asarray(np.real(x) if dtype.kind == "f" else x, dtype)
 
 
 def aval_of(x: ArrayLike) -> Aval:

@@ -18,6 +18,8 @@ class Rules:
 
     def __init__(self, fun: Function) -> None:
         self.fun = fun
+        self.instead_of: Function | None = None
+        """The function of the library's that it stands for."""
         self.vjp: Function | None = None
         self.jvp: Function | None = None
         self.calls: dict[Hashable, Any] = {}
@@ -26,14 +28,18 @@ class Rules:
 class _Registry(dict[int, Rules]):
     """The rules of primitives."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.in_place_of: Callable[[Function], Rules | None] = lambda fun: None
+        """What makes a primitive of a function of the library's that is given a rule."""
+
     def of(self, fun: Function) -> Rules:
         """The rules of a primitive; raises NotImplementedError for a function that is none."""
         found = self.get(id(fun))
-        if found is None or found.fun is not fun:
-            raise NotImplementedError(
-                f"{get_name(fun)} is no primitive: its derivative is the library's own, and stays so. "
-                "Wrap a function of your own with primitive, and give that a rule."
-            )
+        if found is None or (found.fun is not fun and found.instead_of is not fun):
+            found = self.in_place_of(fun)
+        if found is None:
+            raise NotImplementedError(f"{get_name(fun)} is no primitive: wrap it with primitive first")
         return found
 
 
@@ -42,7 +48,9 @@ RULES = _Registry()
 
 def defvjp_argnums(fun: Function, vjpmaker: Function) -> None:
     """Set the rule ``vjpmaker(argnums, ans, args, kwargs)``, a function of g that gives their cotangents."""
-    RULES.of(fun).vjp = vjpmaker
+    rules = RULES.of(fun)
+    rules.vjp = vjpmaker
+    rules.calls.clear()
 
 
 def defvjp_argnum(fun: Function, vjpmaker: Function) -> None:
@@ -77,4 +85,6 @@ def zero_vjp(arg: Any) -> Function:
 
 def defjvp_argnums(fun: Function, jvpmaker: Function) -> None:
     """Set the rule ``jvpmaker(argnums, gs, ans, args, kwargs)``, the tangent of the result."""
-    RULES.of(fun).jvp = jvpmaker
+    rules = RULES.of(fun)
+    rules.jvp = jvpmaker
+    rules.calls.clear()

@@ -6,7 +6,7 @@ A box is recognised by `isinstance` only. Containers of boxes are plain containe
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
@@ -25,9 +25,34 @@ class _Boxes(type):
     def __instancecheck__(cls, thing: object) -> bool:
         return type(thing) is Tracer
 
+    def __call__(cls, value: R, trace: object = None, node: object = None) -> R:
+        """What a class that was registered asks to be boxed: its value, of which a trace makes the box."""
+        return value
+
+
+class ArrayClasses(dict[type, Callable[..., Any]]):
+    """Classes of arrays of a package's own. Their ufuncs leave calls with boxes to boxes, as arrays do."""
+
+    def __setitem__(self, kind: type, make: Callable[..., Any]) -> None:
+        super().__setitem__(kind, make)
+        own = vars(kind).get("__array_ufunc__")
+        if own is None:
+            return
+
+        @wraps(own)
+        def left_to_boxes(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+            if any(type(x) is Tracer for x in inputs):
+                return NotImplemented
+            return own(self, ufunc, method, *inputs, **options)
+
+        kind.__array_ufunc__ = left_to_boxes  # type: ignore[attr-defined]
+
 
 class Box(metaclass=_Boxes):
     """Whatever stands for a value while a function is differentiated: for `isinstance`."""
+
+    type_mappings = ArrayClasses()
+    """By classes of arrays of a package's own: what gives the array to differentiate by, or refuses it."""
 
     @classmethod
     def register(cls, value_type: type) -> None:
@@ -40,6 +65,22 @@ class Box(metaclass=_Boxes):
 def isbox(x: object) -> bool:
     """Whether `x` stands for a value while a function is differentiated."""
     return type(x) is Tracer
+
+
+def new_box(value: object, trace: object, node: object) -> NoReturn:
+    """Refuse: boxes are made when a function is differentiated, and their nodes are not open."""
+    raise NotImplementedError("autograd.tracer.new_box: here boxes are made by grad, make_vjp and their kin")
+
+
+class TraceStack:
+    """What functions are being differentiated: kept by funcgrad, and not open here."""
+
+    def new_trace(self) -> NoReturn:
+        """Refuse, as `new_box`."""
+        raise NotImplementedError("autograd.tracer.trace_stack: use make_vjp or make_jvp to trace a function")
+
+
+trace_stack = TraceStack()
 
 
 def getval(x: ArrayLike) -> Any:
@@ -56,6 +97,10 @@ def getval(x: ArrayLike) -> Any:
 def _value(x: Any) -> Any:
     if type(x) is not Tracer:
         return x
+    if x._recorder.closed:
+        # Backward rules read boxes that they were given while the function ran: values stay.
+        value = x.concrete()
+        return _value(value) if type(value) is Tracer else value
     value = np.asarray(stop_gradient(x))
     return value if value.ndim else value[()]
 
@@ -84,3 +129,7 @@ def register_notrace(trace_type: Any, primitive_fun: Any) -> None:
 def primitive(f_raw: Callable[..., Any]) -> Any:
     """A function that is called with values, and differentiated by rules given to `defvjp` or `defjvp`."""
     return made(f_raw)
+
+
+# Packages read it of boxes; nothing of ours has an attribute of that name.
+Tracer._value = property(lambda box: getval(box))  # type: ignore[attr-defined]  # noqa: PLW0108 - no docstring

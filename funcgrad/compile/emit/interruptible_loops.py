@@ -13,7 +13,7 @@ import numpy as np
 
 from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.emit.symbols import Locals
-from funcgrad.compile.runtime.call_layout import Left
+from funcgrad.compile.runtime.callers.call_layout import Left
 
 POLL_EVERY = 1_000_000
 """Operations between two looks at the clock: less than a millisecond. The look takes about 0.03 µs."""

@@ -13,7 +13,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from funcgrad.compile.emit.repeats import LARGEST_GROUP, MOST_ARGUMENTS, Chain, Group
-from funcgrad.compile.emit.statement_tree import Roles, Statement, margin_of, names_in, parsed, text_of
+from funcgrad.compile.emit.statement_tree import (
+    Roles,
+    Settings,
+    Statement,
+    margin_of,
+    names_in,
+    parsed,
+    text_of,
+)
 
 SHORTEST_TEXT = 160
 """Lines up to which LLVM is quick enough with the text as it is."""
@@ -88,6 +96,7 @@ class Division:
             for statement in place.statements:
                 statement.read()
         totals = [names_in(text_of(body)) for body in self.bodies]
+        settings = Settings(self.bodies)
         chain = Chain([place.statements for place in places], [totals[place.body] for place in places])
         chain.join()
         calls: dict[int, dict[int, tuple[int, Statement]]] = {}
@@ -95,7 +104,7 @@ class Division:
             model = same[0]
             if not model.loops and (places[model.block].depth or model.lines < SHORTEST_GROUP):
                 continue
-            interface = self.interface(places, same, totals)
+            interface = self.interface(places, same, totals, settings)
             if interface is not None:
                 for group, call in zip(same, self.made(places, same, interface), strict=True):
                     calls.setdefault(group.block, {})[group.first] = group.last, call
@@ -107,12 +116,13 @@ class Division:
         for statement in place.statements:
             statement.read()
         totals = [names_in(text_of(body)) for body in self.bodies]
+        settings = Settings(self.bodies)
         calls: dict[int, tuple[int, Statement]] = {}
         for run in runs_of(place.statements, totals[place.body]):
             group = group_of(place.statements, run)
             if group.lines <= LARGEST_GROUP // 4 or place.statements[run.start].stays:
                 continue
-            interface = self.interface([place], [group], totals)
+            interface = self.interface([place], [group], totals, settings)
             if interface is not None:
                 (call,) = self.made([place], [group], interface)
                 calls[group.first] = group.last, call
@@ -137,7 +147,11 @@ class Division:
             yield Statement(members(places, group)[0].comments, [" " * margin + text])
 
     def interface(
-        self, places: Sequence[Place], same: Sequence[Group], totals: Sequence[Counter[str]]
+        self,
+        places: Sequence[Place],
+        same: Sequence[Group],
+        totals: Sequence[Counter[str]],
+        settings: Settings,
     ) -> Interface | None:
         """What a function for these groups takes and returns; None where they cannot be one."""
         model = same[0]
@@ -152,16 +166,14 @@ class Division:
         for k in returned - taken:
             if not roles.assigned[model.names[k]]:
                 # It may keep the value that it had, if it had one.
-                if not all(self.was_set(places[group.block], group.first, group.names[k]) for group in same):
-                    return None
+                for group in same:
+                    place = places[group.block]
+                    if not settings.precede(place.body, group.names[k], place.statements[group.first]):
+                        return None
                 taken.add(k)
         if len(returned) > MOST_RESULTS or len(taken) > MOST_ARGUMENTS + MOST_RESULTS:
             return None
         return Interface(tuple(sorted(taken)), tuple(sorted(returned)))
-
-    def was_set(self, place: Place, first: int, name: str) -> bool:
-        """Whether a name is set in the text of the function before a statement of a block."""
-        return name in Roles(text_before(self.bodies[place.body], place.statements[first])).assigned
 
 
 def places_of(number: int, body: list[Statement], depth: int = 0) -> Iterator[Place]:
@@ -186,23 +198,6 @@ def with_calls(statements: Sequence[Statement], calls: dict[int, tuple[int, Stat
         last, statement = calls.get(k, (k, statements[k]))
         found.append(statement)
         k = last + 1
-    return found
-
-
-def text_before(body: Sequence[Statement], end: Statement) -> list[str]:
-    """The lines of a function before a statement in it, wherever that stands."""
-    found: list[str] = ["    pass"]
-
-    def added(statements: Sequence[Statement]) -> bool:
-        for statement in statements:
-            if statement is end:
-                return True
-            found.extend(statement.lines)
-            if added(statement.body):
-                return True
-        return False
-
-    added(body)
     return found
 
 

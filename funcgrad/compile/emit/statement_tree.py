@@ -156,3 +156,42 @@ class Roles:
                     self.assigned[name] = self.assigned.get(name, False) or margin_of(line) == margin
             if loop:
                 self.turns.add(loop.group(1))
+
+
+class Settings:
+    """Where names are first set in functions whose text stays as it is meanwhile."""
+
+    def __init__(self, bodies: Sequence[Sequence[Statement]]) -> None:
+        self._bodies = bodies
+        self._known: dict[int, tuple[dict[str, int], dict[Statement, int]]] = {}
+
+    def precede(self, body: int, name: str, statement: Statement) -> bool:
+        """Whether a name is set in the text of a function before a statement in it, wherever that stands.
+
+        >>> body = parsed(["    x = 1", "    for i in range(x):", "        y = i", "        x = y"])
+        >>> last = body[1].body[1]
+        >>> [Settings([body]).precede(0, name, last) for name in ("x", "y", "i", "z")]
+        [True, True, False, False]
+        """
+        if body not in self._known:
+            self._known[body] = first_settings(self._bodies[body])
+        settings, beginnings = self._known[body]
+        return settings.get(name, beginnings[statement]) < beginnings[statement]
+
+
+def first_settings(body: Sequence[Statement]) -> tuple[dict[str, int], dict[Statement, int]]:
+    """The number of the statement that first sets each name, and the number of each statement."""
+    settings: dict[str, int] = {}
+    beginnings: dict[Statement, int] = {}
+
+    def walk(statements: Sequence[Statement]) -> None:
+        for statement in statements:
+            beginnings[statement] = len(beginnings)
+            for line in code_of(statement.lines):
+                setting = _ASSIGNMENT.match(line)
+                for name in setting.group(1).split(", ") if setting else ():
+                    settings.setdefault(name, beginnings[statement])
+            walk(statement.body)
+
+    walk(body)
+    return settings, beginnings

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.compile.passes.views import Buffer
-from funcgrad.compile.runtime.blas import thread_routines
+from funcgrad.compile.runtime.addresses.blas import thread_routines
 from funcgrad.ir.program import Program, Var
 from funcgrad.ir.text.names import RESERVED
 

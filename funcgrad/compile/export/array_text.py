@@ -14,6 +14,7 @@ import numpy as np
 
 from funcgrad.compile.export.by_numpy import MAKERS, OF_VECTORS
 from funcgrad.compile.export.portable import RESERVED, portable_text
+from funcgrad.compile.export.special_functions import PREFIX, is_ufunc
 from funcgrad.compile.passes.kernel import NAMES_OF_KERNELS
 from funcgrad.ir.program import Equation, Program, Var
 from funcgrad.ir.text.names import variable_names
@@ -26,7 +27,8 @@ from funcgrad.ir.text.numpy_source import (
     user_line,
 )
 from funcgrad.ir.text.spelling import subprograms
-from funcgrad.ops.indexing import Gather, Scatter
+from funcgrad.ops.arrays.indexing import Gather, Scatter
+from funcgrad.ops.specials.table import Special
 from funcgrad.transforms.control.conditional import Cond
 from funcgrad.transforms.control.scan import Scan
 from funcgrad.transforms.control.while_loop import WhileLoop
@@ -88,6 +90,8 @@ class ArrayText:
         writer = _WRITERS.get(type(primitive))
         if writer is not None and not (type(primitive) in _CONTROL and is_scalar_work(equation)):
             return list(writer(self, equation, atoms, [names[v] for v in equation.outputs]))
+        if isinstance(primitive, Special) and is_ufunc(primitive):
+            return [f"{outs} = {PREFIX}{primitive.function}({', '.join(atoms)})"]
         maker = MAKERS.get(type(primitive))
         stacked = type(primitive) not in OF_VECTORS and avals[:1] and avals[0].ndim == 2
         if maker is not None and (stacked or avals[0].ndim == 1) and avals[0].dtype.char in "fd":

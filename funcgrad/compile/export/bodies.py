@@ -8,6 +8,7 @@ from typing import Any
 from funcgrad.compile.export.array_text import array_body
 from funcgrad.compile.export.module_text import Door, Leaf, module_text, recognised
 from funcgrad.compile.export.portable import portable_text
+from funcgrad.compile.export.threads import Division
 from funcgrad.ir.program import Program
 
 
@@ -25,14 +26,14 @@ class Body:
     """Whether there are any, also among those that follow a rule."""
 
 
-def body_of(program: Program, name: str, engine: str) -> Body:
+def body_of(program: Program, name: str, engine: str, division: Division | None = None) -> Body:
     """The body for a Program; raises NotLowered for what has no form outside of funcgrad."""
     if engine == "numpy":
         arrays = array_body(program)
         lines, captured = arrays.lines, arrays.captured
         inputs, results = [(x, False) for x in arrays.inputs], arrays.results
     else:
-        portable = portable_text(program)
+        portable = portable_text(program, division)
         lines, captured = list(portable.lines), portable.captured
         inputs, results = portable.inputs, list(portable.results)
         if portable.may_fail:

@@ -13,6 +13,9 @@ from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.passes.schedule import NotLowered, Scheduler
 from funcgrad.compile.passes.views import View
 from funcgrad.ir.program import Equation
+from funcgrad.ops.elementwise.floats import Exponent, Fraction, Heaviside, Ldexp, Spacing
+from funcgrad.ops.elementwise.rounding import Gcd, Lcm
+from funcgrad.ops.elementwise.special import Sinc
 from funcgrad.ops.linalg.determinants import Det, DetWithCofactors, SlogDet
 from funcgrad.ops.linalg.matrices import OnStacks
 from funcgrad.ops.linalg.orthogonal import Qr
@@ -92,6 +95,18 @@ MAKERS: dict[type, Maker] = {
     RepeatedPairs: template("repeated_pairs({0})"),
 }
 """How each is written."""
+
+ELEMENTS: dict[type, str] = {
+    Exponent: "math.frexp({0})[1]",
+    Fraction: "fraction({0})",
+    Gcd: "np.gcd({0}, {1})",
+    Heaviside: "heaviside({0}, {1})",
+    Lcm: "np.lcm({0}, {1})",
+    Ldexp: "np.ldexp({0}, {1})",
+    Sinc: "sinc({0}, {p.order})",
+    Spacing: "np.spacing({0})",
+}
+"""The same for elements, where kernels have no text for them."""
 
 OF_VECTORS = (InverseGaps, InverseSums, InverseValues, RepeatedPairs)
 """Those whose operands are the numbers along the last axis."""

@@ -107,6 +107,10 @@ class Indexing:
             return place.flat if self.is_flat(place.buffer) else str(place.by_axes)
         return f"[{place.flat if place.by_axes is None or self.is_flat(place.buffer) else place.by_axes}]"
 
+    def keep_flat(self, buffer: Buffer) -> None:
+        """Index an array as flat memory."""
+        self._flat.add(buffer)
+
     def is_flat(self, buffer: Buffer) -> bool:
         """Whether an array is indexed as flat memory."""
         return buffer in self._flat

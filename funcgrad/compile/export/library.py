@@ -10,11 +10,13 @@ from __future__ import annotations
 import inspect
 import math
 import re
+import sys
 from functools import cache
 from types import FunctionType
 
 import numpy as np
 
+from funcgrad.compile.export import fourier_functions
 from funcgrad.compile.export.mathematics import by_numpy, function_source, is_known
 
 DECORATORS = {
@@ -24,6 +26,7 @@ DECORATORS = {
 """Sums whose terms may be added in any order; a product and a sum that processors round once."""
 
 NJIT = 'numba.njit(error_model="numpy")'
+THREADED = 'numba.njit(error_model="numpy", parallel=True)'
 INLINED = 'numba.njit(error_model="numpy", forceinline=True)'
 
 
@@ -45,6 +48,20 @@ def fma(a, b, c):
 def select(condition, x, y):
     """One of two numbers that are both known."""
     return x if condition else y
+
+
+def quotient(x, y):
+    """``x / y`` of complex numbers, where division by zero divides each part, as in NumPy."""
+    c, d = abs(y.real), abs(y.imag)
+    if max(c, d) == 0.0:
+        return complex(x.real / c, x.imag / c)
+    if c >= d:
+        ratio = y.imag / y.real
+        scale = y.real + y.imag * ratio
+        return complex((x.real + x.imag * ratio) / scale, (x.imag - x.real * ratio) / scale)
+    ratio = y.real / y.imag
+    scale = y.imag + y.real * ratio
+    return complex((x.real * ratio + x.imag) / scale, (x.imag * ratio - x.real) / scale)
 
 
 def bits_of(x):
@@ -140,11 +157,39 @@ def product_with_vector(a, x, out):
     np.dot(a, x, out[: a.shape[0]])
 
 
+def heaviside(x, middle):
+    """0 below zero, 1 above it, and another number at it."""
+    if np.isnan(x):
+        return x
+    return middle if x == 0.0 else (0.0 if x < 0.0 else 1.0)
+
+
+def fraction(x):
+    """A number without its whole part, with its sign."""
+    return math.copysign(0.0 if np.isinf(x) else x - np.trunc(x), x)
+
+
+def sinc(x, order):
+    """A derivative of ``sin(pi * x) / (pi * x)``: its Taylor series near 0, a recursion elsewhere."""
+    y = math.pi * x
+    if abs(y) < order + 1:
+        found, first = 0.0, (order + 1) // 2
+        for n in range(first + 19 + 2 * order, first - 1, -1):
+            term = 1.0 / ((2 * n + 1) * math.gamma(2 * n - order + 1.0))
+            found = found * (y * y) + (term if n % 2 == 0 else -term)
+        found *= y ** (2 * first - order)
+    else:
+        found = np.sin(y) / y
+        for j in range(1, order + 1):
+            found = (np.sin(y + j * (math.pi / 2.0)) - j * found) / y
+    return math.pi**order * found
+
+
 def floor_divide(x, y):
     """The whole part of a quotient, rounded down, as NumPy has it."""
     if y == 0.0:
         return x / y
-    rest = math.fmod(x, y) if abs(x) < np.inf else np.nan
+    rest = np.fmod(x, y) if abs(x) < np.inf else np.nan
     quotient = (x - rest) / y
     if rest != 0.0 and (y < 0.0) != (rest < 0.0):
         quotient -= 1.0
@@ -246,6 +291,38 @@ def svd_with_coupling(a, full):
     return u, s, vh, np.zeros((s.size, s.size), a.dtype)
 
 
+def sorted_lines(x, out, outer, n, inner):
+    """The lines along the middle axis of a flat array of three, each sorted."""
+    line = np.empty(n, x.dtype)
+    for o in range(outer):
+        for i in range(inner):
+            for k in range(n):
+                line[k] = x[(o * n + k) * inner + i]
+            line.sort()
+            for k in range(n):
+                out[(o * n + k) * inner + i] = line[k]
+
+
+def convolved_rows(x, y, out, rows, n, m):
+    """Sums over all i and j of ``x[i] * y[j]`` at ``i + j``, row by row."""
+    for r in range(rows):
+        for k in range(n + m - 1):
+            out[r * (n + m - 1) + k] = 0
+        for j in range(m):
+            for i in range(n):
+                out[r * (n + m - 1) + i + j] += x[r * n + i] * y[r * m + j]
+
+
+def correlated_rows(x, y, out, rows, n, m):
+    """Sums over j of ``x[i + j] * y[j]``, row by row."""
+    for r in range(rows):
+        for i in range(n - m + 1):
+            out[r * (n - m + 1) + i] = 0
+        for j in range(m):
+            for i in range(n - m + 1):
+                out[r * (n - m + 1) + i] += x[r * n + i + j] * y[r * m + j]
+
+
 def by_triangles(n, below, diagonal, above):
     """A square matrix of three numbers: below its diagonal, on it, and above."""
     found = np.full((n, n), above)
@@ -305,13 +382,23 @@ def repeated_pairs(w):
 
 
 @cache
-def functions() -> dict[str, str]:
-    """The source of every function of this library, by name."""
+def functions(engine: str) -> dict[str, str]:
+    """The source of every function of this library, by name; NumPy's own for `engine` "numpy"."""
     found = {}
-    for name, value in list(globals().items()):
-        if isinstance(value, FunctionType) and value.__module__ == __name__ and name not in _OURS:
-            found[name] = inspect.getsource(value).rstrip()
+    for module in (sys.modules[__name__], fourier_functions):
+        for name, value in vars(module).items():
+            if isinstance(value, FunctionType) and value.__module__ == module.__name__ and name not in _OURS:
+                found[name] = inspect.getsource(value).rstrip()
+    for name in [name for name in found if name.endswith(_BY_NUMPY)]:
+        source = found.pop(name)
+        if engine == "numpy":
+            found[name.removesuffix(_BY_NUMPY)] = source.replace(f"{_BY_NUMPY}(", "(", 1)
     return found
+
+
+def is_written_out(name: str) -> bool:
+    """Whether modules can hold a function of this name."""
+    return name in functions("numba") or is_known(name)
 
 
 def by_numpy_inside(source: str) -> str:
@@ -320,7 +407,10 @@ def by_numpy_inside(source: str) -> str:
     return head + colon + by_numpy(body)
 
 
-_OURS = ("decorator", "functions", "needed", "by_numpy_inside")
+_BY_NUMPY = "_by_numpy"
+"""How functions are called that stand for others in modules without Numba."""
+
+_OURS = ("decorator", "functions", "needed", "by_numpy_inside", "is_written_out")
 
 
 def needed(text: str, engine: str = "numba") -> dict[str, str]:
@@ -332,11 +422,11 @@ def needed(text: str, engine: str = "numba") -> dict[str, str]:
     found: dict[str, str] = {}
 
     def visit(caller: str) -> None:
-        for name in dict.fromkeys(re.findall(r"\b([A-Za-z_]\w*)\(", caller)):
+        for name in dict.fromkeys(re.findall(r"(?<![\w.])([A-Za-z_]\w*)\(", caller)):
             if name in found or re.search(rf"\bdef {name}\(", caller):
                 continue
-            source = functions().get(name) or (function_source(name) if is_known(name) else None)
-            if source is not None:
+            if is_written_out(name):
+                source = functions(engine).get(name) or function_source(name)
                 source = by_numpy_inside(source) if engine == "numpy" else source
                 visit(source)
                 found[name] = source

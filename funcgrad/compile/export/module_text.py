@@ -6,13 +6,14 @@ import base64
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from funcgrad.compile.export.library import NJIT, decorator, needed
+from funcgrad.compile.export.library import NJIT, THREADED, decorator, needed
 from funcgrad.compile.export.mathematics import by_numpy
+from funcgrad.compile.export.special_functions import special_definitions
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.text.numpy_source import array_source, scalar_type
@@ -155,7 +156,10 @@ def module_text(
     if engine == "numpy":
         text = "\n".join([*function[:2], *[by_numpy(line) for line in function[2:]]])
     helpers = needed(text, engine)
-    parts.append(imports_of("\n".join([*helpers.values(), text]), door, constants, engine))
+    special = special_definitions(text, engine)
+    parts.append(imports_of("\n".join([*helpers.values(), *special, text]), door, constants, engine))
+    if special:
+        parts.append("\n".join(special))
     if constants:
         parts.append("\n".join([f"{name} = {held_array(array)}" for name, array in constants.items()]))
     for name, fields in door.classes.items():
@@ -174,10 +178,12 @@ def imports_of(text: str, door: Door, constants: Mapping[str, Any], engine: str)
     standard = [
         *(["import base64"] if any(np.size(x) > LARGEST_SPELLED for x in constants.values()) else []),
         *(["import collections"] if door.classes else []),
+        *(["import ctypes"] if re.search(r"\bctypes\.", text) else []),
         *(["import math"] if re.search(r"\bmath\.", text) else []),
     ]
     others = (["import numba", "import numba.extending"] if engine == "numba" else []) + [
-        "import numpy as np"
+        "import numpy as np",
+        *(["import scipy.special"] if re.search(r"\bscipy\.special\.\w+$", text, re.M) else []),
     ]
     return "\n".join([*standard, *([""] if standard else []), *others])
 
@@ -191,11 +197,28 @@ def function_lines(
     else:
         given = [Leaf(x.name, x.name, x.aval, x.flat) for x in leaves]
         parameters = [x.name for x in leaves]
-    lines = [f"@{NJIT}"] if engine == "numba" else ['@np.errstate(all="ignore")']
+    start = body.index("")
+    first, rest = list(body[:start]), list(body[start + 1 :])
+    threaded = any("numba.prange(" in line.partition("#")[0] for line in rest)
+    if threaded:
+        given, rest = renamed(given, rest)
+    lines = [f"@{THREADED if threaded else NJIT}"] if engine == "numba" else ['@np.errstate(all="ignore")']
     lines.append(f"def {inner}({', '.join(parameters)}):")
     lines.append(f'    """{door.sentences[0]}"""')
-    start = body.index("")
-    return [*lines, *body[:start], *[input_line(x, engine) for x in given], *body[start + 1 :]]
+    return [*lines, *first, *[input_line(x, engine) for x in given], *rest]
+
+
+def renamed(leaves: Sequence[Leaf], body: Sequence[str]) -> tuple[list[Leaf], list[str]]:
+    """Locals under names that Numba's own do not meet: of ``x``, assigned again, its threads make ``x_1``."""
+    names = {x.name for x in leaves}
+    for line in body:
+        names.update(re.findall(r"[A-Za-z_]\w*_\d+\b", line.partition("#")[0]))
+    pattern = re.compile(rf"(?<![\w.])({'|'.join(sorted(map(re.escape, names)))})\b")
+    lines = []
+    for line in body:
+        code, mark, comment = line.partition("#")
+        lines.append(pattern.sub(r"\1_", code) + mark + comment)
+    return [replace(x, name=f"{x.name}_") for x in leaves], lines
 
 
 def door_lines(door: Door, inner: str, leaves: Sequence[Leaf]) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,20 +16,26 @@ import numpy as np
 
 from funcgrad.compile.emit.statements import Writer, without_dead_statements
 from funcgrad.compile.emit.symbols import Locals
-from funcgrad.compile.export.by_numpy import is_by_numpy, lower_by_numpy
+from funcgrad.compile.export.by_numpy import ELEMENTS, is_by_numpy, lower_by_numpy
 from funcgrad.compile.export.calls import CALLED, rewritten
 from funcgrad.compile.export.indices import Indexing
+from funcgrad.compile.export.library import is_written_out
+from funcgrad.compile.export.lines import CALLS, lower_lines
 from funcgrad.compile.export.mathematics import is_known
+from funcgrad.compile.export.special_functions import is_of_scipy, special_template
+from funcgrad.compile.export.threads import Division, chunked
+from funcgrad.compile.passes.dividing import CHUNKS
 from funcgrad.compile.passes.expand import expand
-from funcgrad.compile.passes.fusion import joined_steps
+from funcgrad.compile.passes.fusion import Joined, joined_steps
 from funcgrad.compile.passes.kernel import NAMES_OF_KERNELS, check_dtypes, define_input, store_output
-from funcgrad.compile.passes.nests import Let
+from funcgrad.compile.passes.nests import Let, Nest
 from funcgrad.compile.passes.schedule import NotLowered, Scheduler
 from funcgrad.compile.passes.uses import count_uses
 from funcgrad.compile.passes.views import Buffer, View
 from funcgrad.ir.program import Equation, Program, Var
 from funcgrad.ir.text.names import variable_names
 from funcgrad.ir.text.numpy_source import number_source, scalar_type
+from funcgrad.ops.specials.table import Special
 from funcgrad.transforms.simplify import simplify_program
 
 RESERVED = (
@@ -36,6 +43,7 @@ RESERVED = (
         "math",
         "np",
         "numba",
+        "chunk",
         "fma",
         "bits_of",
         "float_of",
@@ -94,18 +102,39 @@ class PortableLocals(Locals):
 class PortableWriter(Writer):
     """Writes steps with arrays indexed by their axes."""
 
-    def __init__(self, local: Locals) -> None:
+    def __init__(self, local: Locals, division: Division | None = None) -> None:
         super().__init__(local)
         self.indexing = Indexing()
+        self.division = division
+        self.rows: set[Buffer] = set()
+        """Memory of one row, which is made where it is used."""
 
     def steps(self, steps: Sequence[Any]) -> None:
         """All steps; mathematics of single precision is that of double precision, rounded."""
-        for step in steps:
+        for place, step in enumerate(steps):
             for nest in getattr(step, "nests", [step]):
                 for k, s in enumerate(getattr(nest, "body", ())):
                     if isinstance(s, Let) and s.dtype == np.float32 and calls_mathematics(s.template):
                         nest.body[k] = s._replace(template=f"f32({s.template})")
-        super().steps(steps)
+            division = self.division if self._indent == 1 else None
+            if division is not None and isinstance(step, Nest | Joined) and division.takes(place, step):
+                chunked(self, step, self.row, self.turns)
+            else:
+                super().steps([step])
+
+    def row(self, buffer: Buffer, size: int) -> str:
+        """Memory of one row, of which every chunk of a loop has its own."""
+        self.rows.add(buffer)
+        self.indexing.keep_flat(buffer)
+        return f"{buffer.name} = {empty((size,), buffer.dtype)}"
+
+    def turns(self, variable: str, size: int) -> AbstractContextManager[None]:
+        """The turns of one chunk of ``range(size)``, of which LLVM is to see that none is negative."""
+        self.indexing.extents[variable] = size
+        n = self.local.symbol(size)
+        return self.block(
+            f"for {variable} in range(max(chunk * {n} // {CHUNKS}, 0), (chunk + 1) * {n} // {CHUNKS}):"
+        )
 
     def line(self, text: str) -> None:
         """One line; calls of BLAS are products of NumPy's."""
@@ -136,11 +165,30 @@ class PortableScheduler(Scheduler):
 
     def lower(self, equation: Equation) -> None:
         """Schedule one equation; raises NotLowered."""
-        if not is_by_numpy(equation.primitive) or has_loops(equation):
-            super().lower(equation)
-            return
         self._source = equation.source
-        lower_by_numpy(self, equation)
+        if type(equation.primitive) in CALLS:
+            lower_lines(self, equation)
+        elif not is_by_numpy(equation.primitive) or has_loops(equation):
+            super().lower(equation)
+        else:
+            lower_by_numpy(self, equation)
+
+    def pointwise(self, equation: Equation) -> None:
+        """An equation computed element by element, by NumPy's or SciPy's function if kernels have no text."""
+        primitive = equation.primitive
+        try:
+            if isinstance(primitive, Special) and primitive.at_address:
+                raise NotLowered(f"scipy.special.{primitive.function} is a routine of this process")
+            super().pointwise(equation)
+        except NotLowered:
+            if isinstance(primitive, Special):
+                template = special_template(primitive, [x.aval.dtype for x in equation.inputs])
+            elif type(primitive) in ELEMENTS:
+                template = ELEMENTS[type(primitive)]
+            else:
+                raise
+            text = template.replace("{p.order}", str(primitive.params.get("order")))
+            self.elementwise(equation, equation.outputs[0], text, equation.inputs)
 
 
 def has_loops(equation: Equation) -> bool:
@@ -171,8 +219,11 @@ class PortableText:
     may_fail: bool
 
 
-def portable_text(program: Program) -> PortableText:
-    """A Program as the body of a function; raises NotLowered for what needs more than text."""
+def portable_text(program: Program, division: Division | None = None) -> PortableText:
+    """A Program as the body of a function; raises NotLowered for what needs more than text.
+
+    A `division` says which loops run on Numba's threads; without one, none does.
+    """
     expanded = simplify_program(expand(program))
     check_dtypes(expanded)
     taken = (*NAMES_OF_KERNELS, *RESERVED)
@@ -188,8 +239,10 @@ def portable_text(program: Program) -> PortableText:
     for k, atom in enumerate(expanded.outputs):
         store_output(scheduler, atom, k)
     without_dead_statements(scheduler.steps)
-    writer = PortableWriter(local)
+    writer = PortableWriter(local, division)
     writer.steps(joined_steps(scheduler.steps, scheduler.created))
+    if division is not None:
+        division.decide()
     return assembled(expanded, local, writer, numbers)
 
 
@@ -215,7 +268,7 @@ def assembled(
                 captured[name] = np.asarray(buffer.source), flat
         elif buffer.role in ("output", "scratch"):
             shape = buffer.shape if not flat and buffer.shape else (buffer.size,)
-            if buffer.name in used or buffer.role == "output":
+            if (buffer.name in used and buffer not in writer.rows) or buffer.role == "output":
                 head.append(f"    {buffer.name} = {empty(shape, buffer.dtype)}")
             if buffer.role == "output":
                 results[buffer.source] = result_text(buffer, flat)
@@ -223,8 +276,21 @@ def assembled(
             may_fail = True
             head.append(f"    {buffer.name} = np.zeros(1, np.int64)")
     body = [in_python(line) for line in lines]
+    check_calls(body)
     body, results = without_cells(program, local, [*head, *body], results)
     return PortableText(body, inputs, captured, results, may_fail)
+
+
+BUILT_IN = ("abs", "complex", "len", "max", "min", "range")
+_CALL = re.compile(r"(?<![\w.])([A-Za-z_]\w*)\(")
+
+
+def check_calls(lines: Sequence[str]) -> None:
+    """Raise NotLowered for a word of the kernel language that has no form outside of kernels."""
+    code = "\n".join([line.partition("#")[0] for line in lines])
+    for name in dict.fromkeys(_CALL.findall(code)):
+        if name not in BUILT_IN and not is_written_out(name) and not is_of_scipy(name):
+            raise NotLowered(f"{name} is not written out")
 
 
 def empty(shape: Sequence[int], dtype: np.dtype[Any]) -> str:

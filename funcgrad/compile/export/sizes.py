@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations_with_replacement
-from math import prod
+from math import gcd, prod
 
 import numpy as np
 
@@ -93,11 +93,16 @@ def whole_expression(
             )
             if rest is not None:
                 return f"{bracketed(text)} * {bracketed(rest)}"
-    for divisor in _DIVISORS if depth == 3 else ():
-        for first, text in factors(sizes, names, range(-1, divisor)):
+    # A factor of a product may be half of a size: the coefficients of a spectrum of real numbers.
+    for divisor in _DIVISORS if depth == 3 else (2,):
+        for first, text in factors(sizes, names, range(-1, divisor + 1)):
             if all(f // divisor == v for v, f in zip(values, first, strict=True)):
                 return f"{bracketed(text)} // {divisor}"
-    return None
+    common = gcd(*values)
+    if common < 2:
+        return None
+    rest = whole_expression([v // common for v in values], sizes, names, depth)
+    return None if rest is None else f"{bracketed(rest)} * {common}"
 
 
 def factors(

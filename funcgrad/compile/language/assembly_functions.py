@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from funcgrad.compile.language.external import External, Overload
-from funcgrad.ops.philox import MULTIPLIERS, ROUNDS, STEPS
+from funcgrad.ops.random.philox import MULTIPLIERS, ROUNDS, STEPS
 
 WORD = (1 << 64) - 1
 
@@ -39,7 +39,7 @@ def outlined_modules(text: str) -> Iterator[str]:
 
 @cache
 def philox_assembly() -> str:
-    """``count`` words of a key, from a block on: see `funcgrad.ops.philox`, which says the same in NumPy.
+    """``count`` words of a key, from a block on: `funcgrad.ops.random.philox` says the same in NumPy.
 
     >>> philox_assembly().count("mul i128")
     20

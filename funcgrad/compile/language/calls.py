@@ -19,8 +19,8 @@ from funcgrad.compile.language.external import (
 )
 from funcgrad.compile.language.values import Type, Unsupported, Value
 from funcgrad.compile.language.word import Elements, Known, Sample, Signature, Types, Word, kinds
-from funcgrad.compile.runtime.blas import integer_type, lapack_routine, routine
-from funcgrad.ops.philox import words as philox_words
+from funcgrad.compile.runtime.addresses.blas import integer_type, lapack_routine, routine
+from funcgrad.ops.random.philox import words as philox_words
 
 __all__ = ["CALL_WORDS"]
 
@@ -340,7 +340,7 @@ def numpy_binary(
 
 def _loop_address(name: str, part: str) -> Callable[[], int]:
     def address() -> int:
-        from funcgrad.compile.runtime.ufuncs import loop  # noqa: PLC0415 - looks into objects of NumPy's
+        from funcgrad.compile.runtime.addresses.ufuncs import loop  # noqa: PLC0415 - looks into objects of NumPy's
 
         return int(getattr(loop(name, np.dtype("f8")), part, 0))
 

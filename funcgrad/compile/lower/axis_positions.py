@@ -13,8 +13,8 @@ from funcgrad.compile.lower.slice_updates import check_dtype, own_memory
 from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
 from funcgrad.compile.passes.views import View
 from funcgrad.ir.program import Equation
-from funcgrad.ops.folds import SUM
-from funcgrad.ops.sorting import AddAlongAxis, TakeAlongAxis
+from funcgrad.ops.arrays.sorting import AddAlongAxis, TakeAlongAxis
+from funcgrad.ops.reducing.folds import SUM
 
 
 class Along:

@@ -1,7 +1,7 @@
 """Lowering of convolutions: windows gathered by loops, one product of BLAS, as the evaluator does it.
 
-See `funcgrad.ops.convolution_plan` for what runs are, and for the letters. Positions and channels may lie in
-memory in any order; what is copied here is in the order that the product wants.
+See `funcgrad.ops.signal.convolution_plan` for what runs are, and for the letters. Positions and channels may
+lie in memory in any order; what is copied here is in the order that the product wants.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from funcgrad.compile.emit.loop_order import loops_of
 from funcgrad.compile.emit.statements import NestWriter, Writer, write_fill
-from funcgrad.compile.lower.contractions import (
+from funcgrad.compile.lower.elementwise import cast_name
+from funcgrad.compile.lower.linear_algebra.contractions import (
     LETTERS,
     NO_TRANS,
     PARTS,
@@ -27,15 +28,14 @@ from funcgrad.compile.lower.contractions import (
     number,
     write_check,
 )
-from funcgrad.compile.lower.elementwise import cast_name
 from funcgrad.compile.passes.nests import Let, Load, Nest, Store, squeezed, squeezed_view
 from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
 from funcgrad.compile.passes.views import View, row_major
-from funcgrad.compile.runtime.blas import routine
+from funcgrad.compile.runtime.addresses.blas import routine
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Equation
-from funcgrad.ops.convolution import Convolution, StrongZeroConvolution
-from funcgrad.ops.convolution_plan import Plan, plan
+from funcgrad.ops.signal.convolution import Convolution, StrongZeroConvolution
+from funcgrad.ops.signal.convolution_plan import Plan, plan
 
 
 @lowers(Convolution, StrongZeroConvolution)

@@ -11,10 +11,10 @@ from funcgrad.compile.lower.slice_updates import check_dtype
 from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
 from funcgrad.compile.passes.views import View
 from funcgrad.ir.program import Equation
-from funcgrad.ops.all_pole import AllPole
-from funcgrad.ops.cumulative import Cumulative, LinearRecurrence
-from funcgrad.ops.folds import PROD, SUM
-from funcgrad.ops.reductions import ArgMax, ArgMin, ProductOfOthers
+from funcgrad.ops.reducing.cumulative import Cumulative, LinearRecurrence
+from funcgrad.ops.reducing.folds import PROD, SUM
+from funcgrad.ops.reducing.reductions import ArgMax, ArgMin, ProductOfOthers
+from funcgrad.ops.signal.all_pole import AllPole
 
 MOST_DELAYS = 32
 """Coefficients of a recursion up to which what was before is kept in locals."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.compile.language.rows import NAMES
-from funcgrad.compile.runtime.scipy_functions import function_of_numbers
+from funcgrad.compile.runtime.addresses.scipy_functions import function_of_numbers
 from funcgrad.errors import ProgramError, did_you_mean
 from funcgrad.ir.avals import dtype_name
 from funcgrad.ir.program import Equation, Literal
@@ -67,7 +67,7 @@ def call_template(equation: Equation, constant: Callable[[str, int], str]) -> st
     dtypes = {*[a.aval.dtype for a in equation.inputs], equation.outputs[0].aval.dtype}
     if isinstance(form, str | Mapping) or not dtypes <= FLOATS:
         return None
-    from funcgrad.compile.runtime.njit_calls import number_function  # noqa: PLC0415 - imports Numba
+    from funcgrad.compile.runtime.addresses.njit_calls import number_function  # noqa: PLC0415 - imports Numba
 
     # A function among the members of a class comes out as a method.
     address = number_function(getattr(form, "__func__", form), len(equation.inputs))

@@ -14,14 +14,14 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from funcgrad.compile.emit.statements import Writer
-from funcgrad.compile.lower.decompositions import MatrixLoop, found_loop, write_calls
 from funcgrad.compile.lower.elementwise import cast_name
+from funcgrad.compile.lower.linear_algebra.decompositions import MatrixLoop, found_loop, write_calls
 from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
 from funcgrad.compile.passes.views import View
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ir.program import Equation
-from funcgrad.ops.complexes import real_dtype
-from funcgrad.ops.fft import FFT, SHARED, SMALL, HermitianFFT, RealFFT
+from funcgrad.ops.elementwise.complexes import real_dtype
+from funcgrad.ops.signal.fft import FFT, SHARED, SMALL, HermitianFFT, RealFFT
 
 
 class Pass(NamedTuple):

@@ -21,10 +21,10 @@ from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
 from funcgrad.compile.passes.views import View
 from funcgrad.ir.avals import Shape
 from funcgrad.ir.program import Atom, Equation
+from funcgrad.ops.arrays.indexing import Chosen, Gather, Scatter
+from funcgrad.ops.arrays.structure import Broadcast
 from funcgrad.ops.families import broadcast_shapes
-from funcgrad.ops.folds import ANY, MAX, MIN, PROD, SUM
-from funcgrad.ops.indexing import Chosen, Gather, Scatter
-from funcgrad.ops.structure import Broadcast
+from funcgrad.ops.reducing.folds import ANY, MAX, MIN, PROD, SUM
 
 FOLDS = {"add": SUM, "mul": PROD, "min": MIN, "max": MAX}
 NOT_CHEAP = 1000

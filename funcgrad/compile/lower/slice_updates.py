@@ -13,8 +13,8 @@ from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
 from funcgrad.compile.passes.taking_over import note_copy, taken_over
 from funcgrad.compile.passes.views import View
 from funcgrad.ir.program import Atom, Equation, Var
-from funcgrad.ops.movement import Concatenate, Stack
-from funcgrad.ops.slicing import AddToSlice, Pad, Slice, UpdateSlice
+from funcgrad.ops.arrays.movement import Concatenate, Stack
+from funcgrad.ops.arrays.slicing import AddToSlice, Pad, Slice, UpdateSlice
 
 
 def check_dtype(equation: Equation) -> None:

@@ -20,8 +20,8 @@ from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
 from funcgrad.compile.passes.views import View
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation
-from funcgrad.ops.searching import LONG
-from funcgrad.ops.sorting import ArgSort, SearchSorted
+from funcgrad.ops.arrays.searching import LONG
+from funcgrad.ops.arrays.sorting import ArgSort, SearchSorted
 
 FEW = 48
 """Elements up to which insertion is faster."""

@@ -16,7 +16,7 @@ from funcgrad.compile.lower.held_programs import Given, Held, given_atoms, prepa
 from funcgrad.compile.passes.ranges import Range
 from funcgrad.compile.passes.schedule import Scheduler, lowers
 from funcgrad.compile.passes.views import View
-from funcgrad.compile.runtime.call_layout import Left
+from funcgrad.compile.runtime.callers.call_layout import Left
 from funcgrad.ir.avals import Aval, dtype_name
 from funcgrad.ir.program import Equation, Program
 from funcgrad.transforms.control.sweeps import Sweep

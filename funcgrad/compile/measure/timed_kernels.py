@@ -24,7 +24,7 @@ from funcgrad.compile.passes.nests import Nest
 from funcgrad.compile.passes.schedule import NotLowered
 from funcgrad.compile.passes.segments import Reason, segments_of
 from funcgrad.compile.runtime.binaries import loaded_kernel
-from funcgrad.compile.runtime.caller import make_caller
+from funcgrad.compile.runtime.callers.caller import make_caller
 from funcgrad.compile.runtime.executable import call_layout, compiled, conformed
 from funcgrad.errors import FuncgradError
 from funcgrad.ir.evaluate.runner import evaluate_by_numpy

@@ -12,14 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.compile.passes.hoisting import rewrite_scan
+from funcgrad.compile.passes.fixed_places import rewrite_fixed_places
+from funcgrad.compile.passes.hoisting import rewrite_products
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
-from funcgrad.ops.arithmetic import StrongZeroMul, add, mul, strong_zero_mul
+from funcgrad.ops.arrays.indexing import Scatter
+from funcgrad.ops.arrays.slicing import AddToSlice, Pad
+from funcgrad.ops.arrays.structure import Broadcast, Permute, ReduceSum
 from funcgrad.ops.contraction import DotGeneral, StrongZeroDot
-from funcgrad.ops.indexing import Scatter
-from funcgrad.ops.slicing import AddToSlice, Pad
-from funcgrad.ops.structure import Broadcast, Permute, ReduceSum
+from funcgrad.ops.elementwise.arithmetic import StrongZeroMul, add, mul, strong_zero_mul
 from funcgrad.transforms.control.scan import Scan
 
 SMALL_PRODUCT = 8192
@@ -249,6 +250,12 @@ def rewrite_strong_zero(rewriter: Rewriter, equation: Equation) -> Sequence[Atom
     if not isinstance(factor, Literal) or not np.isfinite(factor.value):
         return None
     return [rewriter(mul, *equation.inputs)]
+
+
+def rewrite_scan(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
+    """A scan without what is better done before it, after it, or in registers."""
+    found = rewrite_products(rewriter, equation)
+    return rewrite_fixed_places(rewriter, equation) if found is None else found
 
 
 REWRITES: dict[type, Rewrite] = {

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from funcgrad.compile.passes.uses import count_uses
 from funcgrad.ir.program import Atom, Equation, Program, Var
-from funcgrad.ops.arithmetic import add
 from funcgrad.ops.contraction import DotGeneral, StrongZeroDot
-from funcgrad.ops.labelled import written
+from funcgrad.ops.elementwise.arithmetic import add
+from funcgrad.ops.reducing.labelled import written
 from funcgrad.transforms.control.scan import Scan
 from funcgrad.transforms.control.step import Step
 from funcgrad.transforms.simplify import simplify_program
@@ -39,7 +39,7 @@ class Sum(NamedTuple):
     product: Equation
 
 
-def rewrite_scan(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
+def rewrite_products(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
     """The scan without what one product can do before or after it; None where there is nothing."""
     scan: Scan = equation.primitive
     if scan.length < FEWEST:

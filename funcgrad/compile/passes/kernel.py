@@ -15,28 +15,28 @@ from funcgrad.compile.emit.symbols import Locals
 from funcgrad.compile.language.rows import NAMES
 from funcgrad.compile.lower import (
     axis_positions,
-    contractions,
     control,
     convolutions,
     cumulative,
-    decompositions,
-    draws,
-    factorizations,
     fourier,
-    gamma_paths,
     indexing,
     native_calls,
     numpy_loops,
     reductions,
-    rejected_draws,
     slice_updates,
-    small_matrices,
     sorting,
-    substitution,
     sweeps,
+)
+from funcgrad.compile.lower.linear_algebra import (
+    contractions,
+    decompositions,
+    factorizations,
+    small_matrices,
+    substitution,
     systems,
     triangles,
 )
+from funcgrad.compile.lower.random import draws, gamma_paths, rejected_draws
 from funcgrad.compile.passes.dividing import (
     NAMES_OF_CHUNKS,
     Shared,

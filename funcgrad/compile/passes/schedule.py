@@ -35,9 +35,9 @@ from funcgrad.compile.passes.views import MOVES, Buffer, View, moved
 from funcgrad.errors import FuncgradError
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
-from funcgrad.ops.cumulative import Cumulative
+from funcgrad.ops.arrays.structure import Reduction, Reshape
 from funcgrad.ops.families import Pointwise
-from funcgrad.ops.structure import Reduction, Reshape
+from funcgrad.ops.reducing.cumulative import Cumulative
 from funcgrad.tracing.primitive import Fold
 
 CHEAP = 3

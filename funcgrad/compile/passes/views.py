@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from funcgrad.ir.avals import Shape
+from funcgrad.ops.arrays.movement import Flip
+from funcgrad.ops.arrays.slicing import Slice
+from funcgrad.ops.arrays.structure import Broadcast, Permute, Reshape
 from funcgrad.ops.linalg.matrices import MatrixDiagonal
-from funcgrad.ops.movement import Flip
-from funcgrad.ops.slicing import Slice
-from funcgrad.ops.structure import Broadcast, Permute, Reshape
 
 
 class Buffer:

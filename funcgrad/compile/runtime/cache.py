@@ -20,7 +20,7 @@ import struct
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,6 +48,11 @@ _STALE_SECONDS = 3600.0
 _DAY = 86400.0
 _PARTS_BETWEEN_COUNTS = 16
 """The directory is counted anew when a process has stored such a part of the limit: others store, too."""
+_STORES_BETWEEN_COUNTS = 16
+"""And at every such store, on average, chosen by the digest: processes that store little count seldom."""
+_COUNTED_EXACTLY = 1024
+"""With more files, the bytes are estimated by so many of them (names are digests: any are a fair sample), and
+files are counted, and removed, one by one from nine tenths of the limit: samples are off by some per cent."""
 
 
 class CacheWarning(UserWarning):
@@ -146,14 +151,13 @@ class Cache:
             self._warn(f"cannot keep all that is compiled ({error.strerror})")
             return
         self.stores += 1
-        self._hold_limit(len(content))
+        self._hold_limit(len(content), counted=digest[0] % _STORES_BETWEEN_COUNTS == 0)
 
-    def _hold_limit(self, size: int) -> None:
+    def _hold_limit(self, size: int, *, counted: bool) -> None:
         """Note what was stored, and remove old entries if there are too many bytes now."""
         self._added += size
-        known = self._counted
         often = self._added * _PARTS_BETWEEN_COUNTS > self.limit
-        if known is None or often or known + self._added > self.limit:
+        if counted or often or (self._counted or 0) + self._added > self.limit:
             self._evict()
 
     def clear(self) -> None:
@@ -227,42 +231,66 @@ class Cache:
                 os.utime(path)
         return payload
 
-    def _files(self) -> Iterator[tuple[Path, os.stat_result]]:
-        """Our own files, by their names and kind."""
+    def _names(self) -> list[str]:
+        """The names in the directory, other programs' too."""
         if self.directory is None or not self._is_usable(self.directory):
-            return
+            return []
         try:
-            names = [name for name in os.listdir(self.directory) if _is_ours(name)]
+            return os.listdir(self.directory)
         except OSError:
-            return
-        for name in names:
-            path = self.directory / name
-            with contextlib.suppress(OSError):
-                status = os.lstat(path)
-                if stat.S_ISREG(status.st_mode):
-                    yield path, status
+            return []
+
+    def _files(self, names: Iterable[str] | None = None) -> Iterator[tuple[Path, os.stat_result]]:
+        """Our own files among these, by their names and kind; all without names."""
+        directory = self.directory
+        for name in self._names() if names is None else names:
+            if directory is not None and _is_ours(name):
+                path = directory / name
+                with contextlib.suppress(OSError):
+                    status = os.lstat(path)
+                    if stat.S_ISREG(status.st_mode):
+                        yield path, status
 
     def _evict(self) -> None:
         """Remove what was left behind, and beyond the limit the entries that were not of use for longest."""
+        names = self._names()
+        self._added = 0
+        if len(names) > _COUNTED_EXACTLY:
+            self._remove_left_behind([name for name in names if name.endswith(_TEMPORARY)])
+            sample = self._files(names[:_COUNTED_EXACTLY])
+            self._counted = sum(status.st_size for _, status in sample) * len(names) // _COUNTED_EXACTLY
+            if self._counted < self.limit // 10 * 9:
+                return
+        else:
+            self._remove_left_behind(names)
+        self._counted = self._remove_oldest(names)
+
+    def _remove_left_behind(self, names: Iterable[str]) -> None:
+        """Remove what processes that ended in the middle of a store have left."""
         now = time.time()
-        entries = []
-        for path, status in self._files():
-            if path.suffix == _SUFFIX:
-                entries.append((status.st_mtime, status.st_size, path))
-            elif now - status.st_mtime > _STALE_SECONDS:
+        for path, status in self._files(names):
+            if path.suffix == _TEMPORARY and now - status.st_mtime > _STALE_SECONDS:
                 with contextlib.suppress(OSError):
                     path.unlink()
+
+    def _remove_oldest(self, names: Sequence[str]) -> int:
+        """Remove entries until the rest is well within the limit, if it is not; the bytes of the rest."""
+        entries = [
+            (status.st_mtime, status.st_size, path)
+            for path, status in self._files(names)
+            if path.suffix == _SUFFIX
+        ]
         total = sum(size for _, size, _ in entries)
-        if total > self.limit:
-            # A little more, so that the next store does not have to.
-            goal = self.limit - self.limit // 10
+        if total > (self.limit // 10 * 9 if len(names) > _COUNTED_EXACTLY else self.limit):
+            # More than needed, so that the next stores do not have to, and samples say so.
+            goal = self.limit - self.limit // (5 if len(names) > _COUNTED_EXACTLY else 10)
             for _, size, path in sorted(entries):
                 if total <= goal:
                     break
                 with contextlib.suppress(OSError):
                     path.unlink()
                     total -= size
-        self._counted, self._added = total, 0
+        return total
 
     def _warn(self, reason: str) -> None:
         if self._warned:

@@ -14,8 +14,8 @@ from funcgrad.compile.passes.kernel import Kernel, make_kernel
 from funcgrad.compile.passes.schedule import NotLowered
 from funcgrad.compile.passes.segments import Reason, segments_of
 from funcgrad.compile.runtime.binaries import loaded_kernel, seconds_to_build
-from funcgrad.compile.runtime.call_layout import Accept, CallLayout, Constant, Input, Output, Scratch
-from funcgrad.compile.runtime.caller import make_caller
+from funcgrad.compile.runtime.callers.call_layout import Accept, CallLayout, Constant, Input, Output, Scratch
+from funcgrad.compile.runtime.callers.caller import make_caller
 from funcgrad.compile.runtime.signals import signal_words
 from funcgrad.compile.runtime.waiting_notices import said_when_long
 from funcgrad.ir.avals import Aval

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from funcgrad.compile.vecmath.body import Value, square_root
-from funcgrad.ops.random_words import SINE
+from funcgrad.ops.random.random_words import SINE
 
 __all__ = ["normal_cosine", "normal_sine"]
 

@@ -6,7 +6,7 @@ import concurrent.futures
 import weakref
 from typing import Any
 
-from funcgrad.api.arguments import here
+from funcgrad.api.calling.arguments import here
 from funcgrad.distributed.engines.engine import Engine
 from funcgrad.distributed.engines.executors import ExecutorEngine
 from funcgrad.distributed.engines.futures import ThreadsEngine

@@ -22,7 +22,7 @@ from typing import Any
 import distributed
 import numpy as np
 
-from funcgrad.api.arguments import here
+from funcgrad.api.calling.arguments import here
 from funcgrad.distributed.engines.dask_collections import Blocks, blocks_of
 from funcgrad.distributed.engines.dask_runs import Runs
 from funcgrad.distributed.engines.engine import Call, Engine

@@ -12,7 +12,7 @@ import numpy as np
 from dask.delayed import Delayed
 
 from funcgrad import tree
-from funcgrad.api.arguments import here
+from funcgrad.api.calling.arguments import here
 from funcgrad.distributed.failures import Rows
 from funcgrad.distributed.worker import Content
 from funcgrad.errors import ArgnumsError, DtypeError

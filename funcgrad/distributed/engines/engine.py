@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from funcgrad.api.arguments import here
+from funcgrad.api.calling.arguments import here
 from funcgrad.distributed.failures import Rows
 from funcgrad.distributed.packing import Flat, unpack
 from funcgrad.distributed.recipes import Recipe, digest_of, dumps

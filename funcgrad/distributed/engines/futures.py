@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
+import math
 import threading
 import time
 from abc import abstractmethod
@@ -151,6 +152,11 @@ def withdraw(futures: Sequence[Any]) -> None:
     concurrent.futures.wait([future for future in futures if not future.cancelled()])
 
 
+_SHORT = 5e-4
+"""Seconds that neighbouring shards may take to be one task of a thread: two threads that hand the
+interpreter's lock to each other need some tenths of a millisecond more than one."""
+
+
 class ThreadsEngine(FuturesEngine):
     """A `ThreadPoolExecutor`: nothing is sent, shards are views."""
 
@@ -165,22 +171,43 @@ class ThreadsEngine(FuturesEngine):
         return Shards(self, made, [None] * len(made))
 
     def tasks(self, call: Call) -> list[tuple[Any, ...]]:
-        """A task for each shard."""
-        return [(one_shard, call, k) for k in range(call.count)]
+        """A task for each shard; one for neighbours that took next to no time the last time."""
+        runs: list[range] = []
+        together = 0.0
+        for k in range(call.count):
+            seconds = max(handle.seconds for handle in call.handles(k))
+            if runs and together + seconds <= _SHORT:
+                runs[-1] = range(runs[-1].start, k + 1)
+                together += seconds
+            else:
+                runs.append(range(k, k + 1))
+                together = seconds
+        call.carried = runs
+        return [(some_shards, call, run) for run in runs]
+
+    def shards_in(self, call: Call, n: int) -> int:
+        """A run of them."""
+        return len(call.carried[n])
 
     def run(self, call: Call) -> Part:
         """As any executor, with the limit of threads set once for all shards."""
         with limited_threads(call.sent.recipe.threads):
-            return super().run(call)
+            part = super().run(call)
+        for time_of in part.times:
+            for handle in call.handles(time_of.shard):
+                handle.seconds = time_of.seconds
+        return part
 
 
 class Held:
     """A shard in this process."""
 
-    __slots__ = ("_content",)
+    __slots__ = ("_content", "seconds")
 
     def __init__(self, content: Content) -> None:
         self._content = content
+        self.seconds = math.inf
+        """What the last step needed for it."""
 
     def content(self) -> Content:
         """The shard."""
@@ -195,6 +222,8 @@ class Made:
         self._keep = keep
         self._lock = threading.Lock()
         self._content: Content | None = None
+        self.seconds = math.inf
+        """What the last step needed for it."""
 
     def content(self) -> Content:
         """The shard."""
@@ -206,11 +235,20 @@ class Made:
             return self._content
 
 
-def one_shard(call: Call, k: int) -> tuple[Part]:
-    """A task of a thread."""
+def some_shards(call: Call, run: Sequence[int]) -> list[Part]:
+    """A task of a thread; nothing is computed after a shard that failed."""
+    parts: list[Part] = []
+    for k in run:
+        parts.append(one_shard(call, k))
+        if parts[-1].failure is not None:
+            break
+    return parts
+
+
+def one_shard(call: Call, k: int) -> Part:
+    """One shard's share of a step."""
 
     def contents() -> list[Content]:
         return [handle.content() for handle in call.handles(k)]
 
-    part = computed(version(), lambda: call.sent.prepared, call.given, contents, call.keywords, call.place(k))
-    return (part,)
+    return computed(version(), lambda: call.sent.prepared, call.given, contents, call.keywords, call.place(k))

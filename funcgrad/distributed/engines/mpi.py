@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from funcgrad.api.arguments import here
+from funcgrad.api.calling.arguments import here
 from funcgrad.distributed.engines.engine import Call, Engine
 from funcgrad.distributed.engines.futures import Held, Made
 from funcgrad.distributed.failures import Failure, Rows

@@ -19,9 +19,9 @@ from funcgrad.numpy.dispatch import implements, implements_method
 from funcgrad.numpy.reducing.axes import normalized_axis, refused
 from funcgrad.numpy.reducing.reductions import sum as sum_of
 from funcgrad.ops import contraction
-from funcgrad.ops.arithmetic import mul, neg, sub
-from funcgrad.ops.movement import stack, take_axis
-from funcgrad.ops.structure import aval, permute, reshape
+from funcgrad.ops.arrays.movement import stack, take_axis
+from funcgrad.ops.arrays.structure import aval, permute, reshape
+from funcgrad.ops.elementwise.arithmetic import mul, neg, sub
 from funcgrad.source import user_stacklevel
 from funcgrad.tracing.tracer import Tracer, install
 from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike

@@ -9,8 +9,8 @@ import numpy as np
 from funcgrad.numpy.algebra.operands import promoted
 from funcgrad.numpy.arrays.shapes import as_array
 from funcgrad.numpy.dispatch import implements
-from funcgrad.ops.sliding import Convolve, Correlate
-from funcgrad.ops.structure import aval, shape_of
+from funcgrad.ops.arrays.structure import aval, shape_of
+from funcgrad.ops.signal.sliding import Convolve, Correlate
 from funcgrad.types import Array, ArrayLike
 
 __all__ = ["convolve", "correlate"]
@@ -33,7 +33,7 @@ def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Array:
 
 
 @implements(np.correlate)
-def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> Any:
+def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> Array:
     """The cross-correlation of two vectors, the second conjugated.
 
     >>> print(fg.numpy.correlate([1.0, 2.0, 3.0], [0.0, 1.0, 0.5]))
@@ -67,7 +67,7 @@ def vectors(a: ArrayLike, v: ArrayLike, *, may_be_numbers: bool) -> list[Any]:
     return [np.ravel(x), np.ravel(y)]
 
 
-def part_of(full: Any, n: int, m: int, mode: str) -> Any:
+def part_of(full: Array, n: int, m: int, mode: str) -> Array:
     """Of all sums, those that the mode is about: all, or as many as the longer operand has elements."""
     if mode == "full":
         return full

@@ -22,14 +22,14 @@ from funcgrad.numpy.algebra.linear_systems import (
 from funcgrad.numpy.algebra.norms import norm
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.reducing.axes import refused
-from funcgrad.ops.arithmetic import div, mul
-from funcgrad.ops.comparison import greater, not_equal
+from funcgrad.ops.arrays.movement import take_axis
+from funcgrad.ops.arrays.structure import aval, broadcast, cast, reduce_sum, shape_of
+from funcgrad.ops.elementwise.arithmetic import div, mul
+from funcgrad.ops.elementwise.comparison import greater, not_equal
 from funcgrad.ops.linalg import general, singular, spectra, triangular
 from funcgrad.ops.linalg.matrices import adjoint, from_triangle
 from funcgrad.ops.linalg.orthogonal import Qr
-from funcgrad.ops.movement import take_axis
-from funcgrad.ops.reductions import ReduceAny
-from funcgrad.ops.structure import aval, broadcast, cast, reduce_sum, shape_of
+from funcgrad.ops.reducing.reductions import ReduceAny
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike

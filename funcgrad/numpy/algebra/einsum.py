@@ -1,7 +1,8 @@
 """``einsum``: reading its subscripts, and contracting operands two at a time along a good path.
 
 Owns the subscripts (string and list forms, ellipsis, repeated and size-one indices) and the order of the
-contractions, which is kept per subscripts and shapes. A contraction itself is `funcgrad.ops.labelled`'s.
+contractions, which is kept per subscripts and shapes. A contraction itself is
+`funcgrad.ops.reducing.labelled`'s.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from funcgrad.ir.avals import Shape
 from funcgrad.numpy.algebra.operands import promoted, stored
 from funcgrad.numpy.arrays.views import diagonal
 from funcgrad.numpy.dispatch import implements, unsupported
-from funcgrad.ops.comparison import not_equal
+from funcgrad.ops.arrays.structure import aval, cast, permute, reduce_sum, reshape, shape_of
 from funcgrad.ops.contraction import contract
-from funcgrad.ops.labelled import Labels, labels_left
-from funcgrad.ops.structure import aval, cast, permute, reduce_sum, reshape, shape_of
+from funcgrad.ops.elementwise.comparison import not_equal
+from funcgrad.ops.reducing.labelled import Labels, labels_left
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import located

@@ -16,12 +16,12 @@ from funcgrad.numpy.algebra import products
 from funcgrad.numpy.algebra.operands import traced
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.reducing.axes import refused, refused_matrix
-from funcgrad.ops.comparison import greater
-from funcgrad.ops.complexes import real_dtype
+from funcgrad.ops.arrays.structure import aval, broadcast_to, cast, permute, reduce_sum, reshape, shape_of
+from funcgrad.ops.elementwise.comparison import greater
+from funcgrad.ops.elementwise.complexes import real_dtype
 from funcgrad.ops.linalg import determinants, singular, systems
 from funcgrad.ops.linalg.matrices import from_triangle
-from funcgrad.ops.reductions import ReduceMax
-from funcgrad.ops.structure import aval, broadcast_to, cast, permute, reduce_sum, reshape, shape_of
+from funcgrad.ops.reducing.reductions import ReduceMax
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, AxisLike, ShapeLike
 

@@ -19,13 +19,13 @@ from funcgrad.numpy.reducing.axes import Axes, normalized_axis, refused, with_ke
 from funcgrad.numpy.reducing.reductions import max as max_of
 from funcgrad.numpy.reducing.reductions import min as min_of
 from funcgrad.ops import contraction
-from funcgrad.ops.arithmetic import add, mul
-from funcgrad.ops.comparison import equal, greater, not_equal
-from funcgrad.ops.complexes import imag, real, real_dtype
-from funcgrad.ops.magnitude import absolute
-from funcgrad.ops.norms import root_of_squares
-from funcgrad.ops.selection import where
-from funcgrad.ops.structure import aval, broadcast, cast, permute, reduce_sum
+from funcgrad.ops.arrays.structure import aval, broadcast, cast, permute, reduce_sum
+from funcgrad.ops.elementwise.arithmetic import add, mul
+from funcgrad.ops.elementwise.comparison import equal, greater, not_equal
+from funcgrad.ops.elementwise.complexes import imag, real, real_dtype
+from funcgrad.ops.elementwise.magnitude import absolute
+from funcgrad.ops.elementwise.selection import where
+from funcgrad.ops.reducing.norms import root_of_squares
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, AxisLike

@@ -11,8 +11,8 @@ from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.numpy.reducing import axes
 from funcgrad.numpy.reducing.axes import refused
-from funcgrad.ops.complexes import conj
-from funcgrad.ops.structure import aval, cast
+from funcgrad.ops.arrays.structure import aval, cast
+from funcgrad.ops.elementwise.complexes import conj
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer

@@ -13,17 +13,17 @@ from funcgrad.numpy.dispatch import implements
 from funcgrad.numpy.elementwise.ufuncs import with_options
 from funcgrad.numpy.reducing.axes import normalized_axis, refused
 from funcgrad.numpy.tracers.operators import forward, reflected
+from funcgrad.ops.arrays.structure import aval, move_axis, reshape
 from funcgrad.ops.contraction import DotGeneral, contract
-from funcgrad.ops.labelled import Labels
-from funcgrad.ops.structure import aval, move_axis, reshape
+from funcgrad.ops.reducing.labelled import Labels
 from funcgrad.tracing.tracer import Tracer, install
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, UfuncOption
 
 __all__ = ["matmul", "matvec", "vecdot", "vecmat"]
 
 
 @implements(np.matmul)
-def matmul(x1: ArrayLike, x2: ArrayLike, /, out: Array = None, **options: Any) -> Any:
+def matmul(x1: ArrayLike, x2: ArrayLike, /, out: Array = None, **options: UfuncOption) -> Array:
     """Matrix product; leading axes broadcast, and vectors stand for a row or a column.
 
     >>> x = np.array([[1.0, 2.0], [3.0, 4.0]])
@@ -88,7 +88,9 @@ def with_array_as_before(x: ArrayLike, y: ArrayLike) -> Any:
 
 
 @implements(np.vecdot)
-def vecdot(x1: ArrayLike, x2: ArrayLike, /, out: Array = None, *, axis: int = -1, **options: Any) -> Array:
+def vecdot(
+    x1: ArrayLike, x2: ArrayLike, /, out: Array = None, *, axis: int = -1, **options: UfuncOption
+) -> Array:
     """Dot products along `axis`, with the first operand conjugated.
 
     >>> print(fg.grad(lambda x: fg.numpy.vecdot(x, x))(np.array([1.0, 2.0])))
@@ -105,7 +107,7 @@ def vecdot(x1: ArrayLike, x2: ArrayLike, /, out: Array = None, *, axis: int = -1
     return looped("vecdot", conjugated(x), y, "k", "k")
 
 
-def matvec(x1: ArrayLike, x2: ArrayLike, /, out: Array = None, **options: Any) -> Array:
+def matvec(x1: ArrayLike, x2: ArrayLike, /, out: Array = None, **options: UfuncOption) -> Array:
     """Matrices times vectors; leading axes broadcast.
 
     >>> print(fg.numpy.matvec(np.eye(2), np.array([[1.0, 2.0], [3.0, 4.0]])))
@@ -120,7 +122,7 @@ def matvec(x1: ArrayLike, x2: ArrayLike, /, out: Array = None, **options: Any) -
     return looped("matvec", operands[0], operands[1], "mk", "k")
 
 
-def vecmat(x1: ArrayLike, x2: ArrayLike, /, out: Array = None, **options: Any) -> Array:
+def vecmat(x1: ArrayLike, x2: ArrayLike, /, out: Array = None, **options: UfuncOption) -> Array:
     """Vectors, conjugated, times matrices; leading axes broadcast.
 
     >>> print(fg.numpy.vecmat(np.array([1.0, 2.0]), np.eye(2)))

@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.errors import ShapeError
 from funcgrad.numpy.arrays.movement import offsets, whole
 from funcgrad.numpy.arrays.shapes import as_array, reshaped
 from funcgrad.numpy.arrays.views import broadcast_to
 from funcgrad.numpy.dispatch import implements, unsupported
-from funcgrad.ops.structure import Broadcast, Reshape, aval, cast, reshape, shape_of
+from funcgrad.ops.arrays.structure import Broadcast, Reshape, aval, cast, reshape, shape_of
+from funcgrad.source import Source, user_location
 from funcgrad.tracing.aliasing import is_view, view
 from funcgrad.tracing.lists import asoperand, holds_tracer
 from funcgrad.tracing.python.standins import stands_in
@@ -46,7 +48,7 @@ __all__ = [
 # -- into the trace ---------------------------------------------------------------------------------------
 
 
-def entered(array: ArrayLike) -> Any:
+def entered(array: ArrayLike) -> Array:
     """The array as a traced one, if a trace is open; tracers as they are."""
     recorder = active_recorder()
     if recorder is None or type(array) is Tracer:
@@ -64,7 +66,7 @@ def as_writable(recorder: Recorder, array: ArrayLike) -> Tracer:
     return view(Tracer(recorder, index, recorder.avals[index]), Reshape(()))
 
 
-def filled(shape: ShapeLike, value: Any, dtype: DTypeLike) -> Any:
+def filled(shape: ShapeLike, value: Any, dtype: DTypeLike) -> Array:
     """An array with one scalar everywhere, traced if a trace is open."""
     sizes = shape if isinstance(shape, tuple | list | np.ndarray) else (shape,)
     target = tuple([n if type(n) is int else operator.index(n) for n in sizes])
@@ -90,7 +92,7 @@ def check_device(device: Any) -> None:
 
 
 @implements(np.zeros)
-def zeros(shape: ShapeLike, dtype: DTypeLike = float, order: str = "C", *, device: Any = None) -> Any:
+def zeros(shape: ShapeLike, dtype: DTypeLike = float, order: str = "C", *, device: Any = None) -> Array:
     """An array of zeros.
 
     >>> print(fg.numpy.zeros(3))
@@ -101,7 +103,7 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = float, order: str = "C", *, devic
 
 
 @implements(np.ones)
-def ones(shape: ShapeLike, dtype: DTypeLike = None, order: str = "C", *, device: Any = None) -> Any:
+def ones(shape: ShapeLike, dtype: DTypeLike = None, order: str = "C", *, device: Any = None) -> Array:
     """An array of ones.
 
     >>> print(fg.numpy.ones(3))
@@ -112,7 +114,7 @@ def ones(shape: ShapeLike, dtype: DTypeLike = None, order: str = "C", *, device:
 
 
 @implements(np.empty)
-def empty(shape: ShapeLike, dtype: DTypeLike = float, order: str = "C", *, device: Any = None) -> Any:
+def empty(shape: ShapeLike, dtype: DTypeLike = float, order: str = "C", *, device: Any = None) -> Array:
     """An array to be written into; it holds zeros.
 
     >>> fg.numpy.empty((2, 3)).shape
@@ -237,7 +239,7 @@ def eye(
 
 
 @implements(np.identity)
-def identity(n: Any, dtype: DTypeLike = None) -> Any:
+def identity(n: Any, dtype: DTypeLike = None) -> Array:
     """The identity matrix.
 
     >>> print(fg.numpy.identity(2))
@@ -263,7 +265,7 @@ def tri(N: Any, M: ArrayLike = None, k: Any = 0, dtype: DTypeLike = float) -> Ar
 # -- copies and conversions -------------------------------------------------------------------------------
 
 
-def copied(x: ArrayLike) -> Any:
+def copied(x: ArrayLike) -> Array:
     """The same values in memory of their own."""
     if type(x) is not Tracer:
         return np.array(x)
@@ -289,6 +291,8 @@ def array(
     np.float64(6.0)
     """
     found = converted(object, dtype)
+    if isinstance(found, np.ndarray) and found.dtype.hasobject:
+        return np.array(found, copy=copy, ndmin=ndmin)
     if ndmin > len(shape_of(found)):
         found = reshaped(found, (1,) * (ndmin - len(shape_of(found))) + shape_of(found))
     return with_memory(copied(found) if copy and (found is object or type(found) is not Tracer) else found)
@@ -305,11 +309,35 @@ def converted(x: ArrayLike, dtype: DTypeLike = None) -> Array:
     """`x` as an array of the dtype, traced if a trace is open; `x` itself where it is one already."""
     if dtype is None:
         return entered(as_array(x))
+    if np.dtype(dtype) == object:
+        return objects(x)
     wanted = numeric(dtype)
     if type(x) in (int, float, complex, bool) or (isinstance(x, list | tuple) and not holds_tracer(x)):
         # At once: what the numbers are without a dtype may hold fewer digits, or wrap around.
         return entered(np.asarray(x, wanted))
     return entered(cast(as_array(x), wanted))
+
+
+def objects(x: ArrayLike) -> Array:
+    """An array of objects, traced numbers among them: NumPy's own, as `asoperand` reads it."""
+    if type(x) is Tracer:
+        found = np.empty(x.aval.shape, object)
+        for place in np.ndindex(found.shape):
+            found[place] = x[place]  # type: ignore[index]
+        return found
+    if not (isinstance(x, list | tuple) and holds_tracer(x)):
+        return np.array(x, object)
+    parts = [objects(item) for item in x]
+    shapes = {part.shape for part in parts}
+    if len(shapes) > 1:
+        raise ShapeError(
+            f"a list whose elements have different shapes cannot be an array: {sorted(shapes)}",
+            source=Source(*user_location()),
+        )
+    found = np.empty((len(parts), *shapes.pop()), object)
+    for k, part in enumerate(parts):
+        found[k] = part if part.shape else part[()]
+    return found
 
 
 def numeric(dtype: DTypeLike) -> np.dtype[Any]:

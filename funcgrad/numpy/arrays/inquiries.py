@@ -16,8 +16,8 @@ from funcgrad.numpy.arrays.views import moveaxis
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.picking.indexing import known_mask
 from funcgrad.numpy.reducing.axes import normalized_axis, refused
-from funcgrad.ops.indexing import Chosen, Gather
-from funcgrad.ops.structure import aval, cast, shape_of
+from funcgrad.ops.arrays.indexing import Chosen, Gather
+from funcgrad.ops.arrays.structure import aval, cast, shape_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
 from funcgrad.types import Array, ArrayLike, AxisLike

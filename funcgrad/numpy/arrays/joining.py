@@ -16,10 +16,10 @@ from funcgrad.numpy.arrays.shapes import as_array, atleast_1d, atleast_2d, atlea
 from funcgrad.numpy.arrays.views import permuted
 from funcgrad.numpy.dispatch import implements
 from funcgrad.numpy.reducing.axes import normalized_axis, refused, stored
-from funcgrad.ops.movement import concatenate as concatenated
-from funcgrad.ops.movement import stack as stacked
-from funcgrad.ops.slicing import Slice
-from funcgrad.ops.structure import aval, cast, reshape, shape_of
+from funcgrad.ops.arrays.movement import concatenate as concatenated
+from funcgrad.ops.arrays.movement import stack as stacked
+from funcgrad.ops.arrays.slicing import Slice
+from funcgrad.ops.arrays.structure import aval, cast, reshape, shape_of
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, DTypeLike
 

@@ -16,8 +16,8 @@ from funcgrad.numpy.arrays.shapes import as_array
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.picking.sorting import known_value, needed_value
 from funcgrad.numpy.reducing.axes import refused
-from funcgrad.ops.movement import take_span
-from funcgrad.ops.structure import shape_of
+from funcgrad.ops.arrays.movement import take_span
+from funcgrad.ops.arrays.structure import shape_of
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike
 

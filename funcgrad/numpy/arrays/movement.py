@@ -18,12 +18,12 @@ from funcgrad.numpy.arrays.views import diagonal
 from funcgrad.numpy.dispatch import implements
 from funcgrad.numpy.picking.counted import repeated
 from funcgrad.numpy.reducing.axes import normalized_axis, refused
-from funcgrad.ops.indexing import Gather
-from funcgrad.ops.movement import concatenate as concatenated
-from funcgrad.ops.movement import take_span
-from funcgrad.ops.selection import where
-from funcgrad.ops.slicing import Pad
-from funcgrad.ops.structure import aval, broadcast, broadcast_to, permute, reshape, shape_of
+from funcgrad.ops.arrays.indexing import Gather
+from funcgrad.ops.arrays.movement import concatenate as concatenated
+from funcgrad.ops.arrays.movement import take_span
+from funcgrad.ops.arrays.slicing import Pad
+from funcgrad.ops.arrays.structure import aval, broadcast, broadcast_to, permute, reshape, shape_of
+from funcgrad.ops.elementwise.selection import where
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install

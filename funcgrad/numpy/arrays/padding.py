@@ -17,10 +17,10 @@ from funcgrad.numpy.arrays.ranges import linspace
 from funcgrad.numpy.arrays.shapes import as_array
 from funcgrad.numpy.arrays.views import flip
 from funcgrad.numpy.dispatch import implements
-from funcgrad.ops.arithmetic import mul, sub
-from funcgrad.ops.movement import take_axis, take_span
-from funcgrad.ops.slicing import Pad
-from funcgrad.ops.structure import aval, broadcast_to, cast, shape_of
+from funcgrad.ops.arrays.movement import take_axis, take_span
+from funcgrad.ops.arrays.slicing import Pad
+from funcgrad.ops.arrays.structure import aval, broadcast_to, cast, shape_of
+from funcgrad.ops.elementwise.arithmetic import mul, sub
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike
 

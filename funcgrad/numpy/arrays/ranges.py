@@ -20,8 +20,8 @@ from funcgrad.numpy.arrays.views import moveaxis
 from funcgrad.numpy.dispatch import implements
 from funcgrad.numpy.elementwise.ufuncs import loop_dtypes
 from funcgrad.numpy.reducing.axes import refused
-from funcgrad.ops.arithmetic import add, div, integer_pow, mul, sub
-from funcgrad.ops.structure import aval, broadcast, cast, reshape, shape_of
+from funcgrad.ops.arrays.structure import aval, broadcast, cast, reshape, shape_of
+from funcgrad.ops.elementwise.arithmetic import add, div, integer_pow, mul, sub
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.types import Array, ArrayLike, DTypeLike, ShapeLike

@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ir.avals import Shape
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.reducing.axes import normalized_axis, refused
-from funcgrad.ops.structure import Permute, Reshape, aval, shape_of
+from funcgrad.ops.arrays.structure import Permute, Reshape, aval, shape_of
+from funcgrad.source import Source, user_location
 from funcgrad.tracing.aliasing import Lens, view
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
@@ -98,6 +100,17 @@ def is_viewable(x: Tracer, shape: Shape) -> bool:
     return True
 
 
+def lies_in_one_order(x: ArrayLike, order: str) -> bool:
+    """Whether the elements can lie in memory in one order only; raises UnsupportedFunctionError if not."""
+    if np.sum(np.asarray(shape_of(x)) > 1) > 1:
+        raise UnsupportedFunctionError(
+            f"order={order!r} asks how a traced {aval(x)} lies in memory, which is not recorded",
+            source=Source(*user_location()),
+            remedy="Say order='C' where the last index changes fastest, and order='F' where the first does.",
+        )
+    return True
+
+
 @implements(np.reshape)
 def reshape(a: ArrayLike, /, shape: ShapeLike, order: str = "C", *, copy: bool | None = None) -> Array:
     """The same elements in another shape; one size may be -1.
@@ -111,11 +124,13 @@ def reshape(a: ArrayLike, /, shape: ShapeLike, order: str = "C", *, copy: bool |
     x = as_array(a)
     seen = aval(x)
     target = new_shape(seen.size, shape)
-    if order == "F":
+    if type(x) is not Tracer and order == "A":
+        found = np.reshape(x, target, "A")
+    elif order == "F":
         reversed_axes = tuple(range(seen.ndim))[::-1]
         flat = reshaped(seen_through(x, Permute(reversed_axes)), target[::-1])
         found = seen_through(flat, Permute(tuple(range(len(target)))[::-1]))
-    elif order in ("C", "A"):
+    elif order == "C" or (order == "A" and lies_in_one_order(x, order)):
         found = reshaped(x, target)
     else:
         raise unsupported(f"np.reshape with order={order!r}")
@@ -129,9 +144,11 @@ def ravel(a: ArrayLike, order: str = "C") -> Array:
     >>> print(fg.numpy.ravel([[1, 2], [3, 4]]))
     [1 2 3 4]
     """
-    flat = reshape(a, (-1,), "A" if order == "K" else order)
-    if type(flat) is not Tracer:
-        return flat
+    x: Any = as_array(a)
+    said: Any = order
+    if type(x) is not Tracer:
+        return np.ravel(x, said)
+    flat = reshape(x, (-1,), "C" if order == "K" and lies_in_one_order(x, order) else order)
     layout = layout_of(flat)
     return flat if layout is None or layout.flags.c_contiguous else flat.frozen()
 

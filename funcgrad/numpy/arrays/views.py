@@ -15,11 +15,11 @@ import numpy as np
 from funcgrad.numpy.arrays.shapes import as_array, ordered_axes, seen_through
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.reducing.axes import no_such_axis, normalized_axis, refused
-from funcgrad.ops.complexes import imag, make_complex, real
-from funcgrad.ops.indexing import Gather
-from funcgrad.ops.movement import Flip
-from funcgrad.ops.slicing import Slice, whole_index
-from funcgrad.ops.structure import Broadcast, Permute, Reshape, aval, shape_of
+from funcgrad.ops.arrays.indexing import Gather
+from funcgrad.ops.arrays.movement import Flip
+from funcgrad.ops.arrays.slicing import Slice, whole_index
+from funcgrad.ops.arrays.structure import Broadcast, Permute, Reshape, aval, shape_of
+from funcgrad.ops.elementwise.complexes import imag, make_complex, real
 from funcgrad.tracing.aliasing import view
 from funcgrad.tracing.tracer import Tracer, install
 from funcgrad.types import Array, ArrayLike, AxisLike, ShapeLike

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from funcgrad.numpy.elementwise.ufuncs import Operand, elementwise, loop_dtypes, own
-from funcgrad.ops import arithmetic, bivariate, elementary, magnitude, rounding
-from funcgrad.ops.structure import aval, cast
+from funcgrad.ops.arrays.structure import aval, cast
+from funcgrad.ops.elementwise import arithmetic, bivariate, elementary, magnitude, rounding
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, UfuncOption
 
 __all__ = [
     "abs",
@@ -44,7 +44,7 @@ LARGEST_FIXED_EXPONENT = 1 << 20
 
 
 @elementwise(np.add, arithmetic.add)
-def add(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def add(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``x + y``.
 
     >>> print(fg.numpy.add([1.0, 2.0], 10.0))
@@ -53,7 +53,7 @@ def add(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.subtract, arithmetic.sub)
-def subtract(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def subtract(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``x - y``.
 
     >>> print(fg.numpy.subtract([1.0, 2.0], 10.0))
@@ -62,7 +62,7 @@ def subtract(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> An
 
 
 @elementwise(np.multiply, arithmetic.mul)
-def multiply(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def multiply(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``x * y``.
 
     >>> print(fg.numpy.multiply([1.0, 2.0], 10.0))
@@ -71,7 +71,7 @@ def multiply(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> An
 
 
 @elementwise(np.divide, arithmetic.div)
-def divide(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def divide(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``x / y``, a floating-point number for integers too.
 
     >>> print(fg.numpy.divide([1, 2], 4))
@@ -80,7 +80,7 @@ def divide(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.floor_divide, rounding.floor_divide)
-def floor_divide(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def floor_divide(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``x // y``, the quotient rounded down; its derivative is 0.
 
     >>> print(fg.numpy.floor_divide([7.0, -7.0], 2.0))
@@ -89,7 +89,7 @@ def floor_divide(x: Operand, y: Operand, /, out: Array = None, **options: Any) -
 
 
 @elementwise(np.remainder, rounding.remainder)
-def remainder(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def remainder(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``x % y``, with the sign of ``y``.
 
     >>> print(fg.numpy.remainder([7.0, -7.0], 4.0))
@@ -98,7 +98,7 @@ def remainder(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> A
 
 
 @elementwise(np.fmod, rounding.fmod)
-def fmod(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def fmod(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The remainder of the quotient rounded towards zero, with the sign of ``x``.
 
     >>> print(fg.numpy.fmod([7.0, -7.0], 4.0))
@@ -107,7 +107,7 @@ def fmod(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.divmod)
-def divmod(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def divmod(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Any:
     """``(x // y, x % y)``.
 
     >>> print(*fg.numpy.divmod([7.0, -7.0], 4.0))
@@ -117,7 +117,7 @@ def divmod(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.gcd, rounding.gcd)
-def gcd(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def gcd(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The greatest common divisor of integers.
 
     >>> print(fg.numpy.gcd([12, 15], 18))
@@ -126,7 +126,7 @@ def gcd(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.lcm, rounding.lcm)
-def lcm(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def lcm(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The lowest common multiple of integers.
 
     >>> print(fg.numpy.lcm([4, 5], 6))
@@ -135,7 +135,7 @@ def lcm(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.negative, arithmetic.neg)
-def negative(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def negative(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``-x``.
 
     >>> print(fg.numpy.negative([1.0, -2.0]))
@@ -144,7 +144,7 @@ def negative(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.positive)
-def positive(x: Operand, /, out: Array = None, **options: Any) -> Array:
+def positive(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``+x``: the same values in an array of their own.
 
     Raises DtypeError for booleans.
@@ -177,7 +177,7 @@ def is_fixed_exponent(y: ArrayLike) -> bool:
 
 
 @elementwise(np.power, power_of)
-def power(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def power(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``x ** y``.
 
     A Python number as the exponent is fixed: ``x ** 2.0`` is right, with every derivative, at 0 and for
@@ -194,7 +194,7 @@ def power(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.float_power)
-def float_power(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Array:
+def float_power(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``x ** y`` in double precision at least, for integers too.
 
     >>> print(fg.numpy.float_power([1, 2], -1))
@@ -205,7 +205,7 @@ def float_power(x: Operand, y: Operand, /, out: Array = None, **options: Any) ->
 
 
 @elementwise(np.square)
-def square(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def square(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``x * x``.
 
     >>> print(fg.numpy.square([3.0, -4.0]))
@@ -215,7 +215,7 @@ def square(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.reciprocal, arithmetic.reciprocal)
-def reciprocal(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def reciprocal(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``1 / x``; for integers rounded towards zero.
 
     >>> print(fg.numpy.reciprocal([2.0, -4.0]))
@@ -224,7 +224,7 @@ def reciprocal(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.absolute, magnitude.absolute)
-def absolute(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def absolute(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The absolute value, also of complex numbers; its derivative at 0 is 0.
 
     >>> print(fg.numpy.absolute([-2.0, 3.0]), fg.numpy.absolute(3.0 + 4.0j))
@@ -235,7 +235,7 @@ def absolute(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.fabs)
-def fabs(x: Operand, /, out: Array = None, **options: Any) -> Array:
+def fabs(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The absolute value of real numbers, as a floating-point number.
 
     Raises DtypeError for complex numbers.
@@ -247,7 +247,7 @@ def fabs(x: Operand, /, out: Array = None, **options: Any) -> Array:
 
 
 @elementwise(np.sign, magnitude.sign)
-def sign(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def sign(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """-1, 0 or 1; ``x / |x|`` for complex numbers.
 
     >>> print(fg.numpy.sign([-2.0, 0.0, 3.0]), fg.numpy.sign(3.0 + 4.0j))
@@ -256,7 +256,7 @@ def sign(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.copysign, magnitude.copysign)
-def copysign(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def copysign(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The size of ``x`` with the sign of ``y``, that of -0.0 included.
 
     >>> print(fg.numpy.copysign([1.0, -2.0], -0.0))

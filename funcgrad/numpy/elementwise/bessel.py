@@ -11,8 +11,8 @@ import numpy as np
 from funcgrad.numpy.algebra.operands import traced
 from funcgrad.numpy.arrays.creation import entered
 from funcgrad.numpy.dispatch import implements
-from funcgrad.ops.arithmetic import div, mul
-from funcgrad.ops.structure import aval, cast
+from funcgrad.ops.arrays.structure import aval, cast
+from funcgrad.ops.elementwise.arithmetic import div, mul
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.types import Array, ArrayLike
 

@@ -9,7 +9,7 @@ import numpy as np
 from funcgrad.numpy.algebra.operands import traced
 from funcgrad.numpy.dispatch import implements
 from funcgrad.numpy.reducing.axes import normalized_axis
-from funcgrad.ops.structure import aval, shape_of
+from funcgrad.ops.arrays.structure import aval, shape_of
 from funcgrad.types import Array, ArrayLike
 
 

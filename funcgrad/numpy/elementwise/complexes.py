@@ -9,11 +9,11 @@ import numpy as np
 
 from funcgrad.numpy.dispatch import FUNCTIONS, implements
 from funcgrad.numpy.elementwise.ufuncs import Operand, elementwise, loop_dtypes, own, untraced
-from funcgrad.ops import arithmetic, bivariate, comparison, complexes, magnitude
-from funcgrad.ops.structure import aval, broadcast, cast
+from funcgrad.ops.arrays.structure import aval, broadcast, cast
+from funcgrad.ops.elementwise import arithmetic, bivariate, comparison, complexes, magnitude
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
-from funcgrad.types import Array
+from funcgrad.types import Array, UfuncOption
 
 __all__ = [
     "angle",
@@ -30,7 +30,7 @@ __all__ = [
 
 
 @implements(np.real)
-def real(val: Operand) -> Any:
+def real(val: Operand) -> Array:
     """The real part; real numbers as they are.
 
     >>> print(fg.numpy.real([1.0 + 2.0j]))
@@ -43,7 +43,7 @@ def real(val: Operand) -> Any:
 
 
 @implements(np.imag)
-def imag(val: Operand) -> Any:
+def imag(val: Operand) -> Array:
     """The imaginary part; 0 for real numbers.
 
     >>> print(fg.numpy.imag([1.0 + 2.0j]))
@@ -63,7 +63,7 @@ def traced_zeros(x: Tracer) -> Tracer:
 
 
 @elementwise(np.conjugate)
-def conjugate(x: Operand, /, out: Array = None, **options: Any) -> Array:
+def conjugate(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The complex conjugate; real numbers as they are.
 
     >>> print(fg.numpy.conjugate([1.0 + 2.0j]))
@@ -75,7 +75,7 @@ def conjugate(x: Operand, /, out: Array = None, **options: Any) -> Array:
 
 
 @implements(np.angle)
-def angle(z: Operand, deg: bool = False) -> Any:
+def angle(z: Operand, deg: bool = False) -> Array:
     """The angle of a complex number in radians, or degrees; its derivative at 0 is 0.
 
     >>> print(fg.numpy.angle([1.0, 1.0j]), fg.numpy.angle(1.0 + 1.0j, deg=True))

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from funcgrad.numpy.dispatch import implements
 from funcgrad.numpy.elementwise.ufuncs import Operand, elementwise, untraced
-from funcgrad.ops import bivariate, elementary, magnitude, special
-from funcgrad.ops.structure import aval, cast
+from funcgrad.ops.arrays.structure import aval, cast
+from funcgrad.ops.elementwise import bivariate, elementary, magnitude, special
 from funcgrad.tracing.lists import asoperand
-from funcgrad.types import Array
+from funcgrad.types import Array, UfuncOption
 
 __all__ = [
     "acos",
@@ -55,7 +53,7 @@ __all__ = [
 
 
 @elementwise(np.exp, elementary.exp)
-def exp(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def exp(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The exponential.
 
     >>> print(fg.numpy.exp([0.0, 1.0]))
@@ -64,7 +62,7 @@ def exp(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.exp2, elementary.exp2)
-def exp2(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def exp2(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """Two to the power x.
 
     >>> print(fg.numpy.exp2([0.0, 3.0]))
@@ -73,7 +71,7 @@ def exp2(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.expm1, elementary.expm1)
-def expm1(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def expm1(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``exp(x) - 1``, accurate near 0.
 
     >>> print(fg.numpy.expm1(1e-20))
@@ -82,7 +80,7 @@ def expm1(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.log, elementary.log)
-def log(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def log(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The natural logarithm.
 
     >>> print(fg.numpy.log([1.0, np.e]))
@@ -91,7 +89,7 @@ def log(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.log2, elementary.log2)
-def log2(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def log2(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The logarithm to base 2.
 
     >>> print(fg.numpy.log2([1.0, 8.0]))
@@ -100,7 +98,7 @@ def log2(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.log10, elementary.log10)
-def log10(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def log10(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The logarithm to base 10.
 
     >>> print(fg.numpy.log10([1.0, 1000.0]))
@@ -109,7 +107,7 @@ def log10(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.log1p, elementary.log1p)
-def log1p(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def log1p(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``log(1 + x)``, accurate near 0.
 
     >>> print(fg.numpy.log1p(1e-20))
@@ -118,7 +116,7 @@ def log1p(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.sqrt, elementary.sqrt)
-def sqrt(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def sqrt(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The square root; its derivative at 0 is infinite.
 
     >>> print(fg.numpy.sqrt([0.0, 9.0]))
@@ -127,7 +125,7 @@ def sqrt(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.cbrt, elementary.cbrt)
-def cbrt(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def cbrt(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The cube root of a real number, negative ones included.
 
     >>> print(fg.numpy.cbrt([-8.0, 27.0]))
@@ -136,7 +134,7 @@ def cbrt(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.sin, elementary.sin)
-def sin(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def sin(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The sine of an angle in radians.
 
     >>> print(fg.numpy.sin([0.0, np.pi / 2]))
@@ -145,7 +143,7 @@ def sin(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.cos, elementary.cos)
-def cos(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def cos(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The cosine of an angle in radians.
 
     >>> print(fg.numpy.cos([0.0, np.pi]))
@@ -154,7 +152,7 @@ def cos(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.tan, elementary.tan)
-def tan(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def tan(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The tangent of an angle in radians.
 
     >>> print(fg.numpy.tan([0.0, 1.0]))
@@ -163,7 +161,7 @@ def tan(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.arcsin, elementary.arcsin)
-def arcsin(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def arcsin(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The angle, in radians, whose sine is x.
 
     >>> print(fg.numpy.arcsin([0.0, 1.0]))
@@ -172,7 +170,7 @@ def arcsin(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.arccos, elementary.arccos)
-def arccos(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def arccos(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The angle, in radians, whose cosine is x.
 
     >>> print(fg.numpy.arccos([1.0, 0.0]))
@@ -181,7 +179,7 @@ def arccos(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.arctan, elementary.arctan)
-def arctan(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def arctan(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The angle, in radians, whose tangent is x.
 
     >>> print(fg.numpy.arctan([0.0, 1.0]))
@@ -190,7 +188,7 @@ def arctan(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.sinh, elementary.sinh)
-def sinh(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def sinh(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The hyperbolic sine.
 
     >>> print(fg.numpy.sinh([0.0, 1.0]))
@@ -199,7 +197,7 @@ def sinh(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.cosh, elementary.cosh)
-def cosh(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def cosh(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The hyperbolic cosine.
 
     >>> print(fg.numpy.cosh([0.0, 1.0]))
@@ -208,7 +206,7 @@ def cosh(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.tanh, elementary.tanh)
-def tanh(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def tanh(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The hyperbolic tangent.
 
     >>> print(fg.numpy.tanh([0.0, 1.0]))
@@ -217,7 +215,7 @@ def tanh(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.arcsinh, elementary.arcsinh)
-def arcsinh(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def arcsinh(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The inverse hyperbolic sine.
 
     >>> print(fg.numpy.arcsinh([0.0, 1.0]))
@@ -226,7 +224,7 @@ def arcsinh(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.arccosh, elementary.arccosh)
-def arccosh(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def arccosh(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The inverse hyperbolic cosine.
 
     >>> print(fg.numpy.arccosh([1.0, 2.0]))
@@ -235,7 +233,7 @@ def arccosh(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.arctanh, elementary.arctanh)
-def arctanh(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def arctanh(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The inverse hyperbolic tangent.
 
     >>> print(fg.numpy.arctanh([0.0, 0.5]))
@@ -244,7 +242,7 @@ def arctanh(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.degrees, elementary.degrees)
-def degrees(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def degrees(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """Radians as degrees.
 
     >>> print(fg.numpy.degrees(np.pi))
@@ -253,7 +251,7 @@ def degrees(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.radians, elementary.radians)
-def radians(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def radians(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """Degrees as radians.
 
     >>> print(fg.numpy.radians(180.0))
@@ -262,7 +260,7 @@ def radians(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.rad2deg, elementary.degrees)
-def rad2deg(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def rad2deg(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """Radians as degrees, as `degrees`.
 
     >>> print(fg.numpy.rad2deg(np.pi))
@@ -271,7 +269,7 @@ def rad2deg(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.deg2rad, elementary.radians)
-def deg2rad(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def deg2rad(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """Degrees as radians, as `radians`.
 
     >>> print(fg.numpy.deg2rad(180.0))
@@ -280,7 +278,7 @@ def deg2rad(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.arctan2, bivariate.arctan2)
-def arctan2(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def arctan2(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The angle of the point (y, x), first the ordinate: ``arctan(x / y)`` in the right quadrant.
 
     Its derivative at (0, 0) is 0.
@@ -291,7 +289,7 @@ def arctan2(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any
 
 
 @elementwise(np.hypot, magnitude.hypot)
-def hypot(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def hypot(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``sqrt(x*x + y*y)`` without overflow; its derivative at (0, 0) is 0.
 
     >>> print(fg.numpy.hypot(3.0, 4.0))
@@ -300,7 +298,7 @@ def hypot(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.logaddexp, bivariate.logaddexp)
-def logaddexp(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def logaddexp(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``log(exp(x) + exp(y))`` without overflow; its derivatives are finite everywhere.
 
     ``logaddexp(0, x)`` is the softplus function.
@@ -311,7 +309,7 @@ def logaddexp(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> A
 
 
 @elementwise(np.logaddexp2, bivariate.logaddexp2)
-def logaddexp2(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def logaddexp2(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``log2(2**x + 2**y)`` without overflow; its derivatives are finite everywhere.
 
     >>> print(fg.numpy.logaddexp2(0.0, [0.0, 1000.0]))
@@ -320,7 +318,7 @@ def logaddexp2(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> 
 
 
 @implements(np.sinc)
-def sinc(x: Operand) -> Any:
+def sinc(x: Operand) -> Array:
     """``sin(pi x) / (pi x)``, and 1 at 0; every derivative is right there too.
 
     >>> print(fg.numpy.sinc([0.0, 0.5]))

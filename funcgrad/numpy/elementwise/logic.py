@@ -9,13 +9,13 @@ import numpy as np
 from funcgrad.errors import DtypeError
 from funcgrad.numpy.dispatch import FUNCTIONS, implements
 from funcgrad.numpy.elementwise.ufuncs import Operand, elementwise, loop_dtypes, untraced
-from funcgrad.ops import arithmetic, comparison, logic, magnitude
-from funcgrad.ops.structure import aval, cast
+from funcgrad.ops.arrays.structure import aval, cast
+from funcgrad.ops.elementwise import arithmetic, comparison, logic, magnitude
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import located
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array
+from funcgrad.types import Array, UfuncOption
 
 __all__ = [
     "allclose",
@@ -53,7 +53,7 @@ __all__ = [
 
 
 @elementwise(np.equal, comparison.equal)
-def equal(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def equal(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``x == y``.
 
     >>> print(fg.numpy.equal([1.0, 2.0, 3.0], 2.0))
@@ -62,7 +62,7 @@ def equal(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.not_equal, comparison.not_equal)
-def not_equal(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def not_equal(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``x != y``.
 
     >>> print(fg.numpy.not_equal([1.0, 2.0, 3.0], 2.0))
@@ -71,7 +71,7 @@ def not_equal(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> A
 
 
 @elementwise(np.less, comparison.less)
-def less(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def less(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``x < y``.
 
     >>> print(fg.numpy.less([1.0, 2.0, 3.0], 2.0))
@@ -80,7 +80,7 @@ def less(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.less_equal, comparison.less_equal)
-def less_equal(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def less_equal(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``x <= y``.
 
     >>> print(fg.numpy.less_equal([1.0, 2.0, 3.0], 2.0))
@@ -89,7 +89,7 @@ def less_equal(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> 
 
 
 @elementwise(np.greater, comparison.greater)
-def greater(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def greater(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``x > y``.
 
     >>> print(fg.numpy.greater([1.0, 2.0, 3.0], 2.0))
@@ -98,7 +98,7 @@ def greater(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any
 
 
 @elementwise(np.greater_equal, comparison.greater_equal)
-def greater_equal(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def greater_equal(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``x >= y``.
 
     >>> print(fg.numpy.greater_equal([1.0, 2.0, 3.0], 2.0))
@@ -107,7 +107,7 @@ def greater_equal(x: Operand, y: Operand, /, out: Array = None, **options: Any) 
 
 
 @elementwise(np.isnan, comparison.isnan)
-def isnan(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def isnan(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """Whether each element is not a number.
 
     >>> print(fg.numpy.isnan([0.0, np.nan]))
@@ -116,7 +116,7 @@ def isnan(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.isinf, comparison.isinf)
-def isinf(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def isinf(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """Whether each element is infinite.
 
     >>> print(fg.numpy.isinf([0.0, -np.inf]))
@@ -125,7 +125,7 @@ def isinf(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.isfinite, comparison.isfinite)
-def isfinite(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def isfinite(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """Whether each element is neither infinite nor NaN.
 
     >>> print(fg.numpy.isfinite([0.0, np.inf, np.nan]))
@@ -134,7 +134,7 @@ def isfinite(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.signbit, comparison.signbit)
-def signbit(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def signbit(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """Whether the sign bit is set: true for -0.0.
 
     >>> print(fg.numpy.signbit([1.0, -0.0]))
@@ -143,7 +143,7 @@ def signbit(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.logical_and, logic.logical_and)
-def logical_and(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def logical_and(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """True where both are true, of any dtype; zero is false.
 
     >>> print(fg.numpy.logical_and([0.0, 1.0, 2.0], [1, 1, 0]))
@@ -152,7 +152,7 @@ def logical_and(x: Operand, y: Operand, /, out: Array = None, **options: Any) ->
 
 
 @elementwise(np.logical_or, logic.logical_or)
-def logical_or(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def logical_or(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """True where one or both are true.
 
     >>> print(fg.numpy.logical_or([0.0, 1.0, 2.0], [0, 1, 0]))
@@ -161,7 +161,7 @@ def logical_or(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> 
 
 
 @elementwise(np.logical_xor, logic.logical_xor)
-def logical_xor(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def logical_xor(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """True where exactly one is true.
 
     >>> print(fg.numpy.logical_xor([0.0, 1.0, 2.0], [0, 1, 0]))
@@ -170,7 +170,7 @@ def logical_xor(x: Operand, y: Operand, /, out: Array = None, **options: Any) ->
 
 
 @elementwise(np.logical_not, logic.logical_not)
-def logical_not(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def logical_not(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """True where x is false.
 
     >>> print(fg.numpy.logical_not([0.0, 2.0]))
@@ -179,7 +179,7 @@ def logical_not(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.bitwise_and, logic.bitwise_and)
-def bitwise_and(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def bitwise_and(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The bits set in both integers; ``and`` of booleans.
 
     >>> print(fg.numpy.bitwise_and([12, 10], 6))
@@ -188,7 +188,7 @@ def bitwise_and(x: Operand, y: Operand, /, out: Array = None, **options: Any) ->
 
 
 @elementwise(np.bitwise_or, logic.bitwise_or)
-def bitwise_or(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def bitwise_or(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The bits set in either integer; ``or`` of booleans.
 
     >>> print(fg.numpy.bitwise_or([12, 10], 6))
@@ -197,7 +197,7 @@ def bitwise_or(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> 
 
 
 @elementwise(np.bitwise_xor, logic.bitwise_xor)
-def bitwise_xor(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def bitwise_xor(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The bits set in exactly one integer; exclusive ``or`` of booleans.
 
     >>> print(fg.numpy.bitwise_xor([12, 10], 6))
@@ -206,7 +206,7 @@ def bitwise_xor(x: Operand, y: Operand, /, out: Array = None, **options: Any) ->
 
 
 @elementwise(np.left_shift, logic.left_shift)
-def left_shift(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def left_shift(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The bits of x moved to the left by y places.
 
     >>> print(fg.numpy.left_shift([1, 3], 2))
@@ -215,7 +215,7 @@ def left_shift(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> 
 
 
 @elementwise(np.right_shift, logic.right_shift)
-def right_shift(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def right_shift(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The bits of x moved to the right by y places.
 
     >>> print(fg.numpy.right_shift([4, 12], 2))
@@ -224,7 +224,7 @@ def right_shift(x: Operand, y: Operand, /, out: Array = None, **options: Any) ->
 
 
 @elementwise(np.invert, logic.invert)
-def invert(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def invert(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """All bits flipped; ``not`` of booleans.
 
     >>> print(fg.numpy.invert([0, 5]))
@@ -233,7 +233,7 @@ def invert(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.bitwise_count, logic.bitwise_count)
-def bitwise_count(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def bitwise_count(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """How many bits of the absolute value of each integer are set.
 
     >>> print(fg.numpy.bitwise_count([0, 5, -5]))

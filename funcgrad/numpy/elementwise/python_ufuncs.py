@@ -8,9 +8,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from funcgrad.api.batch import vmap
-from funcgrad.api.control import scan
+from funcgrad.api.control_flow.control import scan
 from funcgrad.numpy.dispatch import unsupported
-from funcgrad.ops.structure import shape_of
+from funcgrad.ops.arrays.structure import shape_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Array, ArrayLike, DTypeLike
 

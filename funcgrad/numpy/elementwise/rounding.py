@@ -9,13 +9,13 @@ import numpy as np
 
 from funcgrad.numpy.dispatch import implements
 from funcgrad.numpy.elementwise.ufuncs import Operand, elementwise, loop_dtypes, own, untraced
-from funcgrad.ops import arithmetic, floats, rounding
-from funcgrad.ops.structure import aval, cast
+from funcgrad.ops.arrays.structure import aval, cast
+from funcgrad.ops.elementwise import arithmetic, floats, rounding
 from funcgrad.source import user_stacklevel
-from funcgrad.tracing.conversion import assigned_into_array
 from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.targets import written_into
 from funcgrad.tracing.tracer import Tracer, install
-from funcgrad.types import Array
+from funcgrad.types import Array, UfuncOption
 
 __all__ = [
     "around",
@@ -34,7 +34,7 @@ __all__ = [
 
 
 @elementwise(np.floor, rounding.floor)
-def floor(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def floor(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The largest whole number that is not above x; its derivative is 0.
 
     >>> print(fg.numpy.floor([1.5, -1.5]))
@@ -43,7 +43,7 @@ def floor(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.ceil, rounding.ceil)
-def ceil(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def ceil(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The smallest whole number that is not below x; its derivative is 0.
 
     >>> print(fg.numpy.ceil([1.5, -1.5]))
@@ -52,7 +52,7 @@ def ceil(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.trunc, rounding.trunc)
-def trunc(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def trunc(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """x without its fraction; its derivative is 0.
 
     >>> print(fg.numpy.trunc([1.5, -1.5]))
@@ -61,7 +61,7 @@ def trunc(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.rint, rounding.rint)
-def rint(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def rint(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The nearest whole number, the even one of two; its derivative is 0.
 
     >>> print(fg.numpy.rint([1.5, 2.5]))
@@ -98,10 +98,9 @@ def round(a: Operand, decimals: int = 0, out: Array = None) -> Array:
     found = _rounded(x, decimals)
     if out is None:
         return found
-    if not isinstance(out, Tracer):
-        raise assigned_into_array("np.round with out=")
-    out[...] = found  # type: ignore[index]
-    return out
+    target = written_into(out, "np.round with out=")
+    target[...] = found
+    return target
 
 
 def _round_method(self: Tracer, decimals: int = 0, out: Any = None) -> Any:
@@ -125,7 +124,7 @@ def _rounded(x: Any, decimals: int) -> Any:
 
 
 @elementwise(np.modf)
-def modf(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def modf(x: Operand, /, out: Array = None, **options: UfuncOption) -> Any:
     """The fraction and the whole part of x, both with the sign of x.
 
     >>> print(*fg.numpy.modf([1.25, -1.5]))
@@ -136,7 +135,7 @@ def modf(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.frexp)
-def frexp(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def frexp(x: Operand, /, out: Array = None, **options: UfuncOption) -> Any:
     """The mantissa m and integer exponent e of ``x = m * 2**e`` with ``0.5 <= |m| < 1``.
 
     >>> print(*fg.numpy.frexp([1.0, -12.0]))
@@ -148,7 +147,7 @@ def frexp(x: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.ldexp, floats.ldexp)
-def ldexp(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def ldexp(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``x * 2**y`` for integers y.
 
     >>> print(fg.numpy.ldexp([0.5, -0.75], [1, 4]))
@@ -157,7 +156,7 @@ def ldexp(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.nextafter, floats.nextafter)
-def nextafter(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def nextafter(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The next floating-point number after x towards y.
 
     >>> print(fg.numpy.nextafter(1.0, 2.0))
@@ -166,7 +165,7 @@ def nextafter(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> A
 
 
 @elementwise(np.spacing, floats.spacing)
-def spacing(x: Operand, /, out: Array = None, **options: Any) -> Any:
+def spacing(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The distance from x to the next floating-point number.
 
     >>> print(fg.numpy.spacing(1.0))

@@ -11,14 +11,15 @@ from funcgrad.errors import DtypeError, FuncgradError, ShapeError
 from funcgrad.numpy.dispatch import FUNCTIONS, implements, unsupported
 from funcgrad.numpy.elementwise.ufuncs import Operand, elementwise, loop_dtypes, own, untraced
 from funcgrad.numpy.picking.counted import positions
-from funcgrad.ops import comparison, complexes, extremes, floats, selection
-from funcgrad.ops.structure import aval, cast, reshape
+from funcgrad.ops.arrays.structure import aval, cast, reshape
+from funcgrad.ops.elementwise import comparison, complexes, floats, selection
+from funcgrad.ops.reducing import extremes
 from funcgrad.source import user_location
-from funcgrad.tracing.conversion import assigned_into_array
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import located
+from funcgrad.tracing.targets import written_into
 from funcgrad.tracing.tracer import Tracer, install
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, UfuncOption
 
 __all__ = [
     "clip",
@@ -35,7 +36,7 @@ __all__ = [
 
 
 @elementwise(np.maximum, extremes.maximum)
-def maximum(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def maximum(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The larger of two numbers, NaN if either is; equal ones share the derivative evenly.
 
     With a Python number it is a clip from below: ``maximum(x, 0)`` has the derivative 1/2 at 0.
@@ -46,7 +47,7 @@ def maximum(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any
 
 
 @elementwise(np.minimum, extremes.minimum)
-def minimum(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def minimum(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The smaller of two numbers, NaN if either is; equal ones share the derivative evenly.
 
     >>> print(fg.numpy.minimum([1.0, np.nan, 3.0], 2.0))
@@ -55,7 +56,7 @@ def minimum(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any
 
 
 @elementwise(np.fmax, extremes.fmax)
-def fmax(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def fmax(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The larger of two numbers, or the one that is not NaN; equal ones share the derivative evenly.
 
     >>> print(fg.numpy.fmax([1.0, np.nan, 3.0], 2.0))
@@ -64,7 +65,7 @@ def fmax(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.fmin, extremes.fmin)
-def fmin(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def fmin(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The smaller of two numbers, or the one that is not NaN; equal ones share the derivative evenly.
 
     >>> print(fg.numpy.fmin([1.0, np.nan, 3.0], 2.0))
@@ -73,7 +74,7 @@ def fmin(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
 
 
 @elementwise(np.heaviside, floats.heaviside)
-def heaviside(x: Operand, y: Operand, /, out: Array = None, **options: Any) -> Any:
+def heaviside(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """0 for negative x, 1 for positive x, y for 0; the derivative by x is 0.
 
     >>> print(fg.numpy.heaviside([-1.0, 0.0, 2.0], 0.5))
@@ -206,7 +207,7 @@ def clip(
     *,
     min: Operand | None = None,
     max: Operand | None = None,
-) -> Any:
+) -> Array:
     """``a``, but ``a_min`` where it is below and ``a_max`` where it is above; None means no bound.
 
     The derivative by ``a`` is 1 between the bounds and on them, 0 outside.
@@ -224,10 +225,9 @@ def clip(
     clipped = _clipped(x, low, high)
     if out is None:
         return clipped
-    if not isinstance(out, Tracer):
-        raise assigned_into_array("np.clip with out=")
-    out[...] = clipped  # type: ignore[index]
-    return out
+    target = written_into(out, "np.clip with out=")
+    target[...] = clipped
+    return target
 
 
 def _clip_method(self: Tracer, min: Any = None, max: Any = None, out: Any = None) -> Any:

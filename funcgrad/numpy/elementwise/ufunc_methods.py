@@ -12,8 +12,8 @@ from funcgrad.numpy.arrays.shapes import as_array
 from funcgrad.numpy.dispatch import FUNCTIONS, UFUNC_METHODS, deferred, unsupported
 from funcgrad.numpy.picking.sorting import needed_value
 from funcgrad.numpy.reducing.axes import normalized_axis, refused, stored
-from funcgrad.ops.movement import stack, take_span
-from funcgrad.ops.structure import reshape, shape_of
+from funcgrad.ops.arrays.movement import stack, take_span
+from funcgrad.ops.arrays.structure import reshape, shape_of
 from funcgrad.types import Array, ArrayLike, DTypeLike
 
 

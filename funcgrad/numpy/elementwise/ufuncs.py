@@ -78,7 +78,7 @@ def composed(ufunc: Any, body: Callable[..., Any]) -> Callable[..., Any]:
 
 def with_options(
     ufunc: Any, operate: Callable[..., Any], inputs: tuple[Operand, ...], out: Array, options: dict[str, Any]
-) -> Any:
+) -> Array:
     """A call that says more than its operands."""
     if out is not None:
         options["out"] = out

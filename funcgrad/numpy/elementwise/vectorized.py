@@ -15,7 +15,7 @@ from funcgrad.errors import DtypeError
 from funcgrad.ir.steps import as_source
 from funcgrad.numpy.arrays.joining import stack
 from funcgrad.numpy.reducing.axes import refused
-from funcgrad.ops.structure import aval, broadcast_to, cast, reshape, shape_of
+from funcgrad.ops.arrays.structure import aval, broadcast_to, cast, reshape, shape_of
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import active_recorder

@@ -15,12 +15,13 @@ import numpy as np
 from funcgrad.errors import DtypeError, FuncgradError, ShapeError
 from funcgrad.ir.avals import Shape
 from funcgrad.numpy.dispatch import unsupported
+from funcgrad.numpy.picking import modes
 from funcgrad.numpy.picking.indexing import BasicPlan, Plan, basic_key, basic_plan, getitem, plan_of
-from funcgrad.ops.arithmetic import add, div, mul, neg
-from funcgrad.ops.bivariate import pow as power_of
-from funcgrad.ops.extremes import maximum, minimum
-from funcgrad.ops.selection import where
-from funcgrad.ops.structure import aval, broadcast_to, cast, reshape, shape_of
+from funcgrad.ops.arrays.structure import aval, broadcast_to, cast, reshape, shape_of
+from funcgrad.ops.elementwise.arithmetic import add, div, mul, neg
+from funcgrad.ops.elementwise.bivariate import pow as power_of
+from funcgrad.ops.elementwise.selection import where
+from funcgrad.ops.reducing.extremes import maximum, minimum
 from funcgrad.source import user_location, user_stacklevel
 from funcgrad.tracing.aliasing import assign, is_view
 from funcgrad.tracing.lists import asoperand
@@ -208,7 +209,9 @@ class At:
 class AtIndex:
     """``x.at[index]``: repeated positions are all counted, except by `set` and `apply`.
 
-    ``indices_are_sorted`` and ``unique_indices`` are promises that change nothing here.
+    ``indices_are_sorted`` and ``unique_indices`` are promises that change nothing here. Positions out of
+    bounds are errors; with ``mode="clip"`` they are the nearest end, with ``"drop"`` or ``"fill"`` nothing is
+    written there, and `get` gives ``fill_value`` (NaN, or the extreme integer).
     """
 
     __slots__ = ("_index", "_x")
@@ -219,59 +222,94 @@ class AtIndex:
 
     def get(self, **options: Any) -> Any:
         """``x[index]``."""
-        check_options("get", options)
-        return getitem(self._x, self._index)
+        fill = options.pop("fill_value", None)
+        mode = checked_mode("get", options)
+        if mode is None:
+            return getitem(self._x, self._index)
+        entries = self._entries("get", mode)
+        index, inside = modes.moved_inside(entries, self._x.aval.shape)
+        found = getitem(self._x, index)
+        if mode == "clip" or inside is True:
+            return found
+        fill = modes.filling(self._x.aval.dtype) if fill is None else fill
+        return where(modes.spread_inside(inside, entries, found), found, self._x.aval.dtype.type(fill))
 
     def set(self, values: ArrayLike, **options: Any) -> Array:
         """A copy of x with ``values`` at the index."""
-        check_options("set", options)
+        if options and (mode := checked_mode("set", options)) is not None:
+            return self._by_mode("set", mode, values)
         y = self._x.frozen()
         setitem(y, self._index, values)
         return y
 
     def apply(self, func: Callable[[Any], Any], **options: Any) -> Any:
         """A copy of x with ``func(x[index])`` at the index."""
-        check_options("apply", options)
+        if options and (mode := checked_mode("apply", options)) is not None:
+            return self._by_mode("apply", mode, func)
         return self.set(func(getitem(self._x, self._index)))
 
     def add(self, values: ArrayLike, **options: Any) -> Any:
         """A copy of x with ``values`` added at the index."""
-        check_options("add", options)
+        if options and (mode := checked_mode("add", options)) is not None:
+            return self._by_mode("add", mode, values)
         return self._combined("add", values)
 
     def subtract(self, values: ArrayLike, **options: Any) -> Any:
         """A copy of x with ``values`` subtracted at the index."""
-        check_options("subtract", options)
+        if options and (mode := checked_mode("subtract", options)) is not None:
+            return self._by_mode("subtract", mode, values)
         return self._combined("add", neg(values))
 
     def multiply(self, values: ArrayLike, **options: Any) -> Any:
         """A copy of x multiplied by ``values`` at the index."""
-        check_options("multiply", options)
+        if options and (mode := checked_mode("multiply", options)) is not None:
+            return self._by_mode("multiply", mode, values)
         return self._combined("mul", values)
 
     def divide(self, values: ArrayLike, **options: Any) -> Array:
         """A copy of x divided by ``values`` at the index."""
-        check_options("divide", options)
+        if options and (mode := checked_mode("divide", options)) is not None:
+            return self._by_mode("divide", mode, values)
         ones = broadcast_to(aval(self._x).dtype.type(1), shape_of(self._x))
         return div(self._x, AtIndex(as_traced(self._x, ones), self._index)._combined("mul", values))
 
     def power(self, values: ArrayLike, **options: Any) -> Array:
         """A copy of x raised to ``values`` at the index."""
-        check_options("power", options)
+        if options and (mode := checked_mode("power", options)) is not None:
+            return self._by_mode("power", mode, values)
         ones = broadcast_to(aval(self._x).dtype.type(1), shape_of(self._x))
         return power_of(self._x, AtIndex(as_traced(self._x, ones), self._index)._combined("mul", values))
 
     def min(self, values: ArrayLike, **options: Any) -> Any:
         """A copy of x with the minimum of x and ``values`` at the index."""
-        check_options("min", options)
+        if options and (mode := checked_mode("min", options)) is not None:
+            return self._by_mode("min", mode, values)
         return self._combined("min", values)
 
     def max(self, values: ArrayLike, **options: Any) -> Any:
         """A copy of x with the maximum of x and ``values`` at the index."""
-        check_options("max", options)
+        if options and (mode := checked_mode("max", options)) is not None:
+            return self._by_mode("max", mode, values)
         return self._combined("max", values)
 
     mul = multiply
+
+    def _entries(self, name: str, mode: str) -> list[Any]:
+        entries = modes.entries_of(self._index, self._x.aval.shape)
+        if entries is None:
+            raise unsupported(f"x.at[...].{name} with mode={mode!r} at masks and new axes")
+        return entries
+
+    def _by_mode(self, name: str, mode: str, values: Any) -> Any:
+        """An update whose positions may be out of bounds: those to be left out go behind the end."""
+        shape = self._x.aval.shape
+        entries = self._entries(name, mode)
+        if mode == "clip":
+            return getattr(AtIndex(self._x, modes.moved_inside(entries, shape)[0]), name)(values)
+        index, widths = modes.moved_behind(entries, shape)
+        longer = np.pad(self._x, widths, mode="edge" if self._x.aval.size else "constant")
+        updated = getattr(AtIndex(longer, index), name)(values)
+        return updated[tuple([slice(n) for n in shape])]
 
     def _combined(self, mode: str, values: Any) -> Any:
         x = self._x
@@ -289,13 +327,14 @@ class AtIndex:
             raise located(error, user_location()) from None
 
 
-def check_options(name: str, options: dict[str, Any]) -> None:
-    """Accept what changes nothing here; raise by name for other options."""
-    mode = options.get("mode")
+def checked_mode(name: str, options: dict[str, Any]) -> str | None:
+    """What positions out of bounds mean, None where they are errors; raise by name for other options."""
     unknown = [key for key in options if key not in ("indices_are_sorted", "unique_indices", "mode")]
-    if unknown or (mode is not None and str(mode) != "promise_in_bounds"):
-        what = unknown[0] if unknown else f"mode={mode!r}"
-        raise unsupported(f"x.at[...].{name} with {what}")
+    if unknown:
+        raise unsupported(f"x.at[...].{name} with {unknown[0]}")
+    mode = options.get("mode")
+    found = None if mode is None else modes.mode_of(mode)
+    return None if found == "promise_in_bounds" else found
 
 
 COMBINATIONS: dict[str, Callable[[Any, Any], Any]] = {"add": add, "mul": mul, "min": minimum, "max": maximum}

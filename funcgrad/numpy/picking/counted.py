@@ -14,7 +14,7 @@ import numpy as np
 
 from funcgrad.numpy.reducing.axes import refused
 from funcgrad.numpy.reducing.segments import segment_sum
-from funcgrad.ops.structure import aval, shape_of
+from funcgrad.ops.arrays.structure import aval, shape_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Array, ArrayLike
 

@@ -16,9 +16,9 @@ import numpy as np
 from funcgrad.errors import ConcretizationError, FuncgradError, IndexingError
 from funcgrad.ir.avals import Shape
 from funcgrad.ir.catalog import CATALOG
-from funcgrad.ops.indexing import Gather, Scatter
-from funcgrad.ops.slicing import AddToSlice, Slice, is_whole
-from funcgrad.ops.structure import Reshape, aval, broadcast_to, permute, reshape, shape_of
+from funcgrad.ops.arrays.indexing import Gather, Scatter
+from funcgrad.ops.arrays.slicing import AddToSlice, Slice, is_whole
+from funcgrad.ops.arrays.structure import Reshape, aval, broadcast_to, permute, reshape, shape_of
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.aliasing import as_view, view
 from funcgrad.tracing.lists import asoperand
@@ -368,7 +368,7 @@ def known_mask(mask: ArrayLike) -> Array:
             source=Source(*user_location()),
             remedy="Use fg.numpy.where(mask, x, other), which keeps the shape of x; "
             "fg.numpy.nonzero, extract and compress take size=.",
-        ) from None
+        ).on_one_path() from None
 
 
 def check_bounds(index: Any, axis: int, n: int) -> Any:

@@ -19,14 +19,16 @@ from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.picking import counted
 from funcgrad.numpy.picking.assignment import setitem
 from funcgrad.numpy.picking.indexing import check_bounds, getitem, known_mask
+from funcgrad.numpy.picking.modes import filling, from_start
 from funcgrad.numpy.reducing.axes import normalized_axis
-from funcgrad.ops.arithmetic import add, mul
-from funcgrad.ops.comparison import not_equal
-from funcgrad.ops.rounding import floor_divide, remainder
-from funcgrad.ops.structure import Reshape, aval, cast, reshape, shape_of
+from funcgrad.ops.arrays.structure import Reshape, aval, cast, reshape, shape_of
+from funcgrad.ops.elementwise.arithmetic import add, mul
+from funcgrad.ops.elementwise.comparison import not_equal
+from funcgrad.ops.elementwise.rounding import floor_divide, remainder
+from funcgrad.ops.elementwise.selection import where
 from funcgrad.tracing.aliasing import view
-from funcgrad.tracing.conversion import assigned_into_array
 from funcgrad.tracing.recorder import recorder_of
+from funcgrad.tracing.targets import written_into
 from funcgrad.tracing.tracer import Tracer, install
 from funcgrad.types import Array, ArrayLike, ShapeLike
 
@@ -55,12 +57,17 @@ __all__ = [
 
 @implements(np.take)
 def take(
-    a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: None = None, mode: str = "raise"
+    a: ArrayLike,
+    indices: ArrayLike,
+    axis: int | None = None,
+    out: None = None,
+    mode: str = "raise",
+    fill_value: Any = None,
 ) -> Array:
     """The elements at positions along an axis, of the flattened array for ``axis=None``.
 
-    ``mode`` says what positions out of bounds mean: an error, the nearest end (``clip``) or counting on
-    from the other end (``wrap``).
+    ``mode`` says what positions out of bounds mean: an error, the nearest end (``clip``), counting on
+    from the other end (``wrap``), or ``fill``: `fill_value`, else NaN or the extreme integer.
 
     >>> print(fg.numpy.take([4.0, 5.0, 6.0], [0, -1]))
     [4. 6.]
@@ -82,8 +89,17 @@ def take(
         positions = remainder(positions, n)
     elif mode == "clip":
         positions = np.clip(positions, 0, n - 1)
+    elif mode == "fill":
+        places, inside = from_start(positions, n)
+        found = take_along(x, np.clip(places, 0, n - 1), axis)
+        fill = filling(aval(x).dtype) if fill_value is None else fill_value
+        return where(
+            reshape(inside, (*shape_of(inside), *[1] * (len(shape_of(x)) - axis - 1))),
+            found,
+            aval(x).dtype.type(fill),
+        )
     elif mode != "raise":
-        raise ValueError(f"mode must be 'raise', 'wrap' or 'clip', got {mode!r}")
+        raise ValueError(f"mode must be 'raise', 'wrap', 'clip' or 'fill', got {mode!r}")
     return take_along(x, check_bounds(positions, axis, n), axis)
 
 
@@ -276,13 +292,6 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
 
 
 # -- writing ----------------------------------------------------------------------------------------------
-
-
-def written_into(target: Any, name: str) -> Any:
-    """A traced array to be written; raises TracerAssignmentError for a real one."""
-    if type(target) is not Tracer:
-        raise assigned_into_array(name)
-    return target
 
 
 @implements(np.copyto)

@@ -18,13 +18,13 @@ from funcgrad.numpy.picking.counted import among_two
 from funcgrad.numpy.picking.positions import extract
 from funcgrad.numpy.picking.sorting import needed_value, taken, unique
 from funcgrad.numpy.reducing.axes import refused
-from funcgrad.ops.comparison import equal
-from funcgrad.ops.extremes import clip
-from funcgrad.ops.indexing import Gather
-from funcgrad.ops.logic import logical_not
-from funcgrad.ops.movement import concatenate
-from funcgrad.ops.sorting import SearchSorted, Sort
-from funcgrad.ops.structure import aval, broadcast, reshape, shape_of
+from funcgrad.ops.arrays.indexing import Gather
+from funcgrad.ops.arrays.movement import concatenate
+from funcgrad.ops.arrays.sorting import SearchSorted, Sort
+from funcgrad.ops.arrays.structure import aval, broadcast, reshape, shape_of
+from funcgrad.ops.elementwise.comparison import equal
+from funcgrad.ops.elementwise.logic import logical_not
+from funcgrad.ops.reducing.extremes import clip
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Array, ArrayLike
 

@@ -17,9 +17,9 @@ from funcgrad.ir.steps import as_source
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.picking.counted import counted, unique_values_of
 from funcgrad.numpy.reducing.axes import normalized_axis, refused, traced
-from funcgrad.ops import sorting as ops
-from funcgrad.ops.arithmetic import sub
-from funcgrad.ops.structure import aval, broadcast, broadcast_to, cast, reshape, shape_of
+from funcgrad.ops.arrays import sorting as ops
+from funcgrad.ops.arrays.structure import aval, broadcast, broadcast_to, cast, reshape, shape_of
+from funcgrad.ops.elementwise.arithmetic import sub
 from funcgrad.source import user_location
 from funcgrad.tracing.aliasing import assign
 from funcgrad.tracing.lists import asoperand
@@ -266,7 +266,7 @@ def needed_value(x: ArrayLike, what: str) -> Array:
             f"and {error.seen}",
             source=as_source(user_location()),
             remedy="Compute it outside of the traced function and pass it in.",
-        ) from None
+        ).on_one_path() from None
 
 
 # -- unique values and counts -------------------------------------------------------------------------------

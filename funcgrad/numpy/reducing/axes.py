@@ -11,12 +11,12 @@ import numpy as np
 from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Shape
 from funcgrad.ir.steps import as_source
+from funcgrad.ops.arrays.structure import cast, reshape, shape_of
 from funcgrad.ops.linalg.matrices import MatrixShapeError
-from funcgrad.ops.structure import cast, reshape, shape_of
 from funcgrad.source import user_location
-from funcgrad.tracing.conversion import assigned_into_array
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
+from funcgrad.tracing.targets import written_into
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, AxisLike
 
@@ -115,9 +115,8 @@ def stored(result: Any, out: Array, name: str) -> Any:
     target = out[0] if isinstance(out, tuple) else out
     if target is None:
         return result
-    if type(target) is not Tracer:
-        raise assigned_into_array(f"{name} with out=")
-    target[...] = result  # type: ignore[index]
+    target = written_into(target, f"{name} with out=")
+    target[...] = result
     return target
 
 

@@ -12,11 +12,11 @@ from funcgrad.numpy.arrays.views import moveaxis
 from funcgrad.numpy.dispatch import implements, implements_method
 from funcgrad.numpy.reducing.axes import is_given, normalized_axis, refused, stored, strong, traced
 from funcgrad.numpy.reducing.reductions import WIDE
-from funcgrad.ops import cumulative as ops
-from funcgrad.ops.arithmetic import add, div, mul, sub
-from funcgrad.ops.comparison import not_equal
-from funcgrad.ops.movement import concatenate, take_span
-from funcgrad.ops.structure import aval, broadcast, cast, reduce_sum, reshape, shape_of
+from funcgrad.ops.arrays.movement import concatenate, take_span
+from funcgrad.ops.arrays.structure import aval, broadcast, cast, reduce_sum, reshape, shape_of
+from funcgrad.ops.elementwise.arithmetic import add, div, mul, sub
+from funcgrad.ops.elementwise.comparison import not_equal
+from funcgrad.ops.reducing import cumulative as ops
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import install
@@ -155,7 +155,7 @@ def accumulates_in_order(ufunc: Any) -> None:
     """The same for a ufunc that has no cumulative operation: from each element to the next, as NumPy does."""
 
     def accumulate(array: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
-        from funcgrad.api.control import scan  # noqa: PLC0415 - it stands on this module
+        from funcgrad.api.control_flow.control import scan  # noqa: PLC0415 - it stands on this module
 
         x = strong(traced(array, out))
         if not shape_of(x):

@@ -20,13 +20,21 @@ from funcgrad.numpy.dispatch import implements
 from funcgrad.numpy.picking.sorting import known_value, needed_value
 from funcgrad.numpy.reducing.axes import refused
 from funcgrad.numpy.reducing.cumulative import diff
-from funcgrad.ops.arithmetic import add, div, mul, sub
-from funcgrad.ops.comparison import equal, greater_equal, less
-from funcgrad.ops.logic import logical_or
-from funcgrad.ops.movement import take_axis
-from funcgrad.ops.selection import where
-from funcgrad.ops.sorting import AddAlongAxis, SearchSorted
-from funcgrad.ops.structure import aval, broadcast, cast, primitive_called, reduce_sum, reshape, shape_of
+from funcgrad.ops.arrays.movement import take_axis
+from funcgrad.ops.arrays.sorting import AddAlongAxis, SearchSorted
+from funcgrad.ops.arrays.structure import (
+    aval,
+    broadcast,
+    cast,
+    primitive_called,
+    reduce_sum,
+    reshape,
+    shape_of,
+)
+from funcgrad.ops.elementwise.arithmetic import add, div, mul, sub
+from funcgrad.ops.elementwise.comparison import equal, greater_equal, less
+from funcgrad.ops.elementwise.logic import logical_or
+from funcgrad.ops.elementwise.selection import where
 from funcgrad.source import user_location
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.types import Array, ArrayLike

@@ -19,16 +19,16 @@ from funcgrad.ir.steps import as_source
 from funcgrad.numpy.dispatch import implements
 from funcgrad.numpy.reducing.axes import Axes, existing_axes, refused, stored, traced
 from funcgrad.numpy.reducing.weighted import weighted_quantile
-from funcgrad.ops.arithmetic import add, div, mul, sub
-from funcgrad.ops.comparison import equal, greater_equal, isnan
-from funcgrad.ops.extremes import clip, maximum
-from funcgrad.ops.indexing import Gather
-from funcgrad.ops.logic import logical_and, logical_not
-from funcgrad.ops.movement import take_axis
-from funcgrad.ops.rounding import ceil, floor, remainder, rint
-from funcgrad.ops.selection import where
-from funcgrad.ops.sorting import Sort, TakeAlongAxis
-from funcgrad.ops.structure import aval, broadcast_to, cast, permute, reduce_sum, reshape, shape_of
+from funcgrad.ops.arrays.indexing import Gather
+from funcgrad.ops.arrays.movement import take_axis
+from funcgrad.ops.arrays.sorting import Sort, TakeAlongAxis
+from funcgrad.ops.arrays.structure import aval, broadcast_to, cast, permute, reduce_sum, reshape, shape_of
+from funcgrad.ops.elementwise.arithmetic import add, div, mul, sub
+from funcgrad.ops.elementwise.comparison import equal, greater_equal, isnan
+from funcgrad.ops.elementwise.logic import logical_and, logical_not
+from funcgrad.ops.elementwise.rounding import ceil, floor, remainder, rint
+from funcgrad.ops.elementwise.selection import where
+from funcgrad.ops.reducing.extremes import clip, maximum
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer

@@ -28,15 +28,15 @@ from funcgrad.numpy.reducing.axes import (
     traced,
     with_kept_axes,
 )
-from funcgrad.ops import reductions as ops
-from funcgrad.ops.arithmetic import add, mul, sub
-from funcgrad.ops.bivariate import logaddexp
-from funcgrad.ops.comparison import not_equal
-from funcgrad.ops.extremes import fmax, fmin, maximum, minimum
-from funcgrad.ops.logic import logical_and, logical_or
-from funcgrad.ops.selection import where as select
-from funcgrad.ops.softmax import LogSumExp
-from funcgrad.ops.structure import ReduceSum, aval, broadcast, cast, reshape, shape_of
+from funcgrad.ops.arrays.structure import ReduceSum, aval, broadcast, cast, reshape, shape_of
+from funcgrad.ops.elementwise.arithmetic import add, mul, sub
+from funcgrad.ops.elementwise.bivariate import logaddexp
+from funcgrad.ops.elementwise.comparison import not_equal
+from funcgrad.ops.elementwise.logic import logical_and, logical_or
+from funcgrad.ops.elementwise.selection import where as select
+from funcgrad.ops.reducing import reductions as ops
+from funcgrad.ops.reducing.extremes import fmax, fmin, maximum, minimum
+from funcgrad.ops.reducing.softmax import LogSumExp
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install

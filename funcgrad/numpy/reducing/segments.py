@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.ops.indexing import Scatter
-from funcgrad.ops.structure import aval, shape_of
+from funcgrad.ops.arrays.indexing import Scatter
+from funcgrad.ops.arrays.structure import aval, shape_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Array, ArrayLike
 

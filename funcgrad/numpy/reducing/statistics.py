@@ -29,14 +29,9 @@ from funcgrad.numpy.reducing.axes import (
 )
 from funcgrad.numpy.reducing.reductions import SUM, reduced, reduced_with_options
 from funcgrad.ops import contraction
-from funcgrad.ops.arithmetic import add, div, integer_pow, mul, sub
-from funcgrad.ops.complexes import conj, imag, make_complex, real
-from funcgrad.ops.elementary import sqrt
-from funcgrad.ops.extremes import clip, maximum
-from funcgrad.ops.indexing import Gather
-from funcgrad.ops.movement import concatenate
-from funcgrad.ops.norms import root_of_squares
-from funcgrad.ops.structure import (
+from funcgrad.ops.arrays.indexing import Gather
+from funcgrad.ops.arrays.movement import concatenate
+from funcgrad.ops.arrays.structure import (
     aval,
     broadcast,
     broadcast_to,
@@ -46,6 +41,11 @@ from funcgrad.ops.structure import (
     reshape,
     shape_of,
 )
+from funcgrad.ops.elementwise.arithmetic import add, div, integer_pow, mul, sub
+from funcgrad.ops.elementwise.complexes import conj, imag, make_complex, real
+from funcgrad.ops.elementwise.elementary import sqrt
+from funcgrad.ops.reducing.extremes import clip, maximum
+from funcgrad.ops.reducing.norms import root_of_squares
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install

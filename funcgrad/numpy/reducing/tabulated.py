@@ -11,20 +11,20 @@ from funcgrad.ir.steps import as_source
 from funcgrad.numpy.dispatch import implements
 from funcgrad.numpy.reducing.axes import is_given, normalized_axes, normalized_axis, refused, traced
 from funcgrad.numpy.reducing.cumulative import diff
-from funcgrad.ops import sorting as ops
-from funcgrad.ops.arithmetic import add, div, mul, sub
-from funcgrad.ops.broken_line import BrokenLine
-from funcgrad.ops.comparison import equal, greater, less
-from funcgrad.ops.cumulative import CumSum
-from funcgrad.ops.floats import nextafter
-from funcgrad.ops.indexing import Gather
-from funcgrad.ops.logic import logical_and
-from funcgrad.ops.magnitude import absolute
-from funcgrad.ops.movement import concatenate, take_axis, take_span
-from funcgrad.ops.rounding import remainder
-from funcgrad.ops.selection import where
-from funcgrad.ops.sorting import ArgSort
-from funcgrad.ops.structure import aval, broadcast, cast, move_axis, reshape, shape_of
+from funcgrad.ops.arrays import sorting as ops
+from funcgrad.ops.arrays.indexing import Gather
+from funcgrad.ops.arrays.movement import concatenate, take_axis, take_span
+from funcgrad.ops.arrays.sorting import ArgSort
+from funcgrad.ops.arrays.structure import aval, broadcast, cast, move_axis, reshape, shape_of
+from funcgrad.ops.elementwise.arithmetic import add, div, mul, sub
+from funcgrad.ops.elementwise.comparison import equal, greater, less
+from funcgrad.ops.elementwise.floats import nextafter
+from funcgrad.ops.elementwise.logic import logical_and
+from funcgrad.ops.elementwise.magnitude import absolute
+from funcgrad.ops.elementwise.rounding import remainder
+from funcgrad.ops.elementwise.selection import where
+from funcgrad.ops.interpolation.broken_line import BrokenLine
+from funcgrad.ops.reducing.cumulative import CumSum
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Array, ArrayLike, AxisLike

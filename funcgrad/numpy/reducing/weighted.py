@@ -14,14 +14,14 @@ from funcgrad.errors import ShapeError
 from funcgrad.ir.steps import as_source
 from funcgrad.numpy.picking.sorting import known_value
 from funcgrad.numpy.reducing.axes import Axes, existing_axes, refused
-from funcgrad.ops.arithmetic import div
-from funcgrad.ops.comparison import equal, isnan
-from funcgrad.ops.cumulative import CumSum
-from funcgrad.ops.extremes import minimum
-from funcgrad.ops.movement import take_axis
-from funcgrad.ops.selection import where
-from funcgrad.ops.sorting import ArgSort, SearchSorted, TakeAlongAxis
-from funcgrad.ops.structure import aval, broadcast, cast, move_axis, permute, reshape, shape_of
+from funcgrad.ops.arrays.movement import take_axis
+from funcgrad.ops.arrays.sorting import ArgSort, SearchSorted, TakeAlongAxis
+from funcgrad.ops.arrays.structure import aval, broadcast, cast, move_axis, permute, reshape, shape_of
+from funcgrad.ops.elementwise.arithmetic import div
+from funcgrad.ops.elementwise.comparison import equal, isnan
+from funcgrad.ops.elementwise.selection import where
+from funcgrad.ops.reducing.cumulative import CumSum
+from funcgrad.ops.reducing.extremes import minimum
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Array, ArrayLike, AxisLike

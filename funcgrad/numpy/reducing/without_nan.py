@@ -34,14 +34,14 @@ from funcgrad.numpy.reducing.reductions import (
     reduced_with_options,
 )
 from funcgrad.numpy.reducing.statistics import freedom, mean_of, squared_size, variance_of
-from funcgrad.ops import cumulative
-from funcgrad.ops import reductions as ops
-from funcgrad.ops.arithmetic import div, sub
-from funcgrad.ops.comparison import isnan, less_equal
-from funcgrad.ops.logic import logical_and, logical_not
-from funcgrad.ops.norms import root_of_squares
-from funcgrad.ops.selection import where as select
-from funcgrad.ops.structure import aval, broadcast, broadcast_to, cast, shape_of
+from funcgrad.ops.arrays.structure import aval, broadcast, broadcast_to, cast, shape_of
+from funcgrad.ops.elementwise.arithmetic import div, sub
+from funcgrad.ops.elementwise.comparison import isnan, less_equal
+from funcgrad.ops.elementwise.logic import logical_and, logical_not
+from funcgrad.ops.elementwise.selection import where as select
+from funcgrad.ops.reducing import cumulative
+from funcgrad.ops.reducing import reductions as ops
+from funcgrad.ops.reducing.norms import root_of_squares
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike
 

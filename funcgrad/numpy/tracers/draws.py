@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.numpy.tracers.open_arrays import before_write, has_traced, plain
-from funcgrad.ops.structure import shape_of
+from funcgrad.ops.arrays.structure import shape_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Array, ArrayLike
 

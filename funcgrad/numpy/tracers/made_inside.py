@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.api.mathematics import REAL
+from funcgrad.config import WHEN_PACKAGES_CHANGE
 from funcgrad.numpy.arrays.creation import array, asanyarray, asarray
 from funcgrad.numpy.arrays.inquiries import c_, r_
 from funcgrad.numpy.dispatch import FUNCTIONS, deferred, implementation_of
 from funcgrad.numpy.tracers.draws import drawing
-from funcgrad.numpy.tracers.numbers_inside import of_numbers
+from funcgrad.numpy.tracers.numbers_inside import DERIVED, of_numbers
 from funcgrad.numpy.tracers.open_arrays import (
     OpenArray,
     become_traced,
@@ -32,6 +32,7 @@ from funcgrad.numpy.tracers.open_arrays import (
     plain,
 )
 from funcgrad.scipy.adopted import adopted_function
+from funcgrad.source import installed_package
 from funcgrad.tracing.constants import is_constant
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.python.inside import INSIDE
@@ -62,9 +63,25 @@ CONVERTERS: dict[Any, Function] = {
     np.asarray_chkfinite: lambda a, dtype=None, **_: asarray(a, dtype),
     np.require: lambda a, dtype=None, **_: asarray(a, dtype),
     np.copy: lambda a, **_: array(a),
-    np.fromiter: lambda iterable, dtype=None, **_: array(iterable, dtype),
+    np.fromiter: lambda iterable, dtype=None, count=-1, **_: array(first_of(iterable, count), dtype),
 }
 """Functions that make an array of something, and ours for what is traced."""
+
+
+def first_of(items: ArrayLike, count: int) -> ArrayLike:
+    """The first items, all of them for -1; raises ValueError where there are fewer."""
+    if count > len(items):
+        raise ValueError(f"iterator too short: Expected {count} but iterator had only {len(items)} items.")
+    return items if count < 0 else items[:count]
+
+
+def is_scalar(element: ArrayLike) -> bool:
+    """``np.isscalar``, for which a traced number is one."""
+    return not element.aval.shape if type(element) is Tracer else np.isscalar(element)
+
+
+ASKED: dict[Any, Function] = {np.isscalar: is_scalar}
+"""Functions that ask what something is."""
 
 
 def constructing(function: Function) -> Function:
@@ -79,9 +96,7 @@ def constructing(function: Function) -> Function:
         if kind == 2:
             return (implementation_of(function) or function)(*args, **kwargs)
         made = function(*(plain(args) if kind else args), **kwargs)
-        return (
-            OpenArray(made) if type(made) is np.ndarray and made.dtype.char in NUMERIC and made.ndim else made
-        )
+        return OpenArray(made) if type(made) is np.ndarray and made.dtype.char in NUMERIC else made
 
     return construct
 
@@ -101,7 +116,7 @@ def converting(function: Function, ours: Function) -> Function:
         if "like" in kwargs:
             return function(*args, **kwargs)
         kind = kinds_among((first,))
-        if kind == 2 and has_gradient(first):
+        if (kind == 2 or is_of_objects(first)) and has_gradient(first):
             return ours(*args, **kwargs)
         if kind == 0 and type(first) is list:
             return opened(function(*args, **kwargs))
@@ -119,7 +134,14 @@ def has_gradient(x: ArrayLike) -> bool:
     """Whether a traced value with a derivative to lose, or without a value, stands in nested lists."""
     if type(x) is Tracer:
         return not (is_constant(x) and x.has_value())
+    if is_of_objects(x):
+        return any(has_gradient(item) for item in x.flat)
     return isinstance(x, list | tuple) and any(has_gradient(item) for item in x)
+
+
+def is_of_objects(x: Any) -> bool:
+    """Whether the elements of an array may be traced numbers."""
+    return type(x) is np.ndarray and x.dtype == object
 
 
 def joining(function: Function) -> Function:
@@ -265,7 +287,9 @@ def made_for(function: Any) -> Function:
         return converting(function, CONVERTERS[function])
     if function in CONSTRUCTORS:
         return constructing(function)
-    if function in REAL:
+    if function in ASKED:
+        return ASKED[function]
+    if function in DERIVED:
         return of_numbers(function)
     numpys = is_numpys(function) or isinstance(function, np.ufunc)
     return joining(function) if numpys else others(function)
@@ -274,7 +298,7 @@ def made_for(function: Any) -> Function:
 def matters(function: Any) -> bool:
     """Whether something else may be called instead of a function of a package's, or of Python's own."""
     try:
-        if function in CONVERTERS or function in CONSTRUCTORS or function in REAL:
+        if any(function in known for known in (CONVERTERS, CONSTRUCTORS, DERIVED, ASKED)):
             return True
     except TypeError:  # it has no hash, so it is none of them
         return False
@@ -294,9 +318,11 @@ _OURS = frozenset({"builtins", "funcgrad", "numpy", ""})
 
 @lru_cache(maxsize=1024)
 def is_installed(package: str) -> bool:
-    """Whether a package is an installed one: none of the user's, and none of Python's own."""
-    file = getattr(sys.modules.get(package), "__file__", None) or ""
-    return "site-packages" in file or "dist-packages" in file
+    """Whether a package is an installed one: none of the user's, none taken in, and none of Python's own."""
+    return bool(installed_package(getattr(sys.modules.get(package), "__file__", None) or ""))
+
+
+WHEN_PACKAGES_CHANGE.append(is_installed.cache_clear)
 
 
 def is_numpys(function: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Functions of Python's module `math` where they are given a traced number: NumPy's of the same meaning.
+"""Functions of `math` and `cmath` where they are given a traced number: NumPy's of the same meaning.
 
 Where the number is known Python's own runs first, for what it raises: ``math.log(-1.0)`` is an error there,
 and NaN to NumPy. Under `jit` and `vmap` nothing is known, and NaN or inf stands where Python would raise.
@@ -10,19 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.api.mathematics import REAL, Function
+from funcgrad.api.mathematics import COMPLEX, REAL, Function
 from funcgrad.tracing.constants import is_constant
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import ArrayLike
 
-__all__ = ["of_numbers"]
+__all__ = ["DERIVED", "of_numbers"]
 
+DERIVED = REAL | COMPLEX
+"""Ours by the function of `math` or `cmath`."""
 _OF_ITERABLES = frozenset({"dist", "fsum", "prod", "sumprod"})
 
 
 def of_numbers(function: Function) -> Function:
-    """A function of `math`, or NumPy's where something traced is among its arguments."""
-    ours = REAL[function]
+    """A function of `math` or `cmath`, or NumPy's where something traced is among its arguments."""
+    ours = DERIVED[function]
     goes_through = function.__name__ in _OF_ITERABLES
 
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -16,7 +16,7 @@ from weakref import ref
 import numpy as np
 
 from funcgrad.numpy.dispatch import array_function
-from funcgrad.ops.structure import Broadcast
+from funcgrad.ops.arrays.structure import Broadcast
 from funcgrad.tracing.aliasing import Alias, remember
 from funcgrad.tracing.recorder import COPY_BELOW, Recorder, active_recorder, recorder_at
 from funcgrad.tracing.tracer import Tracer, TracerMemory
@@ -78,6 +78,10 @@ class OpenArray(TracerMemory):
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
         return np.ndarray
+
+    def become_traced(self) -> None:
+        """Become a tracer, to be written into."""
+        become_traced(self)
 
     # -- NumPy's protocols -------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from funcgrad.errors import DtypeError
 from funcgrad.numpy.elementwise import arithmetic as _public  # noqa: F401 - fills FUNCTIONS, which is read below
 from funcgrad.numpy.elementwise.arithmetic import divmod, positive, power_of  # noqa: A004
 from funcgrad.numpy.elementwise.rounding import round as rounded
-from funcgrad.ops import arithmetic, comparison, logic, magnitude, rounding
+from funcgrad.ops.elementwise import arithmetic, comparison, logic, magnitude, rounding
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import captured
 from funcgrad.tracing.tracer import Tracer, install
@@ -30,6 +30,19 @@ KNOWN = frozenset({Tracer, float, int, complex, bool, np.float64, list, tuple})
 def defers_to(other: ArrayLike) -> bool:
     """Whether the other operand wants its own reflected operator: ``__array_ufunc__ = None`` (NEP 13)."""
     return type(other) is not np.ndarray and getattr(type(other), "__array_ufunc__", KNOWN) is None
+
+
+def leaves_to(other: object, name: str, self: Tracer) -> bool:
+    """Whether an object that is no number and no array answers the operator of a traced number itself."""
+    kind = type(other)
+    return (
+        not self.aval.shape
+        and not isinstance(other, np.generic | np.ndarray)
+        and not hasattr(kind, "__array__")
+        and not hasattr(kind, "__array_ufunc__")
+        and hasattr(kind, f"__r{name.strip('_')}__")
+        and not is_sparse(other)
+    )
 
 
 def as_captured(self: Tracer, other: ArrayLike) -> Any:
@@ -55,7 +68,7 @@ def forward(operation: Operation, name: str) -> Operation:
     def operate(self: Tracer, other: Any) -> Any:
         if type(other) in KNOWN:
             return operation(self, other)
-        if not defers_to(other):
+        if not defers_to(other) and not leaves_to(other, name, self):
             if is_sparse(other):
                 return answered_for_sparse(name, self, other)
             return operation(self, as_captured(self, other))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import partial
-from types import ModuleType
+from types import MemberDescriptorType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,10 @@ from funcgrad.errors import ConcretizationError, did_you_mean
 from funcgrad.numpy.arrays.creation import check_device
 from funcgrad.numpy.dispatch import FUNCTIONS, implements_method
 from funcgrad.numpy.picking.assignment import AtIndex
-from funcgrad.ops.comparison import equal
+from funcgrad.ops.elementwise.comparison import equal
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.aliasing import assign
-from funcgrad.tracing.conversion import assigned_into_array
+from funcgrad.tracing.targets import written_into
 from funcgrad.tracing.tracer import Tracer, install
 
 NAMES_OF_TENSORS = {
@@ -39,6 +39,10 @@ NAMES_OF_TENSORS = {
 
 def _getattr(self: Tracer, name: str) -> Any:
     """The ufunc of that name as a method; raises AttributeError for anything else."""
+    if isinstance(getattr(Tracer, name, None), MemberDescriptorType):
+        # C code that calls Python while an error is pending, as SciPy's root finders do: CPython's look-up of
+        # a name that its cache of types has lost fails then, clears the error, and asks here.
+        return object.__getattribute__(self, name)
     if not name.startswith("_"):
         ufunc = getattr(np, name, None)
         if isinstance(ufunc, np.ufunc) and ufunc in FUNCTIONS:
@@ -102,9 +106,8 @@ AT_METHODS: dict[Any, str] = {
 
 def _at_method(ufunc: Any, name: str) -> Callable[..., None]:
     def combine_at(a: Any, indices: Any, b: Any) -> None:
-        if type(a) is not Tracer:
-            raise assigned_into_array(f"np.{ufunc.__name__}.at")
-        assign(a, getattr(AtIndex(a, indices), name)(b))
+        target = written_into(a, f"np.{ufunc.__name__}.at")
+        assign(target, getattr(AtIndex(target, indices), name)(b))
 
     return combine_at
 

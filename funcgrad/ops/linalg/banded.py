@@ -13,11 +13,11 @@ import numpy as np
 
 from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.arithmetic import mul, sub
+from funcgrad.ops.arrays.movement import concatenate, take_span
+from funcgrad.ops.arrays.structure import aval, broadcast, reshape, shape_of
+from funcgrad.ops.elementwise.arithmetic import mul, sub
 from funcgrad.ops.families import added
 from funcgrad.ops.linalg.matrices import OnStacks
-from funcgrad.ops.movement import concatenate, take_span
-from funcgrad.ops.structure import aval, broadcast, reshape, shape_of
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import Draw, ErrorSample, Sample, normal
 from funcgrad.types import Array

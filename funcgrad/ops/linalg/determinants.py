@@ -16,8 +16,9 @@ import numpy as np
 
 from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.arithmetic import mul, sub
-from funcgrad.ops.complexes import imag, make_complex, real, real_dtype
+from funcgrad.ops.arrays.structure import broadcast, shape_of
+from funcgrad.ops.elementwise.arithmetic import mul, sub
+from funcgrad.ops.elementwise.complexes import imag, make_complex, real, real_dtype
 from funcgrad.ops.families import added
 from funcgrad.ops.linalg import tiny
 from funcgrad.ops.linalg.matrices import (
@@ -30,7 +31,6 @@ from funcgrad.ops.linalg.matrices import (
     refusals,
 )
 from funcgrad.ops.linalg.systems import MANY, Inv, well_conditioned
-from funcgrad.ops.structure import broadcast, shape_of
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import Draw, ErrorSample, Sample, fixed, normal
 from funcgrad.types import Array

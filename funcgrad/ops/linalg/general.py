@@ -14,9 +14,11 @@ import numpy as np
 
 from funcgrad.errors import DtypeError
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.arithmetic import div, mul, sub
-from funcgrad.ops.comparison import equal
-from funcgrad.ops.complexes import complex_dtype, imag, make_complex, real
+from funcgrad.ops.arrays.structure import broadcast, cast, reduce_sum, shape_of
+from funcgrad.ops.elementwise.arithmetic import div, mul, sub
+from funcgrad.ops.elementwise.comparison import equal
+from funcgrad.ops.elementwise.complexes import complex_dtype, imag, make_complex, real
+from funcgrad.ops.elementwise.magnitude import absolute
 from funcgrad.ops.linalg.matrices import (
     OnStacks,
     check_matrices,
@@ -28,9 +30,7 @@ from funcgrad.ops.linalg.matrices import (
 )
 from funcgrad.ops.linalg.spectra import InversesOfGaps
 from funcgrad.ops.linalg.systems import solve
-from funcgrad.ops.magnitude import absolute
-from funcgrad.ops.reductions import ArgMax
-from funcgrad.ops.structure import broadcast, cast, reduce_sum, shape_of
+from funcgrad.ops.reducing.reductions import ArgMax
 from funcgrad.tracing.samples import Draw, ErrorSample, Sample, integers, normal
 from funcgrad.types import Array
 

@@ -14,7 +14,10 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.arithmetic import add, sub
+from funcgrad.ops.arrays.movement import concatenate, take_span
+from funcgrad.ops.arrays.sorting import TakeAlongAxis
+from funcgrad.ops.arrays.structure import broadcast, shape_of
+from funcgrad.ops.elementwise.arithmetic import add, sub
 from funcgrad.ops.linalg.matrices import (
     OnStacks,
     check_matrices,
@@ -25,9 +28,6 @@ from funcgrad.ops.linalg.matrices import (
     upper_part,
 )
 from funcgrad.ops.linalg.triangular import TriangularSolve
-from funcgrad.ops.movement import concatenate, take_span
-from funcgrad.ops.sorting import TakeAlongAxis
-from funcgrad.ops.structure import broadcast, shape_of
 from funcgrad.tracing.samples import ErrorSample, Sample, distinct, integers, normal
 from funcgrad.types import Array
 

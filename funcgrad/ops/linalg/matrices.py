@@ -16,9 +16,7 @@ import numpy as np
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ops import contraction
-from funcgrad.ops.arithmetic import add, mul, sub
-from funcgrad.ops.complexes import conj
-from funcgrad.ops.structure import (
+from funcgrad.ops.arrays.structure import (
     LinearUnary,
     aval,
     broadcast,
@@ -28,6 +26,8 @@ from funcgrad.ops.structure import (
     reshape,
     shape_of,
 )
+from funcgrad.ops.elementwise.arithmetic import add, mul, sub
+from funcgrad.ops.elementwise.complexes import conj
 from funcgrad.tracing.guarded import evaluated_if_guarded
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, normal

@@ -13,8 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.arithmetic import add, neg, sub
-from funcgrad.ops.complexes import imag, make_complex
+from funcgrad.ops.arrays.movement import concatenate, take_span
+from funcgrad.ops.arrays.structure import shape_of
+from funcgrad.ops.elementwise.arithmetic import add, neg, sub
+from funcgrad.ops.elementwise.complexes import imag, make_complex
 from funcgrad.ops.linalg.matrices import (
     OnStacks,
     adjoint,
@@ -28,8 +30,6 @@ from funcgrad.ops.linalg.matrices import (
     refusals,
 )
 from funcgrad.ops.linalg.triangular import TriangularSolve
-from funcgrad.ops.movement import concatenate, take_span
-from funcgrad.ops.structure import shape_of
 from funcgrad.tracing.samples import Sample, normal
 from funcgrad.types import Array
 

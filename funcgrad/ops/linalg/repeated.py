@@ -19,10 +19,13 @@ import numpy as np
 
 from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.arithmetic import add, mul
-from funcgrad.ops.comparison import equal, less_equal
-from funcgrad.ops.complexes import real_dtype
+from funcgrad.ops.arrays.structure import aval, broadcast, cast, shape_of
 from funcgrad.ops.contraction import contract
+from funcgrad.ops.elementwise.arithmetic import add, mul
+from funcgrad.ops.elementwise.comparison import equal, less_equal
+from funcgrad.ops.elementwise.complexes import real_dtype
+from funcgrad.ops.elementwise.magnitude import absolute
+from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import added
 from funcgrad.ops.linalg.matrices import (
     OnStacks,
@@ -45,9 +48,6 @@ from funcgrad.ops.linalg.spectra import (
     real_of,
     rounding_of,
 )
-from funcgrad.ops.magnitude import absolute
-from funcgrad.ops.selection import where
-from funcgrad.ops.structure import aval, broadcast, cast, shape_of
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed, normal
 from funcgrad.types import Array

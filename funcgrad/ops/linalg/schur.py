@@ -14,7 +14,7 @@ import numpy as np
 
 from funcgrad.errors import NotDifferentiableError, ShapeError
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.arithmetic import add, neg, sub
+from funcgrad.ops.elementwise.arithmetic import add, neg, sub
 from funcgrad.ops.families import added
 from funcgrad.ops.linalg.general import spread_out
 from funcgrad.ops.linalg.matrices import (

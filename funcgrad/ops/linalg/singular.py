@@ -15,9 +15,12 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.arithmetic import add, div, mul, neg, sub
-from funcgrad.ops.comparison import greater
-from funcgrad.ops.complexes import real_dtype
+from funcgrad.ops.arrays.movement import concatenate, take_span
+from funcgrad.ops.arrays.structure import aval, broadcast, cast, shape_of
+from funcgrad.ops.elementwise.arithmetic import add, div, mul, neg, sub
+from funcgrad.ops.elementwise.comparison import greater
+from funcgrad.ops.elementwise.complexes import real_dtype
+from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import added
 from funcgrad.ops.linalg.matrices import (
     OnStacks,
@@ -34,10 +37,7 @@ from funcgrad.ops.linalg.matrices import (
     skew_part,
 )
 from funcgrad.ops.linalg.spectra import REPEATED, InverseGaps, broadcast_last, open_reciprocal, real_of
-from funcgrad.ops.movement import concatenate, take_span
-from funcgrad.ops.reductions import ReduceMax
-from funcgrad.ops.selection import where
-from funcgrad.ops.structure import aval, broadcast, cast, shape_of
+from funcgrad.ops.reducing.reductions import ReduceMax
 from funcgrad.tracing.samples import ErrorSample, Sample, integers, normal, positive
 from funcgrad.types import Array
 

@@ -14,9 +14,12 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, NotDifferentiableError, ShapeError
 from funcgrad.ir.avals import Aval, Shape
-from funcgrad.ops.arithmetic import div, mul, neg, sub
-from funcgrad.ops.comparison import greater
-from funcgrad.ops.complexes import real, real_dtype
+from funcgrad.ops.arrays.structure import aval, broadcast, cast, shape_of
+from funcgrad.ops.elementwise.arithmetic import div, mul, neg, sub
+from funcgrad.ops.elementwise.comparison import greater
+from funcgrad.ops.elementwise.complexes import real, real_dtype
+from funcgrad.ops.elementwise.magnitude import absolute
+from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.linalg.matrices import (
     OnStacks,
     adjoint,
@@ -29,10 +32,7 @@ from funcgrad.ops.linalg.matrices import (
     refusals,
     scaled_columns,
 )
-from funcgrad.ops.magnitude import absolute
-from funcgrad.ops.reductions import ReduceMax
-from funcgrad.ops.selection import where
-from funcgrad.ops.structure import aval, broadcast, cast, shape_of
+from funcgrad.ops.reducing.reductions import ReduceMax
 from funcgrad.tracing.samples import ErrorSample, Sample, distinct, fixed, integers, normal
 from funcgrad.types import Array
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.arithmetic import add, mul, neg, sub
+from funcgrad.ops.arrays.structure import shape_of
+from funcgrad.ops.elementwise.arithmetic import add, mul, neg, sub
 from funcgrad.ops.families import added
 from funcgrad.ops.linalg.matrices import (
     OnStacks,
@@ -24,7 +25,6 @@ from funcgrad.ops.linalg.matrices import (
     skew_part,
 )
 from funcgrad.ops.linalg.systems import solve, well_conditioned
-from funcgrad.ops.structure import shape_of
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import ErrorSample, Sample, normal
 from funcgrad.types import Array

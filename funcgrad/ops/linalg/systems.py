@@ -16,10 +16,10 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval, Shape
-from funcgrad.ops.arithmetic import neg, sub
+from funcgrad.ops.arrays.structure import permute, real_products, reshape, shape_of
+from funcgrad.ops.elementwise.arithmetic import neg, sub
 from funcgrad.ops.linalg import tiny
 from funcgrad.ops.linalg.matrices import OnStacks, applied, check_matrices, flipped, product, refusals
-from funcgrad.ops.structure import permute, real_products, reshape, shape_of
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import Draw, ErrorSample, Sample, normal
 from funcgrad.types import Array

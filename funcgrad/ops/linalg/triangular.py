@@ -10,7 +10,8 @@ import numpy as np
 
 from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.arithmetic import mul, neg, sub
+from funcgrad.ops.arrays.structure import real_products
+from funcgrad.ops.elementwise.arithmetic import mul, neg, sub
 from funcgrad.ops.linalg.matrices import (
     OnStacks,
     Triangle,
@@ -31,7 +32,6 @@ from funcgrad.ops.linalg.systems import (
     columns_together,
     well_conditioned,
 )
-from funcgrad.ops.structure import real_products
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import ErrorSample, Sample, normal
 from funcgrad.types import Array

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.movement import stack
+from funcgrad.ops.arrays.movement import stack
 from funcgrad.ops.sparse.products import OnCompressedRows, matrix
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import Sample, fixed, normal

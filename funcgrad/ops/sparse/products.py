@@ -15,13 +15,21 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.arithmetic import mul, sub
-from funcgrad.ops.cumulative import CumSum
+from funcgrad.ops.arrays.indexing import Gather, Scatter
+from funcgrad.ops.arrays.movement import stack
+from funcgrad.ops.arrays.slicing import Slice
+from funcgrad.ops.arrays.structure import (
+    aval,
+    broadcast,
+    permute,
+    reduce_sum,
+    reshape,
+    shape_of,
+    zeros_beside,
+)
+from funcgrad.ops.elementwise.arithmetic import mul, sub
 from funcgrad.ops.families import added, listed
-from funcgrad.ops.indexing import Gather, Scatter
-from funcgrad.ops.movement import stack
-from funcgrad.ops.slicing import Slice
-from funcgrad.ops.structure import aval, broadcast, permute, reduce_sum, reshape, shape_of, zeros_beside
+from funcgrad.ops.reducing.cumulative import CumSum
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed, normal
 from funcgrad.types import Array

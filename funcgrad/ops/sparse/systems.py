@@ -18,10 +18,10 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, NotDifferentiableError, ShapeError
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.arithmetic import neg
+from funcgrad.ops.arrays.structure import permute, reshape, shape_of
+from funcgrad.ops.elementwise.arithmetic import neg
 from funcgrad.ops.families import added
 from funcgrad.ops.sparse.products import OnCompressedRows, SparseOuter, SparseProduct, matrix
-from funcgrad.ops.structure import permute, reshape, shape_of
 from funcgrad.tracing.primitive import Flags, Linear
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed, normal
 from funcgrad.types import Array

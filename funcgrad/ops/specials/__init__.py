@@ -1,4 +1,4 @@
-"""Special functions beyond the hot ones of `funcgrad.ops.special`: tables of values and derivatives."""
+"""Special functions beyond those of `funcgrad.ops.elementwise.special`: values and derivatives as tables."""
 
 from funcgrad.ops.specials import bessel as bessel
 from funcgrad.ops.specials import distributions as distributions

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.ops.comparison import greater
+from funcgrad.ops.arrays.lazy import LazyUfunc
+from funcgrad.ops.elementwise.comparison import greater
+from funcgrad.ops.elementwise.magnitude import sign
+from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import aval
-from funcgrad.ops.lazy import LazyUfunc
-from funcgrad.ops.magnitude import sign
-from funcgrad.ops.selection import where
 from funcgrad.ops.specials.table import LazyResult, Partial, Special, define
 from funcgrad.types import Array
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.ops.comparison import equal, greater_equal
-from funcgrad.ops.elementary import log, log1p
-from funcgrad.ops.extremes import maximum, minimum
-from funcgrad.ops.selection import where
-from funcgrad.ops.special import gammaln
+from funcgrad.ops.elementwise.comparison import equal, greater_equal
+from funcgrad.ops.elementwise.elementary import log, log1p
+from funcgrad.ops.elementwise.selection import where
+from funcgrad.ops.elementwise.special import gammaln
+from funcgrad.ops.reducing.extremes import maximum, minimum
 from funcgrad.types import Array
 
 LARGE = 10.0

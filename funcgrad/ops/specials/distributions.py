@@ -5,14 +5,17 @@ All are incomplete gamma or beta functions, and their derivatives are those, by 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from funcgrad.ops.comparison import equal
-from funcgrad.ops.elementary import exp, log, log1p, sqrt
+from funcgrad.ops.elementwise.arithmetic import strong_product
+from funcgrad.ops.elementwise.comparison import equal, isinf
+from funcgrad.ops.elementwise.elementary import exp, log, log1p, sqrt
+from funcgrad.ops.elementwise.logic import logical_or
+from funcgrad.ops.elementwise.magnitude import absolute, sign
+from funcgrad.ops.elementwise.rounding import floor
+from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import aval
-from funcgrad.ops.magnitude import absolute, sign
-from funcgrad.ops.rounding import floor
-from funcgrad.ops.selection import where
 from funcgrad.ops.specials.gamma import betaln, digamma
 from funcgrad.ops.specials.incomplete import (
     BetaincByParameters,
@@ -20,6 +23,7 @@ from funcgrad.ops.specials.incomplete import (
     betainc_slope,
     gammainc_slope,
     implicit,
+    quantile_slope,
 )
 from funcgrad.ops.specials.table import define
 from funcgrad.types import Array
@@ -57,22 +61,22 @@ def chdtri_by_v(out: Array, v: Array, p: Array) -> Array:
 
 def chdtri_by_p(out: Array, v: Array, p: Array) -> Array:
     """Minus one over the density."""
-    return -1.0 / chdtr_by_x(None, v, out)
+    return -quantile_slope(chdtr_by_x(None, v, out), p, v)
 
 
 def gdtr_by_a(out: Array, a: Array, b: Array, x: Array) -> Array:
-    """That of ``gammainc(b, a x)``."""
-    return x * gammainc_slope(b, a * x)
+    """That of ``gammainc(b, a x)``; where x is 0 it is 0 however steep that is."""
+    return strong_product(x, gammainc_slope(b, strong_product(a, x)))
 
 
 def gdtr_by_b(out: Array, a: Array, b: Array, x: Array) -> Any:
     """That of ``gammainc(b, a x)``."""
-    return GammaincByParameter((1,))(b, a * x)
+    return GammaincByParameter((1,))(b, strong_product(a, x))
 
 
 def gdtr_by_x(out: Array, a: Array, b: Array, x: Array) -> Array:
-    """That of ``gammainc(b, a x)``."""
-    return a * gammainc_slope(b, a * x)
+    """That of ``gammainc(b, a x)``; where a is 0 it is 0 however steep that is."""
+    return strong_product(a, gammainc_slope(b, strong_product(a, x)))
 
 
 def gdtrc_by_a(out: Array, a: Array, b: Array, x: Array) -> Array:
@@ -90,9 +94,9 @@ def gdtrc_by_x(out: Array, a: Array, b: Array, x: Array) -> Array:
     return -gdtr_by_x(out, a, b, x)
 
 
-define("chdtr", chdtr_by_v, chdtr_by_x)
-define("chdtrc", chdtrc_by_v, chdtrc_by_x)
-define("chdtri", chdtri_by_v, chdtri_by_p)
+define("chdtr", chdtr_by_v, chdtr_by_x, addressed=True)
+define("chdtrc", chdtrc_by_v, chdtrc_by_x, addressed=True)
+define("chdtri", chdtri_by_v, chdtri_by_p, addressed=True)
 define("gdtr", gdtr_by_a, gdtr_by_b, gdtr_by_x)
 define("gdtrc", gdtrc_by_a, gdtrc_by_b, gdtrc_by_x)
 
@@ -138,24 +142,33 @@ define("bdtrc", COUNT, TRIALS, bdtrc_by_p)
 
 def fdtr_by_dfn(out: Array, dfn: Array, dfd: Array, x: Array) -> Array:
     """That of ``betainc(dfn / 2, dfd / 2, w)`` with ``w = dfn x / (dfd + dfn x)``."""
-    total = dfd + dfn * x
-    w = dfn * x / total
+    far, x, w, total = share_of_numerator(dfn, dfd, x)
     by_parameter = BetaincByParameters((1, 0))(0.5 * dfn, 0.5 * dfd, w)
-    return 0.5 * by_parameter + betainc_slope(0.5 * dfn, 0.5 * dfd, w) * (x * dfd / total**2)
+    by_limit = strong_product(x, dfd / total**2 * betainc_slope(0.5 * dfn, 0.5 * dfd, w))
+    return where(far, 0.0, 0.5 * by_parameter + by_limit)
 
 
 def fdtr_by_dfd(out: Array, dfn: Array, dfd: Array, x: Array) -> Array:
     """Likewise."""
-    total = dfd + dfn * x
-    w = dfn * x / total
+    far, x, w, total = share_of_numerator(dfn, dfd, x)
     by_parameter = BetaincByParameters((0, 1))(0.5 * dfn, 0.5 * dfd, w)
-    return 0.5 * by_parameter - betainc_slope(0.5 * dfn, 0.5 * dfd, w) * (x * dfn / total**2)
+    by_limit = strong_product(x, dfn / total**2 * betainc_slope(0.5 * dfn, 0.5 * dfd, w))
+    return where(far, 0.0, 0.5 * by_parameter - by_limit)
 
 
 def fdtr_by_x(out: Array, dfn: Array, dfd: Array, x: Array) -> Array:
     """The density."""
-    total = dfd + dfn * x
-    return betainc_slope(0.5 * dfn, 0.5 * dfd, dfn * x / total) * (dfn * dfd / total**2)
+    far, x, w, total = share_of_numerator(dfn, dfd, x)
+    return where(far, 0.0, betainc_slope(0.5 * dfn, 0.5 * dfd, w) * (dfn * dfd / total**2))
+
+
+def share_of_numerator(dfn: Array, dfd: Array, x: Array) -> tuple[Array, Array, Array, Array]:
+    """Whether x is infinite, else x, ``dfn x`` as a share of ``dfd + dfn x``, 0 where x is, and that sum."""
+    far = isinf(x)
+    x = where(far, 1.0, x)
+    numerator = strong_product(dfn, x)
+    total = dfd + numerator
+    return far, x, strong_product(numerator, 1.0 / total), total
 
 
 def fdtrc_by_dfn(out: Array, dfn: Array, dfd: Array, x: Array) -> Array:
@@ -173,8 +186,8 @@ def fdtrc_by_x(out: Array, dfn: Array, dfd: Array, x: Array) -> Array:
     return -fdtr_by_x(out, dfn, dfd, x)
 
 
-define("fdtr", fdtr_by_dfn, fdtr_by_dfd, fdtr_by_x)
-define("fdtrc", fdtrc_by_dfn, fdtrc_by_dfd, fdtrc_by_x)
+define("fdtr", fdtr_by_dfn, fdtr_by_dfd, fdtr_by_x, addressed=True)
+define("fdtrc", fdtrc_by_dfn, fdtrc_by_dfd, fdtrc_by_x, addressed=True)
 
 
 # -- Student's t -------------------------------------------------------------------------------------------
@@ -185,16 +198,18 @@ def stdtr_by_df(out: Array, df: Array, t: Array) -> Array:
 
     At the median it is the derivative of the density there times t: 0, but what follows it has derivatives.
     """
-    middle = equal(t, 0.0)
+    middle, far = equal(t, 0.0), logical_or(isinf(t), isinf(df))
     near = t * stdtr_by_t(None, df, 0.0 * t) * log_peak_by_df(df)
-    t = where(middle, 1.0, t)
+    t = where(logical_or(middle, far), 1.0, t)
+    df = where(far, 1.0, df)
     square = t * t
     total = df + square
     half = 0.5 * df
     by_parameter = 0.5 * BetaincByParameters((1, 0))(half, 0.5, df / total)
     powers = (half - 1.0) * (log(df) - log(total)) - betaln(half, 0.5)
     by_limit = exp(powers) * absolute(t) / (total * sqrt(total))
-    return where(middle, near, -0.5 * sign(t) * (by_parameter + by_limit))
+    usual = -0.5 * sign(t) * (by_parameter + by_limit)
+    return where(far, 0.0, where(middle, near, usual))
 
 
 def log_peak_by_df(df: Array) -> Array:
@@ -203,8 +218,11 @@ def log_peak_by_df(df: Array) -> Array:
 
 
 def stdtr_by_t(out: Array, df: Array, t: Array) -> Array:
-    """The density, ``(1 + t*t / df)**(-(df + 1) / 2) / (sqrt(df) beta(df / 2, 1 / 2))``."""
-    return exp(-0.5 * (df + 1.0) * log1p(t * t / df) - 0.5 * log(df) - betaln(0.5 * df, 0.5))
+    """The density ``(1 + t*t / df)**(-(df + 1) / 2) / (sqrt(df) beta(df / 2, 1 / 2))``, or the normal one."""
+    normal = isinf(df)
+    df = where(normal, 1.0, df)
+    usual = exp(-0.5 * (df + 1.0) * log1p(t * t / df) - 0.5 * log(df) - betaln(0.5 * df, 0.5))
+    return where(normal, exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi), usual)
 
 
 def stdtrit_by_df(out: Array, df: Array, p: Array) -> Array:

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.comparison import less
-from funcgrad.ops.elementary import sin, sqrt
+from funcgrad.ops.elementwise.comparison import less
+from funcgrad.ops.elementwise.elementary import sin, sqrt
+from funcgrad.ops.elementwise.magnitude import absolute
+from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import Binary
-from funcgrad.ops.magnitude import absolute
-from funcgrad.ops.selection import where
 from funcgrad.ops.specials.hypergeometric import hyp2f1
 from funcgrad.ops.specials.table import Evaluated, define
 from funcgrad.tracing.samples import Sample, uniform

@@ -14,10 +14,10 @@ import numpy as np
 
 from funcgrad.errors import DtypeError
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.elementary import exp
+from funcgrad.ops.arrays.lazy import LazyUfunc
+from funcgrad.ops.elementwise.elementary import exp
+from funcgrad.ops.elementwise.special import erf
 from funcgrad.ops.families import Unary, aval
-from funcgrad.ops.lazy import LazyUfunc
-from funcgrad.ops.special import erf
 from funcgrad.ops.specials.table import define
 from funcgrad.tracing.samples import Sample, edge, normal
 from funcgrad.types import Array

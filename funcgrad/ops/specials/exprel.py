@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.ops.lazy import LazyUfunc
+from funcgrad.ops.arrays.lazy import LazyUfunc
 from funcgrad.ops.specials.errors import Differentiated
 from funcgrad.ops.specials.table import define
 from funcgrad.tracing.samples import Sample, edge, normal

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from funcgrad.ops.comparison import equal, less, not_equal
-from funcgrad.ops.elementary import cos, sin
-from funcgrad.ops.logic import logical_and, logical_or
-from funcgrad.ops.rounding import floor
-from funcgrad.ops.selection import where
-from funcgrad.ops.special import Polygamma
+from funcgrad.ops.elementwise.comparison import equal, less, not_equal
+from funcgrad.ops.elementwise.elementary import cos, sin
+from funcgrad.ops.elementwise.logic import logical_and, logical_or
+from funcgrad.ops.elementwise.rounding import floor
+from funcgrad.ops.elementwise.selection import where
+from funcgrad.ops.elementwise.special import Polygamma
 from funcgrad.ops.specials.beta import composed_betaln
 from funcgrad.ops.specials.table import define
 from funcgrad.types import Array

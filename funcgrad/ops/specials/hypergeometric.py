@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from funcgrad.ops.comparison import greater
+from funcgrad.ops.elementwise.comparison import greater
+from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import aval
-from funcgrad.ops.selection import where
 from funcgrad.ops.specials.table import define
 from funcgrad.types import Array
 

@@ -6,20 +6,24 @@ whose derivatives by the limit are elementary again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.comparison import equal
-from funcgrad.ops.elementary import log, log1p
+from funcgrad.ops.arrays.lazy import LazyUfunc
+from funcgrad.ops.arrays.structure import aval
+from funcgrad.ops.elementwise.arithmetic import strong_zero_mul
+from funcgrad.ops.elementwise.comparison import equal, greater, less
+from funcgrad.ops.elementwise.elementary import log, log1p
+from funcgrad.ops.elementwise.identity import stop_gradient
+from funcgrad.ops.elementwise.logic import logical_and, logical_or
+from funcgrad.ops.elementwise.selection import where
+from funcgrad.ops.elementwise.special import Polygamma
 from funcgrad.ops.families import Pointwise
-from funcgrad.ops.lazy import LazyUfunc
-from funcgrad.ops.logic import logical_or
-from funcgrad.ops.selection import where
-from funcgrad.ops.special import Polygamma
 from funcgrad.ops.specials import quadrature
 from funcgrad.ops.specials.quadrature import Orders, bell
 from funcgrad.ops.specials.table import Evaluated, define
@@ -29,6 +33,11 @@ from funcgrad.types import Array
 TWO = LazyUfunc("numpy", "arctan2", 2)
 THREE = LazyUfunc("scipy.special", "betainc", 3)
 """What says the dtypes of functions of two and three numbers; `gammainc` would make Python numbers double."""
+
+
+def doubles(function: Callable[..., Array], *operands: Array) -> Array | None:
+    """`function` of traced doubles; None for other dtypes, which kernels leave to SciPy's loops."""
+    return function(*operands) if all(aval(x).dtype == np.float64 for x in operands) else None
 
 
 class ByParameters(Pointwise):
@@ -44,6 +53,15 @@ class ByParameters(Pointwise):
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> None:
         return None
 
+    def expansion(self, *inputs: Array) -> Array | None:
+        """The quadrature in a kernel; higher orders need zeta functions, which kernels have not."""
+        return doubles(partial(self.integral, self.orders), *inputs) if sum(self.orders) == 1 else None
+
+    @staticmethod
+    def integral(orders: Orders, *operands: Array) -> Array:
+        """The quadrature of doubles."""
+        raise NotImplementedError("a derivative by parameters without its quadrature")
+
     def raised(self, i: int) -> Orders:
         """The orders with one more in parameter `i`."""
         return tuple(n + (k == i) for k, n in enumerate(self.orders))
@@ -52,6 +70,9 @@ class ByParameters(Pointwise):
         if i < len(self.orders):
             return type(self)(self.raised(i))(*primals)
         return self.slope(*primals)
+
+    def along(self, tangent: Array, factor: Any) -> Any:
+        return strong_zero_mul(tangent, factor)
 
     def slope(self, *primals: Any) -> Any:
         """The derivative by the limit: the density times a Bell polynomial, and 0 where the density is."""
@@ -63,6 +84,7 @@ class GammaincByParameter(ByParameters):
 
     name = "gammainc_by_parameter"
     cost = 40
+    integral = staticmethod(quadrature.gamma_integral)
 
     @property
     def ufunc(self) -> Any:
@@ -99,6 +121,7 @@ class BetaincByParameters(ByParameters):
 
     name = "betainc_by_parameters"
     cost = 40
+    integral = staticmethod(quadrature.beta_integral)
 
     @property
     def ufunc(self) -> Any:
@@ -149,7 +172,8 @@ def gammainc_slope_by_a(out: Array, a: Array, x: Array) -> Array:
 def gammainc_slope_by_x(out: Array, a: Array, x: Array) -> Array:
     """``p ((a - 1) / x - 1)``; at 0 that of ``x**(a-1)``."""
     zero = equal(x, 0.0)
-    at_zero = where(equal(a, 1.0), -1.0, where(equal(a, 2.0), 1.0, out * (a - 1.0)))
+    steep = where(logical_and(greater(a, 1.0), less(a, 2.0)), math.inf, out * (a - 1.0))
+    at_zero = where(equal(a, 1.0), -1.0, where(equal(a, 2.0), 1.0, steep))
     return where(zero, at_zero, out * ((a - 1.0) / where(zero, 1.0, x) - 1.0))
 
 
@@ -164,8 +188,18 @@ def betainc_slope_by_b(out: Array, a: Array, b: Array, x: Array) -> Array:
 
 
 def betainc_slope_by_x(out: Array, a: Array, b: Array, x: Array) -> Array:
-    """``p ((a - 1) / x - (b - 1) / (1 - x))``."""
-    return out * ((a - 1.0) / x - (b - 1.0) / (1.0 - x))
+    """``p ((a - 1) / x - (b - 1) / (1 - x))``; at 0 that of ``x**(a-1)``, and at 1 likewise."""
+    zero, one = equal(x, 0.0), equal(x, 1.0)
+    inner = where(logical_or(zero, one), 0.5, x)
+    usual = out * ((a - 1.0) / inner - (b - 1.0) / (1.0 - inner))
+    return where(zero, slope_at_end(out, a, b), where(one, -slope_at_end(out, b, a), usual))
+
+
+def slope_at_end(out: Array, a: Array, b: Array) -> Array:
+    """The derivative of the density ``x**(a-1) (1-x)**(b-1) / beta(a, b)`` at 0, where it is `out`."""
+    steep = where(equal(a, 2.0), b * (b + 1.0), out * (a - 1.0))
+    between = logical_and(greater(a, 1.0), less(a, 2.0))
+    return where(equal(a, 1.0), -b * (b - 1.0), where(between, math.inf, steep))
 
 
 gammainc_slope = define(
@@ -173,6 +207,7 @@ gammainc_slope = define(
     gammainc_slope_by_a,
     gammainc_slope_by_x,
     ufunc=Evaluated("gammainc_slope", quadrature.gammainc_slope, TWO),
+    expansion=partial(doubles, quadrature.gamma_density),
 )
 betainc_slope = define(
     "betainc_slope",
@@ -180,6 +215,7 @@ betainc_slope = define(
     betainc_slope_by_b,
     betainc_slope_by_x,
     ufunc=Evaluated("betainc_slope", quadrature.betainc_slope, THREE),
+    expansion=partial(doubles, quadrature.beta_density),
 )
 
 
@@ -247,8 +283,27 @@ betaincc = define("betaincc", betaincc_by_a, betaincc_by_b, betaincc_by_x, addre
 
 def implicit(moved: Any, density: Any, p: Array) -> Array:
     """How the quantile moves with a parameter, ``-moved / density``; not at all at the ends."""
-    end = logical_or(equal(p, 0.0), equal(p, 1.0))
-    return where(end, 0.0, -moved / where(end, 1.0, density))
+    end = is_end(p)
+    return where(end, undefined(p), -moved / where(end, 1.0, density))
+
+
+def quantile_slope(density: Array, p: Array, *parameters: Array) -> Array:
+    """How the quantile moves with p, one over the density."""
+    usual = 1.0 / density
+    at_end: Any = stop_gradient(usual)
+    for x in (p, *parameters):
+        at_end = at_end + undefined(x)
+    return where(is_end(p), at_end, usual)
+
+
+def is_end(p: Array) -> Array:
+    """Where a quantile is an end of the support."""
+    return logical_or(equal(p, 0.0), equal(p, 1.0))
+
+
+def undefined(x: Array) -> Array:
+    """0, with the derivative NaN by `x`: at an end it depends on how fast the density falls."""
+    return strong_zero_mul(x - stop_gradient(x), math.nan)
 
 
 def gammaincinv_by_a(out: Array, a: Array, p: Array) -> Array:
@@ -258,12 +313,12 @@ def gammaincinv_by_a(out: Array, a: Array, p: Array) -> Array:
 
 def gammaincinv_by_p(out: Array, a: Array, p: Array) -> Array:
     """One over the density."""
-    return 1.0 / gammainc_slope(a, out)
+    return quantile_slope(gammainc_slope(a, out), p, a)
 
 
 def gammainccinv_by_p(out: Array, a: Array, p: Array) -> Array:
     """Minus one over the density."""
-    return -1.0 / gammainc_slope(a, out)
+    return -quantile_slope(gammainc_slope(a, out), p, a)
 
 
 def betaincinv_by_a(out: Array, a: Array, b: Array, p: Array) -> Array:
@@ -278,12 +333,12 @@ def betaincinv_by_b(out: Array, a: Array, b: Array, p: Array) -> Array:
 
 def betaincinv_by_p(out: Array, a: Array, b: Array, p: Array) -> Array:
     """One over the density."""
-    return 1.0 / betainc_slope(a, b, out)
+    return quantile_slope(betainc_slope(a, b, out), p, a, b)
 
 
 def betainccinv_by_p(out: Array, a: Array, b: Array, p: Array) -> Array:
     """Minus one over the density."""
-    return -1.0 / betainc_slope(a, b, out)
+    return -quantile_slope(betainc_slope(a, b, out), p, a, b)
 
 
 gammaincinv = define("gammaincinv", gammaincinv_by_a, gammaincinv_by_p, addressed=True)

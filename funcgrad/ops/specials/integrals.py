@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from funcgrad.ops.comparison import greater, less
-from funcgrad.ops.elementary import cos, cosh, exp, log, sin
-from funcgrad.ops.lazy import LazyUfunc
-from funcgrad.ops.magnitude import absolute
-from funcgrad.ops.selection import where
-from funcgrad.ops.special import Sinc
+from funcgrad.ops.arrays.lazy import LazyUfunc
+from funcgrad.ops.elementwise.comparison import greater, less
+from funcgrad.ops.elementwise.elementary import cos, cosh, exp, log, sin
+from funcgrad.ops.elementwise.magnitude import absolute
+from funcgrad.ops.elementwise.selection import where
+from funcgrad.ops.elementwise.special import Sinc
 from funcgrad.ops.specials.exprel import exprel
 from funcgrad.ops.specials.hypergeometric import hyp2f1
 from funcgrad.ops.specials.table import LazyResult, define

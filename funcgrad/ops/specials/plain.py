@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from funcgrad.ops.arithmetic import strong_zero_mul
-from funcgrad.ops.comparison import equal, greater, less, less_equal
-from funcgrad.ops.elementary import exp, log, log1p, sin
-from funcgrad.ops.magnitude import absolute, hypot, sign
-from funcgrad.ops.selection import where
+from funcgrad.ops.elementwise.arithmetic import strong_zero_mul
+from funcgrad.ops.elementwise.comparison import equal, greater, less, less_equal
+from funcgrad.ops.elementwise.elementary import log, log1p, sin
+from funcgrad.ops.elementwise.identity import stop_gradient
+from funcgrad.ops.elementwise.logic import logical_and
+from funcgrad.ops.elementwise.magnitude import absolute, hypot, sign
+from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.specials.exprel import ExprelDerivative
 from funcgrad.ops.specials.hypergeometric import hyp2f1
 from funcgrad.ops.specials.table import define
@@ -81,26 +83,39 @@ def power_slope(log_x: Any, lmbda: Array) -> Array:
     return log_x * log_x * ExprelDerivative(1)(lmbda * log_x)
 
 
+def power_at_zero(x: Array, n: Array) -> Array:
+    """``x ** n`` whose derivative by n is minus infinity where both are 0: from 1 it falls to 0 at once."""
+    sudden = where(logical_and(equal(x, 0.0), equal(n, 0.0)), -math.inf, 0.0)
+    return x**n + strong_zero_mul(n - stop_gradient(n), sudden)
+
+
 def boxcox_by_x(out: Array, x: Array, lmbda: Array) -> Array:
     """``x ** (lmbda - 1)``."""
-    return x ** (lmbda - 1.0)
+    return power_at_zero(x, lmbda - 1.0)
 
 
 def boxcox_by_lmbda(out: Array, x: Array, lmbda: Array) -> Array:
-    """See `power_slope`; ``1 / lmbda**2`` where x is 0."""
+    """See `power_slope`; ``1 / lmbda**2`` where x is 0, whose derivative by x is ``x**(lmbda-1) log(x)``."""
     zero = equal(x, 0.0)
-    return where(zero, 1.0 / lmbda**2, power_slope(log(where(zero, 1.0, x)), lmbda))
+    at_zero = 1.0 / lmbda**2 + steep(x, lmbda - 1.0)
+    return where(zero, at_zero, power_slope(log(where(zero, 1.0, x)), lmbda))
+
+
+def steep(x: Array, n: Array) -> Array:
+    """0, with the derivative by x that ``x**(n+1) log(x)`` has where x is 0: minus infinity up to n = 0."""
+    return strong_zero_mul(x - stop_gradient(x), where(greater(n, 0.0), 0.0, -math.inf))
 
 
 def boxcox1p_by_x(out: Array, x: Array, lmbda: Array) -> Array:
     """``(1 + x) ** (lmbda - 1)``."""
-    return exp((lmbda - 1.0) * log1p(x))
+    return boxcox_by_x(out, 1.0 + x, lmbda)
 
 
 def boxcox1p_by_lmbda(out: Array, x: Array, lmbda: Array) -> Array:
     """As that of `boxcox`."""
     zero = equal(x, -1.0)
-    return where(zero, 1.0 / lmbda**2, power_slope(log1p(where(zero, 0.0, x)), lmbda))
+    at_zero = 1.0 / lmbda**2 + steep(x, lmbda - 1.0)
+    return where(zero, at_zero, power_slope(log1p(where(zero, 0.0, x)), lmbda))
 
 
 def inv_boxcox_by_y(out: Array, y: Array, lmbda: Array) -> Array:
@@ -148,13 +163,14 @@ def cosm1_by_x(out: Array, x: Array) -> Array:
 
 def powm1_by_x(out: Array, x: Array, y: Array) -> Array:
     """``y x ** (y - 1)``."""
-    return y * x ** (y - 1.0)
+    return strong_zero_mul(y, power_at_zero(x, y - 1.0))
 
 
 def powm1_by_y(out: Array, x: Array, y: Array) -> Array:
     """``x**y log(x)``, 0 where x is 0 and y is positive."""
     zero = equal(x, 0.0)
-    return where(zero, where(greater(y, 0.0), 0.0, math.nan), (out + 1.0) * log(where(zero, 1.0, x)))
+    at_zero = where(greater(y, 0.0), steep(x, y - 1.0), math.nan)
+    return where(zero, at_zero, (out + 1.0) * log(where(zero, 1.0, x)))
 
 
 DEGREE = math.pi / 180.0

@@ -16,11 +16,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from funcgrad.ops.elementwise.special import Polygamma, gammaln
+from funcgrad.ops.specials.gamma import betaln
 from funcgrad.types import Array
 
 Orders = tuple[int, ...]
@@ -36,16 +37,9 @@ DECAY = 45.0
 """The integrand is followed until it has fallen by the exponential of this."""
 
 
-def special(name: str) -> Any:
-    """A function of SciPy's, imported when it is needed."""
-    return getattr(import_module("scipy.special"), name)
-
-
-def polygamma(n: int, x: Array) -> Any:
+def polygamma(n: int, x: Array) -> Array:
     """The polygamma function of order n, of positive numbers."""
-    if n == 0:
-        return special("psi")(x)
-    return (-1.0) ** (n + 1) * math.factorial(n) * special("zeta")(n + 1.0, x)
+    return Polygamma(n)(x)
 
 
 def bell(orders: Orders, logarithmic: Callable[[Orders], Any]) -> Any:
@@ -78,15 +72,22 @@ def stirling_error(a: Array) -> Array:
 
 
 def in_blocks(function: Callable[..., Any], *operands: Array) -> Array:
-    """`function` of float64 columns, some elements at a time, in the operands' common shape."""
+    """`function` of rows of doubles, some elements at a time, in the operands' common shape."""
     arrays = np.broadcast_arrays(*[np.asarray(x, np.float64) for x in operands])
-    flat = [x.reshape(-1, 1) for x in arrays]
+    flat = [x.reshape(-1) for x in arrays]
     out = np.empty(flat[0].shape[0])
     with np.errstate(all="ignore"):
         for start in range(0, out.size, BLOCK):
             part = slice(start, start + BLOCK)
             out[part] = function(*[x[part] for x in flat])
     return out.reshape(arrays[0].shape)
+
+
+def as_doubles(function: Callable[..., Array], *operands: Array) -> Array:
+    """`function` of doubles, in the dtype that the operands have in common."""
+    with np.errstate(all="ignore"):
+        found = function(*[np.asarray(x, np.float64) for x in operands])
+    return found.astype(dtype_of(*operands))[()]
 
 
 def dtype_of(*operands: Array) -> np.dtype[Any]:
@@ -98,33 +99,18 @@ def dtype_of(*operands: Array) -> np.dtype[Any]:
     return np.result_type(*[np.asarray(x) for x in operands], np.float16)
 
 
-def either(mask: Any, first: Callable[..., Any], second: Callable[..., Any], *columns: Any) -> Array:
-    """The rows of `first` where the mask holds, else those of `second`, each computed alone."""
-    out = np.empty(mask.shape)
-    rows = mask[:, 0]
-    out[rows] = first(*[x[rows] for x in columns])
-    out[~rows] = second(*[x[~rows] for x in columns])
-    return out
-
-
-def nothing(first: Array, *columns: Any) -> Array:
-    """Zeros, where a term is absent."""
-    return np.zeros_like(first)
-
-
 # -- gamma -------------------------------------------------------------------------------------------------
 
 
-def gamma_log_density(a: Array, w: Array) -> Array:
-    """The logarithm of the density of ``w = log(t / a)`` where t has the gamma distribution."""
+def gamma_peak(a: Array) -> Array:
+    """The logarithm of the density of ``log(t / a)`` at its peak, of t with the gamma distribution."""
     large = np.where(a >= 10.0, a, 10.0)
     small = np.where(a >= 10.0, 1.0, a)
-    peak = np.where(
+    return np.where(
         a >= 10.0,
         0.5 * np.log(large / (2 * np.pi)) - stirling_error(large),
-        small * np.log(small) - small - special("gammaln")(small),
+        small * np.log(small) - small - gammaln(small),
     )
-    return peak + a * (w - np.expm1(w))
 
 
 def log_ratio(x: Array, a: Array) -> Array:
@@ -138,14 +124,17 @@ def gammainc_slope(a: Array, x: Array) -> Any:
     >>> print(gammainc_slope(np.array([1.0, 2.0]), np.array([0.0, 1.0])))
     [1.         0.36787944]
     """
-    dtype = dtype_of(a, x)
-    a, x = np.asarray(a, np.float64), np.asarray(x, np.float64)
-    with np.errstate(all="ignore"):
-        found = np.exp(gamma_log_density(a, log_ratio(x, a)) - np.log(x))
-        at_zero = np.where(a < 1.0, np.inf, np.where(a == 1.0, 1.0, 0.0))
-        found = np.where(x == 0.0, at_zero, np.where(x == np.inf, 0.0, found))
-        found = np.where((a == 0.0) & (x > 0.0), 0.0, found)
-        return np.where((a >= 0.0) & (x >= 0.0), found, np.nan).astype(dtype)[()]
+    return as_doubles(gamma_density, a, x)
+
+
+def gamma_density(a: Array, x: Array) -> Array:
+    """`gammainc_slope` of doubles."""
+    w = log_ratio(x, a)
+    found = np.exp(gamma_peak(a) + a * (w - np.expm1(w)) - np.log(x))
+    at_zero = np.where(a < 1.0, np.inf, np.where(a == 1.0, 1.0, 0.0))
+    found = np.where(x == 0.0, at_zero, np.where(x == np.inf, 0.0, found))
+    found = np.where((a == 0.0) & (x > 0.0), 0.0, found)
+    return np.where((a >= 0.0) & (x >= 0.0), found, np.nan)
 
 
 def gammainc_by_a(order: int, a: Array, x: Array) -> Any:
@@ -154,24 +143,38 @@ def gammainc_by_a(order: int, a: Array, x: Array) -> Any:
     >>> print(gammainc_by_a(1, np.array([2.0]), np.array([1.0])))
     [-0.27619605]
     """
-
-    def columns(a: Any, x: Any) -> Any:
-        low = (a < 1.0) & ((x < 2.0) | (a < 0.1))  # beyond, the step cancels against the rest
-        raised = np.where(low, a + 1.0, a)
-        found = either(x < raised, partial(gamma_left, order), partial(gamma_right, order), raised, x)
-        found += either(low, partial(gamma_step, order), nothing, a, x)
-        found = np.where((x == 0.0) & (a > 0.0) | (x == np.inf), 0.0, found)
-        return np.where((a >= 0.0) & (x >= 0.0), found, np.nan)[:, 0]
-
-    dtype = dtype_of(a, x)
-    return in_blocks(columns, a, x).astype(dtype)[()]
+    return in_blocks(partial(gamma_integral, (order,)), a, x).astype(dtype_of(a, x))[()]
 
 
-def gamma_step(order: int, a: Array, x: Array) -> Array:
+def gamma_integral(orders: Orders, a: Array, x: Array) -> Array:
+    """`gammainc_by_a` of doubles: to the left of the peak from 0 to x, else minus that from x to infinity."""
+    low = (a < 1.0) & ((x < 2.0) | (a < 0.1))  # beyond, the step cancels against the rest
+    p = np.where(low, a + 1.0, a)
+    left = x < p
+    rate = np.where(left, p - x, (x - p) / x)
+    reach = np.where(left, DECAY / p + 10.0 / np.sqrt(p), DECAY + 10.0 * np.sqrt(x))
+    reach = np.where(rate > 0.0, np.minimum(reach, DECAY / np.where(rate > 0.0, rate, 1.0)), reach)
+    p_, x_, left_ = [v[..., None] for v in (p, x, left)]
+    shift = reach[..., None] * DISTANCES
+    # Over log(x / t) on the left, over t - x on the right.
+    w = log_ratio(x, p)[..., None] + np.where(left_, -shift, np.log1p(np.where(left_, 0.0, shift / x_)))
+    excess = np.where(
+        left_, np.expm1(np.where(left_, w, 0.0)), ((x - p)[..., None] + shift) / p_
+    )  # t / p - 1
+    density = np.exp(gamma_peak(p)[..., None] + p_ * (w - excess))
+    density = density / np.where(left_, 1.0, -(x_ + shift))
+    weights = bell(orders, gamma_logarithmic(p_, w + np.log(p)[..., None]))
+    found = reach * (density * weights * WEIGHTS).sum(-1)
+    found = found + np.where(low, gamma_step(orders, np.where(low, a, 0.5), x), 0.0)
+    found = np.where((x == 0.0) & (a > 0.0) | (x == np.inf), 0.0, found)
+    return np.where((a >= 0.0) & (x >= 0.0), found, np.nan)
+
+
+def gamma_step(orders: Orders, a: Array, x: Array) -> Array:
     """The derivative of ``gammainc(a, x) - gammainc(a + 1, x) = x**a exp(-x) / gamma(a + 1)``."""
     log_x = np.log(x)
-    step = np.exp(a * log_x - x - special("gammaln")(a + 1.0))
-    return step * bell((order,), gamma_logarithmic(a + 1.0, log_x))
+    step = np.exp(a * log_x - x - gammaln(a + 1.0))
+    return step * bell(orders, gamma_logarithmic(a + 1.0, log_x))
 
 
 def gamma_logarithmic(a: Array, log_t: Any) -> Callable[[Orders], Any]:
@@ -182,24 +185,6 @@ def gamma_logarithmic(a: Array, log_t: Any) -> Callable[[Orders], Any]:
         return log_t - polygamma(0, a) if k == 1 else -polygamma(k - 1, a)
 
     return logarithmic
-
-
-def gamma_left(order: int, a: Array, x: Array) -> Array:
-    """The integral from 0 to x, over ``log(x / t)``."""
-    reach = np.minimum(DECAY / a + 10.0 / np.sqrt(a), np.where(x < a, DECAY / (a - x), np.inf))
-    w = log_ratio(x, a) - reach * DISTANCES
-    density = np.exp(gamma_log_density(a, w))
-    weights = bell((order,), gamma_logarithmic(a, w + np.log(a)))
-    return reach * ((density * weights) @ WEIGHTS)[:, None]
-
-
-def gamma_right(order: int, a: Array, x: Array) -> Array:
-    """Minus the integral from x to infinity, over ``t - x``."""
-    reach = np.minimum(DECAY + 10.0 * np.sqrt(x), np.where(x > a, DECAY * x / (x - a), np.inf))
-    t = x + reach * DISTANCES
-    density = np.exp(gamma_log_density(a, log_ratio(t, a))) / t
-    weights = bell((order,), gamma_logarithmic(a, np.log(t)))
-    return -reach * ((density * weights) @ WEIGHTS)[:, None]
 
 
 # -- beta --------------------------------------------------------------------------------------------------
@@ -220,8 +205,8 @@ def beta_peak(a: Array, b: Array) -> Array:
     errors = stirling_error(p) + stirling_error(q) - stirling_error(p + q)
     large = 0.5 * np.log(p / (2 * np.pi) * (q / (p + q))) - errors
     p, q = np.where(both, 1.0, a), np.where(both, 1.0, b)
-    small = p * np.log(p / (p + q)) + q * np.log1p(-p / (p + q)) - special("betaln")(p, q)
-    flipped = p * np.log1p(-q / (p + q)) + q * np.log(q / (p + q)) - special("betaln")(p, q)
+    small = p * np.log(p / (p + q)) + q * np.log1p(-p / (p + q)) - betaln(p, q)
+    flipped = p * np.log1p(-q / (p + q)) + q * np.log(q / (p + q)) - betaln(p, q)
     return np.where(both, large, np.where(p < q, small, flipped))
 
 
@@ -237,18 +222,20 @@ def betainc_slope(a: Array, b: Array, x: Array) -> Any:
     >>> print(betainc_slope(2.0, 2.0, np.array([0.0, 0.5])))
     [0.  1.5]
     """
-    dtype = dtype_of(a, b, x)
-    a, b, x = (np.asarray(v, np.float64) for v in (a, b, x))
+    return as_doubles(beta_density, a, b, x)
+
+
+def beta_density(a: Array, b: Array, x: Array) -> Array:
+    """`betainc_slope` of doubles."""
     y = 1.0 - x
-    with np.errstate(all="ignore"):
-        w = log_odds_ratio(a, b, x, y)
-        total = a + b
-        logs = a * log_mixture(b / total, -w) + b * log_mixture(a / total, w)
-        found = np.exp(beta_peak(a, b) - logs - np.log(x) - np.log1p(-x))
-        found = np.where(x == 0.0, np.where(a < 1.0, np.inf, np.where(a == 1.0, b, 0.0)), found)
-        found = np.where(x == 1.0, np.where(b < 1.0, np.inf, np.where(b == 1.0, a, 0.0)), found)
-        inside = (a > 0.0) & (b > 0.0) & (x >= 0.0) & (x <= 1.0)
-        return np.where(inside, found, np.nan).astype(dtype)[()]
+    w = log_odds_ratio(a, b, x, y)
+    total = a + b
+    logs = a * log_mixture(b / total, -w) + b * log_mixture(a / total, w)
+    found = np.exp(beta_peak(a, b) - logs - np.log(x) - np.log1p(-x))
+    found = np.where(x == 0.0, np.where(a < 1.0, np.inf, np.where(a == 1.0, b, 0.0)), found)
+    found = np.where(x == 1.0, np.where(b < 1.0, np.inf, np.where(b == 1.0, a, 0.0)), found)
+    inside = (a > 0.0) & (b > 0.0) & (x >= 0.0) & (x <= 1.0)
+    return np.where(inside, found, np.nan)
 
 
 def betainc_by_parameters(orders: Orders, a: Array, b: Array, x: Array) -> Any:
@@ -257,26 +244,25 @@ def betainc_by_parameters(orders: Orders, a: Array, b: Array, x: Array) -> Any:
     >>> print(betainc_by_parameters((1, 0), 1.0, 1.0, np.array([0.0, 0.5, 1.0])))
     [ 0.         -0.34657359  0.        ]
     """
+    return in_blocks(partial(beta_integral, orders), a, b, x).astype(dtype_of(a, b, x))[()]
 
-    def columns(a: Any, b: Any, x: Any) -> Any:
-        y = 1.0 - x
-        p, q = np.where(a < 1.0, a + 1.0, a), np.where(b < 1.0, b + 1.0, b)
-        right = x * q > y * p
-        found = either(right, partial(beta_right, orders), partial(beta_left, orders), p, q, x, y)
-        found -= either(b < 1.0, partial(beta_step, orders[::-1]), nothing, b, p, y, x)
-        found += either(a < 1.0, partial(beta_step, orders), nothing, a, b, x, y)
-        found = np.where((x == 0.0) | (x == 1.0), 0.0, found)
-        inside = (a > 0.0) & (b > 0.0) & (x >= 0.0) & (x <= 1.0)
-        return np.where(inside, found, np.nan)[:, 0]
 
-    dtype = dtype_of(a, b, x)
-    return in_blocks(columns, a, b, x).astype(dtype)[()]
+def beta_integral(orders: Orders, a: Array, b: Array, x: Array) -> Array:
+    """`betainc_by_parameters` of doubles."""
+    y = 1.0 - x
+    p, q = np.where(a < 1.0, a + 1.0, a), np.where(b < 1.0, b + 1.0, b)
+    found = beta_side(orders, p, q, x, y)
+    found = found - np.where(b < 1.0, beta_step(orders[::-1], np.where(b < 1.0, b, 0.5), p, y, x), 0.0)
+    found = found + np.where(a < 1.0, beta_step(orders, np.where(a < 1.0, a, 0.5), b, x, y), 0.0)
+    found = np.where((x == 0.0) | (x == 1.0), 0.0, found)
+    inside = (a > 0.0) & (b > 0.0) & (x >= 0.0) & (x <= 1.0)
+    return np.where(inside, found, np.nan)
 
 
 def beta_step(orders: Orders, a: Array, b: Array, x: Array, y: Array) -> Array:
     """The derivative of ``betainc(a, b, x) - betainc(a + 1, b, x) = x**a y**b / (a beta(a, b))``."""
     log_x, log_y = np.log(x), np.log(y)
-    step = np.exp(a * log_x + b * log_y - special("betaln")(a, b)) / a
+    step = np.exp(a * log_x + b * log_y - betaln(a, b)) / a
     return step * bell(orders, beta_logarithmic(a + 1.0, b, a + b, log_x, log_y))
 
 
@@ -295,22 +281,28 @@ def beta_logarithmic(a: Array, b: Array, total: Array, log_t: Any, log_rest: Any
     return logarithmic
 
 
-def beta_right(orders: Orders, a: Array, b: Array, x: Array, y: Array) -> Array:
-    """Minus the integral from x to 1: the same from the left, with everything exchanged."""
-    return -beta_left(orders[::-1], b, a, y, x)
+def beta_side(orders: Orders, a: Array, b: Array, x: Array, y: Array) -> Array:
+    """The integral from 0 to x over ``log(x / t)``, or minus that from x to 1, where everything is exchanged.
 
-
-def beta_left(orders: Orders, a: Array, b: Array, x: Array, y: Array) -> Array:
-    """The integral from 0 to x, over ``log(x / t)``, for parameters from 1 on; ``y = 1 - x``."""
-    slope = a - (b - 1.0) * x / y
-    reach = np.minimum(DECAY / a + 10.0 / np.sqrt(a), np.where(slope > 0.0, DECAY / slope, np.inf))
-    mean, rest = a / (a + b), b / (a + b)
-    distance = reach * DISTANCES
-    beyond = (x - mean) + x * np.expm1(-distance)
-    t, remainder = x * np.exp(-distance), y - x * np.expm1(-distance)
-    near = np.abs(beyond) < 0.5 * np.minimum(mean, rest)
-    left = np.where(near, np.log1p(beyond / mean), np.log(x) - distance - np.log(mean))
-    right = np.where(near, np.log1p(-beyond / rest), np.log(remainder / rest))
-    density = np.exp(beta_peak(a, b) + a * left + b * right) / remainder
-    weights = bell(orders, beta_logarithmic(a, b, a + b, np.log(t), np.log(remainder)))
-    return reach * ((density * weights) @ WEIGHTS)[:, None]
+    For parameters from 1 on, on the side of the peak on which x is; ``y = 1 - x``.
+    """
+    right: Array = x * b > y * a
+    p: Array = np.where(right, b, a)
+    q: Array = np.where(right, a, b)
+    near: Array = np.where(right, y, x)
+    far: Array = np.where(right, x, y)
+    slope = p - (q - 1.0) * near / far
+    reach = DECAY / p + 10.0 / np.sqrt(p)
+    reach = np.where(slope > 0.0, np.minimum(reach, DECAY / np.where(slope > 0.0, slope, 1.0)), reach)
+    distance = reach[..., None] * DISTANCES
+    mean, rest = p / (p + q), q / (p + q)
+    gone = -(near[..., None] * np.expm1(-distance))
+    towards = log_ratio(near, mean)[..., None] - distance
+    away = log_ratio(far, rest)[..., None] + np.log1p(gone / far[..., None])
+    density = np.exp(beta_peak(p, q)[..., None] + p[..., None] * towards + q[..., None] * away)
+    towards, away = towards + np.log(mean)[..., None], away + np.log(rest)[..., None]
+    swap = right[..., None]
+    logs = np.where(swap, away, towards), np.where(swap, towards, away)
+    weights = bell(orders, beta_logarithmic(a[..., None], b[..., None], (a + b)[..., None], *logs))
+    found = reach * (density / (far[..., None] + gone) * weights * WEIGHTS).sum(-1)
+    return np.where(right, -found, found)

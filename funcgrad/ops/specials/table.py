@@ -15,9 +15,10 @@ import numpy as np
 
 from funcgrad.errors import NotDifferentiableError
 from funcgrad.ir.avals import Aval
+from funcgrad.ops.arrays.lazy import LazyUfunc
+from funcgrad.ops.arrays.structure import aval
+from funcgrad.ops.elementwise.arithmetic import strong_zero_mul
 from funcgrad.ops.families import Pointwise, ufunc_dtypes
-from funcgrad.ops.lazy import LazyUfunc
-from funcgrad.ops.structure import aval
 from funcgrad.tracing.primitive import Native
 from funcgrad.tracing.samples import Sample, edge, integers, positive, uniform
 from funcgrad.types import Array
@@ -147,6 +148,12 @@ class Special(Pointwise):
         if not entry.holomorphic and aval(out).dtype.kind == "c":
             raise NotDifferentiableError(f"{self.function} of complex numbers is not holomorphic")
         return None if rule is None else rule(out, *primals)
+
+    def along(self, tangent: Array, factor: Any) -> Any:
+        # At the edge of a domain the derivative by one operand may be infinite: it must not spoil those by
+        # the others, along which this operand stands still.
+        several = len(TABLE[self.function].partials) > 1
+        return strong_zero_mul(tangent, factor) if several else super().along(tangent, factor)
 
     @classmethod
     def samples(cls) -> Sequence[Any]:

@@ -15,12 +15,12 @@ import numpy as np
 
 from funcgrad.errors import DtypeError
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.comparison import less
-from funcgrad.ops.elementary import cos, exp, sin
+from funcgrad.ops.arrays.lazy import LazyUfunc
+from funcgrad.ops.elementwise.comparison import less
+from funcgrad.ops.elementwise.elementary import cos, exp, sin
+from funcgrad.ops.elementwise.selection import where
+from funcgrad.ops.elementwise.special import Polygamma
 from funcgrad.ops.families import Binary
-from funcgrad.ops.lazy import LazyUfunc
-from funcgrad.ops.selection import where
-from funcgrad.ops.special import Polygamma
 from funcgrad.ops.specials.gamma import gamma
 from funcgrad.ops.specials.table import Evaluated, define
 from funcgrad.tracing.samples import Sample, edge, positive, uniform

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from funcgrad.numpy.fft import irfft, rfft
-from funcgrad.ops.structure import aval, cast
+from funcgrad.ops.arrays.structure import aval, cast
 from funcgrad.scipy.fft.fourier import scipys, traced_array
+from funcgrad.types import Array, ArrayLike
 
 __all__ = ["fht", "ifht"]
 
 
-def fht(a: Any, dln: float, mu: float, offset: float = 0.0, bias: float = 0.0) -> Any:
+def fht(a: ArrayLike, dln: float, mu: float, offset: float = 0.0, bias: float = 0.0) -> Array:
     """The fast Hankel transform of samples at distances that grow by a factor, as `scipy.fft.fht`.
 
     Differentiable in the samples; the other arguments are plain numbers.
@@ -36,7 +37,7 @@ def fht(a: Any, dln: float, mu: float, offset: float = 0.0, bias: float = 0.0) -
     return cast(found * np.exp(-bias * (away * dln + offset)) if bias else found, precision_of(value))
 
 
-def ifht(A: Any, dln: float, mu: float, offset: float = 0.0, bias: float = 0.0) -> Any:
+def ifht(A: ArrayLike, dln: float, mu: float, offset: float = 0.0, bias: float = 0.0) -> Array:
     """The inverse of `fht`.
 
     >>> r = np.logspace(-3, 3, 32)
@@ -56,12 +57,12 @@ def ifht(A: Any, dln: float, mu: float, offset: float = 0.0, bias: float = 0.0) 
     return cast(found * np.exp(bias * away * dln) if bias else found, precision_of(value))
 
 
-def precision_of(x: Any) -> Any:
+def precision_of(x: ArrayLike) -> Any:
     """The precision of the result: that of the samples."""
     return aval(x).dtype if aval(x).dtype.kind == "f" else np.dtype(np.float64)
 
 
-def coefficients(n: int, dln: float, mu: float, offset: float, bias: float, inverse: bool) -> Any:
+def coefficients(n: int, dln: float, mu: float, offset: float, bias: float, inverse: bool) -> Array:
     """SciPy's factors between the spectra of samples and transform."""
     made = import_module("scipy.fft._fftlog_backend").fhtcoeff
     return made(n, dln, mu, offset=offset, bias=bias, inverse=inverse)

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from funcgrad.numpy.fft import fft, ifft, of_length, rfft
+from funcgrad.ops.arrays.structure import cast
 from funcgrad.ops.families import aval as aval_of
-from funcgrad.ops.structure import cast
 from funcgrad.scipy.fft.fourier import scipys, traced_array
+from funcgrad.types import Array, ArrayLike, AxisLike, ShapeLike
 
 __all__ = ["dct", "dctn", "dst", "dstn", "idct", "idctn", "idst", "idstn"]
 
@@ -22,25 +23,25 @@ INVERSE = {1: 1, 2: 3, 3: 2, 4: 4}
 """The type of the inverse of every type."""
 
 
-def signs(n: int) -> Any:
+def signs(n: int) -> Array:
     """1, -1, 1, ..."""
     return 1.0 - 2.0 * (np.arange(n) % 2)
 
 
-def cosine_1(x: Any) -> Any:
+def cosine_1(x: ArrayLike) -> Array:
     n = x.shape[-1]
     if n < 2:
         raise ValueError("DCT-I is not defined for size < 2")
     return rfft(np.concatenate([x, x[..., n - 2 : 0 : -1]], axis=-1)).real
 
 
-def cosine_2(x: Any) -> Any:
+def cosine_2(x: ArrayLike) -> Array:
     n = x.shape[-1]
     folded = np.concatenate([x[..., ::2], x[..., 1::2][..., ::-1]], axis=-1)
     return 2.0 * (fft(folded) * np.exp(-0.5j * np.pi * np.arange(n) / n)).real
 
 
-def cosine_3(x: Any) -> Any:
+def cosine_3(x: ArrayLike) -> Array:
     n = x.shape[-1]
     mirrored = np.concatenate([0.0 * x[..., :1], x[..., :0:-1]], axis=-1)
     folded = n * ifft((x - 1j * mirrored) * np.exp(0.5j * np.pi * np.arange(n) / n)).real
@@ -50,29 +51,29 @@ def cosine_3(x: Any) -> Any:
     return folded[..., order]
 
 
-def cosine_4(x: Any) -> Any:
+def cosine_4(x: ArrayLike) -> Array:
     n = x.shape[-1]
     turn = np.exp(-0.5j * np.pi * np.arange(n) / n)
     found = fft(x * turn, 2 * n)[..., :n]
     return 2.0 * (found * turn * np.exp(-0.25j * np.pi / n)).real
 
 
-def sine_1(x: Any) -> Any:
+def sine_1(x: ArrayLike) -> Array:
     n = x.shape[-1]
     zero = 0.0 * x[..., :1]
     odd = np.concatenate([zero, x, zero, -x[..., ::-1]], axis=-1)
     return -rfft(odd).imag[..., 1 : n + 1]
 
 
-def sine_2(x: Any) -> Any:
+def sine_2(x: ArrayLike) -> Array:
     return cosine_2(x * signs(x.shape[-1]))[..., ::-1]
 
 
-def sine_3(x: Any) -> Any:
+def sine_3(x: ArrayLike) -> Array:
     return cosine_3(x[..., ::-1]) * signs(x.shape[-1])
 
 
-def sine_4(x: Any) -> Any:
+def sine_4(x: ArrayLike) -> Array:
     return cosine_4(x[..., ::-1]) * signs(x.shape[-1])
 
 
@@ -94,7 +95,7 @@ ENDS = {("dct", 1): (0, -1), ("dct", 2): (0,), ("dct", 3): (0,), ("dst", 2): (-1
 """Elements that are scaled to make the matrix orthogonal."""
 
 
-def scaled_ends(x: Any, key: tuple[str, int], factor: float) -> Any:
+def scaled_ends(x: ArrayLike, key: tuple[str, int], factor: float) -> Array:
     """The vector with the elements that count half times a factor."""
     scale = np.ones(x.shape[-1])
     for place in ENDS.get(key, ()):
@@ -102,7 +103,9 @@ def scaled_ends(x: Any, key: tuple[str, int], factor: float) -> Any:
     return x * scale
 
 
-def transformed(kind: str, x: Any, type: int, n: Any, axis: int, norm: Any, ortho: Any, inverse: bool) -> Any:
+def transformed(
+    kind: str, x: ArrayLike, type: int, n: Any, axis: int, norm: Any, ortho: Any, inverse: bool
+) -> Array:
     """A cosine or sine transform along one axis; the inverse is one of another type, scaled otherwise."""
     if type not in INVERSE:
         raise ValueError("invalid type")
@@ -132,7 +135,7 @@ def transformed(kind: str, x: Any, type: int, n: Any, axis: int, norm: Any, orth
     return np.moveaxis(cast(found, dtype), -1, axis)
 
 
-def along(name: str, x: Any, type: int, n: Any, axis: int, norm: Any, options: dict[str, Any]) -> Any:
+def along(name: str, x: ArrayLike, type: int, n: Any, axis: int, norm: Any, options: dict[str, Any]) -> Array:
     """What the functions along one axis do."""
     value = traced_array(x)
     if value is None:
@@ -143,7 +146,9 @@ def along(name: str, x: Any, type: int, n: Any, axis: int, norm: Any, options: d
     return transformed(name[-3:], value, type, n, axis, norm, options["orthogonalize"], inverse)
 
 
-def over(name: str, x: Any, type: int, s: Any, axes: Any, norm: Any, options: dict[str, Any]) -> Any:
+def over(
+    name: str, x: ArrayLike, type: int, s: ShapeLike, axes: AxisLike, norm: Any, options: dict[str, Any]
+) -> Array:
     """What the functions along several axes do."""
     value = traced_array(x)
     if value is None:

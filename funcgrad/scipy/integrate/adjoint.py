@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from funcgrad.api.control import scan
-from funcgrad.api.differentiate import vjp
+from funcgrad.api.control_flow.control import scan
+from funcgrad.api.derivatives.differentiate import vjp
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
 from funcgrad.numpy.arrays.joining import concatenate
-from funcgrad.ops.structure import reshape
+from funcgrad.ops.arrays.structure import reshape
 from funcgrad.scipy.derived import KEPT, applied, composed
 from funcgrad.scipy.optimize.options import Options, found
 from funcgrad.transforms.solved.retraced import Retraced

@@ -15,8 +15,8 @@ import numpy as np
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
 from funcgrad.numpy.elementwise.selection import where
+from funcgrad.ops.arrays.structure import reshape
 from funcgrad.ops.families import aval as aval_of
-from funcgrad.ops.structure import reshape
 from funcgrad.scipy.derived import applied, composed
 from funcgrad.scipy.integrate.start import Start
 from funcgrad.scipy.integrate.trajectory import FACTS, Trajectory, facts, reals

@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad.api.control import scan, while_loop
-from funcgrad.api.differentiate import stop_gradient
-from funcgrad.api.jacobians import jacfwd
+from funcgrad.api.control_flow.control import scan, while_loop
+from funcgrad.api.derivatives.differentiate import stop_gradient
+from funcgrad.api.derivatives.jacobians import jacfwd
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.numpy.algebra.linear_systems import solve
 from funcgrad.numpy.arrays.joining import concatenate, stack
 from funcgrad.numpy.elementwise.selection import where
+from funcgrad.ops.arrays.structure import cast, reshape
 from funcgrad.ops.families import aval as aval_of
-from funcgrad.ops.structure import cast, reshape
 from funcgrad.scipy.recorded import FLOAT, real_scalar, real_vector
 from funcgrad.tracing.lists import asoperand
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.api.differentiate import stop_gradient
-from funcgrad.api.jacobians import jacrev
+from funcgrad.api.derivatives.differentiate import stop_gradient
+from funcgrad.api.derivatives.jacobians import jacrev
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
@@ -22,9 +22,9 @@ from funcgrad.numpy.arrays.joining import concatenate
 from funcgrad.numpy.elementwise.logic import isfinite
 from funcgrad.numpy.elementwise.selection import where
 from funcgrad.numpy.picking.sorting import sort
+from funcgrad.ops.arrays.movement import take_span
+from funcgrad.ops.arrays.structure import reshape
 from funcgrad.ops.families import added
-from funcgrad.ops.movement import take_span
-from funcgrad.ops.structure import reshape
 from funcgrad.scipy.derived import applied, composed
 from funcgrad.scipy.optimize.options import Options, found, frozen, thawed
 from funcgrad.scipy.originals import known_value, originals_of

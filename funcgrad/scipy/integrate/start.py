@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad.ir.program import Program
-from funcgrad.ops.complexes import make_complex
+from funcgrad.ops.elementwise.complexes import make_complex
 from funcgrad.ops.families import aval as aval_of
 from funcgrad.scipy.integrate.trajectory import Trajectory, scipys
 from funcgrad.scipy.optimize.options import IN_A_TRACE, found

@@ -12,8 +12,8 @@ from funcgrad.errors import ShapeError
 from funcgrad.numpy.arrays.joining import concatenate
 from funcgrad.numpy.elementwise.selection import where
 from funcgrad.numpy.reducing.cumulative import cumsum, diff
+from funcgrad.ops.arrays.structure import cast
 from funcgrad.ops.families import aval as aval_of
-from funcgrad.ops.structure import cast
 from funcgrad.scipy.originals import originals_of
 from funcgrad.scipy.recorded import FLOAT, as_args, is_plain
 from funcgrad.tracing.lists import asoperand

@@ -10,9 +10,9 @@ import numpy as np
 from funcgrad.errors import ConcretizationError, ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.numpy.arrays.joining import concatenate
-from funcgrad.ops.complexes import make_complex
+from funcgrad.ops.arrays.structure import reshape
+from funcgrad.ops.elementwise.complexes import make_complex
 from funcgrad.ops.families import aval as aval_of
-from funcgrad.ops.structure import reshape
 from funcgrad.scipy.integrate.checks import (
     check_complex,
     check_options,
@@ -201,8 +201,9 @@ def with_steps(events: Events, t_eval: Any, dense: bool) -> Any:
     seen, _, ended = searched(start.method, events.programs, events.watches, values, given)
     t_events, y_events = [], []
     for k, times in enumerate(seen.t_events or ()):
+        # SciPy's states at no time are a vector without elements.
         t_events.append(events.times(k, times) if len(times) else times)
-        y_events.append(start.at(t_events[-1])[0])
+        y_events.append(start.at(t_events[-1])[0] if len(times) else np.zeros(0, seen.y.dtype))
     if wanted is not None:
         times = wanted[: len(seen.t)]
     else:

@@ -21,8 +21,8 @@ from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
 from funcgrad.numpy.algebra.contraction import tensordot
 from funcgrad.numpy.arrays.joining import concatenate
+from funcgrad.ops.arrays.structure import reshape
 from funcgrad.ops.families import added
-from funcgrad.ops.structure import reshape
 from funcgrad.scipy.derived import KEPT, applied, composed, jacobian
 from funcgrad.scipy.integrate.adjoint import pulled_back
 from funcgrad.scipy.integrate.native import Control, states_at

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import ConcretizationError, TracedBranchError, UnsupportedFunctionError
-from funcgrad.ops.structure import cast
+from funcgrad.ops.arrays.structure import cast
 from funcgrad.scipy.interpolate.bsplines import basis, make_interp_spline
 from funcgrad.scipy.interpolate.operands import (
     array,
@@ -36,6 +36,12 @@ def rises(points: Any, k: int) -> bool:
     if not np.all(np.diff(steps) < 0.0):
         raise ValueError(f"The points in dimension {k} must be strictly ascending or descending")
     return False
+
+
+def check_method(method: str) -> None:
+    """Raise ValueError for a method that SciPy has none of; the legacy ones compute the same."""
+    if method not in ("linear", "nearest", "pchip", *DEGREES, *[f"{name}_legacy" for name in DEGREES]):
+        raise ValueError(f"Method '{method}' is not defined")
 
 
 class RegularGridInterpolator:
@@ -67,8 +73,7 @@ class RegularGridInterpolator:
             self._plain = scipys("RegularGridInterpolator")(
                 points, values, method, bounds_error, fill_value, solver=solver, solver_args=solver_args
             )
-        if method not in ("linear", "nearest", "pchip", *DEGREES):
-            raise ValueError(f"Method '{method}' is not defined")
+        check_method(method)
         self.grid = tuple([inexact(p) for p in points])
         self.values = inexact(values)
         self._dtype = floating_dtype(array(values))
@@ -89,6 +94,7 @@ class RegularGridInterpolator:
     def __call__(self, xi: Any, method: str | None = None, *, nu: Any = None) -> Any:
         """Values at positions, which are in the last axis of `xi`, or a tuple of coordinates."""
         method = self.method if method is None else method
+        check_method(method)
         parts = xi if isinstance(xi, tuple) else ()
         if self._plain is not None and not is_traced(xi, *parts):
             return self._plain(xi, method) if nu is None else self._plain(xi, method, nu=nu)
@@ -114,7 +120,7 @@ class RegularGridInterpolator:
             return self._weighted([self._line(g, p[:, k]) for k, g in enumerate(self.grid)], self.values)
         if method == "pchip":
             raise UnsupportedFunctionError("RegularGridInterpolator with method='pchip' on traced values")
-        degree = DEGREES[method]
+        degree = DEGREES[method.removesuffix("_legacy")]
         coefficients, sides = self.values, []
         for k, g in enumerate(self.grid):
             spline = make_interp_spline(g, np.moveaxis(coefficients, k, 0), degree)
@@ -126,6 +132,8 @@ class RegularGridInterpolator:
     @staticmethod
     def _nearest(grid: Any, x: Any) -> Any:
         last = dims(grid)[0] - 1
+        if not last:
+            return np.zeros(dims(x), int)
         k = np.clip(np.searchsorted(grid, x) - 1, 0, last - 1)
         start = rows(grid, k)
         away = (x - start) / (rows(grid, k + 1) - start)
@@ -134,6 +142,8 @@ class RegularGridInterpolator:
     @staticmethod
     def _line(grid: Any, x: Any) -> list[tuple[Any, Any]]:
         last = dims(grid)[0] - 1
+        if not last:
+            return [(np.ones(dims(x)), np.zeros(dims(x), int))]
         k = np.clip(np.searchsorted(grid, x) - 1, 0, last - 1)
         start = rows(grid, k)
         away = (x - start) / (rows(grid, k + 1) - start)
@@ -153,7 +163,7 @@ class RegularGridInterpolator:
     def _bounded(self, p: Any, found: Any) -> Any:
         outside: Any = False
         for k, g in enumerate(self.grid):
-            outside = outside | (p[:, k] < g[0]) | (p[:, k] > g[-1])
+            outside = outside | ~((p[:, k] >= g[0]) & (p[:, k] <= g[-1]))
         if self.bounds_error:
             try:
                 beyond = bool(np.any(outside))
@@ -162,9 +172,10 @@ class RegularGridInterpolator:
             if beyond:
                 raise ValueError("One of the requested xi is out of bounds")
             return np.where(beside(outside, found), np.nan, found)
-        if self.fill_value is None:
-            return found
-        return np.where(beside(outside, found), self.fill_value, found)
+        if self.fill_value is not None:
+            found = np.where(beside(outside, found), self.fill_value, found)
+        nowhere = np.any(np.isnan(p), axis=1)
+        return np.where(beside(nowhere, found), np.nan, found)
 
 
 def interpn(
@@ -183,4 +194,8 @@ def interpn(
     """
     if not is_traced(*points, values, *(xi if isinstance(xi, tuple) else (xi,))):
         return scipys("interpn")(points, values, xi, method, bounds_error, fill_value)
+    if method == "splinef2d":
+        raise UnsupportedFunctionError(
+            "interpn with method='splinef2d' on traced values", remedy="Use method='cubic'."
+        )
     return RegularGridInterpolator(points, values, method, bounds_error, fill_value)(xi)

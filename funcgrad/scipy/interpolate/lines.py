@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import ConcretizationError, TracedBranchError
-from funcgrad.ops.structure import cast
+from funcgrad.ops.arrays.structure import cast
 from funcgrad.scipy.interpolate.bsplines import make_interp_spline
 from funcgrad.scipy.interpolate.operands import (
     array,
@@ -89,6 +89,9 @@ class interp1d:
         found = cast(self._at(flat), self._dtype_at(x))
         if not isinstance(self._fill, str):
             found = self._bounded(flat, found)
+        elif self._kind in ("previous", "next"):  # There is nothing before the first, or behind the last.
+            beyond = flat < self.x[0] if self._kind == "previous" else flat > self.x[-1]
+            found = np.where(beside(beyond, found), np.nan, found)
         return moved(found.reshape(dims(points) + dims(self._values)[1:]), len(dims(points)), self.axis)
 
     def _dtype_at(self, x: Any) -> Any:

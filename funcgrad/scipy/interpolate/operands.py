@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from funcgrad.numpy.picking.positions import take
+from funcgrad.ops.arrays.structure import cast
 from funcgrad.ops.families import aval as aval_of
-from funcgrad.ops.structure import cast
 from funcgrad.scipy.originals import known_value, originals_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of

@@ -44,21 +44,47 @@ class PPoly:
     """
 
     def __init__(self, c: Any, x: Any, extrapolate: Any = None, axis: int = 0) -> None:
-        self.c = inexact(c)
-        self.x = inexact(x)
+        c, x = inexact(c), inexact(x)
+        if not is_traced(c, x):
+            made = scipys("PPoly")(c, x, extrapolate, axis)
+            c, axis = made.c, made.axis
+        elif axis:
+            c = np.moveaxis(c, (axis, axis + 1), (0, 1))
+        self._set(c, x, extrapolate, axis)
+
+    def _set(self, c: Any, x: Any, extrapolate: Any, axis: int) -> None:
+        self.c, self.x, self.axis = inexact(c), inexact(x), axis
         self.extrapolate = True if extrapolate is None else extrapolate
-        self.axis = axis
+
+    @classmethod
+    def construct_fast(cls, c: Any, x: Any, extrapolate: Any = None, axis: int = 0) -> PPoly:
+        """Of coefficients whose first axes are powers and intervals, whatever the axis of the values is."""
+        found = object.__new__(PPoly)
+        found._set(c, x, extrapolate, axis)
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        """What only SciPy's has, such as `solve`, where nothing is traced."""
+        if name.startswith("_") or not hasattr(scipys("PPoly"), name):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if is_traced(self.c, self.x):
+            raise UnsupportedFunctionError(
+                f"{name} of a piecewise polynomial is not supported on traced values"
+            )
+        return getattr(self._scipys(), name)
+
+    def _scipys(self) -> Any:
+        c, x = np.ascontiguousarray(self.c), np.ascontiguousarray(self.x)
+        return scipys("PPoly").construct_fast(c, x, self.extrapolate, self.axis)
 
     def _with(self, c: Any) -> PPoly:
-        return PPoly(c, self.x, self.extrapolate, self.axis)
+        return self.construct_fast(c, self.x, self.extrapolate, self.axis)
 
     def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
         """The value at `x`, or a derivative of order `nu`."""
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
         if not is_traced(x, self.c, self.x):
-            return scipys("PPoly").construct_fast(
-                np.ascontiguousarray(self.c), np.ascontiguousarray(self.x), self.extrapolate, self.axis
-            )(x, nu, extrapolate)
+            return self._scipys()(x, nu, extrapolate)
         points = inexact(x)
         if nu < 0:
             raise ValueError("Order of derivative cannot be negative")
@@ -74,13 +100,14 @@ class PPoly:
         first, end = self.x[0], self.x[-1]
         if extrapolate == "periodic":
             t = first + np.mod(t - first, end - first)
-        interval = np.clip(np.searchsorted(self.x, t, side="right") - 1, 0, last - 1)
+        way = direction(self.x)
+        interval = np.clip(np.searchsorted(way * self.x, way * t, side="right") - 1, 0, last - 1)
         away = beside(t - rows(self.x, interval), self.c[0])
         total = rows(self.c[0], interval)
         for k in range(1, dims(self.c)[0]):
             total = total * away + rows(self.c[k], interval)
         if extrapolate is False or extrapolate == 0:
-            inside = (t >= first) & (t <= end)
+            inside = (way * t >= way * first) & (way * t <= way * end)
             total = np.where(beside(inside, self.c[0]), total, np.nan)
         return total
 
@@ -114,11 +141,13 @@ class PPoly:
             starts = np.concatenate([0.0 * ends[:1], ends[:-1]], axis=0)
             c = np.concatenate([c, starts[None]], axis=0)
         extrapolate = False if self.extrapolate == "periodic" else self.extrapolate
-        return PPoly(c, self.x, extrapolate, self.axis)
+        return self.construct_fast(c, self.x, extrapolate, self.axis)
 
     def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
         """The integral from `a` to `b`."""
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
+        if not is_traced(self.c, self.x, a, b):
+            return self._scipys().integrate(a, b, extrapolate)
         if extrapolate == "periodic":
             raise UnsupportedFunctionError("integrate of a periodic piecewise polynomial is not supported")
         whole = self.antiderivative()
@@ -131,7 +160,15 @@ class PPoly:
                 "the roots of a piecewise polynomial are as many as the values say",
                 remedy="Find one with fg.scipy.optimize.brentq, which has a derivative.",
             )
-        return scipys("PPoly")(self.c, self.x, self.extrapolate).roots(*args, **options)
+        return self._scipys().roots(*args, **options)
+
+
+def direction(x: Any) -> Any:
+    """1 for breakpoints that rise, -1 for those that fall; a number where it is known."""
+    known = known_value(x)
+    if known is None:
+        return np.where(x[-1] < x[0], -1.0, 1.0)
+    return -1.0 if known[-1] < known[0] else 1.0
 
 
 def moved(found: Any, count: int, axis: int) -> Any:
@@ -173,7 +210,7 @@ class Made(PPoly):
 
     def _made_by_scipy(self, name: str, *args: Any, **options: Any) -> None:
         made = scipys(name)(*args, **options)
-        PPoly.__init__(self, made.c, made.x, made.extrapolate, made.axis)
+        self._set(made.c, made.x, made.extrapolate, made.axis)
 
 
 class CubicHermiteSpline(Made):
@@ -191,7 +228,7 @@ class CubicHermiteSpline(Made):
             return
         x, values, axis = checked("CubicHermiteSpline", x, y, axis)
         slopes = np.moveaxis(inexact(dydx), axis, 0)
-        super().__init__(hermite(x, values, slopes), x, extrapolate, axis)
+        self._set(hermite(x, values, slopes), x, extrapolate, axis)
 
 
 class CubicSpline(Made):
@@ -215,7 +252,7 @@ class CubicSpline(Made):
         if extrapolate is None:
             extrapolate = "periodic" if periodic else True
         slopes = spline_slopes(x, values, bc_type)
-        super().__init__(hermite(x, values, slopes), x, extrapolate, axis)
+        self._set(hermite(x, values, slopes), x, extrapolate, axis)
 
 
 def condition_values(bc_type: Any) -> list[Any]:
@@ -325,7 +362,7 @@ class PchipInterpolator(Made):
             self._made_by_scipy("PchipInterpolator", x, y, axis, extrapolate)
             return
         x, values, axis = checked("PchipInterpolator", x, y, axis)
-        super().__init__(hermite(x, values, pchip_slopes(x, values)), x, extrapolate, axis)
+        self._set(hermite(x, values, pchip_slopes(x, values)), x, extrapolate, axis)
 
 
 def pchip_slopes(x: Any, y: Any) -> Any:
@@ -370,7 +407,7 @@ class Akima1DInterpolator(Made):
             return
         x, values, axis = checked("Akima1DInterpolator", x, y, axis)
         slopes = akima_slopes(x, values, method == "makima")
-        super().__init__(hermite(x, values, slopes), x, bool(extrapolate), axis)
+        self._set(hermite(x, values, slopes), x, bool(extrapolate), axis)
 
 
 def akima_slopes(x: Any, y: Any, modified: bool) -> Any:

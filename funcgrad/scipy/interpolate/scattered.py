@@ -252,11 +252,18 @@ class NearestNDInterpolator:
         )
         self.values = inexact(y)
 
-    def __call__(self, *args: Any) -> Any:
-        """Values at positions: one array, or a coordinate each."""
+    def __call__(self, *args: Any, **query_options: Any) -> Any:
+        """Values at positions: one array, or a coordinate each; NaN where the tree finds no site."""
         points = positions(args)
-        nearest = located(lambda p: self._tree.query(p)[1], (points - self._shift) / self._scale)
-        return rows(self.values, nearest)
+        sites = dims(self.values)[0]
+        nearest = located(
+            lambda p: self._tree.query(p, **query_options)[1], (points - self._shift) / self._scale
+        )
+        if not query_options:
+            return rows(self.values, nearest)
+        found = rows(self.values, np.minimum(nearest, sites - 1))
+        missing = (nearest == sites).reshape(dims(nearest) + (1,) * (len(dims(self.values)) - 1))
+        return np.where(missing, np.nan, found)
 
 
 def griddata(

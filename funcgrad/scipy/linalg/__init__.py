@@ -20,6 +20,7 @@ from funcgrad.scipy.linalg.banded import (
 from funcgrad.scipy.linalg.decompositions import (
     cho_factor,
     cholesky,
+    eig,
     eigh,
     eigvals,
     eigvalsh,
@@ -43,6 +44,7 @@ from funcgrad.scipy.linalg.functions import (
     tanhm,
     tanm,
 )
+from funcgrad.scipy.linalg.least_squares import lstsq, pinvh
 from funcgrad.scipy.linalg.patterns import block_diag, toeplitz
 from funcgrad.scipy.linalg.reduced import (
     eigh_tridiagonal,
@@ -55,6 +57,7 @@ from funcgrad.scipy.linalg.reduced import (
     solve_discrete_lyapunov,
     solve_lyapunov,
 )
+from funcgrad.scipy.linalg.riccati import solve_continuous_are, solve_discrete_are
 from funcgrad.scipy.linalg.special_matrices import (
     circulant,
     companion,
@@ -97,6 +100,7 @@ __all__ = [
     "cosm",
     "det",
     "dft",
+    "eig",
     "eigh",
     "eigh_tridiagonal",
     "eigvals",
@@ -118,6 +122,7 @@ __all__ = [
     "ldl",
     "leslie",
     "logm",
+    "lstsq",
     "lu",
     "lu_factor",
     "lu_solve",
@@ -125,6 +130,7 @@ __all__ = [
     "orthogonal_procrustes",
     "pascal",
     "pinv",
+    "pinvh",
     "polar",
     "qr",
     "qr_multiply",
@@ -134,7 +140,9 @@ __all__ = [
     "solve",
     "solve_banded",
     "solve_circulant",
+    "solve_continuous_are",
     "solve_continuous_lyapunov",
+    "solve_discrete_are",
     "solve_discrete_lyapunov",
     "solve_lyapunov",
     "solve_sylvester",

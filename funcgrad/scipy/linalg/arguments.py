@@ -10,8 +10,9 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from funcgrad.numpy.dispatch import unsupported
-from funcgrad.ops.structure import aval, cast
+from funcgrad.ops.arrays.structure import aval, cast
 from funcgrad.scipy.originals import at_hand, originals_of
+from funcgrad.types import Array, ArrayLike
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -53,7 +54,7 @@ def checks_finite(function: Callable[P, R]) -> Callable[P, R]:
     return checked
 
 
-def in_doubles(x: Any) -> Any:
+def in_doubles(x: ArrayLike) -> Array:
     """`x` in the precision in which SciPy computes a few functions, whatever they are given."""
     return cast(x, np.result_type(aval(x).dtype, np.float64))
 

@@ -9,12 +9,13 @@ import numpy as np
 from funcgrad.numpy.algebra.linear_systems import traced_matrices
 from funcgrad.numpy.algebra.operands import traced
 from funcgrad.numpy.reducing.axes import refused
+from funcgrad.ops.arrays.structure import aval, reshape, shape_of
 from funcgrad.ops.linalg.banded import SolveBanded
-from funcgrad.ops.structure import aval, reshape, shape_of
 from funcgrad.scipy.linalg.arguments import checks_finite, in_doubles, scipys
 from funcgrad.scipy.linalg.functions import expm, logm
 from funcgrad.scipy.linalg.patterns import toeplitz
 from funcgrad.scipy.originals import at_hand, known_value
+from funcgrad.types import Array, ArrayLike, Number
 
 __all__ = [
     "cho_solve_banded",
@@ -33,12 +34,12 @@ SINGULAR = float(np.finfo(np.float64).eps)
 @checks_finite
 def solve_banded(
     l_and_u: Any,
-    ab: Any,
-    b: Any,
+    ab: ArrayLike,
+    b: ArrayLike,
     overwrite_ab: bool = False,
     overwrite_b: bool = False,
     check_finite: bool = True,
-) -> Any:
+) -> Array:
     """``x`` with ``a @ x == b``, where ``ab[u + i - j, j] == a[i, j]`` holds the diagonals of `a`.
 
     >>> ab = np.array([[0.0, 1.0, 1.0], [4.0, 4.0, 4.0], [1.0, 1.0, 0.0]])
@@ -57,7 +58,7 @@ def solve_banded(
     return reshape(SolveBanded(lower, upper).bind(bands, columns), shape)
 
 
-def both_sides(ab: Any, lower: bool) -> tuple[int, Any]:
+def both_sides(ab: ArrayLike, lower: bool) -> tuple[int, Any]:
     """All diagonals of a Hermitian matrix of which `ab` holds one side."""
     rows, n = shape_of(ab)
     width, dtype = rows - 1, aval(ab).dtype
@@ -71,13 +72,13 @@ def both_sides(ab: Any, lower: bool) -> tuple[int, Any]:
 
 @checks_finite
 def solveh_banded(
-    ab: Any,
-    b: Any,
+    ab: ArrayLike,
+    b: ArrayLike,
     overwrite_ab: bool = False,
     overwrite_b: bool = False,
     lower: bool = False,
     check_finite: bool = True,
-) -> Any:
+) -> Array:
     """``x`` with ``a @ x == b`` for a Hermitian positive definite band, of which `ab` holds one side.
 
     >>> ab = np.array([[0.0, 1.0, 1.0], [4.0, 4.0, 4.0]])
@@ -96,8 +97,8 @@ def solveh_banded(
 
 @checks_finite
 def cholesky_banded(
-    ab: Any, overwrite_ab: bool = False, lower: bool = False, check_finite: bool = True
-) -> Any:
+    ab: ArrayLike, overwrite_ab: bool = False, lower: bool = False, check_finite: bool = True
+) -> Array:
     """Cholesky's factor of a Hermitian positive definite band, in the storage of `ab`.
 
     >>> print(fg.scipy.linalg.cholesky_banded(np.array([[0.0, 2.0], [4.0, 5.0]])))
@@ -124,7 +125,9 @@ def cholesky_banded(
 
 
 @checks_finite
-def cho_solve_banded(cb_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Any:
+def cho_solve_banded(
+    cb_and_lower: Any, b: ArrayLike, overwrite_b: bool = False, check_finite: bool = True
+) -> Array:
     """``x`` with ``a @ x == b``, from what `cholesky_banded` made of `a`.
 
     >>> factor = fg.scipy.linalg.cholesky_banded(np.array([[0.0, 2.0], [4.0, 5.0]]))
@@ -147,7 +150,7 @@ def cho_solve_banded(cb_and_lower: Any, b: Any, overwrite_b: bool = False, check
     return solve_banded((0, width), factor, half)
 
 
-def turned(below: Any, n: int) -> Any:
+def turned(below: ArrayLike, n: int) -> Array:
     """The adjoint of a lower band, as an upper one."""
     rows = [
         np.concatenate([np.zeros(k, aval(below).dtype), np.conj(below[k, : n - k])])
@@ -156,7 +159,7 @@ def turned(below: Any, n: int) -> Any:
     return np.stack(rows)
 
 
-def turned_up(above: Any, n: int) -> Any:
+def turned_up(above: ArrayLike, n: int) -> Array:
     """The adjoint of an upper band, as a lower one."""
     width, dtype = shape_of(above)[0] - 1, aval(above).dtype
     rows = [[np.conj(above[width - k, k:]), np.zeros(k, dtype)] for k in range(width + 1)]
@@ -164,7 +167,7 @@ def turned_up(above: Any, n: int) -> Any:
 
 
 @checks_finite
-def solve_toeplitz(c_or_cr: Any, b: Any, check_finite: bool = True) -> Any:
+def solve_toeplitz(c_or_cr: Any, b: ArrayLike, check_finite: bool = True) -> Array:
     """``x`` with ``toeplitz(c, r) @ x == b``; `r` is the conjugate of `c` where it is not given.
 
     >>> print(fg.scipy.linalg.solve_toeplitz(np.array([2.0, 1.0]), np.array([3.0, 3.0])))
@@ -180,14 +183,14 @@ def solve_toeplitz(c_or_cr: Any, b: Any, check_finite: bool = True) -> Any:
 
 
 def solve_circulant(
-    c: Any,
-    b: Any,
+    c: ArrayLike,
+    b: ArrayLike,
     singular: str = "raise",
-    tol: Any = None,
+    tol: Number = None,
     caxis: int = -1,
     baxis: int = 0,
     outaxis: int = 0,
-) -> Any:
+) -> Array:
     """``x`` with ``circulant(c) @ x == b``, by Fourier transforms.
 
     >>> print(fg.scipy.linalg.solve_circulant(np.array([2.0, 1.0, 0.0]), np.array([3.0, 3.0, 3.0])).round(12))
@@ -211,7 +214,7 @@ def solve_circulant(
     return np.moveaxis(found, 0, outaxis)
 
 
-def fractional_matrix_power(A: Any, t: Any) -> Any:
+def fractional_matrix_power(A: ArrayLike, t: Any) -> Array:
     """A matrix to a real power, ``expm(t * logm(A))``, differentiable in both.
 
     >>> print(fg.scipy.linalg.fractional_matrix_power(np.diag([4.0, 9.0]), 0.5))

@@ -10,8 +10,11 @@ from funcgrad.numpy.algebra import decompositions
 from funcgrad.numpy.algebra.linear_systems import require_square, traced_matrices
 from funcgrad.numpy.dispatch import unsupported
 from funcgrad.numpy.reducing.axes import refused
-from funcgrad.ops.arithmetic import add
-from funcgrad.ops.complexes import complex_dtype
+from funcgrad.ops.arrays.movement import take_span
+from funcgrad.ops.arrays.sorting import ArgSort
+from funcgrad.ops.arrays.structure import aval, broadcast, cast, shape_of
+from funcgrad.ops.elementwise.arithmetic import add
+from funcgrad.ops.elementwise.complexes import complex_dtype
 from funcgrad.ops.linalg import general, singular, spectra, triangular
 from funcgrad.ops.linalg.lu import Lu, PivotOrder, rows_taken, unit_lower
 from funcgrad.ops.linalg.matrices import (
@@ -27,14 +30,13 @@ from funcgrad.ops.linalg.orthogonal import Qr
 from funcgrad.ops.linalg.schur import Schur
 from funcgrad.ops.linalg.sylvester import PolarFactor
 from funcgrad.ops.linalg.triangular import TriangularSolve
-from funcgrad.ops.movement import take_span
-from funcgrad.ops.sorting import ArgSort
-from funcgrad.ops.structure import aval, broadcast, cast, shape_of
 from funcgrad.scipy.linalg.arguments import checks_finite, refuse, scipys
+from funcgrad.types import Array, ArrayLike
 
 __all__ = [
     "cho_factor",
     "cholesky",
+    "eig",
     "eigh",
     "eigvals",
     "eigvalsh",
@@ -52,7 +54,9 @@ __all__ = [
 
 
 @checks_finite
-def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
+def cholesky(
+    a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> Array:
     """The triangular factor of a Hermitian positive definite matrix, upper unless `lower` is true.
 
     Only that triangle of `a` is read; gradients are Hermitian.
@@ -70,7 +74,7 @@ def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finit
 
 @checks_finite
 def cho_factor(
-    a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
+    a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> tuple[Any, bool]:
     """The factor of `cholesky` and `lower`, for `cho_solve`.
 
@@ -87,7 +91,7 @@ def cho_factor(
 
 @checks_finite
 def lu(
-    a: Any,
+    a: ArrayLike,
     permute_l: bool = False,
     overwrite_a: bool = False,
     check_finite: bool = True,
@@ -123,7 +127,7 @@ def lu(
 
 
 @checks_finite
-def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, Any]:
+def lu_factor(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, Any]:
     """Both factors in one matrix, and the pivots, for `lu_solve`.
 
     >>> lu, pivots = fg.scipy.linalg.lu_factor(np.array([[0.0, 2.0], [4.0, 1.0]]))
@@ -144,7 +148,7 @@ def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> t
 
 @checks_finite
 def qr(
-    a: Any,
+    a: ArrayLike,
     overwrite_a: bool = False,
     lwork: Any = None,
     mode: str = "full",
@@ -170,7 +174,7 @@ def qr(
 
 
 @checks_finite
-def polar(a: Any, side: str = "right") -> tuple[Any, Any]:
+def polar(a: ArrayLike, side: str = "right") -> tuple[Any, Any]:
     """``u`` with orthonormal columns (or rows) and positive ``p``: ``u @ p == a``, on the left ``p @ u``.
 
     Its derivatives exist also where singular values are repeated, of a square matrix if it has an inverse.
@@ -195,13 +199,13 @@ def polar(a: Any, side: str = "right") -> tuple[Any, Any]:
 
 @checks_finite
 def schur(
-    a: Any,
+    a: ArrayLike,
     output: str = "real",
     lwork: Any = None,
     overwrite_a: bool = False,
     sort: Any = None,
     check_finite: bool = True,
-) -> tuple[Any, Any]:
+) -> Any:
     """Triangular ``t`` and unitary ``z`` with ``z @ t @ z^H == a``.
 
     The ``real`` form of a matrix with complex eigenvalues has blocks on its diagonal; its derivative
@@ -214,8 +218,7 @@ def schur(
     """
     operands = traced_matrices("schur", a)
     if operands is None:
-        found: tuple[Any, Any] = scipys("schur")(a, output, sort=sort, check_finite=check_finite)[:2]
-        return found
+        return scipys("schur")(a, output, lwork, sort=sort, check_finite=check_finite)
     refuse("schur", {"sort": sort})
     if output not in ("real", "complex", "r", "c"):
         raise refused(f"schur: output={output!r} is neither 'real' nor 'complex'")
@@ -229,8 +232,8 @@ def schur(
 
 @checks_finite
 def eigh(
-    a: Any,
-    b: Any = None,
+    a: ArrayLike,
+    b: ArrayLike = None,
     *,
     lower: bool = True,
     eigvals_only: bool = False,
@@ -278,14 +281,14 @@ def eigh(
     return part_of(w, subset_by_index), part_of(v, subset_by_index)
 
 
-def reduced(x: Any, factor: Any) -> Any:
+def reduced(x: ArrayLike, factor: ArrayLike) -> Any:
     """``factor^-1 @ x @ factor^-H`` for the Hermitian matrix with the lower triangle of `x`."""
     hermitian = add(lower_part(x), adjoint(lower_part(x, -1)))
     half = TriangularSolve(True, False, False).bind(factor, hermitian)
     return flipped(TriangularSolve(True, False, False).bind(conjugate(factor), flipped(half)))
 
 
-def part_of(x: Any, bounds: Any) -> Any:
+def part_of(x: ArrayLike, bounds: Any) -> Any:
     """The elements of the last axis from the first to the last that are wanted."""
     if bounds is None:
         return x
@@ -298,8 +301,8 @@ def part_of(x: Any, bounds: Any) -> Any:
 
 @checks_finite
 def eigvalsh(
-    a: Any,
-    b: Any = None,
+    a: ArrayLike,
+    b: ArrayLike = None,
     *,
     lower: bool = True,
     overwrite_a: bool = False,
@@ -309,7 +312,7 @@ def eigvalsh(
     subset_by_index: Any = None,
     subset_by_value: Any = None,
     driver: Any = None,
-) -> Any:
+) -> Array:
     """The eigenvalues of `eigh`.
 
     >>> print(fg.scipy.linalg.eigvalsh(np.diag([2.0, 1.0])))
@@ -329,13 +332,39 @@ def eigvalsh(
 
 
 @checks_finite
-def eigvals(
-    a: Any,
-    b: Any = None,
+def eig(
+    a: ArrayLike,
+    b: ArrayLike | None = None,
+    left: bool = False,
+    right: bool = True,
     overwrite_a: bool = False,
+    overwrite_b: bool = False,
     check_finite: bool = True,
     homogeneous_eigvals: bool = False,
 ) -> Any:
+    """Eigenvalues and right eigenvectors of a square matrix; traced, both are complex.
+
+    >>> values, vectors = fg.scipy.linalg.eig(np.diag([2.0, 1.0]))
+    >>> print(values, np.abs(vectors).diagonal())
+    [2.+0.j 1.+0.j] [1. 1.]
+    """
+    operands = traced_matrices("eig", a) if b is None else traced_matrices("eig", a, b)
+    if operands is None:
+        options = {"check_finite": check_finite, "homogeneous_eigvals": homogeneous_eigvals}
+        return scipys("eig")(a, b, left, right, **options)
+    refuse("eig", {"b": b, "left": left, "homogeneous_eigvals": homogeneous_eigvals})
+    values, vectors = general.eig.bind(operands[0])
+    return (values, vectors) if right else values
+
+
+@checks_finite
+def eigvals(
+    a: ArrayLike,
+    b: ArrayLike = None,
+    overwrite_a: bool = False,
+    check_finite: bool = True,
+    homogeneous_eigvals: bool = False,
+) -> Array:
     """The eigenvalues of a square matrix; traced, they are complex.
 
     >>> print(fg.scipy.linalg.eigvals(np.diag([2.0, 1.0])))
@@ -350,7 +379,7 @@ def eigvals(
 
 @checks_finite
 def svd(
-    a: Any,
+    a: ArrayLike,
     full_matrices: bool = True,
     compute_uv: bool = True,
     overwrite_a: bool = False,
@@ -373,7 +402,7 @@ def svd(
 
 
 @checks_finite
-def svdvals(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
+def svdvals(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """The singular values, descending.
 
     >>> print(fg.scipy.linalg.svdvals(np.diag([3.0, -4.0])))

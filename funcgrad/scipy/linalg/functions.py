@@ -7,6 +7,7 @@ from typing import Any
 from funcgrad.numpy.algebra.linear_systems import traced_matrices
 from funcgrad.ops.linalg.functions import MatrixFunction
 from funcgrad.scipy.linalg.arguments import checks_finite, in_doubles, scipys
+from funcgrad.types import Array, ArrayLike
 
 __all__ = [
     "coshm",
@@ -22,7 +23,7 @@ __all__ = [
 ]
 
 
-def applied(name: str, A: Any) -> Any:
+def applied(name: str, A: ArrayLike) -> Array:
     """SciPy's function of that name."""
     operands = traced_matrices(name, A)
     if operands is None:
@@ -31,7 +32,7 @@ def applied(name: str, A: Any) -> Any:
     return MatrixFunction(name).bind(in_doubles(matrix) if name == "logm" else matrix)
 
 
-def expm(A: Any) -> Any:
+def expm(A: ArrayLike) -> Array:
     """The exponential of a square matrix.
 
     >>> print(fg.scipy.linalg.expm(np.array([[0.0, 1.0], [0.0, 0.0]])))
@@ -45,7 +46,7 @@ def expm(A: Any) -> Any:
 
 
 @checks_finite
-def logm(A: Any) -> Any:
+def logm(A: ArrayLike) -> Array:
     """The principal logarithm of a square matrix without eigenvalues on the negative real axis.
 
     A real matrix whose logarithm is complex must be converted to complex numbers first.
@@ -58,7 +59,7 @@ def logm(A: Any) -> Any:
 
 
 @checks_finite
-def sqrtm(A: Any) -> Any:
+def sqrtm(A: ArrayLike) -> Array:
     """The principal square root of a square matrix, which has a derivative where the matrix has an inverse.
 
     A real matrix whose root is complex must be converted to complex numbers first.
@@ -70,7 +71,7 @@ def sqrtm(A: Any) -> Any:
     return applied("sqrtm", A)
 
 
-def sinm(A: Any) -> Any:
+def sinm(A: ArrayLike) -> Array:
     """The sine of a square matrix.
 
     >>> print(fg.scipy.linalg.sinm(np.zeros((1, 1))))
@@ -79,7 +80,7 @@ def sinm(A: Any) -> Any:
     return applied("sinm", A)
 
 
-def cosm(A: Any) -> Any:
+def cosm(A: ArrayLike) -> Array:
     """The cosine of a square matrix.
 
     >>> print(fg.scipy.linalg.cosm(np.zeros((1, 1))))
@@ -89,7 +90,7 @@ def cosm(A: Any) -> Any:
 
 
 @checks_finite
-def tanm(A: Any) -> Any:
+def tanm(A: ArrayLike) -> Array:
     """The tangent of a square matrix.
 
     >>> print(fg.scipy.linalg.tanm(np.zeros((1, 1))))
@@ -98,7 +99,7 @@ def tanm(A: Any) -> Any:
     return applied("tanm", A)
 
 
-def sinhm(A: Any) -> Any:
+def sinhm(A: ArrayLike) -> Array:
     """The hyperbolic sine of a square matrix.
 
     >>> print(fg.scipy.linalg.sinhm(np.zeros((1, 1))))
@@ -107,7 +108,7 @@ def sinhm(A: Any) -> Any:
     return applied("sinhm", A)
 
 
-def coshm(A: Any) -> Any:
+def coshm(A: ArrayLike) -> Array:
     """The hyperbolic cosine of a square matrix.
 
     >>> print(fg.scipy.linalg.coshm(np.zeros((1, 1))))
@@ -117,7 +118,7 @@ def coshm(A: Any) -> Any:
 
 
 @checks_finite
-def tanhm(A: Any) -> Any:
+def tanhm(A: ArrayLike) -> Array:
     """The hyperbolic tangent of a square matrix.
 
     >>> print(fg.scipy.linalg.tanhm(np.zeros((1, 1))))
@@ -127,7 +128,11 @@ def tanhm(A: Any) -> Any:
 
 
 def expm_frechet(
-    A: Any, E: Any, method: str | None = None, compute_expm: bool = True, check_finite: bool = True
+    A: ArrayLike,
+    E: ArrayLike,
+    method: str | None = None,
+    compute_expm: bool = True,
+    check_finite: bool = True,
 ) -> Any:
     """The exponential of a matrix and its derivative along a direction, which have derivatives themselves.
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from funcgrad.numpy.algebra.operands import traced
 from funcgrad.numpy.arrays.joining import concatenate
 from funcgrad.numpy.reducing.axes import refused
+from funcgrad.ops.arrays.structure import aval, reshape, shape_of
 from funcgrad.ops.linalg.matrices import conjugate
-from funcgrad.ops.structure import aval, reshape, shape_of
 from funcgrad.scipy.linalg.arguments import scipys
 from funcgrad.scipy.linalg.special_matrices import length_of, side_by_side
+from funcgrad.types import Array, ArrayLike
 
 __all__ = ["block_diag", "toeplitz"]
 
 
-def block_diag(*arrs: Any) -> Any:
+def block_diag(*arrs: ArrayLike) -> Array:
     """The matrix with these matrices along its diagonal; a vector is a row.
 
     >>> print(fg.scipy.linalg.block_diag(np.eye(2), np.array([[3.0, 4.0]])))
@@ -42,7 +41,7 @@ def block_diag(*arrs: Any) -> Any:
     return concatenate(rows, axis=0)
 
 
-def toeplitz(c: Any, r: Any = None) -> Any:
+def toeplitz(c: ArrayLike, r: ArrayLike = None) -> Array:
     """The matrix with first column `c` and first row `r` (`c`, conjugated, if it is not given), or a stack.
 
     >>> print(fg.scipy.linalg.toeplitz(np.array([1.0, 2.0, 3.0]), np.array([1.0, 4.0])))

@@ -10,10 +10,11 @@ from funcgrad.numpy.algebra.linear_systems import require_square, traced_matrice
 from funcgrad.numpy.algebra.operands import traced
 from funcgrad.numpy.dispatch import unsupported
 from funcgrad.numpy.reducing.axes import refused
-from funcgrad.ops.structure import aval, shape_of
+from funcgrad.ops.arrays.structure import aval, shape_of
 from funcgrad.scipy.linalg.arguments import checks_finite, scipys
 from funcgrad.scipy.linalg.decompositions import eigh, eigvalsh, polar, qr, svdvals
 from funcgrad.scipy.linalg.systems import solve, solve_sylvester
+from funcgrad.types import Array, ArrayLike
 
 __all__ = [
     "eigh_tridiagonal",
@@ -29,7 +30,9 @@ __all__ = [
 
 
 @checks_finite
-def hessenberg(a: Any, calc_q: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
+def hessenberg(
+    a: ArrayLike, calc_q: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> Any:
     """The matrix, turned so that it is zero below the first subdiagonal; with `calc_q` also by what.
 
     It is turned by one reflection after another, as LAPACK does, and each is differentiated: meant for
@@ -48,7 +51,7 @@ def hessenberg(a: Any, calc_q: bool = False, overwrite_a: bool = False, check_fi
     q: Any = np.broadcast_to(np.eye(n, dtype=aval(h).dtype), shape_of(h))
     # Of complex matrices LAPACK makes the last element below the diagonal real, too.
     for k in range(n - 1 if aval(h).dtype.kind == "c" and n > 2 else n - 2):
-        turn = reflection(h[..., :, k], k + 1)
+        turn = reflection(*householder(h[..., :, k], k + 1))
         h = adjoint(turn) @ h @ turn
         q = q @ turn
     below = np.tri(n, n, -2, dtype=bool)
@@ -56,14 +59,16 @@ def hessenberg(a: Any, calc_q: bool = False, overwrite_a: bool = False, check_fi
     return (h, q) if calc_q else h
 
 
-def adjoint(x: Any) -> Any:
+def adjoint(x: ArrayLike) -> Array:
     """The conjugate transpose."""
     return np.conj(np.swapaxes(x, -1, -2))
 
 
-def reflection(x: Any, k: int) -> Any:
-    """What leaves of vectors a real number in place `k` and zeros behind it, as LAPACK's ``larfg``."""
-    n = shape_of(x)[-1]
+def householder(x: ArrayLike, k: int) -> tuple[Array, Array]:
+    """``v`` and ``tau`` of the reflection that leaves a real number in place `k` and zeros behind it.
+
+    They are LAPACK's ``larfg``'s: `v` is 0 before place `k` and 1 there; `tau` has an axis of one element.
+    """
     first, rest = x[..., k : k + 1], x[..., k + 1 :]
     beyond = np.sum(np.abs(rest) ** 2, axis=-1, keepdims=True) + np.imag(first) ** 2
     is_done = beyond == 0
@@ -73,11 +78,16 @@ def reflection(x: Any, k: int) -> Any:
     scale = np.where(is_done, 1.0, first - beta)
     zeros = np.zeros((*shape_of(x)[:-1], k), aval(x).dtype)
     ones = np.ones((*shape_of(x)[:-1], 1), aval(x).dtype)
-    v = np.concatenate([zeros, ones, rest / scale], axis=-1)
-    return np.eye(n, dtype=aval(x).dtype) - tau[..., None] * v[..., :, None] * np.conj(v[..., None, :])
+    return np.concatenate([zeros, ones, rest / scale], axis=-1), tau
 
 
-def tridiagonal(d: Any, e: Any) -> Any:
+def reflection(v: ArrayLike, tau: ArrayLike) -> Array:
+    """The matrix of a reflection."""
+    one = np.eye(shape_of(v)[-1], dtype=aval(v).dtype)
+    return one - tau[..., None] * v[..., :, None] * np.conj(v[..., None, :])
+
+
+def tridiagonal(d: ArrayLike, e: ArrayLike) -> Array:
     """The symmetric matrix with a diagonal and a subdiagonal."""
     n = shape_of(d)[-1]
     if shape_of(e)[-1:] != (n - 1,):
@@ -90,8 +100,8 @@ def tridiagonal(d: Any, e: Any) -> Any:
 
 @checks_finite
 def eigh_tridiagonal(
-    d: Any,
-    e: Any,
+    d: ArrayLike,
+    e: ArrayLike,
     eigvals_only: bool = False,
     select: str = "a",
     select_range: Any = None,
@@ -123,14 +133,14 @@ def eigh_tridiagonal(
 
 
 def eigvalsh_tridiagonal(
-    d: Any,
-    e: Any,
+    d: ArrayLike,
+    e: ArrayLike,
     select: str = "a",
     select_range: Any = None,
     check_finite: bool = True,
     tol: float = 0.0,
     lapack_driver: str = "auto",
-) -> Any:
+) -> Array:
     """The eigenvalues of `eigh_tridiagonal`.
 
     >>> print(fg.scipy.linalg.eigvalsh_tridiagonal(np.array([2.0, 2.0]), np.array([1.0])))
@@ -140,7 +150,7 @@ def eigvalsh_tridiagonal(
 
 
 def ldl(
-    A: Any,
+    A: ArrayLike,
     lower: bool = True,
     hermitian: bool = True,
     overwrite_a: bool = False,
@@ -168,8 +178,8 @@ def refuse_ldl() -> NoReturn:
 
 
 def qr_multiply(
-    a: Any,
-    c: Any,
+    a: ArrayLike,
+    c: ArrayLike,
     mode: str = "right",
     pivoting: bool = False,
     conjugate: bool = False,
@@ -197,7 +207,7 @@ def qr_multiply(
 
 
 @checks_finite
-def orthogonal_procrustes(A: Any, B: Any, check_finite: bool = True) -> tuple[Any, Any]:
+def orthogonal_procrustes(A: ArrayLike, B: ArrayLike, check_finite: bool = True) -> tuple[Any, Any]:
     """The orthogonal matrix that takes `A` nearest to `B`, and the sum of their product's singular values.
 
     >>> turn, scale = fg.scipy.linalg.orthogonal_procrustes(np.eye(2), np.eye(2)[::-1])
@@ -222,7 +232,7 @@ MOST_BY_KRON = 10
 """The size up to which the discrete equation is a system for all elements, as SciPy has it."""
 
 
-def solve_continuous_lyapunov(a: Any, q: Any) -> Any:
+def solve_continuous_lyapunov(a: ArrayLike, q: ArrayLike) -> Array:
     """``x`` with ``a @ x + x @ a.conj().T == q``.
 
     >>> print(fg.scipy.linalg.solve_continuous_lyapunov(np.eye(1), np.array([[4.0]])))
@@ -238,7 +248,7 @@ def solve_continuous_lyapunov(a: Any, q: Any) -> Any:
 solve_lyapunov = solve_continuous_lyapunov
 
 
-def solve_discrete_lyapunov(a: Any, q: Any, method: str | None = None) -> Any:
+def solve_discrete_lyapunov(a: ArrayLike, q: ArrayLike, method: str | None = None) -> Array:
     """``x`` with ``a @ x @ a.conj().T - x + q == 0``.
 
     >>> print(fg.scipy.linalg.solve_discrete_lyapunov(np.array([[0.5]]), np.array([[3.0]])))

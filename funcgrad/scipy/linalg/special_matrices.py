@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.api.arguments import here
+from funcgrad.api.calling.arguments import here
 from funcgrad.errors import ShapeError
 from funcgrad.numpy.algebra.operands import traced
 from funcgrad.numpy.arrays.creation import entered
 from funcgrad.numpy.reducing.axes import refused
-from funcgrad.ops.structure import aval, shape_of
+from funcgrad.ops.arrays.structure import aval, shape_of
 from funcgrad.scipy.linalg.arguments import scipys
 from funcgrad.scipy.originals import at_hand
+from funcgrad.types import Array, ArrayLike
 
 __all__ = [
     "circulant",
@@ -38,7 +39,7 @@ def constant(name: str, *args: Any) -> Any:
     return entered(scipys(name)(*args))
 
 
-def dft(n: int, scale: str | None = None) -> Any:
+def dft(n: int, scale: str | None = None) -> Array:
     """The matrix of the discrete Fourier transform.
 
     >>> print(fg.scipy.linalg.dft(2).real)
@@ -48,7 +49,7 @@ def dft(n: int, scale: str | None = None) -> Any:
     return constant("dft", n, scale)
 
 
-def hadamard(n: int, dtype: Any = int) -> Any:
+def hadamard(n: int, dtype: Any = int) -> Array:
     """The Hadamard matrix, of a size that is a power of two.
 
     >>> print(fg.scipy.linalg.hadamard(2))
@@ -58,7 +59,7 @@ def hadamard(n: int, dtype: Any = int) -> Any:
     return constant("hadamard", n, dtype)
 
 
-def helmert(n: int, full: bool = False) -> Any:
+def helmert(n: int, full: bool = False) -> Array:
     """The Helmert matrix.
 
     >>> fg.scipy.linalg.helmert(3).shape
@@ -67,7 +68,7 @@ def helmert(n: int, full: bool = False) -> Any:
     return constant("helmert", n, full)
 
 
-def hilbert(n: int) -> Any:
+def hilbert(n: int) -> Array:
     """The Hilbert matrix.
 
     >>> print(fg.scipy.linalg.hilbert(2)[0])
@@ -114,19 +115,19 @@ def vectors(name: str, *arguments: Any) -> list[Any] | None:
     return operands
 
 
-def length_of(x: Any) -> int:
+def length_of(x: ArrayLike) -> int:
     """The number of elements of each vector."""
     found: int = shape_of(x)[-1]
     return found
 
 
-def side_by_side(*parts: Any) -> Any:
+def side_by_side(*parts: Any) -> Array:
     """Vectors one after another, in stacks of one shape."""
     stack = np.broadcast_shapes(*[shape_of(x)[:-1] for x in parts])
     return np.concatenate([np.broadcast_to(x, (*stack, length_of(x))) for x in parts], axis=-1)
 
 
-def circulant(c: Any) -> Any:
+def circulant(c: ArrayLike) -> Array:
     """The circulant matrix with first column `c`.
 
     >>> print(fg.scipy.linalg.circulant([1, 2, 3])[0])
@@ -139,7 +140,7 @@ def circulant(c: Any) -> Any:
     return operands[0][..., (np.arange(n)[:, None] - np.arange(n)) % max(n, 1)]
 
 
-def hankel(c: Any, r: Any = None) -> Any:
+def hankel(c: ArrayLike, r: ArrayLike = None) -> Array:
     """The Hankel matrix with first column `c` and last row `r` (zeros if it is not given).
 
     >>> print(fg.scipy.linalg.hankel([1, 2], [7, 8, 9]))
@@ -161,7 +162,7 @@ def hankel(c: Any, r: Any = None) -> Any:
     return values[..., np.arange(length_of(column))[:, None] + np.arange(length_of(row))]
 
 
-def companion(a: Any) -> Any:
+def companion(a: ArrayLike) -> Array:
     """The companion matrix of a polynomial, the highest coefficient first.
 
     >>> print(fg.scipy.linalg.companion([1.0, -3.0, 2.0]))
@@ -183,7 +184,7 @@ def companion(a: Any) -> Any:
     return np.concatenate([first[..., None, :], rest], axis=-2)
 
 
-def convolution_matrix(a: Any, n: int, mode: str = "full") -> Any:
+def convolution_matrix(a: ArrayLike, n: int, mode: str = "full") -> Array:
     """The matrix whose product with a vector of `n` elements is its convolution with `a`.
 
     >>> print(fg.scipy.linalg.convolution_matrix([1.0, 2.0], 2))
@@ -211,7 +212,7 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Any:
     return full[..., first : m + n - 1 - last, :]
 
 
-def fiedler(a: Any) -> Any:
+def fiedler(a: ArrayLike) -> Array:
     """The symmetric matrix of the distances between the elements of a vector.
 
     >>> print(fg.scipy.linalg.fiedler([1, 4]))
@@ -225,7 +226,7 @@ def fiedler(a: Any) -> Any:
     return np.abs(x[..., :, None] - x[..., None, :])
 
 
-def leslie(f: Any, s: Any) -> Any:
+def leslie(f: ArrayLike, s: ArrayLike) -> Array:
     """The Leslie matrix of fecundities and survival rates.
 
     >>> print(fg.scipy.linalg.leslie([0.1, 2.0], [0.5]))
@@ -246,7 +247,7 @@ def leslie(f: Any, s: Any) -> Any:
     return np.concatenate([top, np.broadcast_to(rest, (*stack, n - 1, n))], axis=-2)
 
 
-def khatri_rao(a: Any, b: Any) -> Any:
+def khatri_rao(a: ArrayLike, b: ArrayLike) -> Array:
     """The Kronecker products of the columns of two matrices, beside each other.
 
     >>> print(fg.scipy.linalg.khatri_rao(np.eye(2), np.array([[1.0, 2.0]])))

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from funcgrad import numpy as fnp
 from funcgrad.numpy.algebra import linear_systems, norms
 from funcgrad.numpy.algebra.linear_systems import on_columns, require_square, traced_matrices
+from funcgrad.numpy.algebra.operands import traced
 from funcgrad.numpy.reducing.axes import refused
-from funcgrad.ops.arithmetic import add
+from funcgrad.ops.arrays.sorting import ArgSort
+from funcgrad.ops.arrays.structure import aval, shape_of
+from funcgrad.ops.elementwise.arithmetic import add
+from funcgrad.ops.elementwise.identity import stop_gradient
 from funcgrad.ops.linalg.lu import PivotOrder, rows_taken
 from funcgrad.ops.linalg.matrices import adjoint, conjugate, flipped, lower_part, upper_part
 from funcgrad.ops.linalg.sylvester import SolveSylvester
 from funcgrad.ops.linalg.systems import solve as solve_stacks
 from funcgrad.ops.linalg.triangular import TriangularSolve
-from funcgrad.ops.sorting import ArgSort
-from funcgrad.ops.structure import aval, shape_of
 from funcgrad.scipy.linalg.arguments import checks_finite, in_doubles, refuse, scipys, way_of
 from funcgrad.scipy.originals import at_hand
+from funcgrad.types import Array, ArrayLike, AxisLike, Number
 
 __all__ = [
     "cho_solve",
@@ -50,7 +56,7 @@ RECOGNISED = frozenset(
 """What SciPy takes for `assume_a`."""
 
 
-def assumed(a: Any, assume_a: Any, lower: bool) -> Any:
+def assumed(a: ArrayLike, assume_a: Any, lower: bool) -> Any:
     """The matrix that SciPy takes `a` for."""
     if assume_a not in RECOGNISED:
         raise ValueError(f"assume_a={assume_a!r} is not a recognized matrix structure")
@@ -65,22 +71,24 @@ def assumed(a: Any, assume_a: Any, lower: bool) -> Any:
     known = at_hand(a) if kind == "pos" else None
     if known is not None:
         scipys("cholesky")(known, lower=lower)  # It raises where the matrix is not positive definite.
-    half = lower_part(a) if lower else upper_part(a)
     rest = lower_part(a, -1) if lower else upper_part(a, 1)
-    return add(half, flipped(rest) if kind == "sym" else adjoint(rest))
+    diagonal = lower_part(upper_part(a))
+    if kind == "sym":
+        return add(add(rest, diagonal), flipped(rest))
+    return add(add(rest, np.real(diagonal)), adjoint(rest))
 
 
 @checks_finite
 def solve(
-    a: Any,
-    b: Any,
+    a: ArrayLike,
+    b: ArrayLike,
     lower: bool = False,
     overwrite_a: bool = False,
     overwrite_b: bool = False,
     check_finite: bool = True,
     assume_a: Any = None,
     transposed: bool = False,
-) -> Any:
+) -> Array:
     """``x`` with ``a @ x == b``, for a vector or matrix `b`; see `fg.numpy.linalg.solve`.
 
     >>> print(fg.scipy.linalg.solve(np.array([[2.0, 0.0], [0.0, 4.0]]), np.array([2.0, 2.0])))
@@ -99,8 +107,13 @@ def solve(
 
 @checks_finite
 def inv(
-    a: Any, overwrite_a: bool = False, check_finite: bool = True, *, assume_a: Any = None, lower: bool = False
-) -> Any:
+    a: ArrayLike,
+    overwrite_a: bool = False,
+    check_finite: bool = True,
+    *,
+    assume_a: Any = None,
+    lower: bool = False,
+) -> Array:
     """The inverse; see `fg.numpy.linalg.inv`.
 
     >>> print(fg.scipy.linalg.inv(np.array([[2.0, 0.0], [0.0, 4.0]])))
@@ -109,12 +122,12 @@ def inv(
     """
     operands = traced_matrices("inv", a)
     if operands is None:
-        return scipys("inv")(a, check_finite=check_finite)
+        return scipys("inv")(a, check_finite=check_finite, assume_a=assume_a, lower=lower)
     return linear_systems.inv(assumed(operands[0], assume_a, lower))
 
 
 @checks_finite
-def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
+def det(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """The determinant; see `fg.numpy.linalg.det`.
 
     >>> print(fg.scipy.linalg.det(np.diag([2.0, 4.0])))
@@ -128,7 +141,12 @@ def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
 
 @checks_finite
 def pinv(
-    a: Any, *, atol: Any = None, rtol: Any = None, return_rank: bool = False, check_finite: bool = True
+    a: ArrayLike,
+    *,
+    atol: Number = None,
+    rtol: Number = None,
+    return_rank: bool = False,
+    check_finite: bool = True,
 ) -> Any:
     """The pseudo-inverse; see `fg.numpy.linalg.pinv`.
 
@@ -143,25 +161,43 @@ def pinv(
 
 
 @checks_finite
-def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, check_finite: bool = True) -> Any:
+def norm(
+    a: ArrayLike, ord: Any = None, axis: AxisLike = None, keepdims: bool = False, check_finite: bool = True
+) -> Array:
     """The norm of a vector or matrix; see `fg.numpy.linalg.norm`.
+
+    That of a whole vector neither overflows nor vanishes where its elements do not, as SciPy's does not.
 
     >>> print(fg.scipy.linalg.norm(np.array([3.0, 4.0])))
     5.0
     """
+    operands = traced(a)
+    if operands is None:
+        return scipys("norm")(a, ord, axis, keepdims, check_finite=check_finite)
+    seen = aval(operands[0])
+    if seen.ndim == 1 and seen.size and ord in (None, 2) and axis is None and not keepdims:
+        unit = magnitude(operands[0])
+        return fnp.multiply(unit, norms.norm(fnp.divide(operands[0], unit), ord))
     return norms.norm(a, ord, axis, keepdims)
+
+
+def magnitude(x: Array) -> Array:
+    """The power of two next to the largest element, which scales without rounding; 1 where there is none."""
+    largest = stop_gradient(fnp.max(fnp.maximum(abs(fnp.real(x)), abs(fnp.imag(x)))))
+    usual = fnp.logical_and(largest > 0, fnp.isfinite(largest))
+    return fnp.exp2(fnp.floor(fnp.log2(fnp.where(usual, largest, 1))))
 
 
 @checks_finite
 def solve_triangular(
-    a: Any,
-    b: Any,
+    a: ArrayLike,
+    b: ArrayLike,
     trans: Any = 0,
     lower: bool = False,
     unit_diagonal: bool = False,
     overwrite_b: bool = False,
     check_finite: bool = True,
-) -> Any:
+) -> Array:
     """``x`` with ``a @ x == b`` (or with the transpose, or the adjoint, of `a`) for a triangular matrix.
 
     The other triangle of `a` is not read.
@@ -180,7 +216,7 @@ def solve_triangular(
 
 
 @checks_finite
-def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Any:
+def cho_solve(c_and_lower: Any, b: ArrayLike, overwrite_b: bool = False, check_finite: bool = True) -> Array:
     """``x`` with ``a @ x == b``, from what `cho_factor` made of `a`.
 
     >>> factor = fg.scipy.linalg.cho_factor(np.diag([4.0, 2.0]))
@@ -198,8 +234,8 @@ def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite:
 
 @checks_finite
 def lu_solve(
-    lu_and_piv: Any, b: Any, trans: Any = 0, overwrite_b: bool = False, check_finite: bool = True
-) -> Any:
+    lu_and_piv: Any, b: ArrayLike, trans: Any = 0, overwrite_b: bool = False, check_finite: bool = True
+) -> Array:
     """``x`` with ``a @ x == b`` (or the transpose or adjoint of `a`), from what `lu_factor` made of `a`.
 
     >>> factors = fg.scipy.linalg.lu_factor(np.array([[0.0, 2.0], [4.0, 0.0]]))
@@ -224,7 +260,7 @@ def lu_solve(
     return on_columns("lu_solve", solved, packed, y)
 
 
-def by_factors(factors: Any, order: Any, b: Any, way: str) -> Any:
+def by_factors(factors: Any, order: Any, b: ArrayLike, way: str) -> Any:
     """The solution from both triangular factors and the order of the rows."""
     if way == "N":
         first = TriangularSolve(True, False, True).bind(factors, rows_taken(b, order))
@@ -235,7 +271,7 @@ def by_factors(factors: Any, order: Any, b: Any, way: str) -> Any:
     return rows_taken(second, ArgSort(aval(order).ndim - 1).bind(order))
 
 
-def solve_sylvester(a: Any, b: Any, q: Any) -> Any:
+def solve_sylvester(a: ArrayLike, b: ArrayLike, q: ArrayLike) -> Array:
     """``x`` with ``a @ x + x @ b == q``.
 
     >>> print(fg.scipy.linalg.solve_sylvester(np.eye(2), np.eye(2), np.ones((2, 2))))

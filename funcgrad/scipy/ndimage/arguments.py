@@ -10,11 +10,12 @@ import numpy as np
 from funcgrad import numpy as fnp
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.numpy.reducing.axes import normalized_axis
-from funcgrad.ops.structure import aval, cast, shape_of
+from funcgrad.ops.arrays.structure import aval, cast, shape_of
 from funcgrad.scipy.originals import originals_of
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
+from funcgrad.types import Array, ArrayLike, AxisLike, Number
 
 PADDING = {
     "reflect": "symmetric",
@@ -40,7 +41,7 @@ def is_traced(*arguments: Any) -> bool:
     )
 
 
-def image(name: str, x: Any, output: Any) -> tuple[Any, np.dtype[Any]]:
+def image(name: str, x: ArrayLike, output: Any) -> tuple[Any, np.dtype[Any]]:
     """The image in double precision, and the dtype of the result; raises for arrays to write into."""
     x = asoperand(x)
     dtype = aval(x).dtype
@@ -50,7 +51,12 @@ def image(name: str, x: Any, output: Any) -> tuple[Any, np.dtype[Any]]:
     if wanted.kind not in "fc":
         raise refused(f"{name} of {aval(x)} with integer results", "Convert the image to float64 first.")
     double = np.dtype(np.complex128 if dtype.kind == "c" else np.float64)
-    return cast(x, double), np.dtype(wanted)
+    return cast(x, double), np.result_type(wanted, np.complex64) if dtype.kind == "c" else np.dtype(wanted)
+
+
+def with_weights(dtype: np.dtype[Any], weights: Any) -> np.dtype[Any]:
+    """The dtype of the result, complex where the weights are, as SciPy promotes it."""
+    return np.result_type(dtype, np.complex64) if aval(weights).dtype.kind == "c" else dtype
 
 
 def refused(what: str, remedy: str) -> UnsupportedFunctionError:
@@ -76,7 +82,7 @@ def shape_or_length(value: Any) -> bool:
     return shape_of(value) != () if hasattr(value, "shape") else True
 
 
-def axes_of(axes: Any, ndim: int) -> list[int]:
+def axes_of(axes: AxisLike, ndim: int) -> list[int]:
     """The axes that are meant."""
     if axes is None:
         return list(range(ndim))
@@ -86,7 +92,7 @@ def axes_of(axes: Any, ndim: int) -> list[int]:
     return found
 
 
-def padded(x: Any, widths: Sequence[tuple[int, int]], mode: str, cval: Any) -> Any:
+def padded(x: ArrayLike, widths: Sequence[tuple[int, int]], mode: str, cval: Number) -> Array:
     """An array continued as the mode says."""
     if mode not in PADDING:
         raise RuntimeError("boundary mode not supported")

@@ -7,22 +7,23 @@ from typing import Any
 import numpy as np
 
 from funcgrad import numpy as fnp
-from funcgrad.api.arguments import here
+from funcgrad.api.calling.arguments import here
 from funcgrad.errors import ConcretizationError
 from funcgrad.numpy.reducing.axes import normalized_axis
-from funcgrad.ops.convolution import Convolution
-from funcgrad.ops.movement import flip
-from funcgrad.ops.structure import aval, cast, reshape, shape_of
-from funcgrad.ops.windowed_sums import WindowedSums
-from funcgrad.scipy.ndimage.arguments import axes_of, for_each, image, is_traced, padded, scipys
+from funcgrad.ops.arrays.movement import flip
+from funcgrad.ops.arrays.structure import aval, cast, reshape, shape_of
+from funcgrad.ops.signal.convolution import Convolution
+from funcgrad.ops.signal.windowed_sums import WindowedSums
+from funcgrad.scipy.ndimage.arguments import axes_of, for_each, image, is_traced, padded, scipys, with_weights
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike, AxisLike, Number
 
 NARROW = 1e-15
 """A Gaussian that is not wider leaves an array as it is."""
 
 
-def along(x: Any, weights: Any, axis: int, mode: str, cval: Any, origin: int) -> Any:
+def along(x: ArrayLike, weights: ArrayLike, axis: int, mode: str, cval: Number, origin: int) -> Array:
     """The correlation with weights along an axis."""
     size = shape_of(weights)[0]
     if len(shape_of(weights)) != 1 or size < 1:
@@ -39,14 +40,14 @@ def along(x: Any, weights: Any, axis: int, mode: str, cval: Any, origin: int) ->
 
 
 def correlate1d(
-    input: Any,
-    weights: Any,
+    input: ArrayLike,
+    weights: ArrayLike,
     axis: int = -1,
     output: Any = None,
     mode: str = "reflect",
-    cval: Any = 0.0,
+    cval: Number = 0.0,
     origin: int = 0,
-) -> Any:
+) -> Array:
     """The correlation of an array with weights along an axis.
 
     >>> x = np.array([1.0, 2.0, 4.0])
@@ -57,18 +58,19 @@ def correlate1d(
         return scipys("correlate1d")(input, weights, axis, output, mode, cval, origin)
     x, dtype = image("correlate1d", input, output)
     w = np.conjugate(asoperand(weights)) if aval(asoperand(weights)).dtype.kind == "c" else asoperand(weights)
-    return cast(along(x, w, normalized_axis(axis, len(shape_of(x))), mode, cval, origin), dtype)
+    found = along(x, w, normalized_axis(axis, len(shape_of(x))), mode, cval, origin)
+    return cast(found, with_weights(dtype, w))
 
 
 def convolve1d(
-    input: Any,
-    weights: Any,
+    input: ArrayLike,
+    weights: ArrayLike,
     axis: int = -1,
     output: Any = None,
     mode: str = "reflect",
-    cval: Any = 0.0,
+    cval: Number = 0.0,
     origin: int = 0,
-) -> Any:
+) -> Array:
     """The convolution of an array with weights along an axis.
 
     >>> x = np.array([1.0, 2.0, 4.0])
@@ -80,19 +82,20 @@ def convolve1d(
     x, dtype = image("convolve1d", input, output)
     w = flip(asoperand(weights), (0,))
     moved = -origin - (0 if shape_of(w)[0] & 1 else 1)
-    return cast(along(x, w, normalized_axis(axis, len(shape_of(x))), mode, cval, moved), dtype)
+    found = along(x, w, normalized_axis(axis, len(shape_of(x))), mode, cval, moved)
+    return cast(found, with_weights(dtype, w))
 
 
 def correlate(
-    input: Any,
-    weights: Any,
+    input: ArrayLike,
+    weights: ArrayLike,
     output: Any = None,
     mode: str = "reflect",
-    cval: Any = 0.0,
+    cval: Number = 0.0,
     origin: Any = 0,
     *,
-    axes: Any = None,
-) -> Any:
+    axes: AxisLike = None,
+) -> Array:
     """The correlation of an array with weights of as many axes.
 
     >>> x = np.arange(6.0).reshape(2, 3)
@@ -105,19 +108,19 @@ def correlate(
     x, dtype = image("correlate", input, output)
     w = asoperand(weights)
     w = np.conjugate(w) if aval(w).dtype.kind == "c" else w
-    return cast(over_axes(x, w, mode, cval, origin, axes, False), dtype)
+    return cast(over_axes(x, w, mode, cval, origin, axes, False), with_weights(dtype, w))
 
 
 def convolve(
-    input: Any,
-    weights: Any,
+    input: ArrayLike,
+    weights: ArrayLike,
     output: Any = None,
     mode: str = "reflect",
-    cval: Any = 0.0,
+    cval: Number = 0.0,
     origin: Any = 0,
     *,
-    axes: Any = None,
-) -> Any:
+    axes: AxisLike = None,
+) -> Array:
     """The convolution of an array with weights of as many axes.
 
     >>> x = np.arange(6.0).reshape(2, 3)
@@ -128,10 +131,13 @@ def convolve(
     if not is_traced(input, weights):
         return scipys("convolve")(input, weights, output, mode, cval, origin, **options)
     x, dtype = image("convolve", input, output)
-    return cast(over_axes(x, asoperand(weights), mode, cval, origin, axes, True), dtype)
+    w = asoperand(weights)
+    return cast(over_axes(x, w, mode, cval, origin, axes, True), with_weights(dtype, w))
 
 
-def over_axes(x: Any, w: Any, mode: str, cval: Any, origin: Any, axes: Any, turned: bool) -> Any:
+def over_axes(
+    x: ArrayLike, w: ArrayLike, mode: str, cval: Number, origin: Any, axes: AxisLike, turned: bool
+) -> Array:
     """Sums of products of weights and windows over some axes."""
     if not isinstance(mode, str):
         raise RuntimeError("A sequence of modes is not supported")
@@ -163,7 +169,7 @@ def over_axes(x: Any, w: Any, mode: str, cval: Any, origin: Any, axes: Any, turn
     return reshape(found, shape_of(x))
 
 
-def gaussian_kernel(sigma: Any, order: int, radius: int) -> Any:
+def gaussian_kernel(sigma: Any, order: int, radius: int) -> Array:
     """The weights of a Gaussian or its derivative, as SciPy computes them, turned round."""
     if order < 0:
         raise ValueError("order must be non-negative")
@@ -181,17 +187,17 @@ def gaussian_kernel(sigma: Any, order: int, radius: int) -> Any:
 
 
 def gaussian_filter1d(
-    input: Any,
+    input: ArrayLike,
     sigma: Any,
     axis: int = -1,
     order: int = 0,
     output: Any = None,
     mode: str = "reflect",
-    cval: Any = 0.0,
+    cval: Number = 0.0,
     truncate: float = 4.0,
     *,
     radius: int | None = None,
-) -> Any:
+) -> Array:
     """An array smoothed by a Gaussian along an axis, or a derivative of that; differentiable by sigma too.
 
     >>> x = np.array([0.0, 0.0, 1.0, 0.0, 0.0])
@@ -209,8 +215,15 @@ def gaussian_filter1d(
 
 
 def smoothed(
-    x: Any, sigma: Any, axis: int, order: int, mode: str, cval: Any, truncate: float, radius: int | None
-) -> Any:
+    x: ArrayLike,
+    sigma: Any,
+    axis: int,
+    order: int,
+    mode: str,
+    cval: Number,
+    truncate: float,
+    radius: int | None,
+) -> Array:
     """The array smoothed along an axis."""
     if radius is None and is_unknown(sigma):
         raise ConcretizationError(
@@ -230,17 +243,17 @@ def is_unknown(x: Any) -> bool:
 
 
 def gaussian_filter(
-    input: Any,
+    input: ArrayLike,
     sigma: Any,
     order: Any = 0,
     output: Any = None,
     mode: Any = "reflect",
-    cval: Any = 0.0,
+    cval: Number = 0.0,
     truncate: float = 4.0,
     *,
     radius: Any = None,
-    axes: Any = None,
-) -> Any:
+    axes: AxisLike = None,
+) -> Array:
     """An array smoothed by a Gaussian along its axes; differentiable by sigma too.
 
     >>> x = np.eye(3)
@@ -268,14 +281,14 @@ def gaussian_filter(
 
 
 def uniform_filter1d(
-    input: Any,
+    input: ArrayLike,
     size: int,
     axis: int = -1,
     output: Any = None,
     mode: str = "reflect",
-    cval: Any = 0.0,
+    cval: Number = 0.0,
     origin: int = 0,
-) -> Any:
+) -> Array:
     """The means of windows along an axis.
 
     >>> print(fg.grad(lambda x: fg.scipy.ndimage.uniform_filter1d(x, 3)[0])(np.ones(4)).round(3))
@@ -293,15 +306,15 @@ def uniform_filter1d(
 
 
 def uniform_filter(
-    input: Any,
+    input: ArrayLike,
     size: Any = 3,
     output: Any = None,
     mode: Any = "reflect",
-    cval: Any = 0.0,
+    cval: Number = 0.0,
     origin: Any = 0,
     *,
-    axes: Any = None,
-) -> Any:
+    axes: AxisLike = None,
+) -> Array:
     """The means of windows over all axes.
 
     >>> print(fg.grad(lambda x: fg.scipy.ndimage.uniform_filter(x)[1, 1])(np.ones((3, 3))).round(3)[0])
@@ -319,7 +332,7 @@ def uniform_filter(
     return cast(x, dtype)
 
 
-def edges(x: Any, axis: int, across: list[float], modes: list[Any], cval: Any) -> Any:
+def edges(x: ArrayLike, axis: int, across: list[float], modes: list[Any], cval: Number) -> Array:
     """Differences along an axis, smoothed along the others."""
     x = along(x, np.array([-1.0, 0.0, 1.0]), axis, modes[axis], cval, 0)
     for other in range(len(shape_of(x))):
@@ -328,7 +341,9 @@ def edges(x: Any, axis: int, across: list[float], modes: list[Any], cval: Any) -
     return x
 
 
-def sobel(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0) -> Any:
+def sobel(
+    input: ArrayLike, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: Number = 0.0
+) -> Array:
     """Sobel's differences along an axis.
 
     >>> print(fg.grad(lambda x: fg.scipy.ndimage.sobel(x)[1, 1])(np.ones((3, 3))))
@@ -343,7 +358,9 @@ def sobel(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect",
     return cast(edges(x, normalized_axis(axis, ndim), [1.0, 2.0, 1.0], for_each(mode, ndim), cval), dtype)
 
 
-def prewitt(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0) -> Any:
+def prewitt(
+    input: ArrayLike, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: Number = 0.0
+) -> Array:
     """Prewitt's differences along an axis.
 
     >>> print(fg.grad(lambda x: fg.scipy.ndimage.prewitt(x)[1, 1])(np.ones((3, 3)))[0])
@@ -357,8 +374,8 @@ def prewitt(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect
 
 
 def laplace(
-    input: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None
-) -> Any:
+    input: ArrayLike, output: Any = None, mode: Any = "reflect", cval: Number = 0.0, *, axes: AxisLike = None
+) -> Array:
     """The sum of second differences along the axes.
 
     >>> print(fg.grad(lambda x: fg.scipy.ndimage.laplace(x)[1, 1])(np.ones((3, 3)))[1])
@@ -376,15 +393,15 @@ def laplace(
 
 
 def gaussian_laplace(
-    input: Any,
+    input: ArrayLike,
     sigma: Any,
     output: Any = None,
     mode: Any = "reflect",
-    cval: Any = 0.0,
+    cval: Number = 0.0,
     *,
-    axes: Any = None,
+    axes: AxisLike = None,
     **kwargs: Any,
-) -> Any:
+) -> Array:
     """The sum of second derivatives of a smoothed array.
 
     >>> print(fg.grad(lambda s: fg.scipy.ndimage.gaussian_laplace(np.eye(5), s)[2, 2])(1.0).round(3))
@@ -396,8 +413,8 @@ def gaussian_laplace(
     x, dtype = image("gaussian_laplace", input, output)
     over = axes_of(axes, len(shape_of(x)))
     total: Any = None
-    for axis in over:
+    for axis, kind in zip(over, for_each(mode, len(over)), strict=True):
         orders = [2 if other == axis else 0 for other in over]
-        part = gaussian_filter(x, sigma, orders, None, mode, cval, axes=over, **kwargs)
+        part = gaussian_filter(x, sigma, orders, None, kind, cval, axes=over, **kwargs)
         total = part if total is None else total + part
     return cast(x if total is None else total, dtype)

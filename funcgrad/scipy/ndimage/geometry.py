@@ -8,25 +8,26 @@ from typing import Any
 import numpy as np
 
 from funcgrad import numpy as fnp
-from funcgrad.ops.structure import aval, cast, shape_of
+from funcgrad.ops.arrays.structure import aval, cast, shape_of
 from funcgrad.scipy.ndimage.arguments import for_each, image, is_traced, refused, scipys
 from funcgrad.scipy.ndimage.splines import prepared, values_at, values_on_grid
 from funcgrad.scipy.originals import at_hand
 from funcgrad.scipy.special import cosdg, sindg
 from funcgrad.tracing.lists import asoperand
+from funcgrad.types import Array, ArrayLike, AxisLike, Number, ShapeLike
 
 FLOAT = np.dtype(np.float64)
 
 
 def map_coordinates(
-    input: Any,
-    coordinates: Any,
+    input: ArrayLike,
+    coordinates: ArrayLike,
     output: Any = None,
     order: int = 3,
     mode: str = "constant",
-    cval: Any = 0.0,
+    cval: Number = 0.0,
     prefilter: bool = True,
-) -> Any:
+) -> Array:
     """The values of the spline through an image at coordinates; differentiable by both.
 
     >>> x = np.arange(9.0).reshape(3, 3) ** 2
@@ -51,16 +52,16 @@ def map_coordinates(
 
 
 def affine_transform(
-    input: Any,
+    input: ArrayLike,
     matrix: Any,
     offset: Any = 0.0,
-    output_shape: Any = None,
+    output_shape: ShapeLike = None,
     output: Any = None,
     order: int = 3,
     mode: str = "constant",
-    cval: Any = 0.0,
+    cval: Number = 0.0,
     prefilter: bool = True,
-) -> Any:
+) -> Array:
     """The image whose point p is the spline's at ``matrix @ p + offset``; differentiable by all three.
 
     >>> x = np.arange(9.0).reshape(3, 3)
@@ -98,16 +99,16 @@ def affine_transform(
 
 
 def zoom(
-    input: Any,
+    input: ArrayLike,
     zoom: Any,
     output: Any = None,
     order: int = 3,
     mode: str = "constant",
-    cval: Any = 0.0,
+    cval: Number = 0.0,
     prefilter: bool = True,
     *,
     grid_mode: bool = False,
-) -> Any:
+) -> Array:
     """The image in another size.
 
     >>> print(fg.jacobian(lambda x: fg.scipy.ndimage.zoom(x, 1.5, order=1))(np.ones(2)))
@@ -136,14 +137,14 @@ def zoom(
 
 
 def shift(
-    input: Any,
+    input: ArrayLike,
     shift: Any,
     output: Any = None,
     order: int = 3,
     mode: str = "constant",
-    cval: Any = 0.0,
+    cval: Number = 0.0,
     prefilter: bool = True,
-) -> Any:
+) -> Array:
     """The image moved; differentiable by the way.
 
     >>> x = np.array([0.0, 1.0, 4.0, 9.0])
@@ -160,16 +161,16 @@ def shift(
 
 
 def rotate(
-    input: Any,
+    input: ArrayLike,
     angle: Any,
-    axes: Any = (1, 0),
+    axes: AxisLike = (1, 0),
     reshape: bool = True,
     output: Any = None,
     order: int = 3,
     mode: str = "constant",
-    cval: Any = 0.0,
+    cval: Number = 0.0,
     prefilter: bool = True,
-) -> Any:
+) -> Array:
     """The image turned by an angle in degrees; differentiable by it. With `reshape` it decides the shape.
 
     >>> x = np.arange(9.0).reshape(3, 3)

@@ -13,10 +13,11 @@ import numpy as np
 
 from funcgrad import numpy as fnp
 from funcgrad.numpy.reducing.axes import normalized_axis
-from funcgrad.ops.identity import stop_gradient
-from funcgrad.ops.splines import SplineFilter
-from funcgrad.ops.structure import cast, shape_of
+from funcgrad.ops.arrays.structure import cast, shape_of
+from funcgrad.ops.elementwise.identity import stop_gradient
+from funcgrad.ops.interpolation.splines import SplineFilter
 from funcgrad.scipy.ndimage.arguments import image, is_traced, padded, scipys
+from funcgrad.types import Array, ArrayLike, Number
 
 MODES = (
     *("reflect", "grid-mirror", "constant", "grid-constant"),
@@ -26,7 +27,7 @@ PREPADDED = 12
 """Elements by which an image is continued where SciPy's filter knows no exact beginning."""
 
 
-def coefficients(x: Any, order: int, mode: str) -> Any:
+def coefficients(x: ArrayLike, order: int, mode: str) -> Array:
     """The coefficients of the spline through an array, over all axes."""
     if order < 2:
         return x
@@ -35,7 +36,7 @@ def coefficients(x: Any, order: int, mode: str) -> Any:
     return x
 
 
-def prepared(x: Any, order: int, mode: str, cval: Any, prefilter: bool) -> tuple[Any, int]:
+def prepared(x: ArrayLike, order: int, mode: str, cval: Number, prefilter: bool) -> tuple[Any, int]:
     """Coefficients for an interpolation, and by how much the array was continued before."""
     if order < 0 or order > 5:
         raise RuntimeError("spline order not supported")
@@ -49,8 +50,8 @@ def prepared(x: Any, order: int, mode: str, cval: Any, prefilter: bool) -> tuple
 
 
 def spline_filter1d(
-    input: Any, order: int = 3, axis: int = -1, output: Any = np.float64, mode: str = "mirror"
-) -> Any:
+    input: ArrayLike, order: int = 3, axis: int = -1, output: Any = np.float64, mode: str = "mirror"
+) -> Array:
     """The coefficients of a spline along an axis.
 
     >>> print(fg.grad(lambda x: fg.scipy.ndimage.spline_filter1d(x)[1])(np.ones(3)).round(3))
@@ -66,7 +67,7 @@ def spline_filter1d(
     return cast(SplineFilter(normalized_axis(axis, len(shape_of(x))), order, mode, False).bind(x), dtype)
 
 
-def spline_filter(input: Any, order: int = 3, output: Any = np.float64, mode: str = "mirror") -> Any:
+def spline_filter(input: ArrayLike, order: int = 3, output: Any = np.float64, mode: str = "mirror") -> Array:
     """The coefficients of a spline over all axes.
 
     >>> fg.grad(lambda x: fg.scipy.ndimage.spline_filter(x)[1, 1])(np.ones((3, 3))).shape
@@ -83,12 +84,12 @@ def spline_filter(input: Any, order: int = 3, output: Any = np.float64, mode: st
 # -- coordinates -------------------------------------------------------------------------------------------
 
 
-def periods(c: Any, size: int) -> Any:
+def periods(c: ArrayLike, size: int) -> Array:
     """How many whole times a number that is not negative contains a size."""
     return fnp.trunc(stop_gradient(c) / size)
 
 
-def inside(c: Any, n: int, mode: str) -> Any:
+def inside(c: ArrayLike, n: int, mode: str) -> Array:
     """Coordinates along an axis of n elements, brought inside as the mode says (SciPy's `map_coordinate`)."""
     below, above = c < 0.0, c > n - 1.0
     low, high = fnp.where(below, c, -1.0), fnp.where(above, c, float(n))
@@ -108,7 +109,7 @@ def inside(c: Any, n: int, mode: str) -> Any:
     return fnp.where(below, first, fnp.where(above, last, c))
 
 
-def mirrored(low: Any, high: Any, n: int) -> tuple[Any, Any]:
+def mirrored(low: ArrayLike, high: ArrayLike, n: int) -> tuple[Any, Any]:
     """Below and above, mirrored at the end elements."""
     size = 2 * n - 2
     low = low + size * periods(-low, size)
@@ -116,7 +117,7 @@ def mirrored(low: Any, high: Any, n: int) -> tuple[Any, Any]:
     return fnp.where(low <= 1 - n, low + size, -low), fnp.where(high >= n, size - high, high)
 
 
-def reflected(low: Any, high: Any, n: int) -> tuple[Any, Any]:
+def reflected(low: ArrayLike, high: ArrayLike, n: int) -> tuple[Any, Any]:
     """Below and above, mirrored half an element beyond the end elements."""
     size = 2 * n
     low = fnp.where(low < -size, low + size * periods(-low, size), low)
@@ -125,7 +126,7 @@ def reflected(low: Any, high: Any, n: int) -> tuple[Any, Any]:
     return first, fnp.where(high >= n, size - high - 1.0, high)
 
 
-def positions(start: Any, n: int, mode: str) -> Any:
+def positions(start: ArrayLike, n: int, mode: str) -> Array:
     """Whole positions brought inside; those of a constant surrounding are cut to the nearest."""
     if mode in ("constant", "wrap"):
         mode = "mirror"
@@ -145,7 +146,7 @@ def positions(start: Any, n: int, mode: str) -> Any:
 # -- bells -------------------------------------------------------------------------------------------------
 
 
-def bells(y: Any, order: int) -> list[Any]:
+def bells(y: ArrayLike, order: int) -> list[Any]:
     """The weights of the neighbours of a point, by its distance from the first inner one."""
     if order == 0:
         return [1.0 + 0.0 * y]
@@ -176,29 +177,29 @@ def bells(y: Any, order: int) -> list[Any]:
     ]
 
 
-def quartic_tail(t: Any) -> Any:
+def quartic_tail(t: ArrayLike) -> Array:
     """The bell of order 4 beyond 3/2, by the distance from its end."""
     return t**4 / 24.0
 
 
-def quartic_middle(t: Any) -> Any:
+def quartic_middle(t: ArrayLike) -> Array:
     """The bell of order 4 up to 1/2."""
     s = t * t
     return s * s / 4.0 - 5.0 * s / 8.0 + 115.0 / 192.0
 
 
-def quartic_side(t: Any) -> Any:
+def quartic_side(t: ArrayLike) -> Array:
     """The bell of order 4 from 1/2 to 3/2."""
     return (((-4.0 * t + 20.0) * t - 30.0) * t + 5.0) * t / 24.0 + 55.0 / 96.0
 
 
-def quintic_middle(t: Any) -> Any:
+def quintic_middle(t: ArrayLike) -> Array:
     """The bell of order 5 up to 1."""
     s = t * t
     return 11.0 / 20.0 + s * (-0.5 + s * (0.25 - t / 12.0))
 
 
-def quintic_side(t: Any) -> Any:
+def quintic_side(t: ArrayLike) -> Array:
     """The bell of order 5 from 1 to 2."""
     return 17.0 / 40.0 + t * (5.0 / 8.0 + t * (-7.0 / 4.0 + t * (5.0 / 4.0 + t * (-3.0 / 8.0 + t / 24.0))))
 
@@ -227,7 +228,7 @@ class AlongAxis:
                 self.missing.append(fnp.logical_or(start < 0, start > n - 1))
 
 
-def values_at(x: Any, coordinates: Sequence[Any], order: int, mode: str, cval: Any) -> Any:
+def values_at(x: ArrayLike, coordinates: Sequence[Any], order: int, mode: str, cval: Number) -> Array:
     """The values of a spline at points, of coefficients over as many axes as there are coordinates."""
     axes = [AlongAxis(c, n, order, mode) for c, n in zip(coordinates, shape_of(x), strict=True)]
 
@@ -248,7 +249,7 @@ def values_at(x: Any, coordinates: Sequence[Any], order: int, mode: str, cval: A
     return outside_is(found, [line.outside for line in axes], cval)
 
 
-def elements(x: Any, index: tuple[Any, ...]) -> Any:
+def elements(x: ArrayLike, index: tuple[Any, ...]) -> Array:
     """The elements of an image at positions along each of its axes, of which any may be traced."""
     if is_traced(x) or not is_traced(*index):
         return x[index]
@@ -258,7 +259,7 @@ def elements(x: Any, index: tuple[Any, ...]) -> Any:
     return fnp.take(np.ravel(x), flat)
 
 
-def outside_is(found: Any, outside: Sequence[Any], cval: Any) -> Any:
+def outside_is(found: ArrayLike, outside: Sequence[Any], cval: Number) -> Array:
     """The values, and a constant where an axis was missed."""
     for mask in outside:
         if mask is not None:
@@ -266,7 +267,7 @@ def outside_is(found: Any, outside: Sequence[Any], cval: Any) -> Any:
     return found
 
 
-def values_on_grid(x: Any, coordinates: Sequence[Any], order: int, mode: str, cval: Any) -> Any:
+def values_on_grid(x: ArrayLike, coordinates: Sequence[Any], order: int, mode: str, cval: Number) -> Array:
     """The values of a spline on a grid of coordinates for each axis: one axis after the other."""
     ndim = len(shape_of(x))
     if mode == "grid-constant":

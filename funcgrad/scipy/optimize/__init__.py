@@ -54,3 +54,8 @@ def __getattr__(name: str) -> object:
     if name in SCIPYS_OWN:
         return original("optimize", name)
     raise missing(__name__, name)
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

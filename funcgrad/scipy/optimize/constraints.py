@@ -18,14 +18,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad.api.differentiate import grad
+from funcgrad.api.derivatives.differentiate import grad
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
 from funcgrad.numpy.algebra.contraction import dot
 from funcgrad.numpy.arrays.joining import concatenate
 from funcgrad.numpy.arrays.views import broadcast_to
 from funcgrad.numpy.elementwise.selection import where
-from funcgrad.ops.structure import cast
+from funcgrad.ops.arrays.structure import cast
 from funcgrad.scipy.derived import KEPT, applied, composed
 from funcgrad.scipy.optimize.options import scipys
 from funcgrad.scipy.recorded import FLOAT, Closed, Known, vector_function

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad.api.calls import run
+from funcgrad.api.calling.calls import run
 from funcgrad.errors import ConcretizationError, TracedBranchError
 from funcgrad.ir.program import Program
 from funcgrad.numpy.algebra.contraction import dot
@@ -32,6 +32,7 @@ from funcgrad.scipy.recorded import (
     vector_function,
 )
 from funcgrad.tracing.lists import asoperand
+from funcgrad.types import Array, ArrayLike
 
 __all__ = ["curve_fit", "least_squares", "leastsq", "lsq_linear", "nnls"]
 
@@ -109,11 +110,14 @@ def least_squares(
     verbose: int = 0,
     args: Any = (),
     kwargs: dict[str, Any] | None = None,
+    callback: Function | None = None,
+    workers: Any = None,
 ) -> Any:
     """The parameters with the smallest sum of squares (or of a loss of squares) of residuals.
 
     By `scipy.optimize.least_squares`, with the exact Jacobian where `jac` is not given. Differentiable in all
-    that residuals and bounds depend on, at any residual: the Hessian has its second term.
+    that residuals and bounds depend on, at any residual: the Hessian has its second term. `workers` map
+    over differences, and the exact Jacobian has none.
 
     >>> t, y = np.array([0.0, 1.0, 2.0]), np.array([2.0, 1.2, 0.8])
     >>> def decay(y):
@@ -123,10 +127,13 @@ def least_squares(
     """
     options = {"method": method, "ftol": ftol, "xtol": xtol, "gtol": gtol, "max_nfev": max_nfev}
     chosen = {"tr_solver": tr_solver, "tr_options": tr_options, "verbose": verbose, "x_scale": x_scale}
+    chosen["callback"] = callback
     options.update({key: value for key, value in chosen.items() if value is not None})
     args, kwargs = as_args(args), kwargs or {}
     if is_plain(x0, args, kwargs, bounds):
         own = jac if jac is not None else jacobian_or_differences(fun, x0, args, kwargs)
+        if workers is not None:
+            options["workers"] = workers
         return scipys("least_squares")(
             fun,
             x0,
@@ -264,7 +271,8 @@ def curve_fit(
     1.97 [-0.3 -0.1  0.1  0.3]
     """
     if is_plain(xdata, ydata, p0, sigma, bounds):
-        own = jac if jac is not None else curve_slopes(f, xdata, p0, kwargs)
+        kept = without_nan(xdata, ydata) if nan_policy == "omit" else xdata
+        own = jac if jac is not None else curve_slopes(f, kept, p0, kwargs)
         return scipys("curve_fit")(
             f,
             xdata,
@@ -272,7 +280,7 @@ def curve_fit(
             p0,
             sigma,
             absolute_sigma,
-            True if check_finite is None else check_finite,
+            check_finite,
             bounds,
             method,
             own,
@@ -329,6 +337,13 @@ def parameter_count(f: Function) -> int:
     if len(named) < 2:
         raise ValueError("Unable to determine number of fit parameters.")
     return len(named) - 1
+
+
+def without_nan(xdata: ArrayLike, ydata: ArrayLike) -> Array:
+    """The points that `scipy.optimize.curve_fit` keeps with ``nan_policy="omit"``."""
+    xs, ys = np.asarray(xdata, float), np.asarray(ydata, float)
+    missing = np.isnan(ys) | np.isnan(xs).any(axis=tuple(range(xs.ndim - 1)))
+    return xs[..., ~missing]
 
 
 def curve_slopes(f: Function, xdata: Any, p0: Any, kwargs: Any) -> Any:
@@ -418,8 +433,11 @@ def lsq_linear(
     )
 
 
-def nnls(A: Any, b: Any, *, maxiter: int | None = None) -> Any:
+def nnls(A: Any, b: Any, *, maxiter: int | None = None, atol: float | None = None) -> Any:
     """``x >= 0`` with the smallest ``|A @ x - b|``, and that norm, by `scipy.optimize.nnls`.
+
+    SciPy no longer reads `atol`.
+
 
     >>> a = np.array([[1.0, 1.0], [0.0, 1.0]])
     >>> print(fg.jacobian(lambda b: fg.scipy.optimize.nnls(a, b)[0])(np.array([2.0, -1.0])).round(6) + 0.0)
@@ -427,7 +445,7 @@ def nnls(A: Any, b: Any, *, maxiter: int | None = None) -> Any:
      [0. 0.]]
     """
     if is_plain(A, b):
-        return scipys("nnls")(A, b, maxiter=maxiter)
+        return scipys("nnls")(A, b, maxiter=maxiter, **({} if atol is None else {"atol": atol}))
     if np.ndim(A) != 2:
         raise ValueError(f"nnls needs a matrix A, and was given an array of shape {np.shape(A)}")
     found, residuals, _ = linear_fit("nnls", A, b, (0.0, np.inf), {"method": "bvls", "max_iter": maxiter})

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.api.differentiate import value_and_grad
+from funcgrad.api.derivatives.differentiate import value_and_grad
 from funcgrad.api.flat import ravel_pytree
 from funcgrad.errors import ConcretizationError, TracedBranchError
 from funcgrad.ops.families import aval as aval_of

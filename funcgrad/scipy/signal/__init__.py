@@ -70,3 +70,8 @@ __all__ = [
 def __getattr__(name: str) -> NoReturn:
     """Say what there is instead of a name that is not here."""
     raise missing(__name__, name)
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.numpy.reducing.axes import normalized_axis
-from funcgrad.ops.structure import aval, cast, shape_of
+from funcgrad.ops.arrays.structure import aval, cast, shape_of
 from funcgrad.scipy.originals import originals_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from funcgrad import numpy as fnp
-from funcgrad.ops.convolution import Convolution
-from funcgrad.ops.movement import flip
-from funcgrad.ops.structure import aval, reshape, shape_of
+from funcgrad.ops.arrays.movement import flip
+from funcgrad.ops.arrays.structure import aval, reshape, shape_of
+from funcgrad.ops.signal.convolution import Convolution
 from funcgrad.scipy.signal.arguments import scipys, traced_signals
+from funcgrad.types import Array, ArrayLike, AxisLike
 
 MODES = ("full", "valid", "same")
 
 
-def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Any:
+def convolve(in1: ArrayLike, in2: ArrayLike, mode: str = "full", method: str = "auto") -> Array:
     """The convolution of two arrays of as many axes.
 
     >>> print(fg.grad(lambda x: fg.scipy.signal.convolve(x, [1.0, 2.0])[1])(np.array([3.0, 4.0])))
@@ -44,7 +44,7 @@ def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> An
     return part(direct(x, y), shape_of(x), shape_of(y), mode, axes)
 
 
-def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Any:
+def correlate(in1: ArrayLike, in2: ArrayLike, mode: str = "full", method: str = "auto") -> Array:
     """The cross-correlation of two arrays of as many axes, the second conjugated.
 
     >>> print(fg.grad(lambda x: fg.scipy.signal.correlate(x, [1.0, 2.0])[1])(np.array([3.0, 4.0])))
@@ -65,7 +65,7 @@ def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> A
     return convolve(x, turned, mode, method)
 
 
-def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
+def fftconvolve(in1: ArrayLike, in2: ArrayLike, mode: str = "full", axes: AxisLike = None) -> Array:
     """The convolution by Fourier transforms, over all axes or some.
 
     >>> print(fg.scipy.signal.fftconvolve(np.array([3.0, 4.0]), [1.0, 2.0]).round(6))
@@ -87,7 +87,7 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any
     return part(by_transforms(x, y, over), shape_of(x), shape_of(y), mode, over)
 
 
-def oaconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
+def oaconvolve(in1: ArrayLike, in2: ArrayLike, mode: str = "full", axes: AxisLike = None) -> Array:
     """The same as `fftconvolve`: adding overlaps is how SciPy computes it for arrays of unlike sizes.
 
     >>> print(fg.scipy.signal.oaconvolve(np.array([3.0, 4.0]), [1.0, 2.0]).round(6))
@@ -110,7 +110,7 @@ def swapped(mode: str, first: Sequence[int], second: Sequence[int], axes: Sequen
     return not fits
 
 
-def direct(x: Any, y: Any) -> Any:
+def direct(x: ArrayLike, y: ArrayLike) -> Array:
     """All sums of products; the smaller array is the kernel."""
     if aval(y).size > aval(x).size:
         x, y = y, x
@@ -122,7 +122,7 @@ def direct(x: Any, y: Any) -> Any:
     return reshape(found, shape_of(found)[3:])
 
 
-def by_transforms(x: Any, y: Any, axes: Sequence[int]) -> Any:
+def by_transforms(x: ArrayLike, y: ArrayLike, axes: Sequence[int]) -> Array:
     """The product of Fourier transforms over these axes, transformed back."""
     if not axes:
         return x * y
@@ -155,12 +155,16 @@ def windows(ndim: int, axes: Sequence[int], spans: Sequence[tuple[int, int]]) ->
     return tuple(found)
 
 
-def part(full: Any, first: Sequence[int], second: Sequence[int], mode: str, axes: Sequence[int]) -> Any:
+def part(
+    full: ArrayLike, first: Sequence[int], second: Sequence[int], mode: str, axes: Sequence[int]
+) -> Array:
     """Of all sums, those that the mode is about."""
     if mode == "full":
         return full
     if mode == "same":
-        spans = [((second[a] - 1) // 2, (second[a] - 1) // 2 + first[a]) for a in axes]
+        axes = range(len(first))
+        before = [(size - wanted) // 2 for size, wanted in zip(shape_of(full), first, strict=True)]
+        spans = [(start, start + n) for start, n in zip(before, first, strict=True)]
     else:
         spans = [(second[a] - 1, first[a]) for a in axes]
     return full[windows(len(shape_of(full)), axes, spans)]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad import numpy as fnp
-from funcgrad.ops.structure import cast, shape_of
+from funcgrad.ops.arrays.structure import cast, shape_of
 from funcgrad.scipy.originals import raise_as_scipy
 from funcgrad.scipy.signal.arguments import real_of, scipys, traced_signals
 from funcgrad.scipy.signal.filters import unsupported
@@ -183,8 +183,8 @@ def split(v: Any, centre: Any) -> Any:
 
 
 def joined(a: Any, b: Any) -> Any:
-    """Both one after the other, as complex numbers."""
-    return fnp.concatenate([a + 0j, b + 0j])
+    """Both one after the other."""
+    return fnp.concatenate([a, b])
 
 
 def bilinear_zpk(analog: Poles, fs: float) -> Poles:

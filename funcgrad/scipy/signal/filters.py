@@ -8,10 +8,10 @@ import numpy as np
 
 from funcgrad import numpy as fnp
 from funcgrad.errors import UnsupportedFunctionError
-from funcgrad.ops.all_pole import AllPole
-from funcgrad.ops.movement import flip
-from funcgrad.ops.structure import aval, shape_of
-from funcgrad.ops.windowed_sums import WindowedSums
+from funcgrad.ops.arrays.movement import flip
+from funcgrad.ops.arrays.structure import aval, shape_of
+from funcgrad.ops.signal.all_pole import AllPole
+from funcgrad.ops.signal.windowed_sums import WindowedSums
 from funcgrad.scipy.originals import at_hand, known_value
 from funcgrad.scipy.signal.arguments import back, last, scipys, traced_signals
 from funcgrad.source import Source, user_location
@@ -142,7 +142,7 @@ def lfiltic(b: Any, a: Any, y: Any, x: Any = None) -> Any:
         total = total + fnp.sum(b[k + 1 :] * x[: m - k]) if k < m else total
         total = total - fnp.sum(a[k + 1 :] * y[: n - k]) if k < n else total
         state.append(total / a[0])
-    return fnp.stack(state) if state else np.zeros(0)
+    return fnp.stack(state) if state else np.zeros(0, dtype)
 
 
 def filtfilt(
@@ -220,9 +220,11 @@ def sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     x = last(x, axis)
     if zi is not None:
         wanted = (shape_of(sos)[0], *shape_of(x)[:-1], 2)
-        if len(shape_of(zi)) != len(wanted):
-            raise ValueError(f"Invalid zi shape: {shape_of(zi)}, and the states have the shape {wanted}")
-        zi = np.moveaxis(zi, axis if axis < 0 else axis + 1, -1)
+        zi = np.moveaxis(zi, axis if axis < 0 else axis + 1, -1) if len(shape_of(zi)) == len(wanted) else zi
+        if shape_of(zi) != wanted:
+            raise ValueError(
+                f"Invalid zi shape. With axis={axis} last, zi has the shape {wanted}, not {shape_of(zi)}."
+            )
     parts = sections(sos)
     known = at_hand(sos)
     if known is not None and not np.all(known[:, 3] == 1):
@@ -285,8 +287,14 @@ def sosfiltfilt(
     x = last(x, axis)
     parts = sections(sos)
     taps = 2 * len(parts) + 1
-    if not isinstance(sos, Tracer):
-        taps -= int(min((sos[:, 2] == 0).sum(), (sos[:, 5] == 0).sum()))
+    if padlen is None and padtype is not None:
+        known = known_value(sos)
+        if known is None:
+            raise unsupported(
+                "sosfiltfilt by its sections under jit",
+                "Give padlen=, which depends on how many of their coefficients are zero.",
+            )
+        taps -= min(int(np.sum(known[:, column] == 0)) for column in (2, 5))
     edge, extended = padded(padtype, padlen, x, taps)
     zi = fnp.reshape(sosfilt_zi(sos), (len(parts), *[1] * (len(shape_of(x)) - 1), 2))
     y, _ = in_sections(parts, extended, zi * extended[None, ..., :1])

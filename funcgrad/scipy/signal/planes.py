@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.ops.movement import flip
-from funcgrad.ops.structure import shape_of
+from funcgrad.ops.arrays.movement import flip
+from funcgrad.ops.arrays.structure import shape_of
 from funcgrad.scipy.signal.arguments import scipys, traced_signals
 from funcgrad.scipy.signal.convolutions import direct, part, swapped
 

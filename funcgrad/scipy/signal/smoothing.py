@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from funcgrad import numpy as fnp
-from funcgrad.ops.convolution import Convolution
-from funcgrad.ops.structure import aval, reshape, shape_of
-from funcgrad.ops.windowed_sums import WindowedSums
+from funcgrad.ops.arrays.structure import aval, reshape, shape_of
+from funcgrad.ops.signal.convolution import Convolution
+from funcgrad.ops.signal.windowed_sums import WindowedSums
 from funcgrad.scipy.signal.arguments import back, last, scipys, traced_signals
 from funcgrad.scipy.signal.filters import sosfilt, sosfiltfilt, unsupported
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad import numpy as fnp
-from funcgrad.ops.indexing import Scatter
-from funcgrad.ops.structure import aval, cast, reshape, shape_of
+from funcgrad.ops.arrays.indexing import Scatter
+from funcgrad.ops.arrays.structure import aval, cast, reshape, shape_of
 from funcgrad.scipy.signal.arguments import last, real_of, scipys, traced_signals
 from funcgrad.scipy.signal.filters import extension
 from funcgrad.scipy.signal.smoothing import detrended

@@ -18,9 +18,9 @@ import numpy as np
 from funcgrad import numpy as fnp
 from funcgrad import tree
 from funcgrad.errors import UnsupportedFunctionError
-from funcgrad.ops.indexing import Scatter
+from funcgrad.ops.arrays.indexing import Scatter
+from funcgrad.ops.arrays.structure import aval, cast, reshape, shape_of
 from funcgrad.ops.sparse.products import SparseProduct
-from funcgrad.ops.structure import aval, cast, reshape, shape_of
 from funcgrad.scipy.originals import original
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand

@@ -13,7 +13,7 @@ import numpy as np
 
 from funcgrad import numpy as fnp
 from funcgrad.errors import IndexingError
-from funcgrad.ops.structure import shape_of
+from funcgrad.ops.arrays.structure import shape_of
 from funcgrad.scipy.originals import originals_of
 from funcgrad.scipy.sparse.arrays import Convertible, SparseArray, gathered, is_sparse, sparse
 from funcgrad.scipy.sparse.matrices import as_matrix, of_kind

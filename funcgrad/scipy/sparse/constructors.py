@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad import numpy as fnp
-from funcgrad.ops.structure import cast, shape_of
+from funcgrad.ops.arrays.structure import cast, shape_of
 from funcgrad.scipy.originals import originals_of
 from funcgrad.scipy.sparse.arrays import SparseArray, Structure, gathered, is_sparse, sparse
 from funcgrad.tracing.lists import asoperand

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from funcgrad import tree
 from funcgrad.errors import UnsupportedFunctionError
-from funcgrad.ops.structure import shape_of
+from funcgrad.ops.arrays.structure import shape_of
 from funcgrad.scipy.originals import original
 from funcgrad.scipy.sparse.arrays import SparseArray, Structure, is_sparse
 from funcgrad.scipy.sparse.constructors import coo_array, csc_array, csr_array, is_traced

@@ -13,8 +13,8 @@ import numpy as np
 
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.numpy.picking.positions import take
+from funcgrad.ops.arrays.structure import cast
 from funcgrad.ops.families import aval as aval_of
-from funcgrad.ops.structure import cast
 from funcgrad.scipy.originals import at_hand, originals_of, raise_as_scipy
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
@@ -365,6 +365,16 @@ def defaults(metric: Any, rows: Any, options: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
+def refuse_out(name: str, out: Any) -> None:
+    """Raise for an array to write into, which cannot hold a traced value."""
+    if out is not None:
+        raise UnsupportedFunctionError(
+            f"scipy.spatial.distance.{name} with out= is not supported on traced values",
+            source=Source(*user_location()),
+            remedy="Take the array that it returns.",
+        )
+
+
 def cdist(XA: Any, XB: Any, metric: Any = "euclidean", *, out: Any = None, **kwargs: Any) -> Any:
     """Distances between the rows of two matrices, as `scipy.spatial.distance.cdist`.
 
@@ -379,6 +389,7 @@ def cdist(XA: Any, XB: Any, metric: Any = "euclidean", *, out: Any = None, **kwa
     found = vectors(XA, XB, *[x for x in kwargs.values() if x is not None])
     if found is None:
         return scipys("cdist")(XA, XB, metric, out=out, **kwargs)
+    refuse_out("cdist", out)
     a, b = found[:2]
     if aval_of(a).ndim != 2 or aval_of(b).ndim != 2:
         raise ValueError("XA and XB must be 2-dimensional arrays.")
@@ -401,6 +412,7 @@ def pdist(X: Any, metric: Any = "euclidean", *, out: Any = None, **kwargs: Any) 
     found = vectors(X, *[x for x in kwargs.values() if x is not None])
     if found is None:
         return scipys("pdist")(X, metric, out=out, **kwargs)
+    refuse_out("pdist", out)
     x = found[0]
     if aval_of(x).ndim != 2:
         raise ValueError("A 2-dimensional array must be passed.")
@@ -438,3 +450,8 @@ def squareform(X: Any, force: str = "no", checks: bool = True) -> Any:
     place = np.zeros((n, n), np.int64)
     place[np.triu_indices(n, 1)] = np.arange(shape[0])
     return np.where(np.eye(n, dtype=bool), 0.0, take(x, place + place.T))
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

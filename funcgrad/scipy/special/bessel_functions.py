@@ -5,14 +5,13 @@ None has a derivative by its order, and asking for one raises NotDifferentiableE
 
 from __future__ import annotations
 
-from typing import Any
-
 from funcgrad.numpy.elementwise.ufuncs import Operand
 from funcgrad.scipy.special.defining import tabled
+from funcgrad.types import Array, UfuncOption
 
 
 @tabled
-def jv(v: Operand, z: Operand, /, out: Any = None, **options: Any) -> Any:
+def jv(v: Operand, z: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The Bessel function of the first kind of real order v.
 
     >>> print(fg.scipy.special.jv(0.5, [1.0, 2.0]))
@@ -21,7 +20,7 @@ def jv(v: Operand, z: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def jn(v: Operand, z: Operand, /, out: Any = None, **options: Any) -> Any:
+def jn(v: Operand, z: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """As `jv`.
 
     >>> print(fg.scipy.special.jn(2, [1.0, 2.0]))
@@ -30,7 +29,7 @@ def jn(v: Operand, z: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def yv(v: Operand, z: Operand, /, out: Any = None, **options: Any) -> Any:
+def yv(v: Operand, z: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The Bessel function of the second kind of real order v.
 
     >>> print(fg.scipy.special.yv(0.5, [1.0, 2.0]))
@@ -39,7 +38,7 @@ def yv(v: Operand, z: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def yn(n: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
+def yn(n: Operand, x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The Bessel function of the second kind of integer order n.
 
     >>> print(fg.scipy.special.yn(2, [1.0, 2.0]))
@@ -48,7 +47,7 @@ def yn(n: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def iv(v: Operand, z: Operand, /, out: Any = None, **options: Any) -> Any:
+def iv(v: Operand, z: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The modified Bessel function of the first kind of real order v.
 
     >>> print(fg.scipy.special.iv(0.5, [1.0, 2.0]))
@@ -57,7 +56,7 @@ def iv(v: Operand, z: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def ive(v: Operand, z: Operand, /, out: Any = None, **options: Any) -> Any:
+def ive(v: Operand, z: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``exp(-|z|) iv(v, z)``, for real z.
 
     >>> print(fg.scipy.special.ive(0.5, [1.0, 2000.0]))
@@ -66,7 +65,7 @@ def ive(v: Operand, z: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def kv(v: Operand, z: Operand, /, out: Any = None, **options: Any) -> Any:
+def kv(v: Operand, z: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The modified Bessel function of the second kind of real order v.
 
     >>> print(fg.scipy.special.kv(0.5, [1.0, 2.0]))
@@ -75,7 +74,7 @@ def kv(v: Operand, z: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def kn(n: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
+def kn(n: Operand, x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The modified Bessel function of the second kind of integer order n.
 
     >>> print(fg.scipy.special.kn(2, [1.0, 2.0]))
@@ -84,7 +83,7 @@ def kn(n: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def kve(v: Operand, z: Operand, /, out: Any = None, **options: Any) -> Any:
+def kve(v: Operand, z: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``exp(z) kv(v, z)``.
 
     >>> print(fg.scipy.special.kve(0.5, [1.0, 2000.0]))
@@ -93,7 +92,7 @@ def kve(v: Operand, z: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def hankel1(v: Operand, z: Operand, /, out: Any = None, **options: Any) -> Any:
+def hankel1(v: Operand, z: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The Hankel function of the first kind, ``jv + i yv``.
 
     >>> print(fg.scipy.special.hankel1(0.5, [1.0, 2.0]))
@@ -102,7 +101,7 @@ def hankel1(v: Operand, z: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def hankel2(v: Operand, z: Operand, /, out: Any = None, **options: Any) -> Any:
+def hankel2(v: Operand, z: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The Hankel function of the second kind, ``jv - i yv``.
 
     >>> print(fg.scipy.special.hankel2(0.5, [1.0, 2.0]))
@@ -111,7 +110,7 @@ def hankel2(v: Operand, z: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def j0(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def j0(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The Bessel function of the first kind of order 0.
 
     >>> print(fg.scipy.special.j0([0.0, 1.0]))
@@ -120,7 +119,7 @@ def j0(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def j1(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def j1(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The Bessel function of the first kind of order 1.
 
     >>> print(fg.scipy.special.j1([0.0, 1.0]))
@@ -129,7 +128,7 @@ def j1(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def y0(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def y0(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The Bessel function of the second kind of order 0.
 
     >>> print(fg.scipy.special.y0([1.0, 2.0]))
@@ -138,7 +137,7 @@ def y0(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def y1(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def y1(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The Bessel function of the second kind of order 1.
 
     >>> print(fg.scipy.special.y1([1.0, 2.0]))
@@ -147,7 +146,7 @@ def y1(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def i0(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def i0(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The modified Bessel function of the first kind of order 0.
 
     >>> print(fg.scipy.special.i0([0.0, 1.0]))
@@ -156,7 +155,7 @@ def i0(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def i0e(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def i0e(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``exp(-|x|) i0(x)``.
 
     >>> print(fg.scipy.special.i0e([0.0, 1000.0]))
@@ -165,7 +164,7 @@ def i0e(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def i1(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def i1(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The modified Bessel function of the first kind of order 1.
 
     >>> print(fg.scipy.special.i1([0.0, 1.0]))
@@ -174,7 +173,7 @@ def i1(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def i1e(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def i1e(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``exp(-|x|) i1(x)``.
 
     >>> print(fg.scipy.special.i1e([0.0, 1000.0]))
@@ -183,7 +182,7 @@ def i1e(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def k0(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def k0(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The modified Bessel function of the second kind of order 0.
 
     >>> print(fg.scipy.special.k0([1.0, 2.0]))
@@ -192,7 +191,7 @@ def k0(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def k0e(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def k0e(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``exp(x) k0(x)``.
 
     >>> print(fg.scipy.special.k0e([1.0, 1000.0]))
@@ -201,7 +200,7 @@ def k0e(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def k1(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def k1(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The modified Bessel function of the second kind of order 1.
 
     >>> print(fg.scipy.special.k1([1.0, 2.0]))
@@ -210,7 +209,7 @@ def k1(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def k1e(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def k1e(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``exp(x) k1(x)``.
 
     >>> print(fg.scipy.special.k1e([1.0, 1000.0]))

@@ -13,22 +13,23 @@ from funcgrad.errors import NotDifferentiableError
 from funcgrad.ir.steps import as_source
 from funcgrad.numpy.elementwise.ufuncs import Operand, elementwise, untraced
 from funcgrad.numpy.reducing.axes import refused
-from funcgrad.ops import special
-from funcgrad.ops.arithmetic import mul, neg, strong_zero_mul
-from funcgrad.ops.bivariate import logaddexp
-from funcgrad.ops.comparison import isnan, less
-from funcgrad.ops.elementary import log, log1p
-from funcgrad.ops.lazy import LazyUfunc
-from funcgrad.ops.selection import where
-from funcgrad.ops.structure import aval, cast, shape_of
+from funcgrad.ops.arrays.lazy import LazyUfunc
+from funcgrad.ops.arrays.structure import aval, cast, shape_of
+from funcgrad.ops.elementwise import special
+from funcgrad.ops.elementwise.arithmetic import mul, neg, strong_zero_mul
+from funcgrad.ops.elementwise.bivariate import logaddexp
+from funcgrad.ops.elementwise.comparison import isnan, less
+from funcgrad.ops.elementwise.elementary import log, log1p
+from funcgrad.ops.elementwise.selection import where
 from funcgrad.scipy.special.defining import composed, scipys
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, UfuncOption
 
 
 @composed("expit")
-def expit(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def expit(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The logistic function ``1 / (1 + exp(-x))``.
 
     >>> print(fg.scipy.special.expit([0.0, 1000.0, -1000.0]))
@@ -38,7 +39,7 @@ def expit(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @composed("log_expit")
-def log_expit(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def log_expit(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The logarithm of the logistic function, without underflow.
 
     >>> print(fg.scipy.special.log_expit([0.0, -1000.0]))
@@ -48,7 +49,7 @@ def log_expit(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(scipys("logit"), special.logit)
-def logit(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def logit(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``log(x / (1 - x))``, the inverse of the logistic function.
 
     >>> print(fg.scipy.special.logit([0.5, 0.75]))
@@ -57,7 +58,7 @@ def logit(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(scipys("erf"), special.erf)
-def erf(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def erf(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The error function.
 
     >>> print(fg.scipy.special.erf([0.0, 1.0]))
@@ -66,7 +67,7 @@ def erf(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(scipys("erfc"), special.erfc)
-def erfc(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def erfc(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``1 - erf(x)``, accurate for large x.
 
     >>> print(fg.scipy.special.erfc([0.0, 10.0]))
@@ -75,7 +76,7 @@ def erfc(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(scipys("erfinv"), special.erfinv)
-def erfinv(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def erfinv(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The inverse of the error function.
 
     >>> print(fg.scipy.special.erfinv([0.0, 0.5]))
@@ -84,7 +85,7 @@ def erfinv(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @composed("ndtr")
-def ndtr(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def ndtr(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The cumulative distribution function of the standard normal distribution.
 
     >>> print(fg.scipy.special.ndtr([0.0, -10.0]))
@@ -101,7 +102,7 @@ def zero_product(x: Any, function: Callable[[Any], Any], y: Any) -> Any:
 
 
 @composed("xlogy", nin=2)
-def xlogy(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
+def xlogy(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``x * log(y)``, and 0 where ``x`` is 0 unless ``y`` is NaN.
 
     >>> print(fg.scipy.special.xlogy([0.0, 2.0], [0.0, np.e]))
@@ -111,7 +112,7 @@ def xlogy(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @composed("xlog1py", nin=2)
-def xlog1py(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
+def xlog1py(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``x * log(1 + y)``, and 0 where ``x`` is 0 unless ``y`` is NaN.
 
     >>> print(fg.scipy.special.xlog1py([0.0, 2.0], [-1.0, np.e - 1]))
@@ -121,7 +122,7 @@ def xlog1py(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @composed("entr")
-def entr(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def entr(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The entropy term ``-x * log(x)``: 0 for 0, minus infinity for negative x.
 
     >>> print(fg.scipy.special.entr([0.5, -1.0]))
@@ -131,7 +132,7 @@ def entr(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(scipys("gammaln"), special.gammaln)
-def gammaln(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def gammaln(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The logarithm of the absolute value of the gamma function.
 
     >>> print(fg.scipy.special.gammaln([1.0, 5.0]))
@@ -140,7 +141,7 @@ def gammaln(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @elementwise(scipys("psi"), special.Polygamma(0))
-def digamma(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def digamma(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The derivative of `gammaln`.
 
     >>> print(fg.scipy.special.digamma([1.0, 5.0]))

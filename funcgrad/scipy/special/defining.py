@@ -9,10 +9,10 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from funcgrad.numpy.elementwise.ufuncs import elementwise, loop_dtypes
-from funcgrad.ops.lazy import LazyUfunc
+from funcgrad.ops.arrays.lazy import LazyUfunc
+from funcgrad.ops.arrays.structure import aval
+from funcgrad.ops.arrays.structure import cast as cast_to
 from funcgrad.ops.specials.table import TABLE, Special
-from funcgrad.ops.structure import aval
-from funcgrad.ops.structure import cast as cast_to
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from funcgrad.numpy.elementwise.ufuncs import Operand
 from funcgrad.scipy.special.defining import tabled
+from funcgrad.types import Array, UfuncOption
 
 
 @tabled
-def chdtr(v: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
+def chdtr(v: Operand, x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The chi-square distribution function with v degrees of freedom.
 
     >>> print(fg.scipy.special.chdtr(2.0, [0.0, 1.0]))
@@ -18,7 +17,7 @@ def chdtr(v: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def chdtrc(v: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
+def chdtrc(v: Operand, x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``1 - chdtr(v, x)``, accurate where it is small.
 
     >>> print(fg.scipy.special.chdtrc(2.0, [0.0, 100.0]))
@@ -27,7 +26,7 @@ def chdtrc(v: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def chdtri(v: Operand, p: Operand, /, out: Any = None, **options: Any) -> Any:
+def chdtri(v: Operand, p: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The x for which ``chdtrc(v, x)`` is p.
 
     >>> print(fg.scipy.special.chdtri(2.0, [0.5, 1.0]))
@@ -36,7 +35,7 @@ def chdtri(v: Operand, p: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def gdtr(a: Operand, b: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
+def gdtr(a: Operand, b: Operand, x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The gamma distribution function of rate a and shape b.
 
     >>> print(fg.scipy.special.gdtr(2.0, 3.0, [0.0, 1.0]))
@@ -45,7 +44,7 @@ def gdtr(a: Operand, b: Operand, x: Operand, /, out: Any = None, **options: Any)
 
 
 @tabled
-def gdtrc(a: Operand, b: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
+def gdtrc(a: Operand, b: Operand, x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``1 - gdtr(a, b, x)``, accurate where it is small.
 
     >>> print(fg.scipy.special.gdtrc(2.0, 3.0, [0.0, 50.0]))
@@ -54,7 +53,7 @@ def gdtrc(a: Operand, b: Operand, x: Operand, /, out: Any = None, **options: Any
 
 
 @tabled
-def pdtr(k: Operand, m: Operand, /, out: Any = None, **options: Any) -> Any:
+def pdtr(k: Operand, m: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The Poisson distribution function of mean m. There is no derivative by the count k.
 
     >>> print(fg.scipy.special.pdtr(2, [1.0, 3.0]))
@@ -63,7 +62,7 @@ def pdtr(k: Operand, m: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def pdtrc(k: Operand, m: Operand, /, out: Any = None, **options: Any) -> Any:
+def pdtrc(k: Operand, m: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``1 - pdtr(k, m)``, accurate where it is small.
 
     >>> print(fg.scipy.special.pdtrc(2, [0.001, 3.0]))
@@ -72,7 +71,7 @@ def pdtrc(k: Operand, m: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def bdtr(k: Operand, n: Operand, p: Operand, /, out: Any = None, **options: Any) -> Any:
+def bdtr(k: Operand, n: Operand, p: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The binomial distribution function. There is no derivative by the counts k and n.
 
     >>> print(fg.scipy.special.bdtr(2, 5, [0.1, 0.5]))
@@ -81,7 +80,7 @@ def bdtr(k: Operand, n: Operand, p: Operand, /, out: Any = None, **options: Any)
 
 
 @tabled
-def bdtrc(k: Operand, n: Operand, p: Operand, /, out: Any = None, **options: Any) -> Any:
+def bdtrc(k: Operand, n: Operand, p: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``1 - bdtr(k, n, p)``, accurate where it is small.
 
     >>> print(fg.scipy.special.bdtrc(2, 5, [0.001, 0.5]))
@@ -90,7 +89,7 @@ def bdtrc(k: Operand, n: Operand, p: Operand, /, out: Any = None, **options: Any
 
 
 @tabled
-def fdtr(dfn: Operand, dfd: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
+def fdtr(dfn: Operand, dfd: Operand, x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The F distribution function.
 
     >>> print(fg.scipy.special.fdtr(2.0, 3.0, [0.0, 1.0]))
@@ -99,7 +98,7 @@ def fdtr(dfn: Operand, dfd: Operand, x: Operand, /, out: Any = None, **options: 
 
 
 @tabled
-def fdtrc(dfn: Operand, dfd: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
+def fdtrc(dfn: Operand, dfd: Operand, x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``1 - fdtr(dfn, dfd, x)``, accurate where it is small.
 
     >>> print(fg.scipy.special.fdtrc(2.0, 30.0, [0.0, 50.0]))
@@ -108,7 +107,7 @@ def fdtrc(dfn: Operand, dfd: Operand, x: Operand, /, out: Any = None, **options:
 
 
 @tabled
-def stdtr(df: Operand, t: Operand, /, out: Any = None, **options: Any) -> Any:
+def stdtr(df: Operand, t: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The distribution function of Student's t, with df degrees of freedom.
 
     >>> print(fg.scipy.special.stdtr(3.0, [0.0, 1.0]))
@@ -117,7 +116,7 @@ def stdtr(df: Operand, t: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def stdtrit(df: Operand, p: Operand, /, out: Any = None, **options: Any) -> Any:
+def stdtrit(df: Operand, p: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The t for which ``stdtr(df, t)`` is p.
 
     >>> print(fg.scipy.special.stdtrit(3.0, [0.5, 0.975]))

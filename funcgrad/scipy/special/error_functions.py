@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from funcgrad.numpy.elementwise.ufuncs import Operand
 from funcgrad.scipy.special.defining import tabled
+from funcgrad.types import Array, UfuncOption
 
 
 @tabled
-def erfcx(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def erfcx(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``exp(x*x) erfc(x)``, the scaled complementary error function.
 
     Its derivatives are accurate for large x too.
@@ -20,7 +19,7 @@ def erfcx(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def erfi(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def erfi(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The imaginary error function, ``-i erf(i x)``.
 
     >>> print(fg.scipy.special.erfi([0.0, 1.0]))
@@ -29,7 +28,7 @@ def erfi(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def dawsn(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def dawsn(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """Dawson's function, ``sqrt(pi) / 2 exp(-x*x) erfi(x)``.
 
     >>> print(fg.scipy.special.dawsn([0.0, 1.0]))
@@ -38,7 +37,7 @@ def dawsn(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def wofz(z: Operand, /, out: Any = None, **options: Any) -> Any:
+def wofz(z: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """Faddeeva's function, ``exp(-z*z) erfc(-i z)``.
 
     >>> print(fg.scipy.special.wofz([0.0, 1j]))
@@ -47,7 +46,7 @@ def wofz(z: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def erfcinv(y: Operand, /, out: Any = None, **options: Any) -> Any:
+def erfcinv(y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The inverse of `erfc`.
 
     >>> print(fg.scipy.special.erfcinv([0.5, 1.0]))
@@ -56,7 +55,7 @@ def erfcinv(y: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def log_ndtr(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def log_ndtr(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The logarithm of `ndtr`, accurate in the lower tail, as are its derivatives.
 
     >>> print(fg.scipy.special.log_ndtr([0.0, -100.0]))
@@ -65,7 +64,7 @@ def log_ndtr(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def ndtri(p: Operand, /, out: Any = None, **options: Any) -> Any:
+def ndtri(p: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The inverse of `ndtr`: quantiles of the standard normal distribution.
 
     >>> print(fg.scipy.special.ndtri([0.5, 0.975]))
@@ -74,7 +73,7 @@ def ndtri(p: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def ndtri_exp(y: Operand, /, out: Any = None, **options: Any) -> Any:
+def ndtri_exp(y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The inverse of `log_ndtr`.
 
     >>> print(fg.scipy.special.ndtri_exp([-1.0, -1000.0]))
@@ -83,7 +82,7 @@ def ndtri_exp(y: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def owens_t(h: Operand, a: Operand, /, out: Any = None, **options: Any) -> Any:
+def owens_t(h: Operand, a: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """Owen's T function.
 
     >>> print(fg.scipy.special.owens_t(1.0, [0.0, 0.5]))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from funcgrad.numpy.elementwise.ufuncs import Operand
 from funcgrad.scipy.special.defining import tabled
+from funcgrad.types import Array, UfuncOption
 
 
 @tabled
-def gamma(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def gamma(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The gamma function.
 
     >>> print(fg.scipy.special.gamma([1.0, 4.5]))
@@ -18,7 +17,7 @@ def gamma(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def loggamma(z: Operand, /, out: Any = None, **options: Any) -> Any:
+def loggamma(z: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The logarithm of the gamma function.
 
     Of negative real numbers NaN, of complex ones the principal branch.
@@ -29,7 +28,7 @@ def loggamma(z: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def rgamma(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def rgamma(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``1 / gamma(x)``, which is 0 where the gamma function has poles, with all its derivatives.
 
     >>> print(fg.scipy.special.rgamma([0.0, 4.0]))
@@ -38,7 +37,7 @@ def rgamma(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def gammasgn(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def gammasgn(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The sign of the gamma function; its derivative is 0.
 
     >>> print(fg.scipy.special.gammasgn([-0.5, 2.0]))
@@ -47,7 +46,7 @@ def gammasgn(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def beta(a: Operand, b: Operand, /, out: Any = None, **options: Any) -> Any:
+def beta(a: Operand, b: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The beta function, ``gamma(a) gamma(b) / gamma(a + b)``.
 
     >>> print(fg.scipy.special.beta(2.0, [1.0, 3.0]))
@@ -56,7 +55,7 @@ def beta(a: Operand, b: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def betaln(a: Operand, b: Operand, /, out: Any = None, **options: Any) -> Any:
+def betaln(a: Operand, b: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The logarithm of the absolute value of the beta function.
 
     >>> print(fg.scipy.special.betaln(2.0, [1.0, 3.0]))
@@ -65,7 +64,7 @@ def betaln(a: Operand, b: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def binom(n: Operand, k: Operand, /, out: Any = None, **options: Any) -> Any:
+def binom(n: Operand, k: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The binomial coefficient of real numbers.
 
     >>> print(fg.scipy.special.binom(5.0, [2.0, 2.5]))
@@ -74,7 +73,7 @@ def binom(n: Operand, k: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def poch(z: Operand, m: Operand, /, out: Any = None, **options: Any) -> Any:
+def poch(z: Operand, m: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``gamma(z + m) / gamma(z)``, the rising factorial.
 
     >>> print(fg.scipy.special.poch(3.0, [2.0, 0.5]))
@@ -83,7 +82,7 @@ def poch(z: Operand, m: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def gammainc(a: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
+def gammainc(a: Operand, x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The regularised lower incomplete gamma function, with derivatives by both arguments.
 
     >>> print(fg.scipy.special.gammainc(2.0, [0.0, 1.0]))
@@ -94,7 +93,7 @@ def gammainc(a: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def gammaincc(a: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
+def gammaincc(a: Operand, x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``1 - gammainc(a, x)``, accurate where it is small.
 
     >>> print(fg.scipy.special.gammaincc(2.0, [0.0, 100.0]))
@@ -103,7 +102,7 @@ def gammaincc(a: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any
 
 
 @tabled
-def gammaincinv(a: Operand, p: Operand, /, out: Any = None, **options: Any) -> Any:
+def gammaincinv(a: Operand, p: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The x for which ``gammainc(a, x)`` is p.
 
     >>> print(fg.scipy.special.gammaincinv(2.0, [0.0, 0.5]))
@@ -112,7 +111,7 @@ def gammaincinv(a: Operand, p: Operand, /, out: Any = None, **options: Any) -> A
 
 
 @tabled
-def gammainccinv(a: Operand, q: Operand, /, out: Any = None, **options: Any) -> Any:
+def gammainccinv(a: Operand, q: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The x for which ``gammaincc(a, x)`` is q.
 
     >>> print(fg.scipy.special.gammainccinv(2.0, [1.0, 0.5]))
@@ -121,7 +120,7 @@ def gammainccinv(a: Operand, q: Operand, /, out: Any = None, **options: Any) -> 
 
 
 @tabled
-def betainc(a: Operand, b: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
+def betainc(a: Operand, b: Operand, x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The regularised incomplete beta function, with derivatives by all three arguments.
 
     >>> print(fg.scipy.special.betainc(2.0, 3.0, [0.0, 0.5]))
@@ -132,7 +131,7 @@ def betainc(a: Operand, b: Operand, x: Operand, /, out: Any = None, **options: A
 
 
 @tabled
-def betaincc(a: Operand, b: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
+def betaincc(a: Operand, b: Operand, x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``1 - betainc(a, b, x)``, accurate where it is small.
 
     >>> print(fg.scipy.special.betaincc(2.0, 3.0, [0.0, 0.5]))
@@ -141,7 +140,7 @@ def betaincc(a: Operand, b: Operand, x: Operand, /, out: Any = None, **options: 
 
 
 @tabled
-def betaincinv(a: Operand, b: Operand, p: Operand, /, out: Any = None, **options: Any) -> Any:
+def betaincinv(a: Operand, b: Operand, p: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The x for which ``betainc(a, b, x)`` is p.
 
     >>> print(fg.scipy.special.betaincinv(2.0, 3.0, [0.0, 0.5]))
@@ -150,7 +149,7 @@ def betaincinv(a: Operand, b: Operand, p: Operand, /, out: Any = None, **options
 
 
 @tabled
-def betainccinv(a: Operand, b: Operand, q: Operand, /, out: Any = None, **options: Any) -> Any:
+def betainccinv(a: Operand, b: Operand, q: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The x for which ``betaincc(a, b, x)`` is q.
 
     >>> print(fg.scipy.special.betainccinv(2.0, 3.0, [1.0, 0.5]))
@@ -159,7 +158,7 @@ def betainccinv(a: Operand, b: Operand, q: Operand, /, out: Any = None, **option
 
 
 @tabled
-def zetac(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def zetac(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """Riemann's zeta function less 1.
 
     >>> print(fg.scipy.special.zetac([2.0, 4.0]))

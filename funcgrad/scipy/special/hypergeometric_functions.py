@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from funcgrad.numpy.elementwise.ufuncs import Operand
 from funcgrad.scipy.special.defining import tabled
+from funcgrad.types import Array, UfuncOption
 
 
 @tabled
-def hyp0f1(v: Operand, z: Operand, /, out: Any = None, **options: Any) -> Any:
+def hyp0f1(v: Operand, z: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The confluent hypergeometric limit function.
 
     >>> print(fg.scipy.special.hyp0f1(1.5, [0.0, 1.0]))
@@ -18,7 +17,7 @@ def hyp0f1(v: Operand, z: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def hyp1f1(a: Operand, b: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
+def hyp1f1(a: Operand, b: Operand, x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """Kummer's confluent hypergeometric function.
 
     >>> print(fg.scipy.special.hyp1f1(1.0, 2.0, [0.0, 1.0]))
@@ -27,7 +26,9 @@ def hyp1f1(a: Operand, b: Operand, x: Operand, /, out: Any = None, **options: An
 
 
 @tabled
-def hyp2f1(a: Operand, b: Operand, c: Operand, z: Operand, /, out: Any = None, **options: Any) -> Any:
+def hyp2f1(
+    a: Operand, b: Operand, c: Operand, z: Operand, /, out: Array = None, **options: UfuncOption
+) -> Array:
     """Gauss's hypergeometric function.
 
     >>> print(fg.scipy.special.hyp2f1(1.0, 1.0, 2.0, [0.0, 0.5]))
@@ -36,7 +37,7 @@ def hyp2f1(a: Operand, b: Operand, c: Operand, z: Operand, /, out: Any = None, *
 
 
 @tabled
-def hyperu(a: Operand, b: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
+def hyperu(a: Operand, b: Operand, x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """Tricomi's confluent hypergeometric function.
 
     >>> print(fg.scipy.special.hyperu(1.0, 2.0, [0.5, 1.0]))
@@ -45,7 +46,7 @@ def hyperu(a: Operand, b: Operand, x: Operand, /, out: Any = None, **options: An
 
 
 @tabled
-def exprel(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def exprel(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``(exp(x) - 1) / x``, 1 at 0.
 
     >>> print(fg.scipy.special.exprel([0.0, 1.0]))
@@ -55,8 +56,8 @@ def exprel(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 @tabled
 def eval_jacobi(
-    n: Operand, alpha: Operand, beta: Operand, x: Operand, /, out: Any = None, **options: Any
-) -> Any:
+    n: Operand, alpha: Operand, beta: Operand, x: Operand, /, out: Array = None, **options: UfuncOption
+) -> Array:
     """The Jacobi polynomial of degree n.
 
     >>> print(fg.scipy.special.eval_jacobi(2, 0.5, 0.5, [0.0, 1.0]))
@@ -65,7 +66,9 @@ def eval_jacobi(
 
 
 @tabled
-def eval_gegenbauer(n: Operand, alpha: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
+def eval_gegenbauer(
+    n: Operand, alpha: Operand, x: Operand, /, out: Array = None, **options: UfuncOption
+) -> Array:
     """The Gegenbauer polynomial of degree n.
 
     >>> print(fg.scipy.special.eval_gegenbauer(2, 0.5, [0.0, 1.0]))
@@ -74,7 +77,9 @@ def eval_gegenbauer(n: Operand, alpha: Operand, x: Operand, /, out: Any = None, 
 
 
 @tabled
-def eval_genlaguerre(n: Operand, alpha: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
+def eval_genlaguerre(
+    n: Operand, alpha: Operand, x: Operand, /, out: Array = None, **options: UfuncOption
+) -> Array:
     """The generalised Laguerre polynomial of degree n.
 
     >>> print(fg.scipy.special.eval_genlaguerre(2, 0.5, [0.0, 1.0]))
@@ -83,7 +88,7 @@ def eval_genlaguerre(n: Operand, alpha: Operand, x: Operand, /, out: Any = None,
 
 
 @tabled
-def eval_legendre(n: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
+def eval_legendre(n: Operand, x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The Legendre polynomial of degree n.
 
     >>> print(fg.scipy.special.eval_legendre(2, [0.0, 1.0]))
@@ -92,7 +97,7 @@ def eval_legendre(n: Operand, x: Operand, /, out: Any = None, **options: Any) ->
 
 
 @tabled
-def eval_laguerre(n: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
+def eval_laguerre(n: Operand, x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The Laguerre polynomial of degree n.
 
     >>> print(fg.scipy.special.eval_laguerre(2, [0.0, 1.0]))
@@ -101,7 +106,7 @@ def eval_laguerre(n: Operand, x: Operand, /, out: Any = None, **options: Any) ->
 
 
 @tabled
-def eval_chebyt(n: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
+def eval_chebyt(n: Operand, x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The Chebyshev polynomial of the first kind of degree n.
 
     >>> print(fg.scipy.special.eval_chebyt(2, [0.0, 1.0]))
@@ -110,7 +115,7 @@ def eval_chebyt(n: Operand, x: Operand, /, out: Any = None, **options: Any) -> A
 
 
 @tabled
-def eval_chebyu(n: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
+def eval_chebyu(n: Operand, x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The Chebyshev polynomial of the second kind of degree n.
 
     >>> print(fg.scipy.special.eval_chebyu(2, [0.0, 1.0]))
@@ -119,7 +124,7 @@ def eval_chebyu(n: Operand, x: Operand, /, out: Any = None, **options: Any) -> A
 
 
 @tabled
-def eval_hermite(n: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
+def eval_hermite(n: Operand, x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The physicist's Hermite polynomial of degree n.
 
     >>> print(fg.scipy.special.eval_hermite(2, [0.0, 1.0]))
@@ -128,7 +133,7 @@ def eval_hermite(n: Operand, x: Operand, /, out: Any = None, **options: Any) -> 
 
 
 @tabled
-def eval_hermitenorm(n: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
+def eval_hermitenorm(n: Operand, x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The probabilist's Hermite polynomial of degree n.
 
     >>> print(fg.scipy.special.eval_hermitenorm(2, [0.0, 1.0]))

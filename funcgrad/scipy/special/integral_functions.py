@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from funcgrad.numpy.elementwise.ufuncs import Operand
 from funcgrad.scipy.special.defining import tabled
+from funcgrad.types import Array, UfuncOption
 
 
 @tabled
-def expi(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def expi(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The exponential integral Ei.
 
     >>> print(fg.scipy.special.expi([0.5, 1.0]))
@@ -18,7 +17,7 @@ def expi(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def exp1(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def exp1(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The exponential integral E1.
 
     >>> print(fg.scipy.special.exp1([0.5, 1.0]))
@@ -27,7 +26,7 @@ def exp1(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def expn(n: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
+def expn(n: Operand, x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The exponential integral of integer order n. There is no derivative by n.
 
     >>> print(fg.scipy.special.expn(2, [0.0, 1.0]))
@@ -36,7 +35,7 @@ def expn(n: Operand, x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def spence(z: Operand, /, out: Any = None, **options: Any) -> Any:
+def spence(z: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """Spence's function, the dilogarithm of ``1 - z``.
 
     >>> print(fg.scipy.special.spence([0.0, 1.0]))
@@ -45,7 +44,7 @@ def spence(z: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def ellipk(m: Operand, /, out: Any = None, **options: Any) -> Any:
+def ellipk(m: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The complete elliptic integral of the first kind, of the parameter m.
 
     >>> print(fg.scipy.special.ellipk([0.0, 0.5]))
@@ -54,7 +53,7 @@ def ellipk(m: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def ellipkm1(p: Operand, /, out: Any = None, **options: Any) -> Any:
+def ellipkm1(p: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``ellipk(1 - p)``, accurate for small p.
 
     >>> print(fg.scipy.special.ellipkm1([1e-20, 1.0]))
@@ -63,7 +62,7 @@ def ellipkm1(p: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def ellipe(m: Operand, /, out: Any = None, **options: Any) -> Any:
+def ellipe(m: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The complete elliptic integral of the second kind, of the parameter m.
 
     >>> print(fg.scipy.special.ellipe([0.0, 0.5]))
@@ -72,7 +71,7 @@ def ellipe(m: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def ellipkinc(phi: Operand, m: Operand, /, out: Any = None, **options: Any) -> Any:
+def ellipkinc(phi: Operand, m: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The incomplete elliptic integral of the first kind, of the parameter m.
 
     >>> print(fg.scipy.special.ellipkinc([0.0, 1.0], 0.5))
@@ -81,7 +80,7 @@ def ellipkinc(phi: Operand, m: Operand, /, out: Any = None, **options: Any) -> A
 
 
 @tabled
-def ellipeinc(phi: Operand, m: Operand, /, out: Any = None, **options: Any) -> Any:
+def ellipeinc(phi: Operand, m: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The incomplete elliptic integral of the second kind, of the parameter m.
 
     >>> print(fg.scipy.special.ellipeinc([0.0, 1.0], 0.5))
@@ -90,7 +89,7 @@ def ellipeinc(phi: Operand, m: Operand, /, out: Any = None, **options: Any) -> A
 
 
 @tabled
-def wrightomega(z: Operand, /, out: Any = None, **options: Any) -> Any:
+def wrightomega(z: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """Wright's omega function, the w with ``w + log(w) = z``.
 
     >>> print(fg.scipy.special.wrightomega([1.0, 1000.0]))

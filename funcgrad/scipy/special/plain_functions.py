@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from funcgrad.numpy.elementwise.ufuncs import Operand
 from funcgrad.scipy.special.defining import tabled
+from funcgrad.types import Array, UfuncOption
 
 
 @tabled
-def rel_entr(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
+def rel_entr(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``x log(x / y)``, a term of the relative entropy: 0 for ``x = 0``.
 
     >>> print(fg.scipy.special.rel_entr([0.0, 1.0], 2.0))
@@ -18,7 +17,7 @@ def rel_entr(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def kl_div(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
+def kl_div(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``x log(x / y) - x + y``, a term of the Kullback-Leibler divergence.
 
     >>> print(fg.scipy.special.kl_div([0.0, 1.0], 2.0))
@@ -27,7 +26,7 @@ def kl_div(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def huber(delta: Operand, r: Operand, /, out: Any = None, **options: Any) -> Any:
+def huber(delta: Operand, r: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """Huber's loss: ``r*r / 2`` up to delta, linear beyond.
 
     >>> print(fg.scipy.special.huber(1.0, [0.5, 3.0]))
@@ -36,7 +35,7 @@ def huber(delta: Operand, r: Operand, /, out: Any = None, **options: Any) -> Any
 
 
 @tabled
-def pseudo_huber(delta: Operand, r: Operand, /, out: Any = None, **options: Any) -> Any:
+def pseudo_huber(delta: Operand, r: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``delta**2 (sqrt(1 + (r / delta)**2) - 1)``, a smooth `huber`.
 
     >>> print(fg.scipy.special.pseudo_huber(1.0, [0.5, 3.0]))
@@ -45,7 +44,7 @@ def pseudo_huber(delta: Operand, r: Operand, /, out: Any = None, **options: Any)
 
 
 @tabled
-def boxcox(x: Operand, lmbda: Operand, /, out: Any = None, **options: Any) -> Any:
+def boxcox(x: Operand, lmbda: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``(x**lmbda - 1) / lmbda``, and ``log(x)`` for 0; its derivatives are right there too.
 
     >>> print(fg.scipy.special.boxcox(2.0, [0.0, 0.5]))
@@ -54,7 +53,7 @@ def boxcox(x: Operand, lmbda: Operand, /, out: Any = None, **options: Any) -> An
 
 
 @tabled
-def boxcox1p(x: Operand, lmbda: Operand, /, out: Any = None, **options: Any) -> Any:
+def boxcox1p(x: Operand, lmbda: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``boxcox(1 + x, lmbda)``, accurate for small x.
 
     >>> print(fg.scipy.special.boxcox1p(1e-20, [0.0, 0.5]))
@@ -63,7 +62,7 @@ def boxcox1p(x: Operand, lmbda: Operand, /, out: Any = None, **options: Any) -> 
 
 
 @tabled
-def inv_boxcox(y: Operand, lmbda: Operand, /, out: Any = None, **options: Any) -> Any:
+def inv_boxcox(y: Operand, lmbda: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The inverse of `boxcox`.
 
     >>> print(fg.scipy.special.inv_boxcox(2.0, [0.0, 0.5]))
@@ -72,7 +71,7 @@ def inv_boxcox(y: Operand, lmbda: Operand, /, out: Any = None, **options: Any) -
 
 
 @tabled
-def inv_boxcox1p(y: Operand, lmbda: Operand, /, out: Any = None, **options: Any) -> Any:
+def inv_boxcox1p(y: Operand, lmbda: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The inverse of `boxcox1p`.
 
     >>> print(fg.scipy.special.inv_boxcox1p(1e-20, [0.0, 0.5]))
@@ -81,7 +80,7 @@ def inv_boxcox1p(y: Operand, lmbda: Operand, /, out: Any = None, **options: Any)
 
 
 @tabled
-def exp10(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def exp10(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """Ten to the power x.
 
     >>> print(fg.scipy.special.exp10([0.0, 2.0]))
@@ -90,7 +89,7 @@ def exp10(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def cosm1(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def cosm1(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``cos(x) - 1``, accurate near 0.
 
     >>> print(fg.scipy.special.cosm1([0.0, 1e-10]))
@@ -99,7 +98,7 @@ def cosm1(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def powm1(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
+def powm1(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``x**y - 1``, accurate where that is small.
 
     >>> print(fg.scipy.special.powm1(1.5, [0.0, 1e-20]))
@@ -108,7 +107,7 @@ def powm1(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def sindg(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def sindg(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The sine of an angle in degrees.
 
     >>> print(fg.scipy.special.sindg([0.0, 30.0]))
@@ -117,7 +116,7 @@ def sindg(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def cosdg(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def cosdg(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The cosine of an angle in degrees.
 
     >>> print(fg.scipy.special.cosdg([0.0, 60.0]))
@@ -126,7 +125,7 @@ def cosdg(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def tandg(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def tandg(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The tangent of an angle in degrees.
 
     >>> print(fg.scipy.special.tandg([0.0, 45.0]))
@@ -135,7 +134,7 @@ def tandg(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @tabled
-def cotdg(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def cotdg(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The cotangent of an angle in degrees.
 
     >>> print(fg.scipy.special.cotdg([45.0, 90.0]))

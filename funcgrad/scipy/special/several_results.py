@@ -11,18 +11,19 @@ import numpy as np
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.elementwise.ufuncs import Operand, elementwise, untraced
 from funcgrad.numpy.reducing.axes import refused
-from funcgrad.ops import bivariate, elementary
-from funcgrad.ops.comparison import equal, greater_equal, less_equal
-from funcgrad.ops.lazy import LazyUfunc
-from funcgrad.ops.logic import logical_and
-from funcgrad.ops.rounding import rint
-from funcgrad.ops.selection import where
-from funcgrad.ops.special import Sinc, gammaln
+from funcgrad.ops.arrays.lazy import LazyUfunc
+from funcgrad.ops.arrays.structure import aval, cast
+from funcgrad.ops.elementwise import bivariate, elementary
+from funcgrad.ops.elementwise.comparison import equal, greater_equal, less, less_equal
+from funcgrad.ops.elementwise.logic import logical_and, logical_not
+from funcgrad.ops.elementwise.rounding import rint
+from funcgrad.ops.elementwise.selection import where
+from funcgrad.ops.elementwise.special import Sinc, gammaln
 from funcgrad.ops.specials import zeta as zetas
 from funcgrad.ops.specials.table import Special
-from funcgrad.ops.structure import aval, cast
 from funcgrad.scipy.special.defining import composed, scipys
 from funcgrad.tracing.lists import asoperand
+from funcgrad.types import Array, UfuncOption
 
 
 def results(name: str, parts: tuple[str, ...], x: Operand) -> Any:
@@ -90,7 +91,7 @@ def lambertw(z: Operand, k: Any = 0, tol: Any = 1e-8) -> Any:
 LAMBERTW = Special("lambertw")
 
 
-def zeta(x: Operand, q: Operand | None = None, out: Any = None) -> Any:
+def zeta(x: Operand, q: Operand | None = None, out: Array = None) -> Array:
     """Riemann's zeta function, or Hurwitz's, the sum of ``(q + k)**-x`` over k from 0.
 
     >>> print(fg.scipy.special.zeta([2.0, 4.0]), fg.scipy.special.zeta(2.0, 2.0))
@@ -105,12 +106,12 @@ def zeta(x: Operand, q: Operand | None = None, out: Any = None) -> Any:
 
 
 @elementwise(LazyUfunc("scipy.special._ufuncs", "_riemann_zeta"), zetas.riemann)
-def riemann_zeta(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def riemann_zeta(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """What SciPy's `zeta` calls with one argument."""
 
 
 @elementwise(LazyUfunc("scipy.special._ufuncs", "_zeta", 2), zetas.hurwitz)
-def hurwitz_zeta(x: Operand, q: Operand, /, out: Any = None, **options: Any) -> Any:
+def hurwitz_zeta(x: Operand, q: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """What SciPy's `zeta` calls with two arguments."""
 
 
@@ -132,7 +133,7 @@ def comb(N: Operand, k: Operand, *, exact: bool = False, repetition: bool = Fals
     return where(inside, Special("binom")(n, m), 0.0)
 
 
-def multigammaln(a: Operand, d: int) -> Any:
+def multigammaln(a: Operand, d: int) -> Array:
     """The logarithm of the gamma function of d dimensions.
 
     >>> print(fg.scipy.special.multigammaln([2.0, 3.0], 2))
@@ -150,7 +151,7 @@ def multigammaln(a: Operand, d: int) -> Any:
     return total
 
 
-def spherical(name: str, n: Operand, z: Operand, derivative: bool) -> Any:
+def spherical(name: str, n: Operand, z: Operand, derivative: bool) -> Array:
     """A spherical Bessel function of the table, or its derivative."""
     order, x = asoperand(n), asoperand(z)
     if untraced(order, x):
@@ -164,7 +165,7 @@ def spherical(name: str, n: Operand, z: Operand, derivative: bool) -> Any:
     return function.partial(1, (order, x), x)
 
 
-def spherical_jn(n: Operand, z: Operand, derivative: bool = False) -> Any:
+def spherical_jn(n: Operand, z: Operand, derivative: bool = False) -> Array:
     """The spherical Bessel function of the first kind of integer order n, or its derivative.
 
     >>> print(fg.scipy.special.spherical_jn(1, [0.0, 1.0]))
@@ -173,7 +174,7 @@ def spherical_jn(n: Operand, z: Operand, derivative: bool = False) -> Any:
     return spherical("spherical_jn", n, z, derivative)
 
 
-def spherical_yn(n: Operand, z: Operand, derivative: bool = False) -> Any:
+def spherical_yn(n: Operand, z: Operand, derivative: bool = False) -> Array:
     """The spherical Bessel function of the second kind of integer order n, or its derivative.
 
     >>> print(fg.scipy.special.spherical_yn(1, [1.0, 2.0]))
@@ -182,7 +183,7 @@ def spherical_yn(n: Operand, z: Operand, derivative: bool = False) -> Any:
     return spherical("spherical_yn", n, z, derivative)
 
 
-def spherical_in(n: Operand, z: Operand, derivative: bool = False) -> Any:
+def spherical_in(n: Operand, z: Operand, derivative: bool = False) -> Array:
     """The modified spherical Bessel function of the first kind of integer order n, or its derivative.
 
     >>> print(fg.scipy.special.spherical_in(1, [0.0, 1.0]))
@@ -191,7 +192,7 @@ def spherical_in(n: Operand, z: Operand, derivative: bool = False) -> Any:
     return spherical("spherical_in", n, z, derivative)
 
 
-def spherical_kn(n: Operand, z: Operand, derivative: bool = False) -> Any:
+def spherical_kn(n: Operand, z: Operand, derivative: bool = False) -> Array:
     """The modified spherical Bessel function of the second kind of integer order n, or its derivative.
 
     >>> print(fg.scipy.special.spherical_kn(1, [1.0, 2.0]))
@@ -203,7 +204,7 @@ def spherical_kn(n: Operand, z: Operand, derivative: bool = False) -> Any:
 # -- other names for NumPy's -------------------------------------------------------------------------------
 
 
-def sinc(x: Operand) -> Any:
+def sinc(x: Operand) -> Array:
     """``sin(pi x) / (pi x)``, and 1 at 0, as `numpy.sinc`.
 
     >>> print(fg.scipy.special.sinc([0.0, 0.5]))
@@ -213,7 +214,7 @@ def sinc(x: Operand) -> Any:
     return np.sinc(value) if untraced(value) else Sinc(0)(value)
 
 
-def softplus(x: Operand, /) -> Any:
+def softplus(x: Operand, /) -> Array:
     """``log(1 + exp(x))`` without overflow.
 
     >>> print(fg.scipy.special.softplus([0.0, 1000.0]))
@@ -223,7 +224,7 @@ def softplus(x: Operand, /) -> Any:
 
 
 @composed("cbrt")
-def cbrt(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def cbrt(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """The cube root of a real number, negative ones included.
 
     >>> print(fg.scipy.special.cbrt([-8.0, 27.0]))
@@ -233,7 +234,7 @@ def cbrt(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @composed("exp2")
-def exp2(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def exp2(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """Two to the power x.
 
     >>> print(fg.scipy.special.exp2([0.0, 3.0]))
@@ -243,7 +244,7 @@ def exp2(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @composed("expm1")
-def expm1(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def expm1(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``exp(x) - 1``, accurate near 0.
 
     >>> print(fg.scipy.special.expm1(1e-20))
@@ -253,7 +254,7 @@ def expm1(x: Operand, /, out: Any = None, **options: Any) -> Any:
 
 
 @composed("log1p")
-def log1p(x: Operand, /, out: Any = None, **options: Any) -> Any:
+def log1p(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``log(1 + x)``, accurate near 0.
 
     >>> print(fg.scipy.special.log1p(1e-20))
@@ -265,7 +266,7 @@ def log1p(x: Operand, /, out: Any = None, **options: Any) -> Any:
 # -- counting, and sums of cosines -------------------------------------------------------------------------
 
 
-def factorial(n: Operand, exact: bool = False) -> Any:
+def factorial(n: Operand, exact: bool = False, extend: str = "zero") -> Any:
     """``gamma(n + 1)``, and 0 for negative n.
 
     >>> print(fg.scipy.special.factorial([3.0, 4.5]))
@@ -273,12 +274,16 @@ def factorial(n: Operand, exact: bool = False) -> Any:
     """
     x = asoperand(n)
     if untraced(x):
-        return LazyUfunc("scipy.special", "factorial")(x, exact=exact)
+        return LazyUfunc("scipy.special", "factorial")(x, exact=exact, extend=extend)
     if exact:
         raise unsupported("scipy.special.factorial with exact=True")
+    if extend == "complex":
+        return Special("gamma")(x + 1.0)
+    if extend != "zero":
+        raise ValueError("argument `extend` must be either 'zero' or 'complex', received: " + repr(extend))
     if aval(x).ndim and aval(x).dtype.kind == "f":
         x = cast(x, np.float64)  # as SciPy's: a number keeps its precision, and an array does not
-    there = greater_equal(x, 0)
+    there = logical_not(less(x, 0))
     return where(there, Special("gamma")(where(there, x, 1.0) + 1.0), 0.0)
 
 
@@ -297,7 +302,7 @@ def perm(N: Operand, k: Operand, exact: bool = False) -> Any:
     return where(inside, Special("poch")(n - m + 1.0, m), 0.0)
 
 
-def diric(x: Operand, n: int) -> Any:
+def diric(x: Operand, n: int) -> Array:
     """Dirichlet's kernel, ``sin(n x / 2) / (n sin(x / 2))``, with its limits at the multiples of ``2 pi``.
 
     >>> print(fg.scipy.special.diric([0.0, np.pi], 3))

@@ -15,6 +15,7 @@ from funcgrad.scipy.integrate.quadrature import quad
 from funcgrad.scipy.stats.expectations import densities, series
 from funcgrad.scipy.stats.law import LAWS, Law
 from funcgrad.scipy.stats.moving import each, value_that_moves
+from funcgrad.types import Array, ArrayLike
 
 __all__ = ["complete"]
 
@@ -24,7 +25,7 @@ HEAVY = frozenset({"betanbinom"})
 """Counts whose upper tail takes too many terms, and is never so small that 1 less the rest has no digits."""
 
 
-def area(law: Law, method: str, x: Any, *shapes: Any) -> Any:
+def area(law: Law, method: str, x: ArrayLike, *shapes: ArrayLike) -> Array:
     """What the density adds up to below x, or above it; of a period, from its middle, which is one half."""
     density, low, high = densities(law, shapes)
     if law.discrete:
@@ -36,14 +37,16 @@ def area(law: Law, method: str, x: Any, *shapes: Any) -> Any:
     return quad(density, *ends, epsabs=1e-13, epsrel=1e-10, limit=200)[0]
 
 
-def tail_of_counts(law: Law, method: str, density: Any, k: Any, low: Any, high: Any) -> Any:
+def tail_of_counts(
+    law: Law, method: str, density: Any, k: ArrayLike, low: ArrayLike, high: ArrayLike
+) -> Array:
     """The sum of probabilities up to k, or beyond it."""
     if method == "cdf":
         return series(density, low, k)
     return -series(density, low, k) if law.name in HEAVY else series(density, k + 1.0, high)
 
 
-def of_difference(law: Law, method: str, k: Any, shapes: Sequence[Any], dots: Sequence[Any]) -> Any:
+def of_difference(law: Law, method: str, k: ArrayLike, shapes: Sequence[Any], dots: Sequence[Any]) -> Any:
     """Of Poisson numbers N1 - N2: F(k) loses P(X = k) by one more of N1, gains P(X = k + 1) by one of N2."""
     logpmf = law.formulas["logpdf"]
     rise = exp(logpmf(k + 1.0, *shapes)) * dots[1] - exp(logpmf(k, *shapes)) * dots[0]

@@ -9,7 +9,7 @@ import numpy as np
 
 from funcgrad import numpy as fnp
 from funcgrad.errors import NotDifferentiableError, UnsupportedFunctionError
-from funcgrad.ops.structure import aval, cast, shape_of
+from funcgrad.ops.arrays.structure import aval, cast, shape_of
 from funcgrad.scipy.linalg import solve_triangular
 from funcgrad.scipy.originals import known_value, originals_of
 from funcgrad.scipy.softmax import logsumexp
@@ -17,6 +17,7 @@ from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike
 
 scipys = originals_of("stats")
 """SciPy's functions and classes by name."""
@@ -45,7 +46,7 @@ def refuse_nan_policy(name: str, policy: str, x: Any) -> None:
         )
 
 
-def zscore(a: Any, axis: int | None = 0, ddof: int = 0, nan_policy: str = "propagate") -> Any:
+def zscore(a: ArrayLike, axis: int | None = 0, ddof: int = 0, nan_policy: str = "propagate") -> Array:
     """The elements less their mean, over their standard deviation.
 
     >>> x = np.array([1.0, 2.0, 4.0])
@@ -56,21 +57,33 @@ def zscore(a: Any, axis: int | None = 0, ddof: int = 0, nan_policy: str = "propa
     if x is None:
         return scipys("zscore")(a, axis, ddof, nan_policy)
     refuse_nan_policy("zscore", nan_policy, x)
-    return (x - fnp.mean(x, axis, keepdims=True)) / fnp.std(x, axis, ddof=ddof, keepdims=True)
+    # A deviation that is rounding alone is none: as SciPy, NaN where all elements are equal.
+    same = fnp.max(x, axis, keepdims=True) == fnp.min(x, axis, keepdims=True) if aval(x).size else False
+    deviation = fnp.where(same, np.nan, fnp.std(x, axis, ddof=ddof, keepdims=True))
+    return (x - fnp.mean(x, axis, keepdims=True)) / deviation
 
 
-def moments(x: Any, axis: int | None, order: int, keepdims: bool) -> tuple[Any, Any, int]:
+def moments(x: ArrayLike, axis: int | None, order: int, keepdims: bool) -> tuple[Any, Any, int]:
     """The second central moment, another one, and of how many elements they are."""
-    away = x - fnp.mean(x, axis, keepdims=True)
+    mean = fnp.mean(x, axis, keepdims=True)
+    away = x - mean
     count = aval(x).size if axis is None else shape_of(x)[axis]
     square = away * away
     power = square * (away if order == 3 else square)
-    return fnp.mean(square, axis, keepdims=keepdims), fnp.mean(power, axis, keepdims=keepdims), count
+    second = fnp.mean(square, axis, keepdims=True)
+    known = second > (np.finfo(aval(x).dtype).eps * mean) ** 2  # Less is rounding of equal elements.
+    found = [fnp.where(known, second, np.nan), fnp.mean(power, axis, keepdims=True)]
+    return *[v if keepdims else fnp.squeeze(v, axis) for v in found], count
 
 
 def skew(
-    a: Any, axis: int | None = 0, bias: bool = True, nan_policy: str = "propagate", *, keepdims: bool = False
-) -> Any:
+    a: ArrayLike,
+    axis: int | None = 0,
+    bias: bool = True,
+    nan_policy: str = "propagate",
+    *,
+    keepdims: bool = False,
+) -> Array:
     """The skewness of a sample; NaN where all elements are equal.
 
     >>> print(fg.grad(fg.scipy.stats.skew)(np.array([1.0, 2.0, 4.0])).round(3))
@@ -86,14 +99,14 @@ def skew(
 
 
 def kurtosis(
-    a: Any,
+    a: ArrayLike,
     axis: int | None = 0,
     fisher: bool = True,
     bias: bool = True,
     nan_policy: str = "propagate",
     *,
     keepdims: bool = False,
-) -> Any:
+) -> Array:
     """The kurtosis of a sample, after Fisher (0 for normal numbers) or after Pearson (3).
 
     >>> print(fg.grad(fg.scipy.stats.kurtosis)(np.array([1.0, 2.0, 4.0, 4.5])).round(3))
@@ -111,8 +124,8 @@ def kurtosis(
 
 
 def rankdata(
-    a: Any, method: str = "average", *, axis: int | None = None, nan_policy: str = "propagate"
-) -> Any:
+    a: ArrayLike, method: str = "average", *, axis: int | None = None, nan_policy: str = "propagate"
+) -> Array:
     """Ranks, which are whole numbers: they have no derivative, and asking for one raises.
 
     >>> print(fg.scipy.stats.rankdata(np.array([3.0, 1.0, 2.0])))
@@ -160,7 +173,7 @@ class gaussian_kde:
         self.covariance = spread * factor * factor
         self._triangle = fnp.linalg.cholesky(self.covariance)
 
-    def logpdf(self, x: Any) -> Any:
+    def logpdf(self, x: ArrayLike) -> Array:
         """The logarithm of the density at points, one in each column."""
         points = fnp.atleast_2d(fnp.asarray(asoperand(x)) * 1.0)
         d, m = shape_of(points)
@@ -173,7 +186,7 @@ class gaussian_kde:
         size = fnp.sum(fnp.log(fnp.diagonal(self._triangle))) + 0.5 * self.d * np.log(2.0 * np.pi)
         return logsumexp(fnp.log(self.weights) - 0.5 * fnp.sum(away * away, 0), axis=1) - size
 
-    def evaluate(self, points: Any) -> Any:
+    def evaluate(self, points: ArrayLike) -> Array:
         """The density at points, one in each column."""
         return fnp.exp(self.logpdf(points))
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.numpy import floor, log, sqrt, where
-from funcgrad.ops.structure import aval, cast
-from funcgrad.ops.values_of_laws import LawValue
+from funcgrad.ops.arrays.structure import aval, cast
+from funcgrad.ops.random.values_of_laws import LawValue
 from funcgrad.scipy.originals import original
 from funcgrad.scipy.stats.expectations import NOT_SUMMED, inner_point, moment
 from funcgrad.scipy.stats.law import LAWS, Law
@@ -26,6 +26,7 @@ from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike, ShapeLike
 
 FLOAT = np.dtype(np.float64)
 
@@ -64,19 +65,19 @@ class Parameters:
             self.admissible = holds if self.admissible is True else np.logical_and(self.admissible, holds)
         self.shapes = (*self.shapes[:i], whole, *self.shapes[i + 1 :])
 
-    def standard(self, x: Any) -> Any:
+    def standard(self, x: ArrayLike) -> Array:
         """``(x - loc) / scale``."""
         y = floating(x)
         y = y if is_number(self.loc, 0) else y - self.loc
         return y if is_number(self.scale, 1) else y / self.scale
 
-    def placed(self, y: Any) -> Any:
+    def placed(self, y: ArrayLike) -> Array:
         """``loc + scale * y``."""
         y = y if is_number(self.scale, 1) else y * self.scale
         return y if is_number(self.loc, 0) else y + self.loc
 
 
-def floating(x: Any) -> Any:
+def floating(x: ArrayLike) -> Array:
     """`x` in double precision, in which SciPy computes distributions."""
     return float(x) if type(x) in (int, float) else cast(x, FLOAT)
 
@@ -190,19 +191,28 @@ class Distribution:
             whole = True if aval(point).dtype.kind in "iu" and type(at.loc) is int else k == y
             y = k
         low, high = self.law.support(*at.shapes)
-        outside = either(
-            None if is_number(low, -math.inf) else y <= low if self.law.open_ends else y < low,
-            None if is_number(high, math.inf) else y >= high if self.law.open_ends else y > high,
-        )
+        outside = self._outside(y, low, high, at)
         if whole is not True:
             outside = either(outside, np.logical_and(np.logical_not(whole), np.logical_not(np.isnan(y))))
-        if outside is None:
-            return by_scale(kind, formula(y, *at.shapes), at.scale)
-        inner = where(outside, inner_point(low, high, self.law.discrete), y)
-        found = by_scale(kind, formula(inner, *at.shapes), at.scale)
-        if at.admissible is not True:
+        inner = y if outside is None else where(outside, inner_point(low, high, self.law.discrete), y)
+        found = formula(inner, *at.shapes)
+        # Where there is no density a point counts as outside: slopes would be products of infinities.
+        none = OUTSIDE[kind]
+        found = by_scale(kind, where(found == none, none, found), at.scale)
+        if outside is not None and at.admissible is not True:
             outside = np.logical_and(outside, at.admissible)
-        return where(outside, OUTSIDE[kind], found)
+        return found if outside is None else where(outside, none, found)
+
+    def _outside(self, y: ArrayLike, low: Any, high: Any, at: Parameters) -> Any:
+        """Whether there is no density at `y`; None where there is one everywhere, or formulas say so."""
+        law = self.law
+        endless = is_number(low, -math.inf), is_number(high, math.inf)
+        if all(endless) and not law.open_ends:
+            return None
+        below = y <= low if law.open_ends or endless[0] else y < low
+        if law.open_start is not None:
+            below = np.logical_or(below, np.logical_and(y <= low, law.open_start(*at.shapes)))
+        return np.logical_or(below, y >= high if law.open_ends or endless[1] else y > high)
 
     def _distribution(self, kind: str, x: Any, args: Sequence[Any], kwds: Mapping[str, Any]) -> Any:
         read = self._traced([x], args, kwds)
@@ -214,7 +224,7 @@ class Distribution:
         y = floor(y) if self.law.discrete else y
         low, high = self.law.support(*at.shapes)
         # A traced end may be infinite; a number at it is outside of a continuous distribution all the same.
-        below = y < low if self.law.discrete else y <= low
+        below = y < low if self.law.discrete and not is_number(low, -math.inf) else y <= low
         above = y >= high
         outside = np.logical_or(below, above)
         found = formula(where(outside, inner_point(low, high, self.law.discrete), y), *at.shapes)
@@ -223,37 +233,37 @@ class Distribution:
         first, last = BELOW_AND_ABOVE[kind]
         return where(below, first, where(above, last, found))
 
-    def cdf(self, x: Any, *args: Any, **kwds: Any) -> Any:
+    def cdf(self, x: ArrayLike, *args: ArrayLike, **kwds: ArrayLike) -> Array:
         """The distribution function: the probability of a number up to `x`."""
         return self._distribution("cdf", x, args, kwds)
 
-    def sf(self, x: Any, *args: Any, **kwds: Any) -> Any:
+    def sf(self, x: ArrayLike, *args: ArrayLike, **kwds: ArrayLike) -> Array:
         """The survival function: the probability of a number beyond `x`, accurate where it is small."""
         return self._distribution("sf", x, args, kwds)
 
-    def logcdf(self, x: Any, *args: Any, **kwds: Any) -> Any:
+    def logcdf(self, x: ArrayLike, *args: ArrayLike, **kwds: ArrayLike) -> Array:
         """The logarithm of `cdf`."""
         return self._distribution("logcdf", x, args, kwds)
 
-    def logsf(self, x: Any, *args: Any, **kwds: Any) -> Any:
+    def logsf(self, x: ArrayLike, *args: ArrayLike, **kwds: ArrayLike) -> Array:
         """The logarithm of `sf`."""
         return self._distribution("logsf", x, args, kwds)
 
     # -- quantiles -----------------------------------------------------------------------------------------
 
-    def ppf(self, q: Any, *args: Any, **kwds: Any) -> Any:
+    def ppf(self, q: ArrayLike, *args: ArrayLike, **kwds: ArrayLike) -> Array:
         """The quantile: the inverse of `cdf`."""
         return self._quantile("ppf", q, args, kwds)
 
-    def isf(self, q: Any, *args: Any, **kwds: Any) -> Any:
+    def isf(self, q: ArrayLike, *args: ArrayLike, **kwds: ArrayLike) -> Array:
         """The inverse of `sf`."""
         return self._quantile("isf", q, args, kwds)
 
-    def median(self, *args: Any, **kwds: Any) -> Any:
+    def median(self, *args: ArrayLike, **kwds: ArrayLike) -> Array:
         """The quantile of one half."""
         return self.ppf(0.5, *args, **kwds)
 
-    def interval(self, confidence: Any, *args: Any, **kwds: Any) -> tuple[Any, Any]:
+    def interval(self, confidence: ArrayLike, *args: ArrayLike, **kwds: ArrayLike) -> tuple[Any, Any]:
         """The ends of the interval around the median that has this probability."""
         tail = 0.5 * (1.0 - confidence)
         return self.ppf(tail, *args, **kwds), self.ppf(1.0 - tail, *args, **kwds)
@@ -294,12 +304,12 @@ class Distribution:
         found = moment(self.law, kind, at.shapes)
         return (found if at.admissible is True else where(at.admissible, found, math.nan)), at
 
-    def mean(self, *args: Any, **kwds: Any) -> Any:
+    def mean(self, *args: ArrayLike, **kwds: ArrayLike) -> Array:
         """The mean."""
         read = self._moment("mean", args, kwds)
         return self._scipys.mean(*args, **kwds) if read is None else read[1].placed(read[0])
 
-    def var(self, *args: Any, **kwds: Any) -> Any:
+    def var(self, *args: ArrayLike, **kwds: ArrayLike) -> Array:
         """The variance."""
         read = self._moment("var", args, kwds)
         return (
@@ -308,7 +318,7 @@ class Distribution:
             else read[0] * read[1].scale ** 2 + 0.0 * read[1].loc
         )
 
-    def std(self, *args: Any, **kwds: Any) -> Any:
+    def std(self, *args: ArrayLike, **kwds: ArrayLike) -> Array:
         """The standard deviation."""
         read = self._moment("var", args, kwds)
         return (
@@ -317,7 +327,7 @@ class Distribution:
             else sqrt(read[0]) * read[1].scale + 0.0 * read[1].loc
         )
 
-    def entropy(self, *args: Any, **kwds: Any) -> Any:
+    def entropy(self, *args: ArrayLike, **kwds: ArrayLike) -> Array:
         """The entropy, in nats."""
         read = self._moment("entropy", args, kwds)
         if read is None:
@@ -327,7 +337,9 @@ class Distribution:
 
     # -- samples -------------------------------------------------------------------------------------------
 
-    def rvs(self, *args: Any, size: Any = None, random_state: Any = None, **kwds: Any) -> Any:
+    def rvs(
+        self, *args: ArrayLike, size: ShapeLike = None, random_state: Any = None, **kwds: ArrayLike
+    ) -> Any:
         """Samples. With a key of `fg.random` as `random_state` they are functions of key and parameters.
 
         Continuous samples are differentiable by every parameter; counts do not move. Other random states
@@ -354,14 +366,14 @@ def is_key(x: Any) -> bool:
     return isinstance(x, Tracer | np.ndarray) and x.dtype == np.uint64 and x.shape == (2,)
 
 
-def either(a: Any, b: Any) -> Any:
+def either(a: ArrayLike, b: ArrayLike) -> Any:
     """``a | b``, where None is nowhere."""
     if a is None or b is None:
         return b if a is None else a
     return np.logical_or(a, b)
 
 
-def by_scale(kind: str, value: Any, scale: Any) -> Any:
+def by_scale(kind: str, value: Any, scale: ArrayLike) -> Any:
     """The density of a scaled number."""
     if is_number(scale, 1):
         return value
@@ -371,11 +383,11 @@ def by_scale(kind: str, value: Any, scale: Any) -> Any:
 class Continuous(Distribution):
     """A continuous distribution."""
 
-    def pdf(self, x: Any, *args: Any, **kwds: Any) -> Any:
+    def pdf(self, x: ArrayLike, *args: ArrayLike, **kwds: ArrayLike) -> Array:
         """The density; 0 outside of the support."""
         return self._density("pdf", "pdf", x, args, kwds)
 
-    def logpdf(self, x: Any, *args: Any, **kwds: Any) -> Any:
+    def logpdf(self, x: ArrayLike, *args: ArrayLike, **kwds: ArrayLike) -> Array:
         """The logarithm of the density; minus infinity outside of the support."""
         return self._density("logpdf", "logpdf", x, args, kwds)
 
@@ -383,11 +395,11 @@ class Continuous(Distribution):
 class Discrete(Distribution):
     """A distribution of whole numbers."""
 
-    def pmf(self, k: Any, *args: Any, **kwds: Any) -> Any:
+    def pmf(self, k: ArrayLike, *args: ArrayLike, **kwds: ArrayLike) -> Array:
         """The probability of `k`; 0 for what is no whole number of the support."""
         return self._density("pdf", "pmf", k, args, kwds)
 
-    def logpmf(self, k: Any, *args: Any, **kwds: Any) -> Any:
+    def logpmf(self, k: ArrayLike, *args: ArrayLike, **kwds: ArrayLike) -> Array:
         """The logarithm of the probability of `k`; minus infinity where that is 0."""
         return self._density("logpdf", "logpmf", k, args, kwds)
 
@@ -413,7 +425,7 @@ class Frozen:
 
         return called
 
-    def rvs(self, size: Any = None, random_state: Any = None) -> Any:
+    def rvs(self, size: ShapeLike = None, random_state: Any = None) -> Any:
         """Samples; see the distribution's own."""
         return self.dist.rvs(*self.args, size=size, random_state=random_state, **self.kwds)
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.api.differentiate import stop_gradient
+from funcgrad.api.derivatives.differentiate import stop_gradient
 from funcgrad.ir.avals import Aval
 from funcgrad.numpy import exp, floor, isfinite, where
 from funcgrad.numpy import sum as total_of
-from funcgrad.ops.values_of_laws import LawValue
+from funcgrad.ops.random.values_of_laws import LawValue
 from funcgrad.scipy.integrate.quadrature import Integral, quad
 from funcgrad.scipy.optimize.options import found
 from funcgrad.scipy.recorded import FLOAT, known, real_scalar
@@ -25,6 +25,7 @@ from funcgrad.scipy.stats.law import LAWS, Law
 from funcgrad.scipy.stats.moving import each, value_that_moves
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.solved.method import Programs
+from funcgrad.types import Array, ArrayLike
 
 __all__ = ["moment"]
 
@@ -67,7 +68,7 @@ class Series(Integral):
         return self.moved(programs[0], inputs, active, moved), None, None
 
 
-def series(terms: Callable[[Any], Any], a: Any, b: Any) -> Any:
+def series(terms: Callable[[Any], Any], a: ArrayLike, b: ArrayLike) -> Any:
     """The sum of a function of counts from `a` to `b`, which may be infinite."""
     ends = [real_scalar(x, "sum") for x in (a, b)]
 
@@ -82,7 +83,7 @@ def series(terms: Callable[[Any], Any], a: Any, b: Any) -> Any:
 Weight = Callable[[Any, Any], Any]
 
 
-def weight_of(kind: str, mean: Any) -> Weight:
+def weight_of(kind: str, mean: ArrayLike) -> Weight:
     """What is averaged over the distribution: a function of points and of the logarithm of the density."""
     if kind == "mean":
         return lambda x, log_density: x
@@ -99,7 +100,7 @@ NOT_SUMMED = frozenset({("betanbinom", "entropy")})
 """Where SciPy's own sum does not converge, so that its value is not the entropy."""
 
 
-def fixed(low: Any, high: Any) -> tuple[Any, Any, Callable[[Any], Any], Any]:
+def fixed(low: ArrayLike, high: ArrayLike) -> tuple[Any, Any, Callable[[Any], Any], Any]:
     """Limits that do not move, a point of the support for each point between them, and its slope.
 
     A density need not be smooth where it ends: points move with the ends, so that nothing enters or leaves.
@@ -136,7 +137,7 @@ def densities(law: Law, shapes: Sequence[Any], weight: Weight | None = None) -> 
     return terms, low, high
 
 
-def integrated(law: Law, kind: str, *shapes: Any) -> Any:
+def integrated(law: Law, kind: str, *shapes: ArrayLike) -> Array:
     """The moment of the standard form for single shape parameters, as an integral or a sum."""
     mean = moment(law, "mean", shapes) if kind == "var" else None
     law = LAWS[WITHIN_A_PERIOD.get(law.name, law.name)]
@@ -149,7 +150,7 @@ def integrated(law: Law, kind: str, *shapes: Any) -> Any:
     return quad(lambda u: terms(point(u)) * slope, start, stop, epsabs=1e-12, epsrel=1e-10, limit=200)[0]
 
 
-def inner_point(low: Any, high: Any, discrete: bool) -> Any:
+def inner_point(low: ArrayLike, high: ArrayLike, discrete: bool) -> Any:
     """A point inside of a support with these ends."""
     from_low, from_high = isfinite(low), isfinite(high)
     both = np.logical_and(from_low, from_high)

@@ -14,6 +14,7 @@ from inspect import signature
 from typing import Any
 
 from funcgrad.numpy import exp, expm1, log, log1p, where
+from funcgrad.types import Array, ArrayLike
 
 Formula = Callable[..., Any]
 
@@ -23,28 +24,28 @@ LAWS: dict[str, Law] = {}
 """The declared distributions by name."""
 
 
-def complement(p: Any) -> Any:
+def complement(p: ArrayLike) -> Array:
     """``1 - p``."""
     return 1.0 - p
 
 
-def expm1_negated(y: Any) -> Any:
+def expm1_negated(y: ArrayLike) -> Array:
     """``1 - exp(y)``."""
     return -expm1(y)
 
 
-def log_complement(p: Any) -> Any:
+def log_complement(p: ArrayLike) -> Array:
     """``log(1 - p)``."""
     return log1p(-p)
 
 
-def log1m_exp(y: Any) -> Any:
+def log1m_exp(y: ArrayLike) -> Array:
     """``log(1 - exp(y))`` for negative y, with every digit on either side of ``-log(2)``."""
     near = y > -LOG_2
     return where(near, log(-expm1(where(near, y, -1.0))), log1p(-exp(where(near, -1.0, y))))
 
 
-def log_of_larger(p: Any, rest: Any) -> Any:
+def log_of_larger(p: ArrayLike, rest: Any) -> Array:
     """``log(p)`` from p and ``rest = 1 - p``, whichever is known better."""
     near = p > 0.5
     return where(near, log1p(-where(near, rest, 0.5)), log(where(near, 0.5, p)))
@@ -85,12 +86,14 @@ class Law:
     """Whether shape parameters are admissible; None where there are none, or all are."""
     open_ends: bool
     """Whether the density is taken to be zero at the ends as well."""
+    open_start: Callable[..., Any] | None
+    """For which shape parameters it is taken to be zero at the lower end; None where for none."""
     discrete: bool
     counts: tuple[str, ...]
     """Shape parameters that are whole numbers, by which there is no derivative."""
     shapes: tuple[str, ...]
 
-    def support(self, *shapes: Any) -> tuple[Any, Any]:
+    def support(self, *shapes: ArrayLike) -> tuple[Any, Any]:
         """The ends of the support."""
         return self.ends if isinstance(self.ends, tuple) else self.ends(*shapes)
 
@@ -113,7 +116,7 @@ def composed(outer: Formula, inner: Sequence[Formula]) -> Formula:
     return follows
 
 
-def all_positive(*shapes: Any) -> Any:
+def all_positive(*shapes: ArrayLike) -> Any:
     """Whether each parameter is positive: what most distributions ask of theirs."""
     found = shapes[0] > 0
     for shape in shapes[1:]:
@@ -129,6 +132,7 @@ def declare(
     ends: Callable[..., tuple[Any, Any]] | tuple[float, float] = (-math.inf, math.inf),
     valid: Callable[..., Any] | None = all_positive,
     open_ends: bool = False,
+    open_start: Callable[..., Any] | None = None,
     discrete: bool = False,
     counts: tuple[str, ...] = (),
     **formulas: Formula,
@@ -139,7 +143,17 @@ def declare(
     for kind, formula in formulas.items():
         entitle(formula, f"{name}_{kind}")
     LAWS[name] = Law(
-        name, about, example, formulas, ends, valid if shapes else None, open_ends, discrete, counts, shapes
+        name,
+        about,
+        example,
+        formulas,
+        ends,
+        valid if shapes else None,
+        open_ends,
+        open_start,
+        discrete,
+        counts,
+        shapes,
     )
 
 

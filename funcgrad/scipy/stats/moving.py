@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from funcgrad.api.batch import vmap
-from funcgrad.api.custom import custom_jvp
-from funcgrad.api.differentiate import jvp
-from funcgrad.ops.structure import shape_of
-from funcgrad.ops.values_of_laws import LawValue
+from funcgrad.api.derivatives.differentiate import jvp
+from funcgrad.api.rules.custom import custom_jvp
+from funcgrad.ops.arrays.structure import shape_of
+from funcgrad.ops.random.values_of_laws import LawValue
 from funcgrad.scipy.stats.law import LAWS, Law
 
 __all__ = ["each", "value_that_moves"]

@@ -14,17 +14,18 @@ import numpy as np
 from funcgrad import numpy as fnp
 from funcgrad import random
 from funcgrad.errors import UnsupportedFunctionError
-from funcgrad.ops.structure import cast, shape_of
+from funcgrad.ops.arrays.structure import cast, shape_of
 from funcgrad.scipy.linalg import solve_triangular
 from funcgrad.scipy.linalg.arguments import require_finite
 from funcgrad.scipy.originals import at_hand, known_value, original
 from funcgrad.scipy.special import gammaln, multigammaln, psi, xlogy
-from funcgrad.scipy.stats.laws.parts import HALF_LOG_TAU, LOG_2, LOG_PI
+from funcgrad.scipy.stats.laws.parts import HALF_LOG_TAU, LOG_2
 from funcgrad.scipy.stats.orthants import probability_below, probability_between
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike, ShapeLike
 
 FLOAT = np.dtype(np.float64)
 
@@ -86,12 +87,12 @@ def traced(*arguments: Any) -> bool:
     return recorder_of(operands) is not None
 
 
-def floating(x: Any) -> Any:
+def floating(x: ArrayLike) -> Array:
     """In double precision."""
     return cast(fnp.asarray(asoperand(x)), FLOAT)
 
 
-def vectors(x: Any, dim: int) -> Any:
+def vectors(x: ArrayLike, dim: int) -> Array:
     """Points with their coordinates along the last axis."""
     x = floating(x)
     if not shape_of(x):
@@ -101,7 +102,7 @@ def vectors(x: Any, dim: int) -> Any:
     return x
 
 
-def positive_weights(alpha: Any) -> Any:
+def positive_weights(alpha: ArrayLike) -> Any:
     """The parameters of shares: one vector of positive numbers."""
     a = floating(alpha)
     if len(shape_of(a)) != 1:
@@ -112,10 +113,34 @@ def positive_weights(alpha: Any) -> Any:
     return a
 
 
+def require_full_rank(cov: ArrayLike, allow_singular: bool) -> None:
+    """Raise where a matrix of covariances is singular to rounding, as SciPy decides it."""
+    if cov is None:
+        if allow_singular:
+            raise UnsupportedFunctionError(
+                "allow_singular=True needs the values of the covariances, and there are none under jit",
+                source=Source(*user_location()),
+                remedy="Leave it out: the matrix must be positive definite.",
+            )
+        return
+    eigenvalues = np.linalg.eigvalsh(cov)
+    if eigenvalues.size and eigenvalues.min() <= 1e6 * np.finfo(float).eps * abs(eigenvalues).max():
+        if allow_singular:
+            raise UnsupportedFunctionError(
+                "densities with a singular matrix of covariances are not supported on traced values",
+                source=Source(*user_location()),
+                remedy="Drop the coordinates that follow from the others.",
+            )
+        raise np.linalg.LinAlgError(
+            "When `allow_singular is False`, the input matrix must be symmetric positive definite."
+        )
+
+
 class Spread:
     """A location, and a matrix of spreads with its triangular factor."""
 
-    def __init__(self, mean: Any, cov: Any) -> None:
+    def __init__(self, mean: Any, cov: Any, allow_singular: bool = False) -> None:
+        cov = getattr(cov, "covariance", cov)
         require_finite(cov)
         self.cov = floating(cov)
         given = None if mean is None else fnp.atleast_1d(floating(mean))
@@ -132,14 +157,15 @@ class Spread:
             )
         self.dim = dim
         self.mean = np.zeros(dim) if given is None else given
+        require_full_rank(known_value(self.cov) if allow_singular else at_hand(self.cov), allow_singular)
         self.factor = fnp.linalg.cholesky(self.cov)
 
     @property
-    def log_det(self) -> Any:
+    def log_det(self) -> Array:
         """The logarithm of the determinant."""
         return 2.0 * fnp.sum(fnp.log(fnp.diagonal(self.factor)))
 
-    def squares(self, x: Any) -> Any:
+    def squares(self, x: ArrayLike) -> Array:
         """Mahalanobis' squared distances from the location."""
         away = vectors(x, self.dim) - self.mean
         rows = fnp.reshape(away, (-1, self.dim))
@@ -157,24 +183,28 @@ class MultivariateNormal(Multivariate):
 
     name = "multivariate_normal"
 
-    def logpdf(self, x: Any, mean: Any = None, cov: Any = 1, allow_singular: bool = False) -> Any:
+    def logpdf(
+        self, x: ArrayLike, mean: ArrayLike = None, cov: ArrayLike = 1, allow_singular: bool = False
+    ) -> Array:
         """The logarithm of the density."""
         if not traced(x, mean, cov):
             return self._scipys.logpdf(x, mean, cov, allow_singular)
-        at = Spread(mean, cov)
-        return -0.5 * (at.squares(x) + at.log_det) - HALF_LOG_TAU * at.dim
+        at = Spread(mean, cov, allow_singular)
+        return fnp.squeeze(-0.5 * (at.squares(x) + at.log_det) - HALF_LOG_TAU * at.dim)
 
-    def pdf(self, x: Any, mean: Any = None, cov: Any = 1, allow_singular: bool = False) -> Any:
+    def pdf(
+        self, x: ArrayLike, mean: ArrayLike = None, cov: ArrayLike = 1, allow_singular: bool = False
+    ) -> Array:
         """The density."""
         if not traced(x, mean, cov):
             return self._scipys.pdf(x, mean, cov, allow_singular)
-        return fnp.exp(self.logpdf(x, mean, cov))
+        return fnp.exp(self.logpdf(x, mean, cov, allow_singular))
 
     def cdf(
         self,
-        x: Any,
-        mean: Any = None,
-        cov: Any = 1,
+        x: ArrayLike,
+        mean: ArrayLike = None,
+        cov: ArrayLike = 1,
         allow_singular: bool = False,
         maxpts: Any = None,
         abseps: float = 1e-5,
@@ -182,7 +212,7 @@ class MultivariateNormal(Multivariate):
         *,
         lower_limit: Any = None,
         rng: Any = None,
-    ) -> Any:
+    ) -> Array:
         """The probability of numbers up to `x`, or between `lower_limit` and `x`.
 
         As SciPy's it is accurate to `abseps` from three coordinates on; on traced values `rng` is a seed.
@@ -198,28 +228,48 @@ class MultivariateNormal(Multivariate):
         else:
             lower = vectors(lower_limit, at.dim)
             found = probability_between(lower, points, at.mean, at.cov, accuracy)
-        return found[0] if shape_of(found) == (1,) else found
+        return fnp.squeeze(found)
 
-    def logcdf(self, x: Any, mean: Any = None, cov: Any = 1, *args: Any, **kwds: Any) -> Any:
+    def logcdf(
+        self, x: ArrayLike, mean: ArrayLike = None, cov: ArrayLike = 1, *args: ArrayLike, **kwds: ArrayLike
+    ) -> Array:
         """The logarithm of `cdf`."""
         if not traced(x, mean, cov, kwds.get("lower_limit")):
             return self._scipys.logcdf(x, mean, cov, *args, **kwds)
         return fnp.log(self.cdf(x, mean, cov, *args, **kwds))
 
-    def entropy(self, mean: Any = None, cov: Any = 1) -> Any:
+    def entropy(self, mean: ArrayLike = None, cov: ArrayLike = 1, allow_singular: bool = False) -> Array:
         """The entropy, in nats."""
         if not traced(mean, cov):
-            return self._scipys.entropy(mean, cov)
+            return self._scipys(mean, cov, allow_singular).entropy()
         at = Spread(mean, cov)
         return 0.5 * at.log_det + at.dim * (HALF_LOG_TAU + 0.5)
 
-    def rvs(self, mean: Any = None, cov: Any = 1, size: Any = 1, random_state: Any = None) -> Any:
+    def rvs(
+        self, mean: ArrayLike = None, cov: ArrayLike = 1, size: ShapeLike = 1, random_state: Any = None
+    ) -> Any:
         """Samples; with a key of `fg.random` they are differentiable by mean and covariances."""
         if not is_key(random_state):
             return plain_samples(self, (mean, cov), size, random_state)
         at = Spread(mean, cov)
         count = (size,) if isinstance(size, int) else tuple(size)
         return squeezed(at.mean + random.normal(random_state, (*count, at.dim)) @ at.factor.T, size)
+
+
+NORMAL = 1e30
+"""Degrees of freedom from which on Student's law is the normal one."""
+
+MANY = 1e3
+"""Degrees of freedom, for each coordinate, from which on series in their inverse have all digits."""
+
+
+def log_gamma_step(a: ArrayLike, k: float) -> Array:
+    """``gammaln(a + k) - gammaln(a) - k log(a)``, which would cancel where a is large."""
+    many = a >= MANY * max(k, 1.0)
+    near, b = fnp.where(many, 1.0, a), 1.0 / fnp.where(many, a, 1.0)
+    ends = k * (k - 1.0)
+    far = b * ends * (0.5 - b * ((2.0 * k - 1.0) / 12.0 - b * ends / 12.0))
+    return fnp.where(many, far, gammaln(near + k) - gammaln(near) - k * fnp.log(near))
 
 
 class MultivariateT(Multivariate):
@@ -232,31 +282,41 @@ class MultivariateT(Multivariate):
 
     name = "multivariate_t"
 
-    def logpdf(self, x: Any, loc: Any = None, shape: Any = 1, df: Any = 1) -> Any:
+    def logpdf(self, x: ArrayLike, loc: ArrayLike = None, shape: ArrayLike = 1, df: ArrayLike = 1) -> Array:
         """The logarithm of the density."""
         if not traced(x, loc, shape, df):
             return self._scipys.logpdf(x, loc, shape, df)
         if at_hand(df) is not None and np.any(np.less_equal(at_hand(df), 0)):
             raise ValueError("'df' must be greater than zero.")
-        at, df = Spread(loc, shape), floating(df)
-        total = 0.5 * (df + at.dim)
-        rest = gammaln(total) - gammaln(0.5 * df) - 0.5 * at.dim * (fnp.log(df) + LOG_PI) - 0.5 * at.log_det
-        return rest - total * fnp.log1p(at.squares(x) / df)
+        at, df = Spread(loc, shape), fnp.minimum(floating(df), NORMAL)
+        rest = log_gamma_step(0.5 * df, 0.5 * at.dim) - HALF_LOG_TAU * at.dim - 0.5 * at.log_det
+        return fnp.squeeze(rest - 0.5 * (df + at.dim) * fnp.log1p(at.squares(x) / df))
 
-    def pdf(self, x: Any, loc: Any = None, shape: Any = 1, df: Any = 1, allow_singular: bool = False) -> Any:
+    def pdf(
+        self,
+        x: ArrayLike,
+        loc: ArrayLike = None,
+        shape: ArrayLike = 1,
+        df: ArrayLike = 1,
+        allow_singular: bool = False,
+    ) -> Array:
         """The density."""
         if not traced(x, loc, shape, df):
             return self._scipys.pdf(x, loc, shape, df, allow_singular)
         return fnp.exp(self.logpdf(x, loc, shape, df))
 
-    def entropy(self, loc: Any = None, shape: Any = 1, df: Any = 1) -> Any:
+    def entropy(self, loc: ArrayLike = None, shape: ArrayLike = 1, df: ArrayLike = 1) -> Array:
         """The entropy, in nats."""
         if not traced(loc, shape, df):
             return self._scipys.entropy(loc, shape, df)
         at, df = Spread(loc, shape), floating(df)
-        total = 0.5 * (df + at.dim)
-        size = gammaln(0.5 * df) - gammaln(total) + 0.5 * at.dim * (fnp.log(df) + LOG_PI)
-        return size + total * (psi(total) - psi(0.5 * df)) + 0.5 * at.log_det
+        k = 0.5 * at.dim
+        many = df >= MANY * at.dim
+        a = 0.5 * fnp.where(many, 1.0, df)
+        size = (a + k) * (psi(a + k) - psi(a)) - log_gamma_step(a, k)
+        b = 2.0 / fnp.where(many, df, 1.0)
+        far = k + b * (k - b * (0.25 * k * (k - 1.0) - b * k * k * (k - 1.0) / 6.0))
+        return fnp.where(many, far, size) + 2.0 * k * HALF_LOG_TAU + 0.5 * at.log_det
 
 
 class Dirichlet(Multivariate):
@@ -270,7 +330,7 @@ class Dirichlet(Multivariate):
 
     name = "dirichlet"
 
-    def logpdf(self, x: Any, alpha: Any) -> Any:
+    def logpdf(self, x: ArrayLike, alpha: ArrayLike) -> Array:
         """The logarithm of the density; the last share may be left out."""
         if not traced(x, alpha):
             return self._scipys.logpdf(x, alpha)
@@ -281,35 +341,35 @@ class Dirichlet(Multivariate):
             x = fnp.concatenate([x, 1.0 - fnp.sum(x, 0, keepdims=True)])
         weights = a if len(shape_of(x)) == 1 else a[:, None]
         terms = fnp.sum(xlogy(weights - 1.0, x), 0)
-        return terms - fnp.sum(gammaln(a)) + gammaln(fnp.sum(a))
+        return fnp.squeeze(terms - fnp.sum(gammaln(a)) + gammaln(fnp.sum(a)))
 
-    def pdf(self, x: Any, alpha: Any) -> Any:
+    def pdf(self, x: ArrayLike, alpha: ArrayLike) -> Array:
         """The density."""
         return fnp.exp(self.logpdf(x, alpha)) if traced(x, alpha) else self._scipys.pdf(x, alpha)
 
-    def mean(self, alpha: Any) -> Any:
+    def mean(self, alpha: ArrayLike) -> Array:
         """The mean of each share."""
         if not traced(alpha):
             return self._scipys.mean(alpha)
         a = positive_weights(alpha)
-        return a / fnp.sum(a)
+        return fnp.squeeze(a / fnp.sum(a))
 
-    def var(self, alpha: Any) -> Any:
+    def var(self, alpha: ArrayLike) -> Array:
         """The variance of each share."""
         if not traced(alpha):
             return self._scipys.var(alpha)
         a = positive_weights(alpha)
         total = fnp.sum(a)
-        return a * (total - a) / (total * total * (total + 1.0))
+        return fnp.squeeze(a * (total - a) / (total * total * (total + 1.0)))
 
-    def cov(self, alpha: Any) -> Any:
+    def cov(self, alpha: ArrayLike) -> Array:
         """The covariances of the shares."""
         if not traced(alpha):
             return self._scipys.cov(alpha)
-        share = self.mean(alpha)
+        share = fnp.atleast_1d(self.mean(alpha))
         return (fnp.diag(share) - fnp.outer(share, share)) / (fnp.sum(positive_weights(alpha)) + 1.0)
 
-    def entropy(self, alpha: Any) -> Any:
+    def entropy(self, alpha: ArrayLike) -> Array:
         """The entropy, in nats."""
         if not traced(alpha):
             return self._scipys.entropy(alpha)
@@ -318,7 +378,7 @@ class Dirichlet(Multivariate):
         size = fnp.sum(gammaln(a)) - gammaln(total)
         return size + (total - count) * psi(total) - fnp.sum((a - 1.0) * psi(a))
 
-    def rvs(self, alpha: Any, size: Any = 1, random_state: Any = None) -> Any:
+    def rvs(self, alpha: ArrayLike, size: ShapeLike = 1, random_state: Any = None) -> Any:
         """Samples; with a key of `fg.random` they are differentiable by alpha."""
         if not is_key(random_state):
             return plain_samples(self, (alpha,), size, random_state)
@@ -337,7 +397,7 @@ class Wishart(Multivariate):
 
     name = "wishart"
 
-    def logpdf(self, x: Any, df: Any, scale: Any) -> Any:
+    def logpdf(self, x: ArrayLike, df: ArrayLike, scale: ArrayLike) -> Array:
         """The logarithm of the density at a positive definite matrix, or at several along the last axis."""
         if not traced(x, df, scale):
             return self._scipys.logpdf(x, df, scale)
@@ -354,25 +414,27 @@ class Wishart(Multivariate):
         factors = fnp.linalg.cholesky(stack)  # Its determinant would not tell what is not positive definite.
         log_det = 2.0 * fnp.sum(fnp.log(fnp.diagonal(factors, 0, -2, -1)), -1)
         found = 0.5 * (df - dim - 1.0) * log_det - 0.5 * traces - size
-        return found if len(shape_of(x)) == 3 else found[0]
+        return fnp.squeeze(found)
 
-    def pdf(self, x: Any, df: Any, scale: Any) -> Any:
+    def pdf(self, x: ArrayLike, df: ArrayLike, scale: ArrayLike) -> Array:
         """The density."""
         return fnp.exp(self.logpdf(x, df, scale)) if traced(x, df, scale) else self._scipys.pdf(x, df, scale)
 
-    def mean(self, df: Any, scale: Any) -> Any:
+    def mean(self, df: ArrayLike, scale: ArrayLike) -> Array:
         """The mean."""
-        return floating(df) * matrix(scale) if traced(df, scale) else self._scipys.mean(df, scale)
+        return (
+            fnp.squeeze(floating(df) * matrix(scale)) if traced(df, scale) else self._scipys.mean(df, scale)
+        )
 
-    def var(self, df: Any, scale: Any) -> Any:
+    def var(self, df: ArrayLike, scale: ArrayLike) -> Array:
         """The variance of each element."""
         if not traced(df, scale):
             return self._scipys.var(df, scale)
         v = matrix(scale)
         d = fnp.diagonal(v)
-        return floating(df) * (v * v + fnp.outer(d, d))
+        return fnp.squeeze(floating(df) * (v * v + fnp.outer(d, d)))
 
-    def entropy(self, df: Any, scale: Any) -> Any:
+    def entropy(self, df: ArrayLike, scale: ArrayLike) -> Array:
         """The entropy, in nats."""
         if not traced(df, scale):
             return self._scipys.entropy(df, scale)
@@ -388,7 +450,7 @@ class Wishart(Multivariate):
         )
 
 
-def matrix(x: Any) -> Any:
+def matrix(x: ArrayLike) -> Array:
     """A number as a matrix of one element, a vector as a diagonal."""
     x = floating(x)
     ndim = len(shape_of(x))
@@ -405,7 +467,7 @@ class Multinomial(Multivariate):
 
     name = "multinomial"
 
-    def logpmf(self, x: Any, n: Any, p: Any) -> Any:
+    def logpmf(self, x: ArrayLike, n: ArrayLike, p: ArrayLike) -> Array:
         """The logarithm of the probability of counts, whose last probability is what the others leave.
 
         As in SciPy the last probability is not read, so its derivative is zero.
@@ -418,26 +480,33 @@ class Multinomial(Multivariate):
         found = gammaln(n + 1.0) + fnp.sum(xlogy(safe, p) - gammaln(safe + 1.0), -1)
         return fnp.where(whole, found, -np.inf)
 
-    def pmf(self, x: Any, n: Any, p: Any) -> Any:
+    def pmf(self, x: ArrayLike, n: ArrayLike, p: ArrayLike) -> Array:
         """The probability of counts."""
         return fnp.exp(self.logpmf(x, n, p)) if traced(x, n, p) else self._scipys.pmf(x, n, p)
 
-    def mean(self, n: Any, p: Any) -> Any:
+    def mean(self, n: ArrayLike, p: ArrayLike) -> Array:
         """The mean of each count."""
         return floating(n)[..., None] * completed(p) if traced(n, p) else self._scipys.mean(n, p)
 
-    def cov(self, n: Any, p: Any) -> Any:
+    def cov(self, n: ArrayLike, p: ArrayLike) -> Array:
         """The covariances of the counts."""
         if not traced(n, p):
             return self._scipys.cov(n, p)
         share = completed(p)
-        return floating(n) * (fnp.diag(share) - fnp.outer(share, share))
+        each = share[..., None] * (np.eye(shape_of(share)[-1]) - share[..., None, :])
+        return floating(n)[..., None, None] * each
 
 
-def completed(p: Any) -> Any:
+def completed(p: ArrayLike) -> Array:
     """Probabilities of which the last is what the others leave."""
-    first = floating(p)[..., :-1]
-    return fnp.concatenate([first, 1.0 - fnp.sum(first, -1, keepdims=True)], -1)
+    p = floating(p)
+    first = p[..., :-1]
+    rest = 1.0 - fnp.sum(first, -1, keepdims=True)
+    known = known_value(p)
+    if known is not None:  # The last one as it is given, where the difference is rounding alone.
+        off = known[..., -1:] - (1.0 - known[..., :-1].sum(-1, keepdims=True))
+        rest = rest + np.where(abs(off) <= 10.0 * np.finfo(float).eps, off, 0.0)
+    return fnp.concatenate([first, rest], -1)
 
 
 def is_key(x: Any) -> bool:
@@ -445,7 +514,7 @@ def is_key(x: Any) -> bool:
     return isinstance(x, Tracer | np.ndarray) and x.dtype == np.uint64 and x.shape == (2,)
 
 
-def plain_samples(dist: Multivariate, parameters: tuple[Any, ...], size: Any, random_state: Any) -> Any:
+def plain_samples(dist: Multivariate, parameters: tuple[Any, ...], size: ShapeLike, random_state: Any) -> Any:
     """SciPy's samples; raises where a parameter is traced."""
     if traced(*parameters):
         raise UnsupportedFunctionError(
@@ -456,7 +525,7 @@ def plain_samples(dist: Multivariate, parameters: tuple[Any, ...], size: Any, ra
     return dist._scipys.rvs(*parameters, size=size, random_state=random_state)
 
 
-def squeezed(x: Any, size: Any) -> Any:
+def squeezed(x: ArrayLike, size: ShapeLike) -> Any:
     """One sample without an axis for the only one, as SciPy gives it."""
     return x[0] if size == 1 else x
 

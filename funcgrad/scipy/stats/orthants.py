@@ -16,12 +16,13 @@ import numpy as np
 
 from funcgrad import numpy as fnp
 from funcgrad.api.batch import vmap
-from funcgrad.api.callback import pure_callback
-from funcgrad.api.custom import custom_jvp
+from funcgrad.api.control_flow.callback import pure_callback
+from funcgrad.api.rules.custom import custom_jvp
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.structure import shape_of
+from funcgrad.ops.arrays.structure import shape_of
 from funcgrad.scipy.originals import original
 from funcgrad.scipy.special import ndtr
+from funcgrad.types import Array, ArrayLike
 
 __all__ = ["probability_below", "probability_between"]
 
@@ -33,7 +34,7 @@ Accuracy = tuple[Any, float, float, Any]
 """SciPy's `maxpts`, `abseps`, `releps`, and the seed of its random numbers."""
 
 
-def scipys_value(accuracy: Accuracy, z: Any, cov: Any) -> Any:
+def scipys_value(accuracy: Accuracy, z: ArrayLike, cov: ArrayLike) -> Any:
     """SciPy's probability that a centred normal vector is below z in every coordinate."""
 
     def value(z: Any, cov: Any) -> Any:
@@ -47,7 +48,7 @@ def scipys_value(accuracy: Accuracy, z: Any, cov: Any) -> Any:
     return pure_callback(value, Aval((), FLOAT), z, cov)
 
 
-def below(accuracy: Accuracy, z: Any, cov: Any) -> Any:
+def below(accuracy: Accuracy, z: ArrayLike, cov: ArrayLike) -> ArrayLike:
     """The probability that a centred normal vector is below z in every coordinate."""
     size = shape_of(z)[0]
     if size == 0:
@@ -76,7 +77,7 @@ def of_several_jvp(accuracy: Accuracy, primals: Any, tangents: Any) -> tuple[Any
     return of_several(accuracy, z, cov), moved
 
 
-def on_face(accuracy: Accuracy, z: Any, cov: Any, held: list[int]) -> Any:
+def on_face(accuracy: Accuracy, z: ArrayLike, cov: ArrayLike, held: list[int]) -> Array:
     """The density of the coordinates that are held, at z, times the probability of the others given them."""
     rest = [k for k in range(shape_of(z)[0]) if k not in held]
     own, across, at = cov[np.ix_(held, held)], cov[np.ix_(rest, held)], z[held]
@@ -88,7 +89,7 @@ def on_face(accuracy: Accuracy, z: Any, cov: Any, held: list[int]) -> Any:
     return density * below(accuracy, z[rest] - across @ weights, left)
 
 
-def probability_below(x: Any, mean: Any, cov: Any, accuracy: Accuracy) -> Any:
+def probability_below(x: ArrayLike, mean: ArrayLike, cov: ArrayLike, accuracy: Accuracy) -> ArrayLike:
     """The distribution function at points with their coordinates along the last axis."""
     deviations = fnp.sqrt(fnp.diagonal(cov))
     away = x - mean
@@ -100,7 +101,9 @@ def probability_below(x: Any, mean: Any, cov: Any, accuracy: Accuracy) -> Any:
     return fnp.reshape(vmap(lambda row: below(accuracy, row, cov))(rows), shape_of(z)[:-1])
 
 
-def probability_between(lower: Any, x: Any, mean: Any, cov: Any, accuracy: Accuracy) -> Any:
+def probability_between(
+    lower: Any, x: ArrayLike, mean: ArrayLike, cov: ArrayLike, accuracy: Accuracy
+) -> Array:
     """The probability of the box from `lower` to x: the corners, with a sign for each lower coordinate."""
     total = 0.0
     for corner in product((False, True), repeat=shape_of(mean)[0]):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from funcgrad.api.differentiate import jvp
+from funcgrad.api.derivatives.differentiate import jvp
 from funcgrad.numpy import exp
 from funcgrad.scipy.stats.law import Law
 from funcgrad.scipy.stats.moving import value_that_moves

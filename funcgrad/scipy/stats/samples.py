@@ -9,7 +9,7 @@ import numpy as np
 
 from funcgrad import random
 from funcgrad.numpy import where
-from funcgrad.ops.structure import shape_of
+from funcgrad.ops.arrays.structure import shape_of
 
 SAMPLERS: dict[str, Callable[..., Any]] = {
     "norm": random.normal,

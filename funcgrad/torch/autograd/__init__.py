@@ -5,8 +5,8 @@ from funcgrad.torch.autograd.checks import GradcheckError, gradcheck, gradgradch
 from funcgrad.torch.autograd.function import Function
 from funcgrad.torch.autograd.gradients import grad
 from funcgrad.torch.autograd.variable import Variable
-from funcgrad.torch.core.engine import backward
-from funcgrad.torch.core.grad_mode import (
+from funcgrad.torch.core.backward.engine import backward
+from funcgrad.torch.core.backward.grad_mode import (
     detect_anomaly,
     enable_grad,
     inference_mode,

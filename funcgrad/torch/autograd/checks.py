@@ -51,11 +51,16 @@ def gradcheck(
 
     Raises GradcheckError where they do not, unless `raise_exception` is False.
     """
+    for name, tolerance in (("rtol", rtol), ("atol", atol)):
+        if tolerance < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance}")
     args = tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,)
     try:
         _check_inputs(args)
         wanted = [t for t in args if isinstance(t, Tensor) and t._rg]
         outputs = _outputs(func(*args))
+        if not outputs:
+            _check_constant(func, args, wanted, eps)
         for number, out in enumerate(outputs):
             for k, t in enumerate(wanted):
                 numerical = _numerical(func, args, t, number, eps)
@@ -64,6 +69,13 @@ def gradcheck(
                     raise GradcheckError(
                         f"Jacobian mismatch for output {number} with respect to input {k},\n"
                         f"numerical:{wrap(numerical)!r}\nanalytical:{wrap(analytical)!r}\n"
+                    )
+                again = _analytical(out, t)
+                if not np.allclose(analytical, again, rtol=0.0, atol=nondet_tol, equal_nan=True):
+                    raise GradcheckError(
+                        "Backward is not reentrant, i.e., running backward with same input and grad_output "
+                        "multiple times gives different values, although analytical gradient matches "
+                        f"numerical gradient.The tolerance for nondeterminism was {nondet_tol}."
                     )
     except GradcheckError:
         if raise_exception:
@@ -79,6 +91,15 @@ def _check_inputs(args: tuple[Any, ...]) -> None:
             "gradcheck expects at least one input tensor to require gradient, but none of them have "
             "requires_grad=True."
         )
+    for k, t in enumerate(args):
+        if not isinstance(t, Tensor) or not t._rg:
+            continue
+        if any(n > 1 and not stride for stride, n in zip(t.stride(), t.shape, strict=True)):
+            raise RuntimeError(
+                f"The {k}th input has a dimension with stride 0. gradcheck only supports inputs that are "
+                "non-overlapping to be able to compute the numerical gradients correctly. You should call "
+                ".contiguous on the input before passing it to gradcheck."
+            )
     if any(t._value.dtype.itemsize < 8 for t in wanted):
         warnings.warn(
             "Input #0 requires gradient and is not a double precision floating point or complex. This check "
@@ -88,12 +109,31 @@ def _check_inputs(args: tuple[Any, ...]) -> None:
         )
 
 
+def _check_constant(
+    func: Callable[..., Any], args: tuple[Any, ...], wanted: list[Tensor], eps: float
+) -> None:
+    """Raise GradcheckError where a result without history depends on the inputs all the same."""
+    for number, out in enumerate(_tensors(func(*args))):
+        if out._value.dtype.kind in "fc" and any(
+            np.any(_numerical(func, args, t, number, eps)) for t in wanted
+        ):
+            raise GradcheckError("Numerical gradient for function expected to be zero")
+
+
 def _analytical(out: Tensor, t: Tensor) -> Any:
     """The Jacobian, a row for each input element, as PyTorch shows it."""
+    jacobian = _jacobian(out, t, 1)
+    if out._value.dtype.kind == "c" and t._value.dtype.kind != "c":
+        return jacobian + 1j * _jacobian(out, t, 1j)
+    return jacobian
+
+
+def _jacobian(out: Tensor, t: Tensor, one: complex) -> Any:
+    """The gradients for a cotangent of `one` at every element of the output."""
     columns = []
     for k in range(out._value.size):
         seed = np.zeros(out._value.size, out._value.dtype)
-        seed[k] = 1
+        seed[k] = one
         (g,) = grad(out, t, wrap(seed.reshape(out._value.shape)), retain_graph=True, allow_unused=True)
         found = np.zeros(t._value.shape, t._value.dtype) if g is None else g._value
         columns.append(np.asarray(found).reshape(-1))

@@ -40,6 +40,9 @@ class UnpackedDualTensor(tuple[Any, ...]):
 
     __slots__ = ()
 
+    def __repr__(self) -> str:
+        return f"UnpackedDualTensor(primal={self[0]!r}, tangent={self[1]!r})"
+
     @property
     def primal(self) -> Any:
         """The value."""
@@ -62,10 +65,7 @@ def enter_dual_level() -> int:
 def exit_dual_level(*, level: int | None = None) -> None:
     """Close the level; its tangents are forgotten."""
     if _LEVELS.current < 0:
-        raise RuntimeError(
-            "Trying to exit a forward AD level that was not the last one that was created. This is not "
-            "supported."
-        )
+        raise RuntimeError("Dual level must be a positive number.")
     _LEVELS.current -= 1
     _LEVELS.duals = []
 
@@ -88,6 +88,12 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         raise ValueError(f"Expected primal to be floating point or complex, but got: {tensor.dtype}")
     if tangent._value.dtype.kind not in "fc":
         raise ValueError(f"Expected tangent to be floating point or complex, but got: {tangent.dtype}")
+    if tangent._value.shape != tensor._value.shape:
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, "
+            f"this is not supported. Tensor is of size {list(tensor.shape)} while the given forward gradient "
+            f"is of size {list(tangent.shape)}."
+        )
     dual = tensor.view_as(tensor) if tensor._rg else tensor.detach().requires_grad_()
     _LEVELS.duals.append((dual, tangent))
     return dual
@@ -108,5 +114,13 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     pairs = [(p, t) for p, (_, t) in zip(pulled, _LEVELS.duals, strict=True) if p is not None and p._rg]
     if not pairs:
         return UnpackedDualTensor((tensor.detach(), None))
-    (found,) = grad([p for p, _ in pairs], weights, [t for _, t in pairs], retain_graph=True)
+    # Of primals and tangents that require grad, the tangent has a history as well.
+    history = any(d._node is not None or t._rg for d, t in _LEVELS.duals)
+    tangents = [t for _, t in pairs]
+    (found,) = grad([p for p, _ in pairs], weights, tangents, retain_graph=True, create_graph=history)
     return UnpackedDualTensor((tensor.detach(), found))
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

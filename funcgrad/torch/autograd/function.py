@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import functools
 import inspect
+import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 
-from funcgrad.torch.core.anomaly import note_traceback
-from funcgrad.torch.core.grad_mode import no_grad
-from funcgrad.torch.core.history import FREED, Node, Output, changed_message, edge_of
-from funcgrad.torch.core.packing import Packed, pack
+from funcgrad.torch.core.backward.anomaly import note_traceback
+from funcgrad.torch.core.backward.grad_mode import no_grad
+from funcgrad.torch.core.backward.history import FREED, Node, Output, changed_message, edge_of
+from funcgrad.torch.core.backward.packing import Packed, pack
+from funcgrad.torch.core.inplace import replace_in_base
 from funcgrad.torch.core.state import MODES, SEQUENCE
 from funcgrad.torch.core.tensor import Tensor, alias_of, wrap
-from funcgrad.torch.core.views import CUSTOM, View
+from funcgrad.torch.core.views import CUSTOM, MULTIPLE, View
 
-__all__ = ["Function", "FunctionCtx", "once_differentiable"]
+__all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
 
 class FunctionNode(Node):
@@ -92,15 +94,24 @@ class FunctionNode(Node):
             found.append(t)
         return tuple(found)
 
+    @property
+    def saved_variables(self) -> tuple[Any, ...]:
+        """The old name of `saved_tensors`."""
+        warnings.warn(
+            "'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2
+        )
+        return self.saved_tensors
+
     def _keep(self, outputs: tuple[Any, ...]) -> None:
         kept: list[Any] = []
-        for t in self._to_save:
+        for place, t in enumerate(self._to_save):
             if t is None:
                 kept.append(None)
                 continue
             if not isinstance(t, Tensor):
                 raise TypeError(
-                    "save_for_backward can only save variables, but argument 0 is of type " + type(t).__name__
+                    f"save_for_backward can only save variables, but argument {place} is of type "
+                    + type(t).__name__
                 )
             number = next((k for k, out in enumerate(outputs) if out is t), None)
             edge: Any = None
@@ -132,16 +143,17 @@ class FunctionNode(Node):
         user = function.backward if function.backward is not Function.backward else function.vjp
         found = user(self, *given)
         grads = found if isinstance(found, tuple) else (found,)
-        if len(grads) > self._count and any(g is not None for g in grads[self._count :]):
+        if len(grads) < self._count or any(g is not None for g in grads[self._count :]):
             raise RuntimeError(
                 f"function {self._name()} returned an incorrect number of gradients (expected "
                 f"{self._count}, got {len(grads)})"
             )
-        if len(grads) < self._count:
-            raise RuntimeError(
-                f"function {self._name()} returned an incorrect number of gradients (expected "
-                f"{self._count}, got {len(grads)})"
-            )
+        for k in range(self._count):
+            if grads[k] is not None and k not in self._tensor_inputs:
+                raise RuntimeError(
+                    f"function {self._name()} returned a gradient different than None at position {k + 1}, "
+                    "but the corresponding forward input was not a Variable"
+                )
         return [self._checked(k, grads[k]) for k in self._tensor_inputs]
 
     def _checked(self, k: int, g: Any) -> Any:
@@ -202,15 +214,24 @@ class Function:
     """
 
     _node_class: Any = None
+    _backward_cls: Any = None
+    """The class of its nodes, under PyTorch's name for it."""
     node_name: ClassVar[str] = ""
     """What nodes are called, where that is not the name of the class and "Backward"."""
     generate_vmap_rule = False
 
     def __init_subclass__(cls) -> None:
-        cls._node_class = type(
+        cls._node_class = cls._backward_cls = type(
             cls.node_name or f"{cls.__name__}Backward",
             (FunctionNode,),
             {"function": cls, "__module__": cls.__module__},
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style "
+            "autograd function with static forward method. (Example: "
+            "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
         )
 
     @staticmethod
@@ -268,8 +289,8 @@ class Function:
             else:
                 out = cls.forward(node, *args, **kwargs)
         outs = out if isinstance(out, tuple) else (out,)
-        if remembering and any(t._rg and t._node is None for t in node._dirty):
-            raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+        if remembering:
+            require_dirty_allowed(node._dirty, outs)
         made = tuple([attached(x, node, k, tensors, remembering) for k, x in enumerate(outs)])
         if remembering:
             node.edges = edges
@@ -281,10 +302,13 @@ class Function:
                     and (x._node is None or x._node is node or x in node._dirty)
                 ):
                     x._node = node if len(made) == 1 else Output(node, k)
+            for t in node._dirty:
+                if t._view is not None:
+                    replace_in_base(t, t)
+            label_views(made, node)
         node._out_specs = tuple(
             [(x._value.shape, x._value.dtype) if isinstance(x, Tensor) else None for x in made]
         )
-        node._to_save = tuple([_replaced(t, outs, made) for t in node._to_save])
         if remembering:
             node._keep(made)
             if MODES.anomaly:
@@ -301,11 +325,24 @@ def with_defaults(forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     return (*bound.args, *bound.kwargs.values())
 
 
-def _replaced(t: Any, before: tuple[Any, ...], after: tuple[Any, ...]) -> Any:
-    for x, y in zip(before, after, strict=True):
-        if x is t:
-            return y
-    return t
+def require_dirty_allowed(dirty: tuple[Any, ...], outs: tuple[Any, ...]) -> None:
+    """Raise RuntimeError where what `forward` changed in place may not be, or is not returned."""
+    if any(t._rg and t._node is None for t in dirty):
+        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+    if any(all(t is not x for x in outs) for t in dirty):
+        raise RuntimeError(
+            "Some elements marked as dirty during the forward method were not returned as output. The inputs "
+            "that are modified inplace must all be outputs of the Function."
+        )
+
+
+def label_views(made: tuple[Any, ...], node: FunctionNode) -> None:
+    """Say of the views that a user's forward returned where they come from: they may not be changed."""
+    several = sum(isinstance(x, Tensor) and x._rg for x in made) > 1
+    for x in made:
+        if isinstance(x, Tensor) and x._view is not None and all(x is not t for t in node._dirty):
+            x._view.made = MULTIPLE if several else CUSTOM
+            x._view.maker = node.function.__name__
 
 
 def attached(x: Any, node: FunctionNode, k: int, inputs: list[Tensor], remembering: bool) -> Any:
@@ -326,6 +363,13 @@ def attached(x: Any, node: FunctionNode, k: int, inputs: list[Tensor], rememberi
         x._node = node
         x._rg = True
     return x
+
+
+class InplaceFunction(Function):
+    """A `Function` whose instances remember whether they work in place."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        self.inplace = inplace
 
 
 class DelayedError(Node):

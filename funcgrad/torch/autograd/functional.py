@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch.autograd.gradients import grad
-from funcgrad.torch.core.grad_mode import enable_grad
+from funcgrad.torch.core.backward.grad_mode import enable_grad
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.registry import FUNCTIONS
 
@@ -149,6 +149,33 @@ def jvp(
     )
 
 
+_INDEPENDENT = (
+    "While computing the hessian, found that the jacobian of the user-provided function with respect to "
+    "input {} is independent of the input. This is not allowed in strict mode. You should ensure that your "
+    "function is twice differentiable and that the jacobian depends on the inputs (this would be violated by "
+    "a linear function for example)."
+)
+_CONSTANT = (
+    "The jacobian of the user-provided function is independent of input {}. This is not allowed in strict "
+    "mode when create_graph=True."
+)
+
+
+def _dependent(first: tuple[Any, ...], strict: bool, words: str) -> tuple[Any, ...]:
+    """Derivatives; RuntimeError for one that does not depend on the inputs, where that is asked for."""
+    for k, g in enumerate(first):
+        if strict and not g._rg:
+            raise RuntimeError(words.format(k))
+    return first
+
+
+_STRATEGY = (
+    'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more '
+    'outputs than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use '
+    '"reverse-mode".'
+)
+
+
 def jacobian(
     func: Callable[..., Any],
     inputs: Any,
@@ -158,10 +185,22 @@ def jacobian(
     strategy: str = "reverse-mode",
 ) -> Any:
     """All derivatives of the outputs of `func` with respect to its inputs, a row for each output element."""
+    if strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError(_STRATEGY)
+    if strategy == "forward-mode" and not vectorize:
+        raise NotImplementedError(
+            "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for "
+            "`vectorize=True`."
+        )
     with enable_grad():
         is_tuple, given = _tuple(inputs, "inputs", "jacobian")
         own = _prepared(given, create_graph)
         outs_tuple, outs = _outputs_of(func, own, "jacobian")
+        if strict and vectorize:
+            raise RuntimeError(
+                "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported "
+                "together. Please either set `strict=False` or `vectorize=False`."
+            )
         rows = []
         for out in outs:
             parts: list[list[Any]] = [[] for _ in own]
@@ -171,6 +210,7 @@ def jacobian(
                 found = _gradients(
                     (out,), own, (wrap(seed.reshape(out._value.shape)),), create_graph, strict, "jacobian"
                 )
+                found = _dependent(found, strict and create_graph, _CONSTANT)
                 for part, g in zip(parts, found, strict=True):
                     part.append(g)
             rows.append(
@@ -217,9 +257,11 @@ def hessian(
     single = _scalar(func, "hessian")
 
     def first(*args: Any) -> Any:
-        return jacobian(single, args, create_graph=True)
+        return _dependent(
+            _gradients((single(*args),), args, (None,), True, strict, "jacobian"), strict, _INDEPENDENT
+        )
 
-    found = jacobian(first, given, create_graph=create_graph, strict=strict)
+    found = jacobian(first, given, create_graph=create_graph, strict=strict, vectorize=vectorize)
     return found if is_tuple else found[0][0]
 
 
@@ -232,7 +274,7 @@ def vhp(
         own = _prepared(given, create_graph)
         vectors = _vectors(v, own, is_tuple)
         out = _scalar(func, "vhp")(*own)
-        first = _gradients((out,), own, (None,), True, strict, "vhp")
+        first = _dependent(_gradients((out,), own, (None,), True, strict, "vhp"), strict, _INDEPENDENT)
         found = _gradients(first, own, vectors, create_graph, strict, "vhp")
     return _released(out, create_graph), _unwrapped(_released(found, create_graph), is_tuple)
 
@@ -254,3 +296,8 @@ def hvp(
     """The value of a scalar function and the product of its Hessian with `v`."""
     # The Hessian is symmetric, and a second pullback is cheaper than a pushforward.
     return vhp(func, inputs, v, create_graph, strict)
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.torch.core.arguments import roots_of
-from funcgrad.torch.core.engine import Captures, as_tensor, run_backward
-from funcgrad.torch.core.history import Output
+from funcgrad.torch.core.backward.arguments import roots_of
+from funcgrad.torch.core.backward.engine import Captures, as_tensor, run_backward
+from funcgrad.torch.core.backward.history import Output
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.registry import FUNCTIONS
 
@@ -18,6 +18,12 @@ __all__ = ["grad"]
 _UNUSED = (
     "The differentiated Tensor at index {} appears to not have been used in the graph. Set "
     "allow_unused=True if this is the desired behavior."
+)
+_UNBATCHED = (
+    "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
+    "dimension. The sizes of the remaining dimensions are expected to match the shape of corresponding "
+    "output, but a mismatch was detected: grad_output[{0}] has a shape of {1} and output[{0}] has a shape of "
+    "{2}. If you only want some tensors in `grad_output` to be considered batched, consider using vmap."
 )
 
 
@@ -99,6 +105,9 @@ def batched(
     """One backward pass for each entry of the first dimension of `grad_outputs`, stacked."""
     outs = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
     given = (grad_outputs,) if isinstance(grad_outputs, Tensor) else tuple(grad_outputs)
+    for k, (g, out) in enumerate(zip(given, outs, strict=True)):
+        if g.shape[1:] != out.shape:
+            raise RuntimeError(_UNBATCHED.format(k, g.shape[1:], out.shape))
     count = len(given[0])
     keep = create if retain is None else retain
     rows = []

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ContextDecorator, contextmanager
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import funcgrad as fg
-from funcgrad.torch.core.engine import Captures, run_backward
-from funcgrad.torch.core.history import Node, Output, accumulator_of
-from funcgrad.torch.core.hooks import RemovableHandle, added_hook
-from funcgrad.torch.core.packing import disabled, hooked
+from funcgrad.torch.core.backward.engine import Captures, run_backward
+from funcgrad.torch.core.backward.history import Node, Output, accumulator_of
+from funcgrad.torch.core.backward.hooks import RemovableHandle, added_hook
+from funcgrad.torch.core.backward.packing import disabled, hooked
+from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor
 
 __all__ = [
@@ -96,23 +98,26 @@ def increment_version(tensor: Any) -> None:
 
 
 def register_multi_grad_hook(tensors: Any, fn: Callable[..., Any], *, mode: str = "all") -> RemovableHandle:
-    """Call `fn` with the gradients of several tensors, once all (or any) of them are computed."""
-    collected: dict[int, Any] = {}
+    """Call `fn` with the gradients of several tensors, once in each backward pass.
+
+    By default when all that the pass computes are there (None for the others), with ``mode="any"`` at once.
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    tensors = tuple(tensors)
+    gathered: WeakKeyDictionary[Any, dict[int, Any]] = WeakKeyDictionary()
     handles = []
     holder: dict[int, Any] = {}
 
     def arrived(k: int) -> Callable[[Any], None]:
         def note(g: Any) -> None:
+            found = gathered.setdefault(MODES.running, {})
+            found[k] = g
             if mode == "any":
-                if not collected:
-                    collected[k] = g
+                if len(found) == 1:
                     fn(g)
-                return
-            collected[k] = g
-            if len(collected) == len(tensors):
-                grads = [collected.get(j) for j in range(len(tensors))]
-                collected.clear()
-                fn(grads)
+            elif len(found) == sum(map(MODES.running.reaches, tensors)):
+                fn([found.get(j) for j in range(len(tensors))])
 
         return note
 
@@ -189,3 +194,8 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     """Refuse hooks of saved tensors inside of this context, with this message."""
     with disabled(error_message):
         yield
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

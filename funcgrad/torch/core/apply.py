@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.torch.core.anomaly import note_traceback
-from funcgrad.torch.core.history import Node, Op, Output
-from funcgrad.torch.core.packing import pack_saved
-from funcgrad.torch.core.plans import plan_for
+from funcgrad.torch.core.backward.anomaly import note_traceback
+from funcgrad.torch.core.backward.history import Node, Op, Output
+from funcgrad.torch.core.backward.packing import pack_saved
+from funcgrad.torch.core.backward.plans import plan_for
 from funcgrad.torch.core.state import MODES, SEQUENCE, quiet
 from funcgrad.torch.core.tensor import Tensor, wrap
 

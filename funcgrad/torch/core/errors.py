@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["DimError", "broadcast_error", "dim_of", "dims_of", "value_shape"]
+__all__ = ["DimError", "broadcast_error", "dim_of", "dims_of", "require_one_dtype", "value_shape"]
 
 
 def value_shape(x: Any) -> tuple[int, ...]:
@@ -57,3 +57,19 @@ def dims_of(dim: Any, ndim: int) -> tuple[int, ...]:
         twice = next(d for d in found if found.count(d) > 1)
         raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
     return found or tuple(range(ndim))
+
+
+_WORDS = {
+    "float32": "float",
+    "float64": "double",
+    "int64": "long int",
+    "float16": "c10::Half",
+    "int32": "int",
+}
+
+
+def require_one_dtype(x: np.dtype[Any], y: np.dtype[Any]) -> None:
+    """Raise RuntimeError for the factors of a product that have different dtypes."""
+    if x != y:
+        a, b = [_WORDS.get(dtype.name, dtype.name) for dtype in (x, y)]
+        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a} != {b}")

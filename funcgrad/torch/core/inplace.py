@@ -14,8 +14,8 @@ import numpy as np
 
 from funcgrad.extend import Tracer
 from funcgrad.torch.core.apply import make_node
+from funcgrad.torch.core.backward.history import Node, Output, short_name
 from funcgrad.torch.core.dtypes import TYPE_NAMES
-from funcgrad.torch.core.history import Node, Output, short_name
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, own
 from funcgrad.torch.core.views import (
@@ -28,7 +28,7 @@ from funcgrad.torch.core.views import (
     regenerate_views,
 )
 
-__all__ = ["assign", "in_place", "require_apart", "require_writeable"]
+__all__ = ["assign", "in_place", "replace_in_base", "require_apart", "require_writeable"]
 
 _MULTIPLE = (
     "Output {number} of {maker} is a view and is being modified inplace. This view is the output of a "
@@ -121,7 +121,7 @@ def assign(t: Tensor, result: Tensor) -> Tensor:
         if t._view is None:
             _become(t, result)
         else:
-            _replace_in_base(t, result)
+            replace_in_base(t, result)
     elif t._views is not None or t._view is not None:
         base = t if t._view is None else t._view.base
         if type(base._value) is Tracer:
@@ -200,7 +200,7 @@ def _become(t: Tensor, result: Tensor) -> None:
         regenerate_views(t)
 
 
-def _replace_in_base(t: Tensor, result: Tensor) -> None:
+def replace_in_base(t: Tensor, result: Tensor) -> None:
     """Give the base of a view a history in which the elements of the view are the result."""
     base = t._view.base
     inputs = (base, result)
@@ -235,8 +235,13 @@ def in_place(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         incoming = MODES.grad and any(isinstance(x, Tensor) and x._rg for x in args)
         require_writeable(self, incoming)
-        return assign(self, function(self, *args, **kwargs))
+        result = function(self, *args, **kwargs)
+        if exact and result._value.dtype != self._value.dtype:
+            raise RuntimeError(f"{name}(): the result is {result.dtype}, which {self.dtype} cannot hold")
+        return assign(self, result)
 
+    # What else is cast to the tensor's dtype as PyTorch casts it.
+    exact = name in ("abs_", "absolute_", "float_power_")
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"As `{name.removesuffix('_')}`, in place; returns the tensor."
     return method

@@ -25,6 +25,10 @@ class Modes(threading.local):
     multithreading = True
     saved_hooks: tuple[Any, ...] = ()
     """Pairs of hooks that pack and unpack what histories save; the last one counts."""
+    running: Any = None
+    """The backward pass that is going on."""
+    random_refused = False
+    """Whether draws of random numbers are refused: in `vmap` that has not been told what to do with them."""
     hooks_refused: str | None = None
     """What to say where such hooks have been disabled."""
 
@@ -39,7 +43,15 @@ class Settings:
     def __init__(self) -> None:
         self.default_dtype = np.dtype(np.float32)
         self.warn_always = False
+        self.warned: set[str] = set()
+        """The warnings given that come once in a process."""
         self.deterministic = False
+
+    def may_warn(self, which: str) -> bool:
+        """Whether a warning that PyTorch gives once is due: the first time, or always."""
+        due = self.warn_always or which not in self.warned
+        self.warned.add(which)
+        return due
 
 
 MODES = Modes()

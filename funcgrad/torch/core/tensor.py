@@ -15,10 +15,10 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.extend import Tracer, introduce
+from funcgrad.torch.core.backward.history import AccumulateGrad, Node, Output
+from funcgrad.torch.core.backward.hooks import RemovableHandle, added_hook
 from funcgrad.torch.core.dtypes import dtype as torch_dtype_class
 from funcgrad.torch.core.dtypes import torch_dtype
-from funcgrad.torch.core.history import AccumulateGrad, Node, Output
-from funcgrad.torch.core.hooks import RemovableHandle, added_hook
 from funcgrad.torch.core.printing import tensor_text
 from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.state import MODES
@@ -184,6 +184,10 @@ class Tensor:
             )
         self._rg = wanted
 
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise RuntimeError("requires_grad must be a bool")
+
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set `requires_grad`; returns the tensor."""
         if self._node is None and requires_grad and self._value.dtype.kind not in "fc":
@@ -310,6 +314,10 @@ class Tensor:
         if not isinstance(given, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(given).__name__}")
         self._value = own(given)
+
+    @data.deleter
+    def data(self) -> None:
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
 
     # -- parts -----------------------------------------------------------------------------------------
 

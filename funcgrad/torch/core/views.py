@@ -12,10 +12,10 @@ from weakref import ref
 import numpy as np
 
 from funcgrad.extend import Tracer
-from funcgrad.torch.core.anomaly import note_traceback
 from funcgrad.torch.core.apply import results
-from funcgrad.torch.core.history import Node, Op, Output
-from funcgrad.torch.core.plans import plan_for
+from funcgrad.torch.core.backward.anomaly import note_traceback
+from funcgrad.torch.core.backward.history import Node, Op, Output
+from funcgrad.torch.core.backward.plans import plan_for
 from funcgrad.torch.core.state import MODES, SEQUENCE, quiet
 from funcgrad.torch.core.tensor import Tensor, own
 from funcgrad.torch.core.traced import own_copy

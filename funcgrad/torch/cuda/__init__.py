@@ -80,3 +80,8 @@ def set_rng_state_all(new_states: Any) -> None:
 def __getattr__(name: str) -> Any:
     """What is not here says so by name."""
     raise AttributeError(f"module 'torch.cuda' has no attribute {name!r} here: there is no CUDA")
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

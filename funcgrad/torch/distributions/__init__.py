@@ -73,3 +73,8 @@ publish(
         "utils": ("broadcast_all", "clamp_probs", "logits_to_probs", "probs_to_logits"),
     },
 )
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted([*__all__, "transforms"])

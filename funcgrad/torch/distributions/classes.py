@@ -10,6 +10,8 @@ from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.constraints import dependent_property
 from funcgrad.torch.distributions.discrete import Binomial, F, Flag, _enumerated, logits_of, probs_of
 from funcgrad.torch.distributions.distribution import Distribution, broadcast_all, size_of
+from funcgrad.torch.nn.operand import Operand
+from funcgrad.types import ShapeLike
 
 __all__ = ["Categorical", "Multinomial", "OneHotCategorical", "OneHotCategoricalStraightThrough"]
 
@@ -52,36 +54,36 @@ class Categorical(Distribution):
         return constraints.integer_interval(0, self._num_events - 1)
 
     @property
-    def param_shape(self) -> Any:
+    def param_shape(self) -> ShapeLike:
         return self._param.size()
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         return torch.full(self._extended_shape(), math.nan, dtype=self.probs.dtype)
 
     variance = mean
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Operand:
         return self.probs.argmax(dim=-1)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: ShapeLike = ()) -> Operand:
         sample_shape = size_of(sample_shape)
         with torch.no_grad():
             rows = self.probs.reshape(-1, self._num_events)
             found = torch.multinomial(rows, sample_shape.numel(), True).T
         return found.reshape(self._extended_shape(sample_shape))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         value = self._checked(value).long().unsqueeze(-1)
         value, log_pmf = torch.broadcast_tensors(value, self.logits)
         return log_pmf.gather(-1, value[..., :1]).squeeze(-1)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Operand:
         logits = torch.clamp(self.logits, min=torch.finfo(self.logits.dtype).min)
         return -(logits * self.probs).sum(-1)
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> Operand:
         return _enumerated(torch.arange(self._num_events, dtype=torch.long), self._batch_shape, expand)
 
 
@@ -92,15 +94,15 @@ class _OfClasses(Distribution):
     _categorical: Categorical
 
     @property
-    def probs(self) -> Any:
+    def probs(self) -> Operand:
         return self._categorical.probs
 
     @property
-    def logits(self) -> Any:
+    def logits(self) -> Operand:
         return self._categorical.logits
 
     @property
-    def param_shape(self) -> Any:
+    def param_shape(self) -> ShapeLike:
         return self._categorical.param_shape
 
 
@@ -117,28 +119,28 @@ class OneHotCategorical(_OfClasses):
         )
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         return self.probs
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Operand:
         return F.one_hot(self.probs.argmax(dim=-1), num_classes=self.event_shape[0]).to(self.probs)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         return self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: ShapeLike = ()) -> Operand:
         found = self._categorical.sample(sample_shape)
         return F.one_hot(found, self.event_shape[0]).to(self.probs)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         return self._categorical.log_prob(self._checked(value).max(-1)[1])
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Operand:
         return self._categorical.entropy()
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> Operand:
         n = self.event_shape[0]
         values = torch.eye(n, dtype=self.probs.dtype).view((n, *[1] * len(self.batch_shape), n))
         return values.expand((n, *self.batch_shape, n)) if expand else values
@@ -149,7 +151,7 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
     has_rsample = True
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: ShapeLike = ()) -> Operand:
         return self.sample(sample_shape) + (self.probs - self.probs.detach())
 
 
@@ -172,25 +174,25 @@ class Multinomial(_OfClasses):
         return constraints.multinomial(self.total_count)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         return self.probs * self.total_count
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         return self.total_count * self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: ShapeLike = ()) -> Operand:
         found = self._categorical.sample((self.total_count, *sample_shape))
         return F.one_hot(found, self.event_shape[0]).sum(0).to(self.probs)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         value = self._checked(value)
         logits, value = broadcast_all(self.logits, value)
         logits = logits.masked_fill((value == 0) & (logits == -math.inf), 0)
         counts = torch.lgamma(value.sum(-1) + 1) - torch.lgamma(value + 1).sum(-1)
         return counts + (logits * value).sum(-1)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Operand:
         n = self.total_count
         found = n * self._categorical.entropy() - math.lgamma(n + 1)
         counts = torch.arange(n + 1, dtype=self.probs.dtype).view((-1, *[1] * len(self.param_shape)))[1:]

@@ -14,6 +14,8 @@ from funcgrad.torch.distributions.maps import (
     Transform,
     sum_rightmost,
 )
+from funcgrad.torch.nn.operand import Operand
+from funcgrad.types import ShapeLike
 
 __all__ = [
     "Independent",
@@ -42,7 +44,7 @@ class Independent(Distribution):
         cut = len(shape) - events
         super().__init__(shape[:cut], shape[cut:], validate_args=validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: ShapeLike, _instance: Any = None) -> Any:
         batch_shape = size_of(batch_shape)
         inner = self.event_shape[: self.reinterpreted_batch_ndims]
         return Independent(
@@ -64,30 +66,30 @@ class Independent(Distribution):
         return constraints.independent(found, count) if count else found
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         return self.base_dist.mean
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Operand:
         return self.base_dist.mode
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         return self.base_dist.variance
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: ShapeLike = ()) -> Operand:
         return self.base_dist.sample(sample_shape)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: ShapeLike = ()) -> Operand:
         return self.base_dist.rsample(sample_shape)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         return sum_rightmost(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Operand:
         return sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> Operand:
         if self.reinterpreted_batch_ndims:
             raise NotImplementedError("Enumeration over cartesian product is not implemented")
         return self.base_dist.enumerate_support(expand=expand)
@@ -125,7 +127,7 @@ class TransformedDistribution(Distribution):
         cut = len(forward) - event_dim
         super().__init__(forward[:cut], forward[cut:], validate_args=validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: ShapeLike, _instance: Any = None) -> Any:
         new = type(self).__new__(type(self)) if _instance is None else _instance
         new.__dict__.update(self.__dict__)
         new._batch_shape = size_of(batch_shape)
@@ -151,14 +153,14 @@ class TransformedDistribution(Distribution):
             x = transform(x)
         return x
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: ShapeLike = ()) -> Operand:
         with torch.no_grad():
             return self._through(self.base_dist.sample(sample_shape))
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: ShapeLike = ()) -> Operand:
         return self._through(self.base_dist.rsample(sample_shape))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         y = self._checked(value)
         dims = len(self.event_shape)
         found: Any = 0.0
@@ -179,13 +181,13 @@ class TransformedDistribution(Distribution):
             return value
         return sign * (value - 0.5) + 0.5
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Operand) -> Operand:
         value = self._checked(value)
         for transform in reversed(self.transforms):
             value = transform.inv(value)
         return self._flipped(self.base_dist.cdf(value))
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Operand) -> Operand:
         return self._through(self.base_dist.icdf(self._flipped(value)))
 
     def __repr__(self) -> str:
@@ -229,7 +231,7 @@ class MixtureSameFamily(Distribution):
     def support(self) -> Any:
         return MixtureSameFamilyConstraint(self._component_distribution.support)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: ShapeLike, _instance: Any = None) -> Any:
         shape = size_of(batch_shape)
         return MixtureSameFamily(
             self._mixture_distribution.expand(shape),
@@ -245,11 +247,11 @@ class MixtureSameFamily(Distribution):
         return probs.reshape((*probs.shape, *[1] * self._event_ndims))
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         return (self._weights() * self._component_distribution.mean).sum(-1 - self._event_ndims)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         # The law of total variance.
         at = -1 - self._event_ndims
         weights = self._weights()
@@ -257,14 +259,14 @@ class MixtureSameFamily(Distribution):
         around = (weights * (self._component_distribution.mean - self._pad(self.mean)).pow(2.0)).sum(at)
         return within + around
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Operand) -> Operand:
         return (self._component_distribution.cdf(self._pad(value)) * self._mixture_distribution.probs).sum(-1)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         found = self._component_distribution.log_prob(self._pad(self._checked(value)))
         return (found + torch.log_softmax(self._mixture_distribution.logits, -1)).logsumexp(-1)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: ShapeLike = ()) -> Operand:
         with torch.no_grad():
             chosen = self._mixture_distribution.sample(sample_shape)
             values = self._component_distribution.sample(sample_shape)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from funcgrad import torch
+from funcgrad.torch.nn.operand import Operand
 
 __all__ = [
     "Constraint",
@@ -48,7 +49,7 @@ class Constraint:
     is_discrete: Any = False
     event_dim: Any = 0
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Operand) -> Operand:
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -66,7 +67,7 @@ class _Plain(Constraint):
         self.event_dim = event_dim
         self.is_discrete = is_discrete
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Operand) -> Operand:
         return self.inside(value)
 
     def __repr__(self) -> str:
@@ -94,7 +95,7 @@ class _Dependent(Constraint):
             event_dim=self._event_dim if event_dim is NotImplemented else event_dim,
         )
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Operand) -> Operand:
         raise ValueError("Cannot determine validity of dependent constraint")
 
     def __repr__(self) -> str:
@@ -137,7 +138,7 @@ class _Bounded(Constraint):
         for name in names:
             setattr(self, name, values[name])
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Operand) -> Operand:
         inside: Any = None
         for name, comparison in self.bounds:
             holds = getattr(torch, comparison)(value, getattr(self, name))
@@ -193,7 +194,7 @@ class independent(Constraint):
     def event_dim(self) -> Any:
         return self.base_constraint.event_dim + self.reinterpreted_batch_ndims
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Operand) -> Operand:
         found = self.base_constraint.check(value)
         count = self.reinterpreted_batch_ndims
         if found.dim() < count:
@@ -215,7 +216,7 @@ class multinomial(Constraint):
     def __init__(self, upper_bound: Any) -> None:
         self.upper_bound = upper_bound
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Operand) -> Operand:
         return (value >= 0).all(-1) & (value.sum(-1) <= self.upper_bound)
 
 
@@ -233,7 +234,7 @@ class MixtureSameFamilyConstraint(Constraint):
     def event_dim(self) -> Any:
         return self.base_constraint.event_dim
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Operand) -> Operand:
         unsqueezed = value.unsqueeze(value.dim() - self.event_dim)
         found = self.base_constraint.check(unsqueezed)
         count = max(value.dim() - self.event_dim, 0)
@@ -260,7 +261,7 @@ class cat(_Several):
     def event_dim(self) -> Any:
         return max(c.event_dim for c in self.cseq)
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Operand) -> Operand:
         pieces = value.split(self.lengths, self.dim)
         return torch.cat([c.check(v) for c, v in zip(self.cseq, pieces, strict=True)], self.dim)
 
@@ -273,7 +274,7 @@ class stack(_Several):
         found = max(c.event_dim for c in self.cseq)
         return found + 1 if self.dim + found < 0 else found
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Operand) -> Operand:
         parts = value.unbind(self.dim)
         return torch.stack([c.check(v) for c, v in zip(self.cseq, parts, strict=True)], self.dim)
 
@@ -353,3 +354,8 @@ unit_interval = interval(0.0, 1.0)
 nonnegative_integer = _integer_from(0)
 positive_integer = _integer_from(1)
 dependent = _Dependent()
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

@@ -9,6 +9,9 @@ from funcgrad import torch
 from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.constraints import dependent_property
 from funcgrad.torch.distributions.distribution import Distribution, ExponentialFamily
+from funcgrad.torch.nn.operand import Operand
+from funcgrad.torch.operations.creating.random import default_generator
+from funcgrad.types import ShapeLike
 
 __all__ = ["Cauchy", "GeneralizedPareto", "Laplace", "Normal", "Uniform", "VonMises"]
 
@@ -32,40 +35,40 @@ class Normal(ExponentialFamily):
         self._init(validate_args, loc=loc, scale=scale)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         return self.loc
 
     mode = mean
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> Operand:
         return self.scale
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         return self.scale.pow(2)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: ShapeLike = ()) -> Operand:
         with torch.no_grad():
             shape = self._extended_shape(sample_shape)
             return torch.normal(self.loc.expand(shape), self.scale.expand(shape))
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: ShapeLike = ()) -> Operand:
         return self.loc + torch.randn(self._extended_shape(sample_shape), dtype=self.loc.dtype) * self.scale
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         value = self._checked(value)
         z = (value - self.loc) / self.scale
         return -0.5 * z * z - self.scale.log() - 0.5 * math.log(2 * math.pi)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Operand) -> Operand:
         value = self._checked(value)
         return 0.5 * (1 + torch.erf((value - self.loc) / (self.scale * math.sqrt(2))))
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Operand) -> Operand:
         return self.loc + self.scale * torch.erfinv(2 * value - 1) * math.sqrt(2)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Operand:
         return 0.5 + 0.5 * math.log(2 * math.pi) + torch.log(self.scale)
 
 
@@ -80,36 +83,36 @@ class Laplace(Distribution):
         self._init(validate_args, loc=loc, scale=scale)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         return self.loc
 
     mode = mean
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         return 2 * self.scale.pow(2)
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> Operand:
         return math.sqrt(2) * self.scale
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: ShapeLike = ()) -> Operand:
         u = torch.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype) - 0.5
         return self.loc - self.scale * u.sign() * torch.log1p(-2 * u.abs())
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         value = self._checked(value)
         return -torch.log(2 * self.scale) - torch.abs(value - self.loc) / self.scale
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Operand) -> Operand:
         d = self._checked(value) - self.loc
         return 0.5 - 0.5 * d.sign() * torch.expm1(-d.abs() / self.scale)
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Operand) -> Operand:
         d = value - 0.5
         return self.loc - self.scale * d.sign() * torch.log1p(-2 * d.abs())
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Operand:
         return 1 + torch.log(2 * self.scale)
 
 
@@ -124,32 +127,32 @@ class Cauchy(Distribution):
         self._init(validate_args, loc=loc, scale=scale)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         return torch.full(self._extended_shape(), math.nan, dtype=self.loc.dtype)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Operand:
         return self.loc
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         return torch.full(self._extended_shape(), math.inf, dtype=self.loc.dtype)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: ShapeLike = ()) -> Operand:
         u = torch.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype)
         return self.loc + torch.tan(math.pi * (u - 0.5)) * self.scale
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         value = self._checked(value)
         return -math.log(math.pi) - self.scale.log() - (((value - self.loc) / self.scale) ** 2).log1p()
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Operand) -> Operand:
         return torch.atan((self._checked(value) - self.loc) / self.scale) / math.pi + 0.5
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Operand) -> Operand:
         return torch.tan(math.pi * (value - 0.5)) * self.scale + self.loc
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Operand:
         return math.log(4 * math.pi) + self.scale.log()
 
 
@@ -170,37 +173,37 @@ class Uniform(Distribution):
         return constraints.interval(self.low, self.high)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         return (self.high + self.low) / 2
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Operand:
         return math.nan * self.high
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> Operand:
         return (self.high - self.low) / math.sqrt(12)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         return (self.high - self.low).pow(2) / 12
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: ShapeLike = ()) -> Operand:
         u = torch.rand(self._extended_shape(sample_shape), dtype=self.low.dtype)
         return self.low + u * (self.high - self.low)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         value = self._checked(value)
         inside = self.low.le(value) & self.high.gt(value)
         return torch.log(inside.type_as(self.low)) - torch.log(self.high - self.low)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Operand) -> Operand:
         return ((self._checked(value) - self.low) / (self.high - self.low)).clamp(min=0, max=1)
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Operand) -> Operand:
         return value * (self.high - self.low) + self.low
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Operand:
         return torch.log(self.high - self.low)
 
 
@@ -219,22 +222,22 @@ class GeneralizedPareto(Distribution):
         return constraints.interval(self.loc, upper)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         k = self.concentration
         found = self.loc + self.scale / (1 - k)
         return torch.where(k < 1, found, torch.full_like(found, math.inf))
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Operand:
         return self.loc
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         k = self.concentration
         found = self.scale**2 / ((1 - k) ** 2 * (1 - 2 * k))
         return torch.where(k < 0.5, found, torch.full_like(found, math.inf))
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: ShapeLike = ()) -> Operand:
         return self.icdf(torch.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype))
 
     def _split(self, of_zero: Any, of_others: Any) -> Any:
@@ -243,7 +246,7 @@ class GeneralizedPareto(Distribution):
         zero = torch.isclose(k, torch.zeros_like(k))
         return torch.where(zero, of_zero, of_others(torch.where(zero, torch.ones_like(k), k)))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         y = (self._checked(value) - self.loc) / self.scale
 
         def others(k: Any) -> Any:
@@ -251,7 +254,7 @@ class GeneralizedPareto(Distribution):
 
         return self._split(-y, others) - self.scale.log()
 
-    def log_survival_function(self, value: Any) -> Any:
+    def log_survival_function(self, value: Operand) -> Operand:
         """``log(1 - cdf(value))``."""
         y = (self._checked(value) - self.loc) / self.scale
 
@@ -260,10 +263,10 @@ class GeneralizedPareto(Distribution):
 
         return self._split(-y, others)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Operand) -> Operand:
         return 1 - torch.exp(self.log_survival_function(value))
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Operand) -> Operand:
         log_u = torch.log1p(-value)
 
         def others(k: Any) -> Any:
@@ -271,7 +274,7 @@ class GeneralizedPareto(Distribution):
 
         return self.loc + self.scale * self._split(-log_u, others)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Operand:
         return self.scale.log() + self.concentration + 1
 
 
@@ -285,26 +288,24 @@ class VonMises(Distribution):
         self._init(validate_args, loc=loc, concentration=concentration)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         return self.loc
 
     mode = mean
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         # The scaled functions: a quotient that does not overflow.
         k = self.concentration
         return 1 - torch.special.i1e(k) / torch.special.i0e(k)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
-        from funcgrad.torch.operations.random import default_generator  # noqa: PLC0415 - only to draw
-
+    def sample(self, sample_shape: ShapeLike = ()) -> Operand:
         shape = tuple(self._extended_shape(sample_shape))
         loc, k = [t.detach().double().expand(shape).numpy() for t in (self.loc, self.concentration)]
         found = default_generator.bits.vonmises(loc, k, shape)
         return torch.as_tensor(found).to(self.loc.dtype)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         value = self._checked(value)
         k = self.concentration
         norm = math.log(2 * math.pi) + torch.special.i0e(k).log() + k

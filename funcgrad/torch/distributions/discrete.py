@@ -10,6 +10,9 @@ from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.constraints import dependent_property
 from funcgrad.torch.distributions.distribution import Distribution, ExponentialFamily, broadcast_all
 from funcgrad.torch.distributions.gammas import standard_gamma
+from funcgrad.torch.nn.operand import Operand
+from funcgrad.torch.operations.creating.random import default_generator
+from funcgrad.types import ShapeLike
 
 __all__ = [
     "Bernoulli",
@@ -28,19 +31,19 @@ Flag = bool | None
 F = torch.nn.functional
 
 
-def clamp_probs(probs: Any) -> Any:
+def clamp_probs(probs: Operand) -> Operand:
     """Probabilities kept away from 0 and 1 by a rounding error."""
     eps = torch.finfo(probs.dtype).eps
     return probs.clamp(min=eps, max=1 - eps)
 
 
-def logits_of(probs: Any, is_binary: bool = False) -> Any:
+def logits_of(probs: Operand, is_binary: bool = False) -> Operand:
     """The logits of probabilities: log odds of yes or no, logarithms of classes."""
     kept = clamp_probs(probs)
     return torch.log(kept) - torch.log1p(-kept) if is_binary else torch.log(kept)
 
 
-def probs_of(logits: Any, is_binary: bool = False) -> Any:
+def probs_of(logits: Operand, is_binary: bool = False) -> Operand:
     """The probabilities of logits."""
     return torch.sigmoid(logits) if is_binary else F.softmax(logits, dim=-1)
 
@@ -71,7 +74,7 @@ class _ByProbability(Distribution):
         return self.__dict__["probs"] if "probs" in self.__dict__ else self.__dict__["logits"]
 
     @property
-    def param_shape(self) -> Any:
+    def param_shape(self) -> ShapeLike:
         return self._param.size()
 
 
@@ -85,31 +88,31 @@ class Bernoulli(_ByProbability):
         self._init_probability(probs, logits, validate_args)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         return self.probs
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Operand:
         found = (self.probs >= 0.5).to(self.probs)
         return torch.where(self.probs == 0.5, torch.full_like(found, math.nan), found)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         return self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: ShapeLike = ()) -> Operand:
         with torch.no_grad():
             return torch.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         value = self._checked(value)
         logits, value = broadcast_all(self.logits, value)
         return -F.binary_cross_entropy_with_logits(logits, value, reduction="none")
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Operand:
         return F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> Operand:
         return _enumerated(torch.arange(2, dtype=self._param.dtype), self._batch_shape, expand)
 
 
@@ -129,29 +132,29 @@ class Geometric(_ByProbability):
             raise ValueError(f"Expected parameter probs of distribution {self!r} to be positive")
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         return 1.0 / self.probs - 1.0
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Operand:
         return torch.zeros_like(self.probs)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         return (1.0 / self.probs - 1.0) / self.probs
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: ShapeLike = ()) -> Operand:
         shape = self._extended_shape(sample_shape)
         with torch.no_grad():
             u = torch.rand(shape, dtype=self.probs.dtype).clamp(min=torch.finfo(self.probs.dtype).tiny)
             return (u.log() / (-self.probs).log1p()).floor()
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         value, probs = broadcast_all(self._checked(value), self.probs)
         probs = torch.where((probs == 1) & (value == 0), torch.zeros_like(probs), probs)
         return value * (-probs).log1p() + self.probs.log()
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Operand:
         return F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none") / self.probs
 
 
@@ -175,39 +178,37 @@ class Binomial(_ByProbability):
         return constraints.integer_interval(0, self.total_count)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         return self.total_count * self.probs
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Operand:
         return ((self.total_count + 1) * self.probs).floor().clamp(max=self.total_count)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         return self.total_count * self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
-        from funcgrad.torch.operations.random import default_generator  # noqa: PLC0415 - only to draw
-
+    def sample(self, sample_shape: ShapeLike = ()) -> Operand:
         shape = tuple(self._extended_shape(sample_shape))
         n, p = [t.detach().double().expand(shape).numpy() for t in (self.total_count, self.probs)]
         return torch.as_tensor(default_generator.bits.binomial(n.astype(int), p, shape)).to(self._param.dtype)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         value = self._checked(value)
         n, logits = self.total_count, self.logits
         chosen = torch.lgamma(n + 1) - torch.lgamma(value + 1) - torch.lgamma(n - value + 1)
         # n * log(1 + exp(logits)), without its overflow.
         return value * logits + chosen - n * F.softplus(logits)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Operand:
         most = int(self.total_count.max())
         if not self.total_count.min() == most:
             raise NotImplementedError("Inhomogeneous total count not supported by `entropy`.")
         log_prob = self.log_prob(self.enumerate_support(False))
         return -(torch.exp(log_prob) * log_prob).sum(0)
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> Operand:
         most = int(self.total_count.max())
         if not self.total_count.min() == most:
             raise NotImplementedError("Inhomogeneous total count not supported by `enumerate_support`.")
@@ -231,24 +232,24 @@ class NegativeBinomial(_ByProbability):
         self.total_count: Any = self.__dict__["total_count"].type_as(self._param)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         return self.total_count * torch.exp(self.logits)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Operand:
         return ((self.total_count - 1) * self.logits.exp()).floor().clamp(min=0.0)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         return self.mean / torch.sigmoid(-self.logits)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: ShapeLike = ()) -> Operand:
         with torch.no_grad():
             shape = self._extended_shape(sample_shape)
             rate = standard_gamma(self.total_count.expand(shape)) * self.logits.exp()
             return torch.poisson(rate)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         value = self._checked(value)
         n = self.total_count
         found = n * F.logsigmoid(-self.logits) + value * F.logsigmoid(self.logits)
@@ -266,20 +267,20 @@ class Poisson(ExponentialFamily):
         self._init(validate_args, rate=rate)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         return self.rate
 
     variance = mean
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Operand:
         return self.rate.floor()
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: ShapeLike = ()) -> Operand:
         with torch.no_grad():
             return torch.poisson(self.rate.expand(self._extended_shape(sample_shape)))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         rate, value = broadcast_all(self.rate, self._checked(value))
         return value.xlogy(rate) - rate - (value + 1).lgamma()
 
@@ -316,7 +317,7 @@ class ContinuousBernoulli(_ByProbability):
         return torch.where(self._outside(), found, series)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         cut = self._cut()
         found = cut / (2.0 * cut - 1.0) + 1.0 / (torch.log1p(-cut) - torch.log(cut))
         x = self.probs - 0.5
@@ -324,11 +325,11 @@ class ContinuousBernoulli(_ByProbability):
         return torch.where(self._outside(), found, series)
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> Operand:
         return torch.sqrt(self.variance)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         cut = self._cut()
         found = cut * (cut - 1.0) / (1.0 - 2.0 * cut).pow(2) + 1.0 / (torch.log1p(-cut) - torch.log(cut)).pow(
             2
@@ -337,15 +338,15 @@ class ContinuousBernoulli(_ByProbability):
         series = 1.0 / 12.0 - (1.0 / 15.0 - 128.0 / 945.0 * x) * x
         return torch.where(self._outside(), found, series)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: ShapeLike = ()) -> Operand:
         return self.icdf(torch.rand(self._extended_shape(sample_shape), dtype=self.probs.dtype))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         value = self._checked(value)
         logits, value = broadcast_all(self.logits, value)
         return -F.binary_cross_entropy_with_logits(logits, value, reduction="none") + self._log_norm()
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Operand) -> Operand:
         value = self._checked(value)
         cut = self._cut()
         found = (cut.pow(value) * (1.0 - cut).pow(1.0 - value) + cut - 1.0) / (2.0 * cut - 1.0)
@@ -353,13 +354,13 @@ class ContinuousBernoulli(_ByProbability):
         found = torch.where(value <= 0.0, torch.zeros_like(found), found)
         return torch.where(value >= 1.0, torch.ones_like(found), found)
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Operand) -> Operand:
         cut = self._cut()
         found = (torch.log1p(-cut + value * (2.0 * cut - 1.0)) - torch.log1p(-cut)) / (
             torch.log(cut) - torch.log1p(-cut)
         )
         return torch.where(self._outside(), found, value)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Operand:
         zero, one = torch.log1p(-self.probs), torch.log(self.probs)
         return self.mean * (zero - one) - self._log_norm() - zero

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from funcgrad import torch
 from funcgrad.torch.distributions.constraints import is_dependent
+from funcgrad.torch.nn.operand import Operand
+from funcgrad.types import ShapeLike
 
 __all__ = ["Distribution", "ExponentialFamily", "broadcast_all", "size_of"]
 
 Tensor = torch.Tensor
 
 
-def size_of(sizes: Any) -> Any:
+def size_of(sizes: ShapeLike) -> Any:
     """A shape as a `torch.Size`."""
     return sizes if isinstance(sizes, torch.Size) else torch.Size(sizes)
 
@@ -104,7 +106,7 @@ class Distribution:
         constraint = self.arg_constraints.get(name)
         return 0 if constraint is None or is_dependent(constraint) else int(constraint.event_dim)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: ShapeLike, _instance: Any = None) -> Any:
         """The distribution with its batch expanded to a shape."""
         new = type(self).__new__(type(self)) if _instance is None else _instance
         shape = size_of(batch_shape)
@@ -122,60 +124,60 @@ class Distribution:
     # -- values ----------------------------------------------------------------------------------------
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         """The mean."""
         raise NotImplementedError
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Operand:
         """The most likely value."""
         raise NotImplementedError(f"{type(self)} does not implement mode")
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         """The variance."""
         raise NotImplementedError
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> Operand:
         """The standard deviation."""
         return self.variance.sqrt()
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: ShapeLike = ()) -> Operand:
         """Draws, without history."""
         with torch.no_grad():
             return self.rsample(sample_shape)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: ShapeLike = ()) -> Operand:
         """Draws that are differentiable functions of the parameters."""
         raise NotImplementedError
 
-    def sample_n(self, n: int) -> Any:
+    def sample_n(self, n: int) -> Operand:
         """`n` draws; deprecated."""
         warnings.warn("sample_n(n) will be deprecated. Use .sample((n,)) instead.", UserWarning, stacklevel=2)
         return self.sample((n,))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         """The logarithm of the density (or probability) at values."""
         raise NotImplementedError
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Operand) -> Operand:
         """The probability of being at most a value."""
         raise NotImplementedError
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Operand) -> Operand:
         """The value that a probability belongs to."""
         raise NotImplementedError
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Operand:
         """The entropy."""
         raise NotImplementedError
 
-    def perplexity(self) -> Any:
+    def perplexity(self) -> Operand:
         """The exponential of the entropy."""
         return torch.exp(self.entropy())
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> Operand:
         """All values of a discrete distribution, along a new first dimension."""
         raise NotImplementedError
 

@@ -12,15 +12,16 @@ import numpy as np
 
 from funcgrad import torch
 from funcgrad.torch.autograd.function import Function
-from funcgrad.torch.core.underived import underived
-from funcgrad.torch.operations.random import default_generator
+from funcgrad.torch.core.backward.underived import underived
+from funcgrad.torch.nn.operand import Operand
+from funcgrad.torch.operations.creating.random import default_generator
 
 __all__ = ["standard_gamma"]
 
 
 class _StandardGamma(Function):
     @staticmethod
-    def forward(ctx: Any, shape: Any) -> Any:
+    def forward(ctx: Any, shape: Operand) -> Any:
         rng = default_generator.bits
         found = rng.standard_gamma(shape.detach().double().numpy())
         value = torch.as_tensor(np.asarray(found)).to(shape.dtype)
@@ -42,7 +43,7 @@ class _StandardGamma(Function):
         return g * underived(found, shape, "_standard_gamma_grad")
 
 
-def standard_gamma(shape: Any) -> Any:
+def standard_gamma(shape: Operand) -> Operand:
     """Draws of gamma variables of scale one, a function of their shape that can be differentiated once.
 
     >>> a = fg.torch.tensor([2.0, 3.0], requires_grad=True)

@@ -12,6 +12,8 @@ from typing import Any
 from funcgrad import torch
 from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.maps import Transform, sum_rightmost
+from funcgrad.torch.nn.operand import Operand
+from funcgrad.types import ShapeLike
 
 __all__ = [
     "CatTransform",
@@ -61,13 +63,13 @@ class IndependentTransform(Transform):
     def _inverse(self, y: Any) -> Any:
         return self.base_transform.inv(y)
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:
         return sum_rightmost(self.base_transform.log_abs_det_jacobian(x, y), self.reinterpreted_batch_ndims)
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: ShapeLike) -> ShapeLike:
         return self.base_transform.forward_shape(shape)
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: ShapeLike) -> ShapeLike:
         return self.base_transform.inverse_shape(shape)
 
 
@@ -104,13 +106,13 @@ class ReshapeTransform(Transform):
     def _inverse(self, y: Any) -> Any:
         return y.reshape(self._batch(y, self.out_shape) + tuple(self.in_shape))
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:
         return torch.zeros(self._batch(x, self.in_shape), dtype=x.dtype)
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: ShapeLike) -> ShapeLike:
         return (*shape[: len(shape) - len(self.in_shape)], *self.out_shape)
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: ShapeLike) -> ShapeLike:
         return (*shape[: len(shape) - len(self.out_shape)], *self.in_shape)
 
 
@@ -168,7 +170,7 @@ class ComposeTransform(Transform):
             x = part(x)
         return x
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:
         if not self.parts:
             return torch.zeros_like(x)
         values = [x]
@@ -184,12 +186,12 @@ class ComposeTransform(Transform):
             dims += part.codomain.event_dim - part.domain.event_dim
         return reduce(operator.add, terms)
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: ShapeLike) -> ShapeLike:
         for part in self.parts:
             shape = part.forward_shape(shape)
         return shape
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: ShapeLike) -> ShapeLike:
         for part in reversed(self.parts):
             shape = part.inverse_shape(shape)
         return shape
@@ -256,7 +258,7 @@ class CatTransform(_Pieces):
     def _join(self, parts: Sequence[Any]) -> Any:
         return torch.cat(list(parts), self.dim)
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:
         terms = self._terms(x, y)
         most = self.event_dim
         terms = [sum_rightmost(v, most - t.event_dim) for t, v in zip(self.transforms, terms, strict=True)]
@@ -292,7 +294,7 @@ class StackTransform(_Pieces):
     def _join(self, parts: Sequence[Any]) -> Any:
         return torch.stack(list(parts), self.dim)
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:
         return torch.stack(self._terms(x, y), dim=self.dim)
 
     @constraints.dependent_property

@@ -33,6 +33,7 @@ from funcgrad.torch.distributions.vectors import (
     MultivariateNormal,
     batch_mahalanobis,
 )
+from funcgrad.torch.nn.operand import Operand
 
 __all__ = ["kl_divergence", "register_kl"]
 
@@ -70,7 +71,7 @@ _OF_FAMILIES = (
 )
 
 
-def kl_divergence(p: Distribution, q: Distribution) -> Any:
+def kl_divergence(p: Distribution, q: Distribution) -> Operand:
     """``E_p[log p - log q]``; NotImplementedError where no formula is registered.
 
     >>> from funcgrad.torch.distributions import Normal
@@ -404,3 +405,8 @@ def _transformed(p: Any, q: Any) -> Any:
     if p.event_shape != q.event_shape:
         raise NotImplementedError("KL between distributions of different events is not implemented")
     return kl_divergence(p.base_dist, q.base_dist)
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

@@ -9,6 +9,8 @@ from typing import Any
 from funcgrad import torch
 from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.distribution import Distribution
+from funcgrad.torch.nn.operand import Operand
+from funcgrad.types import ShapeLike
 
 __all__ = [
     "AbsTransform",
@@ -27,7 +29,7 @@ __all__ = [
 ]
 
 
-def sum_rightmost(value: Any, count: int) -> Any:
+def sum_rightmost(value: Operand, count: int) -> Operand:
     """The sum over the last dimensions."""
     return value.sum(list(range(-count, 0))) if count else value
 
@@ -102,15 +104,15 @@ class Transform:
     def _inverse(self, y: Any) -> Any:
         raise NotImplementedError
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:
         """``log |dy/dx|`` of each event."""
         raise NotImplementedError
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: ShapeLike) -> ShapeLike:
         """The shape of the results for values of a shape."""
         return shape
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: ShapeLike) -> ShapeLike:
         """The shape of the values that results of a shape come from."""
         return shape
 
@@ -160,13 +162,13 @@ class _Inverse(Transform):
     def __call__(self, x: Any) -> Any:
         return self._inv._inv_call(x)
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:
         return -self._inv.log_abs_det_jacobian(y, x)
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: ShapeLike) -> ShapeLike:
         return self._inv.inverse_shape(shape)
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: ShapeLike) -> ShapeLike:
         return self._inv.forward_shape(shape)
 
     def __repr__(self) -> str:
@@ -198,7 +200,7 @@ class ExpTransform(_Simple):
     def _inverse(self, y: Any) -> Any:
         return y.log()
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:
         return x
 
 
@@ -216,7 +218,7 @@ class SigmoidTransform(_Simple):
         y = y.clamp(min=limits.tiny, max=1.0 - limits.eps)
         return y.log() - (-y).log1p()
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:
         return -softplus(-x) - softplus(x)
 
 
@@ -231,7 +233,7 @@ class SoftplusTransform(_Simple):
     def _inverse(self, y: Any) -> Any:
         return (-y).expm1().neg().log() + y
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:
         return -softplus(-x)
 
 
@@ -246,12 +248,12 @@ class TanhTransform(_Simple):
     def _inverse(self, y: Any) -> Any:
         return torch.atanh(y)
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:
         # log(1 - tanh(x)**2), without its cancellation.
         return 2.0 * (math.log(2.0) - x - softplus(-2.0 * x))
 
 
-def softplus(x: Any) -> Any:
+def softplus(x: Operand) -> Operand:
     """``log(1 + exp(x))``."""
     return torch.nn.functional.softplus(x)
 
@@ -303,10 +305,10 @@ class PowerTransform(Transform):
     def _inverse(self, y: Any) -> Any:
         return y.pow(1 / self.exponent)
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:
         return (self.exponent * y / x).abs().log()
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: ShapeLike) -> ShapeLike:
         return torch.broadcast_shapes(shape, tuple(self.exponent.shape))
 
     inverse_shape = forward_shape
@@ -361,7 +363,7 @@ class AffineTransform(Transform):
     def _inverse(self, y: Any) -> Any:
         return (y - self.loc) / self.scale
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:
         shape = x.shape
         if isinstance(self.scale, int | float):
             found = torch.full_like(x, math.log(abs(self.scale)))
@@ -372,7 +374,7 @@ class AffineTransform(Transform):
             shape = shape[: -self._event_dim]
         return found.expand(shape)
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: ShapeLike) -> ShapeLike:
         sizes = [tuple(getattr(v, "shape", ())) for v in (self.loc, self.scale)]
         return torch.broadcast_shapes(shape, *sizes)
 
@@ -428,14 +430,14 @@ class StickBreakingTransform(Transform):
         left = (1 - head.cumsum(-1)).clamp(min=torch.finfo(y.dtype).tiny)
         return head.log() - left.log() + self._offset(head).log()
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:
         x = x - self._offset(x).log()
         return (-x + torch.nn.functional.logsigmoid(x) + y[..., :-1].log()).sum(-1)
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: ShapeLike) -> ShapeLike:
         return (*shape[:-1], shape[-1] + 1)
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: ShapeLike) -> ShapeLike:
         return (*shape[:-1], shape[-1] - 1)
 
 
@@ -460,7 +462,7 @@ class CumulativeDistributionTransform(Transform):
     def _inverse(self, y: Any) -> Any:
         return self.distribution.icdf(y)
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:
         return self.distribution.log_prob(x)
 
     def with_cache(self, cache_size: int = 1) -> Any:

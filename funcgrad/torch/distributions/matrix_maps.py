@@ -8,6 +8,8 @@ from typing import Any
 from funcgrad import torch
 from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.maps import Transform, softplus
+from funcgrad.torch.nn.operand import Operand
+from funcgrad.types import ShapeLike
 
 __all__ = [
     "CorrCholeskyTransform",
@@ -76,20 +78,20 @@ class CorrCholeskyTransform(Transform):
         t = _vector_of(y, -1) / _vector_of(shifted, -1).sqrt()
         return (t.log1p() - t.neg().log1p()) / 2
 
-    def log_abs_det_jacobian(self, x: Any, y: Any, intermediates: Any = None) -> Any:
+    def log_abs_det_jacobian(self, x: Operand, y: Operand, intermediates: Any = None) -> Operand:
         left = 1 - (y * y).cumsum(-1)
         of_rows = 0.5 * _vector_of(left, -2).log().sum(-1)
         of_tanh = -2 * (x + softplus(-2 * x) - math.log(2.0)).sum(-1)
         return of_rows + of_tanh
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: ShapeLike) -> ShapeLike:
         count = shape[-1]
         size = round((0.25 + 2 * count) ** 0.5 + 0.5)
         if size * (size - 1) // 2 != count:
             raise ValueError("Input is not a flattened lower-diagonal number")
         return (*shape[:-1], size, size)
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: ShapeLike) -> ShapeLike:
         if shape[-2] != shape[-1]:
             raise ValueError("Input is not square")
         return (*shape[:-2], shape[-1] * (shape[-1] - 1) // 2)

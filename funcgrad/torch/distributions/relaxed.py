@@ -14,6 +14,8 @@ from funcgrad.torch.distributions.maps import (
     ExpTransform,
     SigmoidTransform,
 )
+from funcgrad.torch.nn.operand import Operand
+from funcgrad.types import ShapeLike
 
 __all__ = [
     "RelaxedBernoulli",
@@ -46,7 +48,7 @@ class _LogitRelaxedBernoulli(Distribution):
             return probs_of(self.logits, is_binary=True)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: ShapeLike, _instance: Any = None) -> Any:
         new = type(self).__new__(type(self))
         new.__dict__.update(self.__dict__)
         for name in ("probs", "logits"):
@@ -55,13 +57,13 @@ class _LogitRelaxedBernoulli(Distribution):
         new._batch_shape = size_of(batch_shape)
         return new
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: ShapeLike = ()) -> Operand:
         shape = self._extended_shape(sample_shape)
         probs = clamp_probs(self.probs.expand(shape))
         u = clamp_probs(torch.rand(shape, dtype=probs.dtype))
         return (u.log() - (-u).log1p() + probs.log() - (-probs).log1p()) / self.temperature
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         logits, value = broadcast_all(self.logits, self._checked(value))
         d = logits - value * self.temperature
         return self.temperature.log() + d - 2 * d.exp().log1p()
@@ -85,11 +87,11 @@ class RelaxedBernoulli(TransformedDistribution):
         return self.base_dist.temperature
 
     @property
-    def logits(self) -> Any:
+    def logits(self) -> Operand:
         return self.base_dist.logits
 
     @property
-    def probs(self) -> Any:
+    def probs(self) -> Operand:
         return self.base_dist.probs
 
 
@@ -109,19 +111,19 @@ class _ExpRelaxedCategorical(Distribution):
         super().__init__(self._categorical.batch_shape, events, validate_args=validate_args)
 
     @property
-    def probs(self) -> Any:
+    def probs(self) -> Operand:
         return self._categorical.probs
 
     @property
-    def logits(self) -> Any:
+    def logits(self) -> Operand:
         return self._categorical.logits
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: ShapeLike = ()) -> Operand:
         u = clamp_probs(torch.rand(self._extended_shape(sample_shape), dtype=self.logits.dtype))
         scores = (self.logits - (-u.log()).log()) / self.temperature
         return scores - scores.logsumexp(dim=-1, keepdim=True)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         k = self._categorical._num_events
         logits, value = broadcast_all(self.logits, self._checked(value))
         temperature = self.temperature
@@ -150,9 +152,9 @@ class RelaxedOneHotCategorical(TransformedDistribution):
         return self.base_dist.temperature
 
     @property
-    def logits(self) -> Any:
+    def logits(self) -> Operand:
         return self.base_dist.logits
 
     @property
-    def probs(self) -> Any:
+    def probs(self) -> Operand:
         return self.base_dist.probs

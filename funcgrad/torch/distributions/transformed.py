@@ -19,6 +19,8 @@ from funcgrad.torch.distributions.maps import (
     PowerTransform,
     StickBreakingTransform,
 )
+from funcgrad.torch.nn.operand import Operand
+from funcgrad.types import ShapeLike
 
 __all__ = [
     "Gumbel",
@@ -43,7 +45,7 @@ class _Family(TransformedDistribution):
         # Parameters that are the base's are not shown.
         return Distribution.__repr__(self)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: ShapeLike, _instance: Any = None) -> Any:
         new = super().expand(batch_shape, _instance)
         for name in self.arg_constraints:
             if name in self.__dict__:
@@ -69,19 +71,19 @@ class LogNormal(_Family):
         return self.base_dist.scale
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         return (self.loc + self.scale.pow(2) / 2).exp()
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Operand:
         return (self.loc - self.scale.square()).exp()
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         square = self.scale.pow(2)
         return square.expm1() * (2 * self.loc + square).exp()
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Operand:
         return self.base_dist.entropy() + self.loc
 
 
@@ -121,29 +123,29 @@ class HalfNormal(_Family):
         return self.base_dist.scale
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         return self.scale * math.sqrt(2 / math.pi)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Operand:
         return torch.zeros_like(self.scale)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         return self.scale.pow(2) * (1 - 2 / math.pi)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         value = self._checked(value)
         found = self.base_dist.log_prob(value) + math.log(2)
         return torch.where(value >= 0, found, -math.inf)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Operand) -> Operand:
         return 2 * self.base_dist.cdf(self._checked(value)) - 1
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Operand) -> Operand:
         return self.base_dist.icdf((value + 1) / 2)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Operand:
         return self.base_dist.entropy() - math.log(2)
 
 
@@ -161,28 +163,28 @@ class HalfCauchy(_Family):
         return self.base_dist.scale
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         return torch.full(self._extended_shape(), math.inf, dtype=self.scale.dtype)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Operand:
         return torch.zeros_like(self.scale)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         return self.base_dist.variance
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         value = self._checked(torch.as_tensor(value, dtype=self.scale.dtype))
         return torch.where(value >= 0, self.base_dist.log_prob(value) + math.log(2), -math.inf)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Operand) -> Operand:
         return 2 * self.base_dist.cdf(self._checked(value)) - 1
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Operand) -> Operand:
         return self.base_dist.icdf((value + 1) / 2)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Operand:
         return self.base_dist.entropy() - math.log(2)
 
 
@@ -205,20 +207,20 @@ class Pareto(_Family):
         return constraints.greater_than_eq(self.scale)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         a = self.alpha.clamp(min=1)
         return a * self.scale / (a - 1)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Operand:
         return self.scale
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         a = self.alpha.clamp(min=2)
         return self.scale.pow(2) * a / ((a - 1).pow(2) * (a - 2))
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Operand:
         return (self.scale / self.alpha).log() + (1 + self.alpha.reciprocal())
 
 
@@ -245,27 +247,27 @@ class Gumbel(_Family):
         ]
         super().__init__(base.expand(tuple(self.loc.shape)), transforms, validate_args=validate_args)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         y = (self.loc - self._checked(value)) / self.scale
         return (y - y.exp()) - self.scale.log()
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         return self.loc + self.scale * _EULER
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Operand:
         return self.loc
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> Operand:
         return (math.pi / math.sqrt(6)) * self.scale
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         return self.stddev.pow(2)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Operand:
         return self.scale.log() + (1 + _EULER)
 
 
@@ -286,20 +288,20 @@ class Weibull(_Family):
         super().__init__(base, transforms, validate_args=validate_args)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         return self.scale * torch.exp(torch.lgamma(1 + self.concentration_reciprocal))
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Operand:
         k = self.concentration
         return self.scale * ((k - 1) / k) ** k.reciprocal()
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         r = self.concentration_reciprocal
         return self.scale.pow(2) * (torch.exp(torch.lgamma(1 + 2 * r)) - torch.exp(2 * torch.lgamma(1 + r)))
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Operand:
         r = self.concentration_reciprocal
         return _EULER * (1 - r) + torch.log(self.scale * r) + 1
 
@@ -331,20 +333,20 @@ class Kumaraswamy(_Family):
         return torch.exp(b.log() + torch.lgamma(shifted) + torch.lgamma(b) - torch.lgamma(shifted + b))
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         return self._moment(1)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Operand:
         a, b = self.concentration1, self.concentration0
         found = (a.reciprocal() * ((a - 1).log() - (a * b - 1).log())).exp()
         return torch.where((a < 1) | (b < 1), torch.full_like(found, math.nan), found)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         return self._moment(2) - torch.pow(self.mean, 2)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Operand:
         a, b = self.concentration1, self.concentration0
         harmonic = torch.digamma(b + 1) + _EULER
         return (1 - b.reciprocal()) + (1 - a.reciprocal()) * harmonic - torch.log(a) - torch.log(b)

@@ -7,8 +7,10 @@ from typing import Any, ClassVar
 
 from funcgrad import torch
 from funcgrad.torch.distributions import constraints
-from funcgrad.torch.distributions.distribution import Distribution, ExponentialFamily, size_of
+from funcgrad.torch.distributions.distribution import Distribution, ExponentialFamily, broadcast_all, size_of
 from funcgrad.torch.distributions.gammas import standard_gamma
+from funcgrad.torch.nn.operand import Operand
+from funcgrad.types import ShapeLike
 
 __all__ = [
     "Beta",
@@ -24,12 +26,12 @@ __all__ = [
 Flag = bool | None
 
 
-def batch_mv(matrix: Any, vector: Any) -> Any:
+def batch_mv(matrix: Operand, vector: Operand) -> Operand:
     """Matrices times vectors, in batches."""
     return (matrix @ vector.unsqueeze(-1)).squeeze(-1)
 
 
-def batch_mahalanobis(factor: Any, x: Any) -> Any:
+def batch_mahalanobis(factor: Operand, x: Operand) -> Operand:
     """``x' M^-1 x`` for ``M = L L'``, in batches that broadcast."""
     shape = torch.broadcast_shapes(tuple(factor.shape[:-2]), tuple(x.shape[:-1]))
     solved = torch.linalg.solve_triangular(
@@ -58,11 +60,11 @@ class Dirichlet(ExponentialFamily):
         super().__init__(concentration.shape[:-1], concentration.shape[-1:], validate_args=validate_args)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         return self.concentration / self.concentration.sum(-1, True)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Operand:
         less = (self.concentration - 1).clamp(min=0.0)
         found = less / less.sum(-1, True)
         low = (self.concentration < 1).all(dim=-1, keepdim=True)
@@ -70,20 +72,20 @@ class Dirichlet(ExponentialFamily):
         return torch.where(low, first, found)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         total = self.concentration.sum(-1, True)
         return self.concentration * (total - self.concentration) / (total.pow(2) * (total + 1))
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: ShapeLike = ()) -> Operand:
         parts = standard_gamma(self.concentration.expand(self._extended_shape(sample_shape)))
         return parts / parts.sum(-1, keepdim=True)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         value = self._checked(value)
         a = self.concentration
         return torch.xlogy(a - 1.0, value).sum(-1) + torch.lgamma(a.sum(-1)) - torch.lgamma(a).sum(-1)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Operand:
         a = self.concentration
         k, total = a.size(-1), a.sum(-1)
         return (
@@ -109,41 +111,39 @@ class Beta(ExponentialFamily):
         if numbers:
             pair = torch.tensor([float(concentration1), float(concentration0)])
         else:
-            from funcgrad.torch.distributions.distribution import broadcast_all  # noqa: PLC0415 - beside
-
             pair = torch.stack(broadcast_all(concentration1, concentration0), -1)
         self._dirichlet = Dirichlet(pair, validate_args=validate_args)
         super().__init__(self._dirichlet.batch_shape, validate_args=validate_args)
 
     @property
-    def concentration1(self) -> Any:
+    def concentration1(self) -> Operand:
         return self._dirichlet.concentration[..., 0]
 
     @property
-    def concentration0(self) -> Any:
+    def concentration0(self) -> Operand:
         return self._dirichlet.concentration[..., 1]
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         return self.concentration1 / (self.concentration1 + self.concentration0)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Operand:
         return self._dirichlet.mode[..., 0]
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         total = self.concentration1 + self.concentration0
         return self.concentration1 * self.concentration0 / (total.pow(2) * (total + 1))
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: ShapeLike = ()) -> Operand:
         return self._dirichlet.rsample(sample_shape).select(-1, 0)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         value = self._checked(value)
         return self._dirichlet.log_prob(torch.stack([value, 1.0 - value], -1))
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Operand:
         return self._dirichlet.entropy()
 
     def __repr__(self) -> str:
@@ -214,7 +214,7 @@ class MultivariateNormal(Distribution):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         return found.expand(shape)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: ShapeLike, _instance: Any = None) -> Any:
         new = type(self).__new__(type(self)) if _instance is None else _instance
         shape = (*size_of(batch_shape), *self.event_shape)
         new.__dict__.update(self.__dict__)
@@ -226,33 +226,33 @@ class MultivariateNormal(Distribution):
         return new
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         return self.loc
 
     mode = mean
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         squares = self._unbroadcasted_scale_tril.pow(2).sum(-1)
         return squares.expand(self._batch_shape + self._event_shape)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: ShapeLike = ()) -> Operand:
         noise = torch.randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
         return self.loc + batch_mv(self._unbroadcasted_scale_tril, noise)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         d = self._checked(value) - self.loc
         factor = self._unbroadcasted_scale_tril
         size = self._event_shape[0] * math.log(2 * math.pi)
         return -0.5 * (size + batch_mahalanobis(factor, d)) - _half_log_det(factor)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Operand:
         found = 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi))
         found = found + _half_log_det(self._unbroadcasted_scale_tril)
         return found.expand(self._batch_shape) if self._batch_shape else found
 
 
-def factor_of_precision(precision: Any) -> Any:
+def factor_of_precision(precision: Operand) -> Operand:
     """The lower Cholesky factor of the inverse of a matrix."""
     reversed_factor = torch.linalg.cholesky(torch.flip(precision, (-2, -1)))
     upper = torch.transpose(torch.flip(reversed_factor, (-2, -1)), -2, -1)
@@ -297,30 +297,30 @@ class LowRankMultivariateNormal(Distribution):
         return torch.linalg.cholesky(inner)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         return self.loc
 
     mode = mean
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         return self.cov_factor.pow(2).sum(-1) + self.cov_diag
 
     @property
-    def covariance_matrix(self) -> Any:
+    def covariance_matrix(self) -> Operand:
         return self.cov_factor @ self.cov_factor.mT + self.cov_diag.diag_embed()
 
     @property
-    def scale_tril(self) -> Any:
+    def scale_tril(self) -> Operand:
         return torch.linalg.cholesky(self.covariance_matrix)
 
     @property
-    def precision_matrix(self) -> Any:
+    def precision_matrix(self) -> Operand:
         scaled = self.cov_factor.mT / self.cov_diag.unsqueeze(-2)
         a = torch.linalg.solve_triangular(self._capacitance(), scaled, upper=False)
         return self.cov_diag.reciprocal().diag_embed() - a.mT @ a
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: ShapeLike = ()) -> Operand:
         shape = self._extended_shape(sample_shape)
         w = torch.randn((*shape[:-1], self.cov_factor.shape[-1]), dtype=self.loc.dtype)
         d = torch.randn(shape, dtype=self.loc.dtype)
@@ -329,7 +329,7 @@ class LowRankMultivariateNormal(Distribution):
     def _log_det(self) -> Any:
         return 2 * _half_log_det(self._capacitance()) + self.cov_diag.log().sum(-1)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         d = self._checked(value) - self.loc
         scaled = d / self.cov_diag
         projected = batch_mv(self.cov_factor.mT, scaled)
@@ -337,7 +337,7 @@ class LowRankMultivariateNormal(Distribution):
         distance = (d * scaled).sum(-1) - batch_mahalanobis(self._capacitance(), projected)
         return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + self._log_det() + distance)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Operand:
         return 0.5 * (self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + self._log_det())
 
 
@@ -387,31 +387,31 @@ class Wishart(ExponentialFamily):
         super().__init__(batch, event, validate_args=validate_args)
 
     @property
-    def covariance_matrix(self) -> Any:
+    def covariance_matrix(self) -> Operand:
         return self.scale_tril @ self.scale_tril.mT
 
     @property
-    def precision_matrix(self) -> Any:
+    def precision_matrix(self) -> Operand:
         return torch.cholesky_inverse(self.scale_tril)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Operand:
         return self.df.view((*self._batch_shape, 1, 1)) * self.covariance_matrix
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Operand:
         factor = self.df - self.covariance_matrix.shape[-1] - 1
         factor = torch.where(factor > 0, factor, torch.full_like(factor, math.nan))
         return factor.view((*self._batch_shape, 1, 1)) * self.covariance_matrix
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Operand:
         v = self.covariance_matrix
         diagonal = v.diagonal(dim1=-2, dim2=-1)
         outer = diagonal.unsqueeze(-1) * diagonal.unsqueeze(-2)
         return self.df.view((*self._batch_shape, 1, 1)) * (v.pow(2) + outer)
 
-    def rsample(self, sample_shape: Any = (), max_try_correction: Any = None) -> Any:
+    def rsample(self, sample_shape: ShapeLike = (), max_try_correction: Any = None) -> Operand:
         # Bartlett's decomposition: chi variables on the diagonal, normal ones below it.
         p = self._event_shape[-1]
         shape = (*sample_shape, *self._batch_shape)
@@ -423,7 +423,7 @@ class Wishart(ExponentialFamily):
         factor = self.scale_tril @ (chi.diag_embed() + below)
         return factor @ factor.mT
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         value = self._checked(value)
         nu, p = self.df, self._event_shape[-1]
         half_log_det = _half_log_det(self.scale_tril)
@@ -434,7 +434,7 @@ class Wishart(ExponentialFamily):
             - torch.cholesky_solve(value, self.scale_tril).diagonal(dim1=-2, dim2=-1).sum(-1) / 2
         )
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Operand:
         nu, p = self.df, self._event_shape[-1]
         half_log_det = _half_log_det(self.scale_tril)
         digammas = torch.digamma((nu.unsqueeze(-1) - torch.arange(p, dtype=nu.dtype)) / 2).sum(-1)
@@ -467,7 +467,7 @@ class LKJCholesky(Distribution):
         offset = torch.cat([offset.new_zeros((1,)), offset])
         return Beta(offset + 0.5, marginal.unsqueeze(-1) - 0.5 * offset)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: ShapeLike = ()) -> Operand:
         with torch.no_grad():
             y = self._rows().sample(sample_shape).unsqueeze(-1)
             shape = self._extended_shape(sample_shape)
@@ -478,7 +478,7 @@ class LKJCholesky(Distribution):
             left = torch.clamp(1 - w.pow(2).sum(-1), min=torch.finfo(w.dtype).tiny).sqrt()
             return w + left.diag_embed()
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Operand) -> Operand:
         value = self._checked(value)
         diagonal = value.diagonal(dim1=-1, dim2=-2)[..., 1:]
         order = torch.arange(2, self.dim + 1, dtype=self.concentration.dtype)

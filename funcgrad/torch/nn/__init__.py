@@ -74,3 +74,8 @@ __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
 def __getattr__(name: str) -> Any:
     """What is not here says so by name."""
     raise missing(__name__, name)
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted([*__all__, "parameter"])

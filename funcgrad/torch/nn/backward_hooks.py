@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from funcgrad.torch.autograd.function import Function
@@ -9,6 +10,12 @@ from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor
 
 __all__ = ["watched_inputs", "watched_outputs"]
+
+_NO_INPUTS = (
+    "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs "
+    "require gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html"
+    "#torch.nn.Module.register_full_backward_hook for more details."
+)
 
 
 class Watch:
@@ -31,6 +38,7 @@ class Watch:
                 grads = as_tuple(found)
         self.grad_outputs = grads
         if not self.places:
+            warnings.warn(_NO_INPUTS, UserWarning, stacklevel=2)
             self.inputs_seen(())
         return grads
 

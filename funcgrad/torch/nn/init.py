@@ -249,3 +249,8 @@ kaiming_uniform = _old_name(kaiming_uniform_)
 kaiming_normal = _old_name(kaiming_normal_)
 orthogonal = _old_name(orthogonal_)
 sparse = _old_name(sparse_)
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from funcgrad.torch.core.hooks import RemovableHandle, added_hook, registered
+from funcgrad.torch.core.backward.hooks import RemovableHandle, added_hook, registered
 from funcgrad.torch.nn.backward_hooks import watched_inputs, watched_outputs
 
 __all__ = [

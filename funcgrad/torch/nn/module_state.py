@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from funcgrad.torch.core.hooks import RemovableHandle, registered
+from funcgrad.torch.core.backward.hooks import RemovableHandle, registered
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, own
 from funcgrad.torch.nn.parameter import Parameter

@@ -12,7 +12,7 @@ from typing import Any
 
 from funcgrad.torch.core.tensor import Tensor
 
-__all__ = ["accepting"]
+__all__ = ["APART", "EXACT_RESULTS", "FIRST_TENSORS", "ONE_TENSOR", "accepting"]
 
 _NUMBERS = ("alpha", "beta", "value")
 
@@ -45,8 +45,6 @@ NOT_COMPLEX: dict[str, tuple[type[Exception], str]] = {
     "unique": _unknown("unique"),
     "unique_consecutive": _unknown("unique"),
     "searchsorted": _unknown("searchsorted_out_cpu"),
-    "softmax": _unknown("softmax_kernel_impl"),
-    "log_softmax": _unknown("log_softmax_kernel_impl"),
     "logit": _unknown("logit_cpu"),
     "xlogy": _unknown("xlogy_cpu"),
     "atan2": _unknown("atan2_cpu"),
@@ -77,6 +75,61 @@ NOT_COMPLEX: dict[str, tuple[type[Exception], str]] = {
 }
 """What refuses complex tensors, and with what; ``{kind}`` stands for PyTorch's word for the dtype."""
 
+_OF_TENSORS = ("atan2", "arctan2", "fmax", "fmin", "gcd", "hypot", "igamma", "igammac", "lcm", "ldexp")
+SECOND_TENSORS = {
+    **dict.fromkeys(_OF_TENSORS, "other"),
+    **dict.fromkeys(("logaddexp", "logaddexp2", "logical_and", "logical_or", "logical_xor"), "other"),
+    **dict.fromkeys(("maximum", "minimum", "nextafter"), "other"),
+    "heaviside": "values",
+    "polar": "angle",
+}
+"""What takes tensors alone: the word for the second, which may be no number."""
+
+FIRST_TENSORS = frozenset(
+    {
+        *SECOND_TENSORS,
+        "clamp_max",
+        "clamp_min",
+        "copysign",
+        "eq",
+        "fmod",
+        "ge",
+        "gt",
+        "le",
+        "lt",
+        "ne",
+        "rsub",
+    }
+)
+"""Functions whose first argument may be no number."""
+
+_POLYNOMIALS = [
+    f"{family}_polynomial_{kind}"
+    for family, kinds in (("chebyshev", "tuvw"), ("shifted_chebyshev", "tuvw"), ("hermite", ("h", "he")))
+    for kind in kinds
+]
+
+ONE_TENSOR = frozenset(
+    {
+        *(f"bitwise_{word}" for word in ("and", "or", "xor", "left_shift", "right_shift")),
+        *_POLYNOMIALS,
+        *("laguerre_polynomial_l", "legendre_polynomial_p"),
+        *("float_power", "pow", "remainder", "xlog1py", "xlogy", "zeta"),
+    }
+)
+"""Functions one of whose first two arguments may be a number, not both."""
+
+EXACT_RESULTS = frozenset(
+    {
+        *("aminmax", "argmax", "argmin", "complex", "gather", "index_select", "kthvalue", "masked_select"),
+        *("max", "median", "min", "multinomial", "sort", "take", "topk"),
+    }
+)
+"""Functions whose ``out=`` has the dtype of the result."""
+
+APART = frozenset({"cat", "gather", "index_select", "kthvalue", "masked_select", "take"})
+"""Functions whose ``out=`` shares no memory with what they read."""
+
 AS_ONE_DIMENSION = frozenset(
     {
         "aminmax",
@@ -97,6 +150,8 @@ AS_ONE_DIMENSION = frozenset(
 def accepting(f: Callable[..., Any], name: str) -> Callable[..., Any]:
     """The function with what the tables say of its name; ``axis`` is another word for ``dim``."""
     f = with_other_words(f, name)
+    if name in SECOND_TENSORS:
+        f = with_second_tensor(f, name)
     if name in AS_ONE_DIMENSION:
         f = with_rank_zero(f)
     return without_complex(f, *NOT_COMPLEX[name]) if name in NOT_COMPLEX else f
@@ -122,6 +177,19 @@ def with_other_words(f: Callable[..., Any], name: str) -> Callable[..., Any]:
                         raise TypeError(f"{name}(): argument '{number}' must be Number, not Tensor")
                     kwargs[number] = given.item()
         return f(*args, **kwargs)
+
+    return function
+
+
+def with_second_tensor(f: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """The function, which refuses a number as its second argument."""
+
+    @functools.wraps(f)
+    def function(input: Any, *args: Any, **kwargs: Any) -> Any:
+        if args and isinstance(args[0], bool | int | float | complex):
+            kind, word = type(args[0]).__name__, SECOND_TENSORS[name]
+            raise TypeError(f"{name}(): argument '{word}' (position 2) must be Tensor, not {kind}")
+        return f(input, *args, **kwargs)
 
     return function
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch.core.apply import apply
-from funcgrad.torch.core.errors import dim_of
-from funcgrad.torch.core.history import op
+from funcgrad.torch.core.backward.history import op
+from funcgrad.torch.core.errors import dim_of, dims_of
+from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.registry import published
 
@@ -49,7 +50,10 @@ def _widths(x: Tensor, y: Tensor, dim: int) -> Any:
 def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> tuple[Tensor, ...]:
     """Derivatives along dimensions by finite differences."""
     ndim = len(input._value.shape)
-    dims = tuple(range(ndim)) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
+    dims = dims_of(dim, ndim)
+    if input._value.dtype.kind in "iu":
+        input = input.to(SETTINGS.default_dtype)
+    spacing = 1 if spacing is None else spacing
     if isinstance(spacing, int | float):
         steps: Any = [spacing] * len(dims)
     else:

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.errors import dim_of
-from funcgrad.torch.core.history import op
 from funcgrad.torch.core.inplace import in_place
 from funcgrad.torch.core.tensor import Tensor, method, wrap
-from funcgrad.torch.operations.creation import shape_of
-from funcgrad.torch.operations.random import generator_of
+from funcgrad.torch.operations.creating.creation import shape_of
+from funcgrad.torch.operations.creating.random import generator_of
 from funcgrad.torch.operations.reductions import named
-from funcgrad.torch.operations.registry import FUNCTIONS, operation, published
+from funcgrad.torch.operations.registry import FUNCTIONS, operation, published, take_out, with_out
 
 __all__: list[str] = []
 
@@ -63,9 +63,8 @@ def _feature_dropout(input: Tensor, p: float, train: bool) -> Any:
 
 FUNCTIONS["feature_dropout_"] = in_place(_feature_dropout, "feature_dropout_")
 FUNCTIONS["conj_physical_"] = in_place(FUNCTIONS["conj_physical"], "conj_physical_")
-for _name in ("conj_physical", "mvlgamma", "polygamma"):
-    if hasattr(Tensor, _name):
-        setattr(Tensor, f"{_name}_", in_place(getattr(Tensor, _name), f"{_name}_"))
+for _name in ("conj_physical", "polygamma"):
+    setattr(Tensor, f"{_name}_", in_place(getattr(Tensor, _name), f"{_name}_"))
 
 
 def _copied(part: Callable[..., Any]) -> Callable[..., Any]:
@@ -88,7 +87,7 @@ for _name, _part in (
     ("view_as_complex_copy", FUNCTIONS["view_as_complex"]),
     ("view_as_real_copy", FUNCTIONS["view_as_real"]),
 ):
-    FUNCTIONS[_name] = _copied(_part)
+    FUNCTIONS[_name] = with_out(_copied(_part), _name)
 
 
 @operation(method=False)
@@ -180,6 +179,7 @@ def stft(
             "stft requires the return_complex parameter be given for real inputs, and will further require "
             "that return_complex=True in a future PyTorch release."
         )
+    is_complex = return_complex or input._value.dtype.kind == "c"
     hop = n_fft // 4 if hop_length is None else hop_length
     length = n_fft if win_length is None else win_length
     single = len(input._value.shape) == 1
@@ -192,7 +192,7 @@ def stft(
     found = _late("fft", "rfft" if half_only else "fft")(frames, dim=-1, norm="ortho" if normalized else None)
     found = found.transpose(-2, -1)
     found = found.squeeze(0) if single else found
-    return found if return_complex else FUNCTIONS["view_as_real"](found)
+    return FUNCTIONS["view_as_real"](found) if return_complex is False or not is_complex else found
 
 
 @operation()
@@ -242,7 +242,7 @@ def istft(
     return found.squeeze(0) if single else found
 
 
-@operation()
+@operation(inplace=True)
 def mvlgamma(input: Tensor, p: int) -> Any:
     """The logarithm of the multivariate gamma function."""
     return _late("special", "multigammaln")(input, p)
@@ -385,5 +385,10 @@ def sum_to_size(self: Tensor, *size: Any) -> Any:
     lead = len(self._value.shape) - len(shape)
     dims = [*range(lead)]
     dims += [k + lead for k, n in enumerate(shape) if n == 1 and self._value.shape[k + lead] != 1]
-    found = self.sum(dims, keepdim=True) if dims else self
-    return found.reshape(shape)
+    found = self.sum(dims, keepdim=True) if dims or self._value.dtype.kind == "b" else self
+    return found if found._value.shape == tuple(shape) else found.reshape(shape)
+
+
+_OF_NUMBERS = ("arange", "complex", "eye", "full", "linspace", "logspace", "range")
+_OF_CHANCE = ("bernoulli", "multinomial", "normal", "rand", "randint", "randn", "randperm")
+take_out(FUNCTIONS, (*_OF_NUMBERS, *_OF_CHANCE, "isin", "true_divide"))

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.dtypes import promote
 from funcgrad.torch.core.errors import dim_of, dims_of
-from funcgrad.torch.core.history import op
 from funcgrad.torch.core.tensor import Tensor
-from funcgrad.torch.operations.arithmetic import of_one_dtype
 from funcgrad.torch.operations.movement import ints
+from funcgrad.torch.operations.pointwise.arithmetic import of_one_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, published, tensor_of
 
 __all__: list[str] = []
@@ -190,6 +190,8 @@ def fliplr(input: Tensor) -> Any:
 @operation()
 def flipud(input: Tensor) -> Any:
     """Rows reversed."""
+    if not input._value.shape:
+        raise RuntimeError("Input must be >= 1-d.")
     return flip(input, 0)
 
 
@@ -202,6 +204,8 @@ def _roll(x: Any, shifts: Any, axes: Any) -> Any:
 def roll(input: Tensor, shifts: Any, dims: Any = None) -> Any:
     """Elements moved along dimensions; what falls off comes back in."""
     shifts = shifts if isinstance(shifts, int) else tuple(shifts)
+    if shifts == ():
+        raise RuntimeError("`shifts` required")
     ndim = len(input._value.shape)
     given = dims if dims is None or isinstance(dims, int) else (tuple(dims) or None)
     axes: Any = None
@@ -376,7 +380,8 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: 
     at = dim_of(dim, len(x._value.shape))
     for _ in range(n):
         size = x._value.shape[at]
-        x = x.narrow(at, 1, max(size - 1, 0)) - x.narrow(at, 0, max(size - 1, 0))
+        later, earlier = x.narrow(at, min(1, size), max(size - 1, 0)), x.narrow(at, 0, max(size - 1, 0))
+        x = later ^ earlier if x._value.dtype.kind == "b" else later - earlier
     return x
 
 

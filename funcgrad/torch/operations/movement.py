@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.dtypes import numpy_dtype
 from funcgrad.torch.core.errors import broadcast_error, dim_of, dims_of
-from funcgrad.torch.core.history import Op, op
 from funcgrad.torch.core.inplace import require_writeable
 from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
@@ -299,10 +299,26 @@ def squeeze(input: Tensor, dim: Any = None) -> Any:
     return viewed(_SQUEEZE_ONE if isinstance(dim, int) else _SQUEEZE_SOME, input, (new,))
 
 
+# The nodes of the same in place have names of their own.
+_IN_PLACE = {
+    made: Op(title, made.function)
+    for made, title in (
+        (_TRANSPOSE, "TransposeBackward1"),
+        (_T, "TBackward1"),
+        (_UNSQUEEZE, "UnsqueezeBackward1"),
+        (_SQUEEZE, "SqueezeBackward3"),
+        (_SQUEEZE_ONE, "SqueezeBackward4"),
+        (_SQUEEZE_SOME, "SqueezeBackward5"),
+    )
+}
+
+
 def _view_in_place(name: str) -> None:
     def method_in_place(self: Tensor, *args: Any) -> Tensor:
         require_writeable(self)
         made = getattr(self, name)(*args)
+        if made._node is not None and made._node.op in _IN_PLACE:
+            made._node.__class__ = _IN_PLACE[made._node.op].node_class
         self._value, self._node, self._rg = made._value, made._node, made._rg
         if self._view is None and made._view is not None and self._views is not None:
             self._views = [r for r in self._views if r() is not made]

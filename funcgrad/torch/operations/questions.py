@@ -16,8 +16,8 @@ from funcgrad.torch.core.errors import dim_of
 from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, method, own
-from funcgrad.torch.operations.arithmetic import result_dtype
-from funcgrad.torch.operations.conversion import CPU
+from funcgrad.torch.operations.creating.conversion import CPU
+from funcgrad.torch.operations.pointwise.arithmetic import result_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, published
 
 __all__ = ["STRIDED", "layout"]

@@ -12,12 +12,12 @@ import numpy as np
 from funcgrad import stop_gradient
 from funcgrad.scipy.special import logsumexp as fused
 from funcgrad.torch.core.apply import apply, apply_linear, apply_to
+from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.dtypes import numpy_dtype
 from funcgrad.torch.core.errors import dim_of, dims_of
-from funcgrad.torch.core.history import Op, op
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, wrap
-from funcgrad.torch.operations.arithmetic import F32
+from funcgrad.torch.operations.pointwise.arithmetic import F32
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
 
 __all__ = ["RETURN_TYPES", "chosen_dtype", "named"]
@@ -437,6 +437,8 @@ def _mode_index(x: Any, axis: int) -> Any:
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element along a dimension (the smallest of several), and where it last is."""
     at = dim_of(dim, len(input._value.shape))
+    if not input._value.shape:
+        return named("mode")(input.clone(), FUNCTIONS["as_tensor"](np.zeros((), np.int64)))
     index = FUNCTIONS["as_tensor"](_mode_index(input._value, at))
     values = apply(_mode, (input, index), (at, keepdim))
     return named("mode")(values, index.unsqueeze(at) if keepdim else index)
@@ -479,10 +481,8 @@ def nanquantile(
     input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Any:
     """Quantiles of what is not NaN."""
-    if isinstance(q, Tensor) and q._rg:
-        raise NotImplementedError(
-            "funcgrad.torch does not differentiate nanquantile with respect to its levels; give q.detach()"
-        )
+    if isinstance(q, Tensor) and q._rg and interpolation == "linear":
+        return apply(_nanquantile_at, (input, q), (dim, keepdim))
     return apply(_nanquantile, (input,), (levels_of(q, input), dim, keepdim, interpolation))
 
 
@@ -507,20 +507,28 @@ def _quantile(x: Any, q: Any, axis: Any, keepdims: bool, method: str) -> Any:
 @op("SqueezeBackward4", input_names=("input", "q"))
 def _quantile_at(x: Any, q: Any, axis: Any, keepdims: bool) -> Any:
     """As `_quantile`, and with what a level moves: nothing where it is at an element, as in PyTorch."""
-    found = _quantile.function(x, stop_gradient(q), axis, keepdims, "linear")
+    return _with_levels(_quantile.function, x, q, axis, keepdims)
+
+
+def _with_levels(quantiles: Any, x: Any, q: Any, axis: Any, keepdims: bool) -> Any:
+    found = quantiles(x, stop_gradient(q), axis, keepdims, "linear")
     lower, higher = (
-        stop_gradient(_quantile.function(x, stop_gradient(q), axis, keepdims, side))
-        for side in ("lower", "higher")
+        stop_gradient(quantiles(x, stop_gradient(q), axis, keepdims, side)) for side in ("lower", "higher")
     )
-    size = x.size if axis is None else x.shape[axis]
+    size = np.sum(~np.isnan(stop_gradient(x)), axis=axis, keepdims=keepdims)
     moved = (q - stop_gradient(q)).reshape((*q.shape, *(1,) * (found.ndim - q.ndim)))
-    return found + moved * (higher - lower) * (size - 1)
+    return found + moved * (higher - lower) * (size - 1).astype(x.dtype)
 
 
 @op("SqueezeBackward4")
 def _nanquantile(x: Any, q: Any, axis: Any, keepdims: bool, method: str) -> Any:
     quantile_of: Any = np.nanquantile
     return quantile_of(x, q, axis=axis, keepdims=keepdims, method=method).astype(x.dtype)
+
+
+@op("SqueezeBackward4", input_names=("input", "q"))
+def _nanquantile_at(x: Any, q: Any, axis: Any, keepdims: bool) -> Any:
+    return _with_levels(_nanquantile.function, x, q, axis, keepdims)
 
 
 # -- logic ------------------------------------------------------------------------------------------------
@@ -566,5 +574,8 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Any:
         input = input.to(SETTINGS.default_dtype)
     if not input._value.shape:
         dims_of(dim, 0)
+        if input._value.dtype.kind == "c":
+            size = input.detach().real
+            return (input - size).exp().log() + size
         return input.clone()
     return apply(_logsumexp, (input,), (dims_of(dim, len(input._value.shape)), keepdim))

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import numpy as np
 
 from funcgrad.torch.core.dtypes import weak_dtype
-from funcgrad.torch.core.inplace import in_place, require_castable
+from funcgrad.torch.core.inplace import in_place, require_apart, require_castable
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, wrap
-from funcgrad.torch.operations.accepting import accepting
+from funcgrad.torch.operations.accepting import APART, EXACT_RESULTS, FIRST_TENSORS, ONE_TENSOR, accepting
 
-__all__ = ["FUNCTIONS", "operation", "published", "tensor_of"]
+__all__ = ["FUNCTIONS", "operation", "published", "take_out", "tensor_of", "with_out"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -56,14 +56,26 @@ def published(*names: str) -> Callable[[F], F]:
     return publish
 
 
+def _is_number(x: object) -> bool:
+    return isinstance(x, bool | int | float | complex)
+
+
 def with_out(f: Callable[..., Any], name: str) -> Callable[..., Any]:
     """The function with PyTorch's ``out=``, and numbers refused where a tensor is expected."""
 
+    # How many of the first arguments may not all be numbers.
+    leading = 1 if name in FIRST_TENSORS else 2 if name in ONE_TENSOR else 0
+
     @functools.wraps(f)
     def function(*args: Any, **kwargs: Any) -> Any:
+        if 0 < leading <= len(args) and all(map(_is_number, args[:leading])):
+            kind = type(args[0]).__name__
+            raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {kind}")
         if "out" in kwargs:
             out = kwargs.pop("out")
             if out is not None:
+                if name in APART:
+                    require_unread(args, out)
                 return stored(f(*args, **kwargs), out, name)
         try:
             return f(*args, **kwargs)
@@ -78,6 +90,12 @@ def with_out(f: Callable[..., Any], name: str) -> Callable[..., Any]:
     return function
 
 
+def take_out(module: dict[str, Any], names: Iterable[str]) -> None:
+    """Give these functions of a module PyTorch's ``out=``."""
+    for name in names:
+        module[name] = with_out(module[name], name)
+
+
 def stored(found: Any, out: Any, name: str) -> Any:
     """Results written into the tensors given as ``out=``."""
     if isinstance(found, tuple):
@@ -89,7 +107,10 @@ def stored(found: Any, out: Any, name: str) -> Any:
             f"{name}(): functions with out=... arguments don't support automatic differentiation, but one "
             "of the arguments requires grad."
         )
+    if name in EXACT_RESULTS and found._value.dtype != out._value.dtype:
+        raise RuntimeError(f"{name}(): expected out= of dtype {found.dtype}, but got {out.dtype}")
     require_castable(found._value.dtype, out._value.dtype)
+    require_apart(out._value)
     if out._value.shape == found._value.shape:
         out._value[...] = found._value
     else:
@@ -98,6 +119,17 @@ def stored(found: Any, out: Any, name: str) -> Any:
         out._value = np.array(found._value, out._value.dtype)
     out._version_box[0] += 1
     return out
+
+
+def require_unread(args: Iterable[object], out: object) -> None:
+    """Raise RuntimeError where a function would write into memory that it reads."""
+    outs = out if isinstance(out, tuple | list) else (out,)
+    read = [t for x in args for t in (x if isinstance(x, tuple | list) else (x,)) if isinstance(t, Tensor)]
+    if any(np.may_share_memory(x._value, y._value) for x in read for y in outs):
+        raise RuntimeError(
+            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+            "single memory location. Please clone() the tensor before performing the operation."
+        )
 
 
 def warn_of_resizing(before: tuple[int, ...], after: tuple[int, ...]) -> None:

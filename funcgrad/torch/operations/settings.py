@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch.core.state import MODES, SETTINGS
-from funcgrad.torch.operations.conversion import device
+from funcgrad.torch.operations.creating.conversion import device
 from funcgrad.torch.operations.registry import published
 
 __all__: list[str] = []

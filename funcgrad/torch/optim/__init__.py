@@ -49,3 +49,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """What is not here says so by name."""
     raise missing(__name__, name)
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from funcgrad.extend import Tracer
-from funcgrad.torch.core.hooks import RemovableHandle, added_hook
+from funcgrad.torch.core.backward.hooks import RemovableHandle, added_hook
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, own, wrap
 from funcgrad.torch.optim.in_traces import register_optimizer, resolved, traced_bundles
@@ -121,10 +121,7 @@ class Optimizer:
                 "tensors in sets will change between runs. Please use a list instead."
             )
         group = dict(param_group)
-        held = list(given)
-        if held and isinstance(held[0], tuple):
-            group["param_names"] = [name for name, _ in held]
-            held = [p for _, p in held]
+        held = self._without_names(group, list(given))
         for p in held:
             if not isinstance(p, Tensor):
                 raise TypeError(
@@ -148,6 +145,23 @@ class Optimizer:
         if set(held) & {p for other in self.param_groups for p in other["params"]}:
             raise ValueError("some parameters appear in more than one parameter group")
         self.param_groups.append(group)
+
+    def _without_names(self, group: dict[str, object], held: list[Any]) -> list[Tensor]:
+        """The parameters of a new group; their names, where they have any, are kept in the group."""
+        named = [isinstance(p, tuple) for p in held]
+        if any(named):
+            if not all(named):
+                raise ValueError(
+                    "all optimizer params should be with/without names. Some param names are missing"
+                )
+            group["param_names"] = [name for name, _ in held]
+            held = [p for _, p in held]
+        if any(("param_names" in group) != ("param_names" in other) for other in self.param_groups):
+            raise ValueError(
+                "all optimizer param groups should be with/without names. cannot add param group "
+                f"{'with' if 'param_names' in group else 'without'} names to the optimizer"
+            )
+        return held
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients of all parameters, or set them to zero."""

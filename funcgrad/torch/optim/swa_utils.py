@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from funcgrad.torch.core.grad_mode import no_grad
+from funcgrad.torch.core.backward.grad_mode import no_grad
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn.layers.normalization import BatchNorm
 from funcgrad.torch.nn.module import Module

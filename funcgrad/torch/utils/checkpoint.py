@@ -7,15 +7,36 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from funcgrad.torch.autograd.gradients import grad
-from funcgrad.torch.core.engine import accumulate, nodes_behind
-from funcgrad.torch.core.grad_mode import enable_grad, no_grad
-from funcgrad.torch.core.history import Node, Output
+from funcgrad.torch.core.backward.engine import Captures, accumulate, as_tensor, nodes_behind, run_backward
+from funcgrad.torch.core.backward.grad_mode import enable_grad, no_grad
+from funcgrad.torch.core.backward.history import Node, Output
 from funcgrad.torch.core.state import MODES, SEQUENCE
 from funcgrad.torch.core.tensor import Tensor
-from funcgrad.torch.operations.random import default_generator
+from funcgrad.torch.operations.creating.random import default_generator
 
-__all__ = ["checkpoint", "checkpoint_sequential", "noop_context_fn", "set_checkpoint_early_stop"]
+__all__ = [
+    "CheckpointError",
+    "checkpoint",
+    "checkpoint_sequential",
+    "noop_context_fn",
+    "set_checkpoint_early_stop",
+]
+
+
+class CheckpointError(RuntimeError):
+    """A function that was run again did something else."""
+
+
+def require_same(found: list[Any], made: list[Any]) -> None:
+    """Raise CheckpointError where the second run of a function gave other shapes or dtypes than the first."""
+    for k, (again, first) in enumerate(zip(found, made, strict=True)):
+        if again != first:
+            raise CheckpointError(
+                "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata "
+                f"than during the forward pass.\noutput {k}: {first[0]}, {first[1]} in the forward pass, "
+                f"{again[0]}, {again[1]} in the recomputation. Functions under checkpoint must do the same "
+                "twice."
+            )
 
 
 class CheckpointFunctionBackward(Node):
@@ -28,36 +49,59 @@ class CheckpointFunctionBackward(Node):
         self.args = args
         self.kwargs = kwargs
         self.state = state
+        self.checked = True
+        """Whether the second run has to give outputs of the same shapes and dtypes, which are `made`."""
+        self.made: list[Any] = []
+        self.captured: list[Tensor] | None = None
+        """The leaves that the function closes over; None if they are looked for in the second run."""
 
     def backward_python(self, cotangents: list[Any]) -> list[Any]:
-        """The gradients of the tensor arguments, and into the leaves that the function closes over."""
+        """The gradients of the tensor arguments and of the captured leaves."""
+        if self.captured is None and MODES.running.captures is not None:
+            raise RuntimeError(_REENTRANT)
         before = default_generator.get_state()
         if self.state is not None:
             default_generator.set_state(self.state)
         create = MODES.grad
         with enable_grad():
-            own, own_args, own_kwargs = with_own(self.args, self.kwargs)
+            # A derivative that is differentiated again leads back to the arguments themselves.
+            own, own_args, own_kwargs = with_own(self.args, self.kwargs, _seen if create else _own)
             out = self.function(*own_args, **own_kwargs)
         default_generator.set_state(before)
         outs = tensors_in(out)
+        if self.captured is not None and self.checked:
+            require_same([(o._value.shape, o._value.dtype) for o in outs], self.made)
         pairs = [(o, g) for o, g in zip(outs, cotangents, strict=True) if o._rg and g is not None]
-        tensors = own
-        wanted = [t for t in tensors if t._rg]
-        captured = captured_leaves([o for o, _ in pairs], wanted)
-        found: Any = ()
-        if pairs and (wanted or captured):
-            found = grad(
-                [o for o, _ in pairs],
-                [*wanted, *captured],
-                [g for _, g in pairs],
-                allow_unused=True,
-                create_graph=create,
-            )
-        for leaf, g in zip(captured, found[len(wanted) :], strict=True):
+        wanted = [t for t in own if t._rg]
+        captured = self.captured
+        if captured is None:
+            captured = captured_leaves([o for o, _ in pairs], wanted)
+        found: Any = [None] * (len(wanted) + len(captured))
+        if pairs and found:
+            # Hooks of captured leaves are called by the pass that this one is a part of.
+            asked = Captures([t._node or t for t in (*wanted, *captured)], raw=self.captured is not None)
+            roots = [o._node or o for o, _ in pairs]
+            given = [g if create else g._value for _, g in pairs]
+            found = [as_tensor(g) for g in run_backward(roots, given, True, create, asked)]
+        grads = iter(found)
+        of_arguments = [next(grads) if t._rg else None for t in own]
+        if self.captured is not None:
+            return [*of_arguments, *grads]
+        for leaf, g in zip(captured, grads, strict=True):
             if g is not None:
                 accumulate(leaf, g if create else g._value, create)
-        grads = iter(found)
-        return [next(grads) if t._rg else None for t in tensors]
+        return of_arguments
+
+
+_REENTRANT = (
+    "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
+    "parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or call "
+    ".backward() without passing the `inputs` argument."
+)
+
+
+def _seen(t: Tensor) -> Tensor:
+    return t.view_as(t) if t._rg else t
 
 
 def _own(t: Tensor) -> Tensor:
@@ -91,9 +135,11 @@ def tensors_in(thing: Any) -> list[Tensor]:
     return found
 
 
-def with_own(args: Any, kwargs: Any) -> tuple[list[Tensor], Any, Any]:
-    """Arguments in which every tensor is a leaf of its own, and those leaves."""
-    own_args, own_kwargs = replaced(args, _own), replaced(kwargs, _own)
+def with_own(
+    args: Any, kwargs: Any, change: Callable[[Tensor], Tensor] = _own
+) -> tuple[list[Tensor], Any, Any]:
+    """Arguments in which every tensor is one of its own (a leaf, by default), and those tensors."""
+    own_args, own_kwargs = replaced(args, change), replaced(kwargs, change)
     return tensors_in((own_args, own_kwargs)), own_args, own_kwargs
 
 
@@ -139,20 +185,34 @@ def checkpoint(
             UserWarning,
             stacklevel=2,
         )
-    state = default_generator.get_state() if preserve_rng_state else None
     tensors = tensors_in((args, kwargs))
+    if use_reentrant is not False:
+        if kwargs:
+            raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+        if not any(t._rg for t in tensors):
+            message = "None of the inputs have requires_grad=True. Gradients will be None"
+            warnings.warn(message, UserWarning, stacklevel=2)
+    state = default_generator.get_state() if preserve_rng_state else None
+    captured: list[Tensor] = []
     if use_reentrant or not MODES.grad:
         with no_grad():
             out = function(*args, **kwargs)
     else:
         # With a history, which is dropped at once: hooks that are set inside belong to the second run.
-        _, own_args, own_kwargs = with_own(args, kwargs)
-        out = replaced(function(*own_args, **own_kwargs), lambda t: t.detach() if t._rg else t)
+        own, own_args, own_kwargs = with_own(args, kwargs)
+        out = function(*own_args, **own_kwargs)
+        captured = captured_leaves([t for t in tensors_in(out) if t._rg], own)
+        out = replaced(out, lambda t: t.detach() if t._rg else t)
     if not MODES.grad or not (any(t._rg for t in tensors) or not use_reentrant):
         return out
     node = CheckpointFunctionBackward(function, args, kwargs, state)
+    if not use_reentrant:
+        node.captured = captured
+        tensors = [*tensors, *captured]
     node.edges = tuple([(t._node or t) if t._rg else None for t in tensors])
     outs = tensors_in(out)
+    node.checked = determinism_check != "none"
+    node.made = [(t._value.shape, t._value.dtype) for t in outs]
     node.outputs = len(outs)
     node.seq = next(SEQUENCE)
     for k, t in enumerate(outs):

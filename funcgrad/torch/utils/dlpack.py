@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from funcgrad.torch.core.tensor import Tensor
-from funcgrad.torch.operations.conversion import from_dlpack
+from funcgrad.torch.operations.creating.conversion import from_dlpack
 
 __all__ = ["from_dlpack", "to_dlpack"]
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from functools import lru_cache
 from itertools import pairwise
 from threading import RLock
@@ -20,21 +21,29 @@ from weakref import ref
 
 import numpy as np
 
+from funcgrad.config import WHEN_PACKAGES_CHANGE
 from funcgrad.tracing.callers import Step, all_steps, is_comprehension, running_instruction
+from funcgrad.tracing.python.attributes import (
+    CONTAINERS_METHODS,
+    called,
+    names_of_users,
+    note_classes_of,
+)
 from funcgrad.tracing.python.escapes import at, attribute
-from funcgrad.tracing.python.functions import CODES, CodeCache, NoSource, is_users, twin_of
+from funcgrad.tracing.python.functions import CODES, CodeCache, NoSource, twin_of
+from funcgrad.tracing.python.matching import asking_for_classes
+from funcgrad.tracing.python.operating import BINARY, OPERATORS, UNARY, is_asked
+from funcgrad.tracing.python.owners import is_of_package, is_users
 
 __all__ = ["CallCache", "Twins"]
 
 Matters = Callable[[Any], bool]
 """Whether something may have to be called otherwise."""
 
-_ARRAYS_METHODS = frozenset(
-    name for kind in (np.ndarray, list, dict, str, set, tuple, float) for name in dir(kind)
-) - frozenset(["__call__", "__class__", "__init__", "dot"])
 _KEPT = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec", "print"})
 _SUBSCRIPTED = ("r_", "c_")
 _DISPLAYS = frozenset({"BUILD_LIST", "BUILD_TUPLE", "LIST_EXTEND", "LIST_APPEND"})
+_OPERATIONS = frozenset({"BINARY_OP", "UNARY_NEGATIVE", "CALL_INTRINSIC_1", "UNARY_POSITIVE"})
 _NOTHING = "it calls nothing that would be called otherwise"
 
 
@@ -42,12 +51,18 @@ class CallRewriter(ast.NodeTransformer):
     """Rewrites calls in place."""
 
     def __init__(
-        self, names: Mapping[str, Any], local: frozenset[str], lists: frozenset[str], matters: Matters
+        self,
+        names: Mapping[str, Any],
+        local: frozenset[str],
+        lists: frozenset[str],
+        matters: Matters,
+        theirs: frozenset[str],
     ) -> None:
         self._names = names
         self._local = local
         self._lists = lists
         self._matters = matters
+        self._theirs = theirs
         self.count = 0
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -56,6 +71,49 @@ class CallRewriter(ast.NodeTransformer):
             self.count += 1
             node.func = at(node.func, ast.Call(attribute("function"), [node.func], []))
         return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.ctx, ast.Load) and node.attr in self._theirs and not self._value(node)[0]:
+            self.count += 1
+            named = at(node, ast.Constant(node.attr))
+            return at(node, ast.Call(attribute("attribute"), [node.value, named], []))
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        return self._operated(node, BINARY.get(type(node.op)), node.left, node.right)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        self.generic_visit(node)
+        return self._operated(node, UNARY.get(type(node.op)), node.operand)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+        """``p += q`` and ``self.p += q`` where a class of the user's has the operator."""
+        self.generic_visit(node)
+        name, target = BINARY.get(type(node.op)), node.target
+        simple = isinstance(target, ast.Name) or (
+            isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
+        )
+        if not simple or not is_asked(name, self._theirs):
+            return node
+        read = copy.deepcopy(target)
+        read.ctx = ast.Load()
+        value = self._operated(node.value, name, read, node.value, prefix="i")
+        return at(node, ast.Assign([target], value))
+
+    def visit_Match(self, node: ast.Match) -> ast.stmt | list[ast.stmt]:
+        self.generic_visit(node)
+        made = asking_for_classes(node)
+        self.count += made is not node
+        return made
+
+    def _operated(self, node: ast.expr, name: str | None, *operands: ast.expr, prefix: str = "") -> ast.expr:
+        if not is_asked(name, self._theirs):
+            return node
+        self.count += 1
+        said = at(node, ast.Constant(f"{prefix}{name}"))
+        return at(node, ast.Call(attribute("operated"), [said, *operands], []))
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         self.generic_visit(node)
@@ -70,7 +128,7 @@ class CallRewriter(ast.NodeTransformer):
             return False
         known, value = self._value(function)
         if not known:
-            return not (isinstance(function, ast.Attribute) and function.attr in _ARRAYS_METHODS)
+            return not (isinstance(function, ast.Attribute) and self._is_containers(function.attr))
         if isinstance(value, np.ufunc) or is_listing(value):
             # A parameter may be a list as well, but that is as rare as ufuncs are frequent.
             return any(
@@ -79,6 +137,10 @@ class CallRewriter(ast.NodeTransformer):
                 for x in node.args
             )
         return self._matters(value)
+
+    def _is_containers(self, method: str) -> bool:
+        """Whether a method of this name is an array's or a container's: no class of the user's has one."""
+        return method in CONTAINERS_METHODS and called(method) not in self._theirs
 
     def _value(self, node: ast.expr) -> tuple[bool, Any]:
         """Whether an expression is a global name, or an attribute of a module, and what it stands for."""
@@ -127,26 +189,42 @@ _COMMON = frozenset(
 class CallCache(CodeCache):
     """Code whose calls have been rewritten, by code object."""
 
-    def __init__(self, matters: Matters) -> None:
+    def __init__(self, matters: Matters, conversions: Container[Any] = ()) -> None:
         super().__init__()
-        self._matters = matters
+        self._usually = self._matters = matters
+        self._conversions = conversions
         self._reading = RLock()
         self._names: Mapping[str, Any] = {}
         """The globals of the function that is being read."""
+        self._theirs: frozenset[str] = frozenset()
+        """The names of properties and methods of the user's classes."""
 
     def seen(self, code: CodeType, names: Mapping[str, Any]) -> CodeType:
         """The rewritten code; raises NoSource, also where nothing in it is rewritten."""
         with self._reading:
             self._names = names
+            self._theirs = names_of_users()
+            self._matters = self._usually
+            if is_of_package(code):
+                self._theirs |= {called("item")}
+                self._matters = self._matters_in_packages
             if not self._calls_what_matters(code):
                 raise NoSource(_NOTHING)
             return self.rewritten(code)
 
+    def _matters_in_packages(self, value: Any) -> bool:
+        return (isinstance(value, type) and value in self._conversions) or self._usually(value)
+
     def _calls_what_matters(self, code: CodeType) -> bool:
         """Whether the bytecode has a call that may be rewritten: most have none, and need no source."""
-        if "r_" in code.co_names or "c_" in code.co_names:
+        if "r_" in code.co_names or "c_" in code.co_names or not self._theirs.isdisjoint(code.co_names):
             return True
-        calls = [step for step in all_steps(code) if step.name in ("CALL", "CALL_KW", "CALL_FUNCTION_EX")]
+        steps = all_steps(code)
+        if any(step.name == "MATCH_CLASS" for step in steps):
+            return True
+        if not OPERATORS.isdisjoint(self._theirs) and any(step.name in _OPERATIONS for step in steps):
+            return True
+        calls = [step for step in steps if step.name in ("CALL", "CALL_KW", "CALL_FUNCTION_EX")]
         if any(self._call_matters(code, step) for step in calls):
             return True
         return any(self._calls_what_matters(x) for x in code.co_consts if isinstance(x, CodeType))
@@ -165,7 +243,8 @@ class CallCache(CodeCache):
                 known = isinstance(value, ModuleType)
                 value = inspect.getattr_static(value, step.value, None) if known else None
         if value is None:
-            return len(steps) < 2 or steps[-1].value not in _ARRAYS_METHODS
+            method = steps[-1].value
+            return len(steps) < 2 or method not in CONTAINERS_METHODS or called(method) in self._theirs
         if isinstance(value, np.ufunc) or is_listing(value):
             lists = lists_stored(code)
             return any(
@@ -182,11 +261,13 @@ class CallCache(CodeCache):
     ) -> list[ast.stmt]:
         """The body with calls that ask."""
         local = frozenset((*code.co_varnames, *code.co_cellvars, *code.co_freevars))
-        rewriter = CallRewriter(self._names, local | nested_names(node), lists_bound(node), self._matters)
+        names = local | nested_names(node)
+        rewriter = CallRewriter(self._names, names, lists_bound(node), self._matters, self._theirs)
         if isinstance(node, ast.Lambda):
             body: list[ast.stmt] = [ast.copy_location(ast.Return(rewriter.visit(node.body)), node.body)]
         else:
-            body = [rewriter.visit(statement) for statement in node.body]
+            made = [rewriter.visit(statement) for statement in node.body]
+            body = [x for part in made for x in (part if isinstance(part, list) else [part])]
         if not rewriter.count:
             raise NoSource(_NOTHING)
         return body
@@ -224,10 +305,11 @@ def nested_names(node: ast.AST) -> frozenset[str]:
 class Twins:
     """The rewritten functions by function, for as long as these live."""
 
-    def __init__(self, cache: CallCache, hooks: Any) -> None:
+    def __init__(self, cache: CallCache, hooks_for: Callable[[CodeType], Any]) -> None:
         self._cache = cache
-        self._hooks = hooks
+        self._hooks_for = hooks_for
         self.found: dict[int, tuple[ref[FunctionType], FunctionType | None]] = {}
+        WHEN_PACKAGES_CHANGE.append(self.found.clear)
 
     def of(self, function: FunctionType) -> FunctionType:
         """The function with rewritten calls, or itself where it has no source or nothing to be rewritten."""
@@ -249,8 +331,9 @@ class Twins:
         code = function.__code__
         if self._cache.is_rewritten(code) or CODES.is_rewritten(code) or not is_users(code):
             return None
+        note_classes_of(function)
         try:
             rewritten = self._cache.seen(code, function.__globals__)
         except NoSource:
             return None
-        return twin_of(function, rewritten, self._hooks)
+        return twin_of(function, rewritten, self._hooks_for(code))

@@ -9,18 +9,13 @@ import ast
 
 from funcgrad.tracing.python.escapes import PREFIX, at, attribute
 from funcgrad.tracing.python.names import COMPREHENSIONS
+from funcgrad.tracing.python.operating import BINARY, UNARY, is_asked
 
 _UNTOUCHED = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec"})
 """Functions that look at the frame that calls them, or that no traced value is special to."""
 _OPERATORS: dict[type[ast.AST], str] = {
-    ast.Add: "iadd",
-    ast.Sub: "isub",
-    ast.Mult: "imul",
-    ast.Div: "itruediv",
-    ast.FloorDiv: "ifloordiv",
+    **{kind: f"i{name}" for kind, name in BINARY.items()},
     ast.Mod: "imod",
-    ast.Pow: "ipow",
-    ast.MatMult: "imatmul",
     ast.BitAnd: "iand",
     ast.BitOr: "ior",
     ast.BitXor: "ixor",
@@ -44,6 +39,9 @@ _COMPARISONS: dict[type[ast.AST], str] = {
 class ExpressionRewriter(ast.NodeTransformer):
     """Rewrites expressions in place; statements are a subclass's concern."""
 
+    theirs: frozenset[str]
+    """The names of properties and operators of the user's classes."""
+
     def hooked(self, place: ast.AST, hook: str, *arguments: ast.expr) -> ast.Call:
         """``hooks.hook(*arguments)`` at the place of a node."""
         return at(place, ast.Call(attribute(hook), list(arguments), []))
@@ -62,6 +60,12 @@ class ExpressionRewriter(ast.NodeTransformer):
         self.generic_visit(node)
         node.func = self.hooked(node.func, "function", node.func)
         return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        self.generic_visit(node)
+        if not isinstance(node.ctx, ast.Load) or node.attr not in self.theirs:
+            return node
+        return self.hooked(node, "attribute", node.value, at(node, ast.Constant(node.attr)))
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         self.generic_visit(node)
@@ -89,6 +93,10 @@ class ExpressionRewriter(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         makes_list = any(isinstance(x, ast.List | ast.ListComp) for x in (node.left, node.right))
         self.generic_visit(node)
+        name = BINARY.get(type(node.op))
+        if is_asked(name, self.theirs):
+            asked = self.hooked(node, "operated", at(node, ast.Constant(name)), node.left, node.right)
+            return self.hooked(node, "made", asked) if makes_list else asked
         return self.hooked(node, "made", node) if makes_list else node
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
@@ -110,6 +118,9 @@ class ExpressionRewriter(ast.NodeTransformer):
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         self.generic_visit(node)
+        name = UNARY.get(type(node.op))
+        if is_asked(name, self.theirs):
+            return self.hooked(node, "operated", at(node, ast.Constant(name)), node.operand)
         return self.hooked(node, "not_", node.operand) if isinstance(node.op, ast.Not) else node
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:

@@ -10,14 +10,12 @@ import __future__
 import ast
 import copy
 import linecache
-import os
 from collections.abc import Iterator
 from functools import reduce
 from threading import Lock
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
-from funcgrad.source import is_library_code
 from funcgrad.syntax import parsed
 from funcgrad.tracing.python.escapes import HOOKS, PREFIX
 from funcgrad.tracing.python.statements import (
@@ -293,15 +291,3 @@ def twin_of(function: FunctionType, made: CodeType, hooks: Any) -> FunctionType:
     twin.__doc__ = function.__doc__
     twin.__dict__.update(function.__dict__)
     return twin
-
-
-POLYNOMIALS = os.path.join("numpy", "polynomial", "")
-"""NumPy's series are Python that calls NumPy: it is traced as the user's own would be."""
-
-
-def is_users(code: CodeType) -> bool:
-    """Whether the code is the user's own, or of a package that is not installed."""
-    file = code.co_filename
-    if POLYNOMIALS in file:
-        return True
-    return not is_library_code(code) and "site-packages" not in file and "dist-packages" not in file

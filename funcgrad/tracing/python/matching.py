@@ -11,7 +11,7 @@ import copy
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from funcgrad.tracing.python.escapes import PREFIX, assigned, at, name
+from funcgrad.tracing.python.escapes import PREFIX, assigned, at, attribute, name
 from funcgrad.tracing.python.names import COMPREHENSIONS, FUNCTIONS
 
 __all__ = ["with_matches_as_branches"]
@@ -44,7 +44,7 @@ class MatchLowering(ast.NodeTransformer):
             cases = [asked(case.pattern, subject, elements) for case in node.cases]
             lowered = branches(node.cases, cases)
         except Stays:
-            return node
+            return asking_for_classes(node)
         if elements is None:
             start = assigned(subject, node.subject)
         else:
@@ -59,6 +59,19 @@ class MatchLowering(ast.NodeTransformer):
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         return node
+
+
+def asking_for_classes(node: ast.Match) -> ast.stmt | list[ast.stmt]:
+    """A ``match`` whose patterns ask for what stands for their classes, which is looked up before it."""
+    asked: list[ast.stmt] = []
+    for case in node.cases:
+        for pattern in ast.walk(case.pattern):
+            if isinstance(pattern, ast.MatchClass):
+                place = f"{PREFIX}class_{pattern.lineno}_{pattern.col_offset}"
+                found = ast.Call(attribute("pattern_class"), [pattern.cls], [])
+                asked.append(at(node, assigned(place, found)))
+                pattern.cls = at(pattern.cls, name(place))
+    return [*asked, node] if asked else node
 
 
 def with_matches_as_branches(body: Sequence[ast.stmt]) -> list[ast.stmt]:

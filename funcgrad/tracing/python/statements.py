@@ -10,6 +10,7 @@ import ast
 import copy
 from collections.abc import Sequence
 
+from funcgrad.tracing.python.attributes import names_of_users
 from funcgrad.tracing.python.escapes import PREFIX, Lowering, at, no_arguments
 from funcgrad.tracing.python.expressions import ExpressionRewriter, operator_name
 from funcgrad.tracing.python.matching import with_matches_as_branches
@@ -37,6 +38,7 @@ class StatementRewriter(ExpressionRewriter):
         first_parameter: str | None,
         owner: str | None,
     ) -> None:
+        self.theirs = names_of_users()
         self._arguments = arguments
         self._first_parameter = first_parameter
         self._owner = owner

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from funcgrad.ir.program import Program
-from funcgrad.ops.arithmetic import is_selected
+from funcgrad.ops.elementwise.arithmetic import is_selected
 from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.control.forward import indices, values_before

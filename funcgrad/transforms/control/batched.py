@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
+from funcgrad.ops.arrays.structure import broadcast
+from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import aval
-from funcgrad.ops.selection import where
-from funcgrad.ops.structure import broadcast
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.batching import record_batched

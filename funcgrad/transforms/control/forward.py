@@ -12,8 +12,8 @@ import numpy as np
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program, Var
-from funcgrad.ops.arithmetic import add, mul
-from funcgrad.ops.structure import cast
+from funcgrad.ops.arrays.structure import cast
+from funcgrad.ops.elementwise.arithmetic import add, mul
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer

@@ -16,9 +16,9 @@ from typing import Any
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
+from funcgrad.ops.arrays.indexing import Gather
 from funcgrad.ops.contraction import DotGeneral
 from funcgrad.ops.families import Pointwise
-from funcgrad.ops.indexing import Gather
 from funcgrad.tracing.primitive import Primitive
 from funcgrad.tracing.recorder import Recorder
 

@@ -14,12 +14,12 @@ import numpy as np
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Equation, Program
+from funcgrad.ops.arrays.indexing import Gather, Scatter
+from funcgrad.ops.arrays.slicing import AddToSlice, Slice, UpdateSlice
+from funcgrad.ops.arrays.sorting import AddAlongAxis, TakeAlongAxis
+from funcgrad.ops.arrays.structure import broadcast, broadcast_to
+from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import aval
-from funcgrad.ops.indexing import Gather, Scatter
-from funcgrad.ops.selection import where
-from funcgrad.ops.slicing import AddToSlice, Slice, UpdateSlice
-from funcgrad.ops.sorting import AddAlongAxis, TakeAlongAxis
-from funcgrad.ops.structure import broadcast, broadcast_to
 from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.control.forward import indices

@@ -11,10 +11,10 @@ import numpy as np
 from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation, Program, Var
-from funcgrad.ops.arithmetic import add, is_selected, mul
-from funcgrad.ops.elementary import sin
+from funcgrad.ops.arrays.structure import move_axis
+from funcgrad.ops.elementwise.arithmetic import add, is_selected, mul
+from funcgrad.ops.elementwise.elementary import sin
 from funcgrad.ops.families import added, listed
-from funcgrad.ops.structure import move_axis
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.recorder import Recorder, recorder_of
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed

@@ -9,7 +9,7 @@ import numpy as np
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
-from funcgrad.ops.reductions import ReduceAny
+from funcgrad.ops.reducing.reductions import ReduceAny
 from funcgrad.tracing.primitive import Flags
 from funcgrad.transforms.batching import record_batched
 from funcgrad.transforms.control.batched import BatchedStep, batched_step, kept_where

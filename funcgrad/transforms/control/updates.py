@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from funcgrad.ir.program import Atom, Equation, Program, Var
-from funcgrad.ops.indexing import Scatter
-from funcgrad.ops.slicing import AddToSlice, UpdateSlice
-from funcgrad.ops.sorting import AddAlongAxis
+from funcgrad.ops.arrays.indexing import Scatter
+from funcgrad.ops.arrays.slicing import AddToSlice, UpdateSlice
+from funcgrad.ops.arrays.sorting import AddAlongAxis
 
 UPDATES = (Scatter, UpdateSlice, AddToSlice, AddAlongAxis)
 """What changes a part of its first input."""

@@ -16,10 +16,10 @@ import numpy as np
 from funcgrad.errors import NotDifferentiableError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
-from funcgrad.ops.arithmetic import div, mul, neg
+from funcgrad.ops.arrays.movement import concatenate, take_span
+from funcgrad.ops.arrays.structure import permute, reshape
+from funcgrad.ops.elementwise.arithmetic import div, mul, neg
 from funcgrad.ops.linalg.systems import solve
-from funcgrad.ops.movement import concatenate, take_span
-from funcgrad.ops.structure import permute, reshape
 from funcgrad.tracing.recorder import Recorder, recorder_of
 from funcgrad.transforms.batching import batch_program
 from funcgrad.transforms.linearize import jvp_program, record_jvp, zeros_like

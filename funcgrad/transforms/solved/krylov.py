@@ -17,7 +17,7 @@ from funcgrad.errors import NotDifferentiableError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.catalog import CATALOG
 from funcgrad.ir.program import Program
-from funcgrad.ops.arithmetic import neg
+from funcgrad.ops.elementwise.arithmetic import neg
 from funcgrad.ops.families import added
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.transforms.linear_call import LinearCall

@@ -13,7 +13,7 @@ import numpy as np
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation, Program, Var
-from funcgrad.ops.arithmetic import mul, sub
+from funcgrad.ops.elementwise.arithmetic import mul, sub
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.samples import Sample, fixed, uniform

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from funcgrad.compile.engines.build import build
-from funcgrad.compile.runtime import blas
-from funcgrad.compile.runtime.call_layout import CallLayout, Input, Output
-from funcgrad.compile.runtime.caller import make_caller
+from funcgrad.compile.runtime.addresses import blas
+from funcgrad.compile.runtime.callers.call_layout import CallLayout, Input, Output
+from funcgrad.compile.runtime.callers.caller import make_caller
 
 ROWS, PLAIN, TRANSPOSED, CONJUGATED = 101, 111, 112, 113
 UPPER, LOWER, NOT_UNIT, LEFT = 121, 122, 131, 141
@@ -159,7 +159,7 @@ def test_linear_systems(rng):
 
 def test_numpys_own_library_is_found_without_scipy():
     script = (
-        "import sys; from funcgrad.compile.runtime.blas import routine, lapack_routine;"
+        "import sys; from funcgrad.compile.runtime.addresses.blas import routine, lapack_routine;"
         "print(routine('dgemm') is None or 'scipy' not in sys.modules, lapack_routine('dpotrf') is not None)"
     )
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout

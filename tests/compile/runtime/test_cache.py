@@ -41,8 +41,8 @@ import sys
 import numpy as np
 from funcgrad.compile.runtime.binaries import binary_of
 from funcgrad.compile.runtime.cache import cache_info
-from funcgrad.compile.runtime.caller import make_caller
-from funcgrad.compile.runtime.call_layout import CallLayout, Input, Output
+from funcgrad.compile.runtime.callers.caller import make_caller
+from funcgrad.compile.runtime.callers.call_layout import CallLayout, Input, Output
 
 source = '''
 def run(p, n):
@@ -466,6 +466,35 @@ def test_the_limit_holds_between_processes_but_for_a_part(tmp_path):
     for k in range(300):
         caches[k % 3].store(b"%d" % k, bytes(500))
         assert caches[0].info().bytes <= 32_000 + 3 * 32_000 // 16
+
+
+def test_many_files_are_counted_by_a_sample_of_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(cache_module, "_COUNTED_EXACTLY", 48)
+    sizes = np.random.default_rng(0).integers(200, 1800, 300)
+    cache = Cache(tmp_path / "kept", limit=100_000)
+    for k, size in enumerate(sizes):
+        cache.store(b"key%d" % k, bytes(int(size)))
+        assert cache.info().bytes <= 1.1 * cache.limit
+    assert cache.info().bytes > 60_000
+    looked_at = []
+    monkeypatch.setattr(os, "lstat", lambda path, lstat=os.lstat: looked_at.append(path) or lstat(path))
+    other = Cache(tmp_path / "kept", limit=10_000_000)
+    for k in range(40):
+        other.store(b"other%d" % k, bytes(100))
+    assert other.info().entries > 80
+    looked_at.clear()
+    other._evict()
+    assert len(looked_at) <= 48
+
+
+def test_a_store_seldom_looks_at_what_is_there(tmp_path, monkeypatch):
+    for k in range(50):
+        Cache(tmp_path / "kept").store(b"key%d" % k, b"payload")
+    counts = []
+    monkeypatch.setattr(Cache, "_evict", lambda cache: counts.append(1))
+    for k in range(160):
+        Cache(tmp_path / "kept").store(b"new%d" % k, b"payload")
+    assert 0 < len(counts) < 30
 
 
 def test_a_limit_from_the_environment_holds(monkeypatch):

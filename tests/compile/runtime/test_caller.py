@@ -9,13 +9,13 @@ import pytest
 from numpy._core.multiarray import get_handler_name
 
 from funcgrad.compile.engines.build import build
-from funcgrad.compile.runtime.call_layout import Accept, CallLayout, Constant, Input, Output, Scratch
-from funcgrad.compile.runtime.caller import make_caller
-from funcgrad.compile.runtime.ctypes_caller import PlainCaller
+from funcgrad.compile.runtime.callers.call_layout import Accept, CallLayout, Constant, Input, Output, Scratch
+from funcgrad.compile.runtime.callers.caller import make_caller
+from funcgrad.compile.runtime.callers.ctypes_caller import PlainCaller
+from funcgrad.compile.runtime.callers.native_caller import make_native_caller
 from funcgrad.compile.runtime.machine.offsets import LARGE
 from funcgrad.compile.runtime.machine.words import atomic_load
 from funcgrad.compile.runtime.machine_code import drop_memory, kept_memory, limit_memory, runtime
-from funcgrad.compile.runtime.native_caller import make_native_caller
 
 F8 = np.dtype(np.float64)
 ANY = Accept.ARRAY | Accept.NUMPY_SCALAR | Accept.FLOAT | Accept.INT | Accept.BOOL | Accept.COMPLEX

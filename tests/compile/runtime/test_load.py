@@ -145,8 +145,8 @@ LEFT_BEHIND = """
 import threading, time
 import numpy as np
 from funcgrad.compile.engines.build import build
-from funcgrad.compile.runtime.caller import make_caller
-from funcgrad.compile.runtime.call_layout import CallLayout, Input, Output
+from funcgrad.compile.runtime.callers.caller import make_caller
+from funcgrad.compile.runtime.callers.call_layout import CallLayout, Input, Output
 from funcgrad.compile.runtime.threads import placed, set_threads
 
 source = '''

@@ -16,21 +16,15 @@ import funcgrad as fg
 from funcgrad.compile import differs
 from funcgrad.compile.differs import Differs, UnfamiliarWarning
 from funcgrad.compile.engines import llvm as engine
-from funcgrad.compile.runtime import (
-    call_trial,
-    caller,
-    machine_code,
-    native_caller,
-    numpy_functions,
-    object_probe,
-    ufuncs,
-)
-from funcgrad.compile.runtime.call_layout import CallLayout, Input, Output
-from funcgrad.compile.runtime.ctypes_caller import PlainCaller
+from funcgrad.compile.runtime import machine_code
+from funcgrad.compile.runtime.addresses import numpy_functions, ufuncs
+from funcgrad.compile.runtime.addresses.readable_memory import Memory, Unreadable
+from funcgrad.compile.runtime.callers import call_trial, caller, native_caller, object_probe
+from funcgrad.compile.runtime.callers.call_layout import CallLayout, Input, Output
+from funcgrad.compile.runtime.callers.ctypes_caller import PlainCaller
+from funcgrad.compile.runtime.callers.object_probe import object_difference
 from funcgrad.compile.runtime.machine import call, objects, signals
 from funcgrad.compile.runtime.machine import threads as pool
-from funcgrad.compile.runtime.object_probe import object_difference
-from funcgrad.compile.runtime.readable_memory import Memory, Unreadable
 
 NUMBERS = sorted(name for name, value in vars(objects).items() if isinstance(value, int))
 F8 = np.dtype(float)

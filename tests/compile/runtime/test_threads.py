@@ -11,8 +11,8 @@ import pytest
 
 from funcgrad.compile.engines.build import build
 from funcgrad.compile.runtime import threads as module
-from funcgrad.compile.runtime.call_layout import CallLayout, Input, Output
-from funcgrad.compile.runtime.caller import make_caller
+from funcgrad.compile.runtime.callers.call_layout import CallLayout, Input, Output
+from funcgrad.compile.runtime.callers.caller import make_caller
 from funcgrad.compile.runtime.threads import placed, set_threads, threads
 from funcgrad.processors import available_processors
 

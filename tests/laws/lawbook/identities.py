@@ -14,7 +14,7 @@ from funcgrad.ir.evaluate.runner import source_function, walk
 from funcgrad.ir.program import Literal, Program
 from funcgrad.ir.text.parsing import parse
 from funcgrad.ir.text.printing import program_text
-from funcgrad.ops.selection import where
+from funcgrad.ops.elementwise.selection import where
 from funcgrad.transforms.batching import batch_program
 from funcgrad.transforms.linearize import Linearized, jvp_program, linearize_program
 from funcgrad.transforms.replay import inline, inputs_of, transforming

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from funcgrad.compat.autograd.namespaces import combined
+from funcgrad.compat.autograd.namespaces import combined, fill
 
-__getattr__, __dir__ = combined("funcgrad.numpy.fft", "numpy.fft")
+fill(globals(), *combined("funcgrad.numpy.fft", "numpy.fft"))

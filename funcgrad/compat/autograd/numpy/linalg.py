@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from funcgrad import numpy as np
-from funcgrad.compat.autograd.namespaces import combined
+from funcgrad.compat.autograd.namespaces import combined, fill
 from funcgrad.types import Array, ArrayLike
 
 
@@ -17,4 +17,4 @@ def T(x: ArrayLike) -> Array:
 _dot = partial(np.einsum, "...ij,...jk->...ik")
 """The product of stacks of matrices; packages and tests use it by this name."""
 
-__getattr__, __dir__ = combined("funcgrad.numpy.linalg", "numpy.linalg")
+fill(globals(), *combined("funcgrad.numpy.linalg", "numpy.linalg"))

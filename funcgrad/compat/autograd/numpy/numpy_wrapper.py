@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad import numpy as fnp
+from funcgrad.compat.autograd.overriding import current
 from funcgrad.compat.autograd.primitives import primitive
 from funcgrad.compat.autograd.tracer import notrace_primitive
 
@@ -33,7 +34,7 @@ def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(fnp, name, None)
-    return getattr(np, name) if found is None else found
+    return current(getattr(np, name) if found is None else found)
 
 
 __all__ = ["array_from_args", "concatenate_args", "notrace_primitive", "primitive", "wrap_namespace"]

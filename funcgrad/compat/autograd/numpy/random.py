@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from funcgrad.compat.autograd.namespaces import combined
+from funcgrad.compat.autograd.namespaces import combined, fill
 
-__getattr__, __dir__ = combined("numpy.random")
+fill(globals(), *combined("numpy.random"))

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from funcgrad import numpy as fnp
-from funcgrad.api.differentiate import linear_transpose
+from funcgrad.api.derivatives.differentiate import linear_transpose
 from funcgrad.ir.avals import Aval
+from funcgrad.ops.arrays.structure import aval, cast, shape_of
 from funcgrad.ops.sparse.systems import iterated
-from funcgrad.ops.structure import aval, cast, shape_of
 from funcgrad.scipy.derived import applied, composed
 from funcgrad.scipy.recorded import known
 from funcgrad.tracing.lists import asoperand

@@ -11,14 +11,21 @@ from typing import Any
 import numpy as np
 
 from funcgrad import numpy as fnp
-from funcgrad.api.control import fori_loop
-from funcgrad.api.custom import custom_jvp
+from funcgrad.api.control_flow.control import fori_loop
+from funcgrad.api.rules.custom import custom_jvp
 from funcgrad.errors import UnsupportedFunctionError
-from funcgrad.ops.identity import stop_gradient
+from funcgrad.ops.arrays.structure import aval, cast, shape_of
+from funcgrad.ops.elementwise.identity import stop_gradient
 from funcgrad.ops.sparse.found import SparseFound
-from funcgrad.ops.structure import aval, cast, shape_of
 from funcgrad.scipy.sparse.arrays import SparseArray, Structure, gathered
-from funcgrad.scipy.sparse.linalg.systems import compressed, elements, scipys, solved
+from funcgrad.scipy.sparse.linalg.systems import (
+    compressed,
+    dense_right,
+    elements,
+    right_hand_side,
+    scipys,
+    solved,
+)
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
@@ -264,11 +271,11 @@ def expm_multiply(
     >>> print(fg.grad(lambda b: fg.scipy.sparse.linalg.expm_multiply(A, b).sum())(np.ones(2)).round(4))
     [2.7183 7.3891]
     """
-    if recorder_of([elements(A), asoperand(B)]) is None:
+    if recorder_of([elements(A), right_hand_side(B)]) is None:
         return scipys("expm_multiply")(A, B, start, stop, num, endpoint, traceA)
     given = {"start": start, "stop": stop, "num": num, "endpoint": endpoint, "traceA": traceA}
     plain_options("expm_multiply", given, tuple(given))
-    a, b = compressed(A), asoperand(B)
+    a, b = compressed(A), dense_right("expm_multiply", B)
     dtype = np.result_type(aval(a.data).dtype, aval(b).dtype, np.float64)
     n = a.shape[0]
     # Without its mean eigenvalue the norm, and the number of steps, is smaller.

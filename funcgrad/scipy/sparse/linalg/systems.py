@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import UnsupportedFunctionError
+from funcgrad.ops.arrays.structure import aval, cast, shape_of
 from funcgrad.ops.sparse.systems import SparseSolve
-from funcgrad.ops.structure import aval, cast, shape_of
 from funcgrad.scipy.originals import original, originals_of
 from funcgrad.scipy.sparse.arrays import SparseArray, is_sparse, sparse
 from funcgrad.scipy.sparse.constructors import coo_array
@@ -18,6 +18,7 @@ from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike
 
 scipys = originals_of("sparse.linalg")
 """SciPy's functions and classes by name."""
@@ -26,6 +27,22 @@ scipys = originals_of("sparse.linalg")
 def elements(a: Any) -> Any:
     """What may be traced of a matrix."""
     return a.data if isinstance(a, SparseArray) else a if isinstance(a, Tracer) else 0.0
+
+
+def right_hand_side(b: ArrayLike | SparseArray) -> Array:
+    """What may be traced of a right-hand side, which SciPy takes sparse as well."""
+    return elements(b) if is_sparse(b) else asoperand(b)
+
+
+def dense_right(name: str, b: ArrayLike | SparseArray) -> Array:
+    """A right-hand side of traced systems; raises UnsupportedFunctionError for a sparse one."""
+    if is_sparse(b):
+        raise UnsupportedFunctionError(
+            f"scipy.sparse.linalg.{name} with a sparse right-hand side is not supported on traced values",
+            source=Source(*user_location()),
+            remedy="Pass its toarray().",
+        )
+    return asoperand(b)
 
 
 def compressed(a: Any) -> SparseArray:
@@ -52,9 +69,9 @@ def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: bool = True) ->
     >>> print(fg.grad(lambda b: fg.scipy.sparse.linalg.spsolve(A, b).sum())(np.ones(2)))
     [0.5  0.25]
     """
-    if recorder_of([elements(A), asoperand(b)]) is None:
+    if recorder_of([elements(A), right_hand_side(b)]) is None:
         return scipys("spsolve")(A, b, permc_spec, use_umfpack)
-    a, y = compressed(A), asoperand(b)
+    a, y = compressed(A), dense_right("spsolve", b)
     return solved(a, y[:, 0] if is_column(y) else y, False, "spsolve", {})
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from funcgrad.numpy import arctan, arctan2, exp, expm1, log, log1p, tan, where
 from funcgrad.scipy.stats.law import declare
 from funcgrad.scipy.stats.laws.beta_family import above
 from funcgrad.scipy.stats.laws.parts import INF, LOG_2, LOG_PI
+from funcgrad.types import Array, ArrayLike
 
 POSITIVE = (0.0, INF)
 NOWHERE = math.nan
@@ -17,7 +17,7 @@ FAR = 1e100
 """Beyond it ``1 + x * x`` is ``x * x``, and the square is soon too large."""
 
 
-def log1p_square(x: Any) -> Any:
+def log1p_square(x: ArrayLike) -> Array:
     """``log(1 + x * x)``, also where the square overflows."""
     size = abs(x)
     far = size > FAR
@@ -25,7 +25,7 @@ def log1p_square(x: Any) -> Any:
     return where(far, 2.0 * log(where(far, size, 1.0)), log1p(near * near))
 
 
-def cauchy_above(q: Any) -> Any:
+def cauchy_above(q: ArrayLike) -> Array:
     """The number beyond which the probability is q, with every digit of either tail."""
     upper = q <= 0.25
     lower = q >= 0.75
@@ -75,7 +75,7 @@ declare(
 )
 
 
-def leaning(x: Any, a: Any) -> Any:
+def leaning(x: ArrayLike, a: ArrayLike) -> Array:
     """The width of a skew distribution on the side of x."""
     return where(x <= 0, 1.0 - a, 1.0 + a)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from funcgrad.numpy import arcsin, cos, exp, expm1, isinf, log, log1p, sin, sqrt, where
 from funcgrad.scipy.special import (
@@ -24,17 +23,18 @@ from funcgrad.scipy.special import (
 )
 from funcgrad.scipy.stats.law import declare
 from funcgrad.scipy.stats.laws.parts import HALF_LOG_TAU, INF, LOG_2, LOG_PI, gamma_ratio
+from funcgrad.types import Array, ArrayLike
 
 UNIT = (0.0, 1.0)
 POSITIVE = (0.0, INF)
 
 
-def beta_logpdf(x: Any, a: Any, b: Any) -> Any:
+def beta_logpdf(x: ArrayLike, a: ArrayLike, b: ArrayLike) -> Array:
     """``(a - 1) log(x) + (b - 1) log(1 - x) - log(B(a, b))``."""
     return xlog1py(b - 1.0, -x) + xlogy(a - 1.0, x) - betaln(a, b)
 
 
-def above(bound: float, parameter: Any, f: Any, otherwise: float = INF) -> Any:
+def above(bound: float, parameter: ArrayLike, f: ArrayLike, otherwise: float = INF) -> Array:
     """``f(parameter)`` where the parameter exceeds a bound, of which nothing else is evaluated."""
     holds = parameter > bound
     return where(holds, f(where(holds, parameter, bound + 1.0)), otherwise)
@@ -56,7 +56,7 @@ declare(
 )
 
 
-def odds_cdf(x: Any, a: Any, b: Any, upper: bool) -> Any:
+def odds_cdf(x: ArrayLike, a: ArrayLike, b: ArrayLike, upper: bool) -> Array:
     """The distribution function of beta odds, or what is left of it, from the smaller of both arguments."""
     far = x > 1.0
     near_x, far_x = where(far, 0.5, x), where(far, x, 1.0)
@@ -64,7 +64,7 @@ def odds_cdf(x: Any, a: Any, b: Any, upper: bool) -> Any:
     return where(far, by_rest(b, a, 1.0 / (1.0 + far_x)), by_odds(a, b, near_x / (1.0 + near_x)))
 
 
-def odds_logpdf(x: Any, a: Any, b: Any) -> Any:
+def odds_logpdf(x: ArrayLike, a: ArrayLike, b: ArrayLike) -> Array:
     """The logarithm of the density, minus infinity at infinity, where it is a difference of infinities."""
     end = isinf(x)
     x = where(end, 1.0, x)
@@ -143,6 +143,7 @@ declare(
     "The power ``1 / a`` of a uniform number.",
     (0.4, 1.7),
     ends=UNIT,
+    open_start=lambda a: a < 1.0,
     logpdf=lambda x, a: log(a) + xlogy(a - 1.0, x),
     cdf=lambda x, a: exp(a * log(x)),
     sf=lambda x, a: -expm1(a * log(x)),
@@ -182,7 +183,7 @@ declare(
 )
 
 
-def share(x: Any, a: Any, b: Any) -> Any:
+def share(x: ArrayLike, a: ArrayLike, b: ArrayLike) -> Array:
     """``(1 + x / sqrt(a + b + x*x)) / 2``, without cancellation for negative x."""
     root = sqrt(a + b + x * x)
     return where(x < 0, (a + b) / (2.0 * root * (root + abs(x))), 0.5 * (root + x) / root)
@@ -192,6 +193,7 @@ declare(
     "jf_skew_t",
     "The skew Student distribution of Jones and Faddy.",
     (0.4, 2.0, 3.0),
+    open_ends=True,
     logpdf=lambda x, a, b: (
         (a + 0.5) * log(2.0 * share(x, a, b))
         + (b + 0.5) * log(2.0 * share(-x, a, b))
@@ -221,12 +223,12 @@ declare(
 )
 
 
-def argus_mass(chi: Any) -> Any:
+def argus_mass(chi: ArrayLike) -> Array:
     """``normal_cdf(chi) - chi normal_density(chi) - 1/2``, without cancellation."""
     return 0.5 * gammainc(1.5, 0.5 * chi * chi)
 
 
-def argus_mean(chi: Any) -> Any:
+def argus_mean(chi: ArrayLike) -> Array:
     """``sqrt(pi / 8) chi i1e(chi**2 / 4) / mass``."""
     return math.sqrt(math.pi / 8.0) * chi * i1e(0.25 * chi * chi) / argus_mass(chi)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from funcgrad.numpy import arcsin, arctan, cos, exp, expm1, log, log1p, logical_not, sin, sqrt, tan, where
 from funcgrad.scipy.special import cosm1, i0e, i1e
 from funcgrad.scipy.stats.law import declare
 from funcgrad.scipy.stats.laws.parts import LOG_2
+from funcgrad.types import Array, ArrayLike
 
 UNIT = (0.0, 1.0)
 LOG_TAU = math.log(2.0 * math.pi)
@@ -43,7 +43,7 @@ declare(
 )
 
 
-def either_side(x: Any, c: Any, left: Any, right: Any) -> Any:
+def either_side(x: ArrayLike, c: ArrayLike, left: ArrayLike, right: ArrayLike) -> Array:
     """``left(c)`` up to c and ``right(c)`` beyond, of which only that is evaluated that is taken."""
     below = x < c
     return where(below, left(where(below, c, 0.5)), right(where(below, 0.5, c)))
@@ -73,7 +73,7 @@ declare(
 )
 
 
-def trapezoid_density(x: Any, c: Any, d: Any) -> Any:
+def trapezoid_density(x: ArrayLike, c: ArrayLike, d: ArrayLike) -> Array:
     """Up to c, flat to d, and down again."""
     rising, falling = logical_not(x >= c), x > d
     up = where(rising, x / where(rising, c, 1.0), 1.0)
@@ -81,7 +81,7 @@ def trapezoid_density(x: Any, c: Any, d: Any) -> Any:
     return 2.0 / (1.0 + d - c) * up * down
 
 
-def trapezoid_cdf(x: Any, c: Any, d: Any) -> Any:
+def trapezoid_cdf(x: ArrayLike, c: ArrayLike, d: ArrayLike) -> Array:
     """The area up to x."""
     rising, falling = logical_not(x >= c), x > d
     up = x * x / where(rising, c, 1.0)
@@ -89,7 +89,7 @@ def trapezoid_cdf(x: Any, c: Any, d: Any) -> Any:
     return where(rising, up, where(falling, down, 2.0 * x - c)) / (1.0 + d - c)
 
 
-def trapezoid_mean(c: Any, d: Any) -> Any:
+def trapezoid_mean(c: ArrayLike, d: ArrayLike) -> Array:
     """The first moment."""
     return (1.0 + d + d * d - c * c) / (3.0 * (1.0 + d - c))
 
@@ -125,7 +125,7 @@ for _name in ("loguniform", "reciprocal"):
     )
 
 
-def cosine_area(t: Any) -> Any:
+def cosine_area(t: ArrayLike) -> Array:
     """``(t - sin(t)) / (2 pi)`` for positive t, without cancellation for small ones."""
     near = t < 0.5
     s = where(near, t, 0.0) ** 2
@@ -161,7 +161,7 @@ declare(
 )
 
 
-def wrapped_part(x: Any, c: Any) -> Any:
+def wrapped_part(x: ArrayLike, c: ArrayLike) -> Array:
     """The probability of an angle up to x, which is at most pi."""
     return arctan((1.0 + c) / (1.0 - c) * tan(0.5 * x)) / math.pi
 
@@ -182,12 +182,12 @@ declare(
 )
 
 
-def von_mises_logpdf(x: Any, kappa: Any) -> Any:
+def von_mises_logpdf(x: ArrayLike, kappa: ArrayLike) -> Array:
     """``kappa (cos(x) - 1) - log(2 pi i0e(kappa))``."""
     return kappa * cosm1(x) - LOG_TAU - log(i0e(kappa))
 
 
-def von_mises_entropy(kappa: Any) -> Any:
+def von_mises_entropy(kappa: ArrayLike) -> Array:
     """Of the circular distribution."""
     return kappa - kappa * i1e(kappa) / i0e(kappa) + LOG_TAU + log(i0e(kappa))
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from funcgrad.api.differentiate import stop_gradient
+from funcgrad.api.derivatives.differentiate import stop_gradient
 from funcgrad.numpy import ceil, exp, expm1, log, log1p, maximum, sinh, sqrt, tanh, where
 from funcgrad.ops.specials.table import Special
 from funcgrad.scipy.special import (
@@ -24,12 +22,13 @@ from funcgrad.scipy.special import (
 from funcgrad.scipy.stats.law import declare
 from funcgrad.scipy.stats.laws.beta_family import above
 from funcgrad.scipy.stats.laws.parts import INF
+from funcgrad.types import Array, ArrayLike
 
 FROM_0 = (0.0, INF)
 FROM_1 = (1.0, INF)
 
 
-def share(p: Any) -> Any:
+def share(p: ArrayLike) -> Array:
     """Whether p is a probability."""
     return (p >= 0) & (p <= 1)
 
@@ -79,7 +78,7 @@ declare(
 )
 
 
-def poisson_quantile(q: Any, mu: Any) -> Any:
+def poisson_quantile(q: ArrayLike, mu: ArrayLike) -> Array:
     """The least count up to which the probability is q, as SciPy finds it; it does not move."""
     q, mu = stop_gradient(q), stop_gradient(mu)
     count = ceil(Special("pdtrik")(q, mu))
@@ -187,7 +186,7 @@ declare(
 )
 
 
-def zipf_moment(a: Any, order: float) -> Any:
+def zipf_moment(a: ArrayLike, order: float) -> Array:
     """``zeta(a - order) / zeta(a)``."""
     return zeta(a - order, 1.0) / zeta(a, 1.0)
 
@@ -236,6 +235,7 @@ declare(
     "skellam",
     "The difference of two Poisson numbers.",
     (2.0, 3.5, 1.5),
+    open_ends=True,
     discrete=True,
     logpdf=lambda k, mu1, mu2: (
         -((sqrt(mu1) - sqrt(mu2)) ** 2)

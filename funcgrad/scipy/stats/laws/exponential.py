@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from funcgrad.numpy import arctan, exp, expm1, log, log1p, logaddexp, sin, tan, tanh, where
 from funcgrad.scipy.special import (
@@ -18,7 +17,8 @@ from funcgrad.scipy.special import (
 )
 from funcgrad.scipy.stats.law import declare
 from funcgrad.scipy.stats.laws.beta_family import above
-from funcgrad.scipy.stats.laws.parts import EULER, INF, LOG_2, LOG_PI
+from funcgrad.scipy.stats.laws.parts import EULER, INF, LOG_2, LOG_PI, magnitude
+from funcgrad.types import Array, ArrayLike
 
 POSITIVE = (0.0, INF)
 
@@ -66,7 +66,7 @@ declare(
 )
 
 
-def halflogistic_part(x: Any, c: Any) -> Any:
+def halflogistic_part(x: ArrayLike, c: ArrayLike) -> Array:
     """``log(1 - c x) / c``."""
     return log1p(-c * x) / c
 
@@ -100,13 +100,13 @@ declare(
 )
 
 
-def half_exponential(x: Any) -> Any:
+def half_exponential(x: ArrayLike) -> Array:
     """The distribution function of Laplace's law."""
-    tail = 0.5 * exp(-abs(x))
+    tail = 0.5 * exp(-magnitude(x))
     return where(x > 0, 1.0 - tail, tail)
 
 
-def laplace_quantile(q: Any) -> Any:
+def laplace_quantile(q: ArrayLike) -> Array:
     """The inverse of `half_exponential`."""
     high = q > 0.5
     return where(high, -log(2.0 * (1.0 - where(high, q, 0.5))), log(2.0 * where(high, 0.5, q)))
@@ -133,14 +133,14 @@ declare(
     (0.7, 1.4),
     logpdf=lambda x, kappa: x * where(x >= 0, -kappa, 1.0 / kappa) - log(kappa + 1.0 / kappa),
     cdf=lambda x, kappa: where(
-        x >= 0,
-        1.0 - exp(-abs(x) * kappa) / (1.0 + kappa * kappa),
-        exp(-abs(x) / kappa) * kappa * kappa / (1.0 + kappa * kappa),
+        x > 0,
+        1.0 - exp(-magnitude(x) * kappa) / (1.0 + kappa * kappa),
+        exp(-magnitude(x) / kappa) * kappa * kappa / (1.0 + kappa * kappa),
     ),
     sf=lambda x, kappa: where(
-        x >= 0,
-        exp(-abs(x) * kappa) / (1.0 + kappa * kappa),
-        1.0 - exp(-abs(x) / kappa) * kappa * kappa / (1.0 + kappa * kappa),
+        x > 0,
+        exp(-magnitude(x) * kappa) / (1.0 + kappa * kappa),
+        1.0 - exp(-magnitude(x) / kappa) * kappa * kappa / (1.0 + kappa * kappa),
     ),
     entropy=lambda kappa: 1.0 + log(kappa + 1.0 / kappa),
     mean=lambda kappa: 1.0 / kappa - kappa,
@@ -164,7 +164,7 @@ declare(
 )
 
 
-def angle_ratio(c: Any, times: float) -> Any:
+def angle_ratio(c: ArrayLike, times: float) -> Array:
     """``(t pi / c) / sin(t pi / c)``: the moment of order t of the log-logistic distribution."""
     angle = times * math.pi / c
     return angle / sin(angle)
@@ -188,7 +188,7 @@ declare(
 )
 
 
-def burr_moment(c: Any, d: Any, order: float) -> Any:
+def burr_moment(c: ArrayLike, d: ArrayLike, order: float) -> Array:
     """``d B(d + k / c, 1 - k / c)``."""
     return d * beta(d + order / c, 1.0 - order / c)
 

@@ -17,11 +17,12 @@ from funcgrad.scipy.stats.laws.parts import (
     log1p_ratio,
     log_difference,
 )
+from funcgrad.types import Array, ArrayLike
 
 POSITIVE = (0.0, INF)
 
 
-def weibull_var(c: Any) -> Any:
+def weibull_var(c: ArrayLike) -> Array:
     """``gamma(1 + 2 / c) - gamma(1 + 1 / c)**2``."""
     return gamma(1.0 + 2.0 / c) - gamma(1.0 + 1.0 / c) ** 2
 
@@ -56,6 +57,7 @@ declare(
     "dweibull",
     "A Weibull number with a random sign.",
     (0.7, 1.8),
+    open_ends=True,
     logpdf=lambda x, c: log(0.5 * c) + xlogy(c - 1.0, abs(x)) - abs(x) ** c,
     cdf=lambda x, c: where(x > 0, 1.0 - 0.5 * exp(-(abs(x) ** c)), 0.5 * exp(-(abs(x) ** c))),
     sf=lambda x, c: where(x > 0, 0.5 * exp(-(abs(x) ** c)), 1.0 - 0.5 * exp(-(abs(x) ** c))),
@@ -107,6 +109,7 @@ declare(
     "gumbel_r",
     "The largest of many exponential numbers, but for a shift.",
     (0.7,),
+    open_ends=True,
     logpdf=lambda x: -x - exp(-x),
     logcdf=lambda x: -exp(-x),
     ppf=lambda q: -log(-log(q)),
@@ -119,6 +122,7 @@ declare(
     "gumbel_l",
     "The smallest of many numbers, but for a shift.",
     (0.7,),
+    open_ends=True,
     logpdf=lambda x: x - exp(x),
     logsf=lambda x: -exp(x),
     ppf=lambda q: log(-log1p(-q)),
@@ -129,7 +133,7 @@ declare(
 )
 
 
-def genextreme_ends(c: Any) -> tuple[Any, Any]:
+def genextreme_ends(c: ArrayLike) -> tuple[Any, Any]:
     """Bounded above for positive c, below for negative."""
     inverse = 1.0 / where(c == 0, 1.0, c)
     return where(c < 0, inverse, -INF), where(c > 0, inverse, INF)
@@ -178,7 +182,7 @@ declare(
 )
 
 
-def weibull_mass(low: Any, high: Any, c: Any) -> Any:
+def weibull_mass(low: ArrayLike, high: ArrayLike, c: ArrayLike) -> Array:
     """The logarithm of Weibull's probability between two bounds."""
     return log_difference(-(low**c), -(high**c))
 

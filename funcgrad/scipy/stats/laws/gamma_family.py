@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from funcgrad.numpy import exp, expm1, log, log1p, sign, sqrt, where
 from funcgrad.scipy.special import (
     chdtr,
     chdtrc,
     chdtri,
+    gamma,
     gammainc,
     gammaincc,
     gammainccinv,
@@ -22,16 +22,17 @@ from funcgrad.scipy.special import (
 )
 from funcgrad.scipy.stats.law import declare
 from funcgrad.scipy.stats.laws.parts import EULER, INF, LOG_2, LOG_PI, gamma_ratio
+from funcgrad.types import Array, ArrayLike
 
 POSITIVE = (0.0, INF)
 
 
-def gamma_logpdf(x: Any, a: Any) -> Any:
+def gamma_logpdf(x: ArrayLike, a: ArrayLike) -> Array:
     """``(a - 1) log(x) - x - log(gamma(a))``."""
     return xlogy(a - 1.0, x) - x - gammaln(a)
 
 
-def gamma_entropy(a: Any) -> Any:
+def gamma_entropy(a: ArrayLike) -> Array:
     """``a + log(gamma(a)) + (1 - a) psi(a)``."""
     return a + gammaln(a) + (1.0 - a) * psi(a)
 
@@ -70,7 +71,7 @@ declare(
 )
 
 
-def chi_mean(df: Any) -> Any:
+def chi_mean(df: ArrayLike) -> Array:
     """``sqrt(2) gamma((df + 1) / 2) / gamma(df / 2)``."""
     return math.sqrt(2.0) * poch(0.5 * df, 0.5)
 
@@ -106,7 +107,7 @@ declare(
 )
 
 
-def small(x: Any, c: Any) -> Any:
+def small(x: ArrayLike, c: ArrayLike) -> Array:
     """Whether ``exp(x)`` is so small that the incomplete gamma function is its leading power."""
     return x < -700.0 + 0.0 * c
 
@@ -115,6 +116,7 @@ declare(
     "loggamma",
     "The logarithm of a gamma number of shape c.",
     (0.4, 1.5),
+    open_ends=True,
     logpdf=lambda x, c: c * x - exp(x) - gammaln(c),
     logcdf=lambda x, c: where(
         small(x, c), c * x - gammaln(c + 1.0), log(gammainc(c, exp(where(small(x, c), 0.0, x))))
@@ -134,6 +136,7 @@ declare(
     "The power ``1 / c`` of a gamma number of shape a.",
     (1.3, 2.0, 1.5),
     ends=POSITIVE,
+    open_start=lambda a, c: c < 0,
     valid=lambda a, c: (a > 0) & (abs(c) > 0),
     logpdf=lambda x, a, c: log(abs(c)) + xlogy(c * a - 1.0, x) - x**c - gammaln(a),
     cdf=lambda x, a, c: where(c > 0, gammainc(a, x**c), gammaincc(a, x**c)),
@@ -148,6 +151,7 @@ declare(
     "dgamma",
     "A gamma number of shape a with a random sign.",
     (0.7, 1.6),
+    open_ends=True,
     logpdf=lambda x, a: gamma_logpdf(abs(x), a) - LOG_2,
     cdf=lambda x, a: where(
         x > 0, 0.5 + 0.5 * gammainc(a, where(x > 0, x, 0.5)), 0.5 * gammaincc(a, where(x > 0, 0.5, -x))
@@ -187,23 +191,32 @@ declare(
     mean=lambda nu: poch(nu, 0.5) / sqrt(nu),
     var=lambda nu: 1.0 - poch(nu, 0.5) ** 2 / nu,
 )
+
+
+def power_tail(x: ArrayLike, beta: ArrayLike) -> Array:
+    """``gammaincc(1 / beta, |x|**beta)``, at 0 with the derivative from below."""
+    centre = x == 0
+    around = 1.0 + x / gamma(1.0 + 1.0 / beta)
+    return where(centre, around, gammaincc(1.0 / beta, abs(where(centre, 1.0, x)) ** beta))
+
+
+def gennorm_quantile(q: ArrayLike, beta: ArrayLike) -> Array:
+    """The quantile of the generalised normal law."""
+    centre = q == 0.5
+    away = where(centre, 0.25, q)
+    size = gammainccinv(1.0 / beta, 2.0 * where(away > 0.5, 1.0 - away, away)) ** (1.0 / beta)
+    return where(centre, (2.0 * q - 1.0) * gamma(1.0 + 1.0 / beta), sign(away - 0.5) * size)
+
+
 declare(
     "gennorm",
     "The generalised normal distribution: ``exp(-|x|**beta)``.",
     (0.7, 1.6),
     logpdf=lambda x, beta: log(0.5 * beta) - gammaln(1.0 / beta) - abs(x) ** beta,
-    cdf=lambda x, beta: where(
-        x > 0, 1.0 - 0.5 * gammaincc(1.0 / beta, abs(x) ** beta), 0.5 * gammaincc(1.0 / beta, abs(x) ** beta)
-    ),
-    sf=lambda x, beta: where(
-        x > 0, 0.5 * gammaincc(1.0 / beta, abs(x) ** beta), 1.0 - 0.5 * gammaincc(1.0 / beta, abs(x) ** beta)
-    ),
-    ppf=lambda q, beta: (
-        sign(q - 0.5) * gammainccinv(1.0 / beta, 2.0 * where(q > 0.5, 1.0 - q, q)) ** (1.0 / beta)
-    ),
-    isf=lambda q, beta: (
-        -sign(q - 0.5) * gammainccinv(1.0 / beta, 2.0 * where(q > 0.5, 1.0 - q, q)) ** (1.0 / beta)
-    ),
+    cdf=lambda x, beta: where(x > 0, 1.0 - 0.5 * power_tail(x, beta), 0.5 * power_tail(x, beta)),
+    sf=lambda x, beta: where(x > 0, 0.5 * power_tail(x, beta), 1.0 - 0.5 * power_tail(x, beta)),
+    ppf=gennorm_quantile,
+    isf=lambda q, beta: -gennorm_quantile(q, beta),
     entropy=lambda beta: 1.0 / beta - log(0.5 * beta) + gammaln(1.0 / beta),
     mean=lambda beta: 0.0 * beta,
     var=lambda beta: gamma_ratio(3.0 / beta, 1.0 / beta),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from funcgrad.api.custom import custom_jvp
+from funcgrad.api.rules.custom import custom_jvp
 from funcgrad.numpy import arcsinh, cosh, exp, expm1, log, log1p, sinh, sqrt, where
-from funcgrad.ops.values_of_laws import LawValue
+from funcgrad.ops.random.values_of_laws import LawValue
 from funcgrad.scipy.special import (
     erf,
     erfc,
@@ -32,7 +32,9 @@ from funcgrad.scipy.stats.laws.parts import (
     log_difference,
     log_normal_density,
     log_normal_mass,
+    magnitude,
 )
+from funcgrad.types import Array, ArrayLike
 
 POSITIVE = (0.0, INF)
 ROOT_TAU = math.sqrt(2.0 * math.pi)
@@ -103,7 +105,7 @@ declare(
 )
 
 
-def foldnorm_mean(c: Any) -> Any:
+def foldnorm_mean(c: ArrayLike) -> Array:
     """The mean of the magnitude of a normal number of mean c."""
     return math.sqrt(2.0 / math.pi) * exp(-0.5 * c * c) + c * erf(c / ROOT_2)
 
@@ -144,20 +146,20 @@ declare(
 )
 
 
-def edge_moment(a: Any, order: int) -> Any:
+def edge_moment(a: ArrayLike, order: int) -> Array:
     """``a**order`` times the normal density at a, 0 where a is infinite."""
     finite = abs(a) < INF
     at = where(finite, a, 0.0)
     return where(finite, at**order * exp(log_normal_density(at)), 0.0)
 
 
-def truncnorm_mean(a: Any, b: Any) -> Any:
+def truncnorm_mean(a: ArrayLike, b: ArrayLike) -> Array:
     """``(density(a) - density(b)) / mass``."""
     mass = exp(log_normal_mass(a, b))
     return (edge_moment(a, 0) - edge_moment(b, 0)) / mass
 
 
-def truncnorm_var(a: Any, b: Any) -> Any:
+def truncnorm_var(a: ArrayLike, b: ArrayLike) -> Array:
     """``1 + (a density(a) - b density(b)) / mass - mean**2``."""
     moment = (edge_moment(a, 1) - edge_moment(b, 1)) / exp(log_normal_mass(a, b))
     return 1.0 + moment - truncnorm_mean(a, b) ** 2
@@ -185,13 +187,13 @@ declare(
 )
 
 
-def skew_logpdf(x: Any, a: Any) -> Any:
+def skew_logpdf(x: ArrayLike, a: ArrayLike) -> Array:
     """``log(2 density(x) cdf(a x))``."""
     return LOG_2 + log_normal_density(x) + log_ndtr(a * x)
 
 
 @custom_jvp
-def skew_cdf(x: Any, a: Any) -> Any:
+def skew_cdf(x: ArrayLike, a: ArrayLike) -> Array:
     """SciPy's distribution function: Owen's formula cancels where it is small."""
     return LawValue("skewnorm", "cdf")(x, a)
 
@@ -220,6 +222,7 @@ declare(
     "exponnorm",
     "The sum of a normal and an exponential number of scale K.",
     (0.7, 1.5),
+    open_ends=True,
     logpdf=lambda x, K: (0.5 / K - x) / K + log_ndtr(x - 1.0 / K) - log(K),
     cdf=lambda x, K: ndtr(x) - exp((0.5 / K - x) / K + log_ndtr(x - 1.0 / K)),
     sf=lambda x, K: ndtr(-x) + exp((0.5 / K - x) / K + log_ndtr(x - 1.0 / K)),
@@ -258,16 +261,16 @@ declare(
 )
 
 
-def passage(x: Any, c: Any) -> Any:
+def passage(x: ArrayLike, c: ArrayLike) -> Array:
     """The normal number that belongs to a life of length x."""
     return (sqrt(x) - 1.0 / sqrt(x)) / c
 
 
-def lifetime(y: Any) -> Any:
+def lifetime(y: ArrayLike) -> Array:
     """The life that belongs to c times a normal number."""
     # For negative y the sum would cancel, and the product of both roots is 4.
-    root = sqrt(y * y + 4.0)
-    return 0.25 * where(y > 0, root + abs(y), 4.0 / (root + abs(y))) ** 2
+    total = sqrt(y * y + 4.0) + magnitude(y)
+    return 0.25 * where(y > 0, total, 4.0 / total) ** 2
 
 
 declare(
@@ -290,24 +293,24 @@ declare(
 )
 
 
-def invgauss_logpdf(x: Any, mu: Any) -> Any:
+def invgauss_logpdf(x: ArrayLike, mu: ArrayLike) -> Array:
     """``-log(2 pi x**3) / 2 - (x / mu - 1)**2 / (2 x)``."""
     return -HALF_LOG_TAU - 1.5 * log(x) - (x / mu - 1.0) ** 2 / (2.0 * x)
 
 
-def invgauss_logcdf(x: Any, mu: Any) -> Any:
+def invgauss_logcdf(x: ArrayLike, mu: ArrayLike) -> Array:
     """The two passages of a Brownian path, added."""
     near, far = brownian(x, mu)
     return log_ndtr(near) + log1p(exp(far - log_ndtr(near)))
 
 
-def invgauss_logsf(x: Any, mu: Any) -> Any:
+def invgauss_logsf(x: ArrayLike, mu: ArrayLike) -> Array:
     """The two passages of a Brownian path, subtracted."""
     near, far = brownian(x, mu)
     return log_difference(log_ndtr(-near), far)
 
 
-def brownian(x: Any, mu: Any) -> tuple[Any, Any]:
+def brownian(x: ArrayLike, mu: ArrayLike) -> tuple[Any, Any]:
     """The normal number of the direct passage, and the logarithm of the probability of the reflected one."""
     rate = 1.0 / sqrt(x)
     return rate * (x / mu - 1.0), 2.0 / mu + log_ndtr(-rate * (x / mu + 1.0))
@@ -358,6 +361,7 @@ declare(
     "norminvgauss",
     "A normal number whose variance is inverse Gaussian.",
     (0.4, 1.5, 0.5),
+    open_ends=True,
     valid=lambda a, b: (a > 0) & (abs(b) < a),
     logpdf=lambda x, a, b: (
         log(a)
@@ -403,6 +407,7 @@ declare(
     "moyal",
     "Moyal's distribution, of the energy that particles lose.",
     (0.7,),
+    open_ends=True,
     logpdf=lambda x: -0.5 * (x + exp(-x)) - HALF_LOG_TAU,
     cdf=lambda x: erfc(exp(-0.5 * x) / ROOT_2),
     sf=lambda x: erf(exp(-0.5 * x) / ROOT_2),
@@ -413,26 +418,26 @@ declare(
 )
 
 
-def crystalball_parts(beta: Any, m: Any) -> tuple[Any, Any]:
+def crystalball_parts(beta: ArrayLike, m: ArrayLike) -> tuple[Any, Any]:
     """The mass of the power-law tail, and the logarithm of the whole, both over ``sqrt(2 pi)`` density."""
     tail = m / beta / (m - 1.0) * exp(-0.5 * beta * beta)
     return tail, log(tail + ROOT_TAU * ndtr(beta))
 
 
-def crystalball_power(x: Any, beta: Any, m: Any) -> Any:
+def crystalball_power(x: ArrayLike, beta: ArrayLike, m: ArrayLike) -> Array:
     """The logarithm of ``m / beta / (m / beta - beta - x)`` in the tail, 0 elsewhere."""
     left = x < -beta
     return log(m / beta) - log(m / beta - beta - where(left, x, -beta))
 
 
-def crystalball_logpdf(x: Any, beta: Any, m: Any) -> Any:
+def crystalball_logpdf(x: ArrayLike, beta: ArrayLike, m: ArrayLike) -> Array:
     """A normal density with a tail of powers to the left of -beta."""
     _, whole = crystalball_parts(beta, m)
     tail = m * crystalball_power(x, beta, m) - 0.5 * beta * beta
     return where(x < -beta, tail, -0.5 * x * x) - whole
 
 
-def crystalball_cdf(x: Any, beta: Any, m: Any) -> Any:
+def crystalball_cdf(x: ArrayLike, beta: ArrayLike, m: ArrayLike) -> Array:
     """The integral of the tail, and behind it that of the normal density."""
     tail, whole = crystalball_parts(beta, m)
     power = exp((m - 1.0) * crystalball_power(x, beta, m))

@@ -34,6 +34,7 @@ from funcgrad.torch.nn.functional.sampling import *  # noqa: F403
 from funcgrad.torch.nn.functional.unpooling import *  # noqa: F403
 from funcgrad.torch.nn.functional.window_maxima import *  # noqa: F403
 from funcgrad.torch.nn.missing import missing
+from funcgrad.torch.operations.registry import take_out
 
 __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     *activations.__all__,
@@ -53,8 +54,17 @@ __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
 
 for _name in __all__:
     globals()[_name] = of_tensors(globals()[_name])
+take_out(
+    globals(),
+    ("avg_pool2d", "avg_pool3d", "gelu", "hardshrink", "linear", "logsigmoid", "softplus", "softshrink"),
+)
 
 
 def __getattr__(name: str) -> Any:
     """What is not here says so by name."""
     raise missing(__name__, name)
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

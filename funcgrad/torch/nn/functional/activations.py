@@ -10,12 +10,12 @@ import numpy as np
 
 from funcgrad import nn
 from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.composed import Composed
 from funcgrad.torch.core.errors import dim_of
-from funcgrad.torch.core.history import Op, op
 from funcgrad.torch.core.inplace import assign, require_writeable
 from funcgrad.torch.nn.operand import Operand
-from funcgrad.torch.operations.elementwise import unary
+from funcgrad.torch.operations.pointwise.elementwise import unary
 from funcgrad.torch.operations.registry import FUNCTIONS
 
 __all__ = [
@@ -227,6 +227,8 @@ def rrelu(
     inplace: bool = False,
 ) -> Any:
     """`leaky_relu` with slopes drawn between two bounds in training, else with their mean."""
+    if lower > upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
     slopes = uniform_like(input) * (upper - lower) + lower
@@ -247,6 +249,8 @@ def hardtanh(input: Operand, min_val: float = -1.0, max_val: float = 1.0, inplac
     """``input`` between two bounds."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
+    if input._value.dtype.kind in "iu":
+        return finished(input, inplace, input.clamp(int(min_val), int(max_val)))
     return finished(input, inplace, apply(_hardtanh, (input,), (min_val, max_val)))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from funcgrad import stop_gradient
 from funcgrad.torch.core.apply import apply
-from funcgrad.torch.core.history import op
+from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.nn.operand import Operand
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from funcgrad import nn
 from funcgrad.torch.core.apply import apply
-from funcgrad.torch.core.history import Op
+from funcgrad.torch.core.backward.history import Op
 from funcgrad.torch.core.tensor import wrap
 from funcgrad.torch.nn.functional.activations import softmax
 from funcgrad.torch.nn.functional.products import linear

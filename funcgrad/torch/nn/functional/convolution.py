@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,8 +10,8 @@ import numpy as np
 
 from funcgrad import nn
 from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.composed import Composed
-from funcgrad.torch.core.history import op
 from funcgrad.torch.nn.operand import Operand
 
 __all__ = [
@@ -79,13 +80,15 @@ def batched(input: Operand, ndim: int, name: str) -> tuple[Any, bool]:
     )
 
 
-def check_channels(input: Any, weight: Operand, groups: int) -> None:
+def check_channels(input: Any, weight: Operand, bias: Operand | None, groups: int) -> None:
     """Raise RuntimeError where channels and groups do not fit, in PyTorch's words."""
     x, w = input._value.shape, weight._value.shape
     if len(x) != len(w):
         raise RuntimeError(
             f"weight should have at least three dimensions and as many as the input, got {list(w)}"
         )
+    if groups < 1:
+        raise RuntimeError("non-positive groups is not supported")
     if w[0] % groups or w[0] < groups:
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight "
@@ -100,6 +103,8 @@ def check_channels(input: Any, weight: Operand, groups: int) -> None:
         raise RuntimeError(
             f"Input type ({_type(input)}) and weight type ({_type(weight)}) should be the same"
         )
+    if bias is not None and bias._value.dtype != input._value.dtype:
+        raise RuntimeError(f"Input type ({_type(input)}) and bias type ({_type(bias)}) should be the same")
 
 
 def _type(t: Operand) -> str:
@@ -119,13 +124,13 @@ def _forward(ndim: int) -> Callable[..., Any]:
         groups: int = 1,
     ) -> Any:
         x, is_batch = batched(input, ndim, name)
-        check_channels(x, weight, groups)
+        check_channels(x, weight, bias, groups)
         around = padding if isinstance(padding, str) else numbers(padding, ndim)
         steps = numbers(stride, ndim)
         if around == "same" and any(s != 1 for s in steps):
             raise RuntimeError("padding='same' is not supported for strided convolutions")
         reach = numbers(dilation, ndim)
-        check_kernel(x, weight, around, reach)
+        check_kernel(x, weight, steps, around, reach)
         tensors = (x, weight) if bias is None else (x, weight, bias)
         out = apply(_convolution, tensors, (steps, around, reach, groups))
         return out if is_batch else out.squeeze(0)
@@ -135,10 +140,22 @@ def _forward(ndim: int) -> Callable[..., Any]:
     return conv
 
 
-def check_kernel(input: Any, weight: Operand, padding: Any, dilation: tuple[int, ...]) -> None:
-    """Raise RuntimeError where the kernel is larger than the input."""
+def check_kernel(
+    input: Operand,
+    weight: Operand,
+    stride: tuple[int, ...],
+    padding: str | tuple[int, ...],
+    dilation: tuple[int, ...],
+) -> None:
+    """Raise RuntimeError for steps of nothing, and where the kernel is larger than the input."""
+    if min(stride) < 1:
+        raise RuntimeError("non-positive stride is not supported")
+    if min(dilation) < 1:
+        raise RuntimeError("dilation should be greater than zero")
     if isinstance(padding, str):
         return
+    if min(padding) < 0:
+        raise RuntimeError("negative padding is not supported")
     sizes = [n + 2 * p for n, p in zip(input._value.shape[2:], padding, strict=True)]
     kernel = [(k - 1) * d + 1 for k, d in zip(weight._value.shape[2:], dilation, strict=True)]
     if any(k > n for k, n in zip(kernel, sizes, strict=True)):
@@ -194,7 +211,7 @@ def _unfold(x: Any, window: Any, dilation: Any, padding: Any, stride: Any) -> An
     kernel = one_per_place(window, x.dtype)
     flat = x.reshape((n * c, 1, *x.shape[2:]))
     out = nn.conv(flat, kernel, stride, padding, kernel_dilation=dilation, channels_last=False)
-    return out.reshape((n, c * kernel.shape[0], -1))
+    return out.reshape((n, c * kernel.shape[0], math.prod(out.shape[2:])))
 
 
 def one_per_place(window: tuple[int, ...], dtype: Any) -> Any:
@@ -205,6 +222,8 @@ def one_per_place(window: tuple[int, ...], dtype: Any) -> Any:
 
 def unfold(input: Operand, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
     """Every window of images as a column."""
+    if input._value.dtype.kind == "b":
+        return unfold(input.byte(), kernel_size, dilation, padding, stride).bool()
     x, is_batch = batched(input, 2, "unfold")
     out = apply(_unfold, (x,), tuple([numbers(v, 2) for v in (kernel_size, dilation, padding, stride)]))
     return out if is_batch else out.squeeze(0)

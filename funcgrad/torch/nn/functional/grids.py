@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch.core.apply import apply
-from funcgrad.torch.core.history import op
+from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.tensor import wrap
 from funcgrad.torch.nn.operand import Operand
 from funcgrad.torch.operations.registry import FUNCTIONS

@@ -10,11 +10,12 @@ import numpy as np
 
 from funcgrad import nn
 from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.dtypes import TYPE_NAMES
-from funcgrad.torch.core.history import op
+from funcgrad.torch.core.errors import broadcast_error
 from funcgrad.torch.nn.functional.activations import log_softmax
 from funcgrad.torch.nn.operand import Operand
-from funcgrad.torch.operations.arithmetic import of_one_dtype
+from funcgrad.torch.operations.pointwise.arithmetic import of_one_dtype
 
 __all__ = [
     "binary_cross_entropy",
@@ -52,7 +53,7 @@ def reduced(x: Any, reduction: str) -> Any:
 
 
 def warn_of_sizes(input: Operand, target: Operand, stacklevel: int = 4) -> None:
-    """PyTorch's warning where shapes differ and broadcasting makes something else of them."""
+    """PyTorch's warning where shapes differ and broadcasting makes something else of them, or its error."""
     if target._value.shape != input._value.shape:
         warnings.warn(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). "
@@ -61,6 +62,10 @@ def warn_of_sizes(input: Operand, target: Operand, stacklevel: int = 4) -> None:
             UserWarning,
             stacklevel=stacklevel,
         )
+        try:
+            np.broadcast_shapes(input._value.shape, target._value.shape)
+        except ValueError as error:
+            raise broadcast_error(input, target, error) from None
 
 
 # -- differences ----------------------------------------------------------------------------------------
@@ -200,11 +205,15 @@ def nll_loss(
     """Minus the log-probability of the right class, weighted, averaged over what is not ignored."""
     reduction = chosen_reduction(reduction, size_average, reduce)
     shape, at = input._value.shape, target._value.shape
+    if len(shape) == 1 and at not in ((), (1,)):
+        raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {at[0]}")
+    if len(shape) == 1 and at:
+        target, at = target.reshape(()), ()
+    if len(shape) == 2 and len(at) > 1 and at[0] == shape[0]:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     _check_classes(shape, target, ignore_index)
     made = _NLL if len(shape) < 3 else _NLL_2D
     if len(shape) > 1 and (len(at) != len(shape) - 1 or at[0] != shape[0] or at[1:] != shape[2:]):
-        if len(at) > 1 and len(shape) == 2 and at[0] == shape[0]:
-            raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
         if len(shape) == 2 or at[:1] != shape[:1]:
             raise ValueError(
                 f"Expected input batch_size ({shape[0]}) to match target batch_size ({at[0] if at else 1})."
@@ -250,7 +259,7 @@ def cross_entropy(
     """
     reduction = chosen_reduction(reduction, size_average, reduce)
     if not 0.0 <= label_smoothing <= 1.0:
-        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     dim = 1 if len(input._value.shape) > 1 else 0
     log_p = log_softmax(input, dim)
     classes = input._value.shape[dim] if input._value.shape else 1
@@ -452,6 +461,18 @@ def poisson_nll_loss(
     return reduced(losses, reduction)
 
 
+def _variance_of(var: Operand, shape: tuple[int, ...]) -> Operand:
+    """Variances in the shape of the input but for one dimension: ValueError for other shapes."""
+    given = tuple(var._value.shape)
+    if given == shape[:-1] != shape:
+        return var.unsqueeze(-1)
+    if given != shape:
+        others = [m for n, m in zip(shape, given, strict=False) if n != m]
+        if len(given) != len(shape) or sum(others) != 1:
+            raise ValueError("var is of incorrect size")
+    return var
+
+
 def gaussian_nll_loss(
     input: Operand, target: Operand, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Any:
@@ -460,8 +481,10 @@ def gaussian_nll_loss(
         if var < 0:
             raise ValueError("var has negative entry/entries")
         var = input.detach() * 0 + var
-    elif bool((var < 0).any()):
-        raise ValueError("var has negative entry/entries")
+    else:
+        var = _variance_of(var, tuple(input._value.shape))
+        if bool((var < 0).any()):
+            raise ValueError("var has negative entry/entries")
     kept = var + (var.detach().clamp(min=eps) - var.detach())
     losses = (kept.log() + (input - target) ** 2 / kept) * 0.5
     if full:

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch.core.apply import apply
-from funcgrad.torch.core.history import op
+from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.nn.functional.activations import logsigmoid
 from funcgrad.torch.nn.functional.losses import chosen_reduction, reduced
 from funcgrad.torch.nn.functional.products import pairwise_distance
 from funcgrad.torch.nn.operand import Operand
-from funcgrad.torch.operations.arithmetic import of_one_dtype
+from funcgrad.torch.operations.pointwise.arithmetic import of_one_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS
 
 __all__ = [
@@ -81,6 +81,13 @@ def cosine_embedding_loss(
     reduction: str = "mean",
 ) -> Any:
     """``1 - cos`` where the target is 1, ``max(0, cos - margin)`` where it is -1."""
+    rank, sizes = len(target._value.shape), f"{list(input1.shape)} and {list(input2.shape)}."
+    if rank > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if len(input1._value.shape) != rank + 1 or len(input2._value.shape) != rank + 1:
+        raise RuntimeError(
+            f"{rank}D target tensor expects {rank + 1}D input tensors, but found inputs with sizes {sizes}"
+        )
     eps = 1e-12
     lengths = ((input1 * input1).sum(-1) + eps) * ((input2 * input2).sum(-1) + eps)
     cosine = (input1 * input2).sum(-1) / lengths.sqrt()
@@ -102,7 +109,7 @@ def multi_margin_loss(
     """The mean over classes of ``max(0, margin - score of the right class + score) ** p``."""
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
-    x = input if len(input._value.shape) == 2 else input.unsqueeze(0)
+    x = input if len(input._value.shape) == 2 else input.reshape(1, -1)
     index = target.reshape(-1, 1)
     terms = (margin - x.gather(1, index) + x).clamp_min(0)
     terms = terms if p == 1 else terms * terms
@@ -210,4 +217,4 @@ def triplet_margin_with_distance_loss(
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = FUNCTIONS["minimum"](far, distance(positive, negative))
-    return reduced((margin + near - far).clamp_min(0), reduction)
+    return reduced((margin + near - far).clamp_min(0), chosen_reduction(reduction))

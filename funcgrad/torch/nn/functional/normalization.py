@@ -8,8 +8,8 @@ import numpy as np
 
 from funcgrad import nn
 from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.composed import Composed
-from funcgrad.torch.core.history import op
 from funcgrad.torch.nn.operand import Operand
 from funcgrad.torch.operations.registry import FUNCTIONS
 
@@ -58,6 +58,18 @@ def layer_norm(
 
 def rms_norm(input: Operand, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:
     """``input / sqrt(mean(input ** 2) + eps)`` over the last dimensions, times `weight`."""
+    wanted, shape = tuple(normalized_shape), tuple(input._value.shape)
+    if not wanted:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
+            "but got normalized_shape = []"
+        )
+    if shape[-len(wanted) :] != wanted:
+        inner = "*" + ", ".join(map(str, wanted))
+        raise RuntimeError(
+            f"Given normalized_shape={list(wanted)}, expected input with shape [{inner}], but got input of "
+            f"size{list(shape)}"
+        )
     if eps is None:
         eps = float(np.finfo(input._value.dtype).eps)
     return with_parameters(_rms_norm, input, weight, None, len(tuple(normalized_shape)), eps)
@@ -143,6 +155,8 @@ def batch_norm(
 
 def update_running(input: Operand, mean: Any, variance: Any, momentum: float, count: int) -> None:
     """Move the running statistics towards those of a batch, in place."""
+    if not count:
+        return
     axes = (0, *range(2, len(input._value.shape)))
     x = input.detach()
     if mean is not None:

@@ -10,8 +10,8 @@ import numpy as np
 
 from funcgrad import nn
 from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.composed import Composed
-from funcgrad.torch.core.history import op
 from funcgrad.torch.nn.functional.convolution import batched, numbers
 from funcgrad.torch.nn.operand import Operand
 from funcgrad.torch.operations.registry import FUNCTIONS
@@ -68,12 +68,42 @@ def rounded_up(x: Any, window: Any, stride: Any, padding: Any, dilation: Any) ->
     return tuple(found)
 
 
-def check_padding(window: Any, padding: Any) -> None:
+def check_padding(window: tuple[int, ...], padding: tuple[int, ...]) -> None:
     """Raise RuntimeError for windows that would lie in the padding."""
+    if min(padding) < 0:
+        raise RuntimeError(f"pad must be non-negative, but got pad: {min(padding)}")
     if any(2 * p > k for p, k in zip(padding, window, strict=True)):
         raise RuntimeError(
             f"pad should be at most half of effective kernel size, but got pad={max(padding)}, "
             f"kernel_size={window[0]} and dilation=1"
+        )
+
+
+Sizes = tuple[int, ...]
+
+
+def check_windows(
+    name: str, x: Operand, window: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, ceil_mode: bool
+) -> None:
+    """Raise RuntimeError for windows of no size or no place, and for images without elements."""
+    for word, given in (("kernel_size", window), ("stride", stride), ("dilation", dilation)):
+        if min(given) < 1:
+            raise RuntimeError(f"{name}() {word} must be greater than zero, but got {min(given)}")
+    check_padding(window, padding)
+    shape = x._value.shape[1:]
+    if 0 in shape:
+        raise RuntimeError(f"{name}(): only the batch may be empty, but got images of {list(shape)}")
+    room = [
+        n + 2 * p - d * (k - 1) - 1 + (s - 1 if ceil_mode else 0)
+        for n, k, s, p, d in zip(shape[1:], window, stride, padding, dilation, strict=True)
+    ]
+    if min(room) < 0:
+        before, after = (
+            "x".join(map(str, (shape[0], *sizes)))
+            for sizes in (shape[1:], [r // s + 1 for r, s in zip(room, stride, strict=True)])
+        )
+        raise RuntimeError(
+            f"Given input size: ({before}). Calculated output size: ({after}). Output size is too small"
         )
 
 
@@ -91,8 +121,8 @@ def _max_pool(ndim: int) -> Callable[..., Any]:
     ) -> Any:
         x, is_batch = batched(input, ndim, name)
         window, around, reach = (numbers(v, ndim) for v in (kernel_size, padding, dilation))
-        steps = window if stride is None or stride == [] else numbers(stride, ndim)
-        check_padding(window, around)
+        steps = window if stride is None or stride in ([], ()) else numbers(stride, ndim)
+        check_windows(name, x, window, steps, around, reach, ceil_mode)
         pads = rounded_up(x, window, steps, around, reach) if ceil_mode else around
         outs = apply(_MAX[ndim], (x,), (window, steps, pads, reach))
         outs = outs if is_batch else tuple([t.squeeze(0) for t in outs])
@@ -116,9 +146,16 @@ def _avg_pool(ndim: int) -> Callable[..., Any]:
         divisor_override: int | None = None,
     ) -> Any:
         x, is_batch = batched(input, ndim, name)
+        if x._value.dtype.kind in "iu":
+            means = avg_pool(
+                input.double(), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+            )
+            return means.to(input.dtype)
         window, around = numbers(kernel_size, ndim), numbers(padding, ndim)
-        steps = window if stride is None or stride == [] else numbers(stride, ndim)
-        check_padding(window, around)
+        steps = window if stride is None or stride in ([], ()) else numbers(stride, ndim)
+        check_windows(name, x, window, steps, around, (1,) * ndim, ceil_mode)
+        if divisor_override == 0:
+            raise RuntimeError("divisor must be not zero")
         if ceil_mode:
             pads = rounded_up(x, window, steps, around, (1,) * ndim)
             if pads != tuple([(p, p) for p in around]):

@@ -8,11 +8,12 @@ import numpy as np
 
 from funcgrad import stop_gradient
 from funcgrad.torch.core.apply import apply
-from funcgrad.torch.core.history import op
+from funcgrad.torch.core.backward.history import op
+from funcgrad.torch.core.errors import require_one_dtype
 from funcgrad.torch.core.tensor import wrap
 from funcgrad.torch.nn.operand import Operand
-from funcgrad.torch.operations.arithmetic import of_one_dtype
-from funcgrad.torch.operations.combining import combined
+from funcgrad.torch.operations.places.combining import combined
+from funcgrad.torch.operations.pointwise.arithmetic import of_one_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS
 
 __all__ = [
@@ -65,7 +66,9 @@ def linear(input: Operand, weight: Operand, bias: Operand | None = None) -> Any:
     a, w = input._value, weight._value
     if len(w.shape) != 2 or not a.shape or a.shape[-1] != w.shape[1]:
         _refuse_linear(a.shape, w.shape)
-    if a.dtype != w.dtype:
+    if bias is None:
+        require_one_dtype(input._value.dtype, weight._value.dtype)
+    elif a.dtype != w.dtype:
         raise RuntimeError(
             f"mat1 and mat2 must have the same dtype, but got {_word(a.dtype)} and {_word(w.dtype)}"
         )
@@ -98,6 +101,15 @@ def _bilinear(x: Any, y: Any, weight: Any) -> Any:
 
 def bilinear(input1: Operand, input2: Operand, weight: Operand, bias: Operand | None = None) -> Any:
     """``input1 @ weight[k] @ input2 + bias[k]`` for every k."""
+    for k, x in enumerate((input1, input2), 1):
+        if x.shape[-1] != weight.shape[k]:
+            raise RuntimeError(
+                f"bilinear(): input{k} size does not match weight size: got {x.shape[-1]} but expected "
+                f"{weight.shape[k]}"
+            )
+    for k, (n, m) in enumerate(zip(input1.shape[:-1], input2.shape[:-1], strict=True)):
+        if n != m:
+            raise RuntimeError(f"bilinear(): input batch dimensions do not match at dim {k}: got {n} and {m}")
     out = apply(_bilinear, (input1, input2, weight))
     return out if bias is None else out + bias
 
@@ -135,6 +147,8 @@ def embedding(
     tensor([[5.],
             [5.]])
     """
+    if len(weight._value.shape) != 2:
+        raise RuntimeError("'weight' must be 2-D")
     rows = weight._value.shape[0]
     index = input._value
     _check_rows(index, rows, scale_grad_by_freq or sparse)
@@ -245,9 +259,7 @@ def one_hot(tensor: Operand, num_classes: int = -1) -> Any:
     """
     index = tensor._value
     if index.dtype != np.int64:
-        raise RuntimeError(
-            f"one_hot is only applicable to index tensor of type LongTensor, got {tensor.dtype}"
-        )
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     if num_classes == -1:
         if not index.size:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")

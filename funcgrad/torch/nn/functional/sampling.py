@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch.core.apply import apply
-from funcgrad.torch.core.history import Op, op
+from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.nn.functional.activations import finished, softmax, uniform_like
 from funcgrad.torch.nn.functional.grids import cubic_weights, resampled, smooth_weights
@@ -178,6 +178,11 @@ def pad(input: Operand, pad: Any, mode: str = "constant", value: float | None = 
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if value is not None and value != 0:
         raise ValueError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    if mode == "replicate" and min(numbers, default=0) < 0:
+        for axis, (n, (a, b)) in enumerate(zip(shape, widths, strict=True)):
+            nearest = np.clip(np.arange(-a, n + b), 0, n - 1)
+            input = input if a == b == 0 else input.index_select(axis, wrap(nearest))
+        return input
     if min(numbers, default=0) < 0:
         # Elements that are taken away are not reflected either.
         taken = [slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(shape, widths, strict=True)]
@@ -250,6 +255,12 @@ def interpolate(
     tensor([[[1., 1., 2., 2.]]])
     """
     sizes = input._value.shape[2:]
+    if not 1 <= len(sizes) <= 3:
+        raise NotImplementedError(
+            "Input Error: Only 3D, 4D and 5D input Tensors supported (got "
+            f"{len(input._value.shape)}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | "
+            f"lanczos | area | nearest-exact (got {mode})"
+        )
     if (size is None) == (scale_factor is None):
         raise ValueError(
             "only one of size or scale_factor should be defined"

@@ -10,7 +10,7 @@ import numpy as np
 
 from funcgrad import nn
 from funcgrad.torch.core.apply import apply
-from funcgrad.torch.core.history import op
+from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.nn.functional import pooling
 from funcgrad.torch.nn.functional.convolution import batched, numbers
 from funcgrad.torch.nn.functional.pooling import adaptive_windows, output_sizes
@@ -140,6 +140,9 @@ def _fractional_max_pool(ndim: int) -> Callable[..., Any]:
         if _random_samples is None:
             _random_samples = FUNCTIONS["rand"](*x._value.shape[:2], ndim, dtype=x.dtype)
         draws = _random_samples._value
+        if not is_batch:
+            # As PyTorch does: of samples for a batch, those of its first example.
+            draws = draws[:1]
         # In two dimensions PyTorch's first draw is for the width.
         order = (1, 0) if ndim == 2 else range(ndim)
         indices = [

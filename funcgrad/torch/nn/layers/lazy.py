@@ -84,8 +84,11 @@ class Lazy(Module):
 
     def __repr__(self) -> str:
         args, kwargs = self._given
-        shown = [*map(repr, args), *[f"{name}={value!r}" for name, value in kwargs.items()]]
-        return f"{type(self).__name__}({', '.join(['0', *shown])})"
+        # The size that is not known yet stands first in what the layer prints; any that fits will do.
+        size = kwargs.get("groups", 1)
+        printed = self.cls_to_become(size, *args, **kwargs).extra_repr()
+        first = printed.replace(str(size), "0", 1)
+        return f"{type(self).__name__}({first})"
 
 
 _OF_NORMS = {"affine": True, "track_running_stats": True}

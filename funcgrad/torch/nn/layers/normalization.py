@@ -59,6 +59,15 @@ class Normalising(Module):
                 self.register_buffer(name, None)
         self.reset_parameters()
 
+    def _load_from_state_dict(
+        self, state_dict: Any, prefix: str, local_metadata: Any, strict: bool, *noted: list[str]
+    ) -> None:
+        key = f"{prefix}num_batches_tracked"
+        # States of before version 2 did not count batches.
+        if local_metadata.get("version", 1) < 2 and self.track_running_stats and key not in state_dict:
+            state_dict[key] = self.num_batches_tracked
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, *noted)
+
     def reset_running_stats(self) -> None:
         """Forget the batches seen."""
         if self.track_running_stats:

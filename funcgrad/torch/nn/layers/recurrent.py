@@ -11,7 +11,7 @@ import numpy as np
 
 from funcgrad import nn
 from funcgrad.torch.core.apply import apply
-from funcgrad.torch.core.history import op
+from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn import functional as F
 from funcgrad.torch.nn import init

@@ -1,82 +1,112 @@
-"""``torch.nn.modules``: the paths by which PyTorch keeps the classes of ``torch.nn``."""
+"""``torch.nn.modules``: the paths by which PyTorch keeps the classes of ``torch.nn``.
+
+Each path is a module without a file: names, looked up where the classes are when they are asked for.
+
+>>> from funcgrad import torch
+>>> torch.nn.modules.linear.Linear is torch.nn.Linear
+True
+"""
 
 from __future__ import annotations
 
+import sys
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import Any
 
 from funcgrad.torch.nn.missing import elsewhere
-from funcgrad.torch.nn.modules import (
-    activation,
-    batchnorm,
-    channelshuffle,
-    container,
-    conv,
-    distance,
-    dropout,
-    flatten,
-    fold,
-    instancenorm,
-    linear,
-    loss,
-    module,
-    normalization,
-    padding,
-    pixelshuffle,
-    pooling,
-    rnn,
-    sparse,
-    transformer,
-    upsampling,
-    utils,
-)
-from funcgrad.torch.nn.modules.activation import *  # noqa: F403 - the module says what is public
-from funcgrad.torch.nn.modules.batchnorm import *  # noqa: F403 - the module says what is public
-from funcgrad.torch.nn.modules.channelshuffle import *  # noqa: F403 - the module says what is public
-from funcgrad.torch.nn.modules.container import *  # noqa: F403 - the module says what is public
-from funcgrad.torch.nn.modules.conv import *  # noqa: F403 - the module says what is public
-from funcgrad.torch.nn.modules.distance import *  # noqa: F403 - the module says what is public
-from funcgrad.torch.nn.modules.dropout import *  # noqa: F403 - the module says what is public
-from funcgrad.torch.nn.modules.flatten import *  # noqa: F403 - the module says what is public
-from funcgrad.torch.nn.modules.fold import *  # noqa: F403 - the module says what is public
-from funcgrad.torch.nn.modules.instancenorm import *  # noqa: F403 - the module says what is public
-from funcgrad.torch.nn.modules.linear import *  # noqa: F403 - the module says what is public
-from funcgrad.torch.nn.modules.loss import *  # noqa: F403 - the module says what is public
-from funcgrad.torch.nn.modules.module import *  # noqa: F403 - the module says what is public
-from funcgrad.torch.nn.modules.normalization import *  # noqa: F403 - the module says what is public
-from funcgrad.torch.nn.modules.padding import *  # noqa: F403 - the module says what is public
-from funcgrad.torch.nn.modules.pixelshuffle import *  # noqa: F403 - the module says what is public
-from funcgrad.torch.nn.modules.pooling import *  # noqa: F403 - the module says what is public
-from funcgrad.torch.nn.modules.rnn import *  # noqa: F403 - the module says what is public
-from funcgrad.torch.nn.modules.sparse import *  # noqa: F403 - the module says what is public
-from funcgrad.torch.nn.modules.transformer import *  # noqa: F403 - the module says what is public
-from funcgrad.torch.nn.modules.upsampling import *  # noqa: F403 - the module says what is public
+from funcgrad.torch.nn.modules import utils
 
-__all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
-    "utils",
-    *activation.__all__,
-    *batchnorm.__all__,
-    *channelshuffle.__all__,
-    *container.__all__,
-    *conv.__all__,
-    *distance.__all__,
-    *dropout.__all__,
-    *flatten.__all__,
-    *fold.__all__,
-    *instancenorm.__all__,
-    *linear.__all__,
-    *loss.__all__,
-    *module.__all__,
-    *normalization.__all__,
-    *padding.__all__,
-    *pixelshuffle.__all__,
-    *pooling.__all__,
-    *rnn.__all__,
-    *sparse.__all__,
-    *transformer.__all__,
-    *upsampling.__all__,
+_CLASSES = {
+    "activation": (
+        "CELU ELU GELU GLU SELU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid LogSoftmax "
+        "Mish MultiheadAttention PReLU RReLU ReLU ReLU6 SiLU Sigmoid Softmax Softmax2d Softmin Softplus "
+        "Softshrink Softsign Tanh Tanhshrink Threshold"
+    ),
+    "batchnorm": "BatchNorm1d BatchNorm2d BatchNorm3d",
+    "channelshuffle": "ChannelShuffle",
+    "container": "ModuleDict ModuleList ParameterDict ParameterList Sequential",
+    "conv": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d",
+    "distance": "CosineSimilarity PairwiseDistance",
+    "dropout": "AlphaDropout Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout",
+    "flatten": "Flatten Unflatten",
+    "fold": "Fold Unfold",
+    "instancenorm": "InstanceNorm1d InstanceNorm2d InstanceNorm3d",
+    "linear": "Bilinear Identity Linear",
+    "loss": (
+        "BCELoss BCEWithLogitsLoss CosineEmbeddingLoss CrossEntropyLoss GaussianNLLLoss "
+        "HingeEmbeddingLoss HuberLoss KLDivLoss L1Loss MSELoss MarginRankingLoss MultiLabelSoftMarginLoss "
+        "MultiMarginLoss NLLLoss PoissonNLLLoss SmoothL1Loss SoftMarginLoss TripletMarginLoss"
+    ),
+    "module": "Module",
+    "normalization": "GroupNorm LayerNorm LocalResponseNorm RMSNorm",
+    "padding": (
+        "CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d ConstantPad3d "
+        "ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d "
+        "ReplicationPad3d ZeroPad1d ZeroPad2d ZeroPad3d"
+    ),
+    "pixelshuffle": "PixelShuffle PixelUnshuffle",
+    "pooling": (
+        "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d "
+        "AdaptiveMaxPool3d AvgPool1d AvgPool2d AvgPool3d LPPool1d LPPool2d LPPool3d MaxPool1d MaxPool2d "
+        "MaxPool3d"
+    ),
+    "rnn": "GRU LSTM RNN GRUCell LSTMCell RNNBase RNNCell",
+    "sparse": "Embedding EmbeddingBag",
+    "transformer": (
+        "Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer"
+    ),
+    "upsampling": "Upsample UpsamplingBilinear2d UpsamplingNearest2d",
+}
+_HOOKS = [
+    f"register_module_{when}_hook"
+    for when in ("forward", "forward_pre", "full_backward", "full_backward_pre")
 ]
+_ELSEWHERE = {
+    "batchnorm": {
+        "_BatchNorm": "layers.normalization.BatchNorm",
+        "_NormBase": "layers.normalization.Normalising",
+    },
+    "conv": {
+        "_ConvNd": "layers.convolution.Convolving",
+        "_ConvTransposeNd": "layers.convolution.Backward",
+    },
+    "instancenorm": {"_InstanceNorm": "layers.normalization.InstanceNorm"},
+    "loss": {"_Loss": "layers.losses.Loss", "_WeightedLoss": "layers.losses.Weighted"},
+    "module": {name: f"module_calls.{name}" for name in _HOOKS},
+}
+"""What ``torch.nn`` itself does not name: common classes that programs ask by, and hooks of all modules."""
+
+
+class _Path(ModuleType):
+    """``torch.nn.modules.<name>``: some of the classes of ``torch.nn``."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"{__name__}.{name}", f"``torch.nn.modules.{name}``: another way to classes of ``torch.nn``."
+        )
+        self.__spec__ = ModuleSpec(self.__name__, None)
+        self.__package__ = __name__
+        self._elsewhere = _ELSEWHERE.get(name, {})
+        self.__all__ = [*_CLASSES[name].split(), *(title for title in self._elsewhere if title[0] != "_")]
+
+    def __getattr__(self, name: str) -> Any:
+        place, _, title = self._elsewhere.get(name, "").rpartition(".")
+        if place:
+            return getattr(import_module(f"funcgrad.torch.nn.{place}"), title)
+        return elsewhere(self.__name__, name)
+
+    def __dir__(self) -> list[str]:
+        return self.__all__
+
+
+for _name in _CLASSES:
+    globals()[_name] = sys.modules[f"{__name__}.{_name}"] = _Path(_name)
+
+__all__ = ["utils", *(_title for _name in _CLASSES for _title in globals()[_name].__all__)]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:
-    """Other classes of ``torch.nn``; what is not there says so by name."""
-    return elsewhere(__name__, name)
+    """The classes of ``torch.nn``; what is not there says so by name."""
+    return getattr(globals()["module"], name) if name in _HOOKS else elsewhere(__name__, name)

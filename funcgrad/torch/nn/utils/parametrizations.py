@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from funcgrad.torch import linalg
-from funcgrad.torch.core.grad_mode import no_grad
+from funcgrad.torch.core.backward.grad_mode import no_grad
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn.functional import normalize
 from funcgrad.torch.nn.module import Module

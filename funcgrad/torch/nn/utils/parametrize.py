@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from funcgrad.torch.core.grad_mode import no_grad
+from funcgrad.torch.core.backward.grad_mode import no_grad
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn.containers import ModuleDict, ModuleList
 from funcgrad.torch.nn.module import Module

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from funcgrad.torch.core.grad_mode import no_grad
+from funcgrad.torch.core.backward.grad_mode import no_grad
 from funcgrad.torch.nn.functional import normalize
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter

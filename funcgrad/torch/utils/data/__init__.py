@@ -67,3 +67,8 @@ def __getattr__(name: str) -> Any:
     if name in _INSTEAD:
         raise AttributeError(f"funcgrad.torch does not support {name!r}: {_INSTEAD[name]}")
     raise AttributeError(f"module 'torch.utils.data' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from funcgrad.torch.operations.random import Generator
+from funcgrad.torch.operations.creating.random import Generator
 from funcgrad.torch.utils.data.collating import default_collate, default_convert
 from funcgrad.torch.utils.data.dataset import IterableDataset
 from funcgrad.torch.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler

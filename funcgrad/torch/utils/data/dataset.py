@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 from funcgrad.torch.core.tensor import Tensor
-from funcgrad.torch.operations.random import Generator
+from funcgrad.torch.operations.creating.random import Generator
 from funcgrad.torch.utils.data.sampler import permutation
 
 __all__ = [

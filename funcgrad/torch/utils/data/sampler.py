@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from funcgrad.torch.core.tensor import Tensor
-from funcgrad.torch.operations.random import Generator, default_generator
+from funcgrad.torch.operations.creating.random import Generator, default_generator
 
 __all__ = [
     "BatchSampler",

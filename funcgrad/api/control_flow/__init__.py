@@ -1,0 +1,1 @@
+"""Loops, branches, maps and callbacks as functions, and places to write into."""

@@ -1,0 +1,1 @@
+"""Compiled functions for others: modules of their own, Numba's functions, C functions."""

@@ -1,0 +1,1 @@
+"""Looking at functions: Programs, stages of compilation, times."""

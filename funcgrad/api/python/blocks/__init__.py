@@ -1,0 +1,1 @@
+"""Python's loops and branches, recorded as blocks: what they carry, go over and change."""

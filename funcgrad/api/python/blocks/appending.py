@@ -1,0 +1,276 @@
+"""Lists that a loop appends to: each trip writes what it appends, and the list gets it when the loop ends.
+
+While a trip is recorded a stand-in takes the place of the list in the names of the function. It takes what
+is appended, knows the last elements where they are asked for, and refuses everything else: a list that
+grows is no value that a recorded trip could look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import numpy as np
+
+from funcgrad import tree
+from funcgrad.api.calling.arguments import here
+from funcgrad.api.python.blocks.cells import put, value_in
+from funcgrad.api.python.blocks.recording import Block, OuterWrite, Place, current_block
+from funcgrad.api.python.identity import containers_within, roots_of
+from funcgrad.errors import TracedBranchError
+from funcgrad.ir.catalog import CATALOG
+from funcgrad.tracing.tracer import Tracer
+
+MOST_PER_TRIP = 64
+"""How many elements a trip may append to one list."""
+
+
+class Appending(Place):
+    """A list that a loop appends to, and how many of its last elements a trip reads."""
+
+    __slots__ = ("_last",)
+
+    def __init__(self, owner: Any, last: int = 0) -> None:
+        super().__init__("append", owner, None)
+        self._last = last
+
+    @property
+    def last(self) -> int:
+        """How many of its last elements a trip reads."""
+        return self._last
+
+    @property
+    def name(self) -> str:
+        """A name that no other place has."""
+        return f"list at {id(self._owner):x}"
+
+    @property
+    def owner(self) -> Any:
+        """The list, or the stand-in for it in a trip around this loop."""
+        return self._owner
+
+
+class Growing:
+    """Stands in for a list while a trip that appends to it is recorded."""
+
+    def __init__(self, place: Appending) -> None:
+        self.place = place
+        self.block: Block | None = None
+        self.before: dict[int, Any] = {}
+        """The last elements of the list at the start of the trip, by their negative index."""
+        self.new: list[Any] = []
+
+    def begin(self) -> None:
+        """Start a trip."""
+        self.block = current_block()
+        self.new = []
+
+    def append(self, value: Any) -> None:
+        """Take an element, if the trip itself appends it."""
+        self._check()
+        if len(self.new) >= MOST_PER_TRIP:
+            raise refused(f"more than {MOST_PER_TRIP} elements are appended in a trip")
+        block = current_block()
+        if block is not None and not all(block.made_here(x) for x in containers_within(value)):
+            raise refused("a list or dict is appended that the trip has not made")
+        self.new.append(value)
+
+    def check_own(self, theirs: Collection[int]) -> None:
+        """Raise where what is appended may change in another trip, by names that it has outside of this one.
+
+        `theirs` are the arrays, by identity, that other trips know.
+        """
+        arrays = [x for x in tree.leaves(self.new) if type(x) is Tracer and x.aval.shape]
+        if any(id(root) in theirs for x in arrays for root in (x, *roots_of(x))):
+            raise refused("an array is appended that is written in place")
+
+    def _check(self) -> None:
+        block = current_block()
+        if block is self.block:
+            return
+        place = Appending(self)
+        if block is not None and place.name in block.known:
+            raise refused("a list is reached past its name")
+        raise OuterWrite((), [place])
+
+    def __getitem__(self, index: Any) -> Any:
+        if type(index) is not int or index >= 0:
+            raise refused("a list that grows is read at an index from its start")
+        if -index <= len(self.new):
+            return self.new[index]
+        wanted = -index - len(self.new)
+        if wanted > self.place.last:
+            raise OuterWrite((), [Appending(self.place.owner, wanted)])
+        if -wanted not in self.before:
+            raise IndexError("list index out of range")
+        return self.before[-wanted]
+
+    def recent(self, number: int) -> Any:
+        """The last element but number - 1, now; ValueError where there is none."""
+        if number <= len(self.new):
+            return self.new[-number]
+        try:
+            return self.before[len(self.new) - number]
+        except KeyError:
+            raise ValueError("nothing is there") from None
+
+    def _refused(self, *_: Any, **__: Any) -> NoReturn:
+        raise refused("a list that grows is looked at")
+
+    __len__ = __iter__ = __setitem__ = __delitem__ = __contains__ = __add__ = __iadd__ = __bool__ = _refused
+    __mul__ = __eq__ = __array__ = __getattr__ = _refused
+    __hash__ = object.__hash__
+
+
+class LastElement(Place):
+    """One of the last elements of a list that grows, seen as the cell of a name."""
+
+    __slots__ = ("_growing", "_number")
+
+    def __init__(self, growing: Growing, number: int) -> None:
+        super().__init__("last", growing, number)
+        self._growing = growing
+        self._number = number
+
+    @property
+    def name(self) -> str:
+        """A name that no other place has."""
+        return f"{self._growing.place.name}, {self._number} from its end"
+
+    @property
+    def cell_contents(self) -> Any:
+        """The element, in the trip that is recorded or in the list before."""
+        if self._growing.block is not None:
+            return self._growing.recent(self._number)
+        try:
+            return self._growing.place.owner[-self._number]
+        except IndexError:
+            raise ValueError("nothing is there") from None
+
+    @cell_contents.setter
+    def cell_contents(self, value: Any) -> None:
+        self._growing.before[-self._number] = value
+
+    @cell_contents.deleter
+    def cell_contents(self) -> None:
+        self._growing.before.pop(-self._number, None)
+
+    def check(self) -> None:
+        """It is changed by appending alone."""
+
+
+def refused(what: str) -> TracedBranchError:
+    """The error for what a recorded trip cannot do with a list."""
+    return TracedBranchError(
+        f"{what} in a loop that is recorded",
+        source=here(),
+        remedy="Make an array before the loop, and write its elements.",
+    )
+
+
+def refuse_appending(places: Sequence[Place], what: str, line: int) -> None:
+    """Raise where a block is not known to run a known number of times, and appends to a list."""
+    if any(isinstance(place, Appending) for place in places):
+        raise TracedBranchError(
+            f"a list is appended to in {what} of line {line}, and how often is traced",
+            source=here(),
+            remedy="Keep a place for every element (fg.numpy.where(condition, x, 0.0)), add up as you go, "
+            "or write into an array that is long enough; fg.numpy.nonzero takes a size=.",
+        ).on_one_path()
+
+
+def check_append(owner: Any) -> None:
+    """Raise OuterWrite where the block that is being recorded is not known to append to this list."""
+    block = current_block()
+    if block is None or block.made_here(owner):
+        return
+    place = Appending(owner)
+    if place.name in block.known:
+        raise refused("a list is reached past its name")
+    raise OuterWrite((), [place])
+
+
+class Appended:
+    """What the trips of one loop append: the stand-ins, and the structure of a trip's elements."""
+
+    def __init__(self, places: Sequence[Place]) -> None:
+        self.growing = [Growing(place) for place in places if isinstance(place, Appending)]
+        self.others = [place for place in places if not isinstance(place, Appending)]
+        self.treedef: Any = None
+        self._also: dict[str, tuple[int, int]] = {}
+
+    def note_names(self, values: Mapping[str, Any]) -> None:
+        """Remember which names the trip leaves to arrays, lists or dicts that it has appended."""
+        self._also = {
+            name: (k, number - len(growing.new))
+            for k, growing in enumerate(self.growing)
+            for number, new in enumerate(growing.new)
+            for name, value in values.items()
+            if new is value and (isinstance(value, list | dict) or np.ndim(value))
+        }
+
+    def other_names(self) -> dict[str, Any]:
+        """What the last trip has appended, by the names that it has left it."""
+        return {name: self.growing[k].place.owner[number] for name, (k, number) in self._also.items()}
+
+    @property
+    def last(self) -> list[Place]:
+        """The elements that go from trip to trip."""
+        return [LastElement(x, k) for x in self.growing for k in range(1, x.place.last + 1)]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the lists."""
+        return [x.place.name for x in self.growing]
+
+    @contextmanager
+    def taken(self, cells: Mapping[str, Any]) -> Iterator[None]:
+        """Within: a trip, in which names bound to the lists are bound to the stand-ins."""
+        replaced = []
+        for growing in self.growing:
+            growing.begin()
+            for cell in cells.values():
+                if value_in(cell) is growing.place.owner:
+                    replaced.append((cell, growing.place.owner))
+                    put(cell, growing)
+        try:
+            yield
+        finally:
+            for cell, owner in replaced:
+                put(cell, owner)
+
+    def check_own(self, theirs: Collection[int]) -> None:
+        """Raise where what a trip appends may change in another trip."""
+        for growing in self.growing:
+            growing.check_own(theirs)
+
+    def leaves(self) -> list[Any]:
+        """What the trip has appended, as leaves; the trip is over."""
+        found, self.treedef = tree.flatten([growing.new for growing in self.growing])
+        for growing in self.growing:
+            growing.block = None
+        return found
+
+    def give(self, rows: Sequence[Any], trips: int) -> None:
+        """Append what all trips have written to the lists themselves."""
+        columns = tree.unflatten(self.treedef, list(rows))
+        for growing, new in zip(self.growing, columns, strict=True):
+            owner = growing.place.owner
+            if all(isinstance(x, Tracer) for x in new) and len({x.aval for x in new}) == 1:
+                # Rows of one array, so that an array made of the list is that array.
+                together = new[0] if len(new) == 1 else interleaved(new)
+                for k in range(trips * len(new)):
+                    owner.append(together[k])
+                continue
+            leaves, treedef = tree.flatten(new)
+            for k in range(trips):
+                for value in tree.unflatten(treedef, [x[k] for x in leaves]):
+                    owner.append(value)
+
+
+def interleaved(columns: Sequence[Any]) -> Any:
+    """The rows of several arrays, the first of each before the second of any."""
+    stacked = CATALOG["stack"](1).bind(*columns)
+    count, n, *rest = stacked.aval.shape
+    return CATALOG["reshape"]((count * n, *rest)).bind(stacked)

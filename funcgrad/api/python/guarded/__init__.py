@@ -1,0 +1,1 @@
+"""What a recorded function relies on, held and tested on every call."""

@@ -1,0 +1,143 @@
+"""Guards: what must hold for a recorded function to stand for the user's own, tested on every call.
+
+``if x < 0: raise ValueError(...)`` and ``assert x > 0`` cannot be recorded: native code raises nothing. What
+is recorded is the path on which nothing is raised, and that path's condition is one more result of the
+Program. Where it is false the user's function is called itself, and raises what it raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from funcgrad.api.calling.arguments import here
+from funcgrad.api.python.blocks.recording import Place
+from funcgrad.errors import TracedBranchError
+from funcgrad.ir.catalog import CATALOG
+from funcgrad.tracing.recorder import NO_VALUE, Recorder, active_recorder, recorder_of
+from funcgrad.tracing.tracer import Tracer
+from funcgrad.transforms.replay import inline
+
+
+class Guards:
+    """The guards of one compiled function while it is recorded."""
+
+    __slots__ = ("chosen", "ok", "root")
+
+    def __init__(self) -> None:
+        self.ok: Any = True
+        """Whether all of them hold: True, or a traced boolean."""
+        self.root: Recorder | None = None
+        self.chosen: dict[int, tuple[Any, int]] = {}
+        """Lists and dicts that a traced condition has chosen between, by id, with the line of the choice."""
+
+
+_GUARDS: ContextVar[Guards | None] = ContextVar("funcgrad_guards", default=None)
+_MADE: ContextVar[dict[int, Any] | None] = ContextVar("funcgrad_made", default=None)
+"""The generators of random numbers that a function which is recorded has made itself, by identity."""
+
+
+@contextmanager
+def guarding() -> Iterator[Guards]:
+    """Within: a function is being recorded, whose guards are collected."""
+    token = _GUARDS.set(Guards())
+    try:
+        found = _GUARDS.get()
+        assert found is not None, "it has just been set"
+        with noting_made({}):
+            yield found
+    finally:
+        _GUARDS.reset(token)
+
+
+def current_guards() -> Guards | None:
+    """The guards of the function that is being compiled, or None."""
+    return _GUARDS.get()
+
+
+@contextmanager
+def noting_made(before: dict[int, Any] | None = None) -> Iterator[None]:
+    """Within: a function is being recorded that may draw from generators which it makes, and no others.
+
+    Others are those made `before`, by default what a function around it has made.
+    """
+    token = _MADE.set(dict(_MADE.get() or {}) if before is None else before)
+    try:
+        yield
+    finally:
+        _MADE.reset(token)
+
+
+def note_made_while_recording(x: Any) -> None:
+    """Remember that the function which is being recorded has made `x`, and makes it at every call."""
+    made = _MADE.get()
+    if made is not None:
+        made[id(x)] = x
+
+
+def made_while_recording(x: Any) -> bool:
+    """Whether the function which is being recorded has made `x` itself; True where none is."""
+    made = _MADE.get()
+    return made is None or id(x) in made
+
+
+class GuardPlace(Place):
+    """What all guards say together, as a place that blocks change."""
+
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        """A name that no other place has."""
+        return "what is asserted"
+
+    @property
+    def cell_contents(self) -> Any:
+        """Whether all guards so far hold."""
+        return self._owner.ok
+
+    @cell_contents.setter
+    def cell_contents(self, value: Any) -> None:
+        self._owner.ok = outside(value, self._owner.root)
+
+    @cell_contents.deleter
+    def cell_contents(self) -> None:
+        self._owner.ok = True
+
+
+def require(condition: Any) -> None:
+    """Have the function that is being compiled test on every call that a traced boolean is true."""
+    guards = _GUARDS.get()
+    if guards is None:
+        raise TracedBranchError(
+            "whether this raises depends on a traced value, and nothing is there to test it",
+            source=here(),
+            remedy="Check arguments outside, or compile it with fg.jit, which tests it on every call.",
+        ).on_one_path()
+    if guards.root is None:
+        guards.root = active_recorder()
+    place = GuardPlace("attribute", guards, "ok")
+    place.check()
+    place.cell_contents = CATALOG["logical_and"]().bind(condition, guards.ok)
+
+
+def outside(value: Any, root: Recorder | None) -> Any:
+    """The value as one of the innermost block around it, or of the compiled function itself."""
+    while type(value) is Tracer and value._recorder is not root and not value._recorder.block:
+        recorder = value._recorder
+        operands = recorder.operand_values
+        if any(x is NO_VALUE for x in operands):
+            raise TracedBranchError(
+                f"whether this raises depends on a traced value under {recorder.transform}",
+                source=here(),
+                remedy="Check arguments outside of the transformed function.",
+            ).on_one_path()
+        n_inputs = len(operands) - len(recorder.operands)
+        program = recorder.program(range(n_inputs), (recorder.index_of(value),), lifted=True)
+        outer = recorder_of(operands)
+        if outer is None:
+            return bool(recorder.value_of(value._index))
+        value = inline(outer, program, operands)[0]
+    return value

@@ -1,0 +1,1 @@
+"""Functions that say how they are differentiated, and what they keep."""

@@ -1,0 +1,84 @@
+"""Long loops of exported modules on Numba's threads: chunks of the outermost loop, each with sums of its own.
+
+There are as many chunks as in kernels (`passes/dividing`), whatever the number of threads, and what they have
+summed is added in their order, so results do not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+from funcgrad.compile.emit.loop_order import loops_of
+from funcgrad.compile.emit.statements import NestWriter, Writer
+from funcgrad.compile.passes.dividing import CHUNKS, SHORTEST, nests_of, seconds, write_turn
+from funcgrad.compile.passes.fusion import Joined
+from funcgrad.compile.passes.nests import Nest, Reduce
+from funcgrad.compile.passes.views import Buffer
+from funcgrad.ir.text.numpy_source import scalar_type
+
+__all__ = ["Division", "chunked"]
+
+Step = Nest | Joined
+Turns = Callable[[str, int], AbstractContextManager[None]]
+
+
+class Division:
+    """The steps that are divided: the long ones of the first text, and those in their places in the next.
+
+    So that texts for several sizes are alike.
+    """
+
+    def __init__(self) -> None:
+        self._places: dict[int, None] = {}
+        self._decided = False
+
+    def takes(self, place: int, step: Step) -> bool:
+        """Whether the step at a place is divided."""
+        if not self._decided and is_divisible(step) and seconds(nests_of(step)) >= SHORTEST:
+            self._places[place] = None
+        return place in self._places and is_divisible(step)
+
+    def decide(self) -> None:
+        """The first text is written."""
+        self._decided = True
+
+
+def is_divisible(step: Step) -> bool:
+    """Whether turns of the outermost loop may run in any order, but for sums of all of them."""
+    nests = nests_of(step)
+    loops = step.loops if isinstance(step, Joined) else [loops_of(nests[0])]
+    if not loops[0] or loops[0][0].size < CHUNKS or any(nest.ordered for nest in nests):
+        return False
+    return not any(
+        isinstance(s, Reduce) and not isinstance(s.target, str) and turns[0].axes[0] in s.axes
+        for nest, turns in zip(nests, loops, strict=True)
+        for s in nest.body
+    )
+
+
+def chunked(writer: Writer, step: Step, row: Callable[[Buffer, int], str], turns: Turns) -> None:
+    """The loops in chunks: `row` makes the memory of one row, `turns` heads the loop of a chunk."""
+    nests = nests_of(step)
+    loops = step.loops if isinstance(step, Joined) else [loops_of(nests[0])]
+    makers = [NestWriter(writer, nest, own) for nest, own in zip(nests, loops, strict=True)]
+    sums = [maker.prepared() for maker in makers]
+    every = [total for group in sums for total in group]
+    totals = [(t, t.statement.target) for t in every if isinstance(t.statement.target, str)]
+    for total, target in totals:
+        writer.line(f"{target}_chunks = np.empty({CHUNKS}, {scalar_type(total.statement.dtype)})")
+    with writer.block(f"for chunk in numba.prange({CHUNKS}):"):
+        for buffer, size in step.rows.items() if isinstance(step, Joined) else ():
+            writer.line(row(buffer, size))
+        for total in every:
+            total.before(0)
+        with turns(makers[0].variables[0], loops[0][0].size):
+            write_turn(makers, sums)
+        for total in every:
+            total.after(0)
+        for _, target in totals:
+            writer.line(f"{target}_chunks[chunk] = {target}")
+    for total, target in totals:
+        writer.line(f"{target} = {total.start}")
+        with writer.block(f"for chunk in range({CHUNKS}):"):
+            writer.line(f"{target} = {total.combined(target, f'{target}_chunks[chunk]')}")

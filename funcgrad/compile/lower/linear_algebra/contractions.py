@@ -1,0 +1,307 @@
+"""Lowering of contractions to matrix products of BLAS. Small ones have been rewritten as loops before."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+
+from funcgrad.compile.emit.statements import Writer
+from funcgrad.compile.lower.linear_algebra.triangles import NONE, flipped, triangles_of
+from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.passes.views import Buffer, View
+from funcgrad.compile.runtime.addresses.blas import routine
+from funcgrad.ir.program import Atom, Equation
+from funcgrad.ops.arrays.structure import Permute
+from funcgrad.ops.contraction import DotGeneral, StrongZeroDot
+
+SHORTEST_FLOPS = 4e6
+"""Operations from which the rows or columns of a product are shared between threads."""
+
+PARTS = 4
+"""Into how many parts they are divided: each packs the other matrix for itself, so few."""
+
+ROW_MAJOR, NO_TRANS, TRANS = 101, 111, 112
+LETTERS = {np.dtype(np.float64): "d", np.dtype(np.float32): "s"}
+
+
+class Matrix(NamedTuple):
+    """A stack of matrices in memory: the axes of each are merged into one of rows and one of columns."""
+
+    view: View
+    """Its shape is that of the batch."""
+    rows: int
+    columns: int
+    row_stride: int
+    column_stride: int
+
+    @property
+    def order(self) -> int:
+        """How BLAS is to read it."""
+        return NO_TRANS if self.column_stride == 1 or self.columns == 1 else TRANS
+
+    @property
+    def leading(self) -> int:
+        """The distance between rows, or between columns of what is transposed."""
+        if self.order == NO_TRANS:
+            return max(self.row_stride, self.columns, 1)
+        return max(self.column_stride, self.rows, 1)
+
+
+def merged(view: View, axes: Sequence[int]) -> tuple[int, int] | None:
+    """The size and stride of several axes as one; None where they do not follow one another."""
+    size, stride, first = 1, 0, True
+    for axis in reversed(axes):
+        n = view.shape[axis]
+        if n == 1:
+            continue
+        if first:
+            size, stride, first = n, view.strides[axis], False
+        elif view.strides[axis] == size * stride:
+            size *= n
+        else:
+            return None
+    return size, stride if not first else 1
+
+
+def matrix_of(view: View, batch: Sequence[int], rows: Sequence[int], columns: Sequence[int]) -> Matrix | None:
+    """A view as a stack of matrices that BLAS can read; None where it must be copied."""
+    row, column = merged(view, rows), merged(view, columns)
+    if row is None or column is None:
+        return None
+    base = View(
+        view.buffer,
+        tuple([view.shape[a] for a in batch]),
+        tuple([view.strides[a] for a in batch]),
+        view.offset,
+        view.base,
+    )
+    made = Matrix(base, row[0], column[0], row[1], column[1])
+    by_rows = (column[1] == 1 or column[0] == 1) and (row[0] == 1 or row[1] >= column[0])
+    by_columns = (row[1] == 1 or row[0] == 1) and (column[0] == 1 or column[1] >= row[0])
+    return made if by_rows or by_columns else None
+
+
+def readable(
+    scheduler: Scheduler, atom: Atom, batch: Sequence[int], rows: Sequence[int], columns: Sequence[int]
+) -> Matrix:
+    """An operand as a stack of matrices, copied if need be."""
+    view = scheduler.stored(atom)
+    found = matrix_of(view, batch, rows, columns)
+    if found is None:
+        order = (*batch, *rows, *columns)
+        copied = scheduler.copied(view, Permute(order), atom)
+        n, m = len(batch), len(batch) + len(rows)
+        found = matrix_of(copied, range(n), range(n, m), range(m, len(order)))
+    assert found is not None, "a contiguous array is a matrix"
+    return found
+
+
+@lowers(DotGeneral, StrongZeroDot)
+def lower_contraction(scheduler: Scheduler, equation: Equation) -> None:
+    """A product of matrices for every member of the batch."""
+    (out,) = equation.outputs
+    dtype = out.aval.dtype
+    letter = LETTERS.get(dtype)
+    if letter is None:
+        raise NotLowered(f"{equation.primitive.name} of {dtype} is no product that BLAS has")
+    left, right, x_rows = operands_of(scheduler, equation)
+    view = scheduler.buffer_like(out.aval, scheduler.local.named(out))
+    labels = equation.primitive.labels
+    batch = view.shape[: len(labels.batch[0])]
+    target = View(view.buffer, batch, view.strides[: len(batch)])
+    routine_name = letter + ("gemv" if 1 in (left.rows, right.columns) else "gemm")
+    address = address_of(scheduler, routine_name)
+    strong = isinstance(equation.primitive, StrongZeroDot)
+    flops = 2.0 * math.prod(batch) * left.rows * left.columns * right.columns
+    divided = routine_name.endswith("gemm") and not batch and flops >= SHORTEST_FLOPS
+    triangle = NONE
+    if divided and len(labels.x) == 2 and left.rows == left.columns:
+        triangle = triangles_of(scheduler, equation.inputs[0])
+        triangle = triangle if x_rows == [0] else flipped(triangle)
+    # Zeros that are left out might have met an infinity.
+    flag = scheduler.local.failure_flag() if strong or triangle else None
+    product = Product(routine_name, address, left, right, target, dtype, triangle)
+    part = scheduler.local.fresh("product") if divided else ""
+    if routine_name.endswith("gemm"):
+        scheduler.local.serial_blas()
+
+    def emit(writer: Writer) -> None:
+        writer.comment(equation.source)
+        if divided and writer.is_outermost:
+            writer.line(f"parallel({part}, p, n, 0, {product.parts}, 1)")
+            writer.functions.append((Part(part), product.part_lines(writer)))
+        else:
+            with ExitStack() as stack:
+                variables = [writer.local.fresh("q") for _ in batch]
+                for variable, n in zip(variables, batch, strict=True):
+                    stack.enter_context(writer.loop(variable, n))
+                product.write(writer, variables)
+        if flag is not None:
+            write_check(writer, view, flag.name)
+
+    writes = [view] if flag is None else [view, View.whole(flag, ())]
+    position = scheduler.special(routine_name, emit, [left.view, right.view], writes, flops=flops)
+    scheduler.define_view(out, view, position)
+
+
+def operands_of(scheduler: Scheduler, equation: Equation) -> tuple[Matrix, Matrix, list[int]]:
+    """Both operands as matrices, and the axes of the first that are its rows."""
+    x, y = equation.inputs
+    labels = equation.primitive.labels
+    (x_summed, y_summed), (x_batch, y_batch) = labels.contracting, labels.batch
+    x_rows = [a for a in range(len(labels.x)) if a not in x_summed and a not in x_batch]
+    y_columns = [a for a in range(len(labels.y)) if a not in y_summed and a not in y_batch]
+    left = readable(scheduler, x, x_batch, x_rows, x_summed)
+    return left, readable(scheduler, y, y_batch, y_summed, y_columns), x_rows
+
+
+def address_of(scheduler: Scheduler, name: str) -> str:
+    """The name of a constant: where a routine of NumPy's BLAS is."""
+    found = routine(name)
+    if found is None:
+        raise NotLowered(f"there is no {name} in this NumPy's BLAS")
+    return scheduler.local.constant(name, found.address)
+
+
+def at(writer: Writer, view: View, variables: Sequence[str]) -> str:
+    """The text of a pointer to a member of the batch."""
+    index = writer.index(view, variables)
+    return view.buffer.name if index == "0" else f"shifted({view.buffer.name}, {index})"
+
+
+class Part(NamedTuple):
+    """A function that threads run and that has no memory of its own: `Shared` of `passes.dividing` has."""
+
+    name: str
+    rows: Mapping[Buffer, int] = MappingProxyType({})
+    tiles: Mapping[Buffer, int] = MappingProxyType({})
+    private: Mapping[Buffer, Buffer] = MappingProxyType({})
+    cells: Mapping[str, Buffer] = MappingProxyType({})
+
+
+class Product(NamedTuple):
+    """One product of matrices for each member of a batch."""
+
+    name: str
+    address: str
+    left: Matrix
+    right: Matrix
+    target: View
+    dtype: np.dtype[np.generic]
+    triangle: frozenset[str] = NONE
+    """Which triangle the only left matrix is: the rest of it is left out."""
+
+    @property
+    def parts(self) -> int:
+        """Into how many parts it is divided: more if they are unequal."""
+        return 2 * PARTS if self.triangle else PARTS
+
+    def write(self, writer: Writer, variables: Sequence[str]) -> None:
+        """The product for a member of the batch."""
+        pointers = [at(writer, m, variables) for m in (self.left.view, self.right.view, self.target)]
+        symbol = writer.local.symbol
+        if self.name.endswith("gemm"):
+            rows, columns = symbol(self.left.rows), symbol(self.right.columns)
+            write_gemm(writer, self, pointers, rows, columns)
+        else:
+            write_gemv(writer, self.name, self.address, self.left, self.right, pointers, self.dtype)
+
+    def part_lines(self, writer: Writer) -> list[str]:
+        """The body of a function that computes some of the rows or columns."""
+        inner, symbol = Writer(writer.local), writer.local.symbol
+        by_rows = bool(self.triangle) or self.left.rows >= self.right.columns
+        size = symbol(self.left.rows if by_rows else self.right.columns)
+        with inner.block("for chunk in range(begin, end):"):
+            # The parts with the most work come first.
+            turn = f"{self.parts - 1} - chunk" if "lower" in self.triangle else "chunk"
+            inner.line(f"turn = {turn}")
+            inner.line(f"first = turn * {size} // {self.parts}")
+            inner.line(f"last = (turn + 1) * {size} // {self.parts}")
+            left, right, target = self.left.view, self.right.view, self.target
+            terms = None
+            if "upper" in self.triangle:
+                terms = f"{'last' if 'lower' in self.triangle else size} - first"
+                left = replace(left, base=(*left.base, ("first", self.left.column_stride)))
+                right = replace(right, base=(*right.base, ("first", self.right.row_stride)))
+            elif self.triangle:
+                terms = "last"
+            if by_rows:
+                left = replace(left, base=(*left.base, ("first", self.left.row_stride)))
+                target = replace(target, base=(*target.base, ("first", max(self.right.columns, 1))))
+                sizes = "last - first", symbol(self.right.columns)
+            else:
+                right = replace(right, base=(*right.base, ("first", self.right.column_stride)))
+                target = replace(target, base=(*target.base, ("first", 1)))
+                sizes = symbol(self.left.rows), "last - first"
+            pointers = [at(inner, view, ()) for view in (left, right, target)]
+            write_gemm(inner, self, pointers, *sizes, terms)
+        return inner.lines
+
+
+def write_gemm(
+    writer: Writer,
+    product: Product,
+    pointers: Sequence[str],
+    rows: str,
+    columns: str,
+    terms: str | None = None,
+) -> None:
+    """One call for a product of two matrices, or for some of its rows or columns, or of the terms of each."""
+    symbol, left, right = writer.local.symbol, product.left, product.right
+    a, b, c = pointers
+    one, zero = number(1, product.dtype), number(0, product.dtype)
+    writer.line(
+        f"{product.name}({product.address}, {ROW_MAJOR}, {left.order}, {right.order}, {rows}, {columns}, "
+        f"{terms or symbol(left.columns)}, {one}, {a}, {symbol(left.leading)}, {b}, "
+        f"{symbol(right.leading)}, {zero}, {c}, {symbol(max(right.columns, 1))})"
+    )
+
+
+def write_gemv(
+    writer: Writer,
+    name: str,
+    address: str,
+    left: Matrix,
+    right: Matrix,
+    pointers: Sequence[str],
+    dtype: np.dtype[np.generic],
+) -> None:
+    """One product of a matrix and a vector."""
+    symbol = writer.local.symbol
+    a, b, c = pointers
+    one, zero = number(1, dtype), number(0, dtype)
+    if right.columns == 1:
+        matrix, vector, rows, columns, transposed = left, a, left.rows, left.columns, left.order == TRANS
+        step, operand = right.row_stride, b
+    else:
+        # A row times a matrix is the transposed matrix times a column.
+        matrix, vector, rows, columns = right, b, right.columns, right.rows
+        transposed = right.order == NO_TRANS
+        step, operand = left.column_stride, a
+    m, n = (columns, rows) if transposed else (rows, columns)
+    order = TRANS if transposed else NO_TRANS
+    writer.line(
+        f"{name}({address}, {ROW_MAJOR}, {order}, {symbol(m)}, {symbol(n)}, "
+        f"{one}, {vector}, {symbol(matrix.leading)}, {operand}, {symbol(max(step, 1))}, {zero}, {c}, 1)"
+    )
+
+
+def write_check(writer: Writer, view: View, flag: str) -> None:
+    """Set the flag unless all elements are finite: then zeros may have met infinity."""
+    wrong, k = writer.local.fresh("wrong"), writer.local.fresh("q")
+    writer.line(f"{wrong} = False")
+    with writer.loop(k, math.prod(view.shape)):
+        writer.line(f"{wrong} = {wrong} | (not (fabs({view.buffer.name}[{k}]) < INF))")
+    with writer.block(f"if {wrong}:"):
+        writer.line(f"{flag}[0] = 1")
+
+
+def number(value: int, dtype: np.dtype[np.generic]) -> str:
+    """A factor as BLAS wants it."""
+    return f"{float(value)}" if dtype == np.float64 else f"f32({float(value)})"

@@ -1,0 +1,1 @@
+"""Random draws, and how samples move with their parameters."""

@@ -1,0 +1,1 @@
+"""Where others' machine code is in this process: BLAS, NumPy's loops, SciPy's and Numba's functions."""

@@ -1,0 +1,1 @@
+"""Boxes and lines: where they stand, and the finished picture."""

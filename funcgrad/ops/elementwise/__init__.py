@@ -1,0 +1,1 @@
+"""Functions of elements: arithmetic, comparisons, logic, rounding, choices, special functions."""

@@ -1,0 +1,187 @@
+"""Functions of two numbers: powers, `arctan2`, and the logarithms of sums of exponentials."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad.ir.avals import Aval
+from funcgrad.ops.arrays.lazy import ComposedUfunc
+from funcgrad.ops.elementwise.arithmetic import NegativePowerError, div, mul, neg, strong_zero_mul, sub
+from funcgrad.ops.elementwise.comparison import equal, greater_equal
+from funcgrad.ops.elementwise.elementary import log
+from funcgrad.ops.elementwise.magnitude import hypot, zero_where
+from funcgrad.ops.elementwise.selection import where
+from funcgrad.ops.elementwise.special import sigmoid
+from funcgrad.ops.families import Binary
+from funcgrad.ops.families import aval as aval_of
+from funcgrad.tracing.samples import Sample, edge, integers, normal, positive
+from funcgrad.types import Array
+
+
+class Pow(Binary):
+    """``x ** y`` for an exponent that is an array or a traced value.
+
+    The derivative by ``x`` is 0 where ``y`` is 0, for every x. The derivative by ``y`` is 0 where ``x`` is 0
+    and ``y`` is not negative, minus infinity where ``y`` is, and NaN where ``x`` is negative.
+    """
+
+    name = "pow"
+    ufunc = np.power
+    native = "pow({0}, {1})"
+    cost = 40
+    symbol = "**"
+    keeps_weak = True
+
+    def fast_expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
+        if not any(aval.inexact for aval in avals):
+            return None  # `evaluate` says what to do where an exponent is negative
+        return super().fast_expression(names, avals)
+
+    def evaluate(self, *values: Any) -> Array:
+        try:
+            return np.power(*values)
+        except ValueError as error:
+            raise NegativePowerError(
+                f"{values[0]} ** {values[1]}: integers to negative integer powers are not integers",
+                remedy="Convert the base first: 2.0 ** -k in place of 2 ** -k, or x.astype(float).",
+            ) from error
+
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array:
+        x, y = primals
+        if i == 0:
+            # Exactly 0 for y = 0, and its own derivative by y is still x**(y-1) there.
+            return strong_zero_mul(y, self(x, sub(y, 1.0)))
+        of_zero = equal(x, 0.0)
+        if aval_of(y).dtype.kind != "c":  # complex numbers have no order: 0**y is NaN there where it is not 0
+            of_zero = where(greater_equal(y, 0.0), of_zero, False)
+        return mul(out, log(where(of_zero, 1.0, x)))
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            Sample(positive(3, 2), normal(3, 2)),
+            Sample(positive(3), normal()),
+            Sample(positive(), normal(3)),
+            Sample(edge(0.0, 0.0, 2.0, -1.0), edge(0.0, 2.0, 0.0, 0.5), differentiable=False),
+            Sample(integers(-3, 3, 4), integers(0, 4, 4), differentiable=False),
+        )
+
+
+class Arctan2(Binary):
+    """The angle of the point (x, y), given as ``arctan2(y, x)``. Its derivative at (0, 0) is 0."""
+
+    name = "arctan2"
+    ufunc = np.arctan2
+    native = "arctan2({0}, {1})"
+    cost = 15
+    kinds = "f"
+
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array:
+        y, x = primals
+        radius = hypot(x, y)
+        slope = div(div(x if i == 0 else neg(y), radius), radius)
+        return zero_where(equal(radius, 0.0), slope)
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            Sample(normal(3, 2), normal(3, 2)),
+            Sample(normal(3), normal()),
+            Sample(edge(0.0, 0.0, -0.0, 1e300), edge(0.0, -1.0, -1.0, np.inf), differentiable=False),
+        )
+
+
+def exponential_share(x: Array, y: Array) -> Any:
+    """``exp(x) / (exp(x) + exp(y))`` without overflow; one half where both are the same infinity.
+
+    >>> print(exponential_share(np.array([0.0, -np.inf, np.inf]), np.array([0.0, -np.inf, 0.0])))
+    [0.5 0.5 1. ]
+    """
+    x, y = np.asarray(x), np.asarray(y)
+    with np.errstate(invalid="ignore"):
+        return np.where(x == y, x.dtype.type(0.5), sigmoid(x - y))[()]
+
+
+class ExponentialShare(Binary):
+    """``exp(x) / (exp(x) + exp(y))``: how much of the derivative of `logaddexp` is x's."""
+
+    name = "exponential_share"
+    ufunc = ComposedUfunc("exponential_share", exponential_share, np.logaddexp)
+    native = "select({0} == {1}, {operand}(0.5), logistic({0} - {1}))"
+    cost = 40
+    kinds = "f"
+
+    def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
+        x, y = names
+        if avals[0].dtype != np.float64:
+            return None
+        return f"np.where({x} == {y}, 0.5, 1 / (1 + np.exp({y} - {x})))"
+
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
+        slope = mul(out, sub(1.0, out))
+        return slope if i == 0 else neg(slope)
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            Sample(normal(3, 2), normal(3, 2)),
+            Sample(normal(3), normal()),
+            Sample(edge(0.0, -np.inf, np.inf, 800.0), edge(0.0, -np.inf, 0.0, -800.0), differentiable=False),
+        )
+
+
+class Logaddexp(Binary):
+    """``log(exp(x) + exp(y))`` without overflow. The derivatives add to 1, at infinities too."""
+
+    name = "logaddexp"
+    ufunc = np.logaddexp
+    native = "logaddexp({0}, {1})"
+    cost = 15
+    kinds = "f"
+
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array:
+        return share(primals[i], primals[1 - i])
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            Sample(normal(3, 2), normal(3, 2)),
+            Sample(normal(3), normal()),
+            Sample(edge(1.0, 2.0), edge(1.0, 2.0)),
+            Sample(
+                edge(-np.inf, -np.inf, np.inf, 800.0), edge(-np.inf, 0.0, np.inf, 800.0), differentiable=False
+            ),
+        )
+
+
+class Logaddexp2(Binary):
+    """``log2(2**x + 2**y)`` without overflow. The derivatives add to 1, at infinities too."""
+
+    name = "logaddexp2"
+    ufunc = np.logaddexp2
+    native = "logaddexp2({0}, {1})"
+    cost = 15
+    kinds = "f"
+
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array:
+        return share(mul(primals[i], math.log(2.0)), mul(primals[1 - i], math.log(2.0)))
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return (
+            Sample(normal(3, 2), normal(3, 2)),
+            Sample(normal(3), normal()),
+            Sample(edge(1.0, 2.0), edge(1.0, 2.0)),
+            Sample(edge(-np.inf, -np.inf, np.inf), edge(-np.inf, 0.0, np.inf), differentiable=False),
+        )
+
+
+pow = Pow()
+arctan2 = Arctan2()
+share = ExponentialShare()
+logaddexp = Logaddexp()
+logaddexp2 = Logaddexp2()

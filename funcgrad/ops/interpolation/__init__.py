@@ -1,0 +1,1 @@
+"""Curves through points: broken lines and splines."""

@@ -1,0 +1,1 @@
+"""Random draws by counters, and how samples move with their parameters."""

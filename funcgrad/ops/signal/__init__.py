@@ -1,0 +1,1 @@
+"""Windows, convolutions, filters and Fourier transforms."""

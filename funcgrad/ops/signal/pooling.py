@@ -1,0 +1,206 @@
+"""Where in every window the largest element is. Constant as far as derivatives go: reading there is not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import product
+from typing import Any, ClassVar
+
+import numpy as np
+
+from funcgrad.errors import ShapeError
+from funcgrad.ir.avals import Aval
+from funcgrad.ops.arrays.slicing import Slice
+from funcgrad.ops.arrays.structure import broadcast, reshape, shape_of
+from funcgrad.ops.elementwise.arithmetic import add
+from funcgrad.ops.elementwise.comparison import greater, isnan
+from funcgrad.ops.elementwise.logic import logical_and, logical_not, logical_or
+from funcgrad.ops.elementwise.selection import where
+from funcgrad.ops.signal.convolution_plan import Geometry, Ints, Pairs
+from funcgrad.tracing.primitive import Flags, Primitive
+from funcgrad.tracing.samples import ErrorSample, Sample, distinct, edge, integers
+from funcgrad.types import Array
+
+MOST_COMPARED = 32
+"""Places of a window up to which kernels compare them one by one."""
+
+
+class WindowArgMax(Primitive):
+    """For every window over the last axes, the position of its first largest element.
+
+    Positions count the elements of these axes in row-major order. The first NaN counts as largest. Padding is
+    never chosen; a window of nothing else is refused.
+    """
+
+    name = "window_argmax"
+    parameters = ("window", "strides", "padding", "dilation")
+    kinds: ClassVar[str] = "f"
+    window: Ints
+    strides: Ints
+    padding: Pairs
+    dilation: Ints
+
+    @property
+    def geometry(self) -> Geometry:
+        """The parameters as those of a convolution."""
+        return Geometry(self.strides, self.padding, (1,) * len(self.strides), self.dilation)
+
+    def infer(self, *avals: Aval) -> Aval:
+        (x,) = avals
+        ndim = len(self.window)
+        if x.ndim < ndim or any(len(entry) != ndim for entry in self.geometry):
+            raise ShapeError(f"{self.name} of {x}: a window {self.window} and its parameters do not fit")
+        sizes = x.shape[x.ndim - ndim :]
+        positions = self.geometry.positions(sizes, self.window)
+        for a, (n, count) in enumerate(zip(sizes, positions, strict=True)):
+            if any(not len(inside(self, a, i, n)) for i in (0, count - 1)[: count or 0]):
+                raise ShapeError(f"{self.name} of {x}: a window of {self.window} lies in the padding alone")
+        return Aval((*x.shape[: x.ndim - ndim], *positions), np.dtype(np.intp))
+
+    def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
+        return float(outputs[0].size * math.prod(self.window))
+
+    def evaluate(self, *values: Any) -> Array:
+        (x,) = values
+        ndim = len(self.window)
+        sizes = x.shape[x.ndim - ndim :]
+        counts = self.geometry.positions(sizes, self.window)
+        # The place in the window comes first: small numbers, in the order in memory that the input has.
+        shape = (*x.shape[: x.ndim - ndim], *counts)
+        best = np.full_like(x, lowest(x.dtype), shape=shape)
+        place = np.zeros_like(x, np.uint8 if math.prod(self.window) <= 256 else np.intp, shape=shape)
+        if any(low > 0 for low, _ in self.padding):
+            place[...] = first_places(self, counts)
+        has_nan = x.dtype.kind == "f" and bool(np.isnan(x).any())
+        for k, offset in enumerate(product(*[range(n) for n in self.window])):
+            read, written = slices(self, offset, sizes, counts)
+            there: tuple[Any, ...] = (..., *written)
+            part, held, chosen = x[(..., *read)], best[there], place[there]
+            better = part > held
+            if has_nan:
+                better |= np.isnan(part) & ~np.isnan(held)
+            np.maximum(held, part, out=held)
+            # Places ascend, so the larger number is the later one, and no branch is needed.
+            np.maximum(chosen, np.multiply(better, k, dtype=place.dtype), out=chosen)
+        begins, steps = self.begins_and_steps(sizes, counts)
+        out = steps.reshape(-1)[place]
+        out += begins
+        return out
+
+    def expansion(self, *inputs: Any) -> Any:
+        """The places of a window compared one after the other; None for large windows and padded ones."""
+        (x,) = inputs
+        ndim = len(self.window)
+        shape = shape_of(x)
+        sizes = shape[len(shape) - ndim :]
+        counts = self.geometry.positions(sizes, self.window)
+        offsets = list(product(*[range(n) for n in self.window]))
+        reads = [slices(self, offset, sizes, counts) for offset in offsets]
+        whole = tuple([slice(0, count) for count in counts])
+        if len(offsets) > MOST_COMPARED or any(written != whole for _, written in reads):
+            return None
+        begins, steps = self.begins_and_steps(sizes, counts)
+        best: Any = None
+        at: Any = None
+        for (read, _), step in zip(reads, steps.reshape(-1), strict=True):
+            part = Slice(tuple([(0, n, 1) for n in shape[: len(shape) - ndim]] + spans(read, counts))).get(x)
+            if best is None:
+                best, at = part, broadcast(np.asarray(step), shape_of(part), ())
+                continue
+            better = greater(part, best)
+            if x.aval.dtype.kind == "f":
+                better = logical_or(better, logical_and(isnan(part), logical_not(isnan(best))))
+            best, at = where(better, part, best), where(better, step, at)
+        return add(at, begins)
+
+    def begins_and_steps(self, sizes: Ints, counts: Ints) -> tuple[Any, Any]:
+        """Where the windows begin, and how far their places lie from there, in the flat input."""
+        begins, steps = np.zeros((), np.intp), np.zeros((), np.intp)
+        for axis, (n, count) in enumerate(zip(sizes, counts, strict=True)):
+            starts = np.arange(count) * self.strides[axis] - self.padding[axis][0]
+            begins = np.add.outer(begins * n, starts)
+            steps = np.add.outer(steps * n, np.arange(self.window[axis]) * self.dilation[axis])
+        return begins, steps
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        return self.bind(*primals), None
+
+    def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
+        return self.bind(inputs[0]), True
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        one = {"window": (2,), "strides": (2,), "padding": ((0, 0),), "dilation": (1,)}
+        two = {"window": (2, 3), "strides": (1, 2), "padding": ((1, 0), (1, 1)), "dilation": (2, 1)}
+        return (
+            Sample(distinct(2, 6), params=one, differentiable=False),
+            Sample(distinct(2, 4, 5), params=two, differentiable=False),
+            Sample(edge(1.0, 1.0, np.nan, 2.0, -np.inf, -np.inf), params=one, differentiable=False),
+            Sample(integers(0, 3, 7), params=one | {"strides": (3,)}, differentiable=False),
+        )
+
+    @classmethod
+    def error_samples(cls) -> Sequence[Any]:
+        params = {"window": (2,), "strides": (1,), "padding": ((3, 0),), "dilation": (1,)}
+        return (
+            ErrorSample(distinct(5), params=params, words="padding alone", error=ShapeError),
+            ErrorSample(distinct(), params=params, words="do not fit", error=ShapeError),
+        )
+
+
+def first_places(pooling: WindowArgMax, counts: Ints) -> Any:
+    """The first place in every window that is not in the padding."""
+    places: Any = 0
+    for axis, (count, k) in enumerate(zip(counts, pooling.window, strict=True)):
+        step, low = pooling.dilation[axis], pooling.padding[axis][0]
+        starts = np.arange(count) * pooling.strides[axis] - low
+        first = np.where(starts < 0, -(starts // step), 0)
+        places = np.add.outer(np.asarray(places) * k, first)
+    return places
+
+
+def lowest(dtype: np.dtype[Any]) -> Any:
+    """A number that no element is below."""
+    return -np.inf if dtype.kind == "f" else False if dtype.kind == "b" else np.iinfo(dtype).min
+
+
+def inside(pooling: WindowArgMax, axis: int, position: int, n: int) -> range:
+    """The elements of an axis, `n` long, that a window at `position` has."""
+    start = position * pooling.strides[axis] - pooling.padding[axis][0]
+    step = pooling.dilation[axis]
+    skipped = max(0, -(start // step)) if start < 0 else 0
+    return range(start + skipped * step, min(n, start + (pooling.window[axis] - 1) * step + 1), step)
+
+
+def slices(
+    pooling: WindowArgMax, offset: tuple[int, ...], sizes: Ints, counts: Ints
+) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
+    """The elements at one place of all windows, and the positions of the windows that have them."""
+    read, written = [], []
+    for k, n, count, s, d, (low, _) in zip(
+        offset, sizes, counts, pooling.strides, pooling.dilation, pooling.padding, strict=True
+    ):
+        start = k * d - low
+        first = max(0, -(start // s))
+        stop = min(count, (n - 1 - start) // s + 1)
+        stop = max(first, stop)
+        read.append(
+            slice(start + first * s, start + (stop - 1) * s + 1 if stop > first else start + first * s, s)
+        )
+        written.append(slice(first, stop))
+    return tuple(read), tuple(written)
+
+
+def spans(read: tuple[slice, ...], counts: Ints) -> list[tuple[int, int, int]]:
+    """Slices as starts, sizes and steps."""
+    return [(part.start, count, part.step) for part, count in zip(read, counts, strict=True)]
+
+
+def flat_windows(x: Array, ndim: int) -> Array:
+    """`x` with its last `ndim` axes made one."""
+    shape = shape_of(x)
+    size = 1
+    for n in shape[len(shape) - ndim :]:
+        size *= n
+    return reshape(x, (*shape[: len(shape) - ndim], size))

@@ -1,0 +1,172 @@
+"""LU factors and products of reflections: what ``torch.linalg`` and the old names of ``torch`` share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad.scipy import linalg as traced
+from funcgrad.scipy.originals import original
+from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.backward.history import Op, op
+from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.torch.operations.reductions import named
+from funcgrad.torch.operations.registry import FUNCTIONS, operation
+
+__all__ = ["householder_product", "lu_factor", "lu_factor_ex", "lu_of", "lu_solve", "solve_triangular"]
+
+
+def _require_pivots(pivot: bool) -> None:
+    if not pivot:
+        raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
+
+
+def _each(x: Any, function: Any) -> list[Any]:
+    """The results of a function of a matrix, for every matrix of a batch, stacked."""
+    if x.ndim == 2:
+        return list(function(x))
+    batch = x.shape[:-2]
+    if 0 in batch:
+        parts = function(np.zeros(x.shape[-2:], x.dtype))
+        return [np.zeros((*batch, *part.shape), part.dtype) for part in parts]
+    found = [function(x[where]) for where in np.ndindex(*x.shape[:-2])]
+    return [
+        np.reshape(np.stack(parts), (*x.shape[:-2], *parts[0].shape)) for parts in zip(*found, strict=True)
+    ]
+
+
+@op("LinalgLuBackward0", output_names=("P", "L", "U"))
+def _lu(x: Any) -> Any:
+    return tuple(_each(x, traced.lu))
+
+
+def lu_of(A: Tensor, *, pivot: bool = True) -> Any:
+    """The factors of ``A = P L U``.
+
+    >>> from funcgrad import torch
+    >>> P, L, U = torch.linalg.lu(torch.tensor([[1.0, 2.0], [4.0, 2.0]]))
+    >>> P @ L @ U
+    tensor([[1., 2.],
+            [4., 2.]])
+    """
+    _require_pivots(pivot)
+    p, lower, upper = apply(_lu, (A,))
+    return named("linalg_lu", "P L U")(p.detach().to(A.dtype), lower, upper)
+
+
+def _pivots(x: Any) -> Any:
+    def of_matrix(matrix: Any) -> tuple[Any]:
+        getrf = original("linalg", "get_lapack_funcs")("getrf", (matrix,))
+        return ((getrf(matrix)[1] + 1).astype(np.int32),)
+
+    return _each(x, of_matrix)[0]
+
+
+def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
+    """Both factors in one matrix, and the rows that were exchanged (counted from one)."""
+    _, lower, upper = lu_of(A, pivot=pivot)
+    rows, columns = A._value.shape[-2:]
+    below = lower.tril(-1)
+    if rows < columns:
+        below = FUNCTIONS["cat"]([below, below.new_zeros((*below._value.shape[:-1], columns - rows))], -1)
+    elif rows > columns:
+        upper = FUNCTIONS["cat"](
+            [upper, upper.new_zeros((*upper._value.shape[:-2], rows - columns, columns))], -2
+        )
+    return named("linalg_lu_factor", "LU pivots")(below + upper, wrap(_pivots(A._value)))
+
+
+def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
+    """As `lu_factor`, with the number of the first pivot that is zero (0 for none)."""
+    factors, pivots = lu_factor(A, pivot=pivot)
+    diagonal = factors.detach().diagonal(dim1=-2, dim2=-1)._value == 0
+    first = diagonal.argmax(-1) + 1 if diagonal.shape[-1] else 0
+    info = np.where(diagonal.any(-1), first, 0).astype(np.int32)
+    if check_errors and info.any():
+        raise RuntimeError(f"linalg.lu_factor_ex: U[{int(info.max())},{int(info.max())}] is zero")
+    return named("linalg_lu_factor_ex", "LU pivots info")(factors, pivots, wrap(np.asarray(info)))
+
+
+def _order_of(pivots: Any, rows: int) -> Any:
+    """The order of the rows after the exchanges."""
+    found = np.broadcast_to(np.arange(rows), (*pivots.shape[:-1], rows)).copy()
+    for where in np.ndindex(*pivots.shape[:-1]):
+        row = found[where]
+        for k, j in enumerate(pivots[where] - 1):
+            row[[k, j]] = row[[j, k]]
+    return found
+
+
+@operation("lu_unpack", method=False)
+def lu_unpack(
+    LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
+) -> Any:
+    """The three factors of what `lu_factor` returned."""
+    rows, columns = LU_data._value.shape[-2:]
+    size = min(rows, columns)
+    one = FUNCTIONS["eye"](rows, size, dtype=LU_data.dtype)
+    lower = LU_data[..., :size].tril(-1) + one
+    upper = LU_data[..., :size, :].triu()
+    order = _order_of(LU_pivots._value, rows)
+    p = wrap(np.swapaxes(np.eye(rows, dtype=LU_data._value.dtype)[order], -1, -2).copy())
+    return named("lu_unpack", "P L U")(p, lower, upper)
+
+
+def _solve_triangular(a: Any, b: Any, upper: bool, unit: bool) -> Any:
+    a = np.triu(a) if upper else np.tril(a)
+    if unit:
+        eye = np.eye(a.shape[-1], dtype=a.dtype)
+        a = a * (1 - eye) + eye
+    return np.linalg.solve(a, b)
+
+
+_TRIANGULAR = Op("LinalgSolveTriangularBackward0", _solve_triangular, input_names=("self", "B"))
+
+
+def solve_triangular(
+    A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Any:
+    """The solution of a triangular system."""
+    if not left:
+        return solve_triangular(A.mT, B.mT, upper=not upper, unitriangular=unitriangular).mT
+    return apply(_TRIANGULAR, (A, B), (upper, unitriangular))
+
+
+def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Any:
+    """The solution of a system by the factors of its matrix."""
+    if not left:
+        return lu_solve(LU, pivots, B.mH, adjoint=not adjoint).mH
+    p, lower, upper = lu_unpack(LU, pivots)
+    triangular = solve_triangular
+    if adjoint:
+        half = triangular(upper.mH, B, upper=False)
+        return p @ triangular(lower.mH, half, upper=True, unitriangular=True)
+    half = triangular(lower, p.mT @ B, upper=False, unitriangular=True)
+    return triangular(upper, half, upper=True)
+
+
+@operation("lu_solve")
+def _lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Any:
+    """``torch.linalg.lu_solve``, under its old name."""
+    return lu_solve(LU_data, LU_pivots, b)
+
+
+@operation("lu")
+def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
+    """``torch.linalg.lu_factor``, under its old name."""
+    found = lu_factor_ex(A, pivot=pivot)
+    return (found.LU, found.pivots, found.info) if get_infos else (found.LU, found.pivots)
+
+
+@operation("orgqr")
+def householder_product(input: Tensor, tau: Tensor) -> Any:
+    """The first columns of the product of reflections, whose vectors stand below the diagonal."""
+    n, k = input._value.shape[-2:]
+    one = FUNCTIONS["eye"](n, dtype=input.dtype)
+    below = input.tril(-1)
+    found = one[:, :k].expand(input._value.shape)
+    for j in reversed(range(tau._value.shape[-1])):
+        v = (below[..., :, j] + one[:, j]).unsqueeze(-1)
+        found = found - tau[..., j, None, None] * (v @ (v.mH @ found))
+    return found

@@ -1,0 +1,542 @@
+"""Making tensors: from data, filled, ranges."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad.extend import Tracer
+from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.backward.history import op
+from funcgrad.torch.core.dtypes import (
+    complex_of,
+    default_complex,
+    numpy_dtype,
+    promote,
+    torch_dtype,
+    weak_dtype,
+)
+from funcgrad.torch.core.state import SETTINGS
+from funcgrad.torch.core.tensor import Tensor, method, own, wrap
+from funcgrad.torch.core.unsupported import UNSUPPORTED
+from funcgrad.torch.operations.registry import FUNCTIONS, operation, published
+
+__all__ = ["finished", "legacy_tensor", "shape_of", "tensor"]
+
+
+def require_cpu(device: Any) -> None:
+    """Raise RuntimeError for a device that is not here."""
+    name = str(device).split(":")[0] if device is not None else "cpu"
+    if name not in ("cpu", "None"):
+        reason = UNSUPPORTED.get(name, "only the CPU is supported; leave the argument out")
+        raise RuntimeError(f"funcgrad.torch does not support device={str(device)!r}: {reason}")
+
+
+def finished(value: Any, requires_grad: bool = False, device: Any = None, **ignored: Any) -> Tensor:
+    """A new leaf; RuntimeError where it cannot require grad."""
+    if device is not None:
+        require_cpu(device)
+    layout = ignored.get("layout")
+    if layout is not None and "strided" not in str(layout):
+        raise RuntimeError(f"funcgrad.torch does not support layout={layout}: {UNSUPPORTED['to_sparse']}")
+    t = wrap(value)
+    if requires_grad:
+        if value.dtype.kind not in "fc":
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+        t._rg = True
+    return t
+
+
+# -- from data --------------------------------------------------------------------------------------------
+
+
+def _refuse_data(data: Any) -> None:
+    if isinstance(data, str | bytes):
+        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+    if data is None or not isinstance(data, Sequence | np.generic | bool | int | float | complex):
+        raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
+
+
+def _scan(data: Any, found: list[Any]) -> None:
+    """Collect the dtypes of the numbers in nested sequences."""
+    if isinstance(data, Tensor):
+        if data._value.size != 1:
+            _refuse_part(data)
+        found.append(data._value.dtype)
+    elif isinstance(data, np.ndarray | np.generic):
+        found.append(data.dtype)
+    elif isinstance(data, bool | int | float | complex):
+        found.append(weak_dtype(data))
+    elif isinstance(data, Sequence) and not isinstance(data, str | bytes):
+        for x in data:
+            _scan(x, found)
+    else:
+        _refuse_data(data)
+
+
+def _refuse_part(t: Tensor) -> None:
+    if t._value.dtype.kind in "iub":
+        raise TypeError("only integer tensors of a single element can be converted to an index")
+    raise ValueError("only one element tensors can be converted to Python scalars")
+
+
+def _plain(data: Any) -> Any:
+    """Nested sequences with tensors replaced by their values."""
+    if isinstance(data, Tensor):
+        return data._value
+    if isinstance(data, Sequence) and not isinstance(data, str):
+        return [_plain(x) for x in data]
+    return data
+
+
+def _depths(data: Any, at: int = 0) -> None:
+    """Raise ValueError, as PyTorch does, for ragged sequences."""
+    if not isinstance(data, Sequence) or isinstance(data, str) or not len(data):
+        return
+    sizes = [len(x) if isinstance(x, Sequence) else None for x in data]
+    if sizes[0] is not None:
+        for size in sizes:
+            if size is None:
+                raise TypeError(f"not a sequence")  # noqa: F541
+            if size != sizes[0]:
+                raise ValueError(f"expected sequence of length {sizes[0]} at dim {at + 1} (got {size})")
+        for x in data:
+            _depths(x, at + 1)
+    elif any(size is not None for size in sizes):
+        culprit = next(x for x in data if isinstance(x, Sequence))
+        kind = type(culprit).__name__
+        if isinstance(data[0], int):
+            raise TypeError(f"'{kind}' object cannot be interpreted as an integer")
+        raise TypeError(f"must be real number, not {kind}")
+
+
+def array_from(data: Any, dtype: Any) -> Any:  # noqa: PLR0911, C901 - one for each kind of data
+    """A new array of the data, in a NumPy dtype or the one PyTorch infers."""
+    if isinstance(data, Tensor):
+        value: Any = data._value
+        if not isinstance(value, np.ndarray | np.generic):
+            return value.copy() if dtype is None else value.astype(dtype)
+        return np.array(value, dtype)
+    if isinstance(data, np.ndarray):
+        torch_dtype(data.dtype)
+        return np.array(data, dtype)
+    if isinstance(data, np.generic):
+        return np.array(data, dtype)
+    if isinstance(data, Tracer):
+        traced: Any = data
+        return traced if dtype is None else traced.astype(dtype)
+    if dtype is None:
+        dtype = inferred_dtype(data)
+    elif not isinstance(data, bool | int | float | complex):
+        _scan(data, [])
+    _depths(data)
+    if isinstance(data, float) and dtype.kind in "iu" and np.isnan(data):
+        raise ValueError("cannot convert float NaN to integer")
+    plain = _plain(data)
+    if _has_tracers(plain):
+        return np.asarray(plain).astype(dtype)
+    with np.errstate(all="ignore"):
+        try:
+            return np.array(plain, dtype)
+        except OverflowError:
+            if dtype.kind in "iu" and dtype.itemsize < 8:
+                return _wrapped(plain, dtype)
+            raise ValueError("Overflow when unpacking long long") from None
+        except TypeError:
+            return np.array(plain).astype(dtype)
+
+
+def _wrapped(plain: Any, dtype: np.dtype[Any]) -> Any:
+    """Negative numbers in unsigned dtypes wrap; RuntimeError for what does not fit at all."""
+    wide = np.array(plain)
+    most = np.iinfo(dtype).max
+    if wide.dtype.kind not in "iu" or (wide > most).any() or (wide < -most - 1).any():
+        raise RuntimeError(f"value cannot be converted to type {_c_name(dtype)} without overflow")
+    return wide.astype(dtype)
+
+
+def _c_name(dtype: np.dtype[Any]) -> str:
+    return {"int8": "int8_t", "int16": "int16_t", "int32": "int"}.get(dtype.name, dtype.name)
+
+
+def _has_tracers(data: Any) -> bool:
+    if isinstance(data, list):
+        return any(_has_tracers(x) for x in data)
+    return type(data) is Tracer
+
+
+def inferred_dtype(data: Any) -> np.dtype[Any]:
+    """The dtype PyTorch gives nested sequences of numbers."""
+    found: list[Any] = []
+    _scan(data, found)
+    if not found:
+        return SETTINGS.default_dtype
+    dtype = found[0]
+    for other in found[1:]:
+        dtype = promote(dtype, other)
+    return dtype  # type: ignore[no-any-return]
+
+
+def _given(dtype: Any) -> Any:
+    return None if dtype is None else numpy_dtype(dtype)
+
+
+@published()
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False, pin_memory: bool = False
+) -> Tensor:
+    """A new tensor with a copy of the data: numbers, nested sequences, an array or a tensor.
+
+    >>> fg.torch.tensor([[1, 2], [3, 4]]) * 0.5
+    tensor([[0.5000, 1.0000],
+            [1.5000, 2.0000]])
+    """
+    if isinstance(data, Tensor):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
+    if not isinstance(requires_grad, bool):
+        kind = type(requires_grad).__name__
+        raise TypeError(f"tensor(): argument 'requires_grad' must be bool, not {kind}")
+    return finished(array_from(data, _given(dtype)), requires_grad, device)
+
+
+@published("as_tensor")
+def _as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """A tensor of the data: the tensor itself or one on the array's memory where that is possible."""
+    require_cpu(device)
+    if isinstance(data, Tensor):
+        return data if dtype is None or data.dtype is dtype else data.to(dtype)
+    if isinstance(data, np.ndarray) and (dtype is None or data.dtype == numpy_dtype(dtype)):
+        return from_numpy(data)
+    return finished(array_from(data, _given(dtype)))
+
+
+@published("asarray")
+def _asarray(
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
+) -> Tensor:
+    """A tensor of an object, copied only where that is needed or asked for."""
+    found = (
+        tensor(obj, dtype=dtype) if copy and not isinstance(obj, Tensor) else _as_tensor(obj, dtype, device)
+    )
+    if copy and isinstance(obj, Tensor):
+        found = found.clone()
+    return found.requires_grad_() if requires_grad else found
+
+
+@published()
+def from_numpy(array: Any) -> Tensor:
+    """A tensor on the memory of an array: a change of either shows in both."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    torch_dtype(array.dtype)
+    if any(s < 0 for s in array.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides "
+            "are not currently supported. (You can probably work around this by making a copy of your array "
+            " with array.copy().) "
+        )
+    if not array.flags.writeable:
+        warnings.warn(
+            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This "
+            "means writing to this tensor will result in undefined behavior. You may want to copy the array "
+            "to protect its data or make it writable before converting it to a tensor. This type of warning "
+            "will be suppressed for the rest of this program.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return wrap(array)
+
+
+def legacy_tensor(cls: type, *args: Any, **kwargs: Any) -> Any:
+    """``torch.Tensor(2, 3)`` and ``torch.Tensor([1, 2])``: always of the default dtype."""
+    t: Any = object.__new__(cls)
+    dtype = SETTINGS.default_dtype
+    if len(args) == 1 and not isinstance(args[0], int):
+        (data,) = args
+        if isinstance(data, tuple) and type(data).__name__ == "Size":
+            value = np.zeros(data, dtype)
+        elif isinstance(data, Tensor):
+            if data._rg and cls is Tensor:
+                return data[...]
+            value = own(data)
+            t._version_box = data._version_box
+            t._value = value
+            return t
+        else:
+            value = array_from(data, dtype)
+    else:
+        value = np.zeros(args or (0,), dtype)
+    t._value = value
+    t._version_box = [0]
+    return t
+
+
+method("__new__")(staticmethod(legacy_tensor))
+
+
+# -- filled -----------------------------------------------------------------------------------------------
+
+
+def shape_of(sizes: Any, name: str = "") -> tuple[int, ...]:
+    """A shape given as several ints or one sequence."""
+    if len(sizes) == 1 and not isinstance(sizes[0], int | np.integer | Tensor):
+        sizes = sizes[0]
+    if isinstance(sizes, str) or not hasattr(sizes, "__iter__"):
+        kind = type(sizes).__name__
+        raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not {kind}")
+    shape = tuple([int(n) for n in sizes])
+    for n in shape:
+        if n < 0 and name in ("zeros", "ones", "full"):
+            raise RuntimeError(f"{name}: Dimension size must be non-negative.")
+        if n < 0:
+            raise RuntimeError(
+                f"Trying to create tensor with negative dimension {n}: [{', '.join(map(str, shape))}]"
+            )
+    return shape
+
+
+def _filler(name: str, make: Any) -> None:
+    def filled(
+        *size: Any, dtype: Any = None, requires_grad: bool = False, out: Any = None, **options: Any
+    ) -> Any:
+        if "size" in options:
+            size = (options.pop("size"),)
+        wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
+        made = finished(make(shape_of(size, name), wanted), requires_grad, **options)
+        if out is not None:
+            out.resize_(made.shape)
+            return out.copy_(made)
+        return made
+
+    def like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False, **options: Any) -> Tensor:
+        wanted = input._value.dtype if dtype is None else numpy_dtype(dtype)
+        options.pop("memory_format", None)
+        return finished(make(input._value.shape, wanted), requires_grad, **options)
+
+    def new(
+        self: Tensor, *size: Any, dtype: Any = None, requires_grad: bool = False, **options: Any
+    ) -> Tensor:
+        if "size" in options:
+            size = (options.pop("size"),)
+        wanted = self._value.dtype if dtype is None else numpy_dtype(dtype)
+        return finished(make(shape_of(size), wanted), requires_grad, **options)
+
+    for f, title in ((filled, name), (like, f"{name}_like"), (new, f"new_{name}")):
+        f.__name__ = f.__qualname__ = title
+    filled.__doc__ = f"A new tensor of `{name}`."
+    FUNCTIONS[name], FUNCTIONS[f"{name}_like"] = filled, like
+    setattr(Tensor, f"new_{name}", new)
+
+
+_filler("zeros", np.zeros)
+_filler("ones", np.ones)
+# Memory that is not cleared would make results depend on what ran before.
+_filler("empty", np.zeros)
+
+
+def _full_dtype(fill: Any, dtype: Any) -> Any:
+    if dtype is not None:
+        return numpy_dtype(dtype)
+    return fill._value.dtype if isinstance(fill, Tensor) else weak_dtype(fill)
+
+
+def full(
+    size: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False, **options: Any
+) -> Tensor:
+    """A new tensor of one number."""
+    value = fill_value._value if isinstance(fill_value, Tensor) else fill_value
+    if isinstance(value, str) or value is None:
+        raise TypeError(
+            f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}"
+        )
+    if isinstance(size, int):
+        raise TypeError("full(): argument 'size' (position 1) must be tuple of ints, not int")
+    shape = shape_of((size,), "full")
+    return finished(np.full(shape, value, _full_dtype(fill_value, dtype)), requires_grad, **options)
+
+
+def full_like(
+    input: Tensor, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False, **options: Any
+) -> Any:
+    """A new tensor of one number in the shape of another."""
+    options.pop("memory_format", None)
+    wanted = input._value.dtype if dtype is None else numpy_dtype(dtype)
+    return finished(np.full(input._value.shape, fill_value, wanted), requires_grad, **options)
+
+
+FUNCTIONS["full"], FUNCTIONS["full_like"] = full, full_like
+
+
+@method()
+def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> Tensor:
+    """A new tensor of one number, with this tensor's dtype."""
+    return full(size, fill_value, dtype=self.dtype if dtype is None else dtype, **options)
+
+
+@method()
+def new(self: Tensor, *args: Any) -> Any:
+    """A new tensor of this tensor's dtype, of a size or of data."""
+    if len(args) == 1 and not isinstance(args[0], int):
+        return finished(array_from(args[0], self._value.dtype))
+    return finished(np.zeros(args, self._value.dtype))
+
+
+@method()
+def new_tensor(
+    self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Any:
+    """A new tensor of the data, with this tensor's dtype."""
+    wanted = self._value.dtype if dtype is None else numpy_dtype(dtype)
+    return finished(array_from(data, wanted), requires_grad, device)
+
+
+@published()
+def eye(
+    n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool = False, **options: Any
+) -> Tensor:
+    """The identity matrix."""
+    wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
+    for name, size in (("n", n), ("m", m)):
+        if size is not None and size < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
+    return finished(np.eye(n, m, dtype=wanted), requires_grad, **options)
+
+
+# -- ranges -----------------------------------------------------------------------------------------------
+
+
+def _item(x: Any) -> Any:
+    return x.item() if isinstance(x, Tensor | np.generic) else x
+
+
+@published()
+def arange(
+    start: Any,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    dtype: Any = None,
+    requires_grad: bool = False,
+    **options: Any,
+) -> Tensor:
+    """Numbers from `start` to before `end`."""
+    if end is None:
+        start, end = 0, start
+    start, end, step = _item(start), _item(end), _item(step)
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (end - start) / step < 0 and start != end:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    whole = all(isinstance(x, int) for x in (start, end, step))
+    wanted = (
+        numpy_dtype(dtype) if dtype is not None else np.dtype(np.int64) if whole else SETTINGS.default_dtype
+    )
+    if wanted == np.int64 and not whole:
+        # As in PyTorch, numbers become integers before they are counted.
+        start, end, step, whole = int(start), int(end), int(step), True
+    if whole:
+        value = np.arange(start, end, step).astype(wanted)
+    else:
+        count = max(int(np.ceil((end - start) / step)), 0)
+        value = (start + np.arange(count) * step).astype(wanted)
+    return finished(value, requires_grad, **options)
+
+
+def linspace(
+    start: Any, end: Any, steps: int, *, dtype: Any = None, requires_grad: bool = False, **options: Any
+) -> Tensor:
+    """`steps` numbers from `start` to `end`, both included, at equal distances."""
+    start, end = _item(start), _item(end)
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    plain = (
+        default_complex()
+        if isinstance(start, complex) or isinstance(end, complex)
+        else SETTINGS.default_dtype
+    )
+    wanted = plain if dtype is None else numpy_dtype(dtype)
+    if wanted.kind in "iu":
+        value = _whole_steps(int(start), int(end), steps).astype(wanted)
+    else:
+        value = np.linspace(start, end, steps, dtype=np.promote_types(wanted, np.float64)).astype(wanted)
+    return finished(value, requires_grad, **options)
+
+
+def _whole_steps(start: int, end: int, steps: int) -> Any:
+    """Steps between integers, counted from the nearer end as PyTorch's are."""
+    if steps == 1:
+        return np.full(1, start)
+    step = (end - start) / max(steps - 1, 1)
+    k = np.arange(steps)
+    return np.trunc(np.where(k < steps // 2, start + step * k, end - step * (steps - 1 - k)))
+
+
+def logspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    *,
+    dtype: Any = None,
+    requires_grad: bool = False,
+    **options: Any,
+) -> Tensor:
+    """Powers of `base` with exponents at equal distances."""
+    wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
+    start, end = _item(start), _item(end)
+    if wanted.kind in "iu":
+        start, end = int(start), int(end)
+    value = np.logspace(start, end, steps, base=base).astype(wanted)
+    return finished(value, requires_grad, **options)
+
+
+FUNCTIONS["linspace"], FUNCTIONS["logspace"] = linspace, logspace
+
+
+def indices_of_triangle(make: Any) -> Any:
+    """``tril_indices`` or ``triu_indices``."""
+
+    def indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, **options: Any) -> Tensor:
+        found = np.array(make(row, offset, col), np.int64 if dtype is None else numpy_dtype(dtype))
+        return finished(found, **options)
+
+    return indices
+
+
+FUNCTIONS["tril_indices"] = indices_of_triangle(np.tril_indices)
+FUNCTIONS["triu_indices"] = indices_of_triangle(np.triu_indices)
+
+
+@op("ComplexBackward0", input_names=("real", "imag"))
+def _complex(x: Any, y: Any) -> Any:
+    return (x + 1j * y).astype(complex_of(x.dtype))
+
+
+@published("complex")
+def complex_tensor(real: Tensor, imag: Tensor) -> Tensor:
+    """The complex tensor of these real and imaginary parts."""
+    if real._value.dtype != imag._value.dtype:
+        raise RuntimeError(
+            "Expected both inputs to be Half, Float or Double tensors but got "
+            f"{str(real.type())[6:-6]} and {str(imag.type())[6:-6]}"
+        )
+    return apply(_complex, (real, imag))  # type: ignore[no-any-return]
+
+
+@op("PolarBackward0", input_names=("abs", "angle"))
+def _polar(size: Any, angle: Any) -> Any:
+    return (size * np.cos(angle) + 1j * (size * np.sin(angle))).astype(complex_of(size.dtype))
+
+
+@operation(method=False)
+def polar(abs: Tensor, angle: Tensor) -> Any:
+    """The complex tensor of these absolute values and angles."""
+    return apply(_polar, (abs, angle))

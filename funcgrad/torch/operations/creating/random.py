@@ -1,0 +1,322 @@
+"""Random tensors, from generators that can be seeded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad.torch.core.dtypes import TYPE_NAMES, numpy_dtype
+from funcgrad.torch.core.inplace import require_writeable, write
+from funcgrad.torch.core.state import MODES, SETTINGS
+from funcgrad.torch.core.tensor import Tensor, method, own, wrap
+from funcgrad.torch.operations.creating.creation import finished, shape_of
+from funcgrad.torch.operations.registry import FUNCTIONS, published, tensor_of
+
+__all__ = ["Generator", "default_generator", "generator_of"]
+
+
+@published()
+class Generator:
+    """A source of random numbers. The numbers are NumPy's, not PyTorch's."""
+
+    __module__ = "funcgrad.torch"
+    __slots__ = ("_bits", "_seed")
+
+    def __init__(self, device: Any = "cpu") -> None:
+        self._seed = 67280421310721
+        self._bits = np.random.default_rng(self._seed)
+
+    @property
+    def bits(self) -> np.random.Generator:
+        """NumPy's generator; RuntimeError where random numbers are refused."""
+        if MODES.random_refused:
+            raise RuntimeError(
+                "vmap: called random operation while in randomness error mode. Please either use the 'same' "
+                "or 'different' randomness flags on vmap or perform the randomness operation out of vmap"
+            )
+        return self._bits
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Start the sequence that belongs to a seed."""
+        self._seed = int(seed)
+        self._bits = np.random.default_rng(self._seed % (1 << 64))
+        return self
+
+    def initial_seed(self) -> int:
+        """The seed."""
+        return self._seed
+
+    def seed(self) -> int:
+        """Take a seed from the system; returns it."""
+        return self.manual_seed(int.from_bytes(os.urandom(7), "little"))._seed
+
+    def get_state(self) -> Any:
+        """The state of the sequence."""
+        return self._bits.bit_generator.state
+
+    def set_state(self, state: Any) -> Generator:
+        """Continue from a state."""
+        self._bits.bit_generator.state = state
+        return self
+
+
+default_generator = Generator()
+
+
+def generator_of(generator: Any) -> Any:
+    """NumPy's generator behind a `Generator`, or the default one's."""
+    return (generator or default_generator).bits
+
+
+@published()
+def manual_seed(seed: int) -> Generator:
+    """Start the default sequence that belongs to a seed."""
+    return default_generator.manual_seed(seed)
+
+
+@published()
+def initial_seed() -> int:
+    """The seed of the default sequence."""
+    return default_generator.initial_seed()
+
+
+def _uniform(rng: Any, shape: Any, dtype: Any) -> Any:
+    if dtype in (np.float32, np.float64):
+        return np.asarray(rng.random(shape, dtype))
+    if dtype.kind == "c":
+        return (rng.random(shape) + 1j * rng.random(shape)).astype(dtype)
+    return np.asarray(rng.random(shape)).astype(dtype)
+
+
+def _normal(rng: Any, shape: Any, dtype: Any) -> Any:
+    if dtype in (np.float32, np.float64):
+        return np.asarray(rng.standard_normal(shape, dtype))
+    if dtype.kind == "c":
+        return ((rng.standard_normal(shape) + 1j * rng.standard_normal(shape)) / np.sqrt(2.0)).astype(dtype)
+    return np.asarray(rng.standard_normal(shape)).astype(dtype)
+
+
+def _sampler(name: str, draw: Any) -> None:
+    def sampled(
+        *size: Any, generator: Any = None, dtype: Any = None, requires_grad: bool = False, **options: Any
+    ) -> Tensor:
+        if "size" in options:
+            size = (options.pop("size"),)
+        wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
+        _require_floating(name, wanted)
+        return finished(draw(generator_of(generator), shape_of(size), wanted), requires_grad, **options)
+
+    def like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False, **options: Any) -> Tensor:
+        wanted = input._value.dtype if dtype is None else numpy_dtype(dtype)
+        _require_floating(name, wanted)
+        generator = options.pop("generator", None)
+        options.pop("memory_format", None)
+        return finished(draw(generator_of(generator), input._value.shape, wanted), requires_grad, **options)
+
+    sampled.__name__ = sampled.__qualname__ = name
+    FUNCTIONS[name], FUNCTIONS[f"{name}_like"] = sampled, like
+
+
+def _require_floating(name: str, dtype: Any) -> None:
+    if dtype.kind in "iub":
+        kernel = "check_uniform_bounds" if name == "rand" else "normal_kernel_cpu"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{TYPE_NAMES[dtype.name]}'")
+
+
+_sampler("rand", _uniform)
+_sampler("randn", _normal)
+
+
+@published()
+def randint(
+    low: int,
+    high: Any = None,
+    size: Any = None,
+    *,
+    generator: Any = None,
+    dtype: Any = None,
+    requires_grad: bool = False,
+    **options: Any,
+) -> Tensor:
+    """Random integers from `low` (0 if left out) to below `high`."""
+    if size is None:
+        low, high, size = 0, low, high
+    if high <= low:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    wanted = np.dtype(np.int64) if dtype is None else numpy_dtype(dtype)
+    drawn = np.asarray(generator_of(generator).integers(low, high, tuple(size))).astype(wanted)
+    return finished(drawn, requires_grad, **options)
+
+
+@published()
+def randint_like(input: Tensor, low: int, high: Any = None, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Random integers in the shape of another tensor."""
+    if high is None:
+        low, high = 0, low
+    return randint(low, high, input._value.shape, dtype=input.dtype if dtype is None else dtype, **options)
+
+
+@published()
+def randperm(
+    n: int, *, generator: Any = None, dtype: Any = None, requires_grad: bool = False, **options: Any
+) -> Tensor:
+    """The integers below `n` in random order."""
+    wanted = np.dtype(np.int64) if dtype is None else numpy_dtype(dtype)
+    return finished(generator_of(generator).permutation(n).astype(wanted), requires_grad, **options)
+
+
+@published()
+def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None, **options: Any) -> Tensor:
+    """Normally distributed numbers of these means and standard deviations."""
+    if size is not None:
+        dtype = options.pop("dtype", None)
+        wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
+        drawn = _normal(generator_of(generator), tuple(size), wanted)
+        return finished((drawn * std + mean).astype(wanted), **options)
+    m, s = tensor_of(mean)._value, tensor_of(std)._value
+    shape = np.broadcast_shapes(m.shape, s.shape)
+    dtype = m.dtype if isinstance(mean, Tensor) else s.dtype
+    return finished((m + s * _normal(generator_of(generator), shape, dtype)).astype(dtype))
+
+
+@published()
+def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None) -> Tensor:
+    """Zeros and ones, with the elements as probabilities."""
+    chance = input._value if p is None else np.full(input._value.shape, p)
+    if ((chance < 0) | (chance > 1)).any():
+        raise RuntimeError(
+            "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be "
+            "improved?  If so, please report an enhancement request to PyTorch.)"
+        )
+    return wrap(np.asarray(generator_of(generator).random(chance.shape) < chance).astype(input._value.dtype))
+
+
+@published()
+def multinomial(
+    input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None
+) -> Tensor:
+    """Indices drawn with the elements of each row as weights."""
+    if input._value.dtype.kind != "f":
+        kind = TYPE_NAMES[input._value.dtype.name]
+        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {kind}")
+    if num_samples <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    rng = generator_of(generator)
+    rows = np.atleast_2d(np.asarray(input._value, np.float64))
+    found = [rng.choice(rows.shape[1], num_samples, replacement, row / row.sum()) for row in rows]
+    value = np.asarray(found, np.int64)
+    return wrap(value[0] if len(input._value.shape) == 1 else value)
+
+
+@published()
+def poisson(input: Tensor, generator: Any = None) -> Tensor:
+    """Poisson distributed numbers with the elements as rates."""
+    return wrap(np.asarray(generator_of(generator).poisson(input._value)).astype(input._value.dtype))
+
+
+@published()
+def seed() -> int:
+    """Seed the default sequence from the system."""
+    return default_generator.seed()
+
+
+@published()
+def get_rng_state() -> Any:
+    """The state of the default sequence."""
+    return default_generator.get_state()
+
+
+@published()
+def set_rng_state(state: Any) -> None:
+    """Continue the default sequence from a state."""
+    default_generator.set_state(state)
+
+
+FUNCTIONS["default_generator"] = default_generator  # type: ignore[assignment]
+for _function in (bernoulli, multinomial):
+    setattr(Tensor, _function.__name__, _function)
+
+
+# -- in place ---------------------------------------------------------------------------------------------
+
+
+def _written(t: Tensor, value: Any) -> Tensor:
+    require_writeable(t)
+    write(t, own(t), value)
+    t._version_box[0] += 1
+    return t
+
+
+@method()
+def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Any = None) -> Tensor:
+    """Fill with numbers uniformly distributed from `a` to `b`."""
+    if a > b:
+        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a:g} > to={b:g}")
+    return _written(
+        self, _uniform(generator_of(generator), self._value.shape, self._value.dtype) * (b - a) + a
+    )
+
+
+@method()
+def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Tensor:
+    """Fill with normally distributed numbers."""
+    if std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
+    return _written(self, _normal(generator_of(generator), self._value.shape, self._value.dtype) * std + mean)
+
+
+@method()
+def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
+    """Fill with zeros and ones."""
+    chance = p._value if isinstance(p, Tensor) else p
+    return _written(self, generator_of(generator).random(self._value.shape) < chance)
+
+
+@method()
+def random_(self: Tensor, low: int = 0, high: Any = None, *, generator: Any = None) -> Tensor:
+    """Fill with random integers."""
+    if high is None:
+        low, high = (0, low) if low else (0, 1 << 24)
+    return _written(self, generator_of(generator).integers(low, high, self._value.shape))
+
+
+@method()
+def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Tensor:
+    """Fill with exponentially distributed numbers."""
+    if lambd <= 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
+    return _written(self, generator_of(generator).exponential(1.0 / lambd, self._value.shape))
+
+
+def _filler(name: str, draw: Callable[..., Any]) -> None:
+    def filled(self: Tensor, *args: float, generator: Any = None) -> Tensor:
+        return _written(self, draw(generator_of(generator), self._value.shape, *args))
+
+    filled.__name__ = filled.__qualname__ = name
+    setattr(Tensor, name, filled)
+
+
+def _geometric(rng: Any, shape: Any, p: float) -> Any:
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
+    return rng.geometric(p, shape)
+
+
+def _cauchy(rng: Any, shape: Any, median: float = 0.0, sigma: float = 1.0) -> Any:
+    if sigma <= 0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
+    return median + sigma * rng.standard_cauchy(shape)
+
+
+def _log_normal(rng: Any, shape: Any, mean: float = 1.0, std: float = 2.0) -> Any:
+    if std <= 0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
+    return rng.lognormal(mean, std, shape)
+
+
+_filler("geometric_", _geometric)
+_filler("cauchy_", _cauchy)
+_filler("log_normal_", _log_normal)

@@ -1,0 +1,1 @@
+"""Elements and parts by their places: read, chosen, written, combined."""

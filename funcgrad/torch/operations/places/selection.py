@@ -1,0 +1,565 @@
+"""Choosing among elements: bounds, extremes of two, order, and running sums; softmax and activations."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from funcgrad.scipy import special
+from funcgrad.torch.core.apply import apply, apply_to
+from funcgrad.torch.core.backward.history import Op, op
+from funcgrad.torch.core.backward.underived import underived
+from funcgrad.torch.core.dtypes import numpy_dtype
+from funcgrad.torch.core.errors import dim_of, dims_of
+from funcgrad.torch.core.state import SETTINGS
+from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.torch.operations.pointwise.arithmetic import Binary, of_one_dtype, result_dtype
+from funcgrad.torch.operations.reductions import named
+from funcgrad.torch.operations.registry import FUNCTIONS, operation, tensor_of
+
+__all__ = ["log_softmax", "softmax"]
+
+
+# -- bounds -----------------------------------------------------------------------------------------------
+
+
+@op("ClampBackward1", input_names=("self",))
+def _clamp(x: Any, low: Any, high: Any) -> Any:
+    return np.clip(x, low, high)
+
+
+@op("ClampMinBackward0", input_names=("self",))
+def _clamp_min(x: Any, low: Any, high: Any) -> Any:
+    return np.clip(x, low, high)
+
+
+@op("ClampMaxBackward0", input_names=("self",))
+def _clamp_max(x: Any, low: Any, high: Any) -> Any:
+    return np.clip(x, low, high)
+
+
+def _clamped(x: Any, *bounds: Any) -> Any:
+    *arrays, has_low, has_high = bounds
+    low = arrays.pop(0) if has_low else None
+    high = arrays.pop(0) if has_high else None
+    if low is not None:
+        x = np.where(x >= low, x, low)
+    return x if high is None else np.where(x <= high, x, high)
+
+
+_CLAMP_TENSORS = Op("ClampBackward0", _clamped, input_names=("self", "min", "max"))
+_CLAMP_MIN_TENSOR = Op("ClampMinBackward1", _clamped, input_names=("self", "min"))
+_CLAMP_MAX_TENSOR = Op("ClampMaxBackward1", _clamped, input_names=("self", "max"))
+
+
+@operation("clamp", "clip", inplace=True)
+def clamp(input: Tensor, min: Any = None, max: Any = None) -> Any:
+    """Every element moved into the bounds."""
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if isinstance(min, Tensor) or isinstance(max, Tensor):
+        parts = of_one_dtype(input, *[tensor_of(b) for b in (min, max) if b is not None])
+        return apply(_CLAMP_TENSORS, parts, (min is not None, max is not None))
+    given = [b for b in (min, max) if b is not None]
+    dtype = result_dtype(input, *given)
+    if dtype != input._value.dtype:
+        input = input.to(dtype)
+    if dtype.kind in "iu":
+        min = None if min is None else int(min)
+        max = None if max is None else int(max)
+    return apply(_clamp, (input,), (min, max))
+
+
+@operation("clamp_min", inplace=True)
+def clamp_min(input: Tensor, min: Any) -> Any:
+    """Every element at least `min`."""
+    if isinstance(min, Tensor):
+        return apply(_CLAMP_MIN_TENSOR, of_one_dtype(input, min), (True, False))
+    return apply(_clamp_min, (input,), (min, None))
+
+
+@operation("clamp_max", inplace=True)
+def clamp_max(input: Tensor, max: Any) -> Any:
+    """Every element at most `max`."""
+    if isinstance(max, Tensor):
+        return apply(_CLAMP_MAX_TENSOR, of_one_dtype(input, max), (False, True))
+    return apply(_clamp_max, (input,), (None, max))
+
+
+def _pair(
+    name: str, title: str, function: Any, result: str = "same", inplace: bool = False, *aliases: str
+) -> None:
+    binary = Binary(title, function, result=result)
+
+    def pairwise(input: Any, other: Any) -> Any:
+        return binary.promoted(input, other)
+
+    pairwise.__name__ = pairwise.__qualname__ = name
+    operation(name, *aliases, inplace=inplace)(pairwise)
+
+
+def _fmax(x: Any, y: Any) -> Any:
+    # Of two equal numbers the first one has the derivative, as in PyTorch.
+    return np.where((x >= y) | np.isnan(y), x, y)
+
+
+def _fmin(x: Any, y: Any) -> Any:
+    return np.where((x <= y) | np.isnan(y), x, y)
+
+
+def _logaddexp(x: Any, y: Any) -> Any:
+    return np.logaddexp(x, y) if x.dtype.kind != "c" else logaddexp_of(x, y)
+
+
+def logaddexp_of(x: Any, y: Any) -> Any:
+    """``log(exp(x) + exp(y))`` of complex numbers, relative to the one with the larger real part."""
+    first = np.real(x) >= np.real(y)
+    larger, smaller = np.where(first, x, y), np.where(first, y, x)
+    return larger + np.log(1 + np.exp(smaller - larger))
+
+
+def _xlogy(x: Any, y: Any) -> Any:
+    return special.xlogy(x, y)
+
+
+def _heaviside(x: Any, y: Any) -> Any:
+    return np.heaviside(x, y).astype(x.dtype)
+
+
+_pair("maximum", "MaximumBackward0", np.maximum)
+_pair("minimum", "MinimumBackward0", np.minimum)
+_pair("fmax", "FmaxBackward0", _fmax)
+_pair("fmin", "FminBackward0", _fmin)
+_pair("atan2", "Atan2Backward0", np.arctan2, "float", True, "arctan2")
+_pair("hypot", "HypotBackward0", np.hypot, "float", True)
+_pair("logaddexp", "LogaddexpBackward0", _logaddexp, "float")
+_pair("logaddexp2", "Logaddexp2Backward0", np.logaddexp2, "float")
+_pair("copysign", "CopysignBackward0", np.copysign, "float", True)
+_pair("nextafter", "NextafterBackward0", np.nextafter, "float", True)
+_pair("heaviside", "NotImplemented", _heaviside, "same", True)
+_pair("xlogy", "XlogyBackward0", _xlogy, "float", True)
+_pair("float_power", "PowBackward1", np.float_power, "float", True)
+_pair("gcd", "NotImplemented", np.gcd, "same", True)
+_pair("lcm", "NotImplemented", np.lcm, "same", True)
+
+
+@op("LerpBackward0", input_names=("self", "end"))
+def _lerp(x: Any, end: Any, weight: float) -> Any:
+    return x + weight * (end - x) if abs(weight) < 0.5 else end - (end - x) * (1 - weight)
+
+
+@op("LerpBackward1", input_names=("self", "end", "weight"))
+def _lerp_tensor(x: Any, end: Any, weight: Any) -> Any:
+    return x + weight * (end - x)
+
+
+@operation(inplace=True)
+def lerp(input: Tensor, end: Tensor, weight: Any) -> Any:
+    """The point between `input` and `end` at `weight`."""
+    if input._value.dtype != end._value.dtype:
+        raise RuntimeError(
+            f"expected dtype {str(input.dtype)[6:]} for `end` but got dtype {str(end.dtype)[6:]}".replace(
+                "float32", "float"
+            ).replace("float64", "double")
+        )
+    if isinstance(weight, Tensor):
+        return apply(_lerp_tensor, (input, end, weight))
+    return apply(_lerp, (input, end), (weight,))
+
+
+# -- order ------------------------------------------------------------------------------------------------
+
+
+def _order(x: Any, axis: int, descending: bool) -> Any:
+    if not x.ndim:
+        return np.zeros((), np.int64)
+    if not descending:
+        return np.argsort(x, axis=axis, kind="stable")
+    # Equal elements keep their order: sort the reversed array, and count from the other end.
+    back = np.argsort(np.flip(x, axis), axis=axis, kind="stable")
+    return np.flip(x.shape[axis] - 1 - back, axis)
+
+
+def _sorted(x: Any, axis: int, descending: bool) -> Any:
+    order = _order(x, axis, descending)
+    if not x.ndim:
+        return x.copy(), order
+    if type(order) is np.ndarray:
+        order = np.ascontiguousarray(order)
+    return np.take_along_axis(x, order, axis), order
+
+
+_SORT = Op("SortBackward0", _sorted, keeps_result=True, output_names=("values", "indices"))
+
+
+@operation()
+def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+    """The elements in order along a dimension, and where they came from."""
+    at = dim_of(dim, len(input._value.shape))
+    return named("sort")(*apply(_SORT, (input,), (at, bool(descending))))
+
+
+@operation()
+def msort(input: Tensor) -> Any:
+    """The elements in order along the first dimension."""
+    return sort(input, 0)[0]
+
+
+@operation()
+def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+    """Where the elements in order come from."""
+    return sort(input.detach(), dim, descending)[1]
+
+
+def _top(x: Any, k: int, axis: int, largest: bool) -> Any:
+    if not x.ndim:
+        return x.copy(), np.zeros((), np.int64)
+    order = np.take(_order(x, axis, largest), np.arange(k), axis=axis)
+    return np.take_along_axis(x, order, axis), order
+
+
+_TOPK = Op("TopkBackward0", _top, keeps_result=True, output_names=("values", "indices"))
+
+
+@operation()
+def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    """The `k` largest (or smallest) elements along a dimension, and where they are."""
+    at = dim_of(dim, len(input._value.shape))
+    size = input._value.shape[at] if input._value.shape else 1
+    if not 0 <= k <= size:
+        raise RuntimeError("selected index k out of range")
+    return named("topk")(*apply(_TOPK, (input,), (int(k), at, bool(largest))))
+
+
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """The different elements, in order."""
+    unique_of: Any = np.unique
+    found = unique_of(input._value, return_inverse=return_inverse, return_counts=return_counts, axis=dim)
+    if not isinstance(found, tuple):
+        return underived(wrap(found), input, "_unique2" if dim is None else "unique_dim")
+    parts = list(found)
+    if return_inverse:
+        shape = input._value.shape if dim is None else (input._value.shape[dim],)
+        parts[1] = np.asarray(parts[1]).reshape(shape)
+    first, *counts = [wrap(np.asarray(p)) for p in parts]
+    return (underived(first, input, "_unique2" if dim is None else "unique_dim"), *counts)
+
+
+operation("unique")(unique)
+
+
+def unique_consecutive(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """The elements without those equal to the one before."""
+    value = input._value
+    rows = value.reshape(-1) if dim is None else np.moveaxis(value, dim, 0)
+    changes = (rows[1:] != rows[:-1]).reshape(max(len(rows) - 1, 0), math.prod(rows.shape[1:])).any(1)
+    starts = np.flatnonzero(np.concatenate([[True], changes])) if len(rows) else np.zeros(0, int)
+    parts = [rows[starts] if dim is None else np.moveaxis(rows[starts], 0, dim)]
+    if return_inverse:
+        marks = np.zeros(len(rows), np.int64)
+        marks[starts[1:]] = 1
+        inverse = np.cumsum(marks)
+        parts.append(inverse.reshape(value.shape) if dim is None else inverse)
+    if return_counts:
+        parts.append(np.diff([*starts, len(rows)]))
+    first, *counts = [wrap(np.asarray(p)) for p in parts]
+    first = underived(first, input, "unique_consecutive")
+    return (first, *counts) if counts else first
+
+
+operation("unique_consecutive")(unique_consecutive)
+
+
+@operation("searchsorted", method=False)
+def searchsorted(
+    sorted_sequence: Tensor,
+    input: Any,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Tensor | None = None,
+) -> Any:
+    """Where elements belong in a sorted sequence, or in one that `sorter` puts in order."""
+    values = tensor_of(input)._value
+    right = right or side == "right"
+    order = sorted_sequence._value
+    if sorter is not None:
+        order = np.take_along_axis(order, sorter._value, -1)
+    dtype = np.int32 if out_int32 else np.int64
+    if order.ndim == 1:
+        return wrap(np.asarray(np.searchsorted(order, values, "right" if right else "left")).astype(dtype))
+    out = np.empty(values.shape, dtype)
+    for k in np.ndindex(*order.shape[:-1]):
+        out[k] = np.searchsorted(order[k], values[k], "right" if right else "left")
+    return wrap(out)
+
+
+@operation("bucketize", method=False)
+def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Any:
+    """Between which boundaries elements lie."""
+    if (rank := len(boundaries._value.shape)) != 1:
+        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({rank})")
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right)
+
+
+@operation()
+def bincount(input: Tensor, weights: Any = None, minlength: int = 0) -> Any:
+    """How often each integer occurs."""
+    w = None if weights is None else weights._value
+    found = np.bincount(input._value, w, minlength)
+    return wrap(found.astype(np.int64) if w is None else found)
+
+
+@operation()
+def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Any:
+    """How many elements lie in each of `bins` equal intervals."""
+    value = input._value
+    from_data = min == max == 0 and value.size
+    low, high = (float(value.min()), float(value.max())) if from_data else (min, max)
+    if low == high:
+        low, high = low - 1, high + 1
+    return wrap(np.histogram(value, bins, (low, high))[0].astype(value.dtype))
+
+
+# -- running sums and extremes ----------------------------------------------------------------------------
+
+
+def _running(name: str, title: str, function: Any, keeps: bool = False) -> None:
+    def along(x: Any, axis: int, dtype: Any) -> Any:
+        return function(x, axis=axis, dtype=dtype) if x.ndim else x.astype(dtype)
+
+    made = Op(title, along, keeps_result=keeps)
+
+    def running(input: Tensor, dim: int, *, dtype: Any = None) -> Any:
+        kind = input._value.dtype.kind
+        wanted = (
+            numpy_dtype(dtype)
+            if dtype is not None
+            else np.dtype(np.int64)
+            if kind in "iub"
+            else input._value.dtype
+        )
+        return apply(made, (input,), (dim_of(dim, len(input._value.shape)), wanted))
+
+    running.__name__ = running.__qualname__ = name
+    operation(name, inplace=True)(running)
+
+
+_running("cumsum", "CumsumBackward0", np.cumsum)
+_running("cumprod", "CumprodBackward0", np.cumprod)
+
+
+def _positions_of_running(x: Any, axis: int, larger: Any) -> Any:
+    """Where along an axis the running extreme last was."""
+    moved = np.moveaxis(np.asarray(x), axis, 0)
+    found = np.zeros(moved.shape, np.int64)
+    best = moved[0].copy() if moved.shape[0] else None
+    for k in range(1, moved.shape[0]):
+        better = (
+            larger(moved[k], best) | np.isnan(moved[k]) if moved.dtype.kind == "f" else larger(moved[k], best)
+        )
+        found[k] = np.where(better, k, found[k - 1])
+        best = np.where(better, moved[k], best)
+    return np.moveaxis(found, 0, axis)
+
+
+def _running_extreme(name: str, title: str, larger: Any) -> None:
+    @op(title, input_names=("self", "indices"), visible=1)
+    def values(x: Any, index: Any, axis: int) -> Any:
+        return np.take_along_axis(x, index, axis)
+
+    def extreme(input: Tensor, dim: int) -> Any:
+        at = dim_of(dim, len(input._value.shape))
+        if not input._value.shape:
+            return named(name)(input.clone(), wrap(np.zeros((), np.int64)))
+        index = wrap(np.ascontiguousarray(_positions_of_running(input._value, at, larger)))
+        return named(name)(apply(values, (input, index), (at,)), index)
+
+    extreme.__name__ = extreme.__qualname__ = name
+    operation(name)(extreme)
+
+
+_running_extreme("cummax", "CummaxBackward0", np.greater_equal)
+_running_extreme("cummin", "CumminBackward0", np.less_equal)
+
+
+@op("LogcumsumexpBackward0", keeps_result=True)
+def _logcumsumexp(x: Any, axis: int) -> Any:
+    # Sums of pairs, of pairs of pairs, and so on: each is taken relative to the larger of two logarithms.
+    moved = np.moveaxis(x, axis, 0)
+    if x.dtype.kind == "c" and moved.shape[0]:
+        # One after another: the imaginary part counts how often the sums have gone around zero.
+        sums = [moved[0]]
+        for k in range(1, moved.shape[0]):
+            sums.append(logaddexp_of(sums[-1], moved[k]))
+        return np.moveaxis(np.stack(sums), 0, axis)
+    shift = 1
+    while shift < moved.shape[0]:
+        moved = np.concatenate([moved[:shift], np.logaddexp(moved[shift:], moved[:-shift])])
+        shift *= 2
+    return np.moveaxis(moved, 0, axis)
+
+
+@operation()
+def logcumsumexp(input: Tensor, dim: int) -> Any:
+    """The logarithm of running sums of exponentials."""
+    if not input._value.shape:
+        dim_of(dim, 0)
+        return input.clone()
+    return apply(_logcumsumexp, (input,), (dim_of(dim, len(input._value.shape)),))
+
+
+# -- softmax and activations ------------------------------------------------------------------------------
+
+
+def _softmax(x: Any, axis: Any) -> Any:
+    if not x.size:
+        return x.copy()
+    if type(x) is np.ndarray and x.ndim:
+        # The same numbers as below, without what a function for tracers costs.
+        weights = np.exp(x - np.maximum.reduce(x, axis, keepdims=True))
+        weights /= np.add.reduce(weights, axis, keepdims=True)
+        return weights
+    return special.softmax(x, axis=axis) if x.ndim else np.ones((), x.dtype) + 0 * x
+
+
+def _log_softmax(x: Any, axis: Any) -> Any:
+    if not x.size:
+        return x.copy()
+    if type(x) is np.ndarray and x.ndim:
+        shifted = x - np.maximum.reduce(x, axis, keepdims=True)
+        shifted -= np.log(np.add.reduce(np.exp(shifted), axis, keepdims=True))
+        return shifted
+    return special.log_softmax(x, axis=axis) if x.ndim else 0 * x
+
+
+_SOFTMAX = Op("SoftmaxBackward0", _softmax, keeps_result=True)
+_LOG_SOFTMAX = Op("LogSoftmaxBackward0", _log_softmax, keeps_result=True)
+
+
+def _normalised(made: Op, input: Tensor, dim: Any, dtype: Any) -> Any:
+    if dtype is not None:
+        input = input.to(dtype)
+    ndim = len(input._value.shape)
+    at = dim_of((0 if ndim in (0, 1, 3) else 1) if dim is None else dim, ndim)
+    if input._value.dtype.kind in "iubc":
+        kernel = "log_softmax" if made is _LOG_SOFTMAX else "softmax"
+        last = "_lastdim" if at == max(ndim - 1, 0) else ""
+        raise NotImplementedError(f"\"{kernel}{last}_kernel_impl\" not implemented for '{_word(input)}'")
+    return apply_to(made, input, (at,))
+
+
+def _word(t: Tensor) -> str:
+    return str(t.type()).removeprefix("torch.").removesuffix("Tensor")
+
+
+@operation()
+def softmax(input: Tensor, dim: Any = None, dtype: Any = None) -> Any:
+    """Exponentials that add up to one along a dimension."""
+    return _normalised(_SOFTMAX, input, dim, dtype)
+
+
+@operation()
+def log_softmax(input: Tensor, dim: Any = None, dtype: Any = None) -> Any:
+    """The logarithm of `softmax`, without overflow."""
+    return _normalised(_LOG_SOFTMAX, input, dim, dtype)
+
+
+# -- norms ------------------------------------------------------------------------------------------------
+
+
+def _vector_norm(x: Any, p: Any, axes: Any, keepdims: bool) -> Any:
+    if x.dtype.kind == "c":
+        x = np.abs(x)
+    if axes is None or len(axes) == x.ndim:
+        flat = np.linalg.norm(np.reshape(x, (-1,)), p)
+        return np.reshape(flat, (1,) * x.ndim) if keepdims else flat
+    if len(axes) == 1:
+        return np.linalg.norm(x, p, axis=axes[0], keepdims=keepdims)
+    moved = np.moveaxis(x, axes, tuple(range(-len(axes), 0)))
+    kept = moved.shape[: -len(axes)]
+    found = np.linalg.norm(np.reshape(moved, (*kept, -1)), p, axis=-1)
+    return np.expand_dims(found, axes) if keepdims else found
+
+
+_VECTOR_NORM = Op("LinalgVectorNormBackward0", _vector_norm, keeps_result=True)
+
+
+@operation()
+def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+    """The norm of the elements (or of those along dimensions) as a vector."""
+    if dtype is not None:
+        input = input.to(dtype)
+    if input._value.dtype.kind in "iub":
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+            + str(input.type()).removeprefix("torch.").removesuffix("Tensor")
+        )
+    if p == "nuc":
+        sides = (0, 1) if dim is None else dims_of(dim, len(input._value.shape))
+        found = FUNCTIONS["svd"](input.movedim(sides, (-2, -1)))[1].sum(-1)
+        for d in sorted(sides) if keepdim else ():
+            found = found.unsqueeze(d)
+        return found
+    order = 2.0 if p in ("fro", None) else float(p)
+    axes = None if dim is None else dims_of(dim, len(input._value.shape))
+    return apply(_VECTOR_NORM, (input,), (order, axes, keepdim))
+
+
+@operation()
+def dist(input: Tensor, other: Tensor, p: Any = 2) -> Any:
+    """The norm of a difference."""
+    return apply(_dist, of_one_dtype(input, other), (float(p),))
+
+
+@op("DistBackward0", input_names=("self", "other"))
+def _dist(x: Any, y: Any, p: float) -> Any:
+    return np.linalg.norm(np.reshape(x - y, (-1,)), p)
+
+
+def conjugate(input: Tensor) -> Any:
+    """The complex conjugate; real tensors are their own."""
+    return apply(_conj, (input,)) if input._value.dtype.kind == "c" else input
+
+
+@op("ConjBackward0")
+def _conj(x: Any) -> Any:
+    return np.conj(x)
+
+
+operation("conj", "conj_physical")(conjugate)
+
+
+@op("AngleBackward0", input_names=("self",))
+def _angle(x: Any) -> Any:
+    return np.angle(x)
+
+
+@operation()
+def angle(input: Tensor) -> Any:
+    """The angle of complex numbers; 0 or pi of real ones."""
+    if input._value.dtype.kind in "iub":
+        input = input.to(SETTINGS.default_dtype)
+    return apply(_angle, (input,))
+
+
+@op("CdistBackward0", input_names=("x1", "x2"))
+def _cdist(x: Any, y: Any, p: float) -> Any:
+    return np.linalg.norm(np.expand_dims(x, -2) - np.expand_dims(y, -3), p, axis=-1)
+
+
+@operation("cdist", method=False)
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = None) -> Any:
+    """All distances between rows of two tensors."""
+    return apply(_cdist, (x1, x2), (float(p),))

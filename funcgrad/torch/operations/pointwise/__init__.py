@@ -1,0 +1,1 @@
+"""Functions of elements, and the operators of tensors."""

@@ -1,0 +1,131 @@
+"""Properties and methods of the user's classes: under which names they may be met, and what is run instead.
+
+What is read may be of any object, so rewritten code asks only where some class of the user's has a
+property of that name, or a method that containers have too (``kf.update(z)``): a class in a module of
+theirs, or one that a function which is rewritten holds.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from funcgrad.config import WHEN_PACKAGES_CHANGE
+from funcgrad.source import installed_package, library_files
+from funcgrad.tracing.python.operating import OPERATORS, is_theirs
+from funcgrad.tracing.python.owners import is_users
+
+__all__ = ["names_of_users", "note_classes_of", "read"]
+
+CONTAINERS_METHODS = frozenset(
+    name for kind in (np.ndarray, list, dict, str, set, tuple, float) for name in dir(kind)
+) - frozenset(["__call__", "__class__", "__init__", "dot"])
+"""A call of one of these is of an array or a container, unless a class of the user's has such a method."""
+
+SERIES = {name: kind for name, kind in vars(np.polynomial).items() if isinstance(kind, type)}
+"""The classes of NumPy's series, whose code is traced as the user's own."""
+
+_MODULES: dict[str, tuple[int, frozenset[str]]] = {}
+"""By module, how many names it had when it was looked through, and the names of its classes."""
+_HELD: set[str] = set()
+"""The properties of classes that functions hold."""
+_NONE: frozenset[str] = frozenset()
+
+WHEN_PACKAGES_CHANGE.append(_MODULES.clear)
+
+
+def getter_of(found: object) -> FunctionType | None:
+    """The function behind a property, where it is the user's."""
+    getter = found.fget if isinstance(found, property) else getattr(found, "func", None)
+    is_property = isinstance(found, property | cached_property)
+    return getter if is_property and isinstance(getter, FunctionType) and is_users(getter.__code__) else None
+
+
+def called(method: str) -> str:
+    """How a method stands among names of properties."""
+    return f"{method}()"
+
+
+def is_method(found: object) -> bool:
+    """Whether a class's attribute is a method of the user's; Python's own protocols are not asked about."""
+    function = found.__func__ if isinstance(found, staticmethod | classmethod) else found
+    return (
+        isinstance(function, FunctionType)
+        and not function.__name__.startswith("__")
+        and is_users(function.__code__)
+    )
+
+
+def names_among(values: Iterable[Any], module: str | None = None) -> frozenset[str]:
+    """Properties of the classes among some values, or of those of a module, and methods like containers'."""
+    names: set[str] = set()
+    for kind in values:
+        if isinstance(kind, type) and (module is None or kind.__module__ == module):
+            inside = list(vars(kind).items())
+            names.update(name for name, found in inside if getter_of(found) is not None)
+            methods = [name for name, found in inside if name in CONTAINERS_METHODS and is_method(found)]
+            names.update(called(name) for name in methods)
+            names.update(name for name, found in inside if name in OPERATORS and is_theirs(found))
+            within = f"{kind.__qualname__}."
+            names |= names_among(x for _, x in inside if getattr(x, "__qualname__", "").startswith(within))
+    return frozenset(names)
+
+
+def names_of_users() -> frozenset[str]:
+    """The names that are known now: of properties, ``__class__``, and of methods as `called` writes them."""
+    found = {*_HELD, "__class__"}
+    for name, module in list(sys.modules.items()):
+        if isinstance(module, ModuleType):
+            found |= _names_in(name, module)
+    return frozenset(found)
+
+
+def _names_in(name: str, module: ModuleType) -> frozenset[str]:
+    known = _MODULES.get(name)
+    if known is None or (known[0] >= 0 and known[0] != len(vars(module))):
+        file = getattr(module, "__file__", None)
+        theirs = name == "__main__" if not file else not library_files[file] and not installed_package(file)
+        found = names_among(list(vars(module).values()), name) if theirs else _NONE
+        _MODULES[name] = known = len(vars(module)) if theirs else -1, found
+    return known[1]
+
+
+def note_classes_of(function: FunctionType) -> None:
+    """Remember the properties of classes that a function holds: in cells, or in globals of no module.
+
+    And of NumPy's series, where it names one of their classes.
+    """
+    held: list[Any] = [SERIES[name] for name in function.__code__.co_names if name in SERIES]
+    for cell in function.__closure__ or ():
+        try:
+            held.append(cell.cell_contents)
+        except ValueError:  # it is empty: the name is bound later
+            continue
+    names = function.__globals__
+    if getattr(sys.modules.get(str(names.get("__name__"))), "__dict__", None) is not names:
+        held += list(names.values())
+    kinds = [x if isinstance(x, type) else type(x) for x in held]
+    _HELD.update(*[names_among(kind.__mro__) for kind in kinds if kind.__module__ != "builtins"])
+
+
+def read(x: object, name: str, called: Callable[[Any], Any]) -> object:
+    """``x.name``; where it is a property of the user's, `called` says what its function is called as."""
+    kind = type(x)
+    found = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
+    getter = None if found is None else getter_of(found)
+    if getter is None or (not isinstance(found, property) and name in vars(x)):
+        return getattr(x, name)
+    try:
+        value = called(getter)(x)
+    except AttributeError:
+        if not hasattr(kind, "__getattr__"):
+            raise
+        return kind.__getattr__(x, name)
+    if not isinstance(found, property):
+        vars(x)[name] = value
+    return value

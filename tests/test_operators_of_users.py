@@ -1,0 +1,140 @@
+"""Operators of the user's own classes: what they compute is seen, and Python's rules choose among them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import funcgrad as fg
+
+X = np.array([1.1, 2.3, 0.7])
+Function = Callable[[Any], Any]
+
+
+class Turn:
+    """Numbers of a kind of its own, whose operators make arrays and call `math`."""
+
+    def __init__(self, *parts: Any) -> None:
+        self.parts = np.array(parts, dtype=float)
+
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, Turn):
+            a, b = self.parts, other.parts
+            return Turn(a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0])
+        if isinstance(other, dict):
+            return NotImplemented
+        z = np.zeros(2)
+        z[:] = self.parts * math.exp(other)
+        return Turn(*z)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self * (2.0 * other)
+
+    def __neg__(self) -> Any:
+        return Turn(*[-math.sin(part) for part in self.parts])
+
+    def __iadd__(self, other: Any) -> Any:
+        self.parts = self.parts + math.tanh(other.parts[0])
+        return self
+
+    def __add__(self, other: Any) -> Any:
+        z = np.zeros(2)
+        z[:] = self.parts + other.parts
+        return Turn(*z)
+
+    def __pow__(self, n: int) -> Any:
+        return self if n == 1 else self * self ** (n - 1)
+
+
+class Total:
+    """A sum that has no operator in place."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __add__(self, other: Any) -> Any:
+        return Total(self.value + math.cos(other))
+
+    def __sub__(self, other: Any) -> Any:
+        return self.value - math.sin(other.value if isinstance(other, Total) else other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return math.exp(self.value) - other
+
+
+class Holder:
+    """Holds a sum and adds to it."""
+
+    def __init__(self) -> None:
+        self.total = Total(0.0)
+
+    def add(self, x: Any) -> None:
+        self.total += x
+
+
+class Overriding(Turn):
+    """A subclass whose reflected operator goes first."""
+
+    def __rmul__(self, other: Any) -> Any:
+        return Turn(math.sin(other.parts[0] if isinstance(other, Turn) else other), self.parts[1])
+
+
+def operators_of_objects(x: Any) -> Any:
+    p, q = Turn(x[0], x[1]), Turn(x[1], x[2])
+    r = -(p * q * (0.1 * x[0])).parts + (0.3 * x[1] * p).parts
+    return np.sum(r)
+
+
+def operators_of_subclasses(x: Any) -> Any:
+    p, q = Turn(x[0], x[1]), Overriding(x[1], x[2])
+    return (p * q).parts.sum() + (x[0] * q).parts[0] + (-(p**3)).parts[1] + (np.sin(x[0]) * p).parts[1]
+
+
+def operators_in_place(x: Any) -> Any:
+    p, q = Turn(x[0], x[1]), Turn(x[1], x[2])
+    r = p
+    p += q
+    total, holder = Total(x[2]), Holder()
+    for t in x:
+        total += t
+        holder.add(2.0 * t)
+    return np.sum(r.parts**2) + total.value + (x[0] - holder.total) + (total - x[1]) + (total - Total(x[0]))
+
+
+FUNCTIONS: list[Function] = [operators_of_objects, operators_of_subclasses, operators_in_place]
+names = pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
+
+
+def differences(f: Function) -> Any:
+    return np.array([(f(X + step) - f(X - step)) / 2e-6 for step in 1e-6 * np.eye(X.size)])
+
+
+@names
+def test_gradients_as_the_function_stands(f: Function) -> None:
+    value, slope = fg.value_and_grad(f)(X)
+    np.testing.assert_allclose(value, f(X), rtol=1e-12)
+    np.testing.assert_allclose(slope, differences(f), rtol=2e-5, atol=1e-7)
+
+
+@names
+def test_compiled(f: Function) -> None:
+    np.testing.assert_allclose(fg.jit(f)(X), f(X), rtol=1e-11)
+    np.testing.assert_allclose(fg.jit(fg.grad(f))(X), fg.grad(f)(X), rtol=1e-9)
+
+
+@names
+def test_second_derivatives(f: Function) -> None:
+    slope = fg.grad(f)
+    expected = np.array([(slope(X + h) - slope(X - h)) / 2e-5 for h in 1e-5 * np.eye(X.size)])
+    np.testing.assert_allclose(fg.hessian(f)(X), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_operators_that_are_not_defined_are_refused_by_python() -> None:
+    with pytest.raises(TypeError, match="unsupported operand"):
+        fg.grad(lambda x: (Turn(x[0], x[1]) * {}).parts[0])(X)
+    with pytest.raises(TypeError, match="Turn"):
+        fg.grad(lambda x: (Turn(x[0], x[1]) / x[2]).parts[0])(X)

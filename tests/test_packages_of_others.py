@@ -1,0 +1,109 @@
+"""Code of installed packages: run as it is, or traced as the user's own where it is said so."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import funcgrad as fg
+from funcgrad.errors import ConcretizationError
+
+PACKAGE = """
+import math
+import numpy as np
+
+class Filter:
+    def __init__(self, gain):
+        self.state = np.zeros(2)
+        self.gain = math.sqrt(gain)
+
+    def step(self, x):
+        x = np.asarray(x, dtype=float)
+        self.state[1] = self.state[0]
+        self.state[0] = self.gain * x + 0.5 * self.state[1]
+        return self.state.sum()
+
+def energy(x):
+    f = Filter(x[0])
+    return f.step(x[1]) * f.step(2.0)
+
+def converted(x):
+    z = float(x[0]) * np.float64(x[1]) + complex(x[0], x[1]).imag + x[0].item() + x.item(1)
+    return z + np.double(x).sum() + abs(complex(x[1])) + float(2) * np.float64(3.0)
+
+def kept(x):
+    return np.sum(np.sin(x) ** 2)
+"""
+X = np.array([0.7, 1.3])
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """A package that is installed, under a name of its own."""
+    name = f"theirs_{tmp_path.name}".replace("-", "_")
+    folder = tmp_path / "lib" / "site-packages"
+    (folder / name).mkdir(parents=True)
+    (folder / name / "__init__.py").write_text(PACKAGE)
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setenv("FUNCGRAD_PACKAGES", "")
+    yield importlib.import_module(name)
+    del sys.modules[name]
+    fg.config.packages()
+
+
+def differences(f: Any) -> Any:
+    return np.array([(f(X + step) - f(X - step)) / 2e-6 for step in 1e-6 * np.eye(X.size)])
+
+
+def test_functions_that_take_traced_values_need_nothing(package: ModuleType) -> None:
+    np.testing.assert_allclose(fg.grad(lambda x: 1.0 * package.kept(x))(X), np.sin(2 * X))
+
+
+@pytest.mark.parametrize("transform", [fg.grad, lambda f: fg.jit(fg.grad(f)), fg.jacfwd])
+def test_a_refusal_names_the_package_and_goes_once_it_is_taken_in(
+    package: ModuleType, transform: Any
+) -> None:
+    def f(x: Any) -> Any:
+        return package.energy(x) + np.sum(x)
+
+    with pytest.raises(ConcretizationError, match=rf"packages\('{package.__name__}'\)"):
+        transform(f)(X)
+    fg.config.packages(package.__name__)
+    np.testing.assert_allclose(transform(f)(X), differences(f), rtol=1e-6)
+    fg.config.packages()
+    with pytest.raises(ConcretizationError, match=r"math\.sqrt"):
+        fg.grad(f)(X)
+
+
+@pytest.mark.parametrize(
+    "call", [lambda f: fg.grad(f)(X), lambda f: fg.vjp(f, X)[1](1.0)[0], lambda f: fg.jit(fg.grad(f))(X)]
+)
+def test_the_package_of_a_function_that_is_given_is_taken_in(package: ModuleType, call: Any) -> None:
+    np.testing.assert_allclose(call(package.energy), differences(package.energy), rtol=1e-6)
+    assert package.__name__ in fg.config.packages_taken_in()
+
+
+def test_conversions_that_nobody_can_leave_out_keep_the_gradient(package: ModuleType) -> None:
+    np.testing.assert_allclose(fg.grad(package.converted)(X), differences(package.converted), rtol=1e-6)
+    with pytest.raises(ConcretizationError, match="Leave out float"):
+        fg.grad(lambda x: float(x[0]) * package.kept(x))(X)  # in the user's own code it is an error
+
+
+def test_nothing_changes_in_the_package(package: ModuleType) -> None:
+    before = dict(vars(package)), package.energy.__code__, package.Filter.step.__code__
+    fg.grad(package.energy)(X)
+    assert (dict(vars(package)), package.energy.__code__, package.Filter.step.__code__) == before
+
+
+def test_what_has_rules_and_what_is_no_name_are_refused() -> None:
+    with pytest.raises(ValueError, match="scipy cannot be traced"):
+        fg.config.packages("scipy")
+    with pytest.raises(ValueError, match="without dots"):
+        fg.config.packages("thermo.eos")

@@ -1,0 +1,42 @@
+"""What PyTorch refuses in words of its C++, and ours in other words."""
+
+import pytest
+
+from funcgrad import torch
+
+ROWS = [
+    ("torch.pow(2, 3)", TypeError, "must be Tensor"),
+    ("torch.special.zeta(2, 3)", TypeError, "must be Tensor"),
+    ("torch.bitwise_left_shift(2, 3)", TypeError, "must be Tensor"),
+    ("torch.special.hermite_polynomial_h(2, 3)", TypeError, "must be Tensor"),
+    ("torch.tensor([1j]).abs_()", RuntimeError, "cannot hold"),
+    ("torch.ones(2).float_power_(2)", RuntimeError, "cannot hold"),
+    ("torch.sort(torch.ones(2), out=(torch.ones(2).double(), torch.ones(2).long()))", RuntimeError, "out="),
+    ("torch.gather(torch.ones(2), 0, torch.tensor([0]), out=torch.ones(1).double())", RuntimeError, "out="),
+    ("torch.nn.functional.max_pool1d(torch.ones(1, 1, 4), 2, stride=0)", RuntimeError, "stride must be"),
+    (
+        "torch.nn.functional.max_pool2d(torch.ones(1, 0, 4, 4), 2)",
+        RuntimeError,
+        "only the batch may be empty",
+    ),
+    (
+        "torch.nn.functional.conv1d(torch.ones(1, 1, 4), torch.ones(1, 1, 2), torch.ones(1).double())",
+        RuntimeError,
+        "bias type",
+    ),
+]
+
+
+@pytest.mark.parametrize(("code", "kind", "words"), ROWS)
+def test_what_was_taken_is_refused(code: str, kind: type[Exception], words: str) -> None:
+    with pytest.raises(kind, match=words):
+        eval(code, {"torch": torch})
+
+
+def test_what_is_next_to_it_is_taken() -> None:
+    x = torch.arange(4.0)
+    assert torch.max(x, x.flip(0), out=x) is x
+    assert torch.pow(2, torch.tensor(3.0)) == torch.pow(torch.tensor(2.0), 3) == 8
+    assert torch.pow(2, exponent=torch.tensor(3.0)) == 8
+    assert torch.nn.functional.max_pool1d(torch.ones(0, 1, 4), 2).shape == (0, 1, 2)
+    assert torch.nn.functional.avg_pool1d(torch.ones(1, 1, 3), 4, 2, ceil_mode=True).shape == (1, 1, 1)
