@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import math
+import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
 import funcgrad as fg
+from funcgrad.tracing.python.attributes import names_of_users
 
 X = np.array([1.1, 2.3, 0.7])
 Function = Callable[[Any], Any]
@@ -138,3 +142,25 @@ def test_operators_that_are_not_defined_are_refused_by_python() -> None:
         fg.grad(lambda x: (Turn(x[0], x[1]) * {}).parts[0])(X)
     with pytest.raises(TypeError, match="Turn"):
         fg.grad(lambda x: (Turn(x[0], x[1]) / x[2]).parts[0])(X)
+
+
+def test_modules_may_be_imported_while_they_are_looked_through() -> None:
+    """Other threads import theirs while a trace looks for classes, as this callback of the collector does."""
+    names = [f"_imported_meanwhile_{k}" for k in range(1000)]
+    left = iter(names)
+
+    def imports(phase: str, _: dict[str, int]) -> None:
+        if phase == "start" and (name := next(left, None)) is not None:
+            sys.modules[name] = ModuleType(name)
+
+    thresholds = gc.get_threshold()
+    gc.callbacks.append(imports)
+    try:
+        gc.set_threshold(1)
+        found = names_of_users()
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.callbacks.remove(imports)
+        came = [name for name in names if sys.modules.pop(name, None) is not None]
+    assert came
+    assert "__class__" in found

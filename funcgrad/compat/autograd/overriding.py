@@ -108,11 +108,11 @@ def with_forward_rule(call: Call, active: tuple[int, ...]) -> Function:
 def _import_anew(fun: Function, instead: Function) -> None:
     """Give modules that have imported the function what stands for it. Elsewhere NumPy's own may be meant."""
     ours = (getattr(fun, "__module__", None) or "").startswith("funcgrad.")
-    for name, module in list(sys.modules.items()):
+    for name, module in sys.modules.copy().items():
         theirs = name.split(".")[0] not in _LIBRARIES
         if name.startswith("funcgrad.compat.autograd") or (ours and theirs):
             names = getattr(module, "__dict__", {})
-            for key in [key for key, value in list(names.items()) if value is fun]:
+            for key in [key for key, value in names.copy().items() if value is fun]:
                 names[key] = instead
 
 

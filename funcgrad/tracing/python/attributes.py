@@ -66,7 +66,7 @@ def names_among(values: Iterable[Any], module: str | None = None) -> frozenset[s
     names: set[str] = set()
     for kind in values:
         if isinstance(kind, type) and (module is None or kind.__module__ == module):
-            inside = list(vars(kind).items())
+            inside = list(vars(kind).copy().items())
             names.update(name for name, found in inside if getter_of(found) is not None)
             methods = [name for name, found in inside if name in CONTAINERS_METHODS and is_method(found)]
             names.update(called(name) for name in methods)
@@ -79,7 +79,7 @@ def names_among(values: Iterable[Any], module: str | None = None) -> frozenset[s
 def names_of_users() -> frozenset[str]:
     """The names that are known now: of properties, ``__class__``, and of methods as `called` writes them."""
     found = {*_HELD, "__class__"}
-    for name, module in list(sys.modules.items()):
+    for name, module in sys.modules.copy().items():  # other threads may import meanwhile
         if isinstance(module, ModuleType):
             found |= _names_in(name, module)
     return frozenset(found)
@@ -90,7 +90,7 @@ def _names_in(name: str, module: ModuleType) -> frozenset[str]:
     if known is None or (known[0] >= 0 and known[0] != len(vars(module))):
         file = getattr(module, "__file__", None)
         theirs = name == "__main__" if not file else not library_files[file] and not installed_package(file)
-        found = names_among(list(vars(module).values()), name) if theirs else _NONE
+        found = names_among(vars(module).copy().values(), name) if theirs else _NONE
         _MODULES[name] = known = len(vars(module)) if theirs else -1, found
     return known[1]
 
