@@ -192,55 +192,6 @@ def test_on_plain_arrays_scipy_answers() -> None:
         fg.grad(lambda d: rebuilt(d).power(2).sum())(DATA)
 
 
-SYMMETRIC = sp.csr_array(DENSE + DENSE.T)
-FOUND: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
-    "eigsh": (lambda s, a: s.eigsh(a, k=2)[0], SYMMETRIC),
-    "eigsh smallest": (lambda s, a: s.eigsh(a, k=2, which="SA", return_eigenvectors=False), SYMMETRIC),
-    "eigsh vectors": (lambda s, a: s.eigsh(a, k=2)[1] ** 2, SYMMETRIC),
-    "svds": (lambda s, a: s.svds(a, k=2)[1], sp.csr_array(DENSE)),
-    "svds vectors": (lambda s, a: (s.svds(a, k=2)[0] ** 2).T @ s.svds(a, k=2)[2].T ** 2, sp.csr_array(DENSE)),
-    "lsqr": (lambda s, a: s.lsqr(a, X, atol=1e-13, btol=1e-13)[0], sp.csr_array(DENSE[:, :3])),
-    "lsqr damped": (lambda s, a: s.lsqr(a, X[:3], 0.5, 1e-13, 1e-13)[0], sp.csr_array(DENSE[:3])),
-    "expm_multiply": (lambda s, a: s.expm_multiply(a, X), sp.csr_array(DENSE)),
-    "expm_multiply many": (lambda s, a: s.expm_multiply(a, MANY), sp.csr_array(0.1 * DENSE)),
-}
-
-
-@pytest.mark.parametrize("name", FOUND)
-def test_what_iterations_find(name: str) -> None:
-    call, plain = FOUND[name]
-    symmetric = plain is SYMMETRIC
-    weights = np.linspace(0.5, 1.5, 25)
-
-    def with_elements(module: Any, data: Any) -> Any:
-        make = sp.csr_array if module is sl else fg.scipy.sparse.csr_array
-        a = make((data, plain.indices, plain.indptr), shape=plain.shape)
-        return call(module, 0.5 * (a + a.T) if symmetric else a)
-
-    def total(data: Any) -> Any:
-        found = with_elements(fg.scipy.sparse.linalg, data)
-        return np.sum(np.sin(found) * weights[: found.size].reshape(found.shape))
-
-    def along(t: float) -> float:
-        found = with_elements(sl, plain.data + t * direction)
-        return float(np.sum(np.sin(found) * weights[: found.size].reshape(found.shape)))
-
-    direction = np.random.default_rng(1).normal(size=plain.nnz)
-    value, slope = fg.value_and_grad(total)(plain.data)
-    np.testing.assert_allclose(value, along(0.0), rtol=1e-8)
-    expected = (along(1e-5) - along(-1e-5)) / 2e-5
-    np.testing.assert_allclose(np.sum(slope * direction), expected, rtol=1e-5, atol=1e-6)
-    np.testing.assert_allclose(fg.jit(fg.grad(total))(plain.data), slope, rtol=1e-6, atol=1e-8)
-    forward = fg.jvp(total, (plain.data,), (direction,))[1]
-    np.testing.assert_allclose(forward, np.sum(slope * direction), rtol=1e-7, atol=1e-9)
-    second = fg.jvp(fg.grad(total), (plain.data,), (direction,))[1] @ direction
-    h = 1e-5
-    nearby = [fg.grad(total)(plain.data + t * direction) @ direction for t in (h, -h)]
-    np.testing.assert_allclose(second, (nearby[0] - nearby[1]) / (2 * h), rtol=1e-4, atol=1e-5)
-    together = fg.vmap(total)(np.stack([plain.data, 1.01 * plain.data]))
-    np.testing.assert_allclose(together, [total(plain.data), total(1.01 * plain.data)], rtol=1e-8)
-
-
 @pytest.mark.parametrize("method", ["cg", "gmres", "bicgstab"])
 def test_operators_whose_products_close_over_traced_values(method: str) -> None:
     symmetric = DENSE @ DENSE.T

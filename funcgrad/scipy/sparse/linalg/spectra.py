@@ -6,6 +6,7 @@ with a sparse matrix: that of an eigenpair has a border, which says that the vec
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from funcgrad import numpy as fnp
 from funcgrad.api.control_flow.control import fori_loop
 from funcgrad.api.rules.custom import custom_jvp
 from funcgrad.errors import UnsupportedFunctionError
+from funcgrad.numpy.algebra.operands import conjugated
 from funcgrad.ops.arrays.structure import aval, cast, shape_of
 from funcgrad.ops.elementwise.identity import stop_gradient
 from funcgrad.ops.sparse.found import SparseFound
@@ -29,6 +31,9 @@ from funcgrad.scipy.sparse.linalg.systems import (
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
+from funcgrad.types import Array, ArrayLike, Number
+
+RandomSource = int | np.random.Generator | np.random.RandomState | None
 
 Options = tuple[tuple[str, Any], ...]
 
@@ -52,8 +57,8 @@ def plain_options(name: str, options: dict[str, Any], refused: tuple[str, ...]) 
 def _eigenpairs(structure: Structure, k: int, options: Options, data: Any) -> tuple[Any, Any]:
     n = structure.shape[0]
     find = SparseFound("eigsh", structure.shape, (("k", k), *options), ((k,), (n, k)))
-    found: tuple[Any, Any] = tuple(find.bind(data, structure.indices, structure.indptr))
-    return found
+    w, v = find.bind(data, structure.indices, structure.indptr)
+    return real_part(w), v
 
 
 eigenpairs = custom_jvp(_eigenpairs, nondiff_argnums=(0, 1, 2))
@@ -70,16 +75,45 @@ def eigenpairs_jvp(structure: Structure, k: int, options: Options, primals: Any,
 
 
 def pair_moved(a: SparseArray, a_dot: SparseArray, w: Any, v: Any) -> tuple[Any, Any]:
-    """How an eigenpair moves: ``(A - w) v_dot - w_dot v = -A_dot v`` and ``v.T v_dot = 0``."""
+    """How an eigenpair moves: ``(A - w) v_dot - w_dot v = -A_dot v`` and ``v.H v_dot = 0``."""
     n = a.shape[0]
     every, last = np.arange(n), np.full(n, n)
     rows = np.concatenate([a.structure.rows, every, every, last])
     columns = np.concatenate([a.indices, every, last, every])
-    values = fnp.concatenate([a.data, -w * np.ones(n), -v, v])
+    values = fnp.concatenate([a.data, -w * np.ones(n), -v, conjugated(v)])
     bordered = gathered((n + 1, n + 1), rows, columns, values)
     right = fnp.concatenate([-(a_dot @ v), np.zeros(1)])
     found = solved(bordered, right, False, "spsolve", {})
-    return found[n], found[:n]
+    return real_part(found[n]), found[:n]
+
+
+def conjugated_elements(a: SparseArray) -> SparseArray:
+    """The complex conjugate."""
+    return SparseArray(conjugated(a.data), a.structure)
+
+
+def real_part(x: ArrayLike) -> Array:
+    """The real part; `x` itself where it is real."""
+    return fnp.real(x) if aval(x).dtype.kind == "c" else x
+
+
+def in_doubles(*arrays: ArrayLike) -> tuple[np.dtype[Any], list[Any]]:
+    """The dtype that SciPy answers in, and the arrays in doubles, real or complex, to compute with."""
+    dtype = np.result_type(*[aval(x).dtype for x in arrays])
+    dtype = dtype if dtype.kind in "fc" else np.dtype(np.float64)
+    return dtype, [cast(x, np.result_type(dtype, np.float64)) for x in arrays]
+
+
+def in_precision_of(dtype: np.dtype[Any], x: ArrayLike) -> Array:
+    """`x` in the precision of a dtype, real or complex as it was."""
+    return cast(x, dtype if aval(x).dtype.kind == dtype.kind else np.zeros(0, dtype).real.dtype)
+
+
+def seed_of(rng: RandomSource) -> int | None:
+    """What SciPy's iterations may start from again and again: a seed, drawn where a generator is given."""
+    if rng is None or isinstance(rng, int | np.integer):
+        return None if rng is None else int(rng)
+    return int(rng.integers(2**32) if isinstance(rng, np.random.Generator) else rng.randint(2**31))
 
 
 def eigsh(
@@ -96,6 +130,7 @@ def eigsh(
     Minv: Any = None,
     OPinv: Any = None,
     mode: str = "normal",
+    rng: RandomSource = None,
 ) -> Any:
     """k eigenvalues of a symmetric sparse matrix, and their vectors; each eigenvalue must be a single one.
 
@@ -107,22 +142,27 @@ def eigsh(
     5.0
     """
     given = {"sigma": sigma, "which": which, "v0": v0, "ncv": ncv, "maxiter": maxiter, "tol": tol}
+    given["mode"] = mode
     others = {"M": M, "Minv": Minv, "OPinv": OPinv}
     if recorder_of([elements(A)]) is None:
-        return scipys("eigsh")(A, k, return_eigenvectors=return_eigenvectors, mode=mode, **given, **others)
+        return scipys("eigsh")(A, k, return_eigenvectors=return_eigenvectors, rng=rng, **given, **others)
+    given["rng"] = seed_of(rng)
     options = plain_options("eigsh", given | others, ("M", "Minv", "OPinv", "v0"))
     a = compressed(A)
-    w, v = eigenpairs(a.structure, k, options, cast(a.data, np.float64))
-    return (w, v) if return_eigenvectors else sorted_as_scipy(w, which)
+    dtype, (data,) = in_doubles(a.data)
+    w, v = eigenpairs(a.structure, k, options, data)
+    if not return_eigenvectors:
+        is_ascending = sigma is not None and dtype.kind != "c"
+        return in_precision_of(dtype, w if is_ascending else w[fnp.argsort(rank_of(w, which, sigma))])
+    return in_precision_of(dtype, w), cast(v, dtype)
 
 
-def sorted_as_scipy(w: Any, which: str) -> Any:
-    """Eigenvalues without vectors, in SciPy's order, which is another for them alone."""
-    if which == "SA":
-        return w[::-1]
-    if which == "LM":
-        return w[fnp.argsort(abs(w))]
-    return w[fnp.argsort(-abs(w))] if which == "SM" else w
+def rank_of(w: ArrayLike, which: str, sigma: Number | None) -> Array:
+    """By what SciPy sorts eigenvalues where no vectors are asked for: what it looked for comes last."""
+    found = w if sigma is None else 1.0 / (w - sigma)
+    if which in ("LM", "SM"):
+        return abs(found) if which == "LM" else -abs(found)
+    return -found if which == "SA" else found
 
 
 # -- singular values ---------------------------------------------------------------------------------------
@@ -131,8 +171,8 @@ def sorted_as_scipy(w: Any, which: str) -> Any:
 def _triplets(structure: Structure, k: int, options: Options, data: Any) -> tuple[Any, Any, Any]:
     m, n = structure.shape
     find = SparseFound("svds", structure.shape, (("k", k), *options), ((m, k), (k,), (k, n)))
-    found: tuple[Any, Any, Any] = tuple(find.bind(data, structure.indices, structure.indptr))
-    return found
+    u, s, vh = find.bind(data, structure.indices, structure.indptr)
+    return u, real_part(s), vh
 
 
 triplets = custom_jvp(_triplets, nondiff_argnums=(0, 1, 2))
@@ -140,27 +180,28 @@ triplets = custom_jvp(_triplets, nondiff_argnums=(0, 1, 2))
 
 @triplets.defjvp
 def triplets_jvp(structure: Structure, k: int, options: Options, primals: Any, tangents: Any) -> Any:
-    """Both vectors together are an eigenvector of the symmetric matrix ``[[0, A], [A.T, 0]]``."""
+    """Both vectors together are an eigenvector of the Hermitian matrix ``[[0, A], [A.H, 0]]``."""
     (data,), (data_dot,) = primals, tangents
-    u, s, vt = triplets(structure, k, options, data)
+    u, s, vh = triplets(structure, k, options, data)
     whole, whole_dot = [doubled(SparseArray(x, structure)) for x in (data, data_dot)]
     m = structure.shape[0]
     root = np.sqrt(2.0)
-    pairs = [pair_moved(whole, whole_dot, s[i], fnp.concatenate([u[:, i], vt[i]]) / root) for i in range(k)]
+    both = [fnp.concatenate([u[:, i], conjugated(vh[i])]) / root for i in range(k)]
+    pairs = [pair_moved(whole, whole_dot, s[i], both[i]) for i in range(k)]
     vectors = [root * p[1] for p in pairs]
-    return (u, s, vt), (
+    return (u, s, vh), (
         fnp.stack([z[:m] for z in vectors], 1),
         fnp.stack([p[0] for p in pairs]),
-        fnp.stack([z[m:] for z in vectors]),
+        fnp.stack([conjugated(z[m:]) for z in vectors]),
     )
 
 
 def doubled(a: SparseArray) -> SparseArray:
-    """The symmetric matrix ``[[0, A], [A.T, 0]]``."""
+    """The Hermitian matrix ``[[0, A], [A.H, 0]]``."""
     m, n = a.shape
     rows = np.concatenate([a.structure.rows, a.indices + m])
     columns = np.concatenate([a.indices + m, a.structure.rows])
-    return gathered((m + n, m + n), rows, columns, fnp.concatenate([a.data, a.data]))
+    return gathered((m + n, m + n), rows, columns, fnp.concatenate([a.data, conjugated(a.data)]))
 
 
 def svds(
@@ -173,20 +214,36 @@ def svds(
     maxiter: Any = None,
     return_singular_vectors: Any = True,
     solver: str = "arpack",
+    rng: RandomSource = None,
+    options: Mapping[str, object] | None = None,
+    *,
+    random_state: RandomSource = None,
 ) -> Any:
     """k singular values of a sparse matrix, and their vectors; each must be a single one, and not zero.
+
+    With ``return_singular_vectors="u"`` or ``"vh"`` the other vectors are None. No solver has `options`.
 
     >>> A = fg.scipy.sparse.csr_array(np.diag([1.0, 2.0, 3.0, 5.0]))
     >>> print(fg.grad(lambda s: fg.scipy.sparse.linalg.svds(s * A, k=1)[1][0])(2.0).round(6))
     5.0
     """
     given = {"ncv": ncv, "tol": tol, "which": which, "v0": v0, "maxiter": maxiter, "solver": solver}
+    if rng is not None and random_state is not None:
+        raise TypeError("svds got multiple values for argument now known as `rng`")
+    rng = random_state if rng is None else rng
+    asked = return_singular_vectors
     if recorder_of([elements(A)]) is None:
-        return scipys("svds")(A, k, return_singular_vectors=return_singular_vectors, **given)
-    options = plain_options("svds", given, ("v0",))
+        return scipys("svds")(A, k, return_singular_vectors=asked, rng=rng, options=options, **given)
+    if asked not in (True, False, "u", "vh"):
+        raise ValueError("`return_singular_vectors` must be one of True, False, 'u' and 'vh'.")
+    found = plain_options("svds", given | {"rng": seed_of(rng)}, ("v0",))
     a = compressed(A)
-    u, s, vt = triplets(a.structure, k, options, cast(a.data, np.float64))
-    return (u, s, vt) if return_singular_vectors is not False else s
+    dtype, (data,) = in_doubles(a.data)
+    u, s, vh = triplets(a.structure, k, found, data)
+    s = in_precision_of(dtype, s)
+    if asked is False:
+        return s
+    return None if asked == "vh" else cast(u, dtype), s, None if asked == "u" else cast(vh, dtype)
 
 
 # -- least squares -----------------------------------------------------------------------------------------
@@ -204,7 +261,7 @@ least_squares = custom_jvp(_least_squares, nondiff_argnums=(0, 1, 2))
 def least_squares_jvp(
     structure: Structure, damp: float, options: Options, primals: Any, tangents: Any
 ) -> Any:
-    """``r + A x = b`` and ``A.T r = damp**2 x``: a system that is not squared, for residual and solution."""
+    """``r + A x = b`` and ``A.H r = damp**2 x``: a system that is not squared, for residual and solution."""
     (data, b), (data_dot, b_dot) = primals, tangents
     x = least_squares(structure, damp, options, data, b)
     a, a_dot = SparseArray(data, structure), SparseArray(data_dot, structure)
@@ -216,7 +273,7 @@ def least_squares_jvp(
     rows = np.concatenate([whole.structure.rows, every])
     columns = np.concatenate([whole.indices, every])
     system = gathered((m + n, m + n), rows, columns, fnp.concatenate([whole.data, diagonal]))
-    right = fnp.concatenate([b_dot - a_dot @ x, -(a_dot.T @ r)])
+    right = fnp.concatenate([b_dot - a_dot @ x, -(conjugated_elements(a_dot).T @ r)])
     return x, solved(system, right, False, "spsolve", {})[m:]
 
 
@@ -244,9 +301,9 @@ def lsqr(
     if recorder_of([elements(A), asoperand(b)]) is None:
         return scipys("lsqr")(A, b, damp, show=show, calc_var=calc_var, x0=x0, **given)
     options = plain_options("lsqr", given | {"x0": x0}, ("x0",))
-    a, y = compressed(A), cast(asoperand(b), np.float64)
-    y = y[:, 0] if len(shape_of(y)) == 2 else y
-    return (least_squares(a.structure, float(damp), options, cast(a.data, np.float64), y),)
+    a, y = compressed(A), asoperand(b)
+    _, (data, y) = in_doubles(a.data, y[:, 0] if len(shape_of(y)) == 2 else y)
+    return (least_squares(a.structure, float(damp), options, data, y),)
 
 
 # -- exponentials ------------------------------------------------------------------------------------------
