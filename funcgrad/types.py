@@ -8,7 +8,18 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-__all__ = ["Array", "ArrayLike", "AxisLike", "DTypeLike", "Number", "ShapeLike", "Tree", "UfuncOption"]
+__all__ = [
+    "Array",
+    "ArrayLike",
+    "AxisLike",
+    "DTypeLike",
+    "Device",
+    "Index",
+    "Number",
+    "ShapeLike",
+    "Tree",
+    "UfuncOption",
+]
 
 Array: TypeAlias = Any
 """An array of NumPy's, one of its scalars, or a tracer of one of them."""
@@ -20,7 +31,13 @@ AxisLike: TypeAlias = Any
 """An axis, several, or None for all of them."""
 
 DTypeLike: TypeAlias = Any
-"""What `numpy.dtype` takes; None where another argument, or a default, decides."""
+"""What `numpy.dtype` takes, or a dtype of `funcgrad.torch`; None where something else decides."""
+
+Device: TypeAlias = Any
+"""What says where an array or a tensor is: a device or its name; None is where it would be anyway."""
+
+Index: TypeAlias = Any
+"""What stands in brackets: integers, slices, ``...``, None, arrays, tracers, and tuples of these."""
 
 Number: TypeAlias = Any
 """A number of Python's or of NumPy's, or a tracer of one; None where that is the default."""

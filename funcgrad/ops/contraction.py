@@ -86,7 +86,7 @@ class DotGeneral(Primitive):
             sizes.update(zip(names, x.shape, strict=True))
         return 2.0 * math.prod(sizes.values()) * real_products(outputs[0])
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         x, y = values
         return self.plan(x.shape, y.shape, x.dtype).run(x, y)
 
@@ -184,7 +184,7 @@ class StrongZeroDot(DotGeneral):
     parameters = ("subscripts", "strong")
     strong: int
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         x, y = values
         p = self.plan(x.shape, y.shape, x.dtype)
         left, right = p.operands(x, y)
@@ -291,7 +291,7 @@ def contract(
     return out if r.order is None else permute(out, r.order)
 
 
-def repeated_number(x: Array) -> Any:
+def repeated_number(x: Array) -> Array | None:
     """The number that an array repeats, as the cotangent of a sum does; None if it was not made so."""
     if type(x) is not Tracer or x._view is not None:
         return None

@@ -61,7 +61,7 @@ class Pointwise(Primitive):
 
     # -- calling ---------------------------------------------------------------------------------------
 
-    def apply(self, *args: Any) -> Any:
+    def apply(self, *args: Array) -> Array:
         """Promote, broadcast and bind; arrays without any tracer are evaluated by NumPy directly."""
         args = tuple([x if type(x) is Tracer else asoperand(x) for x in args])
         recorder = recorder_of(args)
@@ -101,7 +101,7 @@ class Pointwise(Primitive):
         self._plans[avals] = plan
         return plan
 
-    def on_arrays(self, *args: Any) -> Any:
+    def on_arrays(self, *args: Array) -> Array:
         """The result on arrays and scalars alone, with NumPy's own promotion and broadcasting."""
         if self.ufunc is not None:
             return self.ufunc(*args)
@@ -135,7 +135,7 @@ class Pointwise(Primitive):
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         return float(self.cost * outputs[0].size)
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         return self.ufunc(*values)
 
     def evaluator(self) -> Callable[..., Any]:
@@ -150,11 +150,11 @@ class Pointwise(Primitive):
             return f"np.{called}({', '.join(names)})"
         return None
 
-    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array:
         """The derivative of the result by operand `i`; None where it is zero."""
         raise NotImplementedError(f"{self.name}: partial")
 
-    def along(self, tangent: Array, factor: Any) -> Any:
+    def along(self, tangent: Array, factor: Array) -> Array:
         """The part of the tangent that one operand gives."""
         return scaled(tangent, factor)
 
@@ -197,7 +197,7 @@ class Unary(Pointwise):
                 return recorder.append_typed((self, x._index), out)
         return self.apply(x)
 
-    def derivative(self, x: Array, out: Array) -> Any:
+    def derivative(self, x: Array, out: Array) -> Array:
         """The derivative at `x`, where the value is `out`."""
         raise NotImplementedError(f"{self.name}: derivative")
 
@@ -300,14 +300,14 @@ def listed(items: Sequence[Any]) -> str:
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def added(total: Array, term: Any) -> Any:
+def added(total: Array, term: Array) -> Any:
     """The sum of two tangents or cotangents, where None is zero."""
     if total is None or term is None:
         return term if total is None else total
     return primitive_called("add")(total, term)
 
 
-def scaled(tangent: Array, factor: Array) -> Any:
+def scaled(tangent: Array, factor: Array) -> Array:
     """``tangent * factor``, without an operation where the factor is the number 1 or -1."""
     if type(factor) in (int, float):
         if factor == 1:

@@ -70,7 +70,7 @@ class Gather(Indexed):
     def infer(self, *avals: Aval) -> Aval:
         return avals[0].with_shape(self.selected_shape(avals[0], avals[1:])).strong
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         x, *indices = values
         out = self.axes_first(x)[tuple(indices)]
         # Index arrays of rank 0 are integers to NumPy, and what they read is a view.
@@ -157,10 +157,10 @@ class Scatter(Indexed):
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         return float(inputs[1].size)
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         return self.evaluate_over(values[0].copy(), *values[1:])
 
-    def evaluate_over(self, *values: Any) -> Any:
+    def evaluate_over(self, *values: Array) -> Array:
         """As `evaluate`, in the memory of the first value."""
         x, updates, *indices = values
         out = self.axes_first(x)
@@ -304,7 +304,7 @@ class Scatter(Indexed):
                 x_bar = self.bind(cotangent, cotangent.aval.dtype.type(0), *indices)
         return x_bar, updates_bar, *[None] * len(indices)
 
-    def winners(self, shape: Shape, indices: Sequence[Any]) -> Any:
+    def winners(self, shape: Shape, indices: Sequence[Any]) -> Array:
         """Whether each update is the last one for its position."""
         selected = self.selected_shape(Aval(shape, np.dtype(np.intp)), [aval(index) for index in indices])
         number = np.arange(math.prod(selected)).reshape(selected)
@@ -380,7 +380,7 @@ class Scatter(Indexed):
 UFUNCS: dict[str, Any] = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}
 
 
-def set_unique(out: Array, updates: Any, indices: tuple[Any, ...], mode: str) -> None:
+def set_unique(out: Array, updates: Array, indices: tuple[Any, ...], mode: str) -> None:
     """Write where no position is repeated, or where the last write wins."""
     out[indices] = updates if mode == "set" else UFUNCS[mode](out[indices], updates)
 
@@ -425,7 +425,7 @@ class Chosen(Primitive):
             raise DtypeError(f"choices are named by integers, got {avals[0]}")
         return avals[0].strong
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         if not np.all((values[0] >= 0) & (values[0] < self.count)):
             raise ValueError("invalid entry in choice array")
         return values[0].copy()

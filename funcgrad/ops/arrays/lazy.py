@@ -48,7 +48,7 @@ class LazyUfunc:
     def __call__(self, *args: Any, **options: Any) -> Any:
         return self.resolved(*args, **options)
 
-    def resolve_dtypes(self, dtypes: tuple[Any, ...], **options: Any) -> Dtypes:
+    def resolve_dtypes(self, dtypes: tuple[Any, ...], **options: object) -> Dtypes:
         """As the ufunc's own."""
         found: Dtypes = self.resolved.resolve_dtypes(dtypes, **options)
         return found

@@ -35,7 +35,7 @@ class Flip(LinearUnary):
             raise ShapeError(f"axes {self.axes} are not distinct axes of {x}")
         return x
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         return np.flip(values[0], self.axes)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
@@ -134,7 +134,7 @@ class Concatenate(Joined):
     def _others(self, shape: Shape) -> tuple[Shape, Shape]:
         return shape[: self.axis], shape[self.axis + 1 :]
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         return np.concatenate(values, self.axis)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
@@ -184,7 +184,7 @@ class Stack(Joined):
             raise ShapeError(f"stack of {first} has no axis {self.axis}")
         return Aval((*first.shape[: self.axis], len(avals), *first.shape[self.axis :]), first.dtype)
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         return np.stack(values, self.axis) if values[0].ndim else np.array(values)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
@@ -213,12 +213,12 @@ def flip(x: Array, axes: tuple[int, ...]) -> Array:
     return Flip(axes).bind(x) if axes else x
 
 
-def concatenate(arrays: Sequence[Any], axis: int) -> Any:
+def concatenate(arrays: Sequence[Any], axis: int) -> Array:
     """Arrays of one dtype along `axis`; the only one itself."""
     return arrays[0] if len(arrays) == 1 else Concatenate(axis).bind(*arrays)
 
 
-def stack(arrays: Sequence[Any], axis: int) -> Any:
+def stack(arrays: Sequence[Any], axis: int) -> Array:
     """Arrays of one dtype and shape along a new axis."""
     return Stack(axis).bind(*arrays)
 

@@ -26,7 +26,7 @@ BLOCK = 1 << 16
 STEPS = 1
 
 
-def searchsorted(table: Any, values: Any, side: Any) -> Any:
+def searchsorted(table: Array, values: Array, side: Any) -> Array:
     """``np.searchsorted`` of a vector.
 
     >>> table, values = np.linspace(0.0, 1.0, 100), np.linspace(-0.1, 1.1, LONG)
@@ -64,14 +64,14 @@ class Buckets:
         # Nothing is before NaN: what has come to the end of the table stays there.
         self.ended = np.append(table, table.dtype.type(np.nan))
 
-    def bucket(self, values: Any, scaled: Any, out: Array) -> None:
+    def bucket(self, values: Array, scaled: Array, out: Array) -> None:
         """The bucket of each value, none of which is NaN; `scaled` is room for intermediate results."""
         np.subtract(values, self.table[0], out=scaled)
         np.multiply(scaled, self.scale, out=scaled)
         np.clip(scaled, 0, self.last, out=scaled)
         out[...] = scaled
 
-    def positions(self, values: Any, side: Any) -> Any:
+    def positions(self, values: Array, side: str) -> Array:
         """Where the values belong: before equal elements (``left``) or after them (``right``)."""
         flat = np.reshape(values, -1)
         out = np.empty(flat.shape, np.intp)
@@ -82,7 +82,7 @@ class Buckets:
                 self.block(part, out[start : start + BLOCK], [x[: len(part)] for x in room], side)
         return out.reshape(values.shape)
 
-    def block(self, values: Any, out: Array, room: list[Any], side: Any) -> None:
+    def block(self, values: Array, out: Array, room: list[Any], side: Any) -> None:
         """The positions of one block of values."""
         element, bucket, is_before = room
         np.not_equal(values, values, out=is_before)

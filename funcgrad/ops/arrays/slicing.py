@@ -108,7 +108,7 @@ class Slice(Sliced, LinearUnary):
         self.check_index(avals[0])
         return avals[0].with_shape(self.part_shape)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Array:
         return values[0][self.numpy_index]
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
@@ -129,11 +129,11 @@ class Slice(Sliced, LinearUnary):
 
     get_part = LinearUnary.get
 
-    def get(self, base: Array) -> Any:
+    def get(self, base: Array) -> Array:
         """The part of the base."""
         return base if is_whole(self.index, shape_of(base)) else self.get_part(base)
 
-    def put(self, base: Array, part: Array) -> Any:
+    def put(self, base: Array, part: Array) -> Array:
         """The base with another part."""
         return part if is_whole(self.index, shape_of(base)) else self.updating.bind(base, part)
 
@@ -178,7 +178,7 @@ class Pad(Sliced, LinearUnary):
         self.check_part(out, avals[0], scalars=False)
         return out
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         out = np.zeros(self.shape, values[0].dtype)
         out[self.numpy_index] = values[0]
         return out
@@ -227,10 +227,10 @@ class UpdateSlice(Sliced):
         self.check_part(x, part, scalars=True)
         return x.strong
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         return self.evaluate_over(values[0].copy(), values[1])
 
-    def evaluate_over(self, *values: Any) -> Any:
+    def evaluate_over(self, *values: Array) -> Array:
         """As `evaluate`, in the memory of the first value."""
         x, part = values
         x[self.numpy_index] = part
@@ -294,10 +294,10 @@ class AddToSlice(Sliced):
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         return float(inputs[1].size)
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         return self.evaluate_over(values[0].copy(), values[1])
 
-    def evaluate_over(self, *values: Any) -> Any:
+    def evaluate_over(self, *values: Array) -> Array:
         """As `evaluate`, in the memory of the first value."""
         x, part = values
         x[self.numpy_index] += part

@@ -53,7 +53,7 @@ class Sort(Ordering):
         check_axis(self.name, avals[0], self.axis)
         return avals[0].strong
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         # Equal values are the same whichever comes first, and NumPy's unstable sort is much faster.
         return np.sort(values[0], axis=self.axis)
 
@@ -87,7 +87,7 @@ class ArgSort(Ordering):
         check_axis(self.name, avals[0], self.axis)
         return Aval(avals[0].shape, np.dtype(np.intp))
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         return stable_order(values[0], self.axis)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
@@ -109,7 +109,7 @@ class ArgSort(Ordering):
         )
 
 
-def stable_order(x: Array, axis: int) -> Any:
+def stable_order(x: Array, axis: int) -> Array:
     """``np.argsort(x, axis, kind="stable")``.
 
     Of floating-point numbers that are all different there is one order, and NumPy finds it several times
@@ -147,7 +147,7 @@ class SearchSorted(Primitive):
         table, sought = inputs
         return sought.size * math.log2(max(table.shape[-1] if table.ndim else 1, 2))
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         rows, wanted = values
         if rows.ndim == 1:
             return searching.searchsorted(rows, wanted, self.side)
@@ -242,7 +242,7 @@ class TakeAlongAxis(AlongAxis):
         self.check_positions(x, index)
         return x.with_shape(index.shape).strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Array:
         x, index = values
         return x[index] if x.ndim == 1 else np.take_along_axis(x, index, self.axis)
 
@@ -306,10 +306,10 @@ class AddAlongAxis(AlongAxis):
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         return float(inputs[1].size)
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         return self.evaluate_over(values[0].copy(), *values[1:])
 
-    def evaluate_over(self, *values: Any) -> Any:
+    def evaluate_over(self, *values: Array) -> Array:
         """As `evaluate`, in the memory of the first value."""
         x, part, index = values
         where = tuple(

@@ -55,7 +55,7 @@ class LinearUnary(Primitive):
                 return recorder.append_typed((self, base._index), out)
         return self.bind(base)
 
-    def put(self, base: Array, part: Array) -> Any:
+    def put(self, base: Array, part: Array) -> Array:
         """`base` with another view; raises ValueError where NumPy's view is read-only."""
         raise ValueError(f"assignment destination is read-only: it is a {self.name} of another array")
 

@@ -118,7 +118,7 @@ class Mul(Binary):
     symbol = "*"
     keeps_weak = True
 
-    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array:
         return primals[1 - i]
 
     def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
@@ -152,7 +152,7 @@ class StrongZeroMul(Binary):
     native = of_any_kind("select({0} == 0, {0}, {0} * {1})")
     selects = True
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         x, y = values
         if type(x) is not np.ndarray and type(y) is not np.ndarray:
             return x * y if x else x
@@ -160,7 +160,7 @@ class StrongZeroMul(Binary):
             return np.where(x, x * y, x)
         return chosen(np.not_equal(x, 0), x * y, x.dtype.type(0))
 
-    def on_arrays(self, *args: Any) -> Any:
+    def on_arrays(self, *args: Array) -> Array:
         dtype = np.result_type(*args)
         return self.evaluate(*[np.asarray(x, dtype) for x in args])[()]
 
@@ -215,7 +215,7 @@ class StrongProduct(StrongZeroMul):
     name = "strong_product"
     native = of_any_kind("select({0} == 0, {0}, select({1} == 0, {1}, {0} * {1}))")
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         x, y = values
         if type(x) is not np.ndarray and type(y) is not np.ndarray:
             return (x * y if y else y) if x else x
@@ -323,7 +323,7 @@ class IntegerPow(Unary):
             return whole | {"fc": product}
         return whole | {"f": f"{{operand}}(1) / ({product})", "c": f"quotient({{operand}}(1), {product})"}
 
-    def on_arrays(self, *args: Any) -> Any:
+    def on_arrays(self, *args: Array) -> Array:
         return np.power(args[0], self.n)
 
     def operand_dtypes(self, avals: tuple[Aval, ...]) -> tuple[np.dtype[Any], ...]:
@@ -342,13 +342,13 @@ class IntegerPow(Unary):
             np.power(np.ones((), x.dtype), self.n)  # refuses exponents that the dtype does not hold
         return x
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         return values[0] ** self.n  # the operator squares and inverts without a power
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
         return f"{names[0]} ** {self.n}"
 
-    def derivative(self, x: Array, out: Array) -> Any:
+    def derivative(self, x: Array, out: Array) -> Array | None:
         if self.n == 0:
             return None
         if self.n == 1:
@@ -383,12 +383,12 @@ class NegativePowerError(DtypeError, ValueError):
     """Raised for integers to negative integer powers; NumPy raises a ValueError."""
 
 
-def is_literal_one(atom: Any) -> bool:
+def is_literal_one(atom: object) -> bool:
     """Whether an input of an equation is the number 1."""
     return type(atom) is Literal and atom.value == 1
 
 
-def beside_one(inputs: Sequence[Any]) -> Any:
+def beside_one(inputs: Sequence[Any]) -> Array | None:
     """The factor beside the constant 1, if there is one: it is the product."""
     x, y = inputs
     if is_literal_one(y):
@@ -420,6 +420,6 @@ strong_zero_mul = StrongZeroMul()
 strong_product = StrongProduct()
 
 
-def integer_pow(x: Array, n: int) -> Any:
+def integer_pow(x: Array, n: int) -> Array:
     """``x ** n`` for a Python integer n."""
     return reciprocal(x) if n == -1 and aval(x).inexact else IntegerPow(n)(x)

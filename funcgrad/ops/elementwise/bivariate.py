@@ -41,7 +41,7 @@ class Pow(Binary):
             return None  # `evaluate` says what to do where an exponent is negative
         return super().fast_expression(names, avals)
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         try:
             return np.power(*values)
         except ValueError as error:
@@ -95,7 +95,7 @@ class Arctan2(Binary):
         )
 
 
-def exponential_share(x: Array, y: Array) -> Any:
+def exponential_share(x: Array, y: Array) -> Array:
     """``exp(x) / (exp(x) + exp(y))`` without overflow; one half where both are the same infinity.
 
     >>> print(exponential_share(np.array([0.0, -np.inf, np.inf]), np.array([0.0, -np.inf, 0.0])))
@@ -121,7 +121,7 @@ class ExponentialShare(Binary):
             return None
         return f"np.where({x} == {y}, 0.5, 1 / (1 + np.exp({y} - {x})))"
 
-    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array:
         slope = mul(out, sub(1.0, out))
         return slope if i == 0 else neg(slope)
 

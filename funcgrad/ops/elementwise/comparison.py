@@ -17,14 +17,14 @@ from funcgrad.types import Array
 class Comparison(Binary):
     """Two operands, a boolean result. Complex numbers compare by real part, then imaginary part."""
 
-    def apply(self, *args: Any) -> Any:
+    def apply(self, *args: Array) -> Array:
         """As every pointwise operation; a Python integer beyond the other's dtype compares by its value."""
         if any(type(x) is int for x in args):
             x, y = args
             args = within_range(x, y), within_range(y, x)
         return super().apply(*args)
 
-    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array | None:
         return None
 
     @classmethod
@@ -37,7 +37,7 @@ class Comparison(Binary):
         )
 
 
-def within_range(number: Any, other: Any) -> Any:
+def within_range(number: Array, other: Array) -> Array:
     """A Python integer that the dtype of `other` cannot hold as infinity, anything else as it is."""
     if type(number) is not int or not hasattr(other, "dtype") or other.dtype.kind not in "iu":
         return number
@@ -104,7 +104,7 @@ class GreaterEqual(Comparison):
 class Question(Unary):
     """One operand, a boolean result."""
 
-    def derivative(self, x: Array, out: Array) -> Any:
+    def derivative(self, x: Array, out: Array) -> Array | None:
         return None
 
     @classmethod

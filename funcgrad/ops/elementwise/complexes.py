@@ -72,7 +72,7 @@ class Real(Part):
     native = by_kind(c="{0}.real")
     cost = 0
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Array:
         return values[0].real
 
     def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
@@ -87,7 +87,7 @@ class Imag(Part):
     native = by_kind(c="{0}.imag")
     cost = 0
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Array:
         return values[0].imag
 
     def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
@@ -125,7 +125,7 @@ class MakeComplex(Binary):
     cost = 0
     kinds = "f"
 
-    def on_arrays(self, *args: Any) -> Any:
+    def on_arrays(self, *args: Array) -> Array:
         dtypes = self.operand_dtypes(tuple([aval_of(x) for x in args]))
         return self.evaluate(*[np.asarray(x, dtype) for x, dtype in zip(args, dtypes, strict=True)])[()]
 
@@ -140,7 +140,7 @@ class MakeComplex(Binary):
             raise DtypeError(f"{self.name} of {listed(avals)}: the parts must be real and of one precision")
         return Aval(broadcast_shapes(self.name, avals), complex_dtype(re.dtype))
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         re, im = values
         out = np.empty(np.broadcast_shapes(re.shape, im.shape), complex_dtype(re.dtype))
         out.real = re
@@ -177,7 +177,7 @@ class MakeComplex(Binary):
         )
 
 
-def zero_of(x: Array) -> Any:
+def zero_of(x: Array) -> Array:
     """A scalar zero of the dtype of a tracer."""
     return x.aval.dtype.type(0)
 

@@ -16,12 +16,12 @@ from funcgrad.tracing.samples import Sample, distinct, edge, integers, normal
 from funcgrad.types import Array
 
 
-def exponents(x: Array) -> Any:
+def exponents(x: Array) -> Array:
     """The second result of ``np.frexp``."""
     return np.frexp(x)[1]
 
 
-def fractions(x: Array) -> Any:
+def fractions(x: Array) -> Array:
     """The first result of ``np.modf``."""
     return np.modf(x)[0]
 
@@ -61,10 +61,10 @@ class Exponent(Unary):
     ufunc = ComposedUfunc("exponent", exponents, np.frexp, result=1)
     kinds = "f"
 
-    def derivative(self, x: Array, out: Array) -> Any:
+    def derivative(self, x: Array, out: Array) -> Array | None:
         return None
 
-    def expression(self, names: Sequence[str], avals: Any) -> str:
+    def expression(self, names: Sequence[str], avals: object) -> str:
         return f"np.frexp({names[0]})[1]"
 
     @classmethod
@@ -82,10 +82,10 @@ class Fraction(Unary):
     ufunc = ComposedUfunc("fraction", fractions, np.modf)
     kinds = "f"
 
-    def derivative(self, x: Array, out: Array) -> Any:
+    def derivative(self, x: Array, out: Array) -> Array:
         return 1
 
-    def expression(self, names: Sequence[str], avals: Any) -> str:
+    def expression(self, names: Sequence[str], avals: object) -> str:
         return f"np.modf({names[0]})[0]"
 
     @classmethod
@@ -106,7 +106,7 @@ class NextAfter(Binary):
     cost = 15
     kinds = "f"
 
-    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array | None:
         return 1.0 if i == 0 else None
 
     @classmethod
@@ -124,7 +124,7 @@ class Spacing(Unary):
     ufunc = np.spacing
     kinds = "f"
 
-    def derivative(self, x: Array, out: Array) -> Any:
+    def derivative(self, x: Array, out: Array) -> Array | None:
         return None
 
     @classmethod

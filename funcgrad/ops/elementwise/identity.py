@@ -8,6 +8,7 @@ from typing import Any
 from funcgrad.ir.avals import Aval
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import Sample, integers, normal
+from funcgrad.types import Array
 
 
 class StopGradient(Primitive):
@@ -23,7 +24,7 @@ class StopGradient(Primitive):
     def infer(self, *avals: Aval) -> Aval:
         return avals[0]
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Array:
         return values[0]
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:

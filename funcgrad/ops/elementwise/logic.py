@@ -22,7 +22,7 @@ def of_truth(symbol: str) -> Native:
 class Logical(Binary):
     """Two operands of any dtype, of which zero is false."""
 
-    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array | None:
         return None
 
     @classmethod
@@ -66,7 +66,7 @@ class LogicalNot(Unary):
     ufunc = np.logical_not
     native = by_kind(b="not {0}", fciu="{0} == 0")
 
-    def derivative(self, x: Array, out: Array) -> Any:
+    def derivative(self, x: Array, out: Array) -> Array | None:
         return None
 
     @classmethod
@@ -83,7 +83,7 @@ class Bitwise(Binary):
 
     keeps_weak = True
 
-    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array | None:
         return None
 
     @classmethod
@@ -159,7 +159,7 @@ class Invert(Unary):
     native = by_kind(b="not {0}", iu="{result}(~{0})")
     symbol = "~"
 
-    def derivative(self, x: Array, out: Array) -> Any:
+    def derivative(self, x: Array, out: Array) -> Array | None:
         return None
 
     @classmethod
@@ -176,7 +176,7 @@ class BitwiseCount(Unary):
     name = "bitwise_count"
     ufunc = np.bitwise_count
 
-    def derivative(self, x: Array, out: Array) -> Any:
+    def derivative(self, x: Array, out: Array) -> Array | None:
         return None
 
     @classmethod

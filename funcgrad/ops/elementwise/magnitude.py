@@ -30,7 +30,7 @@ class Sign(Unary):
     ufunc = np.sign
     native = by_kind(f=POLARITY, i=f"{{result}}({POLARITY})")
 
-    def expansion(self, *inputs: Any) -> Any:
+    def expansion(self, *inputs: Array) -> Array | None:
         (z,) = inputs
         if aval(z).dtype.kind != "c":
             return None
@@ -44,7 +44,7 @@ class Sign(Unary):
         ]
         return make_complex(*[div(x, size) for x in parts])
 
-    def derivative(self, x: Array, out: Array) -> Any:
+    def derivative(self, x: Array, out: Array) -> Array | None:
         return None
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -107,7 +107,7 @@ class CopySign(Binary):
     native = "copysign({0}, {1})"
     kinds = "f"
 
-    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array | None:
         x, y = primals
         return mul(sign(x), self(1.0, y)) if i == 0 else None
 
@@ -141,7 +141,7 @@ class Hypot(Binary):
         )
 
 
-def zero_where(condition: Any, x: Array) -> Array:
+def zero_where(condition: Array, x: Array) -> Array:
     """`x`, and 0 where the condition holds, in every derivative too."""
     return where(condition, 0.0, x)
 

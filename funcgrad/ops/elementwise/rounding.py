@@ -23,7 +23,7 @@ class Rounding(Unary):
     kinds = "f"
     severs = True
 
-    def derivative(self, x: Array, out: Array) -> Any:
+    def derivative(self, x: Array, out: Array) -> Array | None:
         return None
 
     @classmethod
@@ -85,7 +85,7 @@ class FloorDivide(Binary):
     kinds = "f"
     severs = True
 
-    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array | None:
         return None
 
     @classmethod
@@ -108,7 +108,7 @@ class Remainder(Binary):
     keeps_weak = True
     kinds = "f"
 
-    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array:
         return 1 if i == 0 else neg(floor_divide(*primals))
 
     @classmethod
@@ -131,7 +131,7 @@ class Fmod(Binary):
     cost = 15
     kinds = "f"
 
-    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array:
         return 1 if i == 0 else neg(trunc(div(*primals)))
 
     @classmethod
@@ -147,7 +147,7 @@ class Fmod(Binary):
 class Divisor(Binary):
     """Of two integers."""
 
-    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array | None:
         return None
 
     @classmethod

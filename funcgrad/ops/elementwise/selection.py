@@ -66,7 +66,7 @@ class Where(Pointwise):
             raise DtypeError(f"where of {listed(avals)}: it takes a boolean, and branches of one dtype")
         return Aval(shapes.pop() if shapes else (), x.dtype, x.weak and y.weak)
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         return chosen(*values)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
@@ -125,7 +125,7 @@ _BITS: dict[int, Any] = {
 }
 
 
-def chosen(condition: Any, x: Array, y: Array) -> Array:
+def chosen(condition: Array, x: Array, y: Array) -> Array:
     """``np.where(condition, x, y)`` for branches of one dtype.
 
     NumPy jumps at every element, and a processor cannot guess which way a mask without a pattern goes: that

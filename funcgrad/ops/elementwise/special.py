@@ -103,7 +103,7 @@ def erfinv(x: Array, out: Array) -> Array:
         Sample(edge(0.0, 1.0, -1.0, np.inf), differentiable=False),
     ),
 )
-def gammaln(x: Array, out: Array) -> Any:
+def gammaln(x: Array, out: Array) -> Array:
     """The logarithm of the absolute value of the gamma function."""
     return Polygamma(0)(x)
 
@@ -126,11 +126,11 @@ class Polygamma(Unary):
             raise DtypeError(f"polygamma of order {self.n} of {avals[0]}: SciPy has it of real numbers only")
         return super().infer(*avals)
 
-    def on_arrays(self, *args: Any) -> Any:
+    def on_arrays(self, *args: Array) -> Array:
         (dtype,) = self.operand_dtypes(tuple([aval(x) for x in args]))
         return self.evaluate(np.asarray(args[0], dtype)[()])
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         x, n = values[0], self.n
         if n == 0:
             return self.ufunc(x)
@@ -146,7 +146,7 @@ class Polygamma(Unary):
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> None:
         return None
 
-    def derivative(self, x: Array, out: Array) -> Any:
+    def derivative(self, x: Array, out: Array) -> Array:
         return Polygamma(self.n + 1)(x)
 
     @classmethod
@@ -187,7 +187,7 @@ def polygamma_of_doubles(n: int, x: Array) -> Array:
     return found if n == 1 else -found
 
 
-def sinc_derivative(x: Array, order: int) -> Any:
+def sinc_derivative(x: Array, order: int) -> Array:
     """The derivative of ``sin(pi x) / (pi x)`` of the given order, accurate for every x.
 
     With ``y = pi x`` and ``g(y) = sin(y) / y``, the k-th derivative of ``y g = sin y`` says that
@@ -232,17 +232,17 @@ class Sinc(Unary):
     ufunc = np.sin  # for its promotion
     order: int
 
-    def on_arrays(self, *args: Any) -> Any:
+    def on_arrays(self, *args: Array) -> Array:
         (dtype,) = self.operand_dtypes(tuple([aval(x) for x in args]))
         return sinc_derivative(np.asarray(args[0], dtype), self.order)
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         return sinc_derivative(values[0], self.order)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
         return f"np.sinc({names[0]})" if self.order == 0 else None
 
-    def derivative(self, x: Array, out: Array) -> Any:
+    def derivative(self, x: Array, out: Array) -> Array:
         return Sinc(self.order + 1)(x)
 
     @classmethod

@@ -41,7 +41,7 @@ def inner_slopes(points: Array, heights: Array) -> Array:
     return where(level, 0.0, slopes)
 
 
-def slopes_at(pieces: Any, points: Array, heights: Array) -> Array:
+def slopes_at(pieces: Array, points: Array, heights: Array) -> Array:
     """The slope of the line on each piece."""
     zero = np.zeros(1, aval(heights).dtype)
     table = concatenate([zero, cast(inner_slopes(points, heights), zero.dtype), zero], 0)
@@ -86,7 +86,7 @@ class BrokenLine(OnLine):
             raise DtypeError(f"{self.name}: {heights} must be cast to the precision of {points} first")
         return positions.with_dtype(heights.dtype).strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Array:
         positions, pieces, points, heights = values
         start, height = np.append(points[:1], points), np.append(heights[:1], heights)
         slope = np.concatenate([[0], known_slopes(points, heights), [0]]).astype(heights.dtype)
@@ -172,7 +172,7 @@ class SpreadOnLine(OnLine):
             raise DtypeError(f"{self.name}: {values} must be cast to the precision of {points} first")
         return points.with_dtype(values.dtype).strong
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         amount, positions, pieces, points = values
         if amount.dtype.kind == "c":
             parts = [self.evaluate(part, positions, pieces, points) for part in (amount.real, amount.imag)]
@@ -245,7 +245,7 @@ class SpreadOnLine(OnLine):
 # -- parts --------------------------------------------------------------------------------------------------
 
 
-def add_counts(total: Array, piece: Any, value: Any, count: int) -> None:
+def add_counts(total: Array, piece: Array, value: Array, count: int) -> None:
     """Add each value to the total of its piece; many totals are not gone through for every block."""
     if count < BLOCK:
         total += np.bincount(piece, value, count)
@@ -253,7 +253,7 @@ def add_counts(total: Array, piece: Any, value: Any, count: int) -> None:
         np.add.at(total, piece, value)
 
 
-def turned(values: Any, pieces: Any, points: Array) -> Array:
+def turned(values: Array, pieces: Array, points: Array) -> Array:
     """The transpose of `slopes_at` by the heights: from each piece to its two points, with opposite signs."""
     count = shape_of(points)[0]
     zeros = broadcast(aval(values).dtype.type(0), (count + 1,), ())
@@ -285,14 +285,14 @@ def tables_of_rows(points: Array, heights: Array) -> tuple[Any, Any, Any]:
     return starts, concatenate([end, slopes, end], 1), bases
 
 
-def distances(positions: Any, starts: Any, pieces: Any, points: Array) -> Array:
+def distances(positions: Array, starts: Array, pieces: Array, points: Array) -> Array:
     """How far each position is from where its piece starts, row by row."""
     shape, count = shape_of(positions), shape_of(points)[1]
     low, high = (broadcast(take_axis(points, 1, k), shape, (0,)) for k in (0, count - 1))
     return sub(clip(positions, low, high), TakeAlongAxis(1, False).bind(starts, pieces))
 
 
-def heights_of_rows(positions: Any, pieces: Any, points: Array, heights: Array) -> Array:
+def heights_of_rows(positions: Array, pieces: Array, points: Array, heights: Array) -> Array:
     """`BrokenLine` where every row has points and heights of its own."""
     take = TakeAlongAxis(1, False)
     starts, slopes, bases = tables_of_rows(points, heights)
@@ -300,7 +300,7 @@ def heights_of_rows(positions: Any, pieces: Any, points: Array, heights: Array) 
     return add(take.bind(bases, pieces), mul(take.bind(slopes, pieces), distance))
 
 
-def spread_of_rows(values: Any, positions: Any, pieces: Any, points: Array) -> Array:
+def spread_of_rows(values: Array, positions: Array, pieces: Array, points: Array) -> Array:
     """`SpreadOnLine` where every row has points of its own."""
     size, count = shape_of(points)
     places = np.arange(count, dtype=aval(points).dtype)

@@ -47,7 +47,7 @@ class SplineFilter(LinearUnary):
             raise DtypeError(f"{self.name} of {x}: it needs floating-point numbers")
         return x.strong
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         (x,) = values
         if not x.size:
             return x.copy()

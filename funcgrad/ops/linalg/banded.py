@@ -42,7 +42,7 @@ class SolveBanded(OnStacks):
             )
         return b.with_dtype(np.result_type(ab.dtype, b.dtype)).strong
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         ab, b = values
         solve = import_module("scipy.linalg").solve_banded
         found = np.empty(b.shape, np.result_type(ab, b))
@@ -110,14 +110,14 @@ def shifted(x: Array, by: int, axis: int) -> Array:
     return concatenate([hole, part] if by > 0 else [part, hole], axis)
 
 
-def diagonal_row(ab: Any, row: int) -> Any:
+def diagonal_row(ab: Array, row: int) -> Array:
     """One row of the storage."""
     shape = shape_of(ab)
     part = take_span(ab, len(shape) - 2, row, 1)
     return reshape(part, (*shape[:-2], shape[-1]))
 
 
-def banded_product(ab: Any, x: Array, lower: int, upper: int) -> Any:
+def banded_product(ab: Array, x: Array, lower: int, upper: int) -> Array:
     """The product of a banded matrix and columns."""
     shape = shape_of(x)
     axis = len(shape) - 2
@@ -128,7 +128,7 @@ def banded_product(ab: Any, x: Array, lower: int, upper: int) -> Any:
     return total
 
 
-def transposed_bands(ab: Any, lower: int, upper: int) -> Array:
+def transposed_bands(ab: Array, lower: int, upper: int) -> Array:
     """The storage of the transpose, which has as many diagonals above as the matrix has below."""
     shape = shape_of(ab)
     axis = len(shape) - 2

@@ -60,7 +60,7 @@ class Det(OnStacks):
         check_matrices("det", a, square=True)
         return Aval(a.shape[:-2], a.dtype)
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         (a,) = values
         return tiny.determinants(a) if is_tiny_stack(a) else np.linalg.det(a)
 
@@ -94,7 +94,7 @@ class DetWithCofactors(OnStacks):
         check_matrices("det", a, square=True)
         return Aval(a.shape[:-2], a.dtype), a.strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Any:
         (a,) = values
         if is_tiny_stack(a):
             return tiny.determinants_with_cofactors(a)
@@ -127,7 +127,7 @@ class CofactorsAlong(OnStacks):
             raise ShapeError(f"{self.name} of {a} and {e}: the matrices differ in shape or dtype")
         return a.strong
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         a, e = values
         n = a.shape[-1]
         if n > tiny.LARGEST:
@@ -239,7 +239,7 @@ def cofactors_along(a: Array, e: Array) -> Array:
     return (phase * left @ found @ right).astype(a.dtype, copy=False)
 
 
-def third_derivative(a: Array, e: Array, f: Any) -> Array:
+def third_derivative(a: Array, e: Array, f: Array) -> Array:
     """The derivative along `f` of the cofactors' derivative along `e`, for matrices with an inverse."""
     x = Inv().bind(a)
     xe, xf = product(x, e), product(x, f)
@@ -273,7 +273,7 @@ class SlogDet(OnStacks):
         check_matrices(self.name, a, square=True)
         return Aval(a.shape[:-2], a.dtype), Aval(a.shape[:-2], real_dtype(a.dtype))
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> tuple[Array, ...]:
         return tuple(np.linalg.slogdet(values[0]))
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:

@@ -46,7 +46,7 @@ class MatrixFunction(OnStacks):
             )
         return a.strong
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         a, *directions = values
         if not a.size:
             return np.zeros_like(a)

@@ -56,7 +56,7 @@ class LargestFirst(OnStacks):
         check_matrices(self.name, avals[0])
         return avals[0].strong
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         (v,) = values
         size = np.abs(v)
         # LAPACK compares squares, and takes the first of equal ones; so does argmax.
@@ -64,7 +64,7 @@ class LargestFirst(OnStacks):
         rows = np.arange(v.shape[-2])
         return (rows[:, None] == place[..., None, :]).astype(v.dtype)
 
-    def expansion(self, *inputs: Array) -> Any:
+    def expansion(self, *inputs: Array) -> Array | None:
         (v,) = inputs
         shape = shape_of(v)
         if 0 in shape:
@@ -99,7 +99,7 @@ class Eig(OnStacks):
         dtype = complex_dtype(a.dtype)
         return Aval(a.shape[:-1], dtype), Aval(a.shape, dtype)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> tuple[Array, Array]:
         (a,) = values
         dtype = complex_dtype(a.dtype)
         w, v = np.linalg.eig(a)
@@ -112,7 +112,7 @@ class Eig(OnStacks):
         return (w, v), (diagonal(inner), sub(v_dot, scaled_columns(v, self.stretch(v, v_dot))))
 
     @staticmethod
-    def stretch(v: Array, v_dot: Any) -> Array:
+    def stretch(v: Array, v_dot: Array) -> Array:
         """The multiple of each vector to take off, so that its length and its real component stay so."""
         rows = (len(shape_of(v)) - 2,)
         length = real(reduce_sum(mul(conjugate(v), v_dot), rows))
@@ -152,7 +152,7 @@ class Eigvals(OnStacks):
         check_matrices(self.name, a, square=True)
         return Aval(a.shape[:-1], complex_dtype(a.dtype))
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         (a,) = values
         return np.linalg.eigvals(a).astype(complex_dtype(a.dtype), copy=False)
 

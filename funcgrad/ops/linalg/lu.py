@@ -44,7 +44,7 @@ class Lu(OnStacks):
         check_matrices(self.name, a)
         return a.strong, Aval((*a.shape[:-2], min(a.shape[-2:])), np.dtype(np.int32))
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> tuple[Array, Array]:
         (a,) = values
         lapack: Any = import_module("scipy.linalg.lapack")
         (getrf,) = lapack.get_lapack_funcs(("getrf",), dtype=a.dtype)
@@ -108,7 +108,7 @@ class PivotOrder(OnStacks):
             raise DtypeError(f"{self.name} of {p}: pivots are integers")
         return Aval((*p.shape[:-1], self.rows), np.dtype(np.intp))
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         pivots = values[0].reshape(math.prod(values[0].shape[:-1]), values[0].shape[-1])
         order = np.tile(np.arange(self.rows), (len(pivots), 1))
         each = np.arange(len(pivots))
@@ -135,7 +135,7 @@ class PivotOrder(OnStacks):
         )
 
 
-def rows_taken(x: Array, order: Any) -> Array:
+def rows_taken(x: Array, order: Array) -> Array:
     """The rows of each matrix in this order."""
     shape = shape_of(x)
     n = len(shape)

@@ -122,7 +122,7 @@ class Triangle(LinearOnMatrices):
             raise MatrixShapeError(f"{self.name} of {avals[0]}: needs matrices in the last two axes")
         return avals[0].strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Array:
         return (np.tril if self.lower else np.triu)(values[0], self.k)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
@@ -154,7 +154,7 @@ class MatrixDiagonal(LinearOnMatrices):
             raise ShapeError(f"{self.name} of {x}: needs square matrices in the last two axes")
         return Aval(x.shape[:-1], x.dtype)
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         return np.diagonal(values[0], axis1=-2, axis2=-1).copy()
 
     def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
@@ -180,7 +180,7 @@ class DiagonalMatrix(LinearOnMatrices):
             raise ShapeError(f"{self.name} of {x}: needs diagonals in the last axis")
         return Aval((*x.shape, x.shape[-1]), x.dtype)
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         (x,) = values
         out = np.zeros((*x.shape, x.shape[-1]), x.dtype)
         n = np.arange(x.shape[-1])
@@ -243,7 +243,7 @@ def adjoint(x: Array) -> Array:
     return flipped(conjugate(x))
 
 
-def product(*factors: Any) -> Any:
+def product(*factors: Array) -> Array:
     """The product of stacks of matrices, from the left."""
     found = factors[0]
     for x in factors[1:]:
@@ -310,7 +310,7 @@ def identity_like(x: Array) -> Array:
     return broadcast(np.eye(shape[-1], dtype=aval(x).dtype), shape, (n - 2, n - 1))
 
 
-def matrix_by_matrix(function: Callable[..., Any], *stacks: Any) -> Any:
+def matrix_by_matrix(function: Callable[..., Any], *stacks: Array) -> Any:
     """A function of matrices for each of the stacks, where NumPy and LAPACK have no loop of their own."""
     lead: Shape = stacks[0].shape[:-2]
     if not lead:

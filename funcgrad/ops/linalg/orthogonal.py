@@ -55,7 +55,7 @@ class Qr(OnStacks):
         k = m if self.complete else min(m, n)
         return Aval((*stack, m, k), a.dtype), Aval((*stack, k, n), a.dtype)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> tuple[Array, ...]:
         return tuple(np.linalg.qr(values[0], mode="complete" if self.complete else "reduced"))
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -76,7 +76,7 @@ class Qr(OnStacks):
         skew = turn if self.complete else skew_of_lower(inner)
         return (q, r), (q_dot, sub(product(adjoint(q), a_dot), product(skew, r)))
 
-    def turned(self, inner: Any, last: int, k: int) -> Any:
+    def turned(self, inner: Array, last: int, k: int) -> Array:
         """The skew-Hermitian ``w`` with ``q_dot = q @ w`` within the columns of `q`."""
         top = take_span(inner, last - 1, 0, k)
         skew = skew_of_lower(top)
@@ -100,7 +100,7 @@ class Qr(OnStacks):
         return refusals(square=False, params={"complete": False})
 
 
-def skew_of_lower(x: Array) -> Any:
+def skew_of_lower(x: Array) -> Array:
     """The skew-Hermitian matrix with the lower triangle of `x`, and the imaginary part of its diagonal."""
     below = lower_part(x, -1)
     skew = sub(below, adjoint(below))

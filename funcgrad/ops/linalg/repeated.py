@@ -53,7 +53,7 @@ from funcgrad.tracing.samples import ErrorSample, Sample, fixed, normal
 from funcgrad.types import Array
 
 
-def zeros_of(found: Aval) -> Any:
+def zeros_of(found: Aval) -> Array:
     """The number 0 in a shape."""
     return broadcast(found.dtype.type(0), found.shape, ())
 
@@ -70,14 +70,14 @@ class RepeatedPairs(OnStacks):
             raise ShapeError(f"{self.name} of {w}: needs numbers along the last axis")
         return Aval((*w.shape, w.shape[-1]), w.dtype)
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         (w,) = values
         n = w.shape[-1]
         largest = np.abs(w).max(axis=-1, initial=0)[..., None, None]
         near = np.abs(w[..., None, :] - w[..., :, None]) <= largest * (REPEATED * n * np.finfo(w.dtype).eps)
         return (near & ~np.eye(n, dtype=bool)).astype(w.dtype)
 
-    def expansion(self, *inputs: Array) -> Any:
+    def expansion(self, *inputs: Array) -> Array | None:
         (w,) = inputs
         *stack, n = shape_of(w)
         if not n:
@@ -117,7 +117,7 @@ class EighWithCoupling(OnStacks):
         check_matrices("eigh", a, square=True)
         return Aval(a.shape[:-1], real_dtype(a.dtype)), a.strong, a.strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Any:
         (a,) = values
         return (*np.linalg.eigh(a, "U" if self.upper else "L"), np.zeros_like(a))
 
@@ -152,7 +152,7 @@ class _FirstTwo:
     def __init__(self, primitive: Any) -> None:
         self.primitive = primitive
 
-    def bind(self, x: Array) -> Any:
+    def bind(self, x: Array) -> Array:
         """Eigenvalues and eigenvectors."""
         return self.primitive.bind(x)[:2]
 
@@ -170,11 +170,11 @@ class SvdWithCoupling(Svd):
         u, s, vh = super().infer(*avals)
         return u, s, vh, Aval((*s.shape, s.shape[-1]), u.dtype)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> tuple[Array, Array, Array, Array]:
         u, s, vh = super().evaluate(*values)
         return u, s, vh, np.zeros((*s.shape, s.shape[-1]), u.dtype)
 
-    def expansion(self, *inputs: Array) -> Any:
+    def expansion(self, *inputs: Array) -> tuple[Array, Array, Array, Array]:
         u, s, vh = Svd(self.full).bind(inputs[0])
         return u, s, vh, zeros_of(Aval((*shape_of(s), shape_of(s)[-1]), aval(u).dtype))
 
@@ -219,7 +219,7 @@ class SpectralScale(OnStacks):
             raise ShapeError(f"{self.name} of {x}, {g}, {slope} and {coupling}: the shapes do not fit")
         return x.strong
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         return values[0] * values[1]
 
     def expansion(self, *inputs: Array) -> Array:
@@ -237,7 +237,7 @@ class SpectralScale(OnStacks):
             total = added(total, self.mixed(mul(x, slope), coupling_dot))
         return self.bind(*primals), total
 
-    def mixed(self, x: Array, matrix: Any) -> Array:
+    def mixed(self, x: Array, matrix: Array) -> Array:
         """``x`` times a matrix along the axis of the vectors."""
         labels = tuple([f"x{k}" for k in range(len(shape_of(x)))])
         pair = (labels[self.axis], "new")

@@ -46,7 +46,7 @@ class Schur(OnStacks):
         check_matrices(self.name, a, square=True)
         return a.strong, a.strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> tuple[Array, Array]:
         (a,) = values
         if not a.size:
             return np.zeros_like(a), np.zeros_like(a)
@@ -99,7 +99,7 @@ class SchurTurn(OnStacks):
             raise ShapeError(f"{self.name} of {t} and {e}: the matrices differ in shape or dtype")
         return t.strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Array:
         t, e = values
         if np.any(np.diagonal(t, -1, -2, -1)):
             raise NotDifferentiableError(
@@ -151,7 +151,7 @@ def of_upper(primitive: Any, t: Array, e: Array) -> Array:
     return primitive.bind(upper_part(t), e)
 
 
-def solved_downwards(t: Array, e: Array, inverse: Any) -> Array:
+def solved_downwards(t: Array, e: Array, inverse: Array) -> Array:
     """Column by column from the left, each from its lowest element up."""
     n = t.shape[-1]
     x = np.zeros_like(e)
@@ -163,7 +163,7 @@ def solved_downwards(t: Array, e: Array, inverse: Any) -> Array:
     return x
 
 
-def solved_upwards(t: Array, e: Array, inverse: Any) -> Array:
+def solved_upwards(t: Array, e: Array, inverse: Array) -> Array:
     """Diagonal by diagonal, from the first below the main one."""
     n = t.shape[-1]
     x = np.zeros_like(e)

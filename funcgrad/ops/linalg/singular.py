@@ -56,7 +56,7 @@ class InverseSums(OnStacks):
             raise DtypeError(f"{self.name} of {s}: must be cast to floating-point numbers first")
         return Aval((*s.shape, s.shape[-1]), s.dtype)
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         return safe_reciprocal(sums(values[0]), values[0])
 
     def expansion(self, *inputs: Array) -> Array:
@@ -105,7 +105,7 @@ class InverseValues(OnStacks):
     def infer(self, *avals: Aval) -> Aval:
         return avals[0].strong
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         return safe_reciprocal(values[0], values[0])
 
     def expansion(self, *inputs: Array) -> Array:
@@ -144,7 +144,7 @@ class Svd(OnStacks):
             Aval((*stack, columns, n), a.dtype),
         )
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> tuple[Array, ...]:
         return tuple(np.linalg.svd(values[0], full_matrices=self.full))
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -153,7 +153,7 @@ class Svd(OnStacks):
         return (u, s, vh), dots
 
     @staticmethod
-    def tangents(a_dot: Any, u: Array, s: Array, vh: Any) -> tuple[tuple[Any, ...], Any]:
+    def tangents(a_dot: Array, u: Array, s: Array, vh: Array) -> tuple[tuple[Any, ...], Any]:
         """The tangents of all three, and that of the matrix in the basis of the singular vectors."""
         k = shape_of(s)[-1]
         last = len(shape_of(a_dot)) - 1
@@ -189,7 +189,7 @@ class Svd(OnStacks):
         return refusals(square=False, params={"full": False})
 
 
-def turned(vectors: Any, turn: Any, target: Any, k: int) -> Any:
+def turned(vectors: Array, turn: Array, target: Array, k: int) -> Array:
     """The tangent of orthonormal vectors, of which k turn among themselves and towards `target` outside.
 
     Vectors beyond the k-th turn so as to stay orthogonal.
@@ -221,7 +221,7 @@ def singular_spaces(primitive: Any, a: Array) -> Any:
     return (*found, others_span(u, last, k), others_span(adjoint(vh), last, k))
 
 
-def others_span(vectors: Any, last: int, k: int) -> Array:
+def others_span(vectors: Array, last: int, k: int) -> Array:
     """The projector on the vectors beyond the k-th."""
     others = take_span(vectors, last, k, shape_of(vectors)[-1] - k)
     return product(others, adjoint(others))
@@ -239,7 +239,7 @@ class Svdvals(OnStacks):
         check_matrices(self.name, a)
         return Aval((*a.shape[:-2], min(a.shape[-2:])), real_dtype(a.dtype))
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         return np.linalg.svd(values[0], compute_uv=False)
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -273,10 +273,10 @@ class Pinv(OnStacks):
         *stack, m, n = a.shape
         return Aval((*stack, n, m), a.dtype)
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         return np.linalg.pinv(values[0], rcond=self.rcond)
 
-    def expansion(self, *inputs: Array) -> Any:
+    def expansion(self, *inputs: Array) -> Array | None:
         (a,) = inputs
         if 0 in shape_of(a):
             return None

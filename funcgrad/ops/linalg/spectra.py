@@ -54,7 +54,7 @@ class InversesOfGaps(OnStacks):
             raise DtypeError(f"{self.name} of {w}: must be cast to {self.wanted} numbers first")
         return Aval((*w.shape, w.shape[-1]), w.dtype)
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         return inverses_of_gaps(values[0])
 
     def expansion(self, *inputs: Array) -> Array:
@@ -85,7 +85,7 @@ def rounding_of(s: Array, shape: Shape) -> Array:
     return broadcast(bound, shape, tuple(range(last)))
 
 
-def open_reciprocal(x: Array, s: Array) -> Any:
+def open_reciprocal(x: Array, s: Array) -> Array | None:
     """``1 / x``, 0 where `x` is as good as zero; None for no numbers. What kernels compute."""
     if not shape_of(s)[-1]:
         return None
@@ -120,7 +120,7 @@ class SquareOfOpenGaps(OnStacks):
         check_matrices(self.name, avals[0], square=True)
         return avals[0].strong
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         (gaps,) = values
         n = gaps.shape[-1]
         if np.count_nonzero(gaps) < gaps.size - gaps.size // max(n, 1):
@@ -173,7 +173,7 @@ class Eigh(OnStacks):
         check_matrices(self.name, a, square=True)
         return Aval(a.shape[:-1], real_dtype(a.dtype)), a.strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> tuple[Array, ...]:
         return tuple(np.linalg.eigh(values[0], "U" if self.upper else "L"))
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -207,7 +207,7 @@ class Eigvalsh(OnStacks):
         check_matrices(self.name, a, square=True)
         return Aval(a.shape[:-1], real_dtype(a.dtype))
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         return np.linalg.eigvalsh(values[0], "U" if self.upper else "L")
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -238,14 +238,14 @@ def of_hermitian(primitive: Any, x: Array) -> Array:
     return primitive.bind(hermitian_part(x))
 
 
-def eigenspaces(primitive: Any, x: Array) -> Any:
+def eigenspaces(primitive: object, x: Array) -> Any:
     """The eigenvalues, and a function of the eigenvectors that their phases do not matter to."""
     w, v = of_hermitian(primitive, x)
     weights = np.cos(np.arange(float(shape_of(w)[-1]))).astype(w.dtype)
     return w, product(scaled_columns(v, broadcast_last(weights, v)), adjoint(v))
 
 
-def broadcast_last(weights: Any, v: Array) -> Array:
+def broadcast_last(weights: Array, v: Array) -> Array:
     """Numbers for the columns of each matrix of a stack, in its dtype."""
     shape = (*shape_of(v)[:-2], shape_of(v)[-1])
     return broadcast(weights.astype(v.dtype), shape, (len(shape) - 1,))

@@ -47,7 +47,7 @@ class SolveSylvester(OnStacks):
             raise DtypeError(f"{self.name} of {a}, {b} and {q}: must be cast to one dtype first")
         return q.strong
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         scipy: Any = import_module("scipy.linalg")
         if not values[2].size:
             return np.zeros_like(values[2])
@@ -96,7 +96,7 @@ class PolarFactor(OnStacks):
             raise ShapeError(f"{self.name} of {a}: needs as many rows as columns")
         return a.strong
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         u, _, vh = np.linalg.svd(values[0], full_matrices=False)
         return u @ vh
 

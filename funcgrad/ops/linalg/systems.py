@@ -56,7 +56,7 @@ def inverted(a: Array) -> Array:
     return tiny.inverses(a) if is_many else np.linalg.inv(a)
 
 
-def applied_inverse(a: Array, inverse: Any, b: Array) -> Array:
+def applied_inverse(a: Array, inverse: Array, b: Array) -> Array:
     """``a^-1 @ b`` from the inverse, refined once, so that it is as good as a solution by factors."""
     n = a.shape[-1]
     times = tiny.products if a.size >= MANY * n * n else np.matmul
@@ -81,7 +81,7 @@ class LuFactors(OnStacks):
         check_matrices("solve", a, square=True)
         return Aval(a.shape, a.dtype), Aval(a.shape[:-1], np.dtype(np.int32))
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Any:
         (a,) = values
         way = way_to_solve(a.shape)
         if way == "factors":
@@ -135,7 +135,7 @@ class SolveFactored(OnStacks):
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         return 2.0 * inputs[0].shape[-1] * outputs[0].size * real_products(outputs[0])
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         a, factors, pivots, b = values
         way = way_to_solve(a.shape)
         if way == "factors":
@@ -201,7 +201,7 @@ def solved(primitive: Any, a: Array, b: Array) -> Array:
     return primitive.bind(a, *LuFactors().bind(a), b)
 
 
-def solved_by_factors(factors: Any, pivots: Any, b: Array, transposed: bool) -> Array:
+def solved_by_factors(factors: Array, pivots: Array, b: Array, transposed: bool) -> Array:
     """LAPACK's solutions, for a stack."""
     lapack: Any = import_module("scipy.linalg.lapack")
     (getrs,) = lapack.get_lapack_funcs(("getrs",), dtype=factors.dtype)
@@ -250,7 +250,7 @@ class Inv(OnStacks):
         check_matrices(self.name, avals[0], square=True)
         return avals[0].strong
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         (a,) = values
         return inverted(a)
 

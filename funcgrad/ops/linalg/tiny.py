@@ -35,7 +35,7 @@ def blocks(count: int) -> Iterator[slice]:
         yield slice(start, min(start + BLOCK, count))
 
 
-def places_first(x: Array) -> Any:
+def places_first(x: Array) -> Array:
     """Matrices ``(count, n, m)`` as ``(n, m, count)``, contiguous along the stack."""
     seen = x.transpose(1, 2, 0)
     if seen.strides[-1] == x.itemsize:
@@ -45,7 +45,7 @@ def places_first(x: Array) -> Any:
     return np.ascontiguousarray(x.reshape(-1, n * m).T).reshape(n, m, -1)
 
 
-def stack_first(store: Any, lead: tuple[int, ...]) -> Any:
+def stack_first(store: Array, lead: tuple[int, ...]) -> Array:
     """``(n, m, count)`` as ``(*lead, n, m)``, a view whose elements of one place still lie together."""
     return store.transpose(2, 0, 1).reshape(*lead, *store.shape[:2])
 
@@ -75,14 +75,14 @@ def places_of(n: int) -> list[tuple[int, int]]:
     return [(i, j) for i in range(n) for j in range(n)]
 
 
-def first_row(s: Array) -> Any:
+def first_row(s: Array) -> Array:
     """The cofactors of the first rows."""
     out = np.empty_like(s[:1])
     cofactors_into(s, out, places_of(len(s))[: len(s)])
     return out[0]
 
 
-def determinants_of(s: Array, cofactors: Any) -> Array:
+def determinants_of(s: Array, cofactors: Array) -> Array:
     """The expansions along the first row."""
     found = s[0, 0] * cofactors[0]
     for k in range(1, len(s)):
@@ -90,7 +90,7 @@ def determinants_of(s: Array, cofactors: Any) -> Array:
     return found
 
 
-def doubtful(s: Array, det: Any) -> Array:
+def doubtful(s: Array, det: Array) -> Array:
     """The indices of matrices that are near singular or badly scaled."""
     n = len(s)
     if n == 1:
@@ -122,7 +122,7 @@ def inverses(a: Array) -> Array:
     return stack_first(store, a.shape[:-2])
 
 
-def determinants(a: Array) -> Any:
+def determinants(a: Array) -> Array:
     """The determinants of stacks."""
     n = a.shape[-1]
     flat = a.reshape(-1, n, n)
@@ -134,7 +134,7 @@ def determinants(a: Array) -> Any:
     return found.reshape(a.shape[:-2])[()]
 
 
-def checked_determinants(s: Array, cofactors: Any, matrices: Any) -> Any:
+def checked_determinants(s: Array, cofactors: Array, matrices: Array) -> Array:
     """Determinants from the first rows' cofactors, LAPACK's where they are doubtful."""
     det = determinants_of(s, cofactors)
     bad = doubtful(s, det)
@@ -167,7 +167,7 @@ def cofactors(a: Array) -> Array:
     return stack_first(store, a.shape[:-2])
 
 
-def products(f: Any, b: Array) -> Array:
+def products(f: Array, b: Array) -> Array:
     """``f @ b`` for stacks of tiny `f`, quick where the elements of one place lie together."""
     n, k = b.shape[-2:]
     lead = b.shape[:-2]

@@ -60,7 +60,7 @@ class TriangularSolve(OnStacks):
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         return float(inputs[0].shape[-1]) * outputs[0].size * real_products(outputs[0])
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         a, b = values
         if self.transposed:
             a = np.swapaxes(a, -1, -2)
@@ -153,7 +153,7 @@ class Cholesky(OnStacks):
         check_matrices(self.name, avals[0], square=True)
         return avals[0].strong
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         return np.linalg.cholesky(values[0])
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:

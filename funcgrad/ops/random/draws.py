@@ -48,10 +48,10 @@ class InOrder(Evaluated):
 
     kinds: ClassVar[str] = "f"
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         return super().evaluate(*[in_order(x) for x in values])
 
-    def on_arrays(self, *args: Any) -> Any:
+    def on_arrays(self, *args: Array) -> Array:
         """The result on arrays and scalars alone."""
         return super().on_arrays(*[in_order(x) for x in args])  # type: ignore[misc]
 
@@ -146,7 +146,7 @@ class SampledSoftmax(InOrder, Softmax):
 
     name = "sampled_softmax"
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Array:
         x, (axis,) = in_order(values[0]), self.axes
         if not x.size:
             return x
@@ -155,10 +155,10 @@ class SampledSoftmax(InOrder, Softmax):
         weights = np.where(top == np.inf, x == top, weights)
         return weights / np.take(np.cumsum(weights, axis, x.dtype), [-1], axis)
 
-    def expansion(self, *inputs: Any) -> Any:
+    def expansion(self, *inputs: Array) -> Array:
         return super().expansion(*inputs)
 
-    def composed(self, x: Any, top: Any, base: Any) -> Any:
+    def composed(self, x: Array, top: Array, base: Array) -> Array:
         (axis,) = self.axes
         share = where(equal(x, self.keepdims(top, x)), x.dtype.type(1), x.dtype.type(0))
         moved = sampled_exp(sampled_sub(x, self.keepdims(base, x)))
@@ -190,7 +190,7 @@ class SampledProduct(Primitive):
             raise ShapeError(f"{self.name} of {x} and {a}: no rows for this matrix")
         return x.strong
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         x, a = [in_order(v) for v in values]
         return np.matmul(x, np.swapaxes(a, -1, -2))
 

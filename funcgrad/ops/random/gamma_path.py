@@ -43,7 +43,7 @@ TERM, MOST_TERMS = 1e-17, 10_000
 """The share of the sum below which a term of the series is the last, and how many there may be."""
 
 
-def path_slope(shape: ShapeLike, log_sample: Any) -> Any:
+def path_slope(shape: ShapeLike, log_sample: Array) -> Array:
     """The derivative of the logarithm of a gamma sample by its shape.
 
     >>> print(round(float(path_slope(1.0, np.log(2.0))), 6))  # by mpmath 0.815846
@@ -102,7 +102,7 @@ def by_integral(a: Array, at: Array) -> Array:
     return side * total
 
 
-def tail_length(a: Array, x: Array, side: Any) -> Any:
+def tail_length(a: Array, x: Array, side: Any) -> Array:
     """How far the tail counts in ``|log(t/x)|``: to where the density is exp(-REACH) of what it is at x.
 
     By Newton's method on a convex function, which comes down to the root from above.
@@ -119,7 +119,7 @@ TINY = -100.0
 """Samples whose logarithm is below this are powers of uniform numbers, to the last digit."""
 
 
-def curvature(shape: ShapeLike, at: Array, slope: Any) -> Array:
+def curvature(shape: ShapeLike, at: Array, slope: Array) -> Array:
     """The derivative of the slope by the shape, the sample held fixed.
 
     With F(a, l) = P(a, exp(l)) the slope is L = -F_a / F_l, and F_la / F_l = l - digamma(a).

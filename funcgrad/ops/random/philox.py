@@ -19,7 +19,7 @@ ROUNDS = 10
 HALF, LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
-def words(keys: Any, start: Any, stream: int, count: int) -> Any:
+def words(keys: Array, start: Array, stream: int, count: int) -> Array:
     """The first `count` words that each key makes of the counters from `start` on, the highest word `stream`.
 
     >>> numpys = np.random.Philox(key=[1, 2], counter=0)  # which counts before it makes a block
@@ -38,7 +38,7 @@ def words(keys: Any, start: Any, stream: int, count: int) -> Any:
     return np.stack(counter, axis=-1).reshape(len(keys), 4 * blocks)[:, :count]
 
 
-def mixed(counter: list[Any], first: Array, second: Any) -> list[Any]:
+def mixed(counter: list[Any], first: Array, second: Array) -> list[Any]:
     """One round."""
     high, low = product(MULTIPLIERS[0], counter[0])
     other_high, other_low = product(MULTIPLIERS[1], counter[2])

@@ -36,7 +36,7 @@ DIGITS = {np.dtype(np.float16): 11, np.dtype(np.float32): 24, np.dtype(np.float6
 """Binary digits of the mantissa."""
 
 
-def generator(key: Any, start: int = 0, stream: int = SAMPLES) -> Any:
+def generator(key: Array, start: int = 0, stream: int = SAMPLES) -> Any:
     """NumPy's Philox before its first block, which is number `start` of the stream."""
     # NumPy counts before it makes a block.
     before = (start + (stream << 192) - 1) % (1 << 256)
@@ -48,7 +48,7 @@ FEW_WORDS, MANY_KEYS = 256, 4
 """With no more words for each key, it pays to encipher the counters of this many keys together."""
 
 
-def is_many(keys: Any, count: int) -> bool:
+def is_many(keys: Array, count: int) -> bool:
     """Whether many keys make few words each."""
     return bool(keys.size >= 2 * MANY_KEYS and 0 < count <= FEW_WORDS)
 
@@ -68,14 +68,14 @@ class Drawn(Primitive):
                 raise ShapeError(f"{self.name}: {x} does not start with the axes of the keys {key}")
         return prefix
 
-    def drawn(self, key: Any, *parameters: Any) -> Any:
+    def drawn(self, key: Array, *parameters: Array) -> Array:
         """What one key draws."""
         raise NotImplementedError(f"{self.name}: drawn")
 
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         return 50.0 * outputs[0].size
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         keys, *rest = values
         prefix = keys.shape[:-1]
         if not prefix:
@@ -127,11 +127,11 @@ class RandomBits(Drawn):
             raise DtypeError(f"{self.name}: the first block is a number of dtype uint64, got {start}")
         return Aval((*prefix, *self.shape), WORD)
 
-    def drawn(self, key: Any, *parameters: Any) -> Any:
+    def drawn(self, key: Array, *parameters: Array) -> Array:
         words = generator(key, int(parameters[0]), self.stream).random_raw(math.prod(self.shape))
         return words.reshape(self.shape)[()]
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Array:
         keys, start = values
         count = math.prod(self.shape)
         if not is_many(keys, count):
@@ -182,7 +182,7 @@ class Standard(Drawn):
             raise DtypeError(f"{self.name} of dtype {self.dtype}: it must be float16, float32 or float64")
         return Aval((*prefix, *self.shape), self.dtype)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Array:
         [keys] = values
         count = self.words_of(math.prod(self.shape))
         if not is_many(keys, count):
@@ -195,7 +195,7 @@ class Standard(Drawn):
         """How many words that many numbers take."""
         return count if self.dtype == np.float64 else (count + 1) // 2
 
-    def of_rows(self, words: Any) -> Any:
+    def of_rows(self, words: Array) -> Array:
         """The numbers made of each row of words."""
         raise NotImplementedError(f"{self.name}: of_rows")
 
@@ -223,7 +223,7 @@ class RandomUniform(Standard):
 
     name = "random_uniform"
 
-    def drawn(self, key: Any, *parameters: Any) -> Any:
+    def drawn(self, key: Array, *parameters: Array) -> Array:
         out, source = np.empty(math.prod(self.shape), self.dtype), generator(key)
         with np.errstate(all="ignore"):
             for first in range(0, len(out), BLOCK):
@@ -232,7 +232,7 @@ class RandomUniform(Standard):
                 self.mapped(part)
         return out.reshape(self.shape)
 
-    def of_rows(self, words: Any) -> Any:
+    def of_rows(self, words: Array) -> Array:
         out = np.empty((len(words), math.prod(self.shape)), self.dtype)
         self.fill(out, words)
         with np.errstate(all="ignore"):
@@ -247,7 +247,7 @@ class RandomUniform(Standard):
         # The distributions made of it draw as it does, so one sample each is enough.
         return super().samples() if cls is RandomUniform else super().samples()[:1]
 
-    def fill(self, out: Array, words: Any) -> None:
+    def fill(self, out: Array, words: Array) -> None:
         """Make numbers of the words along the last axis."""
         digits = DIGITS[self.dtype]
         if self.dtype != np.float64:
@@ -279,7 +279,7 @@ class OfInner(RandomUniform):
         raise NotImplementedError(f"{self.name}: inverted")
 
 
-def smallest(dtype: np.dtype[Any]) -> Any:
+def smallest(dtype: np.dtype[Any]) -> Array:
     """What stands for 0 among numbers between 0 and 1."""
     return dtype.type(0.5 ** (DIGITS[dtype] + 1))
 
@@ -330,7 +330,7 @@ class RandomCauchy(OfInner):
         np.tan(u, out=u)
 
 
-def half_words(words: Any) -> Any:
+def half_words(words: Array) -> Array:
     """Words of 32 bits: the lower half of each word, then the higher one."""
     return np.ascontiguousarray(words, "<u8").view("<u4")
 
@@ -344,13 +344,13 @@ class RandomNormal(Standard):
 
     name = "random_normal"
 
-    def drawn(self, key: Any, *parameters: Any) -> Any:
+    def drawn(self, key: Array, *parameters: Array) -> Array:
         return self.of_source(generator(key), 1).reshape(self.shape)
 
     def words_of(self, count: int) -> int:
         return 2 * ((count + 1) // 2) if self.dtype == np.float64 else (count + 1) // 2
 
-    def of_rows(self, words: Any) -> Any:
+    def of_rows(self, words: Array) -> Array:
         return self.of_source(GivenWords(words.reshape(-1)), len(words))
 
     def of_source(self, source: Any, rows: int) -> Array:
@@ -373,7 +373,7 @@ class GivenWords:
     def __init__(self, words: Any) -> None:
         self.words, self.first = words, 0
 
-    def random_raw(self, count: int) -> Any:
+    def random_raw(self, count: int) -> Array:
         """The next words."""
         self.first += count
         return self.words[self.first - count : self.first]
@@ -383,7 +383,7 @@ SINE = tuple([(-1) ** k / math.factorial(2 * k + 1) for k in range(8)])
 """Taylor's coefficients of the sine: up to pi/4 the first eight leave 5e-17, the first five 2e-9."""
 
 
-def of_pairs(source: Any, cosines: Any, sines: Any, room: Any) -> None:
+def of_pairs(source: Any, cosines: Array, sines: Array, room: Any) -> None:
     """Fill both parts of as many pairs as there is room for."""
     radius, angle, square, sine = room
     if cosines.dtype == np.float64:

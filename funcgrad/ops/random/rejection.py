@@ -38,7 +38,7 @@ class Uniforms:
     def __init__(self, key: Any) -> None:
         self.source = generator(key)
 
-    def take(self, count: int) -> Any:
+    def take(self, count: int) -> Array:
         """The next numbers."""
         return ((self.source.random_raw(count) >> 12) + 0.5) * 0.5**52
 
@@ -57,16 +57,16 @@ class OfParameters(Drawn):
             raise DtypeError(f"{self.name}: parameters must be cast to float64, got {parameters[0]}")
         return Aval(parameters[0].shape, self.result)
 
-    def drawn(self, key: Any, *parameters: Any) -> Any:
+    def drawn(self, key: Array, *parameters: Array) -> Array:
         flat = [np.reshape(np.asarray(x, FLOAT), -1) for x in parameters]
         with np.errstate(all="ignore"):
             return self.flat(Uniforms(key), *flat).reshape(np.shape(parameters[0]))[()]
 
-    def flat(self, uniforms: Uniforms, *parameters: Any) -> Any:
+    def flat(self, uniforms: Uniforms, *parameters: Array) -> Array:
         """The samples for vectors of parameters."""
         raise NotImplementedError(f"{self.name}: flat")
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Array:
         return np.asarray(super().evaluate(*values), self.result)[()]
 
     @classmethod
@@ -80,7 +80,7 @@ class OfParameters(Drawn):
         )
 
 
-def accepted(count: int, propose: Callable[[Any], tuple[Any, Any]]) -> Any:
+def accepted(count: int, propose: Callable[[Any], tuple[Any, Any]]) -> Array:
     """The first accepted proposals; `propose(rows)` gives proposals for these rows, and which to accept."""
     out = np.empty(count)
     rows = np.arange(count)
@@ -103,7 +103,7 @@ class RandomLogGamma(OfParameters):
 
     name = "random_log_gamma"
 
-    def flat(self, uniforms: Uniforms, *parameters: Any) -> Any:
+    def flat(self, uniforms: Uniforms, *parameters: Array) -> Array:
         [shape] = parameters
         small = np.where(shape < 1)[0]
         raised = shape.copy()
@@ -171,7 +171,7 @@ class RandomPoisson(OfParameters):
     name = "random_poisson"
     result = COUNT
 
-    def flat(self, uniforms: Uniforms, *parameters: Any) -> Any:
+    def flat(self, uniforms: Uniforms, *parameters: Array) -> Array:
         [mean] = parameters
         if not np.all((mean >= 0) & (mean < LARGEST)):
             raise ParameterError(f"{self.name}: means must be numbers from 0 to {LARGEST:g}")
@@ -212,7 +212,7 @@ def proposal(uniforms: Uniforms, hat: Hat, rows: Array) -> tuple[Any, Any, Any, 
     return k, v / (a / (us * us) + b), at_once, (k < 0) | ((us < 0.013) & (v > us))
 
 
-def poisson_proposals(uniforms: Uniforms, mean: Any) -> Callable[[Any], tuple[Any, Any]]:
+def poisson_proposals(uniforms: Uniforms, mean: Array) -> Callable[[Any], tuple[Any, Any]]:
     """Proposals for large means."""
     b = 0.931 + 2.53 * np.sqrt(mean)
     hat = Hat(-0.059 + 0.02483 * b, b, mean + 0.43, 0.9277 - 3.6224 / (b - 2))
@@ -235,7 +235,7 @@ class RandomBinomial(OfParameters):
     name = "random_binomial"
     result = COUNT
 
-    def flat(self, uniforms: Uniforms, *parameters: Any) -> Any:
+    def flat(self, uniforms: Uniforms, *parameters: Array) -> Array:
         trials, chance = parameters
         if not np.all((trials >= 0) & (trials < LARGEST) & (chance >= 0) & (chance <= 1)):
             raise ParameterError(

@@ -46,19 +46,19 @@ class LawValue(Pointwise):
         dtype = np.result_type(*strong) if strong else FLOAT
         return (dtype if dtype == np.float32 else FLOAT,) * (len(avals) + 1)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Array:
         law = getattr(import_module("scipy.stats"), self.law)
         dtype = self._loop_dtypes(tuple([aval_of(x) for x in values]))[-1]
         # Some of SciPy's methods (norminvgauss.sf) pair points with parameters before they are of one shape.
         return np.asarray(getattr(law, self.method)(*np.broadcast_arrays(*values)), dtype)[()]
 
-    def on_arrays(self, *args: Any) -> Any:
+    def on_arrays(self, *args: Array) -> Array:
         return self.evaluate(*args)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> None:
         return None
 
-    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array | None:
         if self.method in ("ppf", "isf") and hasattr(getattr(import_module("scipy.stats"), self.law), "pmf"):
             return None
         raise NotDifferentiableError(

@@ -59,7 +59,7 @@ class Cumulative(Primitive):
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         return float(self.cost * inputs[0].size)
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         x = values[0]
         if not self.reverse:
             return self.ufunc.accumulate(x, axis=self.axis, dtype=x.dtype)
@@ -95,7 +95,7 @@ class Cumulative(Primitive):
         spans[self.axis] = (0 if self.reverse else 1, shape[self.axis] - 1, 1)
         return Pad(shape, tuple(spans)).bind(x)
 
-    def recurrence(self, factors: Any, terms: Array) -> Array:
+    def recurrence(self, factors: Array, terms: Array) -> Array:
         """The linear recurrence that runs the same way."""
         return LinearRecurrence(self.axis, self.reverse, False).bind(factors, terms)
 
@@ -227,7 +227,7 @@ class LinearRecurrence(Primitive):
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         return 2.0 * outputs[0].size
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         factors, terms = [np.moveaxis(x, self.axis, 0) for x in values]
         if self.reverse:
             factors, terms = factors[::-1], terms[::-1]
@@ -288,7 +288,7 @@ class LinearRecurrence(Primitive):
         )
 
 
-def solved(factors: Any, terms: Array, strong: bool) -> Array:
+def solved(factors: Array, terms: Array, strong: bool) -> Array:
     """The recurrence along the first axis, in the fastest way that is exact enough."""
     count, columns = len(terms), terms[:1].size
     if count > LONG and columns <= MANY_COLUMNS:
@@ -300,7 +300,7 @@ def solved(factors: Any, terms: Array, strong: bool) -> Array:
     return solved_by_rows(factors, terms, strong)
 
 
-def solved_by_blocks(factors: Any, terms: Array) -> Any:
+def solved_by_blocks(factors: Array, terms: Array) -> Array | None:
     """The recurrence, solved in all blocks at once and then from block to block.
 
     None where a product of the factors of a block leaves the range in which it is as good as exact, while
@@ -330,7 +330,7 @@ def solved_by_blocks(factors: Any, terms: Array) -> Any:
     return found.reshape(terms.shape).astype(terms.dtype)
 
 
-def solved_by_rows(factors: Any, terms: Array, strong: bool) -> Array:
+def solved_by_rows(factors: Array, terms: Array, strong: bool) -> Array:
     """The recurrence along the first axis, for all other axes at once."""
     out = np.array(terms)
     for k in range(1, len(out)):
@@ -339,7 +339,7 @@ def solved_by_rows(factors: Any, terms: Array, strong: bool) -> Array:
     return out
 
 
-def solved_by_columns(factors: Any, terms: Array, strong: bool) -> Array:
+def solved_by_columns(factors: Array, terms: Array, strong: bool) -> Array:
     """The recurrence along the first axis, number by number, of at least two terms."""
     out = np.empty(terms.shape, terms.dtype)
     columns = out.reshape(len(out), -1)
@@ -351,13 +351,13 @@ def solved_by_columns(factors: Any, terms: Array, strong: bool) -> Array:
     return out
 
 
-def plain_step(before: Any, pair: tuple[Any, Any]) -> Any:
+def plain_step(before: Array, pair: tuple[Any, Any]) -> Array:
     """One step of a linear recurrence."""
     factor, term = pair
     return factor * before + term
 
 
-def strong_step(before: Any, pair: tuple[Any, Any]) -> Any:
+def strong_step(before: Array, pair: tuple[Any, Any]) -> Array:
     """One step of a linear recurrence that keeps zeros."""
     factor, term = pair
     return factor * before + term if before else term

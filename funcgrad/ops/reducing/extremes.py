@@ -46,7 +46,7 @@ class Extreme(Binary):
         )
 
 
-def share_of(x: Array, other: Any, out: Array) -> Array:
+def share_of(x: Array, other: Array, out: Array) -> Array:
     """How much of an extreme's derivative is x's: 0 where the other was chosen, 1/2 where they are equal."""
     one, half, zero = [out.aval.dtype.type(v) for v in (1, 0.5, 0)]
     return where(equal(other, out), where(equal(x, out), half, zero), one)
@@ -97,7 +97,7 @@ class Clip(Pointwise):
     def __call__(self, x: Any, low: Any, high: Any) -> Any:
         return self.apply(x, low, high)
 
-    def on_arrays(self, *args: Any) -> Any:
+    def on_arrays(self, *args: Array) -> Array:
         x, low, high = args
         return np.minimum(np.maximum(x, low), high)
 
@@ -112,7 +112,7 @@ class Clip(Pointwise):
         clipped: Aval = minimum.infer(maximum.infer(*avals[:2]), avals[2])
         return clipped
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         return self.on_arrays(*values)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:

@@ -34,7 +34,7 @@ class UfuncReduction(Reduction):
     def infer(self, *avals: Aval) -> Aval:
         return Aval(reduced_shape(avals[0], self.axes), avals[0].dtype)
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         return self.ufunc.reduce(values[0], axis=self.axes, dtype=values[0].dtype)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
@@ -96,7 +96,7 @@ class ProductOfOthers(Reduction):
         reduced_shape(avals[0], self.axes)
         return avals[0].strong
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         x = values[0]
         order = axes_last(x.ndim, self.axes)
         moved = x.transpose(order)
@@ -107,7 +107,7 @@ class ProductOfOthers(Reduction):
         out[..., :-1] *= after[..., ::-1]
         return out.reshape(moved.shape).transpose(np.argsort(order))
 
-    def expansion(self, *inputs: Array) -> Any:
+    def expansion(self, *inputs: Array) -> Array | None:
         """The same along one axis, the last."""
         (x,) = inputs
         if len(self.axes) == 1:
@@ -134,7 +134,7 @@ class ProductOfOthers(Reduction):
         moved = permute(x, axes_last(len(shape), self.axes))
         return reshape(moved, (*kept, reduced_size(shape, self.axes)))
 
-    def unflattened(self, flat: Any, like: Array) -> Array:
+    def unflattened(self, flat: Array, like: Array) -> Array:
         """What is `flattened`, in the shape of `like` again."""
         shape = shape_of(like)
         order = axes_last(len(shape), self.axes)
@@ -188,7 +188,7 @@ class ReduceExtreme(UfuncReduction):
         """Which elements reach the extreme. Where that is NaN, the elements that are NaN do."""
         return logical_or(equal(x, self.keepdims(out, x)), isnan(x))
 
-    def count(self, reaching: Any) -> Any:
+    def count(self, reaching: Array) -> Array:
         """What the sum of their tangents is divided by."""
         return reaching
 
@@ -233,7 +233,7 @@ class ReduceExtremeNumber(ReduceExtreme):
     def reaching(self, x: Array, out: Array) -> Array:
         return equal(x, self.keepdims(out, x))
 
-    def count(self, reaching: Any) -> Any:
+    def count(self, reaching: Array) -> Array:
         return where(equal(reaching, 0.0), 1.0, reaching)
 
 
@@ -312,7 +312,7 @@ class ArgExtreme(Primitive):
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         return float(self.cost * inputs[0].size)
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         return self.function(values[0], axis=self.axis)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:

@@ -37,14 +37,14 @@ class Exponential(Reduction):
             raise DtypeError(f"{self.name} of {x}: must be cast to real floating-point numbers first")
         reduced_shape(x, self.axes)
 
-    def expansion(self, *inputs: Array) -> Any:
+    def expansion(self, *inputs: Array) -> Array | None:
         (x,) = inputs
         if not self.axes or 0 in shape_of(x):
             return None
         top = ReduceMax(self.axes).bind(x)
         return self.composed(x, top, where(isfinite(top), top, 0.0))
 
-    def composed(self, x: Array, top: Array, base: Array) -> Any:
+    def composed(self, x: Array, top: Array, base: Array) -> Array:
         """The result by other operations, of the largest elements, and of these where they are finite."""
         raise NotImplementedError(f"{self.name}: composed")
 
@@ -83,7 +83,7 @@ class LogSumExp(Exponential):
         self.check(avals[0])
         return Aval(reduced_shape(avals[0], self.axes), avals[0].dtype)
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         # The largest elements are counted, not summed: log1p then keeps what little the others add.
         x = values[0]
         top = np.maximum.reduce(x, axis=self.axes, keepdims=True, initial=-np.inf)
@@ -118,7 +118,7 @@ class Softmax(Exponential):
         self.check(avals[0])
         return avals[0].strong
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         x = values[0]
         top = np.maximum.reduce(x, axis=self.axes, keepdims=True, initial=-np.inf)
         weights = np.exp(x - top)
@@ -147,7 +147,7 @@ class LogSoftmax(Exponential):
         self.check(avals[0])
         return avals[0].strong
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         x = values[0]
         top = np.maximum.reduce(x, axis=self.axes, keepdims=True, initial=-np.inf)
         moved = x - np.where(np.isfinite(top), top, 0)

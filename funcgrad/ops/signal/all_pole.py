@@ -43,7 +43,7 @@ class AllPole(Primitive):
             raise DtypeError(f"{self.name} of {a} and {x}: both must be floats of one dtype")
         return x.strong
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Array:
         a, x = values
         if not x.size:
             return x.copy()

@@ -69,7 +69,7 @@ class Convolution(Primitive):
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         return 2.0 * outputs[0].size * math.prod(inputs[1].shape[2:]) * real_products(outputs[0])
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         return convolved(self.geometry, *values)
 
     # -- rules -------------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ class StrongZeroConvolution(Convolution):
     parameters = (*Convolution.parameters, "strong")
     strong: int
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         x, w = values
         geometry = self.geometry
         out = convolved(geometry, x, w)
@@ -225,7 +225,7 @@ class StrongZeroConvolution(Convolution):
         )
 
 
-def ones_where(mask: Any) -> Any:
+def ones_where(mask: Array) -> Array:
     """Ones and zeros that can be counted."""
     return mask.astype(np.float32)
 

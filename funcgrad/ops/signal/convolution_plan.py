@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -135,7 +135,7 @@ def computed(p: Plan, x: Array, w: Array) -> Array:
     return by_rows(p, windows, w) if p.backward else by_windows(p, windows, w)
 
 
-def by_windows(p: Plan, windows: Any, w: Array) -> Array:
+def by_windows(p: Plan, windows: Array, w: Array) -> Array:
     """Windows times kernel: rows are examples and runs of positions."""
     g, o = w.shape[:2]
     matrix = banded(w.transpose((0, *range(3, w.ndim), 2, 1)), p.run)
@@ -145,7 +145,7 @@ def by_windows(p: Plan, windows: Any, w: Array) -> Array:
     return out.transpose((0, 1, out.ndim - 1, *range(2, out.ndim - 1)))
 
 
-def by_rows(p: Plan, windows: Any, w: Array) -> Array:
+def by_rows(p: Plan, windows: Array, w: Array) -> Array:
     """The transpose of rows times kernel: rows are channels and runs of the kernel's positions.
 
     Products of a row's element ``u`` with element ``v`` of a run belong to position ``u - v``.
@@ -165,7 +165,7 @@ def by_rows(p: Plan, windows: Any, w: Array) -> Array:
     return out.transpose((0, ndim - 2, ndim - 1, *range(1, ndim - 2)))
 
 
-def banded(kernel: Any, m: int) -> Array:
+def banded(kernel: Array, m: int) -> Array:
     """The matrix that takes a window to a run of `m` results, from ``kernel[g, ..., k, c, o]``."""
     g, o = kernel.shape[0], kernel.shape[-1]
     if m == 1:
@@ -177,7 +177,7 @@ def banded(kernel: Any, m: int) -> Array:
     return out.reshape((g, -1, m * o))
 
 
-def with_zeros(geometry: Geometry, x: Array) -> Any:
+def with_zeros(geometry: Geometry, x: Array) -> Array:
     """``x[g, a, ..., b]`` with the zeros of padding and dilation among its spatial axes.
 
     Contiguous along the last axis, so that windows are copied in long rows.

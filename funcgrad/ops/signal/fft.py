@@ -119,7 +119,7 @@ class FFT(Transform):
         self.check(avals[0], self.axes, "fc", "floating-point")
         return Aval(avals[0].shape, complex_dtype(avals[0].dtype))
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         x = values[0]
         if len(self.axes) == 1 and is_long(x.shape[self.axes[0]], self.axes[0], x.shape):
             found = by_lines(long_fft.fft, x, self.axes[0], self.inverse)
@@ -180,7 +180,7 @@ class RealFFT(Transform):
         self.check(x, (self.axis,), "f", "real")
         return Aval(replaced(x.shape, self.axis, x.shape[self.axis] // 2 + 1), complex_dtype(x.dtype))
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         x = values[0]
         if is_long(x.shape[self.axis], self.axis, x.shape):
             out = by_lines(long_fft.real_fft, x, self.axis, self.inverse)
@@ -250,7 +250,7 @@ class HermitianFFT(Transform):
             )
         return Aval(replaced(x.shape, self.axis, self.size), real_dtype(x.dtype))
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         x, n, axis = values[0], self.size, self.axis
         if is_long(n, axis, x.shape):
             out = scaled(by_lines(long_fft.hermitian_fft, x, axis, n, self.inverse), self.factor(n))
@@ -295,7 +295,7 @@ class HermitianFFT(Transform):
         return (ErrorSample(normal(3), params=plain, words="must be cast", error=DtypeError),)
 
 
-def average_with(out: Array, even: Any, odd: Any) -> None:
+def average_with(out: Array, even: Array, odd: Array) -> None:
     """Halve `out`, and add one number to its even and another to its odd elements along the last axis.
 
     >>> x = np.array([2.0, 4.0, 6.0])

@@ -65,7 +65,7 @@ def both(first: Callable[[], Any], second: Callable[[], Any]) -> tuple[Any, Any]
 
 
 @functools.lru_cache(maxsize=4)
-def roots(size: int, count: int, dtype: np.dtype[Any], positive: bool) -> Any:
+def roots(size: int, count: int, dtype: np.dtype[Any], positive: bool) -> Array:
     """The first `count` powers of ``exp(-2 pi i / size)``, or of its conjugate where `positive`."""
     angles = np.arange(count) * ((2 if positive else -2) * np.pi / size)
     return np.exp(1j * angles).astype(dtype)
@@ -91,7 +91,7 @@ def fft(x: Array, positive: bool, threads: int | None = None) -> Array:
     return out
 
 
-def real_fft(x: Array, positive: bool, threads: int | None = None) -> Any:
+def real_fft(x: Array, positive: bool, threads: int | None = None) -> Array:
     """The first half of the spectrum of a line of real numbers."""
     threads = thread_count() if threads is None else threads
     n = len(x)
@@ -117,7 +117,7 @@ def real_fft(x: Array, positive: bool, threads: int | None = None) -> Any:
     return out
 
 
-def hermitian_fft(spectrum: Any, n: int, positive: bool, threads: int | None = None) -> Any:
+def hermitian_fft(spectrum: Array, n: int, positive: bool, threads: int | None = None) -> Array:
     """The line of `n` real numbers that are the sum over a Hermitian spectrum, given by its first half."""
     threads = thread_count() if threads is None else threads
     if threads < 2 or not splits(n):

@@ -61,7 +61,7 @@ class WindowArgMax(Primitive):
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         return float(outputs[0].size * math.prod(self.window))
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         (x,) = values
         ndim = len(self.window)
         sizes = x.shape[x.ndim - ndim :]
@@ -88,7 +88,7 @@ class WindowArgMax(Primitive):
         out += begins
         return out
 
-    def expansion(self, *inputs: Any) -> Any:
+    def expansion(self, *inputs: Array) -> Array | None:
         """The places of a window compared one after the other; None for large windows and padded ones."""
         (x,) = inputs
         ndim = len(self.window)
@@ -149,7 +149,7 @@ class WindowArgMax(Primitive):
         )
 
 
-def first_places(pooling: WindowArgMax, counts: Ints) -> Any:
+def first_places(pooling: WindowArgMax, counts: Ints) -> Array:
     """The first place in every window that is not in the padding."""
     places: Any = 0
     for axis, (count, k) in enumerate(zip(counts, pooling.window, strict=True)):
@@ -160,7 +160,7 @@ def first_places(pooling: WindowArgMax, counts: Ints) -> Any:
     return places
 
 
-def lowest(dtype: np.dtype[Any]) -> Any:
+def lowest(dtype: np.dtype[Any]) -> Array:
     """A number that no element is below."""
     return -np.inf if dtype.kind == "f" else False if dtype.kind == "b" else np.iinfo(dtype).min
 

@@ -30,7 +30,7 @@ class Sliding(Primitive):
         """The length of the result."""
         raise NotImplementedError(f"{self.name}: length")
 
-    def of_vectors(self, x: Array, y: Array) -> Any:
+    def of_vectors(self, x: Array, y: Array) -> Array:
         """The result for two vectors."""
         raise NotImplementedError(f"{self.name}: of_vectors")
 
@@ -45,7 +45,7 @@ class Sliding(Primitive):
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         return 2.0 * outputs[0].size * min([x.size for x in inputs])
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         x, y = values
         if x.ndim == 1:
             return self.of_vectors(x, y)

@@ -45,7 +45,7 @@ class WindowedSums(Primitive):
         shape[self.axis] += 1 - w.size
         return x.with_shape(tuple(shape)).strong
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         x, w = values
         shape = self.infer(Aval(x.shape, x.dtype), Aval(w.shape, w.dtype)).shape
         if not x.size:
@@ -55,7 +55,7 @@ class WindowedSums(Primitive):
         first = w.size // 2
         return found[(*[slice(None)] * self.axis, slice(first, first + shape[self.axis]))].astype(x.dtype)
 
-    def expansion(self, *inputs: Array) -> Any:
+    def expansion(self, *inputs: Array) -> Array | None:
         """A sum of shifted arrays, each times a number."""
         x, w = inputs
         count = shape_of(w)[0]

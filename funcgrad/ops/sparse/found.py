@@ -16,6 +16,7 @@ from funcgrad.ops.arrays.movement import stack
 from funcgrad.ops.sparse.products import OnCompressedRows, matrix
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import Sample, fixed, normal
+from funcgrad.types import Array
 
 
 class SparseFound(OnCompressedRows):
@@ -35,7 +36,7 @@ class SparseFound(OnCompressedRows):
         self.check_structure(*avals[:3])
         return tuple([Aval(shape, avals[0].dtype) for shape in self.shapes])
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> tuple[Array, ...]:
         data, indices, indptr, *others = values
         a = matrix(self.shape, False, data, indices, indptr)
         found = getattr(import_module("scipy.sparse.linalg"), self.function)(a, *others, **dict(self.options))

@@ -91,11 +91,11 @@ class SparseProduct(OnCompressedRows):
             raise DtypeError(f"{self.name} of {data} and {x}: operands must be cast to one dtype first")
         return x.with_shape((m, *x.shape[1:])).strong
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         data, indices, indptr, x = values
         return matrix(self.shape, self.transposed, data, indices, indptr) @ x
 
-    def expansion(self, *inputs: Array) -> Any:
+    def expansion(self, *inputs: Array) -> Array | None:
         """``out[rows] += data * x[columns]``, and the same with rows and columns exchanged."""
         data, indices, indptr, x = inputs
         out = self.infer(*[aval(a) for a in inputs])
@@ -173,7 +173,7 @@ class SparseOuter(OnCompressedRows):
             raise DtypeError(f"{self.name} of {x} and {y}: operands must be cast to one dtype first")
         return x.with_shape(indices.shape).strong
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         indices, indptr, x, y = values
         rows = np.repeat(np.arange(self.shape[0]), np.diff(indptr))
         if x.ndim == 1:
@@ -183,7 +183,7 @@ class SparseOuter(OnCompressedRows):
             out += x[rows, k] * y[indices, k]
         return out
 
-    def expansion(self, *inputs: Array) -> Any:
+    def expansion(self, *inputs: Array) -> Array | None:
         """``x[rows] * y[columns]``, summed over further columns."""
         indices, indptr, x, y = inputs
         if 0 in shape_of(indices) or 0 in shape_of(x):

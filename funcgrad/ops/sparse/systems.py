@@ -55,7 +55,7 @@ class SparseSolve(OnCompressedRows):
             raise DtypeError(f"{self.name} of {data} and {b}: operands must be cast to one dtype first")
         return b.strong
 
-    def evaluate(self, *values: Any) -> Array:
+    def evaluate(self, *values: Array) -> Array:
         data, indices, indptr, b = values
         if self.method == "spsolve":
             factors = factors_of(self.shape, data, indices, indptr)
@@ -140,7 +140,7 @@ def iterated(method: str, a: Array, b: Array, options: Sequence[tuple[str, Any]]
     return found
 
 
-def dominant(rng: np.random.Generator, dtype: np.dtype[Any]) -> Any:
+def dominant(rng: np.random.Generator, dtype: np.dtype[Any]) -> Array:
     """Elements for `square` whose diagonal is large."""
     found = normal(7)(rng, dtype)
     found[[0, 3, 6]] += 5.0

@@ -7,7 +7,6 @@ are taken together before anything is rounded.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -34,7 +33,7 @@ def stirling_rest(z: Array) -> Array:
     return total * inverse
 
 
-def composed_betaln(x: Array, y: Array) -> Any:
+def composed_betaln(x: Array, y: Array) -> Array | None:
     """``betaln(x, y)`` of double precision; None of another."""
     if x.dtype != np.float64:
         return None

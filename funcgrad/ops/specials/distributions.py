@@ -6,7 +6,6 @@ All are incomplete gamma or beta functions, and their derivatives are those, by 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from funcgrad.ops.elementwise.arithmetic import strong_product
 from funcgrad.ops.elementwise.comparison import equal, isinf
@@ -69,7 +68,7 @@ def gdtr_by_a(out: Array, a: Array, b: Array, x: Array) -> Array:
     return strong_product(x, gammainc_slope(b, strong_product(a, x)))
 
 
-def gdtr_by_b(out: Array, a: Array, b: Array, x: Array) -> Any:
+def gdtr_by_b(out: Array, a: Array, b: Array, x: Array) -> Array:
     """That of ``gammainc(b, a x)``."""
     return GammaincByParameter((1,))(b, strong_product(a, x))
 

@@ -47,11 +47,11 @@ class EllipticByParameter(Binary):
         """What comes down from the exponent."""
         return math.prod(-(self.power - k) for k in range(self.order))
 
-    def integrand(self, square: Any, m: Array) -> Array:
+    def integrand(self, square: Array, m: Array) -> Array:
         """What is integrated, of ``sin(t)**2``."""
         return self.factor * square**self.order * (1.0 - m * square) ** (self.power - self.order)
 
-    def values_at(self, phi: Array, m: Array) -> Any:
+    def values_at(self, phi: Array, m: Array) -> Array:
         """By Gauss's rule over the last part of a half period; the whole ones add the complete integral."""
         dtype = np.result_type(phi, m)
         phi, m = np.broadcast_arrays(np.asarray(phi, np.float64), np.asarray(m, np.float64))
@@ -68,7 +68,7 @@ class EllipticByParameter(Binary):
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> None:
         return None
 
-    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array:
         phi, m = primals
         if i == 0:
             return self.integrand(sin(phi) ** 2, m)

@@ -40,24 +40,24 @@ class Differentiated(Unary):
             raise DtypeError(f"{self.name} of {avals[0]}: higher derivatives are those of real numbers")
         return super().infer(*avals)
 
-    def on_arrays(self, *args: Any) -> Any:
+    def on_arrays(self, *args: Array) -> Array:
         (dtype,) = self.operand_dtypes(tuple([aval(x) for x in args]))
         return self.evaluate(np.asarray(args[0], dtype)[()])
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Array:
         x = values[0]
         wide = np.asarray(x, np.float64)
         with np.errstate(all="ignore"):
             return np.asarray(self.values_at(wide)).astype(x.dtype)[()]
 
-    def values_at(self, x: Array) -> Any:
+    def values_at(self, x: Array) -> Array:
         """The derivative at an array of float64."""
         raise NotImplementedError(f"{self.name}: values_at")
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> None:
         return None
 
-    def derivative(self, x: Array, out: Array) -> Any:
+    def derivative(self, x: Array, out: Array) -> Array:
         return type(self)(self.order + 1)(x)
 
     @classmethod
@@ -97,7 +97,7 @@ TERMS = 80
 """Of the continued fraction: enough for full precision from x = 2 on."""
 
 
-def near_zero(x: Array, found: Any, order: int) -> Array:
+def near_zero(x: Array, found: Array, order: int) -> Array:
     """The derivatives of erfcx by ``f'' = 2 x f' + 2 f``, which is stable where x is small or negative."""
     last, found = found, 2.0 * x * found - 2.0 / ROOT_PI
     for k in range(1, order):
@@ -138,14 +138,14 @@ class DawsnDerivative(Differentiated):
 FAR = 7.0
 
 
-def erfcx_by_x(out: Array, x: Array) -> Any:
+def erfcx_by_x(out: Array, x: Array) -> Array:
     """``2 x erfcx(x) - 2 / sqrt(pi)``."""
     if aval(x).dtype.kind == "c":
         return 2.0 * x * out - 2.0 / ROOT_PI
     return ErfcxDerivative(1)(x)
 
 
-def dawsn_by_x(out: Array, x: Array) -> Any:
+def dawsn_by_x(out: Array, x: Array) -> Array:
     """``1 - 2 x dawsn(x)``."""
     return 1.0 - 2.0 * x * out if aval(x).dtype.kind == "c" else DawsnDerivative(1)(x)
 
@@ -192,12 +192,12 @@ def ndtri_exp_by_y(out: Array, y: Array) -> Array:
     return erfcx(out * (-1.0 / ROOT_TWO)) * math.sqrt(math.pi / 2.0)
 
 
-def owens_t_by_h(out: Array, h: Any, a: Array) -> Array:
+def owens_t_by_h(out: Array, h: Array, a: Array) -> Array:
     """``-exp(-h*h/2) erf(a h / sqrt(2)) / (2 sqrt(2 pi))``. Owen (1956)."""
     return exp(-0.5 * h * h) * erf(a * h / ROOT_TWO) * (-0.5 / math.sqrt(2.0 * math.pi))
 
 
-def owens_t_by_a(out: Array, h: Any, a: Array) -> Array:
+def owens_t_by_a(out: Array, h: Array, a: Array) -> Array:
     """``exp(-h*h (1 + a*a) / 2) / (2 pi (1 + a*a))``."""
     square = 1.0 + a * a
     return exp(-0.5 * h * h * square) / (2.0 * math.pi * square)

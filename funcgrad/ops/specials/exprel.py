@@ -53,7 +53,7 @@ class ExprelDerivative(Differentiated):
         )
 
 
-def exprel_by_x(out: Array, x: Array) -> Any:
+def exprel_by_x(out: Array, x: Array) -> Array:
     """The integral of ``s exp(x s)``."""
     return ExprelDerivative(1)(x)
 

@@ -5,8 +5,6 @@ DLMF 13.3.15, 15.5.1, 16.3.1, 18.9.
 
 from __future__ import annotations
 
-from typing import Any
-
 from funcgrad.ops.elementwise.comparison import greater
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import aval
@@ -26,7 +24,7 @@ def hyp1f1_by_x(out: Array, a: Array, b: Array, x: Array) -> Array:
     return a / b * hyp1f1(a + 1.0, b + 1.0, x)
 
 
-def hyp2f1_by_z(out: Array, a: Array, b: Array, c: Any, z: Array) -> Array:
+def hyp2f1_by_z(out: Array, a: Array, b: Array, c: Array, z: Array) -> Array:
     """``a b / c 2F1(a + 1, b + 1; c + 1; z)``."""
     return a * b / c * hyp2f1(a + 1.0, b + 1.0, c + 1.0, z)
 
@@ -47,7 +45,7 @@ hyperu = define("hyperu", *PARAMETERS[:2], hyperu_by_x)
 DEGREE = "the degree"
 
 
-def eval_jacobi_by_x(out: Array, n: Array, alpha: Array, beta: Any, x: Array) -> Array:
+def eval_jacobi_by_x(out: Array, n: Array, alpha: Array, beta: Array, x: Array) -> Array:
     """``(n + alpha + beta + 1) / 2`` times that of degree ``n - 1`` and parameters larger by 1."""
     return 0.5 * (degree(n, x) + (alpha + beta + 1.0)) * eval_jacobi(n - 1, alpha + 1.0, beta + 1.0, x)
 

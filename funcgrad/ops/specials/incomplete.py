@@ -66,15 +66,15 @@ class ByParameters(Pointwise):
         """The orders with one more in parameter `i`."""
         return tuple(n + (k == i) for k, n in enumerate(self.orders))
 
-    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array:
         if i < len(self.orders):
             return type(self)(self.raised(i))(*primals)
         return self.slope(*primals)
 
-    def along(self, tangent: Array, factor: Any) -> Any:
+    def along(self, tangent: Array, factor: Array) -> Array:
         return strong_zero_mul(tangent, factor)
 
-    def slope(self, *primals: Any) -> Any:
+    def slope(self, *primals: Array) -> Array:
         """The derivative by the limit: the density times a Bell polynomial, and 0 where the density is."""
         raise NotImplementedError(f"{self.name}: slope")
 
@@ -91,7 +91,7 @@ class GammaincByParameter(ByParameters):
         """What evaluates it."""
         return Evaluated(self.name, partial(quadrature.gammainc_by_a, self.orders[0]), TWO)
 
-    def slope(self, *primals: Any) -> Any:
+    def slope(self, *primals: Array) -> Array:
         a, x = primals
 
         def logarithmic(orders: Orders) -> Any:
@@ -128,7 +128,7 @@ class BetaincByParameters(ByParameters):
         """What evaluates it."""
         return Evaluated(self.name, partial(quadrature.betainc_by_parameters, self.orders), THREE)
 
-    def slope(self, *primals: Any) -> Any:
+    def slope(self, *primals: Array) -> Array:
         a, b, x = primals
 
         def logarithmic(orders: Orders) -> Any:
@@ -222,7 +222,7 @@ betainc_slope = define(
 # -- the functions -----------------------------------------------------------------------------------------
 
 
-def gammainc_by_a(out: Array, a: Array, x: Array) -> Any:
+def gammainc_by_a(out: Array, a: Array, x: Array) -> Array:
     """An integral."""
     return GammaincByParameter((1,))(a, x)
 
@@ -242,12 +242,12 @@ def gammaincc_by_x(out: Array, a: Array, x: Array) -> Array:
     return -gammainc_slope(a, x)
 
 
-def betainc_by_a(out: Array, a: Array, b: Array, x: Array) -> Any:
+def betainc_by_a(out: Array, a: Array, b: Array, x: Array) -> Array:
     """An integral."""
     return BetaincByParameters((1, 0))(a, b, x)
 
 
-def betainc_by_b(out: Array, a: Array, b: Array, x: Array) -> Any:
+def betainc_by_b(out: Array, a: Array, b: Array, x: Array) -> Array:
     """An integral."""
     return BetaincByParameters((0, 1))(a, b, x)
 
@@ -281,7 +281,7 @@ betaincc = define("betaincc", betaincc_by_a, betaincc_by_b, betaincc_by_x, addre
 # -- inverses ----------------------------------------------------------------------------------------------
 
 
-def implicit(moved: Any, density: Any, p: Array) -> Array:
+def implicit(moved: Array, density: Array, p: Array) -> Array:
     """How the quantile moves with a parameter, ``-moved / density``; not at all at the ends."""
     end = is_end(p)
     return where(end, undefined(p), -moved / where(end, 1.0, density))

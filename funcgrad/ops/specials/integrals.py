@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from funcgrad.ops.arrays.lazy import LazyUfunc
 from funcgrad.ops.elementwise.comparison import greater, less
@@ -44,7 +43,7 @@ expn = define("expn", "the order", expn_by_x)
 # -- sine, cosine and their hyperbolic kin -----------------------------------------------------------------
 
 
-def sici_si_by_x(out: Array, x: Array) -> Any:
+def sici_si_by_x(out: Array, x: Array) -> Array:
     """``sin(x) / x``, 1 at 0."""
     return Sinc(0)(x / math.pi) if x.dtype.kind != "c" else sin(x) / x
 
@@ -98,7 +97,7 @@ spence = define("spence", spence_by_z)
 # -- inverses of elementary functions ----------------------------------------------------------------------
 
 
-def lambertw_by_z(out: Array, z: Array, k: Array, tol: Any) -> Array:
+def lambertw_by_z(out: Array, z: Array, k: Array, tol: Array) -> Array:
     """``exp(-W) / (1 + W)``, which is ``W / (z (1 + W))`` without the division by z."""
     return exp(-out) / (1.0 + out)
 

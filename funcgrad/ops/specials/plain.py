@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from funcgrad.ops.elementwise.arithmetic import strong_zero_mul
 from funcgrad.ops.elementwise.comparison import equal, greater, less, less_equal
@@ -78,7 +77,7 @@ define("pseudo_huber", pseudo_huber_by_delta, pseudo_huber_by_r)
 # -- Box and Cox -------------------------------------------------------------------------------------------
 
 
-def power_slope(log_x: Any, lmbda: Array) -> Array:
+def power_slope(log_x: Array, lmbda: Array) -> Array:
     """The derivative of ``(exp(lmbda L) - 1) / lmbda`` by lmbda, ``L**2`` times that of `exprel`."""
     return log_x * log_x * ExprelDerivative(1)(lmbda * log_x)
 

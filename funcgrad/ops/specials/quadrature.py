@@ -42,7 +42,7 @@ def polygamma(n: int, x: Array) -> Array:
     return Polygamma(n)(x)
 
 
-def bell(orders: Orders, logarithmic: Callable[[Orders], Any]) -> Any:
+def bell(orders: Orders, logarithmic: Callable[[Orders], Any]) -> Array:
     """``f^(orders) / f`` from the derivatives of ``log f``: the Bell polynomial of one or two variables.
 
     >>> bell((2,), lambda orders: {(1,): 3.0, (2,): 5.0}[orders])
@@ -118,7 +118,7 @@ def log_ratio(x: Array, a: Array) -> Array:
     return np.where(np.abs(x - a) < 0.5 * a, np.log1p((x - a) / a), np.log(x) - np.log(a))
 
 
-def gammainc_slope(a: Array, x: Array) -> Any:
+def gammainc_slope(a: Array, x: Array) -> Array:
     """The derivative of ``gammainc(a, x)`` by x, ``x**(a-1) exp(-x) / gamma(a)``.
 
     >>> print(gammainc_slope(np.array([1.0, 2.0]), np.array([0.0, 1.0])))
@@ -137,7 +137,7 @@ def gamma_density(a: Array, x: Array) -> Array:
     return np.where((a >= 0.0) & (x >= 0.0), found, np.nan)
 
 
-def gammainc_by_a(order: int, a: Array, x: Array) -> Any:
+def gammainc_by_a(order: int, a: Array, x: Array) -> Array:
     """The derivative of ``gammainc(a, x)`` by a, `order` times.
 
     >>> print(gammainc_by_a(1, np.array([2.0]), np.array([1.0])))
@@ -177,7 +177,7 @@ def gamma_step(orders: Orders, a: Array, x: Array) -> Array:
     return step * bell(orders, gamma_logarithmic(a + 1.0, log_x))
 
 
-def gamma_logarithmic(a: Array, log_t: Any) -> Callable[[Orders], Any]:
+def gamma_logarithmic(a: Array, log_t: Array) -> Callable[[Orders], Any]:
     """The derivatives of ``a log(t) - gammaln(a)`` by a."""
 
     def logarithmic(orders: Orders) -> Any:
@@ -190,7 +190,7 @@ def gamma_logarithmic(a: Array, log_t: Any) -> Callable[[Orders], Any]:
 # -- beta --------------------------------------------------------------------------------------------------
 
 
-def log_mixture(share: Any, w: Array) -> Array:
+def log_mixture(share: Array, w: Array) -> Array:
     """``log(1 + share * (exp(w) - 1))`` without overflow."""
     large = w > 30.0
     far = np.where(large, w, 30.0)
@@ -216,7 +216,7 @@ def log_odds_ratio(a: Array, b: Array, x: Array, y: Array) -> Array:
     return np.where(np.abs(ratio) < 0.5, np.log1p(ratio), np.log(x) - np.log(y) + np.log(b) - np.log(a))
 
 
-def betainc_slope(a: Array, b: Array, x: Array) -> Any:
+def betainc_slope(a: Array, b: Array, x: Array) -> Array:
     """The derivative of ``betainc(a, b, x)`` by x, ``x**(a-1) (1-x)**(b-1) / beta(a, b)``.
 
     >>> print(betainc_slope(2.0, 2.0, np.array([0.0, 0.5])))
@@ -238,7 +238,7 @@ def beta_density(a: Array, b: Array, x: Array) -> Array:
     return np.where(inside, found, np.nan)
 
 
-def betainc_by_parameters(orders: Orders, a: Array, b: Array, x: Array) -> Any:
+def betainc_by_parameters(orders: Orders, a: Array, b: Array, x: Array) -> Array:
     """The derivative of ``betainc(a, b, x)`` by a and b, `orders` times.
 
     >>> print(betainc_by_parameters((1, 0), 1.0, 1.0, np.array([0.0, 0.5, 1.0])))
@@ -266,7 +266,9 @@ def beta_step(orders: Orders, a: Array, b: Array, x: Array, y: Array) -> Array:
     return step * bell(orders, beta_logarithmic(a + 1.0, b, a + b, log_x, log_y))
 
 
-def beta_logarithmic(a: Array, b: Array, total: Array, log_t: Any, log_rest: Any) -> Callable[[Orders], Any]:
+def beta_logarithmic(
+    a: Array, b: Array, total: Array, log_t: Array, log_rest: Array
+) -> Callable[[Orders], Any]:
     """The derivatives of ``a log(t) + b log(1 - t) - log(beta(a, b))`` by a and b; total is their sum."""
 
     def logarithmic(orders: Orders) -> Any:

@@ -82,7 +82,7 @@ class LazyResult(LazyUfunc):
     def __call__(self, *args: Any, **options: Any) -> Any:
         return self.resolved(*args, **options)[self.result]
 
-    def resolve_dtypes(self, dtypes: tuple[Any, ...], **options: Any) -> tuple[np.dtype[Any], ...]:
+    def resolve_dtypes(self, dtypes: tuple[Any, ...], **options: object) -> tuple[np.dtype[Any], ...]:
         """The dtypes of the operands and of this result."""
         ufunc = self.resolved
         found = ufunc.resolve_dtypes((*dtypes[: ufunc.nin], *[None] * ufunc.nout), **options)
@@ -129,14 +129,14 @@ class Special(Pointwise):
         """The function of ``scipy.special`` that kernels call; empty where they call none."""
         return self.function if TABLE[self.function].addressed else ""
 
-    def expansion(self, *inputs: Array) -> Any:
+    def expansion(self, *inputs: Array) -> Array | None:
         composed = TABLE[self.function].expansion
         return None if composed is None else composed(*inputs)
 
     def _loop_dtypes(self, avals: tuple[Aval, ...]) -> tuple[np.dtype[Any], ...]:
         return ufunc_dtypes(self.function, self.ufunc, avals)
 
-    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array | None:
         entry = TABLE[self.function]
         rule = entry.partials[i]
         if isinstance(rule, str):
@@ -149,7 +149,7 @@ class Special(Pointwise):
             raise NotDifferentiableError(f"{self.function} of complex numbers is not holomorphic")
         return None if rule is None else rule(out, *primals)
 
-    def along(self, tangent: Array, factor: Any) -> Any:
+    def along(self, tangent: Array, factor: Array) -> Array:
         # At the edge of a domain the derivative by one operand may be infinite: it must not spoil those by
         # the others, along which this operand stands still.
         several = len(TABLE[self.function].partials) > 1

@@ -62,7 +62,7 @@ class ZetaDerivative(Binary):
         """What evaluates it."""
         return Evaluated(f"zeta_derivative_{self.order}", self.values_at, HURWITZ)
 
-    def values_at(self, x: Array, q: Array) -> Any:
+    def values_at(self, x: Array, q: Array) -> Array:
         """The derivative at arrays of one dtype."""
         dtype = np.result_type(x, q)
         x, q = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(q, np.float64))
@@ -70,7 +70,7 @@ class ZetaDerivative(Binary):
             found = euler_maclaurin(self.order, x, q)
         return np.where((q > 0.0) & ((x > 1.0) | (q == 1.0)), found, np.nan).astype(dtype)[()]
 
-    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Any:
+    def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array:
         x, q = primals
         if i == 0:
             return ZetaDerivative(self.order + 1)(x, q)
@@ -113,7 +113,7 @@ def product(first: list[Any], second: list[Any]) -> list[Any]:
     return [sum(first[i] * second[k - i] for i in range(k + 1)) for k in range(len(first))]
 
 
-def hurwitz_by_x(out: Array, x: Array, q: Array) -> Any:
+def hurwitz_by_x(out: Array, x: Array, q: Array) -> Array:
     """A sum with logarithms."""
     return ZetaDerivative(1)(x, q)
 
