@@ -239,6 +239,44 @@ show(lambda: AF.jacobian(lambda x: x, x, strict=True, vectorize=True)); show(lam
 ## tolerances
 gc_ = torch.autograd.gradcheck; x = torch.tensor([1., 2.], dtype=torch.double, requires_grad=True)
 show(lambda: gc_(lambda x: x * 2, (x,), atol=-1)); show(lambda: gc_(lambda x: x * 2, (x,), rtol=-1)); show(lambda: gc_(lambda x: x * 2, (torch.ones(1),))); show(lambda: gc_(lambda x: x.detach() * 2, (x,)))
+## differentiable optimisers
+w = torch.tensor([1., 2.], requires_grad=True); o = torch.optim.SGD([w], lr=.1, differentiable=True); (w * w).sum().backward(); show(o.step); o = torch.optim.ASGD([w], lr=.1, differentiable=True); show(o.step)
+show(lambda: torch.no_grad()(o.step)())
+print(w); p = torch.ones(2); p.grad = torch.ones(2); o = torch.optim.SGD([p], lr=.1, differentiable=True); o.step(); print(p)
+## lazy dtype
+for m in (nn.LazyLinear(2), nn.LazyConv1d(2, 1), nn.LazyBatchNorm1d(), nn.LazyBatchNorm1d(affine=False), nn.LazyInstanceNorm1d(affine=True, track_running_stats=True)):
+    m = m.double(); x = torch.ones(3, 4, 2, dtype=torch.double)
+    show(lambda: m(x).dtype); print([p.dtype for p in m.parameters()], [b.dtype for b in m.buffers()], m); show(lambda: type(m).__name__)
+m = nn.LazyLinear(2); m.load_state_dict({"weight": torch.ones(2, 3), "bias": torch.zeros(2)}); print(m.weight, m); print(m(torch.ones(1, 3)), m)
+m = nn.LazyLinear(2, dtype=torch.float64); print(m(torch.ones(1, 3, dtype=torch.float64)).dtype)
+n = nn.Sequential(nn.LazyLinear(2), nn.ReLU(), nn.LazyLinear(1)).to(torch.float64); print(n(torch.ones(1, 4, dtype=torch.float64)).dtype, n, copy.deepcopy(nn.LazyLinear(3)))
+m = nn.LazyLinear(2); o = torch.optim.SGD(m.parameters(), lr=.1); m(torch.ones(1, 2)).sum().backward(); b = m.bias.clone(); o.step(); print(b - m.bias)
+## complex parameters
+for n, a in [("SGD", {"momentum": .9}), ("Adam", {}), ("Adam", {"amsgrad": True, "weight_decay": .1}), ("AdamW", {}), ("RMSprop", {"momentum": .9, "centered": True}), ("Adagrad", {"initial_accumulator_value": .1}), ("Adadelta", {}), ("Adamax", {}), ("NAdam", {}), ("RAdam", {}), ("Rprop", {}), ("ASGD", {})]:
+    z = torch.tensor([[1 + 2j, 3 - 1j], [.5j, -1.]], requires_grad=True); w = torch.ones(2, requires_grad=True); o = getattr(torch.optim, n)([z, w], lr=.1, **a)
+    for i in range(3):
+        o.zero_grad(); l = (z * z.conj()).real.sum() + (z.T @ w.to(z.dtype)).abs().sum(); l.backward(); o.step()
+    print(n, [[round(v.real, 3) + round(v.imag, 3) * 1j for v in r] for r in z.tolist()], w); s = o.state_dict(); print(sorted((k, str(v.dtype)) for k, v in s["state"][0].items() if v is not None))
+    q = getattr(torch.optim, n)([z, w], lr=.1, **a); q.load_state_dict(copy.deepcopy(s)); q.step(); print([[round(v.real, 3) + round(v.imag, 3) * 1j for v in r] for r in z.tolist()])
+z = torch.tensor([1 + 2j, 3 - 1j], requires_grad=True); o = torch.optim.LBFGS([z], line_search_fn="strong_wolfe")
+def c(): o.zero_grad(); l = ((z - (1 + 1j)).abs() ** 2).sum(); l.backward(); return l
+o.step(c); print([round(v.imag, 3) for v in z.tolist()]); s = o.state_dict()["state"][0]; print(type(s["d"]).__name__, s["d"].shape, type(s["old_dirs"]), s["n_iter"], s["func_evals"])
+p = torch.optim.LBFGS([z], line_search_fn="strong_wolfe"); p.load_state_dict(copy.deepcopy(o.state_dict())); p.step(c); print([round(v.real, 3) for v in z.tolist()])
+for n in ("Adafactor", "Muon", "SparseAdam"):
+    def f(): z = torch.ones(2, 2, dtype=torch.complex64, requires_grad=True); z.grad = torch.ones_like(z); getattr(torch.optim, n)([z]).step()
+    show(f)
+## rates that are tensors
+S = torch.optim.lr_scheduler
+for n, a in [("StepLR", (2, .5)), ("ExponentialLR", (.9,)), ("CosineAnnealingLR", (5,)), ("LambdaLR", (lambda e: .5 ** e,)), ("ConstantLR", (.5, 2)), ("LinearLR", (.5, 1., 3)), ("CyclicLR", (.1, .5, 2)), ("OneCycleLR", (1., 10)), ("CosineAnnealingWarmRestarts", (3,)), ("ReduceLROnPlateau", ("min", .5, 0))]:
+    lr = torch.tensor(.25); o = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=lr, momentum=.9); s = getattr(S, n)(o, *a); r = []
+    for i in range(4): o.step(); s.step(*([1.] if "Plat" in n else [])); r.append(s.get_last_lr()[0])
+    print(n, r, o.param_groups[0]["lr"] is lr, lr, sorted(o.param_groups[0]), sorted(k for k in s.state_dict() if k not in ("al", "mode_worse")))
+show(lambda: s.step(1., 3)); s = S.StepLR(o, 2); o.step(); s.step(3); print(s.get_last_lr(), s.last_epoch)
+for c in ("SGD", "Adam", "Adafactor", "LBFGS", "ASGD", "Rprop", "SparseAdam", "Muon"): show(lambda: getattr(torch.optim, c)([torch.ones(1, 1, requires_grad=True)], lr=torch.tensor([.1, .2])))
+for k in ({"lr": torch.tensor(.1), "foreach": True}, {"betas": (.9, torch.tensor(.9))}, {"betas": (torch.tensor(.9), torch.tensor(.9)), "foreach": True}): show(lambda: torch.optim.Adam([torch.ones(1, requires_grad=True)], **k)); show(lambda: torch.optim.AdamW([torch.ones(1, requires_grad=True)], **k))
+for k in ({"lr": -1}, {"beta2_decay": 1}, {"eps": (-1, 1)}, {"eps": (None, -1)}, {"d": 0}, {"weight_decay": -1}): show(lambda: torch.optim.Adafactor([torch.ones(1, requires_grad=True)], **k))
+for k in ({"lr": -1}, {"momentum": -1}, {"weight_decay": -1}, {"adjust_lr_fn": "x"}): show(lambda: torch.optim.Muon([torch.ones(1, 1, requires_grad=True)], **k))
+show(lambda: torch.optim.Muon([torch.ones(2, requires_grad=True)])); print(torch.optim.Muon([torch.ones(2, 1, requires_grad=True)]))
 """
 
 

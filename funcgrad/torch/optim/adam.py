@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from funcgrad.extend import Tracer
-from funcgrad.torch.core.tensor import wrap
-from funcgrad.torch.optim.optimizer import Bundle, Stepwise, checked, number, root
+from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.torch.optim.optimizer import Bundle, Stepwise, check_both_betas, checked, number, root
 
 __all__ = ["Adam", "AdamW", "Adamax", "NAdam", "RAdam"]
 
@@ -17,10 +17,18 @@ __all__ = ["Adam", "AdamW", "Adamax", "NAdam", "RAdam"]
 def check_betas(lr: Any, betas: tuple[float, float], eps: float, weight_decay: float) -> None:
     """Raise ValueError for options out of range."""
     checked(learning_rate=(lr, lr >= 0.0), epsilon_value=(eps, eps >= 0.0))
-    for k, beta in enumerate(betas):
-        if not 0.0 <= beta < 1.0:
-            raise ValueError(f"Invalid beta parameter at index {k}: {beta}")
+    check_both_betas(betas)
     checked(weight_decay_value=(weight_decay, weight_decay >= 0.0))
+
+
+def check_tensors(foreach: bool | None, capturable: bool, lr: object, betas: tuple[object, ...]) -> None:
+    """Raise ValueError where Adam's options are tensors in places that PyTorch's takes none in."""
+    tensors = [isinstance(x, Tensor) for x in (lr, *betas)]
+    if any(tensors[1:]) and not all(tensors[1:]):
+        raise ValueError("betas must be either both floats or both Tensors")
+    for name, found in zip(("lr", "betas[0]", "betas[1]"), tensors, strict=True):
+        if found and foreach and not capturable:
+            raise ValueError(f"{name} as a Tensor is not supported for capturable=False and foreach=True")
 
 
 def averaged(average: Any, x: Any, beta: float) -> Any:
@@ -59,6 +67,7 @@ class Adam(Stepwise):
         decoupled_weight_decay: bool = False,
     ) -> None:
         check_betas(lr, betas, eps, weight_decay)
+        check_tensors(foreach, capturable, lr, betas)
         super().__init__(
             params,
             {

@@ -120,7 +120,7 @@ class Adagrad(Stepwise):
                 first = group["initial_accumulator_value"]
                 self.state[p] = {
                     "step": wrap(np.array(0.0, np.float32)),
-                    "sum": wrap(np.full_like(p._value, first)),
+                    "sum": wrap(np.full_like(p._value, first * (1 + 1j) if p.is_complex() else first)),
                 }
 
     def share_memory(self) -> None:

@@ -9,13 +9,25 @@ import numpy as np
 
 from funcgrad.extend import Tracer
 from funcgrad.torch.core.tensor import Tensor, own, wrap
-from funcgrad.torch.optim.optimizer import STEP_IN_JIT, Optimizer, StateDict, checked, evaluated, number
+from funcgrad.torch.optim.optimizer import (
+    STEP_IN_JIT,
+    Optimizer,
+    StateDict,
+    check_both_betas,
+    checked,
+    evaluated,
+    number,
+    require_no_history,
+)
 
 __all__ = ["ASGD", "Adafactor", "Muon", "SparseAdam"]
 
 
 class _ByTensor(Optimizer):
     """An optimiser whose step is a function of one parameter, its gradient and its state, on arrays."""
+
+    takes_complex: ClassVar[bool] = False
+    """Whether its formulas are linear, and so those of complex numbers as well."""
 
     def update(self, group: dict[str, Any], state: StateDict, value: Any, g: Any) -> None:
         """Change `value` and the state in place."""
@@ -29,14 +41,16 @@ class _ByTensor(Optimizer):
         """Change the parameters once; returns what the closure returned."""
         loss = evaluated(closure)
         for group in self.param_groups:
-            for p in group["params"]:
-                if p._grad is not None:
-                    self._step_one(group, p)
+            active = [p for p in group["params"] if p._grad is not None]
+            if group.get("differentiable"):
+                require_no_history(group, active)
+            for p in active:
+                self._step_one(group, p)
         return loss
 
     def _step_one(self, group: dict[str, Any], p: Tensor) -> None:
         value = own(p)
-        if value.dtype.kind != "f":
+        if value.dtype.kind != "f" and not self.takes_complex:
             raise RuntimeError(f"{type(self).__name__} does not support complex parameters")
         state = self.state[p]
         if not state:
@@ -45,7 +59,7 @@ class _ByTensor(Optimizer):
         if type(g) is Tracer:
             raise NotImplementedError(STEP_IN_JIT)
         with np.errstate(all="ignore"):
-            self.update(group, state, value, -g if group["maximize"] else g)
+            self.update(group, state, value, -g if group.get("maximize") else g)
         p._version_box[0] += 1
 
 
@@ -61,6 +75,8 @@ def _zero_steps() -> Tensor:
 
 class ASGD(_ByTensor):
     """Gradient descent that also averages the parameters (Polyak and Juditsky, 1992), in the state ``ax``."""
+
+    takes_complex = True
 
     def __init__(
         self,
@@ -114,6 +130,14 @@ class ASGD(_ByTensor):
         mu[...] = 1 / max(1, step - group["t0"])
 
 
+def require_sign(name: str, value: object, valid: object, sign: str = ">=", bound: int = 0) -> None:
+    """Raise ValueError, in the words of Adafactor's and Muon's, for an option out of range."""
+    if isinstance(value, Tensor) and value._value.size != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    if not valid:
+        raise ValueError(f"{name} should be {sign} {bound} but is: {value}")
+
+
 class Adafactor(_ByTensor):
     """Adam with second moments of rows and columns only (Shazeer and Stern, 2018)."""
 
@@ -129,11 +153,12 @@ class Adafactor(_ByTensor):
         foreach: bool | None = None,
         maximize: bool = False,
     ) -> None:
-        checked(
-            learning_rate=(lr, lr >= 0.0),
-            beta2_decay=(beta2_decay, beta2_decay <= 0.0),
-            weight_decay_value=(weight_decay, weight_decay >= 0.0),
-        )
+        require_sign("Learning rate", lr, lr >= 0.0)
+        require_sign("beta2_decay", beta2_decay, beta2_decay <= 0.0, "<=")
+        require_sign("epsilon1", eps[0], eps[0] is None or eps[0] >= 0.0)
+        require_sign("epsilon2", eps[1], eps[1] >= 0.0)
+        require_sign("Clipping threshold d", d, d >= 1.0, bound=1)
+        require_sign("weight_decay", weight_decay, weight_decay >= 0.0)
         super().__init__(
             params,
             {
@@ -195,11 +220,9 @@ class Muon(_ByTensor):
         ns_steps: int = 5,
         adjust_lr_fn: str | None = None,
     ) -> None:
-        checked(
-            learning_rate=(lr, lr >= 0.0),
-            momentum_value=(momentum, momentum >= 0.0),
-            weight_decay_value=(weight_decay, weight_decay >= 0.0),
-        )
+        require_sign("Learning rate", lr, lr >= 0.0)
+        require_sign("momentum", momentum, momentum >= 0.0)
+        require_sign("weight decay", weight_decay, weight_decay >= 0.0)
         if adjust_lr_fn not in (None, "original", "match_rms_adamw"):
             raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
         super().__init__(
@@ -213,15 +236,13 @@ class Muon(_ByTensor):
                 "eps": eps,
                 "ns_steps": ns_steps,
                 "adjust_lr_fn": adjust_lr_fn,
-                "maximize": False,
             },
         )
         for group in self.param_groups:
             for p in group["params"]:
                 if len(p._value.shape) != 2:
                     raise ValueError(
-                        "Muon only supports 2D parameters whereas we found a parameter with size: "
-                        f"{tuple(p._value.shape)}"
+                        f"Muon only supports 2D parameters whereas we found a parameter with size: {p.shape}"
                     )
 
     def begin(self, group: dict[str, Any], value: Any) -> StateDict:
@@ -264,7 +285,18 @@ class SparseAdam(_ByTensor):
         maximize: bool = False,
     ) -> None:
         checked(learning_rate=(lr, lr > 0.0), epsilon_value=(eps, eps > 0.0))
+        check_both_betas(betas)
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
+        found = [
+            [k, n]
+            for k, group in enumerate(self.param_groups)
+            for n, p in enumerate(group["params"])
+            if p._value.dtype.kind == "c"
+        ]
+        if found:
+            raise ValueError(
+                f"Complex params at indices {found}: SparseAdam does not support complex parameters"
+            )
 
     def begin(self, group: dict[str, Any], value: Any) -> StateDict:
         raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")

@@ -36,6 +36,12 @@ _BY_NUMBER = (
 )
 
 
+_COMPLEX = (
+    "funcgrad.torch does not support complex parameters of an optimizer in a compiled function. "
+    "Compile the loss and its gradient, and call step() outside of it"
+)
+
+
 class _Same:
     """An optimiser as static data: itself, compared by identity."""
 
@@ -62,6 +68,8 @@ def _flatten(optimizer: Stepwise) -> Any:
         leaves.append(float(group["lr"]) if "lr" in group else 0.0)
         options = tuple([(key, value) for key, value in group.items() if _is_option(key, value)])
         held = optimizer.bundles(k, [p for p in group["params"] if p._rg])
+        if any(bundle.params[0]._value.dtype.kind == "c" for bundle in held):
+            raise NotImplementedError(_COMPLEX)
         for bundle in held:
             leaves += [bundle.memory, *bundle.arrays.values()]
         kinds.append((options, tuple([(len(b.arrays), tuple(map(id, b.params))) for b in held])))

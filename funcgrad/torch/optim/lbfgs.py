@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.torch.core.tensor import own
-from funcgrad.torch.optim.optimizer import Optimizer, evaluated
+from funcgrad.torch.core.tensor import Tensor, own, wrap
+from funcgrad.torch.optim.optimizer import Optimizer, checked, evaluated, flat, shaped
 
 __all__ = ["LBFGS"]
 
@@ -44,8 +44,7 @@ class LBFGS(Optimizer):
         history_size: int = 100,
         line_search_fn: str | None = None,
     ) -> None:
-        if lr < 0.0:
-            raise ValueError(f"Invalid learning rate: {lr}")
+        checked(learning_rate=(lr, lr >= 0.0))
         if line_search_fn not in (None, "strong_wolfe"):
             raise RuntimeError("only 'strong_wolfe' is supported")
         super().__init__(
@@ -65,22 +64,21 @@ class LBFGS(Optimizer):
         self._params = self.param_groups[0]["params"]
 
     def _gradient(self) -> Any:
-        parts = [
-            np.zeros(p._value.size, p._value.dtype) if p._grad is None else p._grad._value.reshape(-1)
-            for p in self._params
-        ]
-        return np.concatenate(parts)
+        return np.concatenate(
+            [flat(np.zeros_like(p._value) if p._grad is None else p._grad._value) for p in self._params]
+        )
 
     def _position(self) -> Any:
-        return np.concatenate([p._value.reshape(-1) for p in self._params])
+        return np.concatenate([flat(p._value) for p in self._params])
 
     def _move_to(self, x: Any) -> None:
         start = 0
         for p in self._params:
             value = own(p)
-            value[...] = x[start : start + value.size].reshape(value.shape)
+            end = start + value.size * (2 if value.dtype.kind == "c" else 1)
+            value[...] = shaped(x[start:end], value.dtype, value.shape)
             p._version_box[0] += 1
-            start += value.size
+            start = end
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Up to `max_iter` quasi-Newton steps; returns the loss before the first."""
@@ -118,27 +116,29 @@ class Run:
         self.g = optimizer._gradient()
         self.evaluations = 1
         state["func_evals"] += 1
-        self.d: Any = state.get("d")
-        self.t: Any = state.get("t")
-        self.changes: list[Any] = state.get("old_dirs", [])
+        held = {name: _unwrapped(value) for name, value in state.items()}
+        self.d: Any = held.get("d")
+        self.t: Any = held.get("t")
+        self.changes: list[Any] = held.get("old_dirs", [])
         """Differences of gradients."""
-        self.moves: list[Any] = state.get("old_stps", [])
-        self.ro: list[Any] = state.get("ro", [])
-        self.scale: Any = state.get("H_diag", 1)
-        self.previous: Any = state.get("prev_flat_grad")
+        self.moves: list[Any] = held.get("old_stps", [])
+        self.ro: list[Any] = held.get("ro", [])
+        self.scale: Any = held.get("H_diag", 1)
+        self.previous: Any = held.get("prev_flat_grad")
 
     def save(self) -> None:
         """Keep what the next call continues from."""
-        self.state.update(
-            d=self.d,
-            t=self.t,
-            old_dirs=self.changes,
-            old_stps=self.moves,
-            ro=self.ro,
-            H_diag=self.scale,
-            prev_flat_grad=self.previous,
-            prev_loss=self.previous_loss,
-        )
+        held = {
+            "d": self.d,
+            "t": self.t,
+            "old_dirs": self.changes,
+            "old_stps": self.moves,
+            "ro": self.ro,
+            "H_diag": self.scale,
+            "prev_flat_grad": self.previous,
+            "prev_loss": self.previous_loss,
+        }
+        self.state.update({name: _wrapped(value) for name, value in held.items()})
 
     previous_loss: Any = None
 
@@ -211,6 +211,20 @@ class Run:
                 count = 1
         self.evaluations += count
         self.state["func_evals"] += count
+
+
+def _wrapped(x: Any) -> Any:
+    """What a run holds as what the state holds: arrays as tensors."""
+    if isinstance(x, list):
+        return [_wrapped(v) for v in x]
+    return wrap(np.asarray(x)) if isinstance(x, np.ndarray | np.generic) else x
+
+
+def _unwrapped(x: Any) -> Any:
+    """What the state holds as a run holds it; numbers of no dimensions as NumPy's scalars."""
+    if isinstance(x, list):
+        return [_unwrapped(v) for v in x]
+    return x._value[()] if isinstance(x, Tensor) else x
 
 
 def cubic_minimum(

@@ -26,6 +26,11 @@ __all__ = ["Bundle", "Optimizer", "StateDict", "Stepwise", "required"]
 
 StateDict = dict[str, Any]
 
+DIFFERENTIABLE = (
+    "funcgrad.torch does not support steps that are differentiated (differentiable=True with parameters, "
+    "gradients or a learning rate that require grad): compute the new parameters out of place, as in "
+    "`p = p - lr * g`, and evaluate the model on them with torch.func.functional_call"
+)
 STEP_IN_JIT = (
     "funcgrad.torch does not support this optimizer.step() in a function that is compiled or differentiated: "
     "a step changes parameters and state in place. Under fg.jit give the model and the optimizer to the "
@@ -275,7 +280,7 @@ def _cast(p: Tensor, name: str, value: Any) -> Any:
     if not isinstance(value, Tensor):
         return deepcopy(value)
     array = np.array(value._value)
-    if name != "step" and p._value.dtype.kind in "fc":
+    if name != "step" and (p._value.dtype.kind == "f" or array.dtype.kind == "c"):
         array = array.astype(p._value.dtype)
     return wrap(array)
 
@@ -295,15 +300,17 @@ class Bundle:
         self, params: list[Tensor], states: list[StateDict], names: dict[str, Any], counts: bool
     ) -> None:
         dtype = params[0]._value.dtype
+        numbers = 2 if dtype.kind == "c" else 1
         self.params = params
         self.places = []
         start = 0
         for p in params:
-            size = p._value.size
+            size = p._value.size * numbers
             self.places.append((start, start + size, p._value.shape))
             start += size
-        self.g = np.empty(start, dtype)
-        self.arrays = {name: np.full(start, first, dtype) for name, first in names.items()}
+        real = np.zeros(0, dtype).real.dtype
+        self.g = np.empty(start, real)
+        self.arrays = {name: np.full(start, first, real) for name, first in names.items()}
         self.tensors: list[tuple[StateDict, str, Tensor]] = []
         found = states[0].get("step")
         self.memory: Any = np.full(1, 0 if found is None else int(found), np.float32)
@@ -315,7 +322,7 @@ class Bundle:
                 self.tensors.append((state, "step", self.step))
         for name, array in self.arrays.items():
             for state, (a, b, shape) in zip(states, self.places, strict=True):
-                part = array[a:b].reshape(shape)
+                part = shaped(array[a:b], dtype, shape)
                 if isinstance(state.get(name), Tensor):
                     part[...] = state[name]._value
                 state[name] = t = wrap(part)
@@ -348,7 +355,7 @@ class Bundle:
 
     def gradients(self, maximize: bool) -> Any:
         """All gradients, one after the other; negative ones to maximise."""
-        parts: list[Any] = [p._grad._value.reshape(-1) for p in self.params]  # type: ignore[union-attr]
+        parts: list[Any] = [flat(p._grad._value) for p in self.params]  # type: ignore[union-attr]
         if type(self.memory) is Tracer:
             g = np.concatenate(parts)
             return -g if maximize else g
@@ -359,7 +366,7 @@ class Bundle:
 
     def values(self) -> Any:
         """All parameters, one after the other."""
-        return np.concatenate([p._value.reshape(-1) for p in self.params])
+        return np.concatenate([flat(p._value) for p in self.params])
 
     def add(self, change: Any) -> None:
         """Add a flat array to the parameters, in place."""
@@ -368,8 +375,19 @@ class Bundle:
             if type(value) is Tracer:
                 value[...] = value + change[a:b].reshape(shape)  # type: ignore[index]
             else:
-                np.add(value, change[a:b].reshape(shape), out=value)
+                np.add(value, shaped(change[a:b], value.dtype, shape), out=value)
             p._version_box[0] += 1
+
+
+def flat(array: Any) -> Any:
+    """The elements of an array in one row: of complex ones the real and the imaginary parts."""
+    row = array.reshape(-1)
+    return np.ascontiguousarray(row).view(row.real.dtype) if row.dtype.kind == "c" else row
+
+
+def shaped(row: Any, dtype: Any, shape: tuple[int, ...]) -> Any:
+    """A part of a flat array as an array of that dtype, which may be complex, in the same memory."""
+    return (row.view(dtype) if dtype.kind == "c" else row).reshape(shape)
 
 
 class Stepwise(Optimizer):
@@ -405,6 +423,8 @@ class Stepwise(Optimizer):
         loss = evaluated(closure)
         for k, group in enumerate(self.param_groups):
             active = [p for p in group["params"] if p._grad is not None]
+            if group.get("differentiable"):
+                require_no_history(group, active)
             for bundle in self.bundles(k, active):
                 self._step_bundle(group, bundle)
         return loss
@@ -429,11 +449,6 @@ class Stepwise(Optimizer):
         names = self.names(group)
         for p in params:
             dtype = p._value.dtype
-            if dtype.kind != "f":
-                raise NotImplementedError(
-                    f"funcgrad.torch does not support {type(self).__name__} for parameters of dtype "
-                    f"{p.dtype}; optimise the real view of a complex parameter"
-                )
             if p._grad is not None and p._grad._value.dtype != dtype:
                 raise RuntimeError(
                     f"the gradient of a parameter of dtype {p.dtype} has dtype {p._grad.dtype}"
@@ -458,6 +473,15 @@ class Stepwise(Optimizer):
             bundle.add(self.change(group, bundle, g, first))
 
 
+def require_no_history(group: StateDict, params: list[Tensor]) -> None:
+    """Raise where the step of a differentiable optimiser would have to be remembered."""
+    if any(p._rg and p._node is None for p in params):
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+    options = [x for x in group.values() if isinstance(x, Tensor)]
+    if any(t is not None and t._rg for p in params for t in (p, p._grad)) or any(t._rg for t in options):
+        raise NotImplementedError(DIFFERENTIABLE)
+
+
 def number(x: Any) -> Any:
     """A learning rate, which may be a tensor, as a number; one of a trace as it is."""
     return x if type(x) is Tracer else float(x)
@@ -468,9 +492,18 @@ def root(x: Any) -> Any:
     return np.sqrt(x) if type(x) is Tracer else math.sqrt(x)
 
 
+def check_both_betas(betas: tuple[float, float]) -> None:
+    """Raise ValueError for betas out of range."""
+    for k, beta in enumerate(betas):
+        if not 0.0 <= beta < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {k}: {beta}")
+
+
 def checked(**options: tuple[Any, bool]) -> None:
     """Raise ValueError for the first option whose value is not valid."""
     for name, (value, valid) in options.items():
+        if name == "learning_rate" and isinstance(value, Tensor) and value._value.size != 1:
+            raise ValueError("Tensor lr must be 1-element")
         if not valid:
             label = "learning rate" if name == "learning_rate" else f"{name.removesuffix('_value')} value"
             raise ValueError(f"Invalid {label}: {value}")

@@ -6,12 +6,16 @@ call makes the layer that they stand for, gives them its memory, and changes the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
-from funcgrad.torch.core.tensor import own
+import numpy as np
+
+from funcgrad.torch.core.tensor import Tensor, own
 from funcgrad.torch.nn.layers import convolution, linear, normalization
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter, UninitializedParameter
+from funcgrad.torch.operations.registry import FUNCTIONS
 
 __all__ = [
     "LazyBatchNorm1d",
@@ -43,34 +47,53 @@ class Lazy(Module):
         super().__init__()
         kwargs = {**dict(list(self.defaults.items())[max(len(args) - 2, 0) :]), **kwargs}
         self._given = (args, kwargs)
+        self._probe = FUNCTIONS["empty"](0, dtype=kwargs.get("dtype"))
         wants = (args[2] if len(args) > 2 else kwargs["affine"]) if self.defaults else True
         for name in ("weight", "bias"):
             if wants and not (name == "bias" and kwargs.get("bias", True) is False):
-                self.register_parameter(name, UninitializedParameter())
+                self.register_parameter(name, UninitializedParameter(dtype=self._probe.dtype))
             else:
                 self.register_parameter(name, None)
 
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
+        self._probe = fn(self._probe)
+        return super()._apply(fn, recurse)
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
+        # What is loaded says how large it is.
+        for name, held in self._parameters.items():
+            given = state_dict.get(prefix + name)
+            if isinstance(held, UninitializedParameter) and given is not None:
+                materialised(held, np.empty(tuple(given.shape), self._probe._value.dtype))
+        for name in ("running_mean", "running_var", "num_batches_tracked"):
+            given = state_dict.get(prefix + name)
+            if self.defaults and given is not None:
+                self.register_buffer(name, given.detach().clone())
+        super()._load_from_state_dict(state_dict, prefix, *rest)
+
     def has_uninitialized_params(self) -> bool:
-        """True: the first call has not been."""
-        return True
+        """Whether parameters have no memory yet: no state has been loaded."""
+        return any(isinstance(p, UninitializedParameter) for p in self._parameters.values())
 
     def initialize_parameters(self, input: Any) -> None:
         """Become the layer for inputs like this one."""
         args, kwargs = self._given
         shape = input._value.shape
         at = len(shape) - 1 - self._spatial() if self.channels_at is None else self.channels_at
-        made = self.cls_to_become(shape[at], *args, **kwargs)
+        # What has been asked of the layer meanwhile (`double()`) holds for buffers as well.
+        made = self.cls_to_become(shape[at], *args, **kwargs).to(self._probe.dtype)
         for name, parameter in made._parameters.items():
             held: Any = self._parameters.get(name)
-            if isinstance(held, UninitializedParameter) and parameter is not None:
-                held._value = own(parameter)
-                object.__setattr__(held, "__class__", Parameter)
+            if held is not None and parameter is not None:
+                if isinstance(held, UninitializedParameter):
+                    materialised(held, own(parameter))
                 made._parameters[name] = held
+        made._buffers.update({k: v for k, v in self._buffers.items() if v is not None})
         made.training = self.training
         for name, value in made.__dict__.items():
             if not name.endswith("_hooks"):
                 self.__dict__[name] = value
-        self.__dict__.pop("_given")
+        del self.__dict__["_given"], self.__dict__["_probe"]
         self.__class__ = self.cls_to_become
 
     def _spatial(self) -> int:
@@ -89,6 +112,12 @@ class Lazy(Module):
         printed = self.cls_to_become(size, *args, **kwargs).extra_repr()
         first = printed.replace(str(size), "0", 1)
         return f"{type(self).__name__}({first})"
+
+
+def materialised(held: UninitializedParameter, memory: Any) -> None:
+    """Give a parameter of a lazy layer its memory."""
+    held._value = memory
+    object.__setattr__(held, "__class__", Parameter)
 
 
 _OF_NORMS = {"affine": True, "track_running_stats": True}

@@ -6,6 +6,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from funcgrad.torch.core.backward.grad_mode import no_grad
+from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.optim.optimizer import Optimizer
 
 __all__ = ["LRScheduler"]
@@ -19,6 +21,14 @@ _TOO_EARLY = (
 )
 
 
+EPOCH_GIVEN = (
+    "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. "
+    "Please use `scheduler.step()` to step the scheduler. During the deprecation, if epoch is different from "
+    "None, the closed form is used instead of the new chainable form, where available. Please open an issue "
+    "if you are unable to replicate your use case: https://github.com/pytorch/pytorch/issues/new/choose."
+)
+
+
 class LRScheduler:
     """The base: counts epochs and asks `get_lr` for the rates of the groups."""
 
@@ -28,7 +38,7 @@ class LRScheduler:
         self.optimizer = optimizer
         for k, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
-                group.setdefault("initial_lr", group["lr"])
+                group.setdefault("initial_lr", copied(group["lr"]))
             elif "initial_lr" not in group:
                 raise KeyError(
                     f"param 'initial_lr' is not specified in param_groups[{k}] when resuming scheduler with "
@@ -36,7 +46,7 @@ class LRScheduler:
                     "from a checkpoint but haven't properly loaded the optimizer state\n2. You're using "
                     "last_epoch >= 0 for a fresh training run (not recommended)"
                 )
-        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self.base_lrs = [copied(group["initial_lr"]) for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         self._step_count = 0
         self._is_initial = self._get_lr_called_within_step = False
@@ -68,6 +78,7 @@ class LRScheduler:
             self.last_epoch += 1
             rates = self.get_lr()
         else:
+            warnings.warn(EPOCH_GIVEN, UserWarning, stacklevel=2)
             self.last_epoch = epoch
             closed = getattr(self, "_get_closed_form_lr", None)
             rates = closed() if closed is not None else self.get_lr()
@@ -75,8 +86,8 @@ class LRScheduler:
 
     def _set(self, rates: Sequence[Any]) -> None:
         for group, lr in zip(self.optimizer.param_groups, rates, strict=True):
-            group["lr"] = lr
-        self._last_lr = self.lrs()
+            set_rate(group, lr)
+        self._last_lr = [copied(lr) for lr in self.lrs()]
 
     def state_dict(self) -> dict[str, Any]:
         """Everything but the optimiser."""
@@ -88,6 +99,21 @@ class LRScheduler:
 
 
 _LRScheduler = LRScheduler
+
+
+def copied(lr: Any) -> Any:
+    """A rate that stays as it is: of one that is a tensor a copy."""
+    return lr.clone() if isinstance(lr, Tensor) else lr
+
+
+def set_rate(group: dict[str, Any], lr: Any) -> None:
+    """Set the rate of a group; one that is a tensor is filled, as others may hold it."""
+    held = group["lr"]
+    if isinstance(held, Tensor):
+        with no_grad():
+            held.fill_(lr)
+    else:
+        group["lr"] = lr
 
 
 def for_each_group(given: Any, optimizer: Optimizer, what: str) -> list[Any]:

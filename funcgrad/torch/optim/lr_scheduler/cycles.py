@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from funcgrad.torch.optim.lr_scheduler.base import LRScheduler, for_each_group, set_momentum
+from funcgrad.torch.optim.lr_scheduler.base import LRScheduler, for_each_group, set_momentum, set_rate
 from funcgrad.torch.optim.optimizer import Optimizer
 
 __all__ = ["CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR", "OneCycleLR"]
@@ -114,7 +114,7 @@ class CyclicLR(LRScheduler):
         lows = for_each_group(base_lr, optimizer, "values for base_lr")
         if last_epoch == -1:
             for group, lr in zip(optimizer.param_groups, lows, strict=True):
-                group["lr"] = lr
+                set_rate(group, lr)
         self.max_lrs = for_each_group(max_lr, optimizer, "values for max_lr")
         down = step_size_up if step_size_down is None else step_size_down
         self.total_size = float(step_size_up + down)
@@ -124,14 +124,19 @@ class CyclicLR(LRScheduler):
         self._scale_fn_custom = scale_fn
         self.scale_mode = "iterations" if mode == "exp_range" and scale_fn is None else scale_mode
         self.cycle_momentum = cycle_momentum
-        self.use_beta1 = cycle_momentum and "betas" in optimizer.defaults
         if cycle_momentum:
+            self.use_beta1 = "betas" in optimizer.defaults
             if not {"momentum", "betas"} & set(optimizer.defaults):
                 raise ValueError(
                     "optimizer must support momentum or beta1 with `cycle_momentum` option enabled"
                 )
             self.base_momentums = for_each_group(base_momentum, optimizer, "values for base_momentum")
             self.max_momentums = for_each_group(max_momentum, optimizer, "values for max_momentum")
+            for group, low, high in zip(
+                optimizer.param_groups, self.base_momentums, self.max_momentums, strict=True
+            ):
+                set_momentum(group, low)
+                group["max_momentum"], group["base_momentum"] = high, low
         super().__init__(optimizer, last_epoch)
         self.base_lrs = lows
 
@@ -205,7 +210,6 @@ class OneCycleLR(LRScheduler):
             dict(zip(words, phase, strict=True)) for phase in phases
         ]
         self.cycle_momentum = cycle_momentum
-        self.use_beta1 = cycle_momentum and "betas" in optimizer.defaults
         highs = for_each_group(max_lr, optimizer, "values for max_lr")
         if last_epoch == -1:
             for group, high in zip(optimizer.param_groups, highs, strict=True):
@@ -213,6 +217,7 @@ class OneCycleLR(LRScheduler):
                 group["max_lr"] = high
                 group["min_lr"] = group["initial_lr"] / final_div_factor
         if cycle_momentum:
+            self.use_beta1 = "betas" in optimizer.defaults
             if not {"momentum", "betas"} & set(optimizer.defaults):
                 raise ValueError(
                     "optimizer must support momentum or beta1 with `cycle_momentum` option enabled"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
-from funcgrad.torch.optim.lr_scheduler.base import LRScheduler, for_each_group
+from funcgrad.torch.optim.lr_scheduler.base import EPOCH_GIVEN, LRScheduler, copied, for_each_group, set_rate
 from funcgrad.torch.optim.optimizer import Optimizer
 
 __all__ = ["ReduceLROnPlateau"]
@@ -45,7 +46,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.threshold_mode = threshold_mode
         self.eps = eps
         self.last_epoch = 0
-        self._last_lr = self.lrs()
+        self._last_lr = [copied(lr) for lr in self.lrs()]
         self._reset()
 
     def _reset(self) -> None:
@@ -68,6 +69,8 @@ class ReduceLROnPlateau(LRScheduler):
     def step(self, metrics: Any = None, epoch: int | None = None) -> None:  # type: ignore[override]
         """Take the measure of an epoch."""
         value = float(metrics)
+        if epoch is not None:
+            warnings.warn(EPOCH_GIVEN, UserWarning, stacklevel=2)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self.is_better(value, self.best):
             self.best = value
@@ -81,7 +84,7 @@ class ReduceLROnPlateau(LRScheduler):
             for group, least in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
                 reduced = max(float(group["lr"]) * self.factor, least)
                 if float(group["lr"]) - reduced > self.eps:
-                    group["lr"] = reduced
+                    set_rate(group, reduced)
             self.cooldown_counter = self.cooldown
             self.num_bad_epochs = 0
-        self._last_lr = self.lrs()
+        self._last_lr = [copied(lr) for lr in self.lrs()]
