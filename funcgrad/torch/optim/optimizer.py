@@ -21,6 +21,7 @@ from funcgrad.torch.core.backward.hooks import RemovableHandle, added_hook
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, own, wrap
 from funcgrad.torch.optim.in_traces import register_optimizer, resolved, traced_bundles
+from funcgrad.types import Array, DTypeLike
 
 __all__ = ["Bundle", "Optimizer", "StateDict", "Stepwise", "required"]
 
@@ -379,13 +380,13 @@ class Bundle:
             p._version_box[0] += 1
 
 
-def flat(array: Any) -> Any:
+def flat(array: Array) -> Array:
     """The elements of an array in one row: of complex ones the real and the imaginary parts."""
     row = array.reshape(-1)
     return np.ascontiguousarray(row).view(row.real.dtype) if row.dtype.kind == "c" else row
 
 
-def shaped(row: Any, dtype: Any, shape: tuple[int, ...]) -> Any:
+def shaped(row: Array, dtype: DTypeLike, shape: tuple[int, ...]) -> Array:
     """A part of a flat array as an array of that dtype, which may be complex, in the same memory."""
     return (row.view(dtype) if dtype.kind == "c" else row).reshape(shape)
 

@@ -16,6 +16,7 @@ from funcgrad.torch.nn.layers import convolution, linear, normalization
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter, UninitializedParameter
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.types import Array
 
 __all__ = [
     "LazyBatchNorm1d",
@@ -114,7 +115,7 @@ class Lazy(Module):
         return f"{type(self).__name__}({first})"
 
 
-def materialised(held: UninitializedParameter, memory: Any) -> None:
+def materialised(held: UninitializedParameter, memory: Array) -> None:
     """Give a parameter of a lazy layer its memory."""
     held._value = memory
     object.__setattr__(held, "__class__", Parameter)

@@ -9,6 +9,7 @@ from typing import Any
 from funcgrad.torch.core.backward.grad_mode import no_grad
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.optim.optimizer import Optimizer
+from funcgrad.types import Number
 
 __all__ = ["LRScheduler"]
 
@@ -101,12 +102,12 @@ class LRScheduler:
 _LRScheduler = LRScheduler
 
 
-def copied(lr: Any) -> Any:
+def copied(lr: Number) -> Number:
     """A rate that stays as it is: of one that is a tensor a copy."""
     return lr.clone() if isinstance(lr, Tensor) else lr
 
 
-def set_rate(group: dict[str, Any], lr: Any) -> None:
+def set_rate(group: dict[str, Any], lr: Number) -> None:
     """Set the rate of a group; one that is a tensor is filled, as others may hold it."""
     held = group["lr"]
     if isinstance(held, Tensor):
