@@ -109,11 +109,10 @@ def engine_name() -> str:
 def packages(*names: str) -> None:
     """Trace the functions of these installed packages as the user's own: constructors, `math`, control flow.
 
-    As ``FUNCGRAD_PACKAGES=filterpy,thermo`` in the environment. Code of installed packages runs as it is
-    unless this says otherwise: it gives gradients as long as it calls functions that take traced values,
-    and an error where it asks for ``np.asarray(x)`` or ``math.sqrt(x)``. The package of a function that is
-    given to a transform is taken in by itself. Nothing is changed in a package: copies of its functions are
-    called.
+    As ``FUNCGRAD_PACKAGES=filterpy,thermo`` in the environment. Code of installed packages runs as it is as
+    long as it calls functions that take traced values. Where it asks for ``np.asarray(x)`` or
+    ``math.sqrt(x)``, the package is taken in by itself and the call made again; to say so beforehand saves
+    that. Nothing is changed in a package: copies of its functions are called.
 
     >>> packages("filterpy", "transforms3d")
     >>> packages()

@@ -91,10 +91,15 @@ class FuncgradError(Exception):
         parts += [source.caret(label) for label, source in self.notes]
         if self.remedy:
             parts += [f"  {line}".rstrip() for line in self.remedy.splitlines()]
-        package = "" if self.source is None else installed_package(self.source.file)
-        if self.as_your_own and package and package not in HAVE_RULES:
+        package = self.package_to_take_in()
+        if package:
             parts.append(f"  fg.config.packages({package!r}) has its functions traced as your own.")
         return "\n".join(parts)
+
+    def package_to_take_in(self) -> str:
+        """The installed package that would have to be traced as the user's own; "" where there is none."""
+        package = "" if self.source is None or not self.as_your_own else installed_package(self.source.file)
+        return "" if package in HAVE_RULES else package
 
     def on_one_path(self) -> FuncgradError:
         """This error, of a function that can be recorded for one path at a time."""
@@ -153,7 +158,7 @@ class TracerAssignmentError(FuncgradError, TypeError):
 class EscapedTracerError(FuncgradError, RuntimeError, TypeError):
     """Raised when a traced value is used after the trace that made it has ended."""
 
-    refuses = True
+    as_your_own = refuses = True
 
 
 class UnsupportedFunctionError(FuncgradError, TypeError, NotImplementedError):

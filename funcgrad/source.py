@@ -298,7 +298,7 @@ _STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
 _INSTALLED = (_STANDARD_LIBRARY + "site-packages", _STANDARD_LIBRARY + "dist-packages")
 # The guided run of `python -m funcgrad` speaks as a user would, so its lines are shown like a user's.
 _USER_FOLDER = _PACKAGE + "command" + os.sep
-_GENERATED = ("<__array_function__", "<frozen ", "<funcgrad ")
+_GENERATED = ("<__array_function__", "<frozen ", "<funcgrad ", "<stringsource>")
 _ARRAY_LIBRARIES = (
     *("numpy", "scipy", "pandas", "xarray", "einops", "opt_einsum"),
     *("numba", "matplotlib", "seaborn", "sklearn", "statsmodels"),
@@ -326,7 +326,9 @@ def _is_library_file(file: str) -> bool:
         return not file.startswith(_USER_FOLDER)
     if file.startswith(_STANDARD_LIBRARY) and not file.startswith(_INSTALLED):
         return True
-    return file.startswith(_GENERATED) or file.startswith(_array_library_folders())
+    if file.startswith(_GENERATED) or file.endswith(".pyx"):
+        return True
+    return file.startswith(_array_library_folders())
 
 
 def _array_library_folders() -> tuple[str, ...]:

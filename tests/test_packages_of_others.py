@@ -30,6 +30,21 @@ class Filter:
         self.state[0] = self.gain * x + 0.5 * self.state[1]
         return self.state.sum()
 
+class Scaled:
+    def __init__(self, values):
+        if not isinstance(values, (list, np.ndarray)):
+            raise TypeError(f"an array or a list is expected, not {values!r}")
+        self.values = np.array(values, dtype=float)
+
+    def __mul__(self, other):
+        out = np.zeros(2)
+        out[:] = self.values * math.sqrt(other.values[0])
+        return Scaled(out)
+
+    @property
+    def length(self):
+        return math.hypot(*self.values)
+
 def energy(x):
     f = Filter(x[0])
     return f.step(x[1]) * f.step(2.0)
@@ -66,20 +81,81 @@ def test_functions_that_take_traced_values_need_nothing(package: ModuleType) -> 
     np.testing.assert_allclose(fg.grad(lambda x: 1.0 * package.kept(x))(X), np.sin(2 * X))
 
 
-@pytest.mark.parametrize("transform", [fg.grad, lambda f: fg.jit(fg.grad(f)), fg.jacfwd])
-def test_a_refusal_names_the_package_and_goes_once_it_is_taken_in(
-    package: ModuleType, transform: Any
+WAYS = {
+    "grad": lambda f: fg.grad(f)(X),
+    "jacfwd": lambda f: fg.jacfwd(f)(X),
+    "vjp": lambda f: fg.vjp(f, X)[1](1.0)[0],
+    "jit of grad": lambda f: fg.jit(fg.grad(f))(X),
+    "grad of jit": lambda f: fg.grad(fg.jit(f))(X),
+    "vmap": lambda f: fg.vmap(fg.grad(f))(np.stack([X, X]))[1],
+    "program": lambda f: fg.jit(fg.grad(f)).program(X).evaluate(X)[0],
+}
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_where_a_package_refuses_it_is_taken_in_and_the_call_made_again(
+    package: ModuleType, way: Any
 ) -> None:
     def f(x: Any) -> Any:
         return package.energy(x) + np.sum(x)
 
-    with pytest.raises(ConcretizationError, match=rf"packages\('{package.__name__}'\)"):
-        transform(f)(X)
-    fg.config.packages(package.__name__)
-    np.testing.assert_allclose(transform(f)(X), differences(f), rtol=1e-6)
-    fg.config.packages()
-    with pytest.raises(ConcretizationError, match=r"math\.sqrt"):
-        fg.grad(f)(X)
+    np.testing.assert_allclose(way(f), differences(f), rtol=1e-6)
+    assert package.__name__ in fg.config.packages_taken_in()
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_classes_of_packages_are_seen_when_these_are_taken_in(package: ModuleType, way: Any) -> None:
+    def f(x: Any) -> Any:
+        return package.Filter(x[0]).step(x[1])
+
+    np.testing.assert_allclose(way(f), differences(f), rtol=1e-6)
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_operators_properties_and_questions_of_type_too(package: ModuleType, way: Any) -> None:
+    def f(x: Any) -> Any:
+        return (package.Scaled(x) * package.Scaled([x[1], 1.0])).length
+
+    np.testing.assert_allclose(way(f), differences(f), rtol=1e-6)
+
+
+def test_errors_of_a_package_are_raised(package: ModuleType) -> None:
+    calls = []
+
+    def f(x: Any) -> Any:
+        calls.append(1)
+        return package.Scaled({"x": 1}).length * x[0]
+
+    for _ in range(3):
+        with pytest.raises(TypeError, match="an array or a list is expected"):
+            fg.grad(f)(X)
+    assert len(calls) == 4  # once more, since it might have been the traced value that was not expected
+
+
+def test_a_function_is_called_again_only_where_a_package_has_refused(package: ModuleType) -> None:
+    calls = []
+
+    def f(x: Any, g: Any) -> Any:
+        calls.append(g.__name__)
+        return 1.0 * g(x)
+
+    for g in (package.kept, package.energy, package.energy):
+        fg.grad(f)(X, g)
+    assert calls == ["kept", "energy", "energy", "energy"]
+
+
+def test_what_the_user_does_and_what_cannot_be_taken_in_is_refused_at_once(package: ModuleType) -> None:
+    calls = []
+
+    def f(x: Any) -> Any:
+        calls.append(1)
+        return float(x[0]) * package.energy(x)
+
+    for _ in range(2):
+        with pytest.raises(ConcretizationError, match="Leave out float"):
+            fg.grad(f)(X)
+    assert len(calls) == 2
+    assert not fg.config.packages_taken_in()
 
 
 @pytest.mark.parametrize(
@@ -92,6 +168,9 @@ def test_the_package_of_a_function_that_is_given_is_taken_in(package: ModuleType
 
 def test_conversions_that_nobody_can_leave_out_keep_the_gradient(package: ModuleType) -> None:
     np.testing.assert_allclose(fg.grad(package.converted)(X), differences(package.converted), rtol=1e-6)
+    np.testing.assert_allclose(
+        fg.jit(fg.grad(package.converted))(X), differences(package.converted), rtol=1e-6
+    )
     with pytest.raises(ConcretizationError, match="Leave out float"):
         fg.grad(lambda x: float(x[0]) * package.kept(x))(X)  # in the user's own code it is an error
 

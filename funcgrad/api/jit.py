@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 import numpy as np
 
 from funcgrad import tree
+from funcgrad.api.calling.again import is_final, with_packages
 from funcgrad.api.calling.arguments import here
 from funcgrad.api.calling.calls import trace
 from funcgrad.api.calling.closed_over import Copies, equal_programs, reading_in_place, reading_what_was_copied
@@ -44,7 +45,6 @@ from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.presenters import presenter
 from funcgrad.ir.program import Program
 from funcgrad.ir.text.source_text import SourceText
-from funcgrad.source import strip_library_frames
 from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.recorder import active_recorder, recorder_of
 from funcgrad.tracing.tracer import Tracer
@@ -264,12 +264,13 @@ class JittedFunction(TransformedFunction[P, R]):
             out = self._straight(args, kwargs)
             if out is not NotImplemented:
                 return out
-        try:
-            result: R = self._call(args, kwargs)
-            return result
-        except (Exception, KeyboardInterrupt) as error:
-            strip_library_frames(error)
-            raise
+        while True:
+            try:
+                result: R = self._call(args, kwargs)
+                return result
+            except (Exception, KeyboardInterrupt) as error:
+                if is_final(error):
+                    raise
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         static, dynamic = self._divided(args, kwargs)
@@ -583,7 +584,7 @@ class JittedFunction(TransformedFunction[P, R]):
         static, dynamic = self._divided(args, kwargs)
         leaves, treedef = tree.flatten(dynamic)
         static, leaves = without_refs(static, leaves)
-        return self._specialization(static, treedef, leaves, args, kwargs)
+        return with_packages(self._specialization, static, treedef, leaves, args, kwargs)
 
     def program(self, *args: Any, **kwargs: Any) -> Program:
         """The Program that is compiled for these arguments."""

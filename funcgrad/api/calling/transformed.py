@@ -7,8 +7,8 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
+from funcgrad.api.calling.again import is_final
 from funcgrad.api.calling.pickling import name_for_pickle
-from funcgrad.source import strip_library_frames
 from funcgrad.tracing.python.owners import take_in_package_of
 
 Function = Callable[..., Any]
@@ -37,12 +37,13 @@ class TransformedFunction(Generic[P, R]):
         self._made_by = transform, args, kwargs
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            result: R = self._implementation(*args, **kwargs)
-            return result
-        except (Exception, KeyboardInterrupt) as error:
-            strip_library_frames(error)
-            raise
+        while True:
+            try:
+                result: R = self._implementation(*args, **kwargs)
+                return result
+            except (Exception, KeyboardInterrupt) as error:
+                if is_final(error):
+                    raise
 
     @overload
     def __get__(self, instance: None, owner: Any = None) -> TransformedFunction[P, R]: ...

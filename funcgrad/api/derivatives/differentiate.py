@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, TypeVarTuple
 import numpy as np
 
 from funcgrad import tree
+from funcgrad.api.calling.again import with_packages
 from funcgrad.api.calling.arguments import Argnums, Selection, check_differentiable, here, leaf_aval
 from funcgrad.api.calling.calls import run, trace
 from funcgrad.api.calling.points import PointTrace, linearize_programs, rebuilt_arguments, vjp_programs
@@ -239,7 +240,7 @@ def vjp(  # type: ignore[misc] # Any number of anything is what *Xs means, too
     >>> print(out, *pullback(1.0))
     10.0 5.0 2.0
     """
-    traced = PointTrace(fun, primals, "vjp", has_aux)
+    traced = with_packages(PointTrace, fun, primals, "vjp", has_aux)
     split = traced.split("vjp", vjp_programs)
     values, residuals = traced.primal_results(split)
     pullback: Pullback[Any] = Pullback(
@@ -290,7 +291,7 @@ def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux:
                 f"{what} of jvp must be a tuple or list of arguments, got {type(given).__name__}",
                 source=here(),
             )
-    traced = PointTrace(fun, primals, "jvp", has_aux)
+    traced = with_packages(PointTrace, fun, primals, "jvp", has_aux)
     wanted = tree.structure(tuple(primals))
     leaves = matching_leaves(tuple(tangents), wanted, traced.avals, "jvp", "tangent")
     active, count = traced.active, len(traced.out_avals)
@@ -325,7 +326,7 @@ def linearize(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
     >>> print(value, slope(3.0))
     1.0 3.0
     """
-    traced = PointTrace(fun, primals, "linearize", has_aux)
+    traced = with_packages(PointTrace, fun, primals, "linearize", has_aux)
     split = traced.split("linearize", linearize_programs)
     values, residuals = traced.primal_results(split)
     pushforward: Pushforward[Any] = Pushforward(

@@ -65,7 +65,7 @@ def rewritten_or_same(function: FunctionType, hooks: Any) -> Any:
         return dispatching(function, again) if is_dispatching(function) else function
     note_classes_of(function)
     try:
-        return rewritten_function(function, hooks)
+        return rewritten_function(function, hooks.asked_by(function.__code__))
     except NoSource as reason:
         hooks.note_without_source(function, str(reason))
         # A generator has no blocks that could be recorded, but calls that may be seen.

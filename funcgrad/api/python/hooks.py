@@ -6,7 +6,7 @@ import builtins
 import os
 from collections.abc import Callable, Sequence
 from sys import _getframe
-from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType, ModuleType
+from types import BuiltinMethodType, CodeType, FunctionType, MethodType, MethodWrapperType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -40,12 +40,12 @@ from funcgrad.api.python.guarded.kept import (
 from funcgrad.api.python.guarded.state import INSTEAD, check_draw, check_read, check_seeded, note_generator
 from funcgrad.api.python.guarded.watched import GENERATORS
 from funcgrad.api.python.identity import check_unchosen
-from funcgrad.api.python.seen import CLASSES
+from funcgrad.api.python.seen import CLASSES, conversion_that_keeps
 from funcgrad.tracing.kinds import class_of, pattern_class
 from funcgrad.tracing.python.attributes import read
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.python.operating import operated
-from funcgrad.tracing.python.owners import is_users
+from funcgrad.tracing.python.owners import is_of_package, is_users
 from funcgrad.tracing.python.standins import stand_in_for
 from funcgrad.tracing.tracer import Tracer
 
@@ -86,6 +86,10 @@ class Hooks:
     def is_users(self, function: FunctionType) -> bool:
         """Whether the function is the user's own."""
         return is_users(function.__code__)
+
+    def asked_by(self, code: CodeType) -> Hooks:
+        """What the calls of some code ask."""
+        return HooksOfPackages(self) if is_of_package(code) else self
 
     def note_without_source(self, function: FunctionType, reason: str) -> None:
         """Remember a function that stays as it is."""
@@ -462,6 +466,24 @@ class Hooks:
     def augment(self, name: str, x: Any, index: Any, value: Any) -> None:
         """``x[index] += value`` and its kin"""
         self.store(self.augmented(name, self.item(x, index), value), x, index)
+
+
+class HooksOfPackages(Hooks):
+    """The hooks of code of installed packages, whose conversions keep what is traced."""
+
+    def __init__(self, asking: Hooks) -> None:
+        super().__init__(asking.unroll)
+        self.notes = asking.notes
+        self._asking = asking
+
+    def asked_by(self, code: CodeType) -> Hooks:
+        """What the calls of some code ask: those of the user's own are not of a package."""
+        return self if is_of_package(code) else self._asking
+
+    def function(self, function: object) -> object:
+        """What is called instead of `function`."""
+        kept = conversion_that_keeps(function)
+        return super().function(function) if kept is None else kept
 
 
 use_by_default(Hooks())

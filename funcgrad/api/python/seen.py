@@ -72,12 +72,19 @@ class CallsOfPackages(Calls):
     """What calls in installed packages ask: nobody can leave out conversions there, so these keep."""
 
     def function(self, function: Any) -> Any:
-        kind = type(function)
-        if kind is type and function in CASTS:
-            return CASTS[function]
-        if kind is MethodType and type(function.__self__) is Tracer and function.__name__ == "item":
-            return functools.partial(element, function.__self__)
-        return super().function(function)
+        kept = conversion_that_keeps(function)
+        return super().function(function) if kept is None else kept
+
+
+def conversion_that_keeps(function: object) -> Function | None:
+    """What is called instead of ``float`` or ``x.item`` and keeps what is traced; None for anything else."""
+    kind = type(function)
+    if kind is type and function in CASTS:
+        found: Function = CASTS[function]
+        return found
+    if isinstance(function, MethodType) and type(function.__self__) is Tracer and function.__name__ == "item":
+        return functools.partial(element, function.__self__)
+    return None
 
 
 def element(x: Tracer, *index: Any) -> Any:

@@ -176,7 +176,8 @@ def others(function: Function) -> Function:
             ours = ours_for(function)
             if ours is None:
                 refuse_searches(function, (*args, *kwargs.values()))
-            return (ours or function)(*args, **kwargs)
+            if ours is not None or not is_compiled(function):
+                return (ours or function)(*args, **kwargs)
         named = {key: plain(value) for key, value in kwargs.items()}
         return function(*plain(args), **named)
 
@@ -310,7 +311,7 @@ def matters(function: Any) -> bool:
         )
     module = str(getattr(function, "__module__", None) or type(function).__module__)
     package = module.partition(".")[0]
-    return package not in _OURS and is_installed(package)
+    return package not in _OURS and (is_installed(package) or is_compiled(function))
 
 
 _OURS = frozenset({"builtins", "funcgrad", "numpy", ""})
@@ -322,7 +323,15 @@ def is_installed(package: str) -> bool:
     return bool(installed_package(getattr(sys.modules.get(package), "__file__", None) or ""))
 
 
-WHEN_PACKAGES_CHANGE.append(is_installed.cache_clear)
+def is_compiled(function: object) -> bool:
+    """Whether a function is no Python's: it takes arrays of NumPy's, of a package that is taken in, too."""
+    kind = type(function)
+    return not issubclass(kind, type) and kind not in _PYTHON and not hasattr(kind.__call__, "__code__")
+
+
+_PYTHON = (FunctionType, MethodType, partial)
+
+WHEN_PACKAGES_CHANGE.extend([is_installed.cache_clear, _INSTEAD.clear])
 
 
 def is_numpys(function: Any) -> bool:

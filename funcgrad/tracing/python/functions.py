@@ -16,6 +16,7 @@ from threading import Lock
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
+from funcgrad.config import WHEN_PACKAGES_CHANGE
 from funcgrad.syntax import parsed
 from funcgrad.tracing.python.escapes import HOOKS, PREFIX
 from funcgrad.tracing.python.statements import (
@@ -50,6 +51,7 @@ class CodeCache:
         """The ids of code that is rewritten already; `_codes` and `_kept` keep it alive."""
         self._kept: list[CodeType] = []
         self._lock = Lock()
+        WHEN_PACKAGES_CHANGE.append(self._codes.clear)  # names may matter now that did not
 
     def is_rewritten(self, code: CodeType) -> bool:
         """Whether the code was made here."""
