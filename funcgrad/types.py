@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 __all__ = [
     "Array",
     "ArrayLike",
+    "Arrays",
     "AxisLike",
     "DTypeLike",
     "Device",
@@ -26,6 +27,9 @@ Array: TypeAlias = Any
 
 ArrayLike: TypeAlias = Any
 """What `numpy.asarray` takes: arrays, numbers, sequences of them, nested; and tracers anywhere among them."""
+
+Arrays: TypeAlias = Any
+"""An array, or a tuple of them: as the arguments ask, or as many as there are results."""
 
 AxisLike: TypeAlias = Any
 """An axis, several, or None for all of them."""

@@ -14,7 +14,7 @@ from funcgrad import numpy as fnp
 from funcgrad.numpy.picking.positions import take
 from funcgrad.ops.arrays.structure import aval, shape_of
 from funcgrad.tracing.lists import asoperand
-from funcgrad.types import Array, ArrayLike, DTypeLike, ShapeLike
+from funcgrad.types import Array, ArrayLike, DTypeLike, Index, ShapeLike
 
 __all__ = [
     "approx_max_k",
@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 
-def select(pred: Any, on_true: Any, on_false: Any) -> Any:
+def select(pred: ArrayLike, on_true: ArrayLike, on_false: ArrayLike) -> Array:
     """The elements of one array or of the other, of the same shape.
 
     >>> print(fg.lax.select(np.array([True, False]), np.ones(2), np.zeros(2)))
@@ -66,7 +66,7 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Any:
     return fnp.where(pred, on_true, on_false)
 
 
-def clamp(min: Any, x: ArrayLike, max: Any) -> Array:
+def clamp(min: ArrayLike, x: ArrayLike, max: ArrayLike) -> Array:
     """`x`, or the limit that it is beyond.
 
     >>> print(fg.lax.clamp(0.0, np.array([-1.0, 0.5, 2.0]), 1.0))
@@ -90,7 +90,9 @@ def top_k(operand: ArrayLike, k: int) -> tuple[Any, Any]:
     return fnp.take_along_axis(x, order, axis=-1), order
 
 
-def approx_max_k(operand: ArrayLike, k: int, reduction_dimension: int = -1, **approximation: Any) -> Any:
+def approx_max_k(
+    operand: ArrayLike, k: int, reduction_dimension: int = -1, **approximation: object
+) -> tuple[Array, Array]:
     """The `k` largest elements along an axis and where they are: all of them, exactly.
 
     >>> print(fg.lax.approx_max_k(np.array([1.0, 3.0, 2.0]), 2)[0])
@@ -102,7 +104,9 @@ def approx_max_k(operand: ArrayLike, k: int, reduction_dimension: int = -1, **ap
     return fnp.moveaxis(values, *back), fnp.moveaxis(places, *back)
 
 
-def approx_min_k(operand: ArrayLike, k: int, reduction_dimension: int = -1, **approximation: Any) -> Any:
+def approx_min_k(
+    operand: ArrayLike, k: int, reduction_dimension: int = -1, **approximation: object
+) -> tuple[Array, Array]:
     """The `k` smallest elements along an axis and where they are: all of them, exactly.
 
     >>> print(fg.lax.approx_min_k(np.array([1.0, 3.0, 2.0]), 2)[0])
@@ -139,7 +143,7 @@ def dynamic_slice(operand: ArrayLike, start_indices: Sequence[Any], slice_sizes:
     return x
 
 
-def dynamic_slice_in_dim(operand: ArrayLike, start_index: Any, slice_size: int, axis: int = 0) -> Array:
+def dynamic_slice_in_dim(operand: ArrayLike, start_index: ArrayLike, slice_size: int, axis: int = 0) -> Array:
     """A part along one axis, from a position that may be traced.
 
     >>> print(fg.lax.dynamic_slice_in_dim(np.arange(5.0), 2, 2))
@@ -150,7 +154,7 @@ def dynamic_slice_in_dim(operand: ArrayLike, start_index: Any, slice_size: int, 
     return take(x, start + np.arange(slice_size), axis=axis)
 
 
-def dynamic_index_in_dim(operand: ArrayLike, index: Any, axis: int = 0, keepdims: bool = True) -> Array:
+def dynamic_index_in_dim(operand: ArrayLike, index: Index, axis: int = 0, keepdims: bool = True) -> Array:
     """The element at a position along one axis.
 
     >>> print(fg.lax.dynamic_index_in_dim(np.arange(5.0), 2, keepdims=False))
@@ -163,7 +167,7 @@ def dynamic_index_in_dim(operand: ArrayLike, index: Any, axis: int = 0, keepdims
 index_in_dim = dynamic_index_in_dim
 
 
-def dynamic_update_slice(operand: ArrayLike, update: Any, start_indices: Sequence[Any]) -> Array:
+def dynamic_update_slice(operand: ArrayLike, update: ArrayLike, start_indices: Sequence[Any]) -> Array:
     """The array with another part in it, from positions that may be traced.
 
     >>> print(fg.jit(lambda i: fg.lax.dynamic_update_slice(np.zeros(4), np.ones(2), (i,)))(1))
@@ -187,7 +191,9 @@ def dynamic_update_slice(operand: ArrayLike, update: Any, start_indices: Sequenc
     return fnp.where(inner, fnp.astype(moved, aval(x).dtype), x)
 
 
-def dynamic_update_slice_in_dim(operand: ArrayLike, update: Any, start_index: Any, axis: int) -> Array:
+def dynamic_update_slice_in_dim(
+    operand: ArrayLike, update: ArrayLike, start_index: ArrayLike, axis: int
+) -> Array:
     """The array with another part along one axis.
 
     >>> print(fg.lax.dynamic_update_slice_in_dim(np.zeros(4), np.ones(2), 1, 0))
@@ -198,7 +204,7 @@ def dynamic_update_slice_in_dim(operand: ArrayLike, update: Any, start_index: An
     return dynamic_update_slice(operand, update, starts)
 
 
-def dynamic_update_index_in_dim(operand: ArrayLike, update: Any, index: Any, axis: int) -> Array:
+def dynamic_update_index_in_dim(operand: ArrayLike, update: ArrayLike, index: Index, axis: int) -> Array:
     """The array with other elements at a position along one axis.
 
     >>> print(fg.lax.dynamic_update_index_in_dim(np.zeros(3), 2.0, 1, 0))
@@ -211,8 +217,8 @@ def dynamic_update_index_in_dim(operand: ArrayLike, update: Any, index: Any, axi
 
 
 def slice(
-    operand: ArrayLike, start_indices: Sequence[int], limit_indices: Sequence[int], strides: Any = None
-) -> Any:
+    operand: ArrayLike, start_indices: Sequence[int], limit_indices: Sequence[int], strides: ArrayLike = None
+) -> Array:
     """A regular part.
 
     >>> print(fg.lax.slice(np.arange(6.0), (1,), (6,), (2,)))
@@ -225,7 +231,7 @@ def slice(
 
 def slice_in_dim(
     operand: ArrayLike, start_index: int | None, limit_index: int | None, stride: int = 1, axis: int = 0
-) -> Any:
+) -> Array:
     """A regular part along one axis.
 
     >>> print(fg.lax.slice_in_dim(np.arange(6.0), 1, 4))
@@ -301,7 +307,7 @@ def rev(operand: ArrayLike, dimensions: Sequence[int]) -> Array:
     return fnp.flip(operand, tuple(dimensions))
 
 
-def concatenate(operands: Sequence[Any], dimension: int) -> Any:
+def concatenate(operands: Sequence[Any], dimension: int) -> Array:
     """Arrays one after another along an axis.
 
     >>> print(fg.lax.concatenate([np.ones(1), np.zeros(1)], 0))
@@ -337,7 +343,7 @@ def empty(shape: Sequence[int], dtype: DTypeLike) -> Array:
     return fnp.zeros(tuple(shape), dtype)
 
 
-def iota(dtype: DTypeLike, size: int) -> Any:
+def iota(dtype: DTypeLike, size: int) -> Array:
     """The numbers from 0.
 
     >>> print(fg.lax.iota(int, 3))
@@ -346,7 +352,7 @@ def iota(dtype: DTypeLike, size: int) -> Any:
     return np.arange(size, dtype=dtype)
 
 
-def convert_element_type(operand: ArrayLike, new_dtype: Any) -> Array:
+def convert_element_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
     """The values in another dtype.
 
     >>> print(fg.lax.convert_element_type(np.array([1.0]), int))
@@ -364,7 +370,7 @@ def dtype(x: ArrayLike) -> np.dtype[Any]:
     return aval(asoperand(x)).dtype
 
 
-def optimization_barrier(operand: Any) -> Any:
+def optimization_barrier(operand: ArrayLike) -> Array:
     """The operand: which operations run together is decided by what they cost.
 
     >>> print(fg.lax.optimization_barrier(2.0))
@@ -373,7 +379,7 @@ def optimization_barrier(operand: Any) -> Any:
     return operand
 
 
-def platform_dependent(*args: Any, default: Callable[..., Any] | None = None, **of_platforms: Any) -> Any:
+def platform_dependent(*args: Any, default: Callable[..., Any] | None = None, **of_platforms: Any) -> Array:
     """What the function for the CPU makes of `args`, or where there is none the `default`.
 
     >>> print(fg.lax.platform_dependent(2.0, cpu=np.sqrt, default=np.exp).round(3))

@@ -13,7 +13,7 @@ from funcgrad.lax.reflections import hessenberg, householder_product, ormqr, tri
 from funcgrad.ops.arrays.structure import aval, shape_of
 from funcgrad.scipy import linalg
 from funcgrad.tracing.lists import asoperand
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, Arrays
 
 __all__ = [
     "cholesky",
@@ -159,7 +159,7 @@ def qr(x: ArrayLike, *, pivoting: bool = False, full_matrices: bool = True) -> t
     return q, r
 
 
-def svd(x: ArrayLike, *, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+def svd(x: ArrayLike, *, full_matrices: bool = True, compute_uv: bool = True) -> Arrays:
     """Left singular vectors, singular values and right singular vectors, or the values alone.
 
     >>> print(fg.lax.linalg.svd(np.diag([1.0, 2.0]), compute_uv=False))

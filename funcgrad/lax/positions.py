@@ -97,7 +97,7 @@ class Windows(NamedTuple):
 
 
 def windows(
-    shape: Sequence[int], indices: Any, sizes: Sequence[int], numbers: GatherDimensionNumbers
+    shape: Sequence[int], indices: ArrayLike, sizes: Sequence[int], numbers: GatherDimensionNumbers
 ) -> Windows:
     """Where the elements of the windows of these sizes lie."""
     batch = shape_of(indices)[:-1]
@@ -138,7 +138,7 @@ def gather(
     unique_indices: bool = False,
     indices_are_sorted: bool = False,
     mode: str | GatherScatterMode | None = None,
-    fill_value: Any = None,
+    fill_value: ArrayLike = None,
 ) -> Array:
     """Windows of an array, from the positions in the last axis of `start_indices` on.
 
@@ -170,11 +170,11 @@ def scattered(
     kind: str,
     operand: ArrayLike,
     scatter_indices: ArrayLike,
-    updates: Any,
+    updates: ArrayLike,
     numbers: ScatterDimensionNumbers,
     mode: str | GatherScatterMode | None,
     unique: bool,
-) -> Any:
+) -> Array:
     """The array with updates combined into its windows."""
     x, indices, part = asoperand(operand), asoperand(scatter_indices), asoperand(updates)
     shape, given = shape_of(x), shape_of(part)

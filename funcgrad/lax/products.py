@@ -46,7 +46,7 @@ class Precision(enum.Enum):
 
 
 def dot(
-    lhs: ArrayLike, rhs: ArrayLike, *, precision: Any = None, preferred_element_type: DTypeLike = None
+    lhs: ArrayLike, rhs: ArrayLike, *, precision: object = None, preferred_element_type: DTypeLike = None
 ) -> Array:
     """The product of vectors and matrices.
 
@@ -60,7 +60,7 @@ def dot(
     return dot_general(x, y, axes, precision, preferred_element_type)
 
 
-def batch_matmul(lhs: ArrayLike, rhs: ArrayLike, precision: Any = None) -> Array:
+def batch_matmul(lhs: ArrayLike, rhs: ArrayLike, precision: object = None) -> Array:
     """Products of the matrices in the last two axes; the axes before them are equal.
 
     >>> fg.lax.batch_matmul(np.ones((5, 2, 3)), np.ones((5, 3, 4))).shape
@@ -111,7 +111,7 @@ def ragged_dot(
     lhs: ArrayLike,
     rhs: ArrayLike,
     group_sizes: ArrayLike,
-    precision: Any = None,
+    precision: object = None,
     preferred_element_type: DTypeLike = None,
 ) -> Array:
     """Rows (m, k) times the matrix of their group, of (groups, k, n); groups are rows one after another.
@@ -177,10 +177,10 @@ def conv_general_dilated(
     padding: str | Sequence[tuple[int, int]],
     lhs_dilation: Sequence[int] | None = None,
     rhs_dilation: Sequence[int] | None = None,
-    dimension_numbers: Any = None,
+    dimension_numbers: object = None,
     feature_group_count: int = 1,
     batch_group_count: int = 1,
-    precision: Any = None,
+    precision: object = None,
     preferred_element_type: DTypeLike = None,
 ) -> Array:
     """The convolution of examples with a window; the axes stand where `dimension_numbers` says.
@@ -214,8 +214,8 @@ def conv_general_dilated_patches(
     padding: str | Sequence[tuple[int, int]],
     lhs_dilation: Sequence[int] | None = None,
     rhs_dilation: Sequence[int] | None = None,
-    dimension_numbers: Any = None,
-    precision: Any = None,
+    dimension_numbers: object = None,
+    precision: object = None,
     preferred_element_type: DTypeLike = None,
 ) -> Array:
     """The elements under a window in each of its places, channel after channel, as channels.
@@ -249,7 +249,7 @@ def conv(
     rhs: ArrayLike,
     window_strides: Sequence[int],
     padding: str,
-    precision: Any = None,
+    precision: object = None,
     preferred_element_type: DTypeLike = None,
 ) -> Array:
     """The convolution of (examples, channels, *sizes) with (channels out, channels, *window).
@@ -269,7 +269,7 @@ def conv_with_general_padding(
     padding: str | Sequence[tuple[int, int]],
     lhs_dilation: Sequence[int] | None,
     rhs_dilation: Sequence[int] | None,
-    precision: Any = None,
+    precision: object = None,
     preferred_element_type: DTypeLike = None,
 ) -> Array:
     """`conv` with dilations, and padding in pairs.
@@ -295,9 +295,9 @@ def conv_transpose(
     strides: Sequence[int],
     padding: str | Sequence[tuple[int, int]],
     rhs_dilation: Sequence[int] | None = None,
-    dimension_numbers: Any = None,
+    dimension_numbers: object = None,
     transpose_kernel: bool = False,
-    precision: Any = None,
+    precision: object = None,
     preferred_element_type: DTypeLike = None,
 ) -> Array:
     """The convolution with fractional strides, channels last unless `dimension_numbers` says otherwise.

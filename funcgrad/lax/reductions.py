@@ -16,14 +16,14 @@ from funcgrad.nn.windows import pairs
 from funcgrad.ops.arrays.structure import aval, shape_of
 from funcgrad.ops.signal.convolution_plan import dilated
 from funcgrad.tracing.lists import asoperand
-from funcgrad.types import Array, ArrayLike, DTypeLike
+from funcgrad.types import Array, ArrayLike, Arrays, DTypeLike
 
 __all__ = ["argmax", "argmin", "reduce", "reduce_window", "sort", "sort_key_val"]
 
 
 def reduce(
-    operands: Any, init_values: Any, computation: Callable[..., Any], dimensions: Sequence[int]
-) -> Any:
+    operands: ArrayLike, init_values: ArrayLike, computation: Callable[..., Any], dimensions: Sequence[int]
+) -> Arrays:
     """The elements along dimensions made one by a function of two, which may be grouped as it suits.
 
     `init_values` is what changes nothing when it is one of the two. Arrays may come in a tuple, with a
@@ -143,7 +143,7 @@ def reduce_window(
     return x
 
 
-def largest(x: Array, window: Any, steps: Any, reach: Any) -> Array:
+def largest(x: Array, window: Any, steps: ArrayLike, reach: ArrayLike) -> Array:
     """The largest elements of windows."""
     wide = [k for k, (n, s) in enumerate(zip(window, steps, strict=True)) if (n, s) != (1, 1)]
     others = [k for k in range(len(window)) if k not in wide]
@@ -194,7 +194,7 @@ def argmin(operand: ArrayLike, axis: int, index_dtype: DTypeLike) -> Array:
     return fnp.astype(fnp.argmin(asoperand(operand), axis=axis), index_dtype)
 
 
-def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
+def sort(operand: ArrayLike, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Arrays:
     """The elements in rising order; of several arrays, all in the order of the first `num_keys`.
 
     >>> print(fg.lax.sort(np.array([3, 1, 2])))

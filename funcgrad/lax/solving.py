@@ -15,7 +15,7 @@ from funcgrad.api.rules.closures import closure_convert
 from funcgrad.api.rules.custom import custom_vjp
 from funcgrad.ops.arrays.structure import aval
 from funcgrad.tracing.lists import asoperand
-from funcgrad.types import Tree
+from funcgrad.types import Array, ArrayLike, Tree
 
 __all__ = ["custom_linear_solve", "custom_root"]
 
@@ -76,12 +76,12 @@ def custom_linear_solve(
     return solution(b, of_product, of_found, of_turned)
 
 
-def transposed(matvec: Linear, like: Any) -> Linear:
+def transposed(matvec: Linear, like: object) -> Linear:
     """The transpose of a linear function of arguments like this one."""
     return lambda y: linear_transpose(matvec, like)(y)[0]
 
 
-def moved_by(function: Callable[..., Any], x: Any, hoisted: Any, w: Any) -> Any:
+def moved_by(function: Callable[..., Any], x: ArrayLike, hoisted: ArrayLike, w: ArrayLike) -> Array:
     """What a solution's cotangent, through the equation, is for what the equation closes over."""
     _, pullback = vjp(lambda values: function(x, *values), hoisted)
     return tree.map(lambda bar: -bar, pullback(w)[0])
@@ -130,7 +130,7 @@ def custom_root(
     return solution(guess, of_residual, of_found, of_inverse)
 
 
-def float_of(x: Any) -> Any:
+def float_of(x: ArrayLike) -> Array:
     """A leaf as an operand."""
     found = asoperand(x)
     if aval(found).dtype.kind not in "fc":

@@ -51,7 +51,7 @@ LATER_UFUNCS = {
 """Modules with ufuncs, and the modules whose import enters them in `DEFERRED`."""
 
 
-def implements(*functions: Any) -> Callable[[F], F]:
+def implements(*functions: object) -> Callable[[F], F]:
     """Register the decorated function for these NumPy functions or ufuncs."""
 
     def register(ours: F) -> F:
@@ -65,7 +65,7 @@ def implements(*functions: Any) -> Callable[[F], F]:
     return register
 
 
-def implements_method(ufunc: Any, method: str) -> Callable[[F], F]:
+def implements_method(ufunc: object, method: str) -> Callable[[F], F]:
     """Register the decorated function for a ufunc's method, such as ``np.add.reduce``."""
 
     def register(ours: F) -> F:
@@ -85,7 +85,7 @@ def implemented_in(module: str, *names: str) -> None:
             LATER[getattr(np, name)] = module
 
 
-def implementation_of(function: Any) -> Callable[..., Any] | None:
+def implementation_of(function: object) -> Callable[..., Any] | None:
     """What stands in for a NumPy function, None where nothing does."""
     module = LATER.get(function) or LATER_PACKAGES.get(getattr(function, "__module__", ""))
     if module is not None and function not in FUNCTIONS:
@@ -118,7 +118,7 @@ def array_ufunc(self: Tracer, ufunc: Any, method: str, *inputs: ArrayLike, **kwa
     raise unsupported(name_of(ufunc) if method == "__call__" else f"{name_of(ufunc)}.{method}")
 
 
-def rare_method(ufunc: Any, method: str) -> Callable[..., Any] | None:
+def rare_method(ufunc: object, method: str) -> Callable[..., Any] | None:
     """A method that is imported when it is first called."""
     found: Callable[..., Any] | None = import_module("funcgrad.numpy.elementwise.ufunc_methods").method_of(
         ufunc, method
@@ -178,7 +178,7 @@ IDLE_OPTIONS = (("order", "K"), ("subok", True))
 """Options that say what happens anyway."""
 
 
-def target_of(ufunc: Any, out: Array) -> Tracer | None:
+def target_of(ufunc: object, out: Array) -> Tracer | None:
     """The tracer that ``out=`` names, alone or in a tuple of one; raises for real arrays."""
     targets = out if isinstance(out, tuple) else (out,)
     if all(target is None for target in targets):

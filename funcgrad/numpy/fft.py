@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 import warnings
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from funcgrad.ops.arrays.slicing import Pad, Slice
 from funcgrad.ops.arrays.structure import aval, cast, shape_of
 from funcgrad.ops.signal.fft import FFT, HermitianFFT, RealFFT
 from funcgrad.source import user_stacklevel
-from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike, ShapeLike
+from funcgrad.types import Array, ArrayLike, AxisLike, Device, DTypeLike, Number, ShapeLike
 
 __all__ = [
     "fft",
@@ -259,7 +259,7 @@ def irfft2(
 # -- frequencies and order ---------------------------------------------------------------------------------
 
 
-def fftfreq(n: int, d: Any = 1.0, *, dtype: DTypeLike = None, device: Any = None) -> Any:
+def fftfreq(n: int, d: Number = 1.0, *, dtype: DTypeLike = None, device: Device = None) -> Array:
     """The frequencies of the `n` coefficients of `fft`, for samples at distance `d`, which may be traced.
 
     >>> print(fg.numpy.fft.fftfreq(4, 0.5))
@@ -268,7 +268,7 @@ def fftfreq(n: int, d: Any = 1.0, *, dtype: DTypeLike = None, device: Any = None
     return in_dtype(np.fft.fftfreq(n, d, device=device), dtype)
 
 
-def rfftfreq(n: int, d: Any = 1.0, *, dtype: DTypeLike = None, device: Any = None) -> Any:
+def rfftfreq(n: int, d: Number = 1.0, *, dtype: DTypeLike = None, device: Device = None) -> Array:
     """The frequencies of the ``n // 2 + 1`` coefficients of `rfft`.
 
     >>> print(fg.numpy.fft.rfftfreq(4, 0.5))
@@ -313,14 +313,14 @@ def shifted(x: ArrayLike, axes: AxisLike, amounts: Sequence[int]) -> Array:
 # -- what all share ----------------------------------------------------------------------------------------
 
 
-def along_axis(x: ArrayLike, n: Any, axis: AxisLike, norm: Any, *, inverse: bool) -> Array:
+def along_axis(x: ArrayLike, n: Number, axis: AxisLike, norm: object, *, inverse: bool) -> Array:
     """The complex transform along one axis."""
     k = normalized_axis(axis, len(shape_of(x)))
     fitted = of_length(floating(x), points(shape_of(x)[k] if n is None else n), k)
     return FFT((k,), inverse, norm_of(norm)).bind(fitted)
 
 
-def of_real(x: ArrayLike, n: Any, axis: AxisLike, norm: Any, *, inverse: bool) -> Array:
+def of_real(x: ArrayLike, n: Number, axis: AxisLike, norm: object, *, inverse: bool) -> Array:
     """Half of the spectrum of real numbers along one axis."""
     if aval(x).dtype.kind == "c":
         raise TypeError(
@@ -331,7 +331,7 @@ def of_real(x: ArrayLike, n: Any, axis: AxisLike, norm: Any, *, inverse: bool) -
     return RealFFT(k, inverse, False, norm_of(norm)).bind(fitted)
 
 
-def to_real(x: ArrayLike, n: Any, axis: AxisLike, norm: Any, *, inverse: bool) -> Array:
+def to_real(x: ArrayLike, n: Number, axis: AxisLike, norm: object, *, inverse: bool) -> Array:
     """Real numbers from half of their spectrum along one axis."""
     k = normalized_axis(axis, len(shape_of(x)))
     size = points(2 * (shape_of(x)[k] - 1) if n is None else n)
@@ -343,7 +343,7 @@ def to_real(x: ArrayLike, n: Any, axis: AxisLike, norm: Any, *, inverse: bool) -
     return cast(found, np.float16) if aval(x).dtype == np.float16 else found
 
 
-def over_axes(x: ArrayLike, s: ShapeLike, axes: AxisLike, norm: Any, *, inverse: bool) -> Array:
+def over_axes(x: ArrayLike, s: ShapeLike, axes: AxisLike, norm: object, *, inverse: bool) -> Array:
     """The complex transform over several axes; over an axis that is named twice it is taken twice."""
     sizes, where = sizes_and_axes(x, s, axes)
     if len(set(where)) != len(where):
@@ -374,7 +374,7 @@ def sizes_and_axes(x: ArrayLike, s: ShapeLike, axes: AxisLike) -> tuple[list[int
     return [shape[a] if n == -1 else n for n, a in zip(sizes, where, strict=True)], where
 
 
-def points(n: Any) -> int:
+def points(n: Number) -> int:
     """The number of points; raises ValueError, as NumPy does, where there is none."""
     number = operator.index(n)
     if number < 1:
@@ -382,7 +382,7 @@ def points(n: Any) -> int:
     return number
 
 
-def norm_of(norm: Any) -> str:
+def norm_of(norm: object) -> str:
     """The norm by its name; raises ValueError for one that NumPy does not know."""
     if norm is None:
         return "backward"

@@ -24,7 +24,7 @@ from funcgrad.ops.arrays.structure import aval, broadcast
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike
+from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike, Number
 
 HOMES = {
     **dict.fromkeys(
@@ -189,7 +189,7 @@ def matrix_transpose(x: ArrayLike, /) -> Array:
 
 
 @implements(np.linalg.matrix_power)
-def matrix_power(a: ArrayLike, n: Any) -> Array:
+def matrix_power(a: ArrayLike, n: Number) -> Array:
     """Square matrices to an integer power; a negative one is a power of the inverse.
 
     >>> print(fg.numpy.linalg.matrix_power(np.array([[1.0, 1.0], [0.0, 1.0]]), 5))
@@ -244,7 +244,7 @@ def multi_dot(arrays: Sequence[Any], *, out: Array = None) -> Array:
     return stored(chain(promoted(operands), split, 0, len(operands) - 1), out, "np.linalg.multi_dot")
 
 
-def chain(operands: Sequence[Any], split: dict[tuple[int, int], int], first: int, last: int) -> Any:
+def chain(operands: Sequence[Any], split: dict[tuple[int, int], int], first: int, last: int) -> Array:
     """The product of operands `first` to `last`."""
     if first == last:
         return operands[first]

@@ -21,7 +21,7 @@ from funcgrad.ops.arrays.movement import concatenate, take_axis, take_span
 from funcgrad.ops.arrays.structure import aval, broadcast, cast, permute, reduce_sum, reshape, shape_of
 from funcgrad.ops.elementwise.arithmetic import add, div, mul, neg, sub
 from funcgrad.ops.elementwise.elementary import sqrt
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, Arrays, Number
 
 _np: Any = np
 """NumPy's own functions, whose overloads know no `Any`."""
@@ -79,14 +79,14 @@ def polysub(a1: ArrayLike, a2: ArrayLike) -> Array:
     return np.polysub(a1, a2) if untraced(a1, a2) else sub(*of_one_length(a1, a2))
 
 
-def of_one_length(*polynomials: Any) -> list[Any]:
+def of_one_length(*polynomials: ArrayLike) -> list[Any]:
     """The coefficients with zeros before those of the shorter polynomial."""
     vectors = promoted([coefficients(p) for p in polynomials])
     longest = max(shape_of(v)[0] for v in vectors)
     return [with_leading_zeros(v, longest - shape_of(v)[0]) for v in vectors]
 
 
-def with_leading_zeros(v: ArrayLike, count: int) -> Any:
+def with_leading_zeros(v: ArrayLike, count: int) -> Array:
     """`count` zeros and then the vector."""
     return concatenate([np.zeros(count, aval(v).dtype), v], 0) if count else v
 
@@ -139,7 +139,7 @@ def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[Any, Any]:
 
 
 @implements(np.polyder)
-def polyder(p: ArrayLike, m: int = 1) -> Any:
+def polyder(p: ArrayLike, m: int = 1) -> Array:
     """The derivative of order `m` of a polynomial.
 
     >>> print(fg.numpy.polyder(np.array([1.0, 1.0, 1.0, 1.0])))
@@ -157,7 +157,7 @@ def polyder(p: ArrayLike, m: int = 1) -> Any:
 
 
 @implements(np.polyint)
-def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> Any:
+def polyint(p: ArrayLike, m: int = 1, k: Number = None) -> Array:
     """The antiderivative of order `m` of a polynomial, with the integration constants `k` (zeros by default).
 
     >>> print(fg.numpy.polyint(np.array([3.0, 2.0, 1.0])))
@@ -184,7 +184,7 @@ def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> Any:
 
 
 @implements(np.poly)
-def poly(seq_of_zeros: Any) -> Any:
+def poly(seq_of_zeros: ArrayLike) -> Array:
     """The polynomial with the given zeros and leading coefficient 1; of a matrix, its characteristic one.
 
     >>> print(fg.numpy.poly(np.array([1.0, 2.0])))
@@ -207,7 +207,7 @@ def poly(seq_of_zeros: Any) -> Any:
 
 
 @implements(np.roots)
-def roots(p: ArrayLike) -> Any:
+def roots(p: ArrayLike) -> Array:
     """The roots of a polynomial, complex; how many there are depends on leading zeros, which must be known.
 
     >>> print(np.sort(fg.numpy.roots(np.array([1.0, -3.0, 2.0]))))
@@ -238,12 +238,12 @@ def roots(p: ArrayLike) -> Any:
 def polyfit(
     x: ArrayLike,
     y: ArrayLike,
-    deg: Any,
+    deg: Number,
     rcond: ArrayLike = None,
     full: bool = False,
     w: ArrayLike = None,
-    cov: Any = False,
-) -> Any:
+    cov: object = False,
+) -> Arrays:
     """The polynomial of degree `deg` that is closest to the points, in the sense of least squares.
 
     `w` weighs the residuals. With ``cov`` the covariance of the coefficients comes too.
@@ -276,7 +276,7 @@ def polyfit(
     return (found, covariance(lhs, basis, scale, rhs, found, cov)) if cov else found
 
 
-def check_points(order: int, at: Any, heights: ArrayLike) -> None:
+def check_points(order: int, at: ArrayLike, heights: ArrayLike) -> None:
     """Raise as NumPy does for degrees and points that do not fit."""
     if order < 1:
         raise refused("expected deg >= 0")
@@ -288,7 +288,9 @@ def check_points(order: int, at: Any, heights: ArrayLike) -> None:
         raise refused("expected x and y to have same length")
 
 
-def covariance(lhs: ArrayLike, basis: Any, scale: Any, rhs: ArrayLike, found: ArrayLike, cov: Any) -> Array:
+def covariance(
+    lhs: ArrayLike, basis: ArrayLike, scale: ArrayLike, rhs: ArrayLike, found: ArrayLike, cov: object
+) -> Array:
     """The covariance matrix of the coefficients, one for each column of the data."""
     order = shape_of(scale)[0]
     base = div(_np.linalg.inv(permute(basis, (1, 0)) @ basis), mul(reshape(scale, (order, 1)), scale))

@@ -12,7 +12,7 @@ import numpy as np
 from funcgrad.numpy.arrays.creation import check_device, copied, entered
 from funcgrad.numpy.reducing.axes import given
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, Device
 
 __array_api_version__ = "2025.12"
 
@@ -56,7 +56,7 @@ class NamespaceInfo:
         """
         return ("cpu",)
 
-    def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
+    def default_dtypes(self, *, device: Device = None) -> dict[str, np.dtype[Any]]:
         """The dtypes of arrays that are made without one.
 
         >>> fg.numpy.__array_namespace_info__().default_dtypes()["real floating"]
@@ -70,7 +70,7 @@ class NamespaceInfo:
             "indexing": np.dtype(np.intp),
         }
 
-    def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, np.dtype[Any]]:
+    def dtypes(self, *, device: Device = None, kind: object = None) -> dict[str, np.dtype[Any]]:
         """The dtypes of a kind, of several, or all, by name.
 
         >>> sorted(fg.numpy.__array_namespace_info__().dtypes(kind="real floating"))
@@ -94,7 +94,7 @@ def __array_namespace_info__() -> NamespaceInfo:
     return NamespaceInfo()
 
 
-def from_dlpack(x: ArrayLike, /, *, device: Any = None, copy: bool | None = None) -> Array:
+def from_dlpack(x: ArrayLike, /, *, device: Device = None, copy: bool | None = None) -> Array:
     """An array of another library, without copying where that is possible; traced arrays as they are.
 
     >>> print(fg.numpy.from_dlpack(np.array([1.0, 2.0])))
@@ -107,7 +107,7 @@ def from_dlpack(x: ArrayLike, /, *, device: Any = None, copy: bool | None = None
     return entered(np.from_dlpack(x, **given(device=device, copy=copy)))
 
 
-def finfo(type: Any, /) -> Any:
+def finfo(type: object, /) -> Any:
     """The limits of a floating-point dtype, or of that of an array.
 
     >>> fg.numpy.finfo(np.float32).bits
@@ -116,7 +116,7 @@ def finfo(type: Any, /) -> Any:
     return np.finfo(dtype_of(type))
 
 
-def iinfo(type: Any, /) -> Any:
+def iinfo(type: object, /) -> Any:
     """The limits of an integer dtype, or of that of an array.
 
     >>> fg.numpy.iinfo(np.int8).max

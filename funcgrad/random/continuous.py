@@ -47,7 +47,7 @@ from funcgrad.ops.random.rejection import RandomLogGamma
 from funcgrad.ops.reducing.extremes import clip, maximum
 from funcgrad.random.keys import checked, float_dtype, shape_argument, shape_for, split
 from funcgrad.tracing.lists import asoperand
-from funcgrad.types import Array, ArrayLike, DTypeLike, ShapeLike
+from funcgrad.types import Array, ArrayLike, DTypeLike, Number, ShapeLike
 
 # -- standard samples ---------------------------------------------------------------------------------------
 
@@ -81,7 +81,7 @@ def uniform(
     dtype: DTypeLike = float,
     minval: ArrayLike = 0.0,
     maxval: ArrayLike = 1.0,
-) -> Any:
+) -> Array:
     """Numbers from `minval` up to, not including, `maxval`, all equally likely.
 
     >>> x = fg.random.uniform(fg.random.key(0), (1000,), minval=2.0, maxval=4.0)
@@ -96,12 +96,12 @@ def uniform(
     return between(u, low, high)
 
 
-def between(u: ArrayLike, low: Any, high: Any) -> Array:
+def between(u: ArrayLike, low: Number, high: Number) -> Array:
     """Numbers between 0 and 1, moved to between `low` and `high`."""
     return sampled_add(mul(u, sampled_sub(high, low)), low)
 
 
-def below(x: ArrayLike, end: Any) -> Array:
+def below(x: ArrayLike, end: ArrayLike) -> Array:
     """The samples, none of which rounding may have lifted to the end."""
     return np.minimum(x, np.nextafter(end, -np.inf, dtype=end.dtype))
 
@@ -201,7 +201,7 @@ def log_gamma_samples(key: ArrayLike, shape: ShapeLike) -> Array:
 
 
 @log_gamma_samples.defjvp
-def log_gamma_path(primals: Any, tangents: Any) -> tuple[Any, Any]:
+def log_gamma_path(primals: ArrayLike, tangents: ArrayLike) -> tuple[Any, Any]:
     """The implicit derivative by the shapes."""
     key, shape = primals
     out = log_gamma_samples(key, shape)
@@ -327,7 +327,7 @@ def multivariate_normal(
     return sampled_add(broadcast_to(centre, (*full, size)), spread)
 
 
-def scattered(z: ArrayLike, factor: Any) -> Array:
+def scattered(z: ArrayLike, factor: Number) -> Array:
     """Each row times its matrix; stacks of matrices belong to the last of the axes of stacks of rows."""
     stack, full = shape_of(factor)[:-2], shape_of(z)[:-1]
     outer, size = full[: len(full) - len(stack)], shape_of(z)[-1]
@@ -339,7 +339,7 @@ def scattered(z: ArrayLike, factor: Any) -> Array:
     )
 
 
-def factor_of(matrix: Any, method: str) -> Any:
+def factor_of(matrix: ArrayLike, method: str) -> Array:
     """A matrix whose product with its transpose is the covariance."""
     found: Any
     if method == "cholesky":

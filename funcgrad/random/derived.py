@@ -30,12 +30,14 @@ from funcgrad.random.continuous import (
 )
 from funcgrad.random.discrete import places_of, rademacher
 from funcgrad.random.keys import float_dtype, shape_argument, shape_for, split
-from funcgrad.types import Array, ArrayLike, DTypeLike, ShapeLike
+from funcgrad.types import Array, ArrayLike, DTypeLike, Number, ShapeLike
 
 FLOAT = np.dtype(np.float64)
 
 
-def lognormal(key: ArrayLike, sigma: Any = 1.0, shape: ShapeLike = None, dtype: DTypeLike = float) -> Array:
+def lognormal(
+    key: ArrayLike, sigma: Number = 1.0, shape: ShapeLike = None, dtype: DTypeLike = float
+) -> Array:
     """Samples whose logarithm is normal with standard deviation `sigma`, by which they are differentiable.
 
     >>> bool(fg.random.lognormal(fg.random.key(0)) > 0)
@@ -180,7 +182,7 @@ def inverse_gaussian_of(mean: ArrayLike, z: ArrayLike, u: ArrayLike) -> Array:
 
 
 @inverse_gaussian_of.defjvp
-def inverse_gaussian_path(primals: Any, tangents: Any) -> tuple[Any, Any]:
+def inverse_gaussian_path(primals: ArrayLike, tangents: ArrayLike) -> tuple[Any, Any]:
     """The implicit derivative, ``-(dF/dmean) / (dF/dx)``, in which the root that was chosen plays no part."""
     mean, z, u = primals
     x = inverse_gaussian_of(mean, z, u)
@@ -218,7 +220,7 @@ def geometric(key: ArrayLike, p: ArrayLike, shape: ShapeLike = None, dtype: DTyp
     return cast(where(certain, 1.0, maximum(trials, 1.0)), dtype)
 
 
-def multinomial(key: ArrayLike, n: Any, p: ArrayLike, dtype: DTypeLike = np.int64) -> Array:
+def multinomial(key: ArrayLike, n: Number, p: ArrayLike, dtype: DTypeLike = np.int64) -> Array:
     """How often each of several outcomes comes in `n` trials, with probabilities `p`.
 
     >>> print(fg.random.multinomial(fg.random.key(0), 5, [0.2, 0.8]).sum())

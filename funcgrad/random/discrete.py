@@ -22,7 +22,7 @@ from funcgrad.ops.reducing.extremes import minimum
 from funcgrad.random.continuous import gumbel, parameter, standard_uniform
 from funcgrad.random.keys import checked, shape_argument, shape_for, words_of
 from funcgrad.tracing.lists import asoperand
-from funcgrad.types import Array, ArrayLike, DTypeLike, ShapeLike
+from funcgrad.types import Array, ArrayLike, DTypeLike, Number, ShapeLike
 
 FLOAT = np.dtype(np.float64)
 
@@ -80,7 +80,7 @@ def bernoulli(key: ArrayLike, p: ArrayLike = 0.5, shape: ShapeLike = None) -> Ar
 
 
 def binomial(
-    key: ArrayLike, n: Any, p: ArrayLike, shape: ShapeLike = None, dtype: DTypeLike = np.int64
+    key: ArrayLike, n: Number, p: ArrayLike, shape: ShapeLike = None, dtype: DTypeLike = np.int64
 ) -> Array:
     """How many of `n` trials succeed, each with probability `p`.
 
@@ -170,7 +170,7 @@ def choice(
     return take(items, places, axis=axis)
 
 
-def places_of(key: ArrayLike, count: int, size: int, replace: bool, p: ArrayLike) -> Any:
+def places_of(key: ArrayLike, count: int, size: int, replace: bool, p: ArrayLike) -> Array:
     """The positions that `choice` takes."""
     if p is None:
         if replace:

@@ -30,7 +30,7 @@ MASK = (1 << 64) - 1
 IMPLEMENTATION = "philox4x64"
 
 
-def key(seed: Any) -> Any:
+def key(seed: ArrayLike) -> Array:
     """The key of a seed: any Python integer, of which 128 bits count, or a number of an integer dtype.
 
     >>> print(key(7))
@@ -49,7 +49,7 @@ def key(seed: Any) -> Any:
     return stack([low, high], 0)
 
 
-def PRNGKey(seed: Any) -> Any:
+def PRNGKey(seed: ArrayLike) -> Array:
     """The same as `key`: there is one kind of keys.
 
     >>> bool((fg.random.PRNGKey(3) == fg.random.key(3)).all())
@@ -85,7 +85,7 @@ def fold_in(key: ArrayLike, data: ArrayLike) -> Array:
     return RandomBits((2,), FOLDS).bind(checked(key), start)
 
 
-def bits(key: ArrayLike, shape: ShapeLike = (), dtype: DTypeLike = np.uint64) -> Any:
+def bits(key: ArrayLike, shape: ShapeLike = (), dtype: DTypeLike = np.uint64) -> Array:
     """Random bits as unsigned integers.
 
     >>> bits(key(0), (2,), np.uint8).dtype
@@ -119,7 +119,7 @@ def key_data(keys: ArrayLike) -> Array:
     return found
 
 
-def wrap_key_data(key_bits_array: ArrayLike, *, impl: Any = None) -> Array:
+def wrap_key_data(key_bits_array: ArrayLike, *, impl: ArrayLike = None) -> Array:
     """Words as keys: pairs of uint64 along the last axis.
 
     >>> print(wrap_key_data(key_data(key(7))))
@@ -140,7 +140,7 @@ def key_impl(keys: ArrayLike) -> str:
     return IMPLEMENTATION
 
 
-def key_dtype(impl_spec: Any = None) -> np.dtype[Any]:
+def key_dtype(impl_spec: ArrayLike = None) -> np.dtype[Any]:
     """The dtype of keys.
 
     >>> key_dtype()
@@ -184,7 +184,7 @@ def shape_argument(shape: ShapeLike) -> Shape:
     return found
 
 
-def shape_for(shape: ShapeLike, *parameters: Any) -> Shape:
+def shape_for(shape: ShapeLike, *parameters: ArrayLike) -> Shape:
     """The shape of samples: what is asked for, to which parameters must broadcast, or theirs."""
     common = np.broadcast_shapes(*[shape_of(x) for x in parameters])
     if shape is None:

@@ -25,7 +25,7 @@ from funcgrad.compat.autograd.tracer import Box
 from funcgrad.compat.autograd.vspaces import VSpace, vspace
 from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import ArrayLike
+from funcgrad.types import Array, ArrayLike
 
 __all__ = [
     "VJPNode",
@@ -90,7 +90,7 @@ def make_jvp(fun: Function, x: ArrayLike) -> Function:
     return jvp
 
 
-def as_cotangent(g: Any, dtype: np.dtype[Any]) -> Any:
+def as_cotangent(g: ArrayLike, dtype: np.dtype[Any]) -> Array:
     """A direction in the dtype of what it belongs to: Python's and NumPy's numbers mix freely there."""
     if dtype.kind not in "fc":
         return np.zeros(np.shape(g), bool if dtype.kind == "b" else dtype)
@@ -100,7 +100,7 @@ def as_cotangent(g: Any, dtype: np.dtype[Any]) -> Any:
     return fg.numpy.asarray(fg.numpy.real(g) if dtype.kind == "f" and found.kind == "c" else g).astype(dtype)
 
 
-def differentiable(x: ArrayLike) -> Any:
+def differentiable(x: ArrayLike) -> Array:
     """`x`, with arrays of integers as floating-point numbers; what cannot be differentiated by is refused."""
 
     def converted(leaf: Any) -> Any:
@@ -221,7 +221,7 @@ def def_linear(fun: Function) -> None:
     defjvp_argnum(fun, lambda n, g, ans, args, kwargs: fun(*subval(args, n, g), **kwargs))
 
 
-def summed(parts: list[Any]) -> Any:
+def summed(parts: list[Any]) -> Array:
     """The sum of vectors of one space."""
     total = parts[0]
     for part in parts[1:]:

@@ -43,7 +43,7 @@ def elementwise_grad(fun: Function, x: ArrayLike) -> Array:
 
 
 @unary_to_nary
-def deriv(fun: Function, x: ArrayLike) -> Any:
+def deriv(fun: Function, x: ArrayLike) -> Array:
     """The derivative in the direction of ones, forwards."""
     return _make_jvp(fun, x)(vspace(x).ones())[1]
 
@@ -58,7 +58,7 @@ def jacobian(fun: Function, x: ArrayLike) -> Array:
 
 
 @unary_to_nary
-def holomorphic_grad(fun: Function, x: ArrayLike) -> Any:
+def holomorphic_grad(fun: Function, x: ArrayLike) -> Array:
     """The derivative of a holomorphic function of a complex number."""
     return grad(lambda z: np.real(fun(z)))(x)
 
@@ -70,7 +70,7 @@ def grad_named(fun: Function, argname: str) -> Function:
 
 
 @unary_to_nary
-def hessian(fun: Function, x: ArrayLike) -> Any:
+def hessian(fun: Function, x: ArrayLike) -> Array:
     """The Hessian, by reverse over reverse mode."""
     return jacobian(jacobian(fun))(x)
 
@@ -137,7 +137,7 @@ def make_ggnvp(f: Function, g: Function = _half_square, f_argnum: int = 0) -> Fu
 
 
 @unary_to_nary
-def value_and_grad(fun: Function, x: ArrayLike) -> Any:
+def value_and_grad(fun: Function, x: ArrayLike) -> tuple[Array, Array]:
     """The value and the gradient, as SciPy's optimisers take them."""
     vjp, ans = _make_vjp(fun, x)
     if vspace(ans).size != 1:
@@ -149,7 +149,7 @@ def value_and_grad(fun: Function, x: ArrayLike) -> Any:
 
 
 @unary_to_nary
-def grad_and_aux(fun: Function, x: ArrayLike) -> Any:
+def grad_and_aux(fun: Function, x: ArrayLike) -> tuple[Array, Array]:
     """The gradient of the first result, and the second as it is."""
     vjp, (ans, aux) = _make_vjp(lambda x: tuple(fun(x)), x)
     return vjp((vspace(ans).ones(), vspace(aux).zeros())), aux

@@ -17,6 +17,7 @@ from funcgrad.compat.autograd.primitives import FORWARD, Backward, Call, aval_of
 from funcgrad.compat.autograd.rules import RULES, Rules
 from funcgrad.compat.autograd.wrap_util import wraps
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array
 
 __all__ = ["current"]
 
@@ -27,7 +28,7 @@ _REPLACED: dict[int, tuple[Function, Function]] = {}
 _LIBRARIES = ("funcgrad", "numpy", "scipy")
 
 
-def current(found: Any) -> Any:
+def current(found: object) -> Any:
     """What stands for a function under its name in autograd's modules; anything else as it is."""
     replaced = _REPLACED.get(id(found))
     return found if replaced is None else replaced[1]
@@ -64,7 +65,7 @@ def in_place_of(fun: Function) -> Rules | None:
     return rules
 
 
-def value_of(call: Call, operands: Sequence[Any]) -> Any:
+def value_of(call: Call, operands: Sequence[Any]) -> Array:
     """What the function itself gives."""
     args, kwargs = call.arguments(operands)
     found = call.f_raw(*args, **kwargs)

@@ -25,7 +25,7 @@ from funcgrad.ir.avals import Aval
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.custom import CustomVjpTangents, FlatRule
 from funcgrad.transforms.host_call import HostCall
-from funcgrad.types import ArrayLike
+from funcgrad.types import Array, ArrayLike
 
 Function = Callable[..., Any]
 
@@ -87,7 +87,7 @@ class Fixed:
         return hash(self.value) if type(self.value) in (int, bool, str, bytes) else id(self.value)
 
 
-def call_of(rules: Rules, f_raw: Function, leaves: Sequence[Any], treedef: Any) -> Call:
+def call_of(rules: Rules, f_raw: Function, leaves: Sequence[Any], treedef: object) -> Call:
     """The call of a primitive with this structure and these fixed leaves."""
     fixed = tuple([(k, Fixed(x)) for k, x in enumerate(leaves) if not is_operand(x)])
     key = (treedef, fixed)
@@ -113,7 +113,7 @@ class Call:
         self._results: dict[tuple[Aval, ...], tuple[Aval, ...]] = {}
         self._last: tuple[list[Any], list[Any]] | None = None
 
-    def recorded(self, leaves: Sequence[Any]) -> Any:
+    def recorded(self, leaves: Sequence[Any]) -> Array:
         """The result, of an equation that calls the function."""
         operands = [leaves[k] for k in self.places]
         outs = HostCall(self, self.results(operands)).bind(*operands)
@@ -318,7 +318,7 @@ class Backward:
         return [found[call.places[k]] for k in self.active]
 
 
-def cotangents_of(part: Any, argument: Any) -> list[Any]:
+def cotangents_of(part: ArrayLike, argument: ArrayLike) -> list[Any]:
     """What a rule gives for the leaves of an argument; for a list of numbers it may give one array."""
     structure = tree.structure(argument)
     if structure.num_leaves == 1 and not isinstance(part, tuple | list | dict):
@@ -330,7 +330,7 @@ def cotangents_of(part: Any, argument: Any) -> list[Any]:
     return [reduce(getitem, path, part) for path in keys]
 
 
-def in_dtype(x: ArrayLike, dtype: np.dtype[Any]) -> Any:
+def in_dtype(x: ArrayLike, dtype: np.dtype[Any]) -> Array:
     """What a rule gives, as what it belongs to: real parts for what is real."""
     return np.asarray(np.real(x) if dtype.kind == "f" else x, dtype)
 

@@ -78,7 +78,7 @@ def defvjp(fun: Function, *vjpmakers: Function | None, argnums: Any = None) -> N
     defvjp_argnums(fun, vjp_argnums)
 
 
-def zero_vjp(arg: Any) -> Function:
+def zero_vjp(arg: object) -> Function:
     """The backward function of an argument on which nothing depends."""
     return lambda g: vspace(arg).zeros()
 

@@ -82,7 +82,7 @@ def check_grads(f: Function, x: ArrayLike, modes: Sequence[str] = ("fwd", "rev")
             check_grads(derivative, (0, 1), modes, order=order - 1)(x, v)
 
 
-def combo_check(fun: Function, *args: Any, **kwargs: Any) -> Function:
+def combo_check(fun: Function, *args: object, **kwargs: object) -> Function:
     """Check all combinations of arguments and keywords that are given as lists."""
 
     def checking(*several: Any, **named: Any) -> None:

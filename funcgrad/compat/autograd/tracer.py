@@ -122,7 +122,7 @@ def notrace_primitive(f_raw: Callable[..., R]) -> Callable[..., R]:
     return found
 
 
-def register_notrace(trace_type: Any, primitive_fun: Any) -> None:
+def register_notrace(trace_type: object, primitive_fun: object) -> None:
     """Say that a function has no derivative. Here every function knows that of itself."""
 
 

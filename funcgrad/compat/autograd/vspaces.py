@@ -66,15 +66,15 @@ class VSpace:
     def _made(self, make: Callable[[tuple[int, ...], np.dtype[Any]], Any]) -> Any:
         return tree.unflatten(self.treedef, [_number(make(shape, dtype)) for shape, dtype in self.leaves])
 
-    def zeros(self) -> Any:
+    def zeros(self) -> Array:
         """The origin."""
         return self._made(np.zeros)
 
-    def ones(self) -> Any:
+    def ones(self) -> Array:
         """The sum of the standard basis."""
         return self._made(lambda shape, dtype: np.full(shape, 1 + 1j if dtype.kind == "c" else 1, dtype))
 
-    def randn(self) -> Any:
+    def randn(self) -> Array:
         """A vector of standard normal numbers, from NumPy's global generator."""
 
         def drawn(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
@@ -94,15 +94,15 @@ class VSpace:
                     leaves[n][index] = unit
                     yield tree.unflatten(self.treedef, [_number(x) for x in leaves])
 
-    def add(self, x: ArrayLike, y: ArrayLike) -> Any:
+    def add(self, x: ArrayLike, y: ArrayLike) -> Array:
         """The sum of two vectors."""
         return tree.map(lambda a, b: a + b, x, y)
 
-    def mut_add(self, x_prev: Any, x_new: Any) -> Any:
+    def mut_add(self, x_prev: ArrayLike, x_new: ArrayLike) -> Array:
         """The sum of two vectors; None for the first is zero."""
         return x_new if x_prev is None else self.add(x_prev, x_new)
 
-    def scalar_mul(self, x: ArrayLike, a: ArrayLike) -> Any:
+    def scalar_mul(self, x: ArrayLike, a: ArrayLike) -> Array:
         """A multiple of a vector."""
         return tree.map(lambda leaf: leaf * a, x)
 
@@ -113,7 +113,7 @@ class VSpace:
         ]
         return sum(parts, 0.0)
 
-    def covector(self, x: ArrayLike) -> Any:
+    def covector(self, x: ArrayLike) -> Array:
         """The vector as autograd's backward functions take and give it: conjugated."""
         return tree.map(lambda leaf: fnp.conj(leaf) if np.dtype(leaf.dtype).kind == "c" else leaf, x)
 
@@ -128,7 +128,7 @@ class VSpace:
         return f"{type(self).__name__}({self.treedef!r}: {', '.join(parts)})"
 
 
-def vspace(value: Any) -> VSpace:
+def vspace(value: object) -> VSpace:
     """The space that `value` lives in; raises TypeError for what has none."""
     maker = VSpace.mappings.get(type(value), VSpace)
     return maker(value)

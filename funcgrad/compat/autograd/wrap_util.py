@@ -9,17 +9,19 @@ from typing import Any
 from funcgrad.compat.autograd.places import subvals
 
 
-def get_name(f: Any) -> str:
+def get_name(f: object) -> str:
     """The name of a function."""
     return getattr(f, "__name__", "[unknown name]")
 
 
-def get_doc(f: Any) -> str:
+def get_doc(f: object) -> str:
     """The docstring of a function."""
     return getattr(f, "__doc__", "") or ""
 
 
-def wraps(fun: Any, namestr: str = "{fun}", docstr: str = "{doc}", **names: Any) -> Callable[[Any], Any]:
+def wraps(
+    fun: object, namestr: str = "{fun}", docstr: str = "{doc}", **names: object
+) -> Callable[[Any], Any]:
     """A decorator that gives a function the name and the docstring of another, filled into templates."""
 
     def named(f: Any) -> Any:

@@ -223,7 +223,7 @@ def cross(
     return stack(parts, axisc % ndim)
 
 
-def cross_component(x: Sequence[Any], y: Sequence[Any], i: int, j: int) -> Any:
+def cross_component(x: Sequence[Any], y: Sequence[Any], i: int, j: int) -> Array:
     """``x[i] * y[j] - x[j] * y[i]``, where a missing third element is zero."""
     first = mul(x[i], y[j]) if i < len(x) and j < len(y) else None
     second = mul(x[j], y[i]) if j < len(x) and i < len(y) else None

@@ -32,7 +32,7 @@ from funcgrad.ops.linalg.orthogonal import Qr
 from funcgrad.ops.reducing.reductions import ReduceAny
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, Arrays, Number
 
 __all__ = [
     "cholesky",
@@ -73,7 +73,7 @@ def cholesky(a: ArrayLike, /, *, upper: bool = False) -> Array:
 
 
 @implements(np.linalg.qr)
-def qr(a: ArrayLike, mode: str = "reduced") -> Any:
+def qr(a: ArrayLike, mode: str = "reduced") -> Arrays:
     """``q`` with orthonormal columns, upper triangular ``r``; `mode` is ``reduced``, ``complete`` or ``r``.
 
     Differentiable where the first columns, as many as there are rows, are independent.
@@ -104,7 +104,7 @@ def is_upper(name: str, UPLO: str) -> bool:
 
 
 @implements(np.linalg.eigh)
-def eigh(a: ArrayLike, UPLO: str = "L") -> Any:
+def eigh(a: ArrayLike, UPLO: str = "L") -> Arrays:
     """Ascending eigenvalues and orthonormal eigenvectors of a Hermitian matrix; one triangle is read.
 
     Gradients are that triangle too, and finite where eigenvalues are repeated.
@@ -134,7 +134,7 @@ def eigvalsh(a: ArrayLike, UPLO: str = "L") -> Array:
 
 
 @implements(np.linalg.eig)
-def eig(a: ArrayLike) -> Any:
+def eig(a: ArrayLike) -> Arrays:
     """Eigenvalues and eigenvectors of a square matrix, complex even if all are real.
 
     >>> print(fg.numpy.linalg.eig(np.array([[0.0, 1.0], [-1.0, 0.0]])).eigenvalues)
@@ -169,7 +169,7 @@ def eigvals(a: ArrayLike) -> Array:
 
 
 @implements(np.linalg.svd)
-def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Arrays:
     """Singular vectors and values: ``u @ diag(s) @ vh == a``.
 
     >>> print(fg.numpy.linalg.svd(np.array([[3.0, 0.0], [0.0, -4.0]]), compute_uv=False))
@@ -186,7 +186,7 @@ def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermi
     return SVDResult(*singular.Svd(bool(full_matrices) and m != n).bind(operands[0]))
 
 
-def hermitian_svd(a: ArrayLike, compute_uv: bool) -> Any:
+def hermitian_svd(a: ArrayLike, compute_uv: bool) -> Arrays:
     """The singular values of a Hermitian matrix, of which one triangle is read, by its eigenvalues."""
     if not compute_uv:
         return np.flip(np.sort(np.abs(spectra.eigvalsh.bind(a)), axis=-1), -1)
@@ -211,7 +211,7 @@ def svdvals(x: ArrayLike, /) -> Array:
 
 
 @implements(np.linalg.matrix_rank)
-def matrix_rank(A: ArrayLike, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
+def matrix_rank(A: ArrayLike, tol: Number = None, hermitian: bool = False, *, rtol: Number = None) -> Array:
     """How many singular values are above `tol`, or above `rtol` times the largest. It has no derivative.
 
     >>> print(fg.numpy.linalg.matrix_rank(np.ones((2, 2))))

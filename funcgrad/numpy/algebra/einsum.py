@@ -49,9 +49,9 @@ class Subscripts(NamedTuple):
 def einsum(
     *operands: ArrayLike,
     out: Array = None,
-    optimize: Any = False,
+    optimize: object = False,
     dtype: DTypeLike = None,
-    casting: Any = "safe",
+    casting: object = "safe",
     order: str = "K",
 ) -> Array:
     """Sums of products along axes named by letters, as `np.einsum`.
@@ -271,7 +271,7 @@ def prepared(x: ArrayLike, preparation: Preparation) -> Array:
 
 
 @lru_cache(maxsize=1024)
-def einsum_plan(text: str, shapes: tuple[Shape, ...], optimize: Any) -> EinsumPlan:
+def einsum_plan(text: str, shapes: tuple[Shape, ...], optimize: object) -> EinsumPlan:
     """The plan for these subscripts and shapes."""
     subscripts = read_subscripts(text, tuple([len(shape) for shape in shapes]))
     unnamed = [

@@ -23,7 +23,7 @@ from funcgrad.ops.linalg import determinants, singular, systems
 from funcgrad.ops.linalg.matrices import from_triangle
 from funcgrad.ops.reducing.reductions import ReduceMax
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike, AxisLike, ShapeLike
+from funcgrad.types import Array, ArrayLike, Arrays, AxisLike, Number, ShapeLike
 
 __all__ = ["det", "inv", "lstsq", "pinv", "slogdet", "solve", "tensorinv", "tensorsolve"]
 
@@ -33,7 +33,7 @@ SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
 # -- arguments -----------------------------------------------------------------------------------------------
 
 
-def traced_matrices(name: str, *arguments: Any) -> list[Any] | None:
+def traced_matrices(name: str, *arguments: ArrayLike) -> list[Any] | None:
     """The arguments in one inexact dtype, or None where none is traced; the first has matrices."""
     operands = traced(*arguments)
     if operands is None:
@@ -51,7 +51,7 @@ def require_square(name: str, x: ArrayLike) -> None:
         raise refused_matrix(f"{name} of {aval(x)}: the matrices in the last two axes must be square")
 
 
-def static_float(name: str, value: Any) -> float:
+def static_float(name: str, value: ArrayLike) -> float:
     """A tolerance as a number; raises where it is traced."""
     if isinstance(value, Tracer):
         raise unsupported(f"{name} with a traced tolerance")
@@ -186,7 +186,7 @@ def det(a: ArrayLike) -> Array:
 
 
 @implements(np.linalg.slogdet)
-def slogdet(a: ArrayLike) -> Any:
+def slogdet(a: ArrayLike) -> Arrays:
     """The sign (of a complex matrix, the phase) of the determinant, and the logarithm of its magnitude.
 
     Its derivative raises LinAlgError at a singular matrix, where there is none.
@@ -205,7 +205,9 @@ def slogdet(a: ArrayLike) -> Any:
 
 
 @implements(np.linalg.pinv)
-def pinv(a: ArrayLike, rcond: ArrayLike = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> Array:
+def pinv(
+    a: ArrayLike, rcond: ArrayLike = None, hermitian: bool = False, *, rtol: Number = np._NoValue
+) -> Array:
     """The pseudo-inverse. Its derivative is right for changes that keep the rank, also if that is not full.
 
     >>> print(fg.numpy.linalg.pinv(np.array([[2.0, 0.0], [0.0, 0.0]])))
@@ -224,7 +226,7 @@ def pinv(a: ArrayLike, rcond: ArrayLike = None, hermitian: bool = False, *, rtol
 
 
 @implements(np.linalg.lstsq)
-def lstsq(a: ArrayLike, b: ArrayLike, rcond: ArrayLike = None) -> Any:
+def lstsq(a: ArrayLike, b: ArrayLike, rcond: ArrayLike = None) -> Arrays:
     """The shortest ``x`` that makes ``b - a @ x`` shortest, with residuals, rank and singular values.
 
     Of more equations than unknowns the residuals are given whatever the rank, because the shape of a
@@ -260,7 +262,7 @@ def residuals_of(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
     return reduce_sum(squares, (0,)) if aval(b).ndim == 2 else reshape(reduce_sum(squares, (0,)), (1,))
 
 
-def rank_of(s: ShapeLike, relative: float) -> Any:
+def rank_of(s: ShapeLike, relative: float) -> Array:
     """How many singular values in the last axis are above this share of the largest."""
     shape: Shape = shape_of(s)
     if not shape[-1]:

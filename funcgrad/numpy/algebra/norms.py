@@ -9,7 +9,7 @@ are the largest, they share the derivative evenly.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -30,9 +30,12 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, AxisLike
 
+Order: TypeAlias = float | Literal["fro", "nuc"] | None
+"""Which norm, as NumPy names them."""
+
 
 @implements(np.linalg.norm)
-def norm(x: ArrayLike, ord: Any = None, axis: AxisLike = None, keepdims: bool = False) -> Array:
+def norm(x: ArrayLike, ord: Order = None, axis: AxisLike = None, keepdims: bool = False) -> Array:
     """The norm of a vector or matrix, or of each along one or two axes.
 
     The gradient of a norm at zero is zero.
@@ -61,7 +64,9 @@ def norm(x: ArrayLike, ord: Any = None, axis: AxisLike = None, keepdims: bool = 
 
 
 @implements(np.linalg.vector_norm)
-def vector_norm(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = False, ord: Any = 2) -> Array:
+def vector_norm(
+    x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = False, ord: float | None = 2
+) -> Array:
     """The norm of vectors, over all elements or along any number of axes.
 
     >>> print(fg.numpy.linalg.vector_norm(np.array([[3.0, 4.0], [6.0, 8.0]]), axis=1))
@@ -79,7 +84,7 @@ def vector_norm(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = Fals
 
 
 @implements(np.linalg.matrix_norm)
-def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
+def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: Order = "fro") -> Array:
     """The norm of the matrices in the last two axes.
 
     >>> print(fg.numpy.linalg.matrix_norm(np.array([[1.0, -2.0], [3.0, 4.0]]), ord=1))
@@ -91,7 +96,7 @@ def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: Any = "fro") ->
 # -- arguments -----------------------------------------------------------------------------------------------
 
 
-def check_order(order: Any) -> None:
+def check_order(order: Order) -> None:
     """Raise for an order that is traced: derivatives by the order do not exist here."""
     if isinstance(order, Tracer):
         raise unsupported("np.linalg.norm with a traced ord")
@@ -130,7 +135,7 @@ def norm_of_vectors(x: ArrayLike, axes: Axes, order: Any) -> Array:
     return power_norm(size, axes, float(order))
 
 
-def norm_of_matrices(x: ArrayLike, axes: Axes, order: Any) -> Array:
+def norm_of_matrices(x: ArrayLike, axes: Axes, order: Order) -> Array:
     """The norm of matrices whose rows and columns run along these axes."""
     if order is None or order in ("fro", "f"):
         return euclidean(x, axes)
@@ -143,7 +148,7 @@ def norm_of_matrices(x: ArrayLike, axes: Axes, order: Any) -> Array:
     return extreme(sums, (compared - (summed < compared),), order > 0)
 
 
-def norm_of_singular_values(x: ArrayLike, axes: Axes, order: Any) -> Array:
+def norm_of_singular_values(x: ArrayLike, axes: Axes, order: Order) -> Array:
     """The largest or smallest singular value, or the sum of all."""
     from funcgrad.ops.linalg.singular import svdvals  # noqa: PLC0415 - loaded by those who need it
 
@@ -162,7 +167,7 @@ def norm_of_singular_values(x: ArrayLike, axes: Axes, order: Any) -> Array:
     return reduce_sum(found, last) if order == "nuc" else max_of(found, last)
 
 
-def extreme(size: Any, axes: Axes, is_largest: bool) -> Any:
+def extreme(size: Array, axes: Axes, is_largest: bool) -> Array:
     """The largest or smallest over `axes`; the largest of nothing is zero."""
     shape = aval(size).shape
     if not is_largest:
@@ -186,7 +191,7 @@ def sum_of_squares(x: ArrayLike, axes: Axes) -> Array:
     return contraction.dot(x, x, (axes, axes), (rest, rest))
 
 
-def power_norm(size: Any, axes: Axes, p: float) -> Array:
+def power_norm(size: Array, axes: Axes, p: float) -> Array:
     """``sum(size ** p) ** (1 / p)``, where elements that are zero are constant to every derivative."""
 
     def powered(x: Any) -> Any:

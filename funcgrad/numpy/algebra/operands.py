@@ -19,7 +19,7 @@ from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike
 
 
-def traced(*arguments: Any) -> list[Any] | None:
+def traced(*arguments: ArrayLike) -> list[Any] | None:
     """The arguments as operands of one dtype, or None where none of them is traced."""
     operands = [asoperand(x) for x in arguments]
     if recorder_of(operands) is None:
@@ -38,7 +38,7 @@ def promoted(operands: Sequence[Any]) -> list[Any]:
     return [cast(x, dtype) for x in operands]
 
 
-def stored(result: Any, out: Array, name: str) -> Any:
+def stored(result: object, out: Array, name: str) -> Array:
     """The result, written to `out` where one is given; a real array cannot take a traced result."""
     if out is None or isinstance(result, Tracer):
         return axes.stored(result, out, name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -60,7 +59,7 @@ MATMULS = {
 """What a matrix product of these ranks is where no axis broadcasts."""
 
 
-def recorded_as_before(x: ArrayLike, y: ArrayLike) -> Any:
+def recorded_as_before(x: ArrayLike, y: ArrayLike) -> Array | None:
     """The matrix product, if one of these avals was recorded before: it needs no broadcast and no cast."""
     if type(x) is Tracer and type(y) is Tracer:
         recorder = x._recorder
@@ -73,7 +72,7 @@ def recorded_as_before(x: ArrayLike, y: ArrayLike) -> Any:
     return with_array_as_before(x, y)
 
 
-def with_array_as_before(x: ArrayLike, y: ArrayLike) -> Any:
+def with_array_as_before(x: ArrayLike, y: ArrayLike) -> Array | None:
     """The same for a tracer and an array."""
     tracer, array = (x, y) if type(x) is Tracer else (y, x)
     if type(tracer) is not Tracer or type(array) is not np.ndarray or tracer._view is not None:

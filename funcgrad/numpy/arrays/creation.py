@@ -23,7 +23,7 @@ from funcgrad.tracing.lists import asoperand, holds_tracer
 from funcgrad.tracing.python.standins import stands_in
 from funcgrad.tracing.recorder import Recorder, active_recorder
 from funcgrad.tracing.tracer import Tracer, install
-from funcgrad.types import Array, ArrayLike, DTypeLike, ShapeLike
+from funcgrad.types import Array, ArrayLike, Device, DTypeLike, Number, ShapeLike
 
 __all__ = [
     "array",
@@ -66,7 +66,7 @@ def as_writable(recorder: Recorder, array: ArrayLike) -> Tracer:
     return view(Tracer(recorder, index, recorder.avals[index]), Reshape(()))
 
 
-def filled(shape: ShapeLike, value: Any, dtype: DTypeLike) -> Array:
+def filled(shape: ShapeLike, value: ArrayLike, dtype: DTypeLike) -> Array:
     """An array with one scalar everywhere, traced if a trace is open."""
     sizes = shape if isinstance(shape, tuple | list | np.ndarray) else (shape,)
     target = tuple([n if type(n) is int else operator.index(n) for n in sizes])
@@ -82,7 +82,7 @@ def filled(shape: ShapeLike, value: Any, dtype: DTypeLike) -> Array:
     return full if target else view(full, Reshape(()))
 
 
-def check_device(device: Any) -> None:
+def check_device(device: Device) -> None:
     """Raise ValueError for a device that is not the processor."""
     if device not in (None, "cpu"):
         raise ValueError(f'the only device is "cpu", got {device!r}')
@@ -92,7 +92,7 @@ def check_device(device: Any) -> None:
 
 
 @implements(np.zeros)
-def zeros(shape: ShapeLike, dtype: DTypeLike = float, order: str = "C", *, device: Any = None) -> Array:
+def zeros(shape: ShapeLike, dtype: DTypeLike = float, order: str = "C", *, device: Device = None) -> Array:
     """An array of zeros.
 
     >>> print(fg.numpy.zeros(3))
@@ -103,7 +103,7 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = float, order: str = "C", *, devic
 
 
 @implements(np.ones)
-def ones(shape: ShapeLike, dtype: DTypeLike = None, order: str = "C", *, device: Any = None) -> Array:
+def ones(shape: ShapeLike, dtype: DTypeLike = None, order: str = "C", *, device: Device = None) -> Array:
     """An array of ones.
 
     >>> print(fg.numpy.ones(3))
@@ -114,7 +114,7 @@ def ones(shape: ShapeLike, dtype: DTypeLike = None, order: str = "C", *, device:
 
 
 @implements(np.empty)
-def empty(shape: ShapeLike, dtype: DTypeLike = float, order: str = "C", *, device: Any = None) -> Array:
+def empty(shape: ShapeLike, dtype: DTypeLike = float, order: str = "C", *, device: Device = None) -> Array:
     """An array to be written into; it holds zeros.
 
     >>> fg.numpy.empty((2, 3)).shape
@@ -126,7 +126,12 @@ def empty(shape: ShapeLike, dtype: DTypeLike = float, order: str = "C", *, devic
 
 @implements(np.full)
 def full(
-    shape: ShapeLike, fill_value: ArrayLike, dtype: DTypeLike = None, order: str = "C", *, device: Any = None
+    shape: ShapeLike,
+    fill_value: ArrayLike,
+    dtype: DTypeLike = None,
+    order: str = "C",
+    *,
+    device: Device = None,
 ) -> Array:
     """An array with one value everywhere, which may be traced, or broadcast to the shape.
 
@@ -153,7 +158,7 @@ def zeros_like(
     order: str = "K",
     subok: bool = True,
     shape: ShapeLike = None,
-    **options: Any,
+    **options: object,
 ) -> Array:
     """Zeros of the shape and dtype of another array.
 
@@ -170,7 +175,7 @@ def ones_like(
     order: str = "K",
     subok: bool = True,
     shape: ShapeLike = None,
-    **options: Any,
+    **options: object,
 ) -> Array:
     """Ones of the shape and dtype of another array.
 
@@ -187,7 +192,7 @@ def empty_like(
     order: str = "K",
     subok: bool = True,
     shape: ShapeLike = None,
-    **options: Any,
+    **options: object,
 ) -> Array:
     """An array to be written into, of the shape and dtype of another; it holds zeros.
 
@@ -210,7 +215,7 @@ def full_like(
     order: str = "K",
     subok: bool = True,
     shape: ShapeLike = None,
-    **options: Any,
+    **options: object,
 ) -> Array:
     """One value everywhere, in the shape and dtype of another array.
 
@@ -223,7 +228,13 @@ def full_like(
 
 @implements(np.eye)
 def eye(
-    N: Any, M: ArrayLike = None, k: Any = 0, dtype: DTypeLike = float, order: str = "C", *, device: Any = None
+    N: Number,
+    M: ArrayLike = None,
+    k: Number = 0,
+    dtype: DTypeLike = float,
+    order: str = "C",
+    *,
+    device: Device = None,
 ) -> Array:
     """Ones on the k-th diagonal, zeros elsewhere; `k` may be traced.
 
@@ -239,7 +250,7 @@ def eye(
 
 
 @implements(np.identity)
-def identity(n: Any, dtype: DTypeLike = None) -> Array:
+def identity(n: Number, dtype: DTypeLike = None) -> Array:
     """The identity matrix.
 
     >>> print(fg.numpy.identity(2))
@@ -250,7 +261,7 @@ def identity(n: Any, dtype: DTypeLike = None) -> Array:
 
 
 @implements(np.tri)
-def tri(N: Any, M: ArrayLike = None, k: Any = 0, dtype: DTypeLike = float) -> Array:
+def tri(N: Number, M: ArrayLike = None, k: Number = 0, dtype: DTypeLike = float) -> Array:
     """Ones at and below the k-th diagonal, zeros elsewhere; `k` may be traced.
 
     >>> print(fg.numpy.tri(2))
@@ -276,15 +287,15 @@ def copied(x: ArrayLike) -> Array:
 
 @implements(np.array)
 def array(
-    object: Any,
+    object: ArrayLike,
     dtype: DTypeLike = None,
     *,
     copy: bool | None = True,
     order: str = "K",
     subok: bool = False,
     ndmin: int = 0,
-    like: Any = None,
-) -> Any:
+    like: object = None,
+) -> Array:
     """An array from numbers, arrays, traced values, and nested lists of all of them.
 
     >>> fg.grad(lambda x: fg.numpy.array([x, [x**2]][1])[0])(3.0)
@@ -355,8 +366,8 @@ def asarray(
     order: str | None = None,
     *,
     copy: bool | None = None,
-    device: Any = None,
-    like: Any = None,
+    device: Device = None,
+    like: object = None,
 ) -> Array:
     """As `array`, but what is a traced array already is not copied.
 
@@ -406,7 +417,7 @@ def copy(a: ArrayLike, order: str = "K", subok: bool = False) -> Array:
 
 
 @implements(np.astype)
-def astype(x: ArrayLike, dtype: DTypeLike, /, *, copy: bool = True, device: Any = None) -> Array:
+def astype(x: ArrayLike, dtype: DTypeLike, /, *, copy: bool = True, device: Device = None) -> Array:
     """The values in another dtype; complex to real keeps the real part.
 
     >>> print(fg.numpy.astype(np.array([1.5]), int))

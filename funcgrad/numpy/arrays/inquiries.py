@@ -20,7 +20,7 @@ from funcgrad.ops.arrays.indexing import Chosen, Gather
 from funcgrad.ops.arrays.structure import aval, cast, shape_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
-from funcgrad.types import Array, ArrayLike, AxisLike
+from funcgrad.types import Array, ArrayLike, AxisLike, Index
 
 __all__ = [
     "apply_along_axis",
@@ -82,7 +82,7 @@ def _typed(x: Any) -> Any:
 
 
 @implements(np.result_type)
-def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
+def result_type(*arrays_and_dtypes: ArrayLike) -> np.dtype[Any]:
     """The dtype that NumPy's promotion gives the operands.
 
     >>> fg.numpy.result_type(np.float32(1), 2.0)
@@ -112,7 +112,7 @@ def common_type(*arrays: ArrayLike) -> Array:
 
 
 @implements(np.shares_memory, np.may_share_memory)
-def shares_memory(a: ArrayLike, b: ArrayLike, max_work: Any = None) -> bool:
+def shares_memory(a: ArrayLike, b: ArrayLike, max_work: object = None) -> bool:
     """Whether one array is a view of the other, or both of a third: writing one may change the other.
 
     >>> fg.numpy.shares_memory(np.ones(2), np.ones(2))
@@ -179,7 +179,9 @@ def diag_indices_from(arr: ArrayLike) -> tuple[Any, ...]:
 
 
 @implements(np.apply_along_axis)
-def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: Any, **kwargs: Any) -> Any:
+def apply_along_axis(
+    func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: object, **kwargs: object
+) -> Array:
     """A function of vectors applied to each line of an array along an axis.
 
     >>> print(fg.numpy.apply_along_axis(np.sum, 0, np.ones((2, 3))))
@@ -216,7 +218,7 @@ def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: AxisLike) -> A
 
 
 @implements(np.choose)
-def choose(a: ArrayLike, choices: Any, out: None = None, mode: str = "raise") -> Array:
+def choose(a: ArrayLike, choices: ArrayLike, out: None = None, mode: str = "raise") -> Array:
     """For each element the choice that an array of positions names.
 
     >>> print(fg.numpy.choose([0, 1], [[1.0, 2.0], [3.0, 4.0]]))
@@ -279,7 +281,7 @@ class ColumnJoiner:
         return concatenate([x[:, None] if len(shape_of(x)) == 1 else x for x in arrays], axis=-1)
 
 
-def ranged(item: Any) -> Any:
+def ranged(item: Index) -> Any:
     """A slice as the numbers it stands for; anything else as it is."""
     if isinstance(item, str):
         raise unsupported("r_ and c_ with a string directive")

@@ -61,7 +61,9 @@ def promoted(operands: Sequence[Any]) -> list[Any]:
     return [cast(x, dtype) for x in operands]
 
 
-def joined_into(name: str, out: Array, dtype: DTypeLike, joined: Any, casting: Any = "same_kind") -> Any:
+def joined_into(
+    name: str, out: Array, dtype: DTypeLike, joined: ArrayLike, casting: Any = "same_kind"
+) -> Array:
     """The joined array in the dtype asked for, written to `out` where that is given."""
     if dtype is not None and not np.can_cast(aval(joined).dtype, dtype, casting):
         seen = aval(joined).dtype
@@ -216,7 +218,7 @@ def split_at(x: ArrayLike, edges: Sequence[int], axis: int) -> list[Any]:
 
 
 @implements(np.array_split)
-def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+def array_split(ary: ArrayLike, indices_or_sections: ArrayLike, axis: int = 0) -> list[Any]:
     """Parts of an array along an axis: so many of almost equal size, or between the given indices.
 
     >>> [x.size for x in fg.numpy.array_split(np.arange(7), 3)]
@@ -236,7 +238,7 @@ def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list
 
 
 @implements(np.split)
-def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+def split(ary: ArrayLike, indices_or_sections: ArrayLike, axis: int = 0) -> list[Any]:
     """Parts of an array along an axis: so many of equal size, or between the given indices.
 
     >>> [x.size for x in fg.numpy.split(np.arange(6), [1, 3])]
@@ -257,7 +259,7 @@ def _split_along(ary: Any, indices_or_sections: Any, axis: int, name: str) -> li
 
 
 @implements(np.vsplit)
-def vsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
+def vsplit(ary: ArrayLike, indices_or_sections: ArrayLike) -> list[Any]:
     """Parts along the first axis of a matrix.
 
     >>> [x.shape for x in fg.numpy.vsplit(np.zeros((4, 3)), 2)]
@@ -269,7 +271,7 @@ def vsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
 
 
 @implements(np.hsplit)
-def hsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
+def hsplit(ary: ArrayLike, indices_or_sections: ArrayLike) -> list[Any]:
     """Parts along the second axis, along the only axis of a vector.
 
     >>> [x.shape for x in fg.numpy.hsplit(np.zeros((4, 3)), 3)]
@@ -279,7 +281,7 @@ def hsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
 
 
 @implements(np.dsplit)
-def dsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
+def dsplit(ary: ArrayLike, indices_or_sections: ArrayLike) -> list[Any]:
     """Parts along the third axis.
 
     >>> [x.shape for x in fg.numpy.dsplit(np.zeros((1, 2, 2)), 2)]

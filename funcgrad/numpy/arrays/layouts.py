@@ -51,7 +51,7 @@ def require(a: ArrayLike, dtype: DTypeLike = None, requirements: Any = None) -> 
     return asarray(x, dtype) if type(x) is Tracer else entered(np.require(x, dtype, requirements))
 
 
-def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: Any = None) -> Array:
+def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: object = None) -> Array:
     """As `asarray`, and raises ValueError for infinities and NaN; values are looked at where they exist.
 
     >>> print(fg.numpy.asarray_chkfinite([1.0, 2.0]))

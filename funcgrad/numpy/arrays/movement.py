@@ -27,7 +27,7 @@ from funcgrad.ops.elementwise.selection import where
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
-from funcgrad.types import Array, ArrayLike, AxisLike
+from funcgrad.types import Array, ArrayLike, AxisLike, Number, ShapeLike
 
 __all__ = ["diag", "diagflat", "repeat", "resize", "roll", "tile", "tril", "triu"]
 
@@ -72,7 +72,7 @@ def repeat(
 
 
 @implements(np.tile)
-def tile(A: ArrayLike, reps: Any) -> Array:
+def tile(A: ArrayLike, reps: ArrayLike) -> Array:
     """The whole array repeated along each axis.
 
     >>> print(fg.numpy.tile([1, 2], 2))
@@ -89,7 +89,7 @@ def tile(A: ArrayLike, reps: Any) -> Array:
 
 
 @implements(np.resize)
-def resize(a: ArrayLike, new_shape: Any) -> Array:
+def resize(a: ArrayLike, new_shape: ShapeLike) -> Array:
     """The elements in order, repeated from the first until they fill the new shape.
 
     >>> print(fg.numpy.resize(np.arange(3), (2, 2)))
@@ -106,7 +106,7 @@ def resize(a: ArrayLike, new_shape: Any) -> Array:
 
 
 @implements(np.roll)
-def roll(a: ArrayLike, shift: Any, axis: AxisLike = None) -> Array:
+def roll(a: ArrayLike, shift: ArrayLike, axis: AxisLike = None) -> Array:
     """Elements moved along axes; those that leave at one end come in at the other. Shifts may be traced.
 
     >>> print(fg.numpy.roll(np.arange(4), 1))
@@ -121,7 +121,7 @@ def roll(a: ArrayLike, shift: Any, axis: AxisLike = None) -> Array:
     return x.copy() if x is a else x
 
 
-def rolled(x: ArrayLike, shift: Any, axis: int) -> Array:
+def rolled(x: ArrayLike, shift: ArrayLike, axis: int) -> Array:
     """`x` rolled along one axis."""
     n = shape_of(x)[axis]
     if type(shift) is Tracer:
@@ -133,7 +133,7 @@ def rolled(x: ArrayLike, shift: Any, axis: int) -> Array:
     return concatenated([take_span(x, axis, n - shift, shift), take_span(x, axis, 0, n - shift)], axis)
 
 
-def take_along(x: ArrayLike, positions: Any, axis: int) -> Array:
+def take_along(x: ArrayLike, positions: ArrayLike, axis: int) -> Array:
     """The elements at positions along an axis; the axes of `positions` stand in its place."""
     found = Gather((axis,)).bind(x, positions)
     rank = len(shape_of(positions))
@@ -149,7 +149,7 @@ def offsets(n: int, m: int) -> Array:
     return np.arange(m) - np.arange(n)[:, None]
 
 
-def whole(k: Any, what: str) -> Any:
+def whole(k: Number, what: str) -> Number:
     """A number of elements, traced or not; raises DtypeError for one that is no integer."""
     if type(k) is Tracer and k.dtype.kind not in "iu":
         raise DtypeError(f"{what} must be an integer, got {k.aval}", source=as_source(user_location()))
@@ -167,7 +167,7 @@ def _triangle(m: Any, k: int, *, lower: bool) -> Any:
 
 
 @implements(np.tril)
-def tril(m: ArrayLike, k: int = 0) -> Any:
+def tril(m: ArrayLike, k: int = 0) -> Array:
     """The lower triangle of the last two axes, zero above the k-th diagonal.
 
     >>> print(fg.numpy.tril(np.ones((2, 2))))
@@ -178,7 +178,7 @@ def tril(m: ArrayLike, k: int = 0) -> Any:
 
 
 @implements(np.triu)
-def triu(m: ArrayLike, k: int = 0) -> Any:
+def triu(m: ArrayLike, k: int = 0) -> Array:
     """The upper triangle of the last two axes, zero below the k-th diagonal.
 
     >>> print(fg.numpy.triu(np.ones((2, 2))))

@@ -30,7 +30,7 @@ Width = tuple[int, int]
 
 
 @implements(np.pad)
-def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Array:
+def pad(array: ArrayLike, pad_width: ArrayLike, mode: object = "constant", **kwargs: object) -> Array:
     """An array with `pad_width` elements before and after it along each axis.
 
     Modes: ``constant``, ``edge``, ``reflect``, ``symmetric``, ``wrap``, ``linear_ramp``, ``maximum``,
@@ -50,7 +50,7 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any)
     return found.copy() if found is x else found
 
 
-def padded(x: ArrayLike, widths: list[Width], mode: Any, options: dict[str, Any]) -> Array:
+def padded(x: ArrayLike, widths: list[Width], mode: object, options: dict[str, Any]) -> Array:
     """The padded array; options that the mode knows are taken out of `options`."""
     ndim = len(shape_of(x))
     if mode in ("constant", "empty"):
@@ -75,7 +75,7 @@ def padded(x: ArrayLike, widths: list[Width], mode: Any, options: dict[str, Any]
     raise ValueError(f"mode '{mode}' is not supported")
 
 
-def pairs_of(given: Any, ndim: int, what: str) -> list[Any]:
+def pairs_of(given: object, ndim: int, what: str) -> list[Any]:
     """An option as one (before, after) pair of ints for each axis."""
     if isinstance(given, dict):
         axes = {axis % ndim: np.broadcast_to(pair, (2,)) for axis, pair in given.items()}
@@ -86,7 +86,7 @@ def pairs_of(given: Any, ndim: int, what: str) -> list[Any]:
     return [tuple(map(int, pair)) for pair in np.broadcast_to(numbers, (ndim, 2))]
 
 
-def values_of(given: Any, ndim: int) -> list[tuple[Any, Any]]:
+def values_of(given: object, ndim: int) -> list[tuple[Any, Any]]:
     """An option as one (before, after) pair of scalars for each axis; the scalars may be traced."""
     values = as_array(given)
     if not shape_of(values):
@@ -170,7 +170,7 @@ def with_ramps(x: ArrayLike, widths: list[Width], values: list[tuple[Any, Any]])
 
 def with_function(
     x: ArrayLike, widths: list[Width], function: Callable[..., Any], options: dict[str, Any]
-) -> Any:
+) -> Array:
     """What the user's function writes outside: it is given each line along each axis, zeros around it."""
     zeros = values_of(0, len(widths))
     padded = with_constants(x, widths, zeros).copy()

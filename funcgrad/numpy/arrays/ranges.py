@@ -24,7 +24,7 @@ from funcgrad.ops.arrays.structure import aval, broadcast, cast, reshape, shape_
 from funcgrad.ops.elementwise.arithmetic import add, div, integer_pow, mul, sub
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
-from funcgrad.types import Array, ArrayLike, DTypeLike, ShapeLike
+from funcgrad.types import Array, ArrayLike, Arrays, Device, DTypeLike, Number, ShapeLike
 
 __all__ = ["arange", "fromfunction", "geomspace", "indices", "linspace", "logspace", "meshgrid", "vander"]
 
@@ -41,8 +41,8 @@ def arange(
     step: ArrayLike = None,
     dtype: DTypeLike = None,
     *,
-    device: Any = None,
-) -> Any:
+    device: Device = None,
+) -> Array:
     """Numbers from `start` up to, not including, `stop`. Traced bounds must have values.
 
     >>> print(fg.numpy.arange(2, 8, 3))
@@ -63,14 +63,14 @@ def arange(
 def linspace(
     start: ArrayLike,
     stop: ArrayLike,
-    num: Any = 50,
+    num: Number = 50,
     endpoint: bool = True,
     retstep: bool = False,
     dtype: DTypeLike = None,
     axis: int = 0,
     *,
-    device: Any = None,
-) -> Any:
+    device: Device = None,
+) -> Arrays:
     """Evenly spaced numbers from `start` to `stop`, which may be traced, or arrays.
 
     >>> print(fg.numpy.linspace(0.0, 1.0, 3))
@@ -112,12 +112,12 @@ def _first_axis_to(x: Any, axis: int) -> Any:
 def logspace(
     start: ArrayLike,
     stop: ArrayLike,
-    num: Any = 50,
+    num: Number = 50,
     endpoint: bool = True,
-    base: Any = 10.0,
+    base: Number = 10.0,
     dtype: DTypeLike = None,
     axis: int = 0,
-) -> Any:
+) -> Array:
     """Numbers evenly spaced on a logarithmic scale: powers of `base`.
 
     >>> print(fg.numpy.logspace(0.0, 2.0, 3))
@@ -139,11 +139,11 @@ def logspace(
 def geomspace(
     start: ArrayLike,
     stop: ArrayLike,
-    num: Any = 50,
+    num: Number = 50,
     endpoint: bool = True,
     dtype: DTypeLike = None,
     axis: int = 0,
-) -> Any:
+) -> Array:
     """Numbers whose ratio is constant, from `start` to `stop`.
 
     >>> print(fg.numpy.geomspace(1.0, 4.0, 3))
@@ -194,7 +194,7 @@ def meshgrid(
     return tuple([copied(x) if copy else x for x in found])
 
 
-def indices(dimensions: Any, dtype: DTypeLike = int, sparse: bool = False) -> Any:
+def indices(dimensions: ArrayLike, dtype: DTypeLike = int, sparse: bool = False) -> Arrays:
     """The indices of the elements of an array of the given shape, one array for each axis.
 
     >>> fg.numpy.indices((2, 3)).shape
@@ -206,8 +206,8 @@ def indices(dimensions: Any, dtype: DTypeLike = int, sparse: bool = False) -> An
 
 @implements(np.fromfunction)
 def fromfunction(
-    function: Callable[..., Any], shape: ShapeLike, *, dtype: DTypeLike = float, **kwargs: Any
-) -> Any:
+    function: Callable[..., Any], shape: ShapeLike, *, dtype: DTypeLike = float, **kwargs: object
+) -> Array:
     """An array from a function of the index arrays.
 
     >>> print(fg.numpy.fromfunction(lambda i, j: i + j, (2, 2)))

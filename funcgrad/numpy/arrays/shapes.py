@@ -22,12 +22,12 @@ from funcgrad.source import Source, user_location
 from funcgrad.tracing.aliasing import Lens, view
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
-from funcgrad.types import Array, ArrayLike, AxisLike, ShapeLike
+from funcgrad.types import Array, ArrayLike, Arrays, AxisLike, ShapeLike
 
 __all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "expand_dims", "ravel", "reshape", "squeeze"]
 
 
-def as_array(x: ArrayLike) -> Any:
+def as_array(x: ArrayLike) -> Array:
     """`x` as a tracer or a NumPy array or scalar, which have a shape."""
     operand = asoperand(x)
     return operand if isinstance(operand, Tracer | np.ndarray | np.generic) else np.asarray(operand)
@@ -207,7 +207,7 @@ def _shape_3d(shape: Shape) -> Shape:
 
 
 @implements(np.atleast_1d)
-def atleast_1d(*arys: ArrayLike) -> Any:
+def atleast_1d(*arys: ArrayLike) -> Arrays:
     """With at least one axis; a tuple for several arrays.
 
     >>> fg.numpy.atleast_1d(3.0).shape
@@ -217,7 +217,7 @@ def atleast_1d(*arys: ArrayLike) -> Any:
 
 
 @implements(np.atleast_2d)
-def atleast_2d(*arys: ArrayLike) -> Any:
+def atleast_2d(*arys: ArrayLike) -> Arrays:
     """With at least two axes, new ones first; a tuple for several arrays.
 
     >>> fg.numpy.atleast_2d(np.zeros(3)).shape
@@ -227,7 +227,7 @@ def atleast_2d(*arys: ArrayLike) -> Any:
 
 
 @implements(np.atleast_3d)
-def atleast_3d(*arys: ArrayLike) -> Any:
+def atleast_3d(*arys: ArrayLike) -> Arrays:
     """With at least three axes; a matrix gets a last one. A tuple for several arrays.
 
     >>> fg.numpy.atleast_3d(np.zeros((2, 3))).shape

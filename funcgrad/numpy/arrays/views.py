@@ -97,7 +97,7 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
 
 
 @implements(np.moveaxis)
-def moveaxis(a: ArrayLike, source: Any, destination: Any) -> Array:
+def moveaxis(a: ArrayLike, source: ArrayLike, destination: ArrayLike) -> Array:
     """With axes moved to other places, the others in their order.
 
     >>> fg.numpy.moveaxis(np.zeros((2, 3, 4)), 0, -1).shape
@@ -216,11 +216,11 @@ class Windows:
     def __init__(self, window_shape: ShapeLike, axis: AxisLike) -> None:
         self._options = window_shape, axis
 
-    def evaluate(self, layout: Any) -> Any:
+    def evaluate(self, layout: ArrayLike) -> Any:
         """NumPy's windows, with its errors."""
         return np.lib.stride_tricks.sliding_window_view(layout, *self._options)
 
-    def get(self, base: Any) -> Any:
+    def get(self, base: ArrayLike) -> Array:
         """The windows, whose axes are the last."""
         window_shape, axis = self._options
         sizes = window_shape if isinstance(window_shape, Iterable) else (window_shape,)
@@ -232,7 +232,7 @@ class Windows:
             base = moveaxis(windows, (0, 1), (k, -1))
         return base
 
-    def put(self, base: Any, part: Any) -> Any:
+    def put(self, base: ArrayLike, part: ArrayLike) -> Array:
         """Refused, as by NumPy."""
         raise ValueError("assignment destination is read-only")
 
@@ -260,7 +260,7 @@ def sliding_window_view(
 
 
 @implements(np.broadcast_arrays)
-def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
+def broadcast_arrays(*args: object, subok: bool = False) -> tuple[Any, ...]:
     """All arrays repeated to their common shape.
 
     >>> [x.shape for x in fg.numpy.broadcast_arrays(np.zeros((3, 1)), 1.0)]
@@ -280,11 +280,11 @@ class ReadOnlySlice:
     def __init__(self, primitive: Slice) -> None:
         self._slice = primitive
 
-    def get(self, base: Any) -> Any:
+    def get(self, base: ArrayLike) -> Array:
         """The part of the base."""
         return self._slice.get(base)
 
-    def put(self, base: Any, part: ArrayLike) -> Any:
+    def put(self, base: ArrayLike, part: ArrayLike) -> Array:
         """Refuse."""
         raise ValueError("assignment destination is read-only: np.diagonal gives a read-only view")
 
@@ -328,11 +328,11 @@ class ComplexPart:
         self._read = read
         self._is_real = is_real
 
-    def get(self, base: Any) -> Any:
+    def get(self, base: ArrayLike) -> Array:
         """The part of the base."""
         return self._read(base)
 
-    def put(self, base: Any, part: ArrayLike) -> Array:
+    def put(self, base: ArrayLike, part: ArrayLike) -> Array:
         """The base with another part."""
         return make_complex(part, imag(base)) if self._is_real else make_complex(real(base), part)
 
@@ -357,7 +357,7 @@ def _imag(self: Tracer) -> Any:
     return broadcast_from(self, self.aval.dtype.type(0))
 
 
-def broadcast_from(x: Tracer, scalar: Any) -> Any:
+def broadcast_from(x: Tracer, scalar: ArrayLike) -> Array:
     """A scalar spread over the shape of a tracer, in its trace."""
     index = x._recorder.literal(scalar, x.aval.dtype, weak=False)
     one = Tracer(x._recorder, index, x._recorder.avals[index])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from funcgrad.numpy.elementwise.ufuncs import Operand, elementwise, loop_dtypes, own
@@ -107,7 +105,7 @@ def fmod(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -
 
 
 @elementwise(np.divmod)
-def divmod(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Any:
+def divmod(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> tuple[Array, Array]:
     """``(x // y, x % y)``.
 
     >>> print(*fg.numpy.divmod([7.0, -7.0], 4.0))

@@ -14,7 +14,7 @@ from funcgrad.numpy.dispatch import implements
 from funcgrad.ops.arrays.structure import aval, cast
 from funcgrad.ops.elementwise.arithmetic import div, mul
 from funcgrad.tracing.recorder import recorder_of
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, Number
 
 
 @implements(np.i0)
@@ -36,7 +36,7 @@ def i0(x: ArrayLike) -> Array:
 
 
 @implements(np.kaiser)
-def kaiser(M: ArrayLike, beta: Any) -> Array:
+def kaiser(M: ArrayLike, beta: Number) -> Array:
     """The Kaiser window of `M` points, whose shape `beta` may be traced.
 
     >>> print(fg.numpy.kaiser(3, 0.0))

@@ -13,7 +13,7 @@ from funcgrad.ops.arrays.structure import aval, shape_of
 from funcgrad.types import Array, ArrayLike
 
 
-def places_of(bitorder: str) -> Any:
+def places_of(bitorder: str) -> Array:
     """How far each of eight bits is shifted; raises ValueError for an order that is none."""
     if bitorder not in ("big", "little"):
         raise ValueError(f"bitorder must be 'big' or 'little', got {bitorder!r}")

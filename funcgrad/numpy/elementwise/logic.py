@@ -275,7 +275,7 @@ def _real(x: Operand, name: str) -> Any:
 @implements(np.isclose)
 def isclose(
     a: Operand, b: Operand, rtol: Operand = 1e-5, atol: Operand = 1e-8, equal_nan: bool = False
-) -> Any:
+) -> Array:
     """Whether ``|a - b| <= atol + rtol * |b|``, element by element.
 
     >>> print(fg.numpy.isclose([1.0, 1.1], 1.0 + 1e-7))
@@ -302,7 +302,7 @@ def _or_both_nan(same: Any, x: Any, y: Any, equal_nan: bool) -> Any:
 @implements(np.allclose)
 def allclose(
     a: Operand, b: Operand, rtol: Operand = 1e-5, atol: Operand = 1e-8, equal_nan: bool = False
-) -> Any:
+) -> Array:
     """Whether all elements are close, as `isclose` says.
 
     >>> print(fg.numpy.allclose([1.0, 1.1], 1.0 + 1e-7))
@@ -312,7 +312,7 @@ def allclose(
 
 
 @implements(np.array_equal)
-def array_equal(a1: Operand, a2: Operand, equal_nan: bool = False) -> Any:
+def array_equal(a1: Operand, a2: Operand, equal_nan: bool = False) -> Array:
     """Whether two arrays have the same shape and the same elements.
 
     >>> print(fg.numpy.array_equal([1, 2], [1, 2]), fg.numpy.array_equal([1, 2], [[1, 2]]))
@@ -327,7 +327,7 @@ def array_equal(a1: Operand, a2: Operand, equal_nan: bool = False) -> Any:
 
 
 @implements(np.array_equiv)
-def array_equiv(a1: Operand, a2: Operand) -> Any:
+def array_equiv(a1: Operand, a2: Operand) -> Array:
     """Whether two arrays, broadcast to one shape, have the same elements.
 
     >>> print(fg.numpy.array_equiv([1, 2], [[1, 2], [1, 2]]), fg.numpy.array_equiv([1, 2], [1, 2, 3]))

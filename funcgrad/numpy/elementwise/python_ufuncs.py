@@ -68,7 +68,7 @@ class PythonUfunc:
             return found
         return np.reshape(found, [1] * np.ndim(a)) if axis is None else np.expand_dims(found, axis)
 
-    def accumulate(self, a: ArrayLike, axis: int = 0, dtype: DTypeLike = None) -> Any:
+    def accumulate(self, a: ArrayLike, axis: int = 0, dtype: DTypeLike = None) -> Array:
         """The combinations of the elements so far along an axis."""
         lines = self._lines("accumulate", a, axis, dtype)
         if not shape_of(lines)[0]:
@@ -81,16 +81,16 @@ class PythonUfunc:
         _, rest = scan(step, lines[0], lines[1:])
         return np.moveaxis(np.concatenate([lines[:1], rest]), 0, axis)
 
-    def outer(self, A: ArrayLike, B: Any) -> Array:
+    def outer(self, A: ArrayLike, B: ArrayLike) -> Array:
         """The function at every pair of elements."""
         first, second = asoperand(A), asoperand(B)
         return self(np.reshape(first, shape_of(first) + (1,) * len(shape_of(second))), second)
 
-    def at(self, *args: Any) -> NoReturn:
+    def at(self, *args: object) -> NoReturn:
         """Refused."""
         raise unsupported(f"{self.__name__}.at of a ufunc of frompyfunc's")
 
-    def reduceat(self, *args: Any) -> NoReturn:
+    def reduceat(self, *args: object) -> NoReturn:
         """Refused."""
         raise unsupported(f"{self.__name__}.reduceat of a ufunc of frompyfunc's")
 
@@ -103,7 +103,9 @@ class PythonUfunc:
         return np.ravel(x) if axis is None else np.moveaxis(x, axis, 0)
 
 
-def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: Any = None) -> PythonUfunc:
+def frompyfunc(
+    func: Callable[..., Any], /, nin: int, nout: int, *, identity: ArrayLike = None
+) -> PythonUfunc:
     """A function of `nin` numbers with `nout` results as one of arrays, recorded once for all elements.
 
     Unlike NumPy's, its results are arrays of numbers, and traced arrays may pass.

@@ -124,7 +124,7 @@ def _rounded(x: Any, decimals: int) -> Any:
 
 
 @elementwise(np.modf)
-def modf(x: Operand, /, out: Array = None, **options: UfuncOption) -> Any:
+def modf(x: Operand, /, out: Array = None, **options: UfuncOption) -> tuple[Array, Array]:
     """The fraction and the whole part of x, both with the sign of x.
 
     >>> print(*fg.numpy.modf([1.25, -1.5]))
@@ -135,7 +135,7 @@ def modf(x: Operand, /, out: Array = None, **options: UfuncOption) -> Any:
 
 
 @elementwise(np.frexp)
-def frexp(x: Operand, /, out: Array = None, **options: UfuncOption) -> Any:
+def frexp(x: Operand, /, out: Array = None, **options: UfuncOption) -> tuple[Array, Array]:
     """The mantissa m and integer exponent e of ``x = m * 2**e`` with ``0.5 <= |m| < 1``.
 
     >>> print(*fg.numpy.frexp([1.0, -12.0]))

@@ -124,7 +124,7 @@ def nonzero_of(condition: Operand) -> Array:
 
 
 @implements(np.select)
-def select(condlist: Sequence[Operand], choicelist: Sequence[Operand], default: Operand = 0) -> Any:
+def select(condlist: Sequence[Operand], choicelist: Sequence[Operand], default: Operand = 0) -> Array:
     """The choice of the first condition that holds, else the default; other choices leak no NaN.
 
     >>> x = np.array([-2.0, 0.5, 3.0])
@@ -151,7 +151,7 @@ def select(condlist: Sequence[Operand], choicelist: Sequence[Operand], default: 
 
 
 @implements(np.piecewise)
-def piecewise(x: Operand, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Array:
+def piecewise(x: Operand, condlist: ArrayLike, funclist: Sequence[Any], *args: object, **kw: object) -> Array:
     """Functions or values by condition: the last condition that holds decides, in the dtype of ``x``.
 
     Traced, every function runs on the whole array, and those not chosen leak no NaN into derivatives. One
@@ -181,7 +181,7 @@ def piecewise(x: Operand, condlist: Any, funclist: Sequence[Any], *args: Any, **
     return out
 
 
-def conditions_of(condlist: Any, ndim: int) -> list[Any]:
+def conditions_of(condlist: ArrayLike, ndim: int) -> list[Any]:
     """The conditions of `piecewise` on an array of that rank; a row of truth values is a single one."""
     if not isinstance(condlist, list | tuple):
         condlist = asoperand(condlist)
@@ -274,7 +274,7 @@ def nan_to_num(
     nan: Operand = 0.0,
     posinf: Operand | None = None,
     neginf: Operand | None = None,
-) -> Any:
+) -> Array:
     """``x`` with numbers for NaN and infinities, by default 0 and the greatest and least finite numbers.
 
     The derivative is 1 where ``x`` stays and 0 where it is replaced.

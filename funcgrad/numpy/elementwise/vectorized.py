@@ -20,6 +20,7 @@ from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, Arrays
 
 __all__ = ["vectorize"]
 
@@ -111,7 +112,7 @@ class vectorize:
 
 def over_elements(
     one: Function, operands: Sequence[Any], loop: tuple[int, ...], dtypes: list[np.dtype[Any]] | None
-) -> Any:
+) -> Arrays:
     """The results of calls one by one, in Python."""
     results = [one(*[x[index] if loop else x for x in operands]) for index in np.ndindex(loop)]
     if not results:
@@ -123,7 +124,7 @@ def over_elements(
     return tuple([joined(part, loop, dtypes[k] if dtypes else None) for k, part in enumerate(parts)])
 
 
-def joined(results: Sequence[Any], loop: tuple[int, ...], dtype: np.dtype[Any] | None) -> Any:
+def joined(results: Sequence[Any], loop: tuple[int, ...], dtype: np.dtype[Any] | None) -> Array:
     """One result for all elements as one array."""
     parts = [asoperand(x) for x in results]
     first = aval(parts[0]).dtype
@@ -148,7 +149,7 @@ def check_first(first: np.dtype[Any], all_of_them: Sequence[np.dtype[Any]]) -> N
 
 def over_axes(
     one: Function, operands: Sequence[Any], loop: tuple[int, ...], dtypes: list[np.dtype[Any]] | None
-) -> Any:
+) -> Arrays:
     """The results by `vmap` over all elements."""
     flat = [reshape(x, (math.prod(loop), *shape_of(x)[len(loop) :])) for x in operands]
     found: Any = vmap(one)(*flat)

@@ -27,12 +27,12 @@ from funcgrad.tracing.aliasing import assign, is_view
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import located
 from funcgrad.tracing.tracer import Tracer, install
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, Index
 
 # -- y[index] = v ---------------------------------------------------------------------------------------
 
 
-def setitem(x: Tracer, index: Any, value: Any) -> None:
+def setitem(x: Tracer, index: Index, value: ArrayLike) -> None:
     """``x[index] = value``; of repeated positions the last wins, as in NumPy."""
     try:
         value = converted(value, x.aval.dtype)
@@ -62,7 +62,7 @@ def is_current_part(value: Tracer, x: Tracer, plan: Plan) -> bool:
     )
 
 
-def converted(value: Any, dtype: np.dtype[Any]) -> Any:
+def converted(value: ArrayLike, dtype: np.dtype[Any]) -> Array:
     """The value in the dtype of the array it is assigned into, converted as NumPy does; numbers as scalars.
 
     Real parts of complex arrays are kept with NumPy's ComplexWarning; Python complex numbers are refused.
@@ -84,7 +84,7 @@ def converted(value: Any, dtype: np.dtype[Any]) -> Any:
     return cast(value, dtype)
 
 
-def fitted(value: Any, shape: Shape) -> Any:
+def fitted(value: ArrayLike, shape: Shape) -> Array:
     """The value in the shape of the part, or a scalar; leading axes of size one may be too many."""
     seen = shape_of(value)
     if not seen or seen == shape:
@@ -99,7 +99,7 @@ def fitted(value: Any, shape: Shape) -> Any:
     return broadcast_to(reshape(value, inner), shape)
 
 
-def as_traced(x: Tracer, value: Any) -> Tracer:
+def as_traced(x: Tracer, value: ArrayLike) -> Tracer:
     """The new value of `x` as a tracer; arrays enter its trace."""
     if type(value) is Tracer:
         return value if value._alias is None else value.frozen()
@@ -108,7 +108,7 @@ def as_traced(x: Tracer, value: Any) -> Tracer:
     return Tracer(recorder, index, recorder.avals[index])
 
 
-def lone_mask(x: Tracer, index: Any) -> Any:
+def lone_mask(x: Tracer, index: Index) -> Array | None:
     """The boolean array that is the whole index, traced or not; None for any other index."""
     if type(index) is tuple:
         if len(index) != 1:
@@ -161,7 +161,7 @@ def _in_place(name: str) -> Callable[[Tracer, Any], Any]:
     return operate
 
 
-def overwrite(x: Tracer, result: Any, name: str) -> None:
+def overwrite(x: Tracer, result: object, name: str) -> None:
     """Write a result into `x`, which keeps its shape and dtype; raises as NumPy's ``out=`` does."""
     seen = aval(result)
     if seen.shape != x.aval.shape:
@@ -220,7 +220,7 @@ class AtIndex:
         self._x = x
         self._index = index
 
-    def get(self, **options: Any) -> Any:
+    def get(self, **options: object) -> Array:
         """``x[index]``."""
         fill = options.pop("fill_value", None)
         mode = checked_mode("get", options)
@@ -234,7 +234,7 @@ class AtIndex:
         fill = modes.filling(self._x.aval.dtype) if fill is None else fill
         return where(modes.spread_inside(inside, entries, found), found, self._x.aval.dtype.type(fill))
 
-    def set(self, values: ArrayLike, **options: Any) -> Array:
+    def set(self, values: ArrayLike, **options: object) -> Array:
         """A copy of x with ``values`` at the index."""
         if options and (mode := checked_mode("set", options)) is not None:
             return self._by_mode("set", mode, values)
@@ -242,51 +242,51 @@ class AtIndex:
         setitem(y, self._index, values)
         return y
 
-    def apply(self, func: Callable[[Any], Any], **options: Any) -> Any:
+    def apply(self, func: Callable[[Any], Any], **options: object) -> Array:
         """A copy of x with ``func(x[index])`` at the index."""
         if options and (mode := checked_mode("apply", options)) is not None:
             return self._by_mode("apply", mode, func)
         return self.set(func(getitem(self._x, self._index)))
 
-    def add(self, values: ArrayLike, **options: Any) -> Any:
+    def add(self, values: ArrayLike, **options: object) -> Array:
         """A copy of x with ``values`` added at the index."""
         if options and (mode := checked_mode("add", options)) is not None:
             return self._by_mode("add", mode, values)
         return self._combined("add", values)
 
-    def subtract(self, values: ArrayLike, **options: Any) -> Any:
+    def subtract(self, values: ArrayLike, **options: object) -> Array:
         """A copy of x with ``values`` subtracted at the index."""
         if options and (mode := checked_mode("subtract", options)) is not None:
             return self._by_mode("subtract", mode, values)
         return self._combined("add", neg(values))
 
-    def multiply(self, values: ArrayLike, **options: Any) -> Any:
+    def multiply(self, values: ArrayLike, **options: object) -> Array:
         """A copy of x multiplied by ``values`` at the index."""
         if options and (mode := checked_mode("multiply", options)) is not None:
             return self._by_mode("multiply", mode, values)
         return self._combined("mul", values)
 
-    def divide(self, values: ArrayLike, **options: Any) -> Array:
+    def divide(self, values: ArrayLike, **options: object) -> Array:
         """A copy of x divided by ``values`` at the index."""
         if options and (mode := checked_mode("divide", options)) is not None:
             return self._by_mode("divide", mode, values)
         ones = broadcast_to(aval(self._x).dtype.type(1), shape_of(self._x))
         return div(self._x, AtIndex(as_traced(self._x, ones), self._index)._combined("mul", values))
 
-    def power(self, values: ArrayLike, **options: Any) -> Array:
+    def power(self, values: ArrayLike, **options: object) -> Array:
         """A copy of x raised to ``values`` at the index."""
         if options and (mode := checked_mode("power", options)) is not None:
             return self._by_mode("power", mode, values)
         ones = broadcast_to(aval(self._x).dtype.type(1), shape_of(self._x))
         return power_of(self._x, AtIndex(as_traced(self._x, ones), self._index)._combined("mul", values))
 
-    def min(self, values: ArrayLike, **options: Any) -> Any:
+    def min(self, values: ArrayLike, **options: Any) -> Array:
         """A copy of x with the minimum of x and ``values`` at the index."""
         if options and (mode := checked_mode("min", options)) is not None:
             return self._by_mode("min", mode, values)
         return self._combined("min", values)
 
-    def max(self, values: ArrayLike, **options: Any) -> Any:
+    def max(self, values: ArrayLike, **options: Any) -> Array:
         """A copy of x with the maximum of x and ``values`` at the index."""
         if options and (mode := checked_mode("max", options)) is not None:
             return self._by_mode("max", mode, values)

@@ -16,7 +16,7 @@ from funcgrad.numpy.reducing.axes import refused
 from funcgrad.numpy.reducing.segments import segment_sum
 from funcgrad.ops.arrays.structure import aval, shape_of
 from funcgrad.tracing.lists import asoperand
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, Arrays
 
 __all__ = [
     "among_two",
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 
-def places_of_true(flags: Any, size: int) -> tuple[Any, Any]:
+def places_of_true(flags: ArrayLike, size: int) -> tuple[Any, Any]:
     """The positions of the first `size` true elements of a vector, and which of them there are.
 
     Positions that there are not are the length of the vector.
@@ -72,7 +72,7 @@ def taken_where(condition: ArrayLike, x: ArrayLike, axis: int, size: int, fill_v
 # -- sets ---------------------------------------------------------------------------------------------------
 
 
-def first_of_equals(ordered: Any, equal_nan: bool) -> Any:
+def first_of_equals(ordered: ArrayLike, equal_nan: bool) -> Array:
     """Which elements of a sorted vector differ from the one before."""
     before, after = ordered[:-1], ordered[1:]
     fresh = before != after
@@ -81,7 +81,7 @@ def first_of_equals(ordered: Any, equal_nan: bool) -> Any:
     return np.concatenate([np.ones(min(1, shape_of(ordered)[0]), np.bool_), fresh])
 
 
-def kept(ordered: Any, keep: Any, size: int, fill_value: ArrayLike) -> tuple[Any, Any, Any]:
+def kept(ordered: ArrayLike, keep: object, size: int, fill_value: ArrayLike) -> tuple[Any, Any, Any]:
     """The kept elements of a sorted vector, `size` of them, where they stand, and which of them there are.
 
     The others are `fill_value`, or the first element for None.
@@ -100,7 +100,7 @@ def kept(ordered: Any, keep: Any, size: int, fill_value: ArrayLike) -> tuple[Any
 
 def unique_values_of(
     ar: ArrayLike, size: int, fill_value: ArrayLike, index: bool, inverse: bool, counts: bool, equal_nan: bool
-) -> Any:
+) -> Arrays:
     """What `unique` returns, of `size` values."""
     x = asoperand(ar)
     flat = np.ravel(x)
@@ -119,7 +119,7 @@ def unique_values_of(
     return found[0] if len(found) == 1 else tuple(found)
 
 
-def among_two(name: str, ar1: ArrayLike, ar2: ArrayLike, size: int, fill_value: ArrayLike) -> Any:
+def among_two(name: str, ar1: ArrayLike, ar2: ArrayLike, size: int, fill_value: ArrayLike) -> Arrays:
     """What `intersect1d`, `setdiff1d` or `setxor1d` returns, of `size` values."""
     first, second = np.ravel(asoperand(ar1)), np.ravel(asoperand(ar2))
     both = np.concatenate([first, second]) if name == "setxor1d" else first

@@ -24,7 +24,7 @@ from funcgrad.tracing.aliasing import as_view, view
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import located
 from funcgrad.tracing.tracer import Tracer, install
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, Index
 
 
 class Plan(Protocol):
@@ -38,13 +38,13 @@ class Plan(Protocol):
     def unique(self) -> bool:
         """Whether no element can be selected twice."""
 
-    def get(self, x: ArrayLike) -> Any:
+    def get(self, x: ArrayLike) -> Array:
         """The part of `x`, as a value of its own."""
 
-    def put(self, x: ArrayLike, part: ArrayLike) -> Any:
+    def put(self, x: ArrayLike, part: ArrayLike) -> Array:
         """`x` with another part, which is an array of the plan's shape or a scalar."""
 
-    def combine(self, mode: str, x: ArrayLike, part: ArrayLike) -> Any:
+    def combine(self, mode: str, x: ArrayLike, part: ArrayLike) -> Array:
         """`x` with an array of the plan's shape, or a scalar, combined into the part: see `Scatter`."""
 
 
@@ -75,7 +75,7 @@ class BasicPlan(NamedTuple):
         as_view(part, x, self.slice)
         return view(part, Reshape(self.shape)) if self.has_new_axes else part
 
-    def get(self, x: ArrayLike) -> Any:
+    def get(self, x: ArrayLike) -> Array:
         """The part, not a view."""
         part = x if self.is_whole else self.slice.bind(x)
         return reshape(part, self.shape) if self.has_new_axes else part
@@ -98,7 +98,7 @@ BasicKey = tuple[Any, ...]
 """A basic index that can be looked up: slices stand as (start, stop, step)."""
 
 
-def basic_key(index: Any) -> BasicKey | None:
+def basic_key(index: Index) -> BasicKey | None:
     """The index as a key if it is basic, else None."""
     key: list[Any] = []
     for item in index if type(index) is tuple else (index,):
@@ -193,7 +193,7 @@ class AdvancedPlan(NamedTuple):
         """Whether traced numbers, and no arrays, say where: NumPy gives a view then."""
         return all(type(index) is Tracer and not index.aval.shape for index in self.indices)
 
-    def evaluate(self, layout: Any) -> Any:
+    def evaluate(self, layout: ArrayLike) -> Any:
         """The part of an array that has the layout of another: where traced numbers say does not matter."""
         part = self.slice.evaluate(layout)
         at = tuple([0 if a in self.axes else slice(None) for a in range(part.ndim)])
@@ -239,7 +239,7 @@ class Layout:
         """Where the axes of the index arrays go: NumPy keeps them there unless something separates them."""
         self._separated = False
 
-    def add(self, item: Any) -> None:
+    def add(self, item: Index) -> None:
         """Take the next item of the index."""
         axis = len(self.entries)
         if item is None or item is Ellipsis:
@@ -311,7 +311,7 @@ class Layout:
         )
 
 
-def plan_of(x: ArrayLike, index: Any) -> Plan:
+def plan_of(x: ArrayLike, index: Index) -> Plan:
     """The plan of any index into `x`; raises IndexingError."""
     key = basic_key(index)
     if key is not None:
@@ -328,7 +328,7 @@ def plan_of(x: ArrayLike, index: Any) -> Plan:
     return layout.plan(markers)
 
 
-def as_item(item: Any) -> Any:
+def as_item(item: Index) -> Any:
     """One part of an index: None, ``...``, an int, a slice as a tuple, or an array of ints or booleans."""
     if item is None or item is Ellipsis:
         return item
@@ -345,12 +345,12 @@ def as_item(item: Any) -> Any:
     return int(array) if type(array) is not Tracer and not shape_of(array) else array
 
 
-def is_mask(item: Any) -> bool:
+def is_mask(item: object) -> bool:
     """Whether the part of an index is a boolean array."""
     return isinstance(item, np.ndarray) and item.dtype.kind == "b"
 
 
-def axes_of(item: Any) -> int:
+def axes_of(item: Index) -> int:
     """How many axes a part of an index uses up."""
     return 0 if item is None or item is Ellipsis else item.ndim if is_mask(item) else 1
 
@@ -371,7 +371,7 @@ def known_mask(mask: ArrayLike) -> Array:
         ).on_one_path() from None
 
 
-def check_bounds(index: Any, axis: int, n: int) -> Any:
+def check_bounds(index: Index, axis: int, n: int) -> Array:
     """The index array itself; raises IndexingError when it is known to be out of bounds."""
     if type(index) is not Tracer and index.size:
         for extreme in (int(index.min()), int(index.max())):
@@ -382,7 +382,7 @@ def check_bounds(index: Any, axis: int, n: int) -> Any:
 # -- reading ----------------------------------------------------------------------------------------------
 
 
-def getitem(x: Tracer, index: Any) -> Array:
+def getitem(x: Tracer, index: Index) -> Array:
     """``x[index]``: a view for basic indices, a copy otherwise; a single element is a scalar."""
     try:
         if type(index) is np.ndarray and index.dtype.kind in "iu" and index.ndim and x.aval.shape:
@@ -399,7 +399,7 @@ def getitem(x: Tracer, index: Any) -> Array:
         raise located(error, user_location()) from None
 
 
-def is_array_seen(shape: Shape, index: Any) -> bool:
+def is_array_seen(shape: Shape, index: object) -> bool:
     """Whether NumPy gives an array, and not a scalar or a copy, for integers where these are traced."""
     items = index if type(index) is tuple else (index,)
     return not any(isinstance(item, np.ndarray | list) for item in items) and (

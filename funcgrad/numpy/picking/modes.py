@@ -11,11 +11,12 @@ import numpy as np
 
 from funcgrad.ops.arrays.structure import aval, cast, shape_of
 from funcgrad.tracing.lists import asoperand
+from funcgrad.types import Array, ArrayLike, Index
 
 MODES = ("clip", "fill", "drop", "promise_in_bounds")
 
 
-def filling(dtype: np.dtype[Any]) -> Any:
+def filling(dtype: np.dtype[Any]) -> Array:
     """What stands for an element that is not there: NaN, or the last number that an integer is used for."""
     if dtype.kind in "fc":
         return np.nan
@@ -24,7 +25,7 @@ def filling(dtype: np.dtype[Any]) -> Any:
     return np.iinfo(dtype).min if dtype.kind == "i" else np.iinfo(dtype).max
 
 
-def mode_of(mode: Any) -> str:
+def mode_of(mode: object) -> str:
     """The mode by name, `drop` as `fill`; members of `GatherScatterMode` have one as their value.
 
     Raises ValueError for others.
@@ -35,14 +36,14 @@ def mode_of(mode: Any) -> str:
     return "fill" if name == "drop" else str(name)
 
 
-def from_start(positions: Any, length: int) -> tuple[Any, Any]:
+def from_start(positions: ArrayLike, length: int) -> tuple[Any, Any]:
     """Positions from the start, and which of them are inside of an axis of this length."""
     given = cast(positions, np.int64)
     found = np.where(given < 0, given + length, given)
     return found, (found >= 0) & (found < length)
 
 
-def entries_of(index: Any, shape: tuple[int, ...]) -> list[Any] | None:
+def entries_of(index: Index, shape: tuple[int, ...]) -> list[Any] | None:
     """The index, an entry for each axis; None where it has masks or new axes."""
     entries = list(index) if type(index) is tuple else [index]
     if any(x is None for x in entries):
@@ -88,7 +89,7 @@ def moved_behind(entries: list[Any], shape: tuple[int, ...]) -> tuple[tuple[Any,
     return tuple(index), widths
 
 
-def spread_inside(inside: Any, entries: list[Any], found: Any) -> Any:
+def spread_inside(inside: ArrayLike, entries: list[Any], found: object) -> Array:
     """Which elements of what was read were inside, broadcast against it.
 
     The axes of the positions come first where a slice parts them, and else where the first one stands.

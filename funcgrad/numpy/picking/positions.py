@@ -62,7 +62,7 @@ def take(
     axis: int | None = None,
     out: None = None,
     mode: str = "raise",
-    fill_value: Any = None,
+    fill_value: ArrayLike = None,
 ) -> Array:
     """The elements at positions along an axis, of the flattened array for ``axis=None``.
 
@@ -225,7 +225,7 @@ def argwhere(a: ArrayLike, *, size: int | None = None, fill_value: ArrayLike = 0
 
 
 @implements(np.flatnonzero)
-def flatnonzero(a: ArrayLike, *, size: int | None = None, fill_value: ArrayLike = 0) -> Any:
+def flatnonzero(a: ArrayLike, *, size: int | None = None, fill_value: ArrayLike = 0) -> Array:
     """The positions in the flattened array of what is not zero; `size` and `fill_value` are as of `nonzero`.
 
     >>> print(fg.numpy.flatnonzero([[0.0, 3.0]]))
@@ -235,7 +235,7 @@ def flatnonzero(a: ArrayLike, *, size: int | None = None, fill_value: ArrayLike 
 
 
 @implements(np.ix_)
-def ix_(*args: Any) -> tuple[Any, ...]:
+def ix_(*args: object) -> tuple[Any, ...]:
     """Index arrays that select the rows, columns and so on that the vectors name.
 
     >>> [x.shape for x in fg.numpy.ix_([0, 1], [2])]
@@ -273,7 +273,9 @@ def unravel_index(indices: ArrayLike, shape: ShapeLike, order: str = "C") -> tup
 
 
 @implements(np.ravel_multi_index)
-def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
+def ravel_multi_index(
+    multi_index: ArrayLike, dims: ShapeLike, mode: object = "raise", order: str = "C"
+) -> Array:
     """Positions along each axis as positions in the flattened array.
 
     >>> int(fg.numpy.ravel_multi_index((1, 2), (2, 3)))
@@ -295,7 +297,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
 
 
 @implements(np.copyto)
-def copyto(dst: Any, src: Any, casting: str = "same_kind", where: ArrayLike = True) -> None:
+def copyto(dst: ArrayLike, src: ArrayLike, casting: str = "same_kind", where: ArrayLike = True) -> None:
     """Write the values of one array into a traced one, where a condition holds.
 
     >>> def f(x):
@@ -314,7 +316,7 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: ArrayLike = Tr
 
 
 @implements(np.put)
-def put(a: ArrayLike, ind: Any, v: ArrayLike, mode: str = "raise") -> None:
+def put(a: ArrayLike, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
     """Write values at positions of the flattened array; too few values are repeated.
 
     >>> def f(x):
@@ -334,7 +336,7 @@ def put(a: ArrayLike, ind: Any, v: ArrayLike, mode: str = "raise") -> None:
 
 
 @implements(np.place)
-def place(arr: ArrayLike, mask: ArrayLike, vals: Any) -> None:
+def place(arr: ArrayLike, mask: ArrayLike, vals: ArrayLike) -> None:
     """Write values in turn where a mask, whose values must be known, holds; too few are repeated.
 
     >>> def f(x):
@@ -395,7 +397,7 @@ def put_along_axis(arr: ArrayLike, indices: ArrayLike, values: ArrayLike, axis: 
 
 
 @implements(np.fill_diagonal)
-def fill_diagonal(a: ArrayLike, val: Any, wrap: bool = False) -> None:
+def fill_diagonal(a: ArrayLike, val: ArrayLike, wrap: bool = False) -> None:
     """Write values on the diagonal of a matrix, or of an array whose axes have one size.
 
     >>> def f(x):

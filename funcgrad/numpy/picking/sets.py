@@ -26,7 +26,7 @@ from funcgrad.ops.elementwise.comparison import equal
 from funcgrad.ops.elementwise.logic import logical_not
 from funcgrad.ops.reducing.extremes import clip
 from funcgrad.tracing.lists import asoperand
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, Arrays
 
 _np: Any = np
 """NumPy's own functions, whose overloads know no `Any`."""
@@ -94,7 +94,7 @@ def intersect1d(
     *,
     size: int | None = None,
     fill_value: ArrayLike = None,
-) -> Any:
+) -> Arrays:
     """The sorted values that are in both arrays; with ``return_indices`` where they stand first in each.
 
     >>> print(fg.numpy.intersect1d(np.array([3.0, 1.0]), np.array([1.0, 2.0])))
@@ -161,7 +161,7 @@ def setxor1d(
     return np.setxor1d(ar1, ar2, assume_unique) if operands is None else chosen(np.setxor1d, operands)
 
 
-def chosen(function: Callable[..., Any], operands: list[Any]) -> Any:
+def chosen(function: Callable[..., Any], operands: list[Any]) -> Array:
     """The values that `function` finds among two arrays, from where they stand first."""
     name = f"np.{function.__name__}"
     known = [np.ravel(needed_value(x, name)) for x in operands]

@@ -24,7 +24,7 @@ from funcgrad.source import user_location
 from funcgrad.tracing.aliasing import assign
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
-from funcgrad.types import Array, ArrayLike, AxisLike
+from funcgrad.types import Array, ArrayLike, Arrays, AxisLike, Index
 
 __all__ = [
     "argpartition",
@@ -50,7 +50,7 @@ def ordered(primitive: Any, x: ArrayLike, axis: AxisLike) -> Array:
     return primitive(normalized_axis(axis, len(shape_of(x)))).bind(x)
 
 
-def refuse_order(order: Any, name: str) -> None:
+def refuse_order(order: object, name: str) -> None:
     """Raise for `order`, which names the fields of structured arrays: tracers have none."""
     if order is not None:
         raise unsupported(f"{name} with order=")
@@ -120,7 +120,7 @@ def argsort(
 
 @implements(np.partition)
 def partition(
-    a: ArrayLike, kth: Any, axis: AxisLike = -1, kind: Any = "introselect", order: Any = None
+    a: ArrayLike, kth: ArrayLike, axis: AxisLike = -1, kind: Any = "introselect", order: Any = None
 ) -> Array:
     """The elements along `axis` with the `kth` in its place and no larger ones before it: traced ones sorted.
 
@@ -137,7 +137,7 @@ def partition(
 
 @implements(np.argpartition)
 def argpartition(
-    a: ArrayLike, kth: Any, axis: AxisLike = -1, kind: Any = "introselect", order: Any = None
+    a: ArrayLike, kth: ArrayLike, axis: AxisLike = -1, kind: Any = "introselect", order: Any = None
 ) -> Array:
     """The positions that partition the elements along `axis`: those that sort, of traced ones.
 
@@ -152,7 +152,7 @@ def argpartition(
     return ordered(ops.ArgSort, x, axis)
 
 
-def check_kth(kth: Any, x: ArrayLike, axis: AxisLike) -> None:
+def check_kth(kth: ArrayLike, x: ArrayLike, axis: AxisLike) -> None:
     """Raise unless every `kth` is a position along the axis."""
     shape = shape_of(x)
     size = aval(x).size if axis is None else shape[normalized_axis(axis, len(shape))]
@@ -178,7 +178,7 @@ def sort_complex(a: ArrayLike) -> Array:
 
 
 @implements(np.lexsort)
-def lexsort(keys: Any, axis: int = -1) -> Any:
+def lexsort(keys: ArrayLike, axis: int = -1) -> Array:
     """The positions that sort by several keys, of which the last counts most.
 
     >>> print(fg.numpy.lexsort((np.array([1.0, 0.0, 2.0]), np.array([5.0, 5.0, 4.0]))))
@@ -284,7 +284,7 @@ def unique(
     sorted: bool = True,
     size: int | None = None,
     fill_value: ArrayLike = None,
-) -> Any:
+) -> Arrays:
     """The sorted values without repetitions; the derivative of each is that of its first occurrence.
 
     How many there are decides the shape, so the values must be known, unless `size` says how many: others
@@ -317,7 +317,7 @@ def unique(
     return (values, *rest) if rest else values
 
 
-def taken(x: ArrayLike, index: Any, axis: int) -> Array:
+def taken(x: ArrayLike, index: Index, axis: int) -> Array:
     """The elements at positions along an axis."""
     shape = shape_of(x)
     full = (*shape[:axis], len(index), *shape[axis + 1 :])
@@ -327,7 +327,7 @@ def taken(x: ArrayLike, index: Any, axis: int) -> Array:
 @implements(np.bincount)
 def bincount(
     x: ArrayLike, /, weights: ArrayLike = None, minlength: int = 0, *, length: int | None = None
-) -> Any:
+) -> Array:
     """How often each number from 0 occurs in `x`, or the sum of its `weights`, which may be differentiated.
 
     The largest number decides the shape, so the values of `x` must be known, unless `length` says how many
@@ -384,7 +384,7 @@ def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1) -
     return ops.TakeAlongAxis(axis, False).bind(x, index)
 
 
-def matched(x: ArrayLike, index: Any, axis: int) -> tuple[Any, Any]:
+def matched(x: ArrayLike, index: Index, axis: int) -> tuple[Any, Any]:
     """The array and the positions, broadcast against each other in all axes but one."""
     shape, own = shape_of(x), shape_of(index)
     try:
@@ -398,7 +398,7 @@ def matched(x: ArrayLike, index: Any, axis: int) -> tuple[Any, Any]:
     return broadcast_to(x, with_axis[0]), broadcast_to(index, with_axis[1])
 
 
-def check_positions(index: Any, size: int, axis: int) -> None:
+def check_positions(index: Index, size: int, axis: int) -> None:
     """Raise IndexingError for positions that are known and out of bounds."""
     if type(index) is Tracer or not index.size:
         return

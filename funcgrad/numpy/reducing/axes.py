@@ -89,7 +89,7 @@ def with_kept_axes(found: ArrayLike, shape: Shape, axes: Axes) -> Array:
     return reshape(found, tuple([1 if a in axes else n for a, n in enumerate(shape)]))
 
 
-def traced(a: ArrayLike, *others: Any) -> Tracer | None:
+def traced(a: ArrayLike, *others: ArrayLike) -> Tracer | None:
     """`a` as a tracer if it is or holds one; where another argument is traced, `a` as an array.
 
     None where nothing is traced: then NumPy itself is to answer.
@@ -110,7 +110,7 @@ def strong(x: ArrayLike) -> Array:
     return cast(x, x.aval.dtype) if x.aval.weak else x.frozen()
 
 
-def stored(result: Any, out: Array, name: str) -> Any:
+def stored(result: object, out: Array, name: str) -> Array:
     """The result, written to `out` where one is given; a real array cannot take a traced result."""
     target = out[0] if isinstance(out, tuple) else out
     if target is None:
@@ -120,7 +120,7 @@ def stored(result: Any, out: Array, name: str) -> Any:
     return target
 
 
-def mask_for(where: ArrayLike, shape: Shape) -> Any:
+def mask_for(where: ArrayLike, shape: Shape) -> Array:
     """The `where` argument as booleans that broadcast to `shape`."""
     mask = cast(asoperand(where), np.bool_)
     own = shape_of(mask)
@@ -139,12 +139,12 @@ def refused_matrix(message: str) -> MatrixShapeError:
     return MatrixShapeError(message, source=as_source(user_location()))
 
 
-def is_given(option: Any) -> bool:
+def is_given(option: object) -> bool:
     """Whether an argument is neither None nor NumPy's sign for no value."""
     return option is not None and option is not np._NoValue
 
 
-def given(**options: Any) -> dict[str, Any]:
+def given(**options: object) -> dict[str, Any]:
     """The options that are not None, for NumPy functions that tell the two apart.
 
     >>> given(initial=None, where=True)

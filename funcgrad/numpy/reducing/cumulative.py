@@ -20,7 +20,7 @@ from funcgrad.ops.reducing import cumulative as ops
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import install
-from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike
+from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike, Number
 
 __all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "diff", "trapezoid"]
 
@@ -226,7 +226,7 @@ def extended(x: ArrayLike, axis: int, ends: dict[str, Any]) -> Array:
 
 
 @implements(*[getattr(np, name) for name in ("trapezoid", "trapz") if name in np.__all__])
-def trapezoid(y: ArrayLike, x: ArrayLike = None, dx: Any = 1.0, axis: int = -1) -> Array:
+def trapezoid(y: ArrayLike, x: ArrayLike = None, dx: Number = 1.0, axis: int = -1) -> Array:
     """The integral of `y` along `axis` by the trapezoidal rule, with sample points `x` or spacing `dx`.
 
     >>> print(fg.numpy.trapezoid(np.array([1.0, 2.0, 4.0]), x=np.array([0.0, 1.0, 3.0])))

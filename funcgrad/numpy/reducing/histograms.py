@@ -37,7 +37,7 @@ from funcgrad.ops.elementwise.logic import logical_or
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.source import user_location
 from funcgrad.tracing.recorder import recorder_of
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, Arrays
 
 FLOAT = np.dtype(np.float64)
 
@@ -45,7 +45,7 @@ FLOAT = np.dtype(np.float64)
 @implements(np.histogram)
 def histogram(
     a: ArrayLike, bins: Any = 10, range: Any = None, density: Any = None, weights: ArrayLike = None
-) -> Any:
+) -> Arrays:
     """How many values fall into each bin (or the sum of their weights), and the edges of the bins.
 
     A bin holds its left edge, and the last one its right edge too. ``density`` divides by the width of the
@@ -87,7 +87,7 @@ def histogram2d(
     range: Any = None,
     density: Any = None,
     weights: ArrayLike = None,
-) -> Any:
+) -> Arrays:
     """How many points of the plane fall into each rectangle, and the edges along both axes.
 
     >>> counts, _, _ = fg.numpy.histogram2d([0.1, 0.9, 0.8], [0.5, 0.1, 0.2], bins=2)
@@ -104,7 +104,7 @@ def histogram2d(
     return counts, edges[0], edges[1]
 
 
-def known_shape(bins: Any) -> Any:
+def known_shape(bins: object) -> Any:
     """Zeros of the shape of the `bins` argument, which may be a list of several lengths or traced."""
     if isinstance(bins, list | tuple):
         return np.zeros(len(bins))
@@ -113,8 +113,8 @@ def known_shape(bins: Any) -> Any:
 
 @implements(np.histogramdd)
 def histogramdd(
-    sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: ArrayLike = None
-) -> Any:
+    sample: ArrayLike, bins: Any = 10, range: Any = None, density: Any = None, weights: ArrayLike = None
+) -> Arrays:
     """How many points (rows of an array, or one vector for each coordinate) fall into each cell of a grid.
 
     >>> counts, edges = fg.numpy.histogramdd(np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 0.2]]), bins=2)
@@ -147,7 +147,7 @@ def histogramdd(
     return totals, edges
 
 
-def volumes(edges: Sequence[Any], shape: tuple[int, ...]) -> Any:
+def volumes(edges: Sequence[Any], shape: tuple[int, ...]) -> Array:
     """The volume of each cell."""
     product: Any = 1.0
     for axis, e in enumerate(edges):
@@ -158,7 +158,7 @@ def volumes(edges: Sequence[Any], shape: tuple[int, ...]) -> Any:
 # -- parts --------------------------------------------------------------------------------------------------
 
 
-def untraced(*arguments: Any) -> bool:
+def untraced(*arguments: ArrayLike) -> bool:
     """Whether no argument is traced, or holds what is."""
     operands: list[Any] = []
     for x in arguments:
@@ -176,7 +176,7 @@ def flat(x: ArrayLike) -> Array:
     return reshape(x, (aval(x).size,))
 
 
-def coordinates(sample: Any) -> list[Any]:
+def coordinates(sample: ArrayLike) -> list[Any]:
     """The coordinates of points: columns of an array, or the vectors that are given."""
     if isinstance(sample, list | tuple):
         return [flat(x) for x in sample]
@@ -186,7 +186,7 @@ def coordinates(sample: Any) -> list[Any]:
     return [take_axis(x, 1, k) for k in np.arange(shape_of(x)[1]).tolist()]
 
 
-def edges_of(values: ArrayLike, bins: Any, range: Any, weights: ArrayLike, name: str) -> Any:
+def edges_of(values: ArrayLike, bins: Any, range: Any, weights: ArrayLike, name: str) -> Array:
     """The edges of the bins: those given, or equally spaced ones over the range or over all values."""
     if aval(values).dtype.kind == "c":
         raise DtypeError(f"{name} of complex values", source=as_source(user_location()))
@@ -228,7 +228,7 @@ def ends_of(values: ArrayLike, range: Any) -> tuple[Any, Any]:
     return where(alone, sub(low, 0.5), low), where(alone, add(high, 0.5), high)
 
 
-def slots(values: ArrayLike, edges: Any) -> Array:
+def slots(values: ArrayLike, edges: ArrayLike) -> Array:
     """The number of the bin of each value; for those in none the number of bins."""
     count = shape_of(edges)[0] - 1
     dtype = np.promote_types(aval(values).dtype, aval(edges).dtype)
@@ -239,7 +239,7 @@ def slots(values: ArrayLike, edges: Any) -> Array:
     return where(logical_or(less(slot, 0), greater_equal(slot, count)), count, slot)
 
 
-def cells(columns: Sequence[Any], edges: Sequence[Any]) -> Any:
+def cells(columns: Sequence[Any], edges: Sequence[Any]) -> Array:
     """The number of the cell of each point in row-major order; for those in none the number of cells."""
     cell: Any = None
     outside: Any = None
@@ -264,7 +264,7 @@ def weight_of(weights: ArrayLike, values: ArrayLike) -> Array:
     return found
 
 
-def summed_in_slots(slot: ArrayLike, count: int, weight: ArrayLike) -> Any:
+def summed_in_slots(slot: ArrayLike, count: int, weight: ArrayLike) -> Array:
     """The sum of the weights in each slot but the one beyond the last."""
     dtype = aval(weight).dtype
     weights = weight if shape_of(weight) else broadcast(weight, shape_of(slot), ())

@@ -32,7 +32,7 @@ from funcgrad.ops.reducing.extremes import clip, maximum
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike, AxisLike
+from funcgrad.types import Array, ArrayLike, AxisLike, Number
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
 
@@ -50,42 +50,42 @@ def between(alpha: float, beta: float) -> Position:
     return position
 
 
-def from_first_to_last(n: Any, q: ArrayLike) -> Array:
+def from_first_to_last(n: Number, q: ArrayLike) -> Array:
     """The position on a scale from the first element to the last."""
     return (n - 1) * q
 
 
-def below(n: Any, q: ArrayLike) -> Array:
+def below(n: Number, q: ArrayLike) -> Array:
     """The element at or before the position."""
     return floor(from_first_to_last(n, q))
 
 
-def above(n: Any, q: ArrayLike) -> Array:
+def above(n: Number, q: ArrayLike) -> Array:
     """The element at or after the position."""
     return ceil(from_first_to_last(n, q))
 
 
-def nearest(n: Any, q: ArrayLike) -> Array:
+def nearest(n: Number, q: ArrayLike) -> Array:
     """The element nearest to the position, the even one of two."""
     return rint(from_first_to_last(n, q))
 
 
-def halfway(n: Any, q: ArrayLike) -> Array:
+def halfway(n: Number, q: ArrayLike) -> Array:
     """Between the elements around the position."""
     return 0.5 * (below(n, q) + above(n, q))
 
 
-def by_steps(n: Any, q: ArrayLike) -> Array:
+def by_steps(n: Number, q: ArrayLike) -> Array:
     """The position on the scale of the empirical distribution function."""
     return n * q - 1
 
 
-def inverted(n: Any, q: ArrayLike) -> Array:
+def inverted(n: Number, q: ArrayLike) -> Array:
     """The first element at which the empirical distribution function reaches the level."""
     return ceil(by_steps(n, q))
 
 
-def closest(n: Any, q: ArrayLike) -> Array:
+def closest(n: Number, q: ArrayLike) -> Array:
     """The element whose rank is closest, the one of even rank of two."""
     position = by_steps(n, q) - 0.5
     down = floor(position)
@@ -101,17 +101,17 @@ class Method(NamedTuple):
     """From the distance to the element before, the share of the element after; None where that is all."""
 
 
-def as_it_is(distance: Any) -> Any:
+def as_it_is(distance: ArrayLike) -> Array:
     """Linear interpolation."""
     return distance
 
 
-def half_between(distance: Any) -> Any:
+def half_between(distance: ArrayLike) -> Array:
     """The middle of two elements, or the one element."""
     return where(equal(distance, 0.0), 0.0, 0.5)
 
 
-def next_or_half(distance: Any) -> Any:
+def next_or_half(distance: ArrayLike) -> Array:
     """The element after, or the middle where the position is an element."""
     return where(equal(distance, 0.0), 0.5, 1.0)
 
@@ -156,7 +156,7 @@ class Ranks:
             numbers = cast(logical_not(isnan(ordered)), np.intp)
             self.count = cast(reduce_sum(numbers, (0,)), np.float64)
 
-    def take(self, ranks: Any) -> Any:
+    def take(self, ranks: ArrayLike) -> Array:
         """The elements at whole numbers; below the first it is the first, above the last the last."""
         last = maximum(self.count - 1, 0) if self.skips else self.count - 1
         index = cast(clip(ranks, 0, last), np.intp)
@@ -167,11 +167,11 @@ class Ranks:
         rows = reshape(index, (math.prod(levels), *self.rest))
         return reshape(TakeAlongAxis(0, False).bind(self.ordered, rows), (*levels, *self.rest))
 
-    def level(self, q: ArrayLike) -> Any:
+    def level(self, q: ArrayLike) -> Array:
         """The level in a shape that goes with the count."""
         return reshape(q, (*shape_of(q), *[1] * len(self.rest))) if self.skips and shape_of(q) else q
 
-    def beside(self, weight: ArrayLike) -> Any:
+    def beside(self, weight: ArrayLike) -> Array:
         """A weight in a shape that goes with the elements taken."""
         if self.skips or not shape_of(weight):
             return weight
@@ -229,7 +229,7 @@ def interpolated(a: ArrayLike, b: ArrayLike, weight: ArrayLike) -> Array:
     return where(greater_equal(weight, 0.5), from_b, add(a, mul(distance, weight)))
 
 
-def checked_level(q: ArrayLike, most: float, words: str) -> Any:
+def checked_level(q: ArrayLike, most: float, words: str) -> Array:
     """The level as an operand; raises where it is known to be out of range."""
     level = asoperand(q)
     if len(shape_of(level)) > 2:
@@ -273,7 +273,7 @@ def median(
     return stored(found, out, "np.median")
 
 
-def middle(ranks: Ranks) -> Any:
+def middle(ranks: Ranks) -> Array:
     """The element in the middle, or the mean of the two there."""
     half, is_odd = divmod(ranks.count, 2)
     dtype = aval(ranks.ordered).dtype
@@ -284,7 +284,7 @@ def middle(ranks: Ranks) -> Any:
     return div(add(lower, upper), 2.0)
 
 
-def nan_of(ranks: Ranks) -> Any:
+def nan_of(ranks: Ranks) -> Array:
     """What is said of no elements."""
     dtype = aval(ranks.ordered).dtype
     return broadcast_to(np.array(np.nan, dtype if dtype.kind in "fc" else np.float64), ranks.rest)

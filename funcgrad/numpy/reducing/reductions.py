@@ -159,7 +159,7 @@ def reduced_with_options(
     return with_kept_axes(found, seen.shape, axes) if keepdims else found
 
 
-def losing(rule: Rule, dtype: np.dtype[Any], initial: ArrayLike) -> Any:
+def losing(rule: Rule, dtype: np.dtype[Any], initial: ArrayLike) -> Array:
     """What never is the extreme, nor tied with it; for want of such a number the first value."""
     if dtype.kind not in "fiu":
         return initial
@@ -267,7 +267,7 @@ amin = min
 @implements(np.any)
 def any(
     a: ArrayLike, axis: AxisLike = None, out: Array = None, keepdims: bool = False, *, where: ArrayLike = True
-) -> Any:
+) -> Array:
     """Whether any element over `axis` is true, that is not zero.
 
     >>> print(fg.numpy.any([[0.0, 0.0], [0.0, 2.0]], axis=1))
@@ -282,7 +282,7 @@ def any(
 @implements(np.all)
 def all(
     a: ArrayLike, axis: AxisLike = None, out: Array = None, keepdims: bool = False, *, where: ArrayLike = True
-) -> Any:
+) -> Array:
     """Whether all elements over `axis` are true, that is not zero.
 
     >>> print(fg.numpy.all([[1.0, 0.0], [1.0, 2.0]], axis=1))

@@ -24,7 +24,7 @@ def segments_of(segment_ids: ArrayLike, num_segments: int | None) -> tuple[Any, 
 
 def reduced(
     mode: str, start: ArrayLike, data: ArrayLike, segment_ids: ArrayLike, num_segments: int | None
-) -> Any:
+) -> Array:
     """The rows of each segment, combined; rows of a negative number, or of one too large, are left out."""
     x = asoperand(data)
     numbers, count = segments_of(segment_ids, num_segments)
@@ -95,13 +95,13 @@ def segment_min(
     return reduced("min", highest(data), data, segment_ids, num_segments)
 
 
-def lowest(data: ArrayLike) -> Any:
+def lowest(data: ArrayLike) -> Array:
     """What is below all numbers of the dtype, or the smallest of them."""
     dtype = aval(asoperand(data)).dtype
     return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
 
 
-def highest(data: ArrayLike) -> Any:
+def highest(data: ArrayLike) -> Array:
     """What is above all numbers of the dtype, or the largest of them."""
     dtype = aval(asoperand(data)).dtype
     return np.inf if dtype.kind == "f" else np.iinfo(dtype).max

@@ -49,7 +49,7 @@ from funcgrad.ops.reducing.norms import root_of_squares
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
-from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike
+from funcgrad.types import Array, ArrayLike, Arrays, AxisLike, DTypeLike, Number
 
 __all__ = ["average", "corrcoef", "cov", "mean", "std", "var"]
 
@@ -109,7 +109,7 @@ def accumulator(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return dtype if dtype.kind in "fc" else FLOAT
 
 
-def count_of(shape: Shape, axes: Axes, keepdims: bool, where: ArrayLike) -> Any:
+def count_of(shape: Shape, axes: Axes, keepdims: bool, where: ArrayLike) -> Array:
     """How many elements make one: a Python float, or with a mask an array of them."""
     if where is True:
         return float(math.prod([shape[a] for a in axes]))
@@ -173,7 +173,7 @@ def std(
     return stored(cast(root_of_squares(squared), aval(squared).dtype), out, "np.std")
 
 
-def freedom(ddof: float, correction: Any) -> Any:
+def freedom(ddof: float, correction: Number) -> Array:
     """What is taken from the number of elements, under either of its names."""
     if not is_given(correction):
         return ddof
@@ -230,7 +230,7 @@ def average(
     returned: bool = False,
     *,
     keepdims: bool = False,
-) -> Any:
+) -> Arrays:
     """The average over `axis` with `weights`, and with `returned` also the sum of the weights.
 
     >>> print(fg.numpy.average(np.array([1.0, 4.0]), weights=np.array([2.0, 1.0])))
@@ -255,7 +255,7 @@ def average(
     return (found, broadcast_to(total, shape_of(found))) if returned else found
 
 
-def as_weights(weights: ArrayLike, shape: Shape, axis: AxisLike) -> Any:
+def as_weights(weights: ArrayLike, shape: Shape, axis: AxisLike) -> Array:
     """The weights in a shape that broadcasts to `shape`: they may run along `axis` alone."""
     own = shape_of(weights)
     if own == shape:
@@ -271,7 +271,7 @@ def as_weights(weights: ArrayLike, shape: Shape, axis: AxisLike) -> Any:
     return reshape(permute(weights, order), tuple([n if a in named else 1 for a, n in enumerate(shape)]))
 
 
-def refuse_zero(total: Any) -> None:
+def refuse_zero(total: ArrayLike) -> None:
     """Raise ZeroDivisionError, as NumPy does, for weights that sum to zero; traced ones are not looked at."""
     if type(total) is not Tracer and np.any(np.equal(total, 0.0)):
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")
@@ -318,7 +318,7 @@ def cov(
     return reshape(scaled, tuple([n for n in shape_of(scaled) if n != 1]))
 
 
-def as_rows(x: ArrayLike, rowvar: bool, *, is_first: bool) -> Any:
+def as_rows(x: ArrayLike, rowvar: bool, *, is_first: bool) -> Array:
     """Variables as the rows of a matrix."""
     shape = shape_of(x)
     if len(shape) > 2:
@@ -328,7 +328,7 @@ def as_rows(x: ArrayLike, rowvar: bool, *, is_first: bool) -> Any:
     return permute(rows, (1, 0)) if turned else rows
 
 
-def observation_weights(fweights: ArrayLike, aweights: ArrayLike, count: int) -> Any:
+def observation_weights(fweights: ArrayLike, aweights: ArrayLike, count: int) -> Array:
     """The product of the two kinds of weights, None where there are none."""
     product = None
     for name, given_weights in (("fweights", fweights), ("aweights", aweights)):

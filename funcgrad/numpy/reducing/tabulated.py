@@ -27,7 +27,7 @@ from funcgrad.ops.interpolation.broken_line import BrokenLine
 from funcgrad.ops.reducing.cumulative import CumSum
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
-from funcgrad.types import Array, ArrayLike, AxisLike
+from funcgrad.types import Array, ArrayLike, Arrays, AxisLike
 
 __all__ = ["ediff1d", "gradient", "interp", "unwrap"]
 
@@ -80,7 +80,7 @@ def interp(
     return cast(found, aval(heights).dtype)
 
 
-def on_broken_line(at: Any, points: Any, heights: ArrayLike) -> Array:
+def on_broken_line(at: ArrayLike, points: ArrayLike, heights: ArrayLike) -> Array:
     """The value at each position, level beyond the points; with a single point, its height."""
     if shape_of(points)[0] == 1:
         return broadcast(take_axis(heights, 0, 0), shape_of(at), ())
@@ -88,7 +88,7 @@ def on_broken_line(at: Any, points: Any, heights: ArrayLike) -> Array:
     return BrokenLine().bind(at, pieces, points, heights)
 
 
-def closed(points: Any) -> Any:
+def closed(points: ArrayLike) -> Array:
     """The points, the last one moved up by the least there is, so that it ends the piece to its left.
 
     Where the last two coincide there is no such piece.
@@ -100,7 +100,7 @@ def closed(points: Any) -> Any:
     return concatenate([take_span(points, 0, 0, count - 1), end], 0)
 
 
-def wrapped(at: Any, points: Any, heights: ArrayLike, period: ArrayLike) -> tuple[Any, Any, Any]:
+def wrapped(at: ArrayLike, points: ArrayLike, heights: ArrayLike, period: ArrayLike) -> tuple[Any, Any, Any]:
     """The positions and points within one period, the points in order and with a neighbour on both sides."""
     period = absolute(asoperand(period))
     if shape_of(period):
@@ -124,7 +124,7 @@ def wrapped(at: Any, points: Any, heights: ArrayLike, period: ArrayLike) -> tupl
 
 
 @implements(np.gradient)
-def gradient(f: Any, *varargs: Any, axis: AxisLike = None, edge_order: int = 1) -> Any:
+def gradient(f: ArrayLike, *varargs: ArrayLike, axis: AxisLike = None, edge_order: int = 1) -> Arrays:
     """The derivative of a sampled function along each axis, by parabolas through neighbouring samples.
 
     `varargs` are spacings or sample points, one for all axes or one for each. At the edges it is the slope
@@ -152,7 +152,7 @@ def gradient(f: Any, *varargs: Any, axis: AxisLike = None, edge_order: int = 1) 
     return found[0] if len(found) == 1 else tuple(found)
 
 
-def slopes_along(x: ArrayLike, spacing: Any, axis: int, edge_order: int) -> Array:
+def slopes_along(x: ArrayLike, spacing: ArrayLike, axis: int, edge_order: int) -> Array:
     """The derivative along one axis."""
     count = shape_of(x)[axis]
     if count < edge_order + 1:
@@ -180,7 +180,7 @@ def slopes_along(x: ArrayLike, spacing: Any, axis: int, edge_order: int) -> Arra
     return move_axis(joined, 0, axis)
 
 
-def widths_of(spacing: Any, moved: Any) -> Any:
+def widths_of(spacing: ArrayLike, moved: ArrayLike) -> Array:
     """The distance between samples: a number, or an array that broadcasts against their differences."""
     shape = shape_of(spacing)
     if not shape:

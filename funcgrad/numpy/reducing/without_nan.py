@@ -60,7 +60,7 @@ __all__ = [
 ]
 
 
-def replaced(x: ArrayLike, value: Any) -> Array:
+def replaced(x: ArrayLike, value: ArrayLike) -> Array:
     """`x` with a number in place of NaN."""
     return select(isnan(x), aval(x).dtype.type(value), x) if aval(x).inexact else x
 
@@ -267,7 +267,7 @@ def check_inexact(dtype: DTypeLike) -> None:
 
 
 def mean_of_counted(
-    x: ArrayLike, axes: tuple[int, ...], dtype: DTypeLike, keepdims: bool, counts: Any
+    x: ArrayLike, axes: tuple[int, ...], dtype: DTypeLike, keepdims: bool, counts: ArrayLike
 ) -> Array:
     """The mean of the elements that count."""
     total = reduced_with_options(SUM, x, axes, dtype, keepdims, None, counts)

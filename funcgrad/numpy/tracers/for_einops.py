@@ -28,7 +28,7 @@ class TracerBackend(AbstractBackend):
 
     framework_name = "funcgrad"
 
-    def is_appropriate_type(self, tensor: Any) -> bool:
+    def is_appropriate_type(self, tensor: object) -> bool:
         """Whether `tensor` is a traced array."""
         return isinstance(tensor, Tracer)
 
@@ -44,11 +44,11 @@ class TracerBackend(AbstractBackend):
         """The integers of a range."""
         return np.arange(start, stop)
 
-    def reduce(self, x: ArrayLike, operation: str, axes: Sequence[int]) -> Any:
+    def reduce(self, x: ArrayLike, operation: str, axes: Sequence[int]) -> Array:
         """A reduction by the name of the function."""
         return getattr(np, operation)(x, axis=tuple(axes))
 
-    def stack_on_zeroth_dimension(self, tensors: Sequence[Any]) -> Any:
+    def stack_on_zeroth_dimension(self, tensors: Sequence[Any]) -> Array:
         """The arrays, stacked along a new first axis."""
         return np.stack(tensors)
 
@@ -66,7 +66,7 @@ class TracerBackend(AbstractBackend):
         """The array repeated along its axes."""
         return np.tile(x, tuple(repeats))
 
-    def concat(self, tensors: Sequence[Any], axis: int) -> Any:
+    def concat(self, tensors: Sequence[Any], axis: int) -> Array:
         """The arrays, joined along an axis."""
         return np.concatenate(tensors, axis=axis)
 
@@ -74,7 +74,7 @@ class TracerBackend(AbstractBackend):
         """Whether the array can be averaged."""
         return bool(x.dtype.kind in "fc")
 
-    def einsum(self, pattern: str, *x: Any) -> Any:
+    def einsum(self, pattern: str, *x: ArrayLike) -> Array:
         """The sum of products that the pattern names."""
         return np.einsum(pattern, *x)
 
@@ -87,7 +87,7 @@ class TensorBackend(TracerBackend):
     def __init__(self) -> None:
         self.torch: Any = import_module("funcgrad.torch")
 
-    def is_appropriate_type(self, tensor: Any) -> bool:
+    def is_appropriate_type(self, tensor: object) -> bool:
         """Whether `tensor` is a tensor of the facade."""
         return isinstance(tensor, self.torch.Tensor)
 
@@ -107,7 +107,7 @@ class TensorBackend(TracerBackend):
         """The axes in another order."""
         return x.permute(tuple(axes))
 
-    def reduce(self, x: ArrayLike, operation: str, axes: Sequence[int]) -> Any:
+    def reduce(self, x: ArrayLike, operation: str, axes: Sequence[int]) -> Array:
         """A reduction by the name of the function."""
         if operation in ("sum", "mean"):
             return getattr(x, operation)(dim=tuple(axes))
@@ -117,7 +117,7 @@ class TensorBackend(TracerBackend):
             x = getattr(x, operation)(dim=axis)
         return x
 
-    def stack_on_zeroth_dimension(self, tensors: Sequence[Any]) -> Any:
+    def stack_on_zeroth_dimension(self, tensors: Sequence[Any]) -> Array:
         """The tensors, stacked along a new first axis."""
         return self.torch.stack(tuple(tensors))
 
@@ -135,7 +135,7 @@ class TensorBackend(TracerBackend):
         """The tensor repeated along its axes."""
         return x.repeat(tuple(repeats))
 
-    def concat(self, tensors: Sequence[Any], axis: int) -> Any:
+    def concat(self, tensors: Sequence[Any], axis: int) -> Array:
         """The tensors, joined along an axis."""
         return self.torch.cat(tuple(tensors), dim=axis)
 
@@ -143,6 +143,6 @@ class TensorBackend(TracerBackend):
         """Whether the tensor can be averaged."""
         return bool(x.is_floating_point())
 
-    def einsum(self, pattern: str, *x: Any) -> Any:
+    def einsum(self, pattern: str, *x: ArrayLike) -> Array:
         """The sum of products that the pattern names."""
         return self.torch.einsum(pattern, *x)

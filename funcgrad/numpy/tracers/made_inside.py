@@ -139,7 +139,7 @@ def has_gradient(x: ArrayLike) -> bool:
     return isinstance(x, list | tuple) and any(has_gradient(item) for item in x)
 
 
-def is_of_objects(x: Any) -> bool:
+def is_of_objects(x: object) -> bool:
     """Whether the elements of an array may be traced numbers."""
     return type(x) is np.ndarray and x.dtype == object
 
@@ -184,7 +184,7 @@ def others(function: Function) -> Function:
     return call
 
 
-def refuse_searches(function: Any, values: tuple[Any, ...]) -> None:
+def refuse_searches(function: object, values: tuple[Any, ...]) -> None:
     """Raise UnsupportedFunctionError where SciPy would compute with values of a function of what is traced.
 
     A search that only compares them would end at a number that has lost its gradient without a word.
@@ -233,7 +233,7 @@ _WRITTEN = frozenset({"lil_array", "lil_matrix", "dok_array", "dok_matrix"})
 """Classes of SciPy's whose objects are made to be written into."""
 
 
-def ours_for(function: Any) -> Function | None:
+def ours_for(function: object) -> Function | None:
     """The function of `funcgrad.scipy` for one of SciPy's; None where there is none."""
     if type(function) is MethodType or not hasattr(function, "__name__"):
         of_object: Function | None = adopted_function(function)
@@ -263,7 +263,7 @@ def array_method(method: Any) -> Function | None:
 _INSTEAD: dict[int, tuple[Any, Function | None]] = {}
 
 
-def instead_of(function: Any) -> Function | None:
+def instead_of(function: object) -> Function | None:
     """What is called instead of a function that is no user's; None where it is called as it is."""
     if active_recorder() is None:
         return None
@@ -296,7 +296,7 @@ def made_for(function: Any) -> Function:
     return joining(function) if numpys else others(function)
 
 
-def matters(function: Any) -> bool:
+def matters(function: object) -> bool:
     """Whether something else may be called instead of a function of a package's, or of Python's own."""
     try:
         if any(function in known for known in (CONVERTERS, CONSTRUCTORS, DERIVED, ASKED)):
@@ -334,7 +334,7 @@ _PYTHON = (FunctionType, MethodType, partial)
 WHEN_PACKAGES_CHANGE.extend([is_installed.cache_clear, _INSTEAD.clear])
 
 
-def is_numpys(function: Any) -> bool:
+def is_numpys(function: object) -> bool:
     """Whether it is one of the functions that NumPy lets arrays of other kinds answer."""
     return type(function).__name__ == "_ArrayFunctionDispatcher"
 

@@ -20,7 +20,7 @@ from funcgrad.ops.arrays.structure import Broadcast
 from funcgrad.tracing.aliasing import Alias, remember
 from funcgrad.tracing.recorder import COPY_BELOW, Recorder, active_recorder, recorder_at
 from funcgrad.tracing.tracer import Tracer, TracerMemory
-from funcgrad.types import ArrayLike
+from funcgrad.types import Array, ArrayLike, ShapeLike
 
 __all__ = ["OpenArray", "become_traced", "has_traced", "kinds_among", "opened", "plain"]
 
@@ -119,31 +119,31 @@ class OpenArray(TracerMemory):
     # -- what can be set ---------------------------------------------------------------------------------
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> ShapeLike:
         """The shape, which may be set where NumPy allows it."""
         return self._recorder.shape
 
     @shape.setter
-    def shape(self, value: Any) -> None:
+    def shape(self, value: ShapeLike) -> None:
         before_write(self)
         self._recorder.shape = value
 
     @property
-    def real(self) -> Any:
+    def real(self) -> Array:
         """The real part; a view."""
         return viewed(self._recorder.real, self, operator.attrgetter("real"))
 
     @real.setter
-    def real(self, value: Any) -> None:
+    def real(self, value: ArrayLike) -> None:
         self.real[...] = value
 
     @property
-    def imag(self) -> Any:
+    def imag(self) -> Array:
         """The imaginary part; a view."""
         return viewed(self._recorder.imag, self, operator.attrgetter("imag"))
 
     @imag.setter
-    def imag(self, value: Any) -> None:
+    def imag(self, value: ArrayLike) -> None:
         self.imag[...] = value
 
     # -- what Python asks of arrays ----------------------------------------------------------------------
@@ -214,7 +214,7 @@ class OpenArray(TracerMemory):
     def __reduce__(self) -> Any:
         return np.array, (self._recorder.copy(),)
 
-    def to_numpy(self) -> Any:
+    def to_numpy(self) -> Array:
         """The array as an operand: what is recorded of it stays as it is now."""
         recorder = active_recorder()
         return self._recorder.copy() if recorder is None else recorded_constant(self)
@@ -328,7 +328,7 @@ def opened(x: ArrayLike) -> Any:
     return x
 
 
-def viewed(x: ArrayLike, base: OpenArray, read: Callable[[Any], Any]) -> Any:
+def viewed(x: ArrayLike, base: OpenArray, read: Callable[[Any], Any]) -> Array:
     """What was read from an open array: a view of it where it shares its memory."""
     if type(x) is not np.ndarray:
         return opened(x)
@@ -389,7 +389,7 @@ def first_traced(values: ArrayLike) -> Any:
     return None
 
 
-def recorded(values: ArrayLike, targets: Sequence[Any]) -> Any:
+def recorded(values: ArrayLike, targets: Sequence[Any]) -> Array:
     """The values with constants of the trace for open arrays; what is written is traced already."""
     kind = type(values)
     if kind is OpenArray:
@@ -490,7 +490,7 @@ def zeros_in(recorder: Recorder, array: ArrayLike) -> Tracer:
     return made
 
 
-def view_becomes_traced(part: OpenArray, base: Any) -> None:
+def view_becomes_traced(part: OpenArray, base: object) -> None:
     """Make a view the same part of what has become a traced array."""
     read, views = part._alias[1], live_views(part)  # type: ignore[index]
     fresh = read(base)

@@ -45,7 +45,7 @@ def leaves_to(other: object, name: str, self: Tracer) -> bool:
     )
 
 
-def as_captured(self: Tracer, other: ArrayLike) -> Any:
+def as_captured(self: Tracer, other: ArrayLike) -> Array:
     """An array of NumPy's as it is; as a tracer where compiled code is to read it anew at every call."""
     recorder = self._recorder
     return captured(other, recorder) if recorder.copied is not None and type(other) is np.ndarray else other

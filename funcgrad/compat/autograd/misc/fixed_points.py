@@ -32,7 +32,12 @@ def fixed_point(
 
 
 def fixed_point_vjp(
-    ans: Any, f: Any, a: ArrayLike, x0: ArrayLike, distance: Any, tol: float
+    ans: ArrayLike,
+    f: Callable[..., Any],
+    a: ArrayLike,
+    x0: ArrayLike,
+    distance: Callable[..., Any],
+    tol: float,
 ) -> Callable[[Any], Any]:
     """The implicit function theorem: the cotangent at the fixed point is a fixed point of its own."""
     vjp_a, _ = make_vjp(lambda a: f(a)(ans), a)

@@ -7,9 +7,10 @@ from typing import Any
 
 from funcgrad import numpy as np
 from funcgrad import tree
+from funcgrad.types import Tree
 
 
-def flatten(value: Any) -> tuple[Any, Callable[[Any], Any]]:
+def flatten(value: Tree) -> tuple[Any, Callable[[Any], Any]]:
     """The numbers in nested tuples, lists and dictionaries as a vector, and the function that puts them back.
 
     >>> vector, unflatten = flatten({"w": np.ones(2), "b": 3.0})
@@ -34,7 +35,7 @@ def flatten(value: Any) -> tuple[Any, Callable[[Any], Any]]:
 
 
 def flatten_func(
-    func: Callable[..., Any], example: Any
+    func: Callable[..., Any], example: Tree
 ) -> tuple[Callable[..., Any], Callable[..., Any], Any]:
     """A function of vectors that does what `func` does with containers like `example`."""
     vector, unflatten = flatten(example)

@@ -36,7 +36,7 @@ def unflatten_optimizer(optimize: Callable[..., Any]) -> Callable[..., Any]:
 
 @unflatten_optimizer
 def sgd(
-    grad: Any,
+    grad: Callable[..., Any],
     x: ArrayLike,
     callback: Any = None,
     num_iters: int = 200,
@@ -59,7 +59,7 @@ def sgd(
 
 @unflatten_optimizer
 def rmsprop(
-    grad: Any,
+    grad: Callable[..., Any],
     x: ArrayLike,
     callback: Any = None,
     num_iters: int = 100,
@@ -79,7 +79,7 @@ def rmsprop(
 
 @unflatten_optimizer
 def adam(
-    grad: Any,
+    grad: Callable[..., Any],
     x: ArrayLike,
     callback: Any = None,
     num_iters: int = 100,

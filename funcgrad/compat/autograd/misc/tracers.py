@@ -38,7 +38,7 @@ def const_graph_unary(fun: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return maybe_recorded
 
 
-def const_graph(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
+def const_graph(fun: Callable[..., Any], *args: object, **kwargs: object) -> Callable[..., Any]:
     """`fun` of further arguments, whose graph is recorded by the first call."""
     partial_fun = functools.partial(fun, *args, **kwargs)
     recorded = const_graph_unary(lambda given: partial_fun(*given))

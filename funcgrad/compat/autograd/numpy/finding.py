@@ -14,10 +14,10 @@ from funcgrad import tree
 from funcgrad.compat.autograd.namespaces import fill
 from funcgrad.compat.autograd.overriding import current
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import ArrayLike
+from funcgrad.types import Array, ArrayLike
 
 
-def make_diagonal(D: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def make_diagonal(D: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """Stacks of matrices with the vectors along the last axis of `D` as diagonals.
 
     Raises NotImplementedError for other axes than the last two, and for other diagonals.
@@ -31,7 +31,7 @@ def make_diagonal(D: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> An
     return fnp.expand_dims(D, -1) * np.eye(fnp.shape(D)[-1])
 
 
-def where(condition: ArrayLike, x: ArrayLike = None, y: ArrayLike = None) -> Any:
+def where(condition: ArrayLike, x: ArrayLike = None, y: ArrayLike = None) -> Array:
     """`numpy.where`, whose arguments have names; a list where all are numbers and lists, as in autograd."""
     if x is None and y is None:
         return fnp.where(condition)
@@ -65,7 +65,7 @@ def _found(name: str) -> Any:
     return function
 
 
-def holds_box(x: Any) -> bool:
+def holds_box(x: object) -> bool:
     """Whether a box, or an array of objects, which may be boxes, stands anywhere in arguments."""
     return any(
         type(leaf) is Tracer or (type(leaf) is np.ndarray and leaf.dtype == object) for leaf in tree.leaves(x)

@@ -32,13 +32,13 @@ def metadata(a: ArrayLike) -> tuple[Any, int, Any, bool]:
     return fnp.shape(a), fnp.ndim(a), dtype, dtype.kind == "c"
 
 
-def unbroadcast_f(target: Any, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def unbroadcast_f(target: ArrayLike, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """`f`, whose results are summed to the shape of `target`."""
     target_meta = metadata(target)
     return lambda g: unbroadcast(f(g), target_meta)
 
 
-def replace_zero(x: ArrayLike, val: Any) -> Array:
+def replace_zero(x: ArrayLike, val: ArrayLike) -> Array:
     """`x`, with another number where it is zero."""
     return fnp.where(x, x, val)
 
@@ -48,7 +48,7 @@ def balanced_eq(x: ArrayLike, z: ArrayLike, y: ArrayLike) -> Array:
     return (x == z) / (1.0 + (x == y))
 
 
-def match_complex(target: Any, x: ArrayLike) -> Array:
+def match_complex(target: ArrayLike, x: ArrayLike) -> Array:
     """`x` as a real or a complex array, as `target` is."""
     target_iscomplex, x_iscomplex = fnp.iscomplexobj(target), fnp.iscomplexobj(x)
     if x_iscomplex and not target_iscomplex:
@@ -57,7 +57,7 @@ def match_complex(target: Any, x: ArrayLike) -> Array:
 
 
 def repeat_to_match_shape(
-    g: Any, shape: ShapeLike, dtype: DTypeLike, axis: AxisLike, keepdims: bool
+    g: ArrayLike, shape: ShapeLike, dtype: DTypeLike, axis: AxisLike, keepdims: bool
 ) -> tuple[Any, Any]:
     """`g` broadcast to a shape that was reduced over `axis`, and how many elements each one stands for."""
     if shape == ():

@@ -10,6 +10,7 @@ from funcgrad import numpy as fnp
 from funcgrad.compat.autograd.overriding import current
 from funcgrad.compat.autograd.primitives import primitive
 from funcgrad.compat.autograd.tracer import notrace_primitive
+from funcgrad.types import Array
 
 
 def wrap_namespace(old: dict[str, Any], new: dict[str, Any]) -> None:
@@ -19,12 +20,12 @@ def wrap_namespace(old: dict[str, Any], new: dict[str, Any]) -> None:
             new[name] = getattr(fnp, name, thing)
 
 
-def concatenate_args(axis: int, *args: Any) -> Any:
+def concatenate_args(axis: int, *args: object) -> Array:
     """The arrays, joined along an axis."""
     return fnp.concatenate(args, axis)
 
 
-def array_from_args(array_args: Any, array_kwargs: dict[str, Any], *args: Any) -> Any:
+def array_from_args(array_args: tuple[Any, ...], array_kwargs: dict[str, Any], *args: object) -> Array:
     """An array of the given elements."""
     return fnp.array(args, *array_args, **array_kwargs)
 
