@@ -303,3 +303,37 @@ def test_a_path_that_fails_for_other_arguments_is_not_theirs() -> None:
             f(np.ones(3))
         with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
             f(np.array([1.0, 0.5, -1.0]))
+
+
+def filled(x: Any) -> Any:
+    """A flood, whose lists and dicts are other ones for every example."""
+    total, waiting, reached = 0.0, [(3, 3)], {}
+    while waiting:
+        i, j = waiting.pop()
+        if not (0 <= i < 8 and 0 <= j < 8) or (i, j) in reached or x[i, j] > 0.8:
+            continue
+        reached[i, j] = np.tanh(x[i, j])
+        total += reached[i, j] * len(reached)
+        waiting.extend([(i + 1, j), (i - 1, j), (i, j + 1), (i, j - 1)])
+    return total
+
+
+def test_examples_part_ways_with_lists_and_dicts_of_their_own(rng: np.random.Generator) -> None:
+    x = rng.normal(size=(3, 8, 8))
+    expected = [fg.grad(filled)(row) for row in x]
+    for each in (fg.jit(fg.vmap(filled)), fg.vmap(fg.jit(filled)), fg.vmap(filled)):
+        np.testing.assert_allclose(each(x), [filled(row) for row in x], rtol=1e-12)
+    for each in (fg.jit(fg.vmap(fg.grad(filled))), fg.vmap(fg.jit(fg.grad(filled)))):
+        np.testing.assert_allclose(each(x), expected, rtol=1e-12)
+
+
+def test_lists_from_outside_are_not_the_functions_own(rng: np.random.Generator) -> None:
+    seen: list[Any] = []
+
+    def noting(x: Any) -> Any:
+        while len(seen) % 7 or x.sum() > len(seen):
+            seen.append(1.0)
+        return x.sum() * len(seen)
+
+    with pytest.raises(fg.errors.TracedBranchError):
+        fg.jit(fg.vmap(noting))(np.abs(rng.normal(size=(3, 8))))

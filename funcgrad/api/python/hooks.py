@@ -32,8 +32,8 @@ from funcgrad.api.python.guarded.kept import (
     has_iterators,
     note_array,
     note_called,
-    note_cell,
     note_elements,
+    note_own,
     note_set,
     refuse_going_on,
 )
@@ -385,15 +385,18 @@ class Hooks:
             for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
                 if name in names:
                     note_made(cell)
-                    note_cell(cell)
+                    note_own(cell)
             return function
 
         return noted
 
     gone_through = staticmethod(gone_through)
     """Called with what comprehensions go through."""
-    made = staticmethod(note_made)
-    """Called with every list, dict and set that a rewritten function makes."""
+
+    def made(self, x: Any) -> Any:
+        """Called with every list, dict and set that a rewritten function makes."""
+        return note_made(note_own(x))
+
     summed = staticmethod(builtin_functions.summed)
     counted = staticmethod(builtin_functions.counted)
     slice = staticmethod(builtins.slice)

@@ -6,25 +6,27 @@ Knows nothing about how often a step is taken.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from contextvars import ContextVar
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from funcgrad.ir.avals import Aval
-from funcgrad.ir.program import Program, Var
+from funcgrad.ir.program import Program
 from funcgrad.ops.arrays.structure import cast
 from funcgrad.ops.elementwise.arithmetic import add, mul
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.control.keeping import kept_values
-from funcgrad.transforms.control.step import Parts, Step, chosen, either
+from funcgrad.transforms.control.step import Parts, Step, chosen, counters_of, either
 from funcgrad.transforms.dependence import computed_from
 from funcgrad.transforms.linearize import literal_indices, record_jvp, residuals_of, zeros_like
 from funcgrad.transforms.replay import inline, inputs_of, transforming
 from funcgrad.transforms.simplify import simplify_program
 
 Made = TypeVar("Made")
+_WITHIN: ContextVar[bool] = ContextVar("funcgrad_within_step", default=False)
 
 
 def keeps_forward(recorder: Recorder) -> bool:
@@ -111,13 +113,22 @@ def with_tangents(
     step: Step, active: Parts[bool], transform: str, make: Callable[[StepTangents, Parts[bool]], Made]
 ) -> Made:
     """What `make` builds from the step's tangents, once all of the carry that gets tangents has them."""
-    while True:
-        with transforming(step.program, transform) as recorder:
-            tangents = StepTangents(recorder, step, active)
-            grown = either(active.carry, tangents.active_outputs[0])
-            if grown == active.carry:
-                return make(tangents, active)
-        active = active._replace(carry=grown)
+    token = _WITHIN.set(True)
+    try:
+        while True:
+            with transforming(step.program, transform) as recorder:
+                tangents = StepTangents(recorder, step, active)
+                grown = either(active.carry, tangents.active_outputs[0])
+                if grown == active.carry:
+                    return make(tangents, active)
+            active = active._replace(carry=grown)
+    finally:
+        _WITHIN.reset(token)
+
+
+def within_step() -> bool:
+    """Whether the tangents of a loop's step are being recorded: what is recorded is in a loop."""
+    return _WITHIN.get()
 
 
 def forward_step(step: Step, active: Parts[bool], transform: str) -> ForwardStep:
@@ -222,23 +233,6 @@ def values_before(recorder: Recorder, outputs: Sequence[int], given: Collection[
             step = recorder.steps[index - step]
         if type(step) is tuple:
             stack.extend(step[1:])
-    return found
-
-
-def counters_of(step: Step) -> dict[int, int]:
-    """The parts of the carry to which every trip adds one of the consts, and the position of that const."""
-    makers = {v: e for e in step.program.equations for v in e.outputs}
-    consts = step.parts(step.program.inputs).consts
-    found: dict[int, int] = {}
-    for k, (v, atom) in enumerate(
-        zip(step.program.inputs[: step.n_carry], step.program.outputs, strict=False)
-    ):
-        maker = makers.get(atom) if isinstance(atom, Var) else None
-        if maker is None or maker.primitive is not add or v.aval.shape or v.aval.dtype.kind not in "iu":
-            continue
-        others = [x for x in maker.inputs if x is not v]
-        if len(others) == 1 and others[0] in consts and not others[0].aval.shape:
-            found[k] = consts.index(others[0])
     return found
 
 

@@ -15,6 +15,7 @@ from funcgrad.errors import ProgramError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.check import check_linear
 from funcgrad.ir.program import Program, Var
+from funcgrad.ops.elementwise.arithmetic import add
 from funcgrad.tracing.primitive import Flags
 from funcgrad.transforms.simplify import live
 
@@ -114,6 +115,23 @@ def positions(flags: Sequence[bool]) -> tuple[int, ...]:
 def chosen(items: Sequence[T], flags: Sequence[bool]) -> list[T]:
     """The items whose flag is set."""
     return [x for x, flag in zip(items, flags, strict=True) if flag]
+
+
+def counters_of(step: Step) -> dict[int, int]:
+    """The parts of the carry to which every trip adds one of the consts, and the position of that const."""
+    makers = {v: e for e in step.program.equations for v in e.outputs}
+    consts = step.parts(step.program.inputs).consts
+    found: dict[int, int] = {}
+    for k, (v, atom) in enumerate(
+        zip(step.program.inputs[: step.n_carry], step.program.outputs, strict=False)
+    ):
+        maker = makers.get(atom) if isinstance(atom, Var) else None
+        if maker is None or maker.primitive is not add or v.aval.shape or v.aval.dtype.kind not in "iu":
+            continue
+        others = [x for x in maker.inputs if x is not v]
+        if len(others) == 1 and others[0] in consts and not others[0].aval.shape:
+            found[k] = consts.index(others[0])
+    return found
 
 
 # -- leaving out -------------------------------------------------------------------------------------------

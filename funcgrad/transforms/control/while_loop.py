@@ -18,11 +18,20 @@ from funcgrad.ops.families import added, listed
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.recorder import Recorder, recorder_of
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed
+from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.control.backward import mark_of
 from funcgrad.transforms.control.batched import with_axis
-from funcgrad.transforms.control.forward import given, keeps_forward, present
+from funcgrad.transforms.control.bounded import Apart, is_worth_it, most_trips, taken_apart
+from funcgrad.transforms.control.forward import (
+    LinearStep,
+    given,
+    keeps_forward,
+    linear_step,
+    present,
+    within_step,
+)
 from funcgrad.transforms.control.running import Run, captured_arrays, owned, sweeps_function
-from funcgrad.transforms.control.step import chosen, is_linear, needed_inputs
+from funcgrad.transforms.control.step import Parts, chosen, is_linear, needed_inputs
 from funcgrad.transforms.control.sweeps import Inputs, Sweep, Sweeps, live_sweeps
 from funcgrad.transforms.control.sweeps_backward import TransposedSweeps, linear_carries, transposed_sweeps
 from funcgrad.transforms.control.sweeps_batched import batched_sweeps
@@ -236,6 +245,40 @@ class WhileLoop(Loop):
     def loop(self) -> Sweeps:
         n = len(self.body.outputs)
         return Sweeps(self.cond, (Sweep(self.body, n, (), False),), tuple(range(n)))
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        recorder = recorder_of([*primals, *tangents])
+        assert recorder is not None, "a jvp rule runs on tracers"
+        (sweep,) = self.loop.sweeps
+        apart = within_step() and not keeps_forward(recorder)
+        most = most_trips(sweep.step) if apart else None
+        if most is None:
+            return super().jvp(primals, tangents)
+        dots = self.loop.inputs(tangents)
+        parts = Parts(dots.carries[0], (), dots.consts[0])
+        made = linear_step(sweep.step, parts.of_each(lambda t: t is not None))
+        if not is_worth_it(made, most):
+            return super().jvp(primals, tangents)
+        return self._jvp_apart(recorder, taken_apart(self.cond, made, most), made, primals, parts)
+
+    def _jvp_apart(
+        self, recorder: Recorder, apart: Apart, made: LinearStep, primals: Sequence[Any], dots: Parts[Any]
+    ) -> tuple[Any, Any]:
+        """The loop, which leaves arrays of what its trips keep, and its linear part, which reads them."""
+        values = self.loop.inputs(primals)
+        (carry,), (consts,) = values.carries, values.consts
+        zero = Tracer(recorder, recorder.literal(0, np.dtype(np.int64), weak=False), Aval((), np.int64))
+        rows = [zeros_like(recorder, a) for a in apart.rows]
+        inputs = Inputs(((zero, *carry, *rows),), values.cond, (consts,)).flat
+        count, *outs = recorder.record(primitive_of(apart.filling), inputs)
+        after, filled = outs[: len(carry)], outs[len(carry) :]
+        constant = [filled[k] for k in made.used_ys] + given(dots.consts)
+        constant += inline(recorder, made.invariants, consts)
+        constant += [carry[k] for k in made.counters] + [consts[k] for k in made.strides]
+        carry_dots = present(recorder, made.primal.carry_avals, dots.carry, made.active.carry)
+        inputs = Inputs(((zero,), tuple(carry_dots)), (count,), ((), tuple(constant))).flat
+        found = iter(recorder.record(primitive_of(apart.linear), inputs))
+        return tuple(after), tuple([next(found) if a else None for a in made.active.carry])
 
     @classmethod
     def samples(cls) -> Sequence[Any]:

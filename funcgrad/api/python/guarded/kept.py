@@ -44,8 +44,8 @@ __all__ = [
     "note_array",
     "note_attributes",
     "note_called",
-    "note_cell",
     "note_elements",
+    "note_own",
     "note_set",
 ]
 
@@ -333,6 +333,10 @@ def held_by(function: Any) -> list[Any]:
             waiting += islice(x.values() if isinstance(x, dict) else x, MOST_HELD)
         elif type(x).__module__.startswith("funcgrad.api.python."):
             continue  # The hooks of a rewritten function remember what they were asked.
+        elif type(x).__module__.startswith("funcgrad.api.") and hasattr(x, "__wrapped__"):
+            waiting.append(
+                x.__wrapped__
+            )  # What a jitted function keeps of its own is no state of the user's.
         elif type(getattr(x, "__dict__", None)) is dict:
             waiting += vars(x).values()
     return found
@@ -399,12 +403,13 @@ def note_elements(x: Any) -> None:
             one.note(("elements", id(x)), x, Elements, x)
 
 
-def note_cell(cell: Any) -> None:
-    """Say that the function which is being recorded makes this cell itself."""
+def note_own(x: T) -> T:
+    """Say that the function which is being recorded makes this cell or container itself."""
     kept = _KEPT.get()
     if kept is not None:
         for one in kept.around():
-            one.made(cell)
+            one.made(x)
+    return x
 
 
 def note_seeded(generator: Any) -> None:
