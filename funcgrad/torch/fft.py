@@ -10,10 +10,12 @@ import numpy as np
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op
 from funcgrad.torch.core.dtypes import numpy_dtype
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.creating.creation import finished
 from funcgrad.torch.operations.registry import take_out
+from funcgrad.types import AxisLike, DTypeLike
 
 _TITLES = {"r": "FftR2CBackward0", "c": "FftC2CBackward0", "i": "FftC2RBackward0"}
 
@@ -104,18 +106,18 @@ def _axes(dim: Any) -> Any:
     return dim if dim is None or isinstance(dim, int) else tuple(dim)
 
 
-def fftshift(input: Tensor, dim: Any = None) -> Any:
+def fftshift(input: Tensor, dim: AxisLike = None) -> Operand:
     """The frequencies in order, zero in the middle."""
     return apply(_SHIFT, (input,), (_axes(dim),))
 
 
-def ifftshift(input: Tensor, dim: Any = None) -> Any:
+def ifftshift(input: Tensor, dim: AxisLike = None) -> Operand:
     """The inverse of `fftshift`."""
     return apply(_UNSHIFT, (input,), (_axes(dim),))
 
 
 def fftfreq(
-    n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False, **options: Any
+    n: int, d: float = 1.0, *, dtype: DTypeLike = None, requires_grad: bool = False, **options: object
 ) -> Tensor:
     """The frequencies of `fft`."""
     wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
@@ -123,7 +125,7 @@ def fftfreq(
 
 
 def rfftfreq(
-    n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False, **options: Any
+    n: int, d: float = 1.0, *, dtype: DTypeLike = None, requires_grad: bool = False, **options: object
 ) -> Tensor:
     """The frequencies of `rfft`."""
     wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
@@ -164,7 +166,7 @@ def _lengths(input: Any, s: Any, dim: Any) -> tuple[Any, Any]:
     return (None,) * len(dim) if s is None else tuple(s), dim
 
 
-def hfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
+def hfftn(input: Operand, s: object = None, dim: AxisLike = None, norm: str | None = None) -> Operand:
     """The real spectrum of a signal that is Hermitian in its last dimension."""
     sizes, dims = _lengths(input, s, dim)
     for n, d in zip(sizes[:-1], dims[:-1], strict=True):
@@ -172,7 +174,7 @@ def hfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -
     return hfft(input, sizes[-1], dims[-1], norm)
 
 
-def ihfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
+def ihfftn(input: Operand, s: object = None, dim: AxisLike = None, norm: str | None = None) -> Operand:
     """The inverse of `hfftn`."""
     sizes, dims = _lengths(input, s, dim)
     found = ihfft(input, sizes[-1], dims[-1], norm)
@@ -181,12 +183,12 @@ def ihfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) 
     return found
 
 
-def hfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Any:
+def hfft2(input: Operand, s: object = None, dim: AxisLike = (-2, -1), norm: str | None = None) -> Operand:
     """`hfftn` of two dimensions."""
     return hfftn(input, s, dim, norm)
 
 
-def ihfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Any:
+def ihfft2(input: Operand, s: object = None, dim: AxisLike = (-2, -1), norm: str | None = None) -> Operand:
     """`ihfftn` of two dimensions."""
     return ihfftn(input, s, dim, norm)
 

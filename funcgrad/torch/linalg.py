@@ -10,6 +10,7 @@ from funcgrad.api.rules.custom import custom_jvp
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op
 from funcgrad.torch.core.errors import dims_of
+from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.algebra.contractions import cross as _cross_of
 from funcgrad.torch.operations.algebra.contractions import matmul, matrix_power
@@ -24,6 +25,7 @@ from funcgrad.torch.operations.algebra.factorisations import lu_of as lu
 from funcgrad.torch.operations.places.selection import norm as _norm_of
 from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS, take_out
+from funcgrad.types import AxisLike, DTypeLike, Number
 
 __all__ = [
     "LinAlgError",
@@ -133,7 +135,7 @@ def _solve(a: Any, b: Any, vector: bool) -> Any:
 _SOLVE = Op("LinalgSolveExBackward0", _solve, keeps_result=True, input_names=("A", "B"))
 
 
-def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Any:
+def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Operand:
     """The solution X of ``A X = B`` (or of ``X A = B``)."""
     _require_square("solve", A)
     a, b = A._value.shape, B._value.shape
@@ -160,7 +162,7 @@ _INV = Op(
 )
 
 
-def inv(A: Tensor) -> Any:
+def inv(A: Tensor) -> Operand:
     """The inverse."""
     _require_square("inv", A)
     return _solved("inv", _INV, (A,))
@@ -169,7 +171,7 @@ def inv(A: Tensor) -> Any:
 _DET = Op("LinalgDetBackward0", np.linalg.det, keeps_result=True, input_names=("A",))
 
 
-def det(A: Tensor) -> Any:
+def det(A: Tensor) -> Operand:
     """The determinant."""
     _require_square("det", A)
     return apply(_DET, (A,))
@@ -183,7 +185,7 @@ def _slogdet(a: Any) -> Any:
 _SLOGDET = Op("LinalgSlogdetBackward0", _slogdet, keeps_result=True, input_names=("A",))
 
 
-def slogdet(A: Tensor) -> Any:
+def slogdet(A: Tensor) -> Operands:
     """The sign of the determinant and the logarithm of its absolute value."""
     _require_square("slogdet", A)
     return named("linalg_slogdet", "sign logabsdet")(*apply(_SLOGDET, (A,)))
@@ -208,7 +210,7 @@ def _cholesky(a: Any) -> Any:
 _CHOLESKY = Op("LinalgCholeskyExBackward0", _cholesky, keeps_result=True, output_names=("L",))
 
 
-def cholesky(A: Tensor, *, upper: bool = False) -> Any:
+def cholesky(A: Tensor, *, upper: bool = False) -> Operand:
     """The triangular factor of a positive definite matrix."""
     _require_square("cholesky", A)
     found = _solved("cholesky", _CHOLESKY, (A,))
@@ -225,7 +227,7 @@ def _qr(a: Any, mode: Any) -> Any:
 _QR = Op("LinalgQrBackward0", _qr, keeps_result=True, input_names=("A",), output_names=("Q", "R"))
 
 
-def qr(A: Tensor, mode: str = "reduced") -> Any:
+def qr(A: Tensor, mode: str = "reduced") -> Operands:
     """The factors Q, with orthonormal columns, and R, triangular."""
     _require_matrix("qr", A)
     return named("linalg_qr", "Q R")(*apply(_QR, (A,), (mode,)))
@@ -239,7 +241,7 @@ def _svd(a: Any, full: bool) -> Any:
 _SVD = Op("LinalgSvdBackward0", _svd, keeps_result=True, input_names=("A",), output_names=("U", "S", "Vh"))
 
 
-def svd(A: Tensor, full_matrices: bool = True, *, driver: Any = None) -> Any:
+def svd(A: Tensor, full_matrices: bool = True, *, driver: object = None) -> Operands:
     """The singular value decomposition."""
     _require_matrix("svd", A)
     return named("linalg_svd", "U S Vh")(*apply(_SVD, (A,), (full_matrices,)))
@@ -252,7 +254,7 @@ def _svdvals(a: Any) -> Any:
 _SVDVALS = Op("LinalgSvdBackward0", _svdvals, input_names=("A",))
 
 
-def svdvals(A: Tensor, *, driver: Any = None) -> Any:
+def svdvals(A: Tensor, *, driver: object = None) -> Operand:
     """The singular values."""
     _require_matrix("svdvals", A)
     return apply(_SVDVALS, (A,))
@@ -266,7 +268,7 @@ def _eigh(a: Any, uplo: Any) -> Any:
 _EIGH = Op("LinalgEighBackward0", _eigh, keeps_result=True, input_names=("A",))
 
 
-def eigh(A: Tensor, UPLO: str = "L") -> Any:
+def eigh(A: Tensor, UPLO: str = "L") -> Operands:
     """The eigenvalues and eigenvectors of a symmetric or Hermitian matrix."""
     _require_square("eigh", A)
     return named("linalg_eigh", "eigenvalues eigenvectors")(*apply(_EIGH, (A,), (UPLO,)))
@@ -279,7 +281,7 @@ def _eigvalsh(a: Any, uplo: Any) -> Any:
 _EIGVALSH = Op("LinalgEighBackward0", _eigvalsh, input_names=("A",))
 
 
-def eigvalsh(A: Tensor, UPLO: str = "L") -> Any:
+def eigvalsh(A: Tensor, UPLO: str = "L") -> Operand:
     """The eigenvalues of a symmetric or Hermitian matrix."""
     _require_square("eigvalsh", A)
     return apply(_EIGVALSH, (A,), (UPLO,))
@@ -297,13 +299,13 @@ def _eig(a: Any) -> Any:
 _EIG = Op("LinalgEigBackward0", _eig, keeps_result=True)
 
 
-def eig(A: Tensor) -> Any:
+def eig(A: Tensor) -> Operands:
     """The eigenvalues and eigenvectors of a square matrix."""
     _require_square("eig", A)
     return named("linalg_eig", "eigenvalues eigenvectors")(*apply(_EIG, (A,)))
 
 
-def eigvals(A: Tensor) -> Any:
+def eigvals(A: Tensor) -> Operand:
     """The eigenvalues of a square matrix."""
     _require_square("eigvals", A)
     return eig(A)[0]
@@ -312,7 +314,14 @@ def eigvals(A: Tensor) -> Any:
 # -- norms ------------------------------------------------------------------------------------------------
 
 
-def vector_norm(x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def vector_norm(
+    x: Tensor,
+    ord: float = 2,
+    dim: AxisLike = None,
+    keepdim: bool = False,
+    *,
+    dtype: DTypeLike = None,
+) -> Operand:
     """The norm of the elements, or of those along dimensions, as a vector."""
     return _norm_of(x, float(ord), dim, keepdim, dtype)
 
@@ -326,8 +335,13 @@ _FRO = Op("LinalgVectorNormBackward0", _matrix_norm)
 
 
 def matrix_norm(
-    A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
-) -> Any:
+    A: Tensor,
+    ord: Any = "fro",
+    dim: AxisLike = (-2, -1),
+    keepdim: bool = False,
+    *,
+    dtype: DTypeLike = None,
+) -> Operand:
     """The norm of matrices."""
     if dtype is not None:
         A = A.to(dtype)
@@ -350,7 +364,14 @@ def matrix_norm(
     return found
 
 
-def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def norm(
+    A: Tensor,
+    ord: Any = None,
+    dim: AxisLike = None,
+    keepdim: bool = False,
+    *,
+    dtype: DTypeLike = None,
+) -> Operand:
     """A vector norm, or with two dimensions (or an order of its own) a matrix norm."""
     is_matrix = (dim is None and ord is not None and len(A._value.shape) == 2) or (
         isinstance(dim, tuple | list) and len(dim) == 2 and ord is not None
@@ -376,8 +397,8 @@ def _negligible(sizes: Any, A: Tensor, atol: Any, rtol: Any) -> Any:
 
 
 def matrix_rank(
-    A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None
-) -> Any:
+    A: Tensor, tol: Number = None, hermitian: bool = False, *, atol: Number = None, rtol: Number = None
+) -> Tensor:
     """The number of singular values that are not negligible; `tol` is the old word for `atol`."""
     _require_matrix("matrix_rank", A)
     s = np.abs(np.linalg.eigvalsh(A._value)) if hermitian else np.linalg.svd(A._value, compute_uv=False)
@@ -386,7 +407,9 @@ def matrix_rank(
     return wrap(np.asarray((s > _negligible(s, A, atol, rtol)).sum(-1)))
 
 
-def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:
+def pinv(
+    A: Tensor, rcond: Number = None, hermitian: bool = False, *, atol: Number = None, rtol: Number = None
+) -> Operand:
     """The pseudo-inverse: of singular values, those that are negligible count as zero."""
     _require_matrix("pinv", A)
     known = _of_lower(A._value) if hermitian else A._value
@@ -442,7 +465,7 @@ def _lower_read_tangent(primals: Any, tangents: Any) -> Any:
 _PINV = Op("LinalgPinvBackward0", _pinv, input_names=("A", "bound"))
 
 
-def lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: Any = None) -> Any:
+def lstsq(A: Tensor, B: Tensor, rcond: Number = None, *, driver: object = None) -> Operands:
     """The least squares solution of ``A X = B``; the driver says what else is returned, as in LAPACK."""
     drivers = ("gels", "gelsy", "gelsd", "gelss")
     driver = driver or "gelsy"
@@ -467,7 +490,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: Any = None) -> Any
     return named("linalg_lstsq", "solution residuals rank singular_values")(solution, residuals, rank, values)
 
 
-def multi_dot(tensors: Any) -> Any:
+def multi_dot(tensors: Operand) -> Operand:
     """The product of several matrices, in the cheapest order."""
     return apply(_MULTI_DOT, tuple(tensors))
 
@@ -479,7 +502,7 @@ def _multi_dot(*values: Any) -> Any:
 _MULTI_DOT = Op("ViewBackward0", _multi_dot)
 
 
-def cond(A: Tensor, p: Any = None) -> Any:
+def cond(A: Tensor, p: Any = None) -> Operand:
     """How much a solution may grow errors."""
     if p is None or p in (2, -2):
         s = svdvals(A)
@@ -488,17 +511,17 @@ def cond(A: Tensor, p: Any = None) -> Any:
     return matrix_norm(A, p) * matrix_norm(inv(A), p)
 
 
-def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Any:
+def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Operand:
     """The cross product of vectors of three elements."""
     return _cross_of(input, other, dim)
 
 
-def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Operand:
     """The diagonals of matrices, a view."""
     return A.diagonal(offset, dim1, dim2)
 
 
-def matrix_exp(A: Tensor) -> Any:
+def matrix_exp(A: Tensor) -> Operand:
     """The exponential of a matrix."""
     _require_square("matrix_exp", A)
     size = float(np.max(np.sum(np.abs(A._value), axis=-1), initial=0.0))
@@ -522,26 +545,26 @@ def _matrix_exp_scaled(a: Any, squarings: int) -> Any:
 _MATRIX_EXP = Op("LinalgMatrixExpBackward0", _matrix_exp_scaled)
 
 
-def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Any:
+def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Operand:
     """The products of vectors along a dimension, the first conjugated."""
     return (x.conj() * y).sum(dim)
 
 
-def vander(x: Tensor, N: int | None = None) -> Any:
+def vander(x: Tensor, N: int | None = None) -> Operand:
     """The powers of elements, a column each."""
     x = x if x._value.shape else x.reshape(1)
     count = x._value.shape[-1] if N is None else N
     return FUNCTIONS["stack"]([x**k for k in range(count)], -1)
 
 
-def tensorinv(A: Tensor, ind: int = 2) -> Any:
+def tensorinv(A: Tensor, ind: int = 2) -> Operand:
     """The inverse of a tensor as a map of its first dimensions from its last."""
     shape = A._value.shape
     rows = int(np.prod(shape[:ind]))
     return inv(A.reshape(rows, -1)).reshape((*shape[ind:], *shape[:ind]))
 
 
-def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Any:
+def tensorsolve(A: Tensor, B: Tensor, dims: AxisLike = None) -> Operand:
     """The solution of a system whose unknown is a tensor."""
     if dims is not None:
         ndim = len(A._value.shape)
@@ -551,19 +574,19 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Any:
     return solve(A.reshape(B._value.size, -1), B.reshape(-1)).reshape(rest)
 
 
-def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
+def inv_ex(A: Tensor, *, check_errors: bool = False) -> Operands:
     """The inverse and an error code."""
     return named("linalg_inv_ex", "inverse info")(inv(A), wrap(np.zeros(A._value.shape[:-2], np.int32)))
 
 
-def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
+def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Operands:
     """The Cholesky factor and an error code."""
     return named("linalg_cholesky_ex", "L info")(
         cholesky(A, upper=upper), wrap(np.zeros(A._value.shape[:-2], np.int32))
     )
 
 
-def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
+def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Operands:
     """As `solve`, with a number that is not 0 where the matrix is singular."""
     info = lu_factor_ex(A.detach()).info
     return named("linalg_solve_ex", "result info")(solve(A, B, left=left), info)

@@ -9,6 +9,7 @@ import numpy as np
 from funcgrad.scipy import special as _special
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.pointwise.arithmetic import Binary
 from funcgrad.torch.operations.pointwise.elementwise import as_floating
@@ -108,12 +109,12 @@ _XLOG1PY = Binary("SpecialXlog1PyBackward0", _xlog1py, result="float")
 _ZETA = Binary("SpecialZetaBackward0", _zeta, result="float")
 
 
-def xlog1py(input: Any, other: Any) -> Any:
+def xlog1py(input: Operand, other: Operand) -> Tensor:
     """``input * log1p(other)``, 0 where `input` is 0."""
     return _XLOG1PY.promoted(input, other)
 
 
-def zeta(input: Any, other: Any) -> Any:
+def zeta(input: Operand, other: Operand) -> Tensor:
     """The Hurwitz zeta function."""
     return _ZETA.promoted(input, other)
 
@@ -149,7 +150,7 @@ scaled_modified_bessel_k0 = _by_name("scaled_modified_bessel_k0", "k0e")
 scaled_modified_bessel_k1 = _by_name("scaled_modified_bessel_k1", "k1e")
 
 
-def multigammaln(input: Tensor, p: int) -> Any:
+def multigammaln(input: Tensor, p: int) -> Operand:
     """The logarithm of the multivariate gamma function."""
     found: Any = input * 0 + 0.25 * p * (p - 1) * float(np.log(np.pi))
     for k in range(p):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from funcgrad import torch
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.constraints import dependent_property
 from funcgrad.torch.distributions.discrete import Binomial, F, Flag, _enumerated, logits_of, probs_of
 from funcgrad.torch.distributions.distribution import Distribution, broadcast_all, size_of
-from funcgrad.torch.nn.operand import Operand
 from funcgrad.types import ShapeLike
+
+if TYPE_CHECKING:
+    from funcgrad.torch.distributions.constraints import Constraint
 
 __all__ = ["Categorical", "Multinomial", "OneHotCategorical", "OneHotCategoricalStraightThrough"]
 
@@ -170,7 +173,7 @@ class Multinomial(_OfClasses):
         )
 
     @dependent_property(is_discrete=True, event_dim=1)
-    def support(self) -> Any:
+    def support(self) -> Constraint:
         return constraints.multinomial(self.total_count)
 
     @property

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from funcgrad import torch
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.classes import Categorical
 from funcgrad.torch.distributions.constraints import MixtureSameFamilyConstraint, dependent_property
@@ -14,8 +15,10 @@ from funcgrad.torch.distributions.maps import (
     Transform,
     sum_rightmost,
 )
-from funcgrad.torch.nn.operand import Operand
 from funcgrad.types import ShapeLike
+
+if TYPE_CHECKING:
+    from funcgrad.torch.distributions.constraints import Constraint
 
 __all__ = [
     "Independent",
@@ -60,7 +63,7 @@ class Independent(Distribution):
         return not self.reinterpreted_batch_ndims and bool(self.base_dist.has_enumerate_support)
 
     @dependent_property
-    def support(self) -> Any:
+    def support(self) -> Constraint:
         found = self.base_dist.support
         count = self.reinterpreted_batch_ndims
         return constraints.independent(found, count) if count else found
@@ -127,7 +130,7 @@ class TransformedDistribution(Distribution):
         cut = len(forward) - event_dim
         super().__init__(forward[:cut], forward[cut:], validate_args=validate_args)
 
-    def expand(self, batch_shape: ShapeLike, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: ShapeLike, _instance: Any = None) -> Self:
         new = type(self).__new__(type(self)) if _instance is None else _instance
         new.__dict__.update(self.__dict__)
         new._batch_shape = size_of(batch_shape)
@@ -220,18 +223,18 @@ class MixtureSameFamily(Distribution):
         super().__init__(batch, component_distribution.event_shape, validate_args=validate_args)
 
     @property
-    def mixture_distribution(self) -> Any:
+    def mixture_distribution(self) -> Categorical:
         return self._mixture_distribution
 
     @property
-    def component_distribution(self) -> Any:
+    def component_distribution(self) -> Operand:
         return self._component_distribution
 
     @dependent_property
-    def support(self) -> Any:
+    def support(self) -> MixtureSameFamilyConstraint:
         return MixtureSameFamilyConstraint(self._component_distribution.support)
 
-    def expand(self, batch_shape: ShapeLike, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: ShapeLike, _instance: object = None) -> MixtureSameFamily:
         shape = size_of(batch_shape)
         return MixtureSameFamily(
             self._mixture_distribution.expand(shape),

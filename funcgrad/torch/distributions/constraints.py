@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from funcgrad import torch
-from funcgrad.torch.nn.operand import Operand
+from funcgrad.torch.core.operand import Operand
 
 __all__ = [
     "Constraint",
@@ -122,7 +122,7 @@ class dependent_property(property, _Dependent):
         return dependent_property(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
 
 
-def is_dependent(constraint: Any) -> bool:
+def is_dependent(constraint: object) -> bool:
     """Whether a constraint depends on other variables."""
     return isinstance(constraint, _Dependent)
 
@@ -250,7 +250,7 @@ class _Several(Constraint):
         self.lengths = [1] * len(self.cseq) if lengths is None else list(lengths)
 
     @property
-    def is_discrete(self) -> Any:
+    def is_discrete(self) -> bool:
         return any(c.is_discrete for c in self.cseq)
 
 

@@ -6,10 +6,10 @@ import math
 from typing import Any, ClassVar
 
 from funcgrad import torch
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.constraints import dependent_property
 from funcgrad.torch.distributions.distribution import Distribution, ExponentialFamily
-from funcgrad.torch.nn.operand import Operand
 from funcgrad.torch.operations.creating.random import default_generator
 from funcgrad.types import ShapeLike
 
@@ -165,7 +165,7 @@ class Uniform(Distribution):
         self._init(validate_args, low=low, high=high)
 
     @property
-    def arg_constraints(self) -> Any:
+    def arg_constraints(self) -> dict[Any, Any]:
         return {"low": constraints.less_than(self.high), "high": constraints.greater_than(self.low)}
 
     @dependent_property(is_discrete=False, event_dim=0)

@@ -6,11 +6,11 @@ import math
 from typing import Any, ClassVar
 
 from funcgrad import torch
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.constraints import dependent_property
 from funcgrad.torch.distributions.distribution import Distribution, ExponentialFamily, broadcast_all
 from funcgrad.torch.distributions.gammas import standard_gamma
-from funcgrad.torch.nn.operand import Operand
 from funcgrad.torch.operations.creating.random import default_generator
 from funcgrad.types import ShapeLike
 

@@ -6,21 +6,24 @@ import warnings
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from funcgrad import torch
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.distributions.constraints import is_dependent
-from funcgrad.torch.nn.operand import Operand
 from funcgrad.types import ShapeLike
+
+if TYPE_CHECKING:
+    from funcgrad.torch.core.size import Size
 
 __all__ = ["Distribution", "ExponentialFamily", "broadcast_all", "size_of"]
 
 Tensor = torch.Tensor
 
 
-def size_of(sizes: ShapeLike) -> Any:
+def size_of(sizes: ShapeLike) -> Size:
     """A shape as a `torch.Size`."""
     return sizes if isinstance(sizes, torch.Size) else torch.Size(sizes)
 
 
-def broadcast_all(*values: Any) -> list[Any]:
+def broadcast_all(*values: Operand) -> list[Any]:
     """Tensors and numbers in one shape; numbers take the dtype of the tensors, or the default one."""
     like = next((v for v in values if isinstance(v, Tensor)), None)
     options: Any = {} if like is None else {"dtype": like.dtype}
@@ -90,12 +93,12 @@ class Distribution:
     # -- shapes ----------------------------------------------------------------------------------------
 
     @property
-    def batch_shape(self) -> Any:
+    def batch_shape(self) -> Size:
         """The shape over which parameters are batched."""
         return self._batch_shape
 
     @property
-    def event_shape(self) -> Any:
+    def event_shape(self) -> Size:
         """The shape of a single event."""
         return self._event_shape
 

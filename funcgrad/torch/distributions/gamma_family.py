@@ -6,11 +6,11 @@ import math
 from typing import Any, ClassVar
 
 from funcgrad import torch
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.continuous import _REAL_POSITIVE, Flag
 from funcgrad.torch.distributions.distribution import Distribution, ExponentialFamily
 from funcgrad.torch.distributions.gammas import standard_gamma
-from funcgrad.torch.nn.operand import Operand
 from funcgrad.types import ShapeLike
 
 __all__ = ["Chi2", "Exponential", "FisherSnedecor", "Gamma", "InverseGamma", "StudentT"]
@@ -106,7 +106,7 @@ class Chi2(Gamma):
         super().__init__(0.5 * df, 0.5, validate_args=validate_args)
 
     @property
-    def df(self) -> Any:
+    def df(self) -> Operand:
         return self.concentration * 2
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from funcgrad import torch
 from funcgrad.torch.autograd.function import Function
 from funcgrad.torch.core.backward.underived import underived
-from funcgrad.torch.nn.operand import Operand
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.operations.creating.random import default_generator
 
 __all__ = ["standard_gamma"]
@@ -21,7 +21,7 @@ __all__ = ["standard_gamma"]
 
 class _StandardGamma(Function):
     @staticmethod
-    def forward(ctx: Any, shape: Operand) -> Any:
+    def forward(ctx: Any, shape: Operand) -> Operand:
         rng = default_generator.bits
         found = rng.standard_gamma(shape.detach().double().numpy())
         value = torch.as_tensor(np.asarray(found)).to(shape.dtype)
@@ -30,7 +30,7 @@ class _StandardGamma(Function):
         return value
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Any, g: Operand) -> Any:
         shape, value = ctx.saved_tensors
         a = shape.detach().double().requires_grad_()
         z = value.detach().double()

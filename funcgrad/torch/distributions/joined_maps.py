@@ -7,13 +7,16 @@ import operator
 import weakref
 from collections.abc import Sequence
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from funcgrad import torch
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.maps import Transform, sum_rightmost
-from funcgrad.torch.nn.operand import Operand
 from funcgrad.types import ShapeLike
+
+if TYPE_CHECKING:
+    from funcgrad.torch.distributions.constraints import Constraint
 
 __all__ = [
     "CatTransform",
@@ -36,17 +39,17 @@ class IndependentTransform(Transform):
         self.base_transform = base_transform.with_cache(cache_size)
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
 
-    def with_cache(self, cache_size: int = 1) -> Any:
+    def with_cache(self, cache_size: int = 1) -> Transform:
         if self._cache_size == cache_size:
             return self
         return IndependentTransform(self.base_transform, self.reinterpreted_batch_ndims, cache_size)
 
     @constraints.dependent_property(is_discrete=False)
-    def domain(self) -> Any:
+    def domain(self) -> Constraint:
         return constraints.independent(self.base_transform.domain, self.reinterpreted_batch_ndims)
 
     @constraints.dependent_property(is_discrete=False)
-    def codomain(self) -> Any:
+    def codomain(self) -> Constraint:
         return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
 
     @property
@@ -54,7 +57,7 @@ class IndependentTransform(Transform):
         return bool(self.base_transform.bijective)
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> Operand:
         return self.base_transform.sign
 
     def _call(self, x: Any) -> Any:
@@ -85,14 +88,14 @@ class ReshapeTransform(Transform):
         super().__init__(cache_size)
 
     @constraints.dependent_property
-    def domain(self) -> Any:
+    def domain(self) -> Constraint:
         return constraints.independent(constraints.real, len(self.in_shape))
 
     @constraints.dependent_property
-    def codomain(self) -> Any:
+    def codomain(self) -> Constraint:
         return constraints.independent(constraints.real, len(self.out_shape))
 
-    def with_cache(self, cache_size: int = 1) -> Any:
+    def with_cache(self, cache_size: int = 1) -> Transform:
         if self._cache_size == cache_size:
             return self
         return ReshapeTransform(self.in_shape, self.out_shape, cache_size)
@@ -129,7 +132,7 @@ class ComposeTransform(Transform):
     __hash__ = Transform.__hash__
 
     @constraints.dependent_property(is_discrete=False)
-    def domain(self) -> Any:
+    def domain(self) -> Constraint:
         if not self.parts:
             return constraints.real
         first = self.parts[0].domain
@@ -139,7 +142,7 @@ class ComposeTransform(Transform):
         return constraints.independent(first, needed - first.event_dim) if needed > first.event_dim else first
 
     @constraints.dependent_property(is_discrete=False)
-    def codomain(self) -> Any:
+    def codomain(self) -> Constraint:
         if not self.parts:
             return constraints.real
         last = self.parts[-1].codomain
@@ -153,16 +156,16 @@ class ComposeTransform(Transform):
         return all(p.bijective for p in self.parts)
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> Operand:
         return reduce(operator.mul, [p.sign for p in self.parts], 1)
 
     @property
-    def inv(self) -> Any:
+    def inv(self) -> ComposeTransform:
         found = ComposeTransform([p.inv for p in reversed(self.parts)])
         found._inv = weakref.ref(self)
         return found
 
-    def with_cache(self, cache_size: int = 1) -> Any:
+    def with_cache(self, cache_size: int = 1) -> Transform:
         return self if self._cache_size == cache_size else ComposeTransform(self.parts, cache_size)
 
     def __call__(self, x: Any) -> Any:
@@ -247,7 +250,7 @@ class CatTransform(_Pieces):
     def length(self) -> int:
         return sum(self.lengths)
 
-    def with_cache(self, cache_size: int = 1) -> Any:
+    def with_cache(self, cache_size: int = 1) -> Transform:
         if self._cache_size == cache_size:
             return self
         return CatTransform(self.transforms, self.dim, self.lengths, cache_size)
@@ -267,11 +270,11 @@ class CatTransform(_Pieces):
         return torch.cat(terms, dim) if dim < 0 else reduce(operator.add, terms)
 
     @constraints.dependent_property
-    def domain(self) -> Any:
+    def domain(self) -> Constraint:
         return constraints.cat([t.domain for t in self.transforms], self.dim, self.lengths)
 
     @constraints.dependent_property
-    def codomain(self) -> Any:
+    def codomain(self) -> Constraint:
         return constraints.cat([t.codomain for t in self.transforms], self.dim, self.lengths)
 
 
@@ -283,7 +286,7 @@ class StackTransform(_Pieces):
         self.transforms = [t.with_cache(cache_size) for t in tseq] if cache_size else list(tseq)
         self.dim = dim
 
-    def with_cache(self, cache_size: int = 1) -> Any:
+    def with_cache(self, cache_size: int = 1) -> Transform:
         return (
             self if self._cache_size == cache_size else StackTransform(self.transforms, self.dim, cache_size)
         )
@@ -298,9 +301,9 @@ class StackTransform(_Pieces):
         return torch.stack(self._terms(x, y), dim=self.dim)
 
     @constraints.dependent_property
-    def domain(self) -> Any:
+    def domain(self) -> Constraint:
         return constraints.stack([t.domain for t in self.transforms], self.dim)
 
     @constraints.dependent_property
-    def codomain(self) -> Any:
+    def codomain(self) -> Constraint:
         return constraints.stack([t.codomain for t in self.transforms], self.dim)

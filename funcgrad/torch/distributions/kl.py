@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from funcgrad import torch
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.distributions.classes import Categorical, OneHotCategorical
 from funcgrad.torch.distributions.composed import Independent, TransformedDistribution
 from funcgrad.torch.distributions.continuous import Cauchy, Laplace, Normal, Uniform
@@ -33,7 +34,6 @@ from funcgrad.torch.distributions.vectors import (
     MultivariateNormal,
     batch_mahalanobis,
 )
-from funcgrad.torch.nn.operand import Operand
 
 __all__ = ["kl_divergence", "register_kl"]
 

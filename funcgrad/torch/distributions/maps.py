@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from funcgrad import torch
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.distribution import Distribution
-from funcgrad.torch.nn.operand import Operand
 from funcgrad.types import ShapeLike
+
+if TYPE_CHECKING:
+    from funcgrad.torch.distributions.constraints import Constraint
 
 __all__ = [
     "AbsTransform",
@@ -61,7 +64,7 @@ class Transform:
         raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")
 
     @property
-    def inv(self) -> Any:
+    def inv(self) -> Transform:
         """The inverse map."""
         found = self._inv() if self._inv is not None else None
         if found is None:
@@ -70,13 +73,13 @@ class Transform:
         return found
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> Operand:
         """Whether the map rises (+1) or falls (-1)."""
         if self._sign is None:
             raise NotImplementedError
         return self._sign
 
-    def with_cache(self, cache_size: int = 1) -> Any:
+    def with_cache(self, cache_size: int = 1) -> Transform:
         """The map that remembers its last value and result."""
         if self._cache_size == cache_size:
             return self
@@ -144,7 +147,7 @@ class _Inverse(Transform):
         return bool(self._inv.bijective)
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> Operand:
         return self._inv.sign
 
     @property
@@ -287,11 +290,11 @@ class PowerTransform(Transform):
         super().__init__(cache_size)
         self.exponent = exponent if isinstance(exponent, torch.Tensor) else torch.tensor(float(exponent))
 
-    def with_cache(self, cache_size: int = 1) -> Any:
+    def with_cache(self, cache_size: int = 1) -> Transform:
         return self if self._cache_size == cache_size else PowerTransform(self.exponent, cache_size)
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> Operand:
         return self.exponent.sign()
 
     def __eq__(self, other: object) -> bool:
@@ -330,7 +333,7 @@ class AffineTransform(Transform):
         return self._event_dim
 
     @constraints.dependent_property(is_discrete=False)
-    def domain(self) -> Any:
+    def domain(self) -> Constraint:
         return (
             constraints.independent(constraints.real, self._event_dim)
             if self._event_dim
@@ -340,12 +343,12 @@ class AffineTransform(Transform):
     codomain = domain
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> Operand:
         if isinstance(self.scale, int | float):
             return (self.scale > 0) - (self.scale < 0)
         return self.scale.sign()
 
-    def with_cache(self, cache_size: int = 1) -> Any:
+    def with_cache(self, cache_size: int = 1) -> Transform:
         if self._cache_size == cache_size:
             return self
         return AffineTransform(self.loc, self.scale, self._event_dim, cache_size)
@@ -465,7 +468,7 @@ class CumulativeDistributionTransform(Transform):
     def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:
         return self.distribution.log_prob(x)
 
-    def with_cache(self, cache_size: int = 1) -> Any:
+    def with_cache(self, cache_size: int = 1) -> CumulativeDistributionTransform:
         if self._cache_size == cache_size:
             return self
         return CumulativeDistributionTransform(self.distribution, cache_size)

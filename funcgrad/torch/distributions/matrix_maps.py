@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 from funcgrad import torch
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.maps import Transform, softplus
-from funcgrad.torch.nn.operand import Operand
 from funcgrad.types import ShapeLike
 
 __all__ = [
@@ -78,7 +78,7 @@ class CorrCholeskyTransform(Transform):
         t = _vector_of(y, -1) / _vector_of(shifted, -1).sqrt()
         return (t.log1p() - t.neg().log1p()) / 2
 
-    def log_abs_det_jacobian(self, x: Operand, y: Operand, intermediates: Any = None) -> Operand:
+    def log_abs_det_jacobian(self, x: Operand, y: Operand, intermediates: Operand = None) -> Operand:
         left = 1 - (y * y).cumsum(-1)
         of_rows = 0.5 * _vector_of(left, -2).log().sum(-1)
         of_tanh = -2 * (x + softplus(-2 * x) - math.log(2.0)).sum(-1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from funcgrad import torch
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.classes import Categorical
 from funcgrad.torch.distributions.composed import TransformedDistribution
@@ -14,7 +15,6 @@ from funcgrad.torch.distributions.maps import (
     ExpTransform,
     SigmoidTransform,
 )
-from funcgrad.torch.nn.operand import Operand
 from funcgrad.types import ShapeLike
 
 __all__ = [
@@ -48,7 +48,7 @@ class _LogitRelaxedBernoulli(Distribution):
             return probs_of(self.logits, is_binary=True)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
-    def expand(self, batch_shape: ShapeLike, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: ShapeLike, _instance: object = None) -> _LogitRelaxedBernoulli:
         new = type(self).__new__(type(self))
         new.__dict__.update(self.__dict__)
         for name in ("probs", "logits"):
@@ -83,7 +83,7 @@ class RelaxedBernoulli(TransformedDistribution):
         super().__init__(base, SigmoidTransform(), validate_args=validate_args)
 
     @property
-    def temperature(self) -> Any:
+    def temperature(self) -> Operand:
         return self.base_dist.temperature
 
     @property
@@ -148,7 +148,7 @@ class RelaxedOneHotCategorical(TransformedDistribution):
         super().__init__(base, ExpTransform(), validate_args=validate_args)
 
     @property
-    def temperature(self) -> Any:
+    def temperature(self) -> Operand:
         return self.base_dist.temperature
 
     @property

@@ -6,6 +6,7 @@ import math
 from typing import Any, ClassVar
 
 from funcgrad import torch
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.composed import TransformedDistribution
 from funcgrad.torch.distributions.constraints import dependent_property
@@ -19,7 +20,6 @@ from funcgrad.torch.distributions.maps import (
     PowerTransform,
     StickBreakingTransform,
 )
-from funcgrad.torch.nn.operand import Operand
 from funcgrad.types import ShapeLike
 
 __all__ = [
@@ -63,11 +63,11 @@ class LogNormal(_Family):
         super().__init__(Normal(loc, scale, validate_args), ExpTransform(), validate_args=validate_args)
 
     @property
-    def loc(self) -> Any:
+    def loc(self) -> Operand:
         return self.base_dist.loc
 
     @property
-    def scale(self) -> Any:
+    def scale(self) -> Operand:
         return self.base_dist.scale
 
     @property
@@ -101,11 +101,11 @@ class LogisticNormal(TransformedDistribution):
         super().__init__(base, StickBreakingTransform(), validate_args=validate_args)
 
     @property
-    def loc(self) -> Any:
+    def loc(self) -> Operand:
         return self.base_dist.base_dist.loc
 
     @property
-    def scale(self) -> Any:
+    def scale(self) -> Operand:
         return self.base_dist.base_dist.scale
 
 
@@ -119,7 +119,7 @@ class HalfNormal(_Family):
         super().__init__(Normal(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
 
     @property
-    def scale(self) -> Any:
+    def scale(self) -> Operand:
         return self.base_dist.scale
 
     @property
@@ -159,7 +159,7 @@ class HalfCauchy(_Family):
         super().__init__(Cauchy(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
 
     @property
-    def scale(self) -> Any:
+    def scale(self) -> Operand:
         return self.base_dist.scale
 
     @property

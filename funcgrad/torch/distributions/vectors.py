@@ -6,10 +6,10 @@ import math
 from typing import Any, ClassVar
 
 from funcgrad import torch
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.distribution import Distribution, ExponentialFamily, broadcast_all, size_of
 from funcgrad.torch.distributions.gammas import standard_gamma
-from funcgrad.torch.nn.operand import Operand
 from funcgrad.types import ShapeLike
 
 __all__ = [
@@ -411,7 +411,7 @@ class Wishart(ExponentialFamily):
         outer = diagonal.unsqueeze(-1) * diagonal.unsqueeze(-2)
         return self.df.view((*self._batch_shape, 1, 1)) * (v.pow(2) + outer)
 
-    def rsample(self, sample_shape: ShapeLike = (), max_try_correction: Any = None) -> Operand:
+    def rsample(self, sample_shape: ShapeLike = (), max_try_correction: object = None) -> Operand:
         # Bartlett's decomposition: chi variables on the diagonal, normal ones below it.
         p = self._event_shape[-1]
         shape = (*sample_shape, *self._batch_shape)

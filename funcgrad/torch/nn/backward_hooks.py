@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 from funcgrad.torch.autograd.function import Function
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor
 
@@ -66,7 +67,7 @@ class Watch:
         return tuple([full[k] for k in self.places])
 
 
-def as_tuple(x: Any) -> tuple[Any, ...]:
+def as_tuple(x: Operand) -> tuple[Any, ...]:
     """One or several, as a tuple."""
     return x if isinstance(x, tuple) else (x,)
 
@@ -75,13 +76,13 @@ class BackwardHookFunction(Function):
     """The identity in front of a module."""
 
     @staticmethod
-    def forward(ctx: Any, watch: Watch, *tensors: Tensor) -> Any:
+    def forward(ctx: Any, watch: Watch, *tensors: Tensor) -> tuple[Tensor, ...]:
         """The same tensors."""
         ctx.watch = watch
         return tuple([t.view_as(t) for t in tensors])
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
+    def backward(ctx: Any, *grads: Operand) -> tuple[Any, ...]:
         """The same gradients, after the hooks."""
         return (None, *ctx.watch.inputs_seen(grads))
 
@@ -92,19 +93,19 @@ class Outputs(Function):
     node_name = "BackwardHookFunctionBackward"
 
     @staticmethod
-    def forward(ctx: Any, watch: Watch, *tensors: Tensor) -> Any:
+    def forward(ctx: Any, watch: Watch, *tensors: Tensor) -> tuple[Tensor, ...]:
         """The same tensors."""
         ctx.watch = watch
         return tuple([t.view_as(t) for t in tensors])
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
+    def backward(ctx: Any, *grads: Operand) -> tuple[Any, ...]:
         """The same gradients, after the hooks that come first."""
         return (None, *ctx.watch.outputs_seen(grads))
 
 
 def watched_inputs(
-    module: Any, hooks: list[Any], pre_hooks: list[Any], args: tuple[Any, ...]
+    module: object, hooks: list[Any], pre_hooks: list[Any], args: tuple[Any, ...]
 ) -> tuple[Watch, tuple[Any, ...]]:
     """The arguments of a call, those that require grad behind an identity."""
     watch = Watch(module, hooks, pre_hooks, len(args))
@@ -120,7 +121,7 @@ def watched_inputs(
     return watch, tuple(found)
 
 
-def watched_outputs(watch: Watch, out: Any) -> Any:
+def watched_outputs(watch: Watch, out: Operand) -> Any:
     """The result of the call, a tensor or a tuple with tensors, behind an identity."""
     outs = as_tuple(out)
     places = [k for k, x in enumerate(outs) if isinstance(x, Tensor) and x._rg]

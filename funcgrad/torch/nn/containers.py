@@ -6,16 +6,18 @@ import operator
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any
+from typing import Any, Self
 
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn.module import Module, indented
 from funcgrad.torch.nn.parameter import Parameter
+from funcgrad.types import Index
 
 __all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
 
-def position(index: Any, length: int) -> int:
+def position(index: Index, length: int) -> int:
     """An index counted from the front; IndexError where it is out of range."""
     k = operator.index(index)
     if not -length <= k < length:
@@ -51,12 +53,12 @@ class Numbered(Module):
         del held[index if isinstance(index, slice) else position(index, len(held))]
         self._replace(held)
 
-    def append(self, module: Module) -> Any:
+    def append(self, module: Module) -> Self:
         """Add a module at the end; returns the container."""
         self.add_module(str(len(self)), module)
         return self
 
-    def insert(self, index: int, module: Module) -> Any:
+    def insert(self, index: int, module: Module) -> Numbered:
         """Add a module before the one at `index`; returns the container."""
         held = list(self._modules.values())
         if not -len(held) <= index <= len(held):
@@ -65,7 +67,7 @@ class Numbered(Module):
         self._replace(held)
         return self
 
-    def extend(self, modules: Iterable[Module]) -> Any:
+    def extend(self, modules: Iterable[Module]) -> Self:
         """Add modules at the end; returns the container."""
         if not isinstance(modules, Iterable):
             raise TypeError(
@@ -76,7 +78,7 @@ class Numbered(Module):
             self.append(module)
         return self
 
-    def pop(self, index: Any = -1) -> Module:
+    def pop(self, index: Index = -1) -> Module:
         """Remove and return a module."""
         found: Module = self[index]  # type: ignore[index]
         del self[index]
@@ -129,7 +131,7 @@ class Sequential(Numbered):
 
     __rmul__ = __mul__
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Operand) -> Operand:
         """Each module applied to what the one before returned."""
         for module in self._modules.values():
             input = module(input)
@@ -228,7 +230,7 @@ class ModuleDict(Module):
         """The modules."""
         return self._modules.values()
 
-    def update(self, modules: Any) -> None:
+    def update(self, modules: object) -> None:
         """Add modules from a mapping or from pairs."""
         if not isinstance(modules, Iterable):
             raise TypeError(
@@ -240,7 +242,7 @@ class ModuleDict(Module):
             self[name] = module
 
 
-def parameter_line(name: Any, value: Any, tensor_type: bool) -> str:
+def parameter_line(name: object, value: Any, tensor_type: bool) -> str:
     """One line of a printed list or dictionary of parameters."""
     if not isinstance(value, Tensor):
         return f"  ({name}): Object of type: {type(value).__name__}"
@@ -287,13 +289,13 @@ class ParameterList(Module):
     def __iadd__(self, values: Iterable[Any]) -> Any:
         return self.extend(values)
 
-    def append(self, value: Any) -> Any:
+    def append(self, value: object) -> ParameterList:
         """Add a parameter at the end; returns the list."""
         self._size += 1
         self[self._size - 1] = value
         return self
 
-    def extend(self, values: Iterable[Any]) -> Any:
+    def extend(self, values: Iterable[Any]) -> ParameterList:
         """Add parameters at the end; returns the list."""
         if isinstance(values, Tensor) or not isinstance(values, Iterable):
             raise TypeError(
@@ -356,15 +358,15 @@ class ParameterDict(Module):
         """The parameters."""
         return [self[key] for key in self._keys]
 
-    def items(self) -> Any:
+    def items(self) -> list[Any]:
         """The names and parameters."""
         return [(key, self[key]) for key in self._keys]
 
-    def get(self, key: str, default: Any = None) -> Any:
+    def get(self, key: str, default: object = None) -> Any:
         """The parameter of that name, or `default`."""
         return getattr(self, key) if key in self._keys else default
 
-    def setdefault(self, key: str, default: Any = None) -> Any:
+    def setdefault(self, key: str, default: object = None) -> Any:
         """The parameter of that name, which is `default` from now on if there is none."""
         if key not in self:
             self[key] = default
@@ -381,7 +383,7 @@ class ParameterDict(Module):
         for key in list(self._keys):
             del self[key]
 
-    def update(self, parameters: Any) -> None:
+    def update(self, parameters: Operand) -> None:
         """Add parameters from a mapping or from pairs."""
         pairs = parameters.items() if isinstance(parameters, Mapping | ParameterDict) else parameters
         for name, value in pairs:

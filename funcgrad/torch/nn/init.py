@@ -5,12 +5,17 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, own
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.types import Number
+
+if TYPE_CHECKING:
+    from funcgrad.torch.operations.creating.random import Generator
 
 __all__ = [
     "calculate_gain",
@@ -45,7 +50,7 @@ _GAINS = {
 }
 
 
-def calculate_gain(nonlinearity: str, param: Any = None) -> float:
+def calculate_gain(nonlinearity: str, param: Number = None) -> float:
     """The factor by which first values should be larger before this nonlinearity.
 
     >>> from funcgrad import torch
@@ -63,7 +68,7 @@ def calculate_gain(nonlinearity: str, param: Any = None) -> float:
     return _GAINS[nonlinearity]
 
 
-def put(tensor: Tensor, values: Any) -> Tensor:
+def put(tensor: Tensor, values: Operand) -> Tensor:
     """Write values into the tensor, without history; returns it."""
     own(tensor)[...] = values
     tensor._version_box[0] += 1
@@ -75,12 +80,14 @@ def drawn(name: str, tensor: Tensor) -> Any:
     return FUNCTIONS[name](*tensor._value.shape, dtype=tensor.dtype)._value
 
 
-def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Numbers between `a` and `b`."""
     return put(tensor, drawn("rand", tensor) * (b - a) + a)
 
 
-def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
+def normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
+) -> Tensor:
     """Normal numbers."""
     return put(tensor, drawn("randn", tensor) * std + mean)
 
@@ -91,7 +98,7 @@ def trunc_normal_(
     std: float = 1.0,
     a: float = -2.0,
     b: float = 2.0,
-    generator: Any = None,
+    generator: Generator | None = None,
 ) -> Tensor:
     """Normal numbers between `a` and `b`."""
     from scipy.special import ndtr, ndtri  # noqa: PLC0415 - SciPy is loaded when it is needed
@@ -151,13 +158,13 @@ def fans(tensor: Tensor) -> tuple[int, int]:
 _calculate_fan_in_and_fan_out = fans
 
 
-def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Uniform numbers whose variance is two over the sum of the fans, times the gain squared."""
     bound = gain * math.sqrt(6.0 / sum(fans(tensor)))
     return uniform_(tensor, -bound, bound)
 
 
-def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Normal numbers whose variance is two over the sum of the fans, times the gain squared."""
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(fans(tensor))))
 
@@ -174,7 +181,7 @@ def kaiming_uniform_(
     a: float = 0,
     mode: str = "fan_in",
     nonlinearity: str = "leaky_relu",
-    generator: Any = None,
+    generator: Generator | None = None,
 ) -> Tensor:
     """Uniform numbers that keep the variance through rectifiers (He et al., 2015)."""
     if 0 in tensor._value.shape:
@@ -189,7 +196,7 @@ def kaiming_normal_(
     a: float = 0,
     mode: str = "fan_in",
     nonlinearity: str = "leaky_relu",
-    generator: Any = None,
+    generator: Generator | None = None,
 ) -> Tensor:
     """Normal numbers that keep the variance through rectifiers (He et al., 2015)."""
     if 0 in tensor._value.shape:
@@ -198,7 +205,7 @@ def kaiming_normal_(
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity))
 
 
-def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
     """A matrix with orthonormal rows or columns, whichever are fewer, times the gain."""
     shape = tensor._value.shape
     if len(shape) < 2:
@@ -210,7 +217,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
     return put(tensor, (q.T if rows < columns else q).reshape(shape) * gain)
 
 
-def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:
     """Normal numbers, with a share of every column set to zero."""
     if len(tensor._value.shape) != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")

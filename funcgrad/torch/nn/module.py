@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 from funcgrad.torch.core.dtypes import ALL_DTYPES
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, own
 from funcgrad.torch.core.trees import register_module
 from funcgrad.torch.nn.module_calls import HOOK_TABLES, Calls
@@ -18,6 +19,7 @@ from funcgrad.torch.nn.module_parts import Parts
 from funcgrad.torch.nn.module_state import LoadResult, State
 from funcgrad.torch.nn.parameter import Buffer, Parameter
 from funcgrad.torch.operations.creating.creation import require_cpu
+from funcgrad.types import Device
 
 __all__ = ["LoadResult", "Module"]
 
@@ -73,7 +75,7 @@ class Module(Calls, State, Parts):
         for table in HOOK_TABLES:
             held[table] = OrderedDict()
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
+    def forward(self, *args: Any, **kwargs: Any) -> Operand:
         """What the module computes; every module defines its own."""
         raise NotImplementedError(
             f'Module [{type(self).__name__}] is missing the required "forward" function'
@@ -195,7 +197,7 @@ class Module(Calls, State, Parts):
         fn(self)
         return self
 
-    def train(self, mode: bool = True) -> Any:
+    def train(self, mode: bool = True) -> Module:
         """Set this module and those below it to training (or with False to evaluation); returns it."""
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
@@ -208,7 +210,7 @@ class Module(Calls, State, Parts):
         """Set this module and those below it to evaluation; returns it."""
         return self.train(False)
 
-    def requires_grad_(self, requires_grad: bool = True) -> Any:
+    def requires_grad_(self, requires_grad: bool = True) -> Module:
         """Set whether the parameters require grad; returns the module."""
         for parameter in self.parameters():
             parameter.requires_grad_(requires_grad)
@@ -277,15 +279,15 @@ class Module(Calls, State, Parts):
         """Convert floating-point parameters and buffers to float16; returns the module."""
         return self.to(ALL_DTYPES["float16"])
 
-    def cpu(self) -> Any:
+    def cpu(self) -> Module:
         """The module itself: values live in NumPy's memory."""
         return self
 
-    def cuda(self, device: Any = None) -> Any:
+    def cuda(self, device: Device = None) -> Self:
         """Not supported: there is no CUDA here."""
         raise AssertionError("Torch not compiled with CUDA enabled")
 
-    def share_memory(self) -> Any:
+    def share_memory(self) -> Self:
         """Not supported."""
         raise NotImplementedError(
             "funcgrad.torch does not support share_memory; use multiprocessing.shared_memory and from_numpy"

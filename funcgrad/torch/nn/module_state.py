@@ -75,7 +75,7 @@ class State:
         """More state for the state dictionary, for modules that define it."""
         raise RuntimeError("Reached a code path in Module.get_extra_state() that should never be called.")
 
-    def set_extra_state(self, state: Any) -> None:
+    def set_extra_state(self, state: object) -> None:
         """Take back what `get_extra_state` gave."""
         raise RuntimeError("Reached a code path in Module.set_extra_state() that should never be called.")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.nn.module import Module
 
 __all__ = ["DataParallel"]
@@ -23,6 +24,6 @@ class DataParallel(Module):
         self.module = module
         self.device_ids: list[int] = []
 
-    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+    def forward(self, *inputs: Operand, **kwargs: Any) -> Operand:
         """``module(*inputs, **kwargs)``."""
         return self.module(*inputs, **kwargs)

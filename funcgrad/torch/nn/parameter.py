@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, own
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.types import ArrayLike
 
 __all__ = ["Buffer", "Parameter", "UninitializedParameter"]
 
@@ -43,7 +45,7 @@ class Parameter(Tensor):
         return rebuilt, (type(self), own(self), self._rg)
 
 
-def owning(cls: type, value: Any, requires_grad: bool) -> Any:
+def owning(cls: type, value: ArrayLike, requires_grad: bool) -> Operand:
     """A leaf tensor of a class, on this memory."""
     t: Any = object.__new__(cls)
     t._value = value
@@ -52,7 +54,7 @@ def owning(cls: type, value: Any, requires_grad: bool) -> Any:
     return t
 
 
-def rebuilt(cls: type, value: Any, requires_grad: bool) -> Any:
+def rebuilt(cls: type, value: ArrayLike, requires_grad: bool) -> Any:
     """What pickle calls to make a parameter again."""
     return owning(cls, value, requires_grad)
 

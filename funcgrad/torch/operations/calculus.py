@@ -9,15 +9,17 @@ import numpy as np
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.errors import dim_of, dims_of
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.registry import published
+from funcgrad.types import AxisLike, Number
 
 __all__: list[str] = []
 
 
 @published("trapezoid", "trapz")
-def trapezoid(y: Tensor, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
+def trapezoid(y: Tensor, x: Operand = None, *, dx: Number = 1, dim: int = -1) -> Operand:
     """The integral by the trapezoidal rule."""
     size = y._value.shape[dim]
     if x is not None:
@@ -27,7 +29,7 @@ def trapezoid(y: Tensor, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
 
 
 @published()
-def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
+def cumulative_trapezoid(y: Tensor, x: Operand = None, *, dx: Number = 1, dim: int = -1) -> Operand:
     """The running integral by the trapezoidal rule."""
     size = y._value.shape[dim]
     pairs = y.narrow(dim, 1, size - 1) + y.narrow(dim, 0, size - 1)
@@ -47,7 +49,9 @@ def _widths(x: Tensor, y: Tensor, dim: int) -> Any:
 
 
 @published()
-def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> tuple[Tensor, ...]:
+def gradient(
+    input: Tensor, *, spacing: Number = 1, dim: AxisLike = None, edge_order: int = 1
+) -> tuple[Tensor, ...]:
     """Derivatives along dimensions by finite differences."""
     ndim = len(input._value.shape)
     dims = dims_of(dim, ndim)

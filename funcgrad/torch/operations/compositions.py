@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,11 +12,16 @@ from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.errors import dim_of
 from funcgrad.torch.core.inplace import in_place
+from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor, method, wrap
 from funcgrad.torch.operations.creating.creation import shape_of
 from funcgrad.torch.operations.creating.random import generator_of
 from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, published, take_out, with_out
+from funcgrad.types import AxisLike, Number, ShapeLike
+
+if TYPE_CHECKING:
+    from funcgrad.torch.operations.creating.random import Generator
 
 __all__: list[str] = []
 
@@ -91,27 +96,27 @@ for _name, _part in (
 
 
 @operation(method=False)
-def frobenius_norm(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
+def frobenius_norm(input: Tensor, dim: AxisLike = None, keepdim: bool = False) -> Operand:
     """The root of the sum of the squares of all elements, or along dimensions."""
     return FUNCTIONS["norm"](input, 2, dim, keepdim)
 
 
 @operation(method=False)
-def nuclear_norm(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
+def nuclear_norm(input: Tensor, dim: AxisLike = None, keepdim: bool = False) -> Operand:
     """The sum of the singular values."""
     axes = (-2, -1) if dim is None else tuple(dim)
     return _late("linalg", "matrix_norm")(input, "nuc", axes, keepdim)
 
 
 @operation(method=False)
-def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Any:
+def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Operand:
     """The norm over all dimensions but one, which stays."""
     axes = [k for k in range(len(v._value.shape)) if k != dim]
     return FUNCTIONS["norm"](v, pow, axes, True) if dim != -1 else FUNCTIONS["norm"](v, pow)
 
 
 @operation("cholesky_inverse")
-def cholesky_inverse(L: Tensor, upper: bool = False) -> Any:
+def cholesky_inverse(L: Tensor, upper: bool = False) -> Operand:
     """The inverse of a matrix, from its Cholesky factor."""
     one = FUNCTIONS["eye"](L._value.shape[-1], dtype=L.dtype).expand(L._value.shape)
     return FUNCTIONS["cholesky_solve"](one, L, upper)
@@ -121,14 +126,14 @@ setattr(Tensor, "cholesky_solve", FUNCTIONS["cholesky_solve"])  # noqa: B010 - a
 
 
 @operation(method=False)
-def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Any:
+def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
     """Draws of binomial variables."""
     found = generator_of(generator).binomial(count._value.astype(np.int64), prob._value)
     return wrap(np.asarray(found, count._value.dtype))
 
 
 @operation()
-def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Any:
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """The places of the first `size` elements that are not zero; what is left over is `fill_value`."""
     places = np.argwhere(input._value)[:size]
     found = np.full((size, places.shape[1]), fill_value, np.int64)
@@ -139,7 +144,7 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Any:
 @operation()
 def histogram(
     input: Tensor, bins: Any, *, range: Any = None, weight: Tensor | None = None, density: bool = False
-) -> Any:
+) -> Operands:
     """Counts (or sums of weights) between edges, and the edges."""
     value = input._value.reshape(-1)
     edges = bins._value if isinstance(bins, Tensor) else int(bins)
@@ -171,8 +176,8 @@ def stft(
     normalized: bool = False,
     onesided: bool | None = None,
     return_complex: bool | None = None,
-    align_to_window: Any = None,
-) -> Any:
+    align_to_window: object = None,
+) -> Operand:
     """The spectra of windows that move along a signal: (frequencies, frames)."""
     if return_complex is None and input._value.dtype.kind != "c":
         raise RuntimeError(
@@ -207,7 +212,7 @@ def istft(
     onesided: bool | None = None,
     length: int | None = None,
     return_complex: bool = False,
-) -> Any:
+) -> Operand:
     """The signal of the spectra that `stft` finds: the least squares of the overlapping windows."""
     hop = n_fft // 4 if hop_length is None else hop_length
     size = n_fft if win_length is None else win_length
@@ -243,7 +248,7 @@ def istft(
 
 
 @operation(inplace=True)
-def mvlgamma(input: Tensor, p: int) -> Any:
+def mvlgamma(input: Tensor, p: int) -> Operand:
     """The logarithm of the multivariate gamma function."""
     return _late("special", "multigammaln")(input, p)
 
@@ -252,14 +257,16 @@ def mvlgamma(input: Tensor, p: int) -> Any:
 
 
 @operation("svd_lowrank", method=False)
-def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None) -> Any:
+def svd_lowrank(
+    A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None
+) -> tuple[Tensor, ...]:
     """The largest `q` singular values with their vectors; computed from the whole decomposition."""
     u, s, vh = _late("linalg", "svd")(A if M is None else A - M, False)
     return u[..., :q], s[..., :q], vh.mH[..., :q]
 
 
 @operation("pca_lowrank", method=False)
-def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> Any:
+def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> tuple[Tensor, ...]:
     """The principal components of rows."""
     q = min(6, *A._value.shape[-2:]) if q is None else q
     return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, q)
@@ -355,7 +362,7 @@ def _renorm(x: Any, p: float, axis: int, most: float) -> Any:
 
 
 @operation(inplace=True)
-def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Any:
+def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Operand:
     """Parts along a dimension scaled down to a largest norm."""
     return apply(_renorm, (input,), (float(p), dim_of(dim, len(input._value.shape)), float(maxnorm)))
 
@@ -373,13 +380,13 @@ for _name in ("detach", "detach_", "zero_", "fill_", "get_device", "is_same_size
 
 
 @published()
-def fill(input: Tensor, value: Any) -> Tensor:
+def fill(input: Tensor, value: Number) -> Tensor:
     """A tensor like `input` of one number."""
     return input.clone().fill_(value)  # type: ignore[no-any-return]
 
 
 @method()
-def sum_to_size(self: Tensor, *size: Any) -> Any:
+def sum_to_size(self: Tensor, *size: ShapeLike) -> Tensor:
     """The sum over what a smaller shape would be broadcast by."""
     shape = shape_of(size)
     lead = len(self._value.shape) - len(shape)

@@ -10,10 +10,12 @@ from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.dtypes import promote
 from funcgrad.torch.core.errors import dim_of, dims_of
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.movement import ints
 from funcgrad.torch.operations.pointwise.arithmetic import of_one_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, published, tensor_of
+from funcgrad.types import AxisLike, Number, ShapeLike
 
 __all__: list[str] = []
 
@@ -32,7 +34,7 @@ def _cat(*values: Any) -> Any:
 
 
 @operation("cat", "concat", "concatenate", method=False)
-def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
+def cat(tensors: Operand, dim: int = 0, *, axis: int | None = None) -> Operand:
     """Tensors one after another along a dimension."""
     if isinstance(tensors, Tensor):
         raise TypeError("cat(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
@@ -70,7 +72,7 @@ def _stack(*values: Any) -> Any:
 
 
 @operation("stack", method=False)
-def stack(tensors: Any, dim: int = 0) -> Any:
+def stack(tensors: Operand, dim: int = 0) -> Operand:
     """Tensors of one shape along a new dimension."""
     tensors = tuple(tensors)
     if not tensors:
@@ -86,7 +88,7 @@ def stack(tensors: Any, dim: int = 0) -> Any:
 
 
 @operation("hstack", method=False)
-def hstack(tensors: Any) -> Any:
+def hstack(tensors: Operand) -> Operand:
     """Tensors side by side."""
     raised = FUNCTIONS["atleast_1d"](*tensors)
     raised = raised if isinstance(raised, tuple) else (raised,)
@@ -94,21 +96,21 @@ def hstack(tensors: Any) -> Any:
 
 
 @operation("vstack", "row_stack", method=False)
-def vstack(tensors: Any) -> Any:
+def vstack(tensors: Operand) -> Operand:
     """Tensors below one another."""
     raised = FUNCTIONS["atleast_2d"](*tensors)
     return cat(raised if isinstance(raised, tuple) else (raised,), 0)
 
 
 @operation("dstack", method=False)
-def dstack(tensors: Any) -> Any:
+def dstack(tensors: Operand) -> Operand:
     """Tensors behind one another."""
     raised = FUNCTIONS["atleast_3d"](*tensors)
     return cat(raised if isinstance(raised, tuple) else (raised,), 2)
 
 
 @operation("column_stack", method=False)
-def column_stack(tensors: Any) -> Any:
+def column_stack(tensors: Operand) -> Operand:
     """Vectors as columns beside one another."""
     return hstack([t.reshape(t._value.size, 1) if len(t._value.shape) <= 1 else t for t in tensors])
 
@@ -122,7 +124,7 @@ def _repeat(x: Any, counts: tuple[int, ...]) -> Any:
 
 
 @operation(function=False)
-def repeat(input: Tensor, *sizes: Any) -> Any:
+def repeat(input: Tensor, *sizes: ShapeLike) -> Operand:
     """The tensor several times along each dimension."""
     counts = ints(sizes)
     if len(counts) < len(input._value.shape):
@@ -133,7 +135,7 @@ def repeat(input: Tensor, *sizes: Any) -> Any:
 
 
 @operation()
-def tile(input: Tensor, *dims: Any) -> Any:
+def tile(input: Tensor, *dims: AxisLike) -> Operand:
     """The tensor several times along its last dimensions."""
     counts = ints(dims)
     missing = len(input._value.shape) - len(counts)
@@ -147,8 +149,8 @@ def _interleaved(x: Any, counts: Any, axis: Any) -> Any:
 
 @operation("repeat_interleave")
 def repeat_interleave(
-    input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: Any = None
-) -> Any:
+    input: Tensor, repeats: Operand = None, dim: int | None = None, *, output_size: ShapeLike = None
+) -> Operand:
     """Every element several times."""
     if repeats is None:
         counts = input._value
@@ -173,7 +175,7 @@ def _flip_of_nothing(x: Any, axes: Any) -> Any:
 
 
 @operation()
-def flip(input: Tensor, *along: Any, dims: Any = None) -> Any:
+def flip(input: Tensor, *along: Any, dims: AxisLike = None) -> Operand:
     """The dimensions reversed."""
     along = along if dims is None else (dims,)
     given = along[0] if len(along) == 1 and not isinstance(along[0], int) else along
@@ -182,13 +184,13 @@ def flip(input: Tensor, *along: Any, dims: Any = None) -> Any:
 
 
 @operation()
-def fliplr(input: Tensor) -> Any:
+def fliplr(input: Tensor) -> Operand:
     """Columns reversed."""
     return flip(input, 1)
 
 
 @operation()
-def flipud(input: Tensor) -> Any:
+def flipud(input: Tensor) -> Operand:
     """Rows reversed."""
     if not input._value.shape:
         raise RuntimeError("Input must be >= 1-d.")
@@ -201,7 +203,7 @@ def _roll(x: Any, shifts: Any, axes: Any) -> Any:
 
 
 @operation()
-def roll(input: Tensor, shifts: Any, dims: Any = None) -> Any:
+def roll(input: Tensor, shifts: Any, dims: AxisLike = None) -> Operand:
     """Elements moved along dimensions; what falls off comes back in."""
     shifts = shifts if isinstance(shifts, int) else tuple(shifts)
     if shifts == ():
@@ -227,13 +229,13 @@ def _rot90(x: Any, k: int, axes: tuple[int, int]) -> Any:
 
 
 @operation()
-def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Any:
+def rot90(input: Tensor, k: int = 1, dims: AxisLike = (0, 1)) -> Operand:
     """Two dimensions turned by multiples of 90 degrees."""
     a, b = dims_pair(dims, len(input._value.shape))
     return apply(_rot90, (input,), (k, (a, b)))
 
 
-def dims_pair(dims: Any, ndim: int) -> tuple[int, int]:
+def dims_pair(dims: AxisLike, ndim: int) -> tuple[int, int]:
     """Two different dimensions."""
     a, b = [dim_of(d, ndim) for d in dims]
     if a == b:
@@ -273,7 +275,7 @@ def _diag_embed(x: Any, offset: int, dim1: int, dim2: int) -> Any:
 
 
 @operation()
-def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Operand:
     """Matrices with the last dimension on their diagonals."""
     ndim = len(input._value.shape) + 1
     if dim_of(dim1, ndim) == dim_of(dim2, ndim):
@@ -287,7 +289,7 @@ def _DIAGONAL_COPY(x: Any, offset: int) -> Any:
 
 
 @operation()
-def diag(input: Tensor, diagonal: int = 0) -> Any:
+def diag(input: Tensor, diagonal: int = 0) -> Operand:
     """The diagonal of a matrix, or the matrix of a diagonal."""
     ndim = len(input._value.shape)
     if ndim == 1:
@@ -298,13 +300,13 @@ def diag(input: Tensor, diagonal: int = 0) -> Any:
 
 
 @operation()
-def diagflat(input: Tensor, offset: int = 0) -> Any:
+def diagflat(input: Tensor, offset: int = 0) -> Operand:
     """The matrix with all elements on its diagonal."""
     return diag_embed(input.reshape(-1), offset)
 
 
 @operation("block_diag", method=False)
-def block_diag(*tensors: Any) -> Any:
+def block_diag(*tensors: Operand) -> Operand:
     """Matrices along the diagonal of a larger one."""
     return apply(_block_diag, of_one_dtype(*tensors))
 
@@ -330,7 +332,7 @@ def _pad(x: Any, widths: tuple[tuple[int, int], ...], value: float) -> Any:
 
 
 @published("constant_pad_nd")
-def pad_constant(input: Tensor, pad: Any, value: Any = 0.0) -> Any:
+def pad_constant(input: Tensor, pad: ShapeLike, value: Number = 0.0) -> Operand:
     """The tensor with constants around it; `pad` counts from the last dimension."""
     widths = [(0, 0)] * len(input._value.shape)
     for k in range(len(pad) // 2):
@@ -339,7 +341,7 @@ def pad_constant(input: Tensor, pad: Any, value: Any = 0.0) -> Any:
 
 
 @published()
-def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
+def meshgrid(*tensors: Operand, indexing: str | None = None) -> tuple[Any, ...]:
     """Coordinates on the grid of several vectors."""
     if len(tensors) == 1 and not isinstance(tensors[0], Tensor):
         tensors = tuple(tensors[0])
@@ -361,7 +363,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
 
 
 @published()
-def cartesian_prod(*tensors: Any) -> Any:
+def cartesian_prod(*tensors: Operand) -> Operand:
     """All combinations of elements, a row each."""
     if len(tensors) == 1:
         return tensors[0]
@@ -369,7 +371,9 @@ def cartesian_prod(*tensors: Any) -> Any:
 
 
 @operation("diff")
-def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
+def diff(
+    input: Tensor, n: int = 1, dim: int = -1, prepend: Operand = None, append: Operand = None
+) -> Operand:
     """Differences of neighbours along a dimension, `n` times."""
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
@@ -385,6 +389,6 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: 
     return x
 
 
-def as_tensors(values: Any) -> list[Tensor]:
+def as_tensors(values: Operand) -> list[Tensor]:
     """Tensors of several values."""
     return [tensor_of(x) for x in values]

@@ -13,15 +13,17 @@ from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.dtypes import numpy_dtype
 from funcgrad.torch.core.errors import broadcast_error, dim_of, dims_of
 from funcgrad.torch.core.inplace import require_writeable
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
 from funcgrad.torch.core.views import viewed
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, published, tensor_of
+from funcgrad.types import ArrayLike, AxisLike, ShapeLike
 
 __all__ = ["broadcast_shape", "expand", "ints", "reshape", "sized"]
 
 
-def ints(sizes: Any) -> tuple[int, ...]:
+def ints(sizes: ShapeLike) -> tuple[int, ...]:
     """Sizes given as several ints or one sequence of them."""
     if len(sizes) == 1 and not isinstance(sizes[0], int | np.integer | Tensor):
         sizes = sizes[0]
@@ -70,7 +72,7 @@ def _cloned(x: Any) -> Any:
     return np.ascontiguousarray(x) if type(x) is np.ndarray else x.copy()
 
 
-def shares(value: Any, shape: tuple[int, ...]) -> bool:
+def shares(value: ArrayLike, shape: tuple[int, ...]) -> bool:
     """Whether reshaping gives a view."""
     if type(value) is not np.ndarray or value.flags.c_contiguous or not value.size:
         return True
@@ -106,7 +108,7 @@ def _viewed_as(self: Tensor, dtype: Any) -> Any:
 
 
 @operation()
-def reshape(input: Tensor, *shape: Any) -> Any:
+def reshape(input: Tensor, *shape: ShapeLike) -> Operand:
     """The same elements in another shape: a view where that is possible."""
     new = sized(ints(shape), input._value.size)
     if shares(own(input), new):
@@ -117,19 +119,19 @@ def reshape(input: Tensor, *shape: Any) -> Any:
 
 
 @method()
-def view_as(self: Tensor, other: Tensor) -> Any:
+def view_as(self: Tensor, other: Tensor) -> Operand:
     """The view in another tensor's shape."""
     return self.view(other._value.shape)
 
 
 @method()
-def reshape_as(self: Tensor, other: Tensor) -> Any:
+def reshape_as(self: Tensor, other: Tensor) -> Operand:
     """The elements in another tensor's shape."""
     return self.reshape(other._value.shape)
 
 
 @operation()
-def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Any:
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Operand:
     """The dimensions from `start_dim` to `end_dim` as one."""
     shape = input._value.shape
     if not shape:
@@ -143,13 +145,13 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Any:
 
 
 @operation()
-def ravel(input: Tensor) -> Any:
+def ravel(input: Tensor) -> Operand:
     """All elements in one dimension."""
     return input.contiguous().view(-1)
 
 
 @operation()
-def unflatten(input: Tensor, dim: int, sizes: Any) -> Any:
+def unflatten(input: Tensor, dim: int, sizes: ShapeLike) -> Operand:
     """One dimension as several."""
     shape = input._value.shape
     at = dim_of(dim, len(shape))
@@ -174,7 +176,7 @@ _T = Op("TBackward0", _transposed)
 
 
 @operation()
-def permute(input: Tensor, *dims: Any) -> Any:
+def permute(input: Tensor, *dims: AxisLike) -> Tensor:
     """The dimensions in another order."""
     if len(dims) == 1 and not isinstance(dims[0], int):
         dims = tuple(dims[0])
@@ -199,14 +201,14 @@ def _swapped(ndim: int, a: int, b: int) -> tuple[int, ...]:
 
 
 @operation("transpose", "swapaxes", "swapdims")
-def transpose(input: Tensor, dim0: int, dim1: int) -> Any:
+def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Two dimensions exchanged."""
     ndim = len(input._value.shape)
     return viewed(_TRANSPOSE, input, (_swapped(ndim, dim_of(dim0, ndim), dim_of(dim1, ndim)),))
 
 
 @operation()
-def t(input: Tensor) -> Any:
+def t(input: Tensor) -> Operand:
     """The transposed matrix; a vector is returned as it is."""
     ndim = len(input._value.shape)
     if ndim > 2:
@@ -215,13 +217,13 @@ def t(input: Tensor) -> Any:
 
 
 @operation("adjoint")
-def adjoint(input: Tensor) -> Any:
+def adjoint(input: Tensor) -> Operand:
     """The conjugate transpose of the last two dimensions."""
     return input.transpose(-2, -1).conj()
 
 
 @operation("movedim", "moveaxis")
-def movedim(input: Tensor, source: Any, destination: Any) -> Any:
+def movedim(input: Tensor, source: AxisLike, destination: AxisLike) -> Tensor:
     """Dimensions moved to other places."""
     ndim = len(input._value.shape)
     of, to = dims_of(source, ndim), dims_of(destination, ndim)
@@ -283,13 +285,13 @@ _SQUEEZE_SOME = Op("SqueezeBackward2", _reshaped)
 
 
 @operation()
-def unsqueeze(input: Tensor, dim: int) -> Any:
+def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """A dimension of size one inserted before `dim`."""
     return viewed(_UNSQUEEZE, input, (dim_of(dim, len(input._value.shape) + 1),))
 
 
 @operation()
-def squeeze(input: Tensor, dim: Any = None) -> Any:
+def squeeze(input: Tensor, dim: AxisLike = None) -> Tensor:
     """Without the dimensions of size one (or those of them named)."""
     shape = input._value.shape
     if dim is None:
@@ -346,7 +348,7 @@ def _expand(x: Any, shape: tuple[int, ...]) -> Any:
 
 
 @operation(function=False)
-def expand(input: Tensor, *sizes: Any, implicit: bool = False) -> Any:
+def expand(input: Tensor, *sizes: ShapeLike, implicit: bool = False) -> Tensor:
     """The tensor as if repeated along dimensions of size one; -1 keeps a size."""
     wanted, shape = ints(sizes), input._value.shape
     if len(wanted) < len(shape):
@@ -373,18 +375,18 @@ def expand(input: Tensor, *sizes: Any, implicit: bool = False) -> Any:
 
 
 @method()
-def expand_as(self: Tensor, other: Tensor) -> Any:
+def expand_as(self: Tensor, other: Tensor) -> Operand:
     """The tensor expanded to another's shape."""
     return self.expand(other._value.shape)
 
 
 @operation("broadcast_to")
-def broadcast_to(input: Tensor, size: Any) -> Any:
+def broadcast_to(input: Tensor, size: ShapeLike) -> Operand:
     """The tensor expanded to a shape."""
     return input.expand(size)
 
 
-def broadcast_shape(*shapes: Any) -> tuple[int, ...]:
+def broadcast_shape(*shapes: ShapeLike) -> tuple[int, ...]:
     """The common shape; RuntimeError, as PyTorch raises it, where there is none."""
     try:
         return tuple(np.broadcast_shapes(*[tuple(s) if not isinstance(s, int) else (s,) for s in shapes]))
@@ -393,7 +395,7 @@ def broadcast_shape(*shapes: Any) -> tuple[int, ...]:
 
 
 @operation(method=False)
-def broadcast_tensors(*tensors: Any) -> Any:
+def broadcast_tensors(*tensors: Operand) -> tuple[Any, ...]:
     """The tensors expanded to their common shape."""
     if len(tensors) == 1 and not isinstance(tensors[0], Tensor):
         tensors = tuple(tensors[0])
@@ -432,7 +434,7 @@ for _count in (1, 2, 3):
 
 
 @published()
-def broadcast_shapes(*shapes: Any) -> Size:
+def broadcast_shapes(*shapes: ShapeLike) -> Size:
     """The common shape of shapes."""
     return Size(broadcast_shape(*shapes))
 

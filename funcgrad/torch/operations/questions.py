@@ -13,6 +13,7 @@ from funcgrad.torch.core.dtypes import (
     torch_dtype,
 )
 from funcgrad.torch.core.errors import dim_of
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, method, own
@@ -59,7 +60,7 @@ def element_size(self: Tensor) -> int:
 
 
 @method()
-def stride(self: Tensor, dim: int | None = None) -> Any:
+def stride(self: Tensor, dim: int | None = None) -> int | tuple[int, ...]:
     """How far apart in memory neighbours along each dimension lie, in elements."""
     value = own(self)
     size = value.dtype.itemsize
@@ -204,13 +205,13 @@ for _title, _getter in (
 
 
 @published()
-def is_tensor(x: Any) -> bool:
+def is_tensor(x: object) -> bool:
     """Whether `x` is a tensor."""
     return isinstance(x, Tensor)
 
 
 @published()
-def result_type(a: Any, b: Any) -> dtype:
+def result_type(a: Operand, b: Operand) -> dtype:
     """The dtype of an operation on both."""
     return torch_dtype(result_dtype(a, b))
 
@@ -230,7 +231,7 @@ def can_cast(a: dtype, b: dtype) -> bool:
 
 
 @published()
-def set_default_dtype(wanted: Any) -> None:
+def set_default_dtype(wanted: object) -> None:
     """Choose the dtype of Python floats; a floating-point one."""
     if not isinstance(wanted, dtype):
         raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
@@ -247,7 +248,7 @@ def get_default_dtype() -> dtype:
 
 
 @published()
-def typename(x: Any) -> str:
+def typename(x: Operand) -> str:
     """The name of a tensor's type."""
     return x.type() if isinstance(x, Tensor) else f"{type(x).__module__}.{type(x).__qualname__}"
 
@@ -271,6 +272,6 @@ FUNCTIONS["strided"] = STRIDED  # type: ignore[assignment]
 
 
 @published()
-def is_storage(x: Any) -> bool:
+def is_storage(x: object) -> bool:
     """False: there are no storages here; `numpy()` is the memory."""
     return False

@@ -15,10 +15,12 @@ from funcgrad.torch.core.apply import apply, apply_linear, apply_to
 from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.dtypes import numpy_dtype
 from funcgrad.torch.core.errors import dim_of, dims_of
+from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.pointwise.arithmetic import F32
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
+from funcgrad.types import Array, AxisLike, DTypeLike
 
 __all__ = ["RETURN_TYPES", "chosen_dtype", "named"]
 
@@ -42,7 +44,7 @@ def named(name: str, fields: str = "values indices") -> Any:
     return made
 
 
-def chosen_dtype(dtype: Any, x: Tensor, *, widen: bool = False) -> Any:
+def chosen_dtype(dtype: DTypeLike, x: Tensor, *, widen: bool = False) -> Any:
     """The dtype of a reduction: the one given, int64 for integers, else the tensor's."""
     if dtype is not None:
         return numpy_dtype(dtype)
@@ -59,7 +61,14 @@ _SUM_DIM = Op("SumBackward1", _sum)
 
 
 @operation()
-def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None) -> Any:
+def sum(
+    input: Tensor,
+    dim: AxisLike = None,
+    keepdim: bool = False,
+    *,
+    dtype: DTypeLike = None,
+    axis: AxisLike = None,
+) -> Tensor:
     """The sum over all or some dimensions."""
     dim = axis if dim is None else dim
     if dtype is None and input._value.dtype.kind in "fc":
@@ -80,7 +89,7 @@ def _nansum(x: Any, axes: Any, keepdims: bool, dtype: Any) -> Any:
 
 
 @operation()
-def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def nansum(input: Tensor, dim: AxisLike = None, keepdim: bool = False, *, dtype: DTypeLike = None) -> Operand:
     """The sum of what is not NaN."""
     if input._value.dtype.kind in "iub":
         return sum(input, dim, keepdim, dtype=dtype)
@@ -88,7 +97,7 @@ def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any 
     return apply(_nansum, (input,), (axes, keepdim, chosen_dtype(dtype, input)))
 
 
-def mean_of(x: Any, axes: Any, keepdims: bool) -> Any:
+def mean_of(x: Array, axes: AxisLike, keepdims: bool) -> Array:
     """The mean without NumPy's warning for an empty one."""
     if type(x) is not np.ndarray or x.dtype == np.float16:
         return np.mean(x, axis=axes, keepdims=keepdims)
@@ -112,8 +121,13 @@ _MEAN_DIM = Op("MeanBackward1", _mean)
 
 @operation()
 def mean(
-    input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None
-) -> Any:
+    input: Tensor,
+    dim: AxisLike = None,
+    keepdim: bool = False,
+    *,
+    dtype: DTypeLike = None,
+    axis: AxisLike = None,
+) -> Tensor:
     """The mean over all or some dimensions."""
     dim = axis if dim is None else dim
     if dtype is None and input._value.dtype.kind in "fc":
@@ -134,7 +148,9 @@ def mean(
 
 
 @operation()
-def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def nanmean(
+    input: Tensor, dim: AxisLike = None, keepdim: bool = False, *, dtype: DTypeLike = None
+) -> Operand:
     """The mean of what is not NaN."""
     count = (~input.isnan()).sum(dim, keepdim)
     return nansum(input, dim, keepdim, dtype=dtype) / count
@@ -149,7 +165,7 @@ _PROD_DIM = Op("ProdBackward1", _prod)
 
 
 @operation()
-def prod(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def prod(input: Tensor, dim: AxisLike = None, keepdim: bool = False, *, dtype: DTypeLike = None) -> Operand:
     """The product of all elements or along one dimension."""
     wanted = chosen_dtype(dtype, input, widen=True)
     if dim is None:
@@ -273,7 +289,7 @@ _extreme("min")
 
 
 @operation()
-def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Any:
+def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Operands:
     """The smallest and the largest element."""
     axes = tuple(range(len(input._value.shape))) if dim is None else (dim_of(dim, len(input._value.shape)),)
     return named("aminmax", "min max")(*apply(_aminmax, (input,), (axes, keepdim)))
@@ -389,7 +405,7 @@ _MEDIAN_DIM = Op("MedianBackward1", _median_dim, keeps_result=True)
 
 
 @operation()
-def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Operands:
     """The median; the lower one of two."""
     if dim is None:
         if not input._value.size:
@@ -416,7 +432,7 @@ def _nanmedian_dim(x: Any, axis: int, keepdims: bool) -> Any:
 
 
 @operation()
-def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Operands:
     """The median of what is not NaN."""
     if dim is None:
         return apply(_nanmedian, (input,))
@@ -434,7 +450,7 @@ def _mode_index(x: Any, axis: int) -> Any:
 
 
 @operation()
-def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
+def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Operands:
     """The most frequent element along a dimension (the smallest of several), and where it last is."""
     at = dim_of(dim, len(input._value.shape))
     if not input._value.shape:
@@ -450,7 +466,7 @@ def _mode(x: Any, index: Any, axis: int, keepdims: bool) -> Any:
 
 
 @operation()
-def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Operands:
     """The k-th smallest element along a dimension, and where it is."""
     at = dim_of(dim, len(input._value.shape))
     size = input._value.shape[at] if input._value.shape else 1
@@ -467,8 +483,8 @@ def _kthvalue(x: Any, k: int, axis: int, keepdims: bool) -> Any:
 
 @operation("quantile")
 def quantile(
-    input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
-) -> Any:
+    input: Tensor, q: Operand, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Operand:
     """Quantiles along a dimension."""
     levels = levels_of(q, input)
     if isinstance(q, Tensor) and q._rg and interpolation == "linear":
@@ -478,15 +494,15 @@ def quantile(
 
 @operation("nanquantile")
 def nanquantile(
-    input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
-) -> Any:
+    input: Tensor, q: Operand, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Operand:
     """Quantiles of what is not NaN."""
     if isinstance(q, Tensor) and q._rg and interpolation == "linear":
         return apply(_nanquantile_at, (input, q), (dim, keepdim))
     return apply(_nanquantile, (input,), (levels_of(q, input), dim, keepdim, interpolation))
 
 
-def levels_of(q: Any, input: Tensor) -> Any:
+def levels_of(q: Operand, input: Tensor) -> float | tuple[Any, ...]:
     """The levels of quantiles as a parameter; RuntimeError for those that are not between 0 and 1."""
     levels = q._value if isinstance(q, Tensor) else np.asarray(q, input._value.dtype)
     if (np.asarray(levels) < 0).any() or (np.asarray(levels) > 1).any():
@@ -554,7 +570,7 @@ _logical("any", np.any)
 
 
 @operation()
-def count_nonzero(input: Tensor, dim: Any = None) -> Any:
+def count_nonzero(input: Tensor, dim: AxisLike = None) -> Operand:
     """The number of elements that are not zero."""
     return (input != 0).sum(dim)
 
@@ -568,7 +584,7 @@ def _logsumexp(x: Any, axes: Any, keepdims: bool) -> Any:
 
 
 @operation()
-def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Any:
+def logsumexp(input: Tensor, dim: AxisLike, keepdim: bool = False) -> Operand:
     """``log(sum(exp(input)))``, without overflow."""
     if input._value.dtype.kind in "iub":
         input = input.to(SETTINGS.default_dtype)

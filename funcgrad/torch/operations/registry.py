@@ -11,6 +11,7 @@ import numpy as np
 
 from funcgrad.torch.core.dtypes import weak_dtype
 from funcgrad.torch.core.inplace import in_place, require_apart, require_castable
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.accepting import APART, EXACT_RESULTS, FIRST_TENSORS, ONE_TENSOR, accepting
@@ -96,7 +97,7 @@ def take_out(module: dict[str, Any], names: Iterable[str]) -> None:
         module[name] = with_out(module[name], name)
 
 
-def stored(found: Any, out: Any, name: str) -> Any:
+def stored(found: Operand, out: Operand, name: str) -> Operand:
     """Results written into the tensors given as ``out=``."""
     if isinstance(found, tuple):
         for x, y in zip(found, out, strict=True):
@@ -142,7 +143,7 @@ def warn_of_resizing(before: tuple[int, ...], after: tuple[int, ...]) -> None:
     )
 
 
-def tensor_of(x: Any, like: Tensor | None = None) -> Tensor:
+def tensor_of(x: Operand, like: Tensor | None = None) -> Tensor:
     """`x` as a tensor: itself, or a constant made of an array or number."""
     if isinstance(x, Tensor):
         return x

@@ -66,7 +66,7 @@ def get_default_device() -> device:
 
 
 @published()
-def set_default_device(wanted: Any) -> None:
+def set_default_device(wanted: object) -> None:
     """Accepted for the CPU; RuntimeError for anything else."""
     device(wanted)
 

@@ -14,9 +14,10 @@ from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.composed import Composed
 from funcgrad.torch.core.errors import dim_of
 from funcgrad.torch.core.inplace import assign, require_writeable
-from funcgrad.torch.nn.operand import Operand
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.operations.pointwise.elementwise import unary
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.types import DTypeLike, ShapeLike
 
 __all__ = [
     "celu",
@@ -58,7 +59,7 @@ __all__ = [
 ]
 
 
-def finished(input: Operand, inplace: bool, found: Any) -> Any:
+def finished(input: Operand, inplace: bool, found: Operand) -> Operand:
     """The result, or with `inplace` the input that now holds it."""
     if not inplace:
         return found
@@ -88,17 +89,17 @@ _hardsigmoid = _plain("HardsigmoidBackward0", nn.hard_sigmoid, "hardsigmoid")
 _selu = _plain("EluBackward0", nn.selu, "selu")
 
 
-def tanh(input: Operand) -> Any:
+def tanh(input: Operand) -> Operand:
     """The hyperbolic tangent."""
     return input.tanh()
 
 
-def sigmoid(input: Operand) -> Any:
+def sigmoid(input: Operand) -> Operand:
     """``1 / (1 + exp(-input))``."""
     return input.sigmoid()
 
 
-def relu(input: Operand, inplace: bool = False) -> Any:
+def relu(input: Operand, inplace: bool = False) -> Operand:
     """``input`` where it is positive, else 0.
 
     >>> from funcgrad import torch
@@ -108,22 +109,22 @@ def relu(input: Operand, inplace: bool = False) -> Any:
     return finished(input, inplace, input.relu())
 
 
-def silu(input: Operand, inplace: bool = False) -> Any:
+def silu(input: Operand, inplace: bool = False) -> Operand:
     """``input * sigmoid(input)``."""
     return finished(input, inplace, _silu(input))
 
 
-def mish(input: Operand, inplace: bool = False) -> Any:
+def mish(input: Operand, inplace: bool = False) -> Operand:
     """``input * tanh(softplus(input))``."""
     return finished(input, inplace, _mish(input))
 
 
-def logsigmoid(input: Operand) -> Any:
+def logsigmoid(input: Operand) -> Operand:
     """The logarithm of the sigmoid, without underflow."""
     return _logsigmoid(input)
 
 
-def hardsigmoid(input: Operand, inplace: bool = False) -> Any:
+def hardsigmoid(input: Operand, inplace: bool = False) -> Operand:
     """``relu6(input + 3) / 6``."""
     return finished(input, inplace, _hardsigmoid(input))
 
@@ -135,12 +136,12 @@ def _hardswish(x: Any) -> Any:
     return np.where(x <= -3, x * 0, np.where(x > 3, x, x * (x + 3) / 6))
 
 
-def hardswish(input: Operand, inplace: bool = False) -> Any:
+def hardswish(input: Operand, inplace: bool = False) -> Operand:
     """``input * relu6(input + 3) / 6``."""
     return finished(input, inplace, apply(_hardswish, (input,)))
 
 
-def selu(input: Operand, inplace: bool = False) -> Any:
+def selu(input: Operand, inplace: bool = False) -> Operand:
     """The self-normalising exponential unit."""
     return finished(input, inplace, _selu(input))
 
@@ -151,7 +152,7 @@ def _elu(x: Any, alpha: float) -> Any:
     return nn.elu(x, alpha)
 
 
-def elu(input: Operand, alpha: float = 1.0, inplace: bool = False) -> Any:
+def elu(input: Operand, alpha: float = 1.0, inplace: bool = False) -> Operand:
     """``input`` where it is positive, else ``alpha * (exp(input) - 1)``."""
     return finished(input, inplace, apply(_elu, (input,), (alpha,)))
 
@@ -161,7 +162,7 @@ def _celu(x: Any, alpha: float) -> Any:
     return nn.celu(x, alpha)
 
 
-def celu(input: Operand, alpha: float = 1.0, inplace: bool = False) -> Any:
+def celu(input: Operand, alpha: float = 1.0, inplace: bool = False) -> Operand:
     """``input`` where it is positive, else ``alpha * (exp(input / alpha) - 1)``."""
     return finished(input, inplace, apply(_celu, (input,), (alpha,)))
 
@@ -172,7 +173,7 @@ def _gelu(x: Any, approximate: bool) -> Any:
     return nn.gelu(x, approximate)
 
 
-def gelu(input: Operand, approximate: str = "none") -> Any:
+def gelu(input: Operand, approximate: str = "none") -> Operand:
     """``input`` times the normal distribution's cumulative probability of it; or, with ``"tanh"``, nearly."""
     if approximate not in ("none", "tanh"):
         raise RuntimeError("approximate argument must be either none or tanh.")
@@ -184,7 +185,7 @@ def _leaky_relu(x: Any, slope: float) -> Any:
     return nn.leaky_relu(x, slope)
 
 
-def leaky_relu(input: Operand, negative_slope: float = 0.01, inplace: bool = False) -> Any:
+def leaky_relu(input: Operand, negative_slope: float = 0.01, inplace: bool = False) -> Operand:
     """``input`` where it is positive, else ``negative_slope * input``."""
     return finished(input, inplace, apply(_leaky_relu, (input,), (negative_slope,)))
 
@@ -195,7 +196,7 @@ def _prelu(x: Any, slope: Any) -> Any:
     return nn.prelu(x, slope.reshape(shape))
 
 
-def prelu(input: Operand, weight: Operand) -> Any:
+def prelu(input: Operand, weight: Operand) -> Operand:
     """`leaky_relu` with a learnt slope, one for all or one for each channel."""
     slopes, rank = weight._value, len(input._value.shape)
     if slopes.ndim > 1:
@@ -214,7 +215,7 @@ def prelu(input: Operand, weight: Operand) -> Any:
     return apply(_prelu, (input, weight))
 
 
-def uniform_like(input: Operand, shape: Any = None) -> Any:
+def uniform_like(input: Operand, shape: ShapeLike = None) -> Operand:
     """Numbers between 0 and 1 from the generator that `manual_seed` sets, of the input's shape and dtype."""
     return FUNCTIONS["rand"](*(input._value.shape if shape is None else shape), dtype=input.dtype)
 
@@ -225,7 +226,7 @@ def rrelu(
     upper: float = 1.0 / 3,
     training: bool = False,
     inplace: bool = False,
-) -> Any:
+) -> Operand:
     """`leaky_relu` with slopes drawn between two bounds in training, else with their mean."""
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
@@ -245,7 +246,7 @@ def _hardtanh(x: Any, low: float, high: float) -> Any:
     return nn.hard_tanh(x, low, high)
 
 
-def hardtanh(input: Operand, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
+def hardtanh(input: Operand, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Operand:
     """``input`` between two bounds."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
@@ -254,7 +255,7 @@ def hardtanh(input: Operand, min_val: float = -1.0, max_val: float = 1.0, inplac
     return finished(input, inplace, apply(_hardtanh, (input,), (min_val, max_val)))
 
 
-def relu6(input: Operand, inplace: bool = False) -> Any:
+def relu6(input: Operand, inplace: bool = False) -> Operand:
     """`relu` that ends at 6."""
     return hardtanh(input, 0.0, 6.0, inplace)
 
@@ -267,17 +268,17 @@ def _softplus(x: Any, beta: float, threshold: float) -> Any:
     return np.where(is_linear, x, nn.softplus(np.where(is_linear, 0, scaled)) / beta)
 
 
-def softplus(input: Operand, beta: float = 1, threshold: float = 20) -> Any:
+def softplus(input: Operand, beta: float = 1, threshold: float = 20) -> Operand:
     """``log(1 + exp(beta * input)) / beta``; the input where ``beta * input`` is above the threshold."""
     return apply(_softplus, (input,), (beta, threshold))
 
 
-def softsign(input: Operand) -> Any:
+def softsign(input: Operand) -> Operand:
     """``input / (1 + |input|)``."""
     return input / (input.abs() + 1)
 
 
-def tanhshrink(input: Operand) -> Any:
+def tanhshrink(input: Operand) -> Operand:
     """``input - tanh(input)``."""
     return input - input.tanh()
 
@@ -287,7 +288,7 @@ def _softshrink(x: Any, size: float) -> Any:
     return nn.soft_shrink(x, size)
 
 
-def softshrink(input: Operand, lambd: float = 0.5) -> Any:
+def softshrink(input: Operand, lambd: float = 0.5) -> Operand:
     """``input`` moved by `lambd` towards 0, and 0 within `lambd` of it."""
     if lambd < 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
@@ -299,7 +300,7 @@ def _hardshrink(x: Any, size: float) -> Any:
     return nn.hard_shrink(x, size)
 
 
-def hardshrink(input: Operand, lambd: float = 0.5) -> Any:
+def hardshrink(input: Operand, lambd: float = 0.5) -> Operand:
     """``input``, but 0 within `lambd` of 0."""
     return apply(_hardshrink, (input,), (lambd,))
 
@@ -309,7 +310,7 @@ def _threshold(x: Any, threshold: float, value: float) -> Any:
     return np.where(x <= threshold, x.dtype.type(value), x)
 
 
-def threshold(input: Operand, threshold: float, value: float, inplace: bool = False) -> Any:
+def threshold(input: Operand, threshold: float, value: float, inplace: bool = False) -> Operand:
     """``input`` where it is above the threshold, else `value`."""
     return finished(input, inplace, apply(_threshold, (input,), (threshold, value)))
 
@@ -319,7 +320,7 @@ def _glu(x: Any, axis: int) -> Any:
     return nn.glu(x, axis)
 
 
-def glu(input: Operand, dim: int = -1) -> Any:
+def glu(input: Operand, dim: int = -1) -> Operand:
     """The first half along `dim` times the sigmoid of the second half."""
     shape = input._value.shape
     if not shape:
@@ -382,7 +383,7 @@ def softmax_dim(name: str, ndim: int, stacklevel: int) -> int:
     return 0 if ndim in (0, 1, 3) else 1
 
 
-def softmax(input: Operand, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+def softmax(input: Operand, dim: int | None = None, _stacklevel: int = 3, dtype: DTypeLike = None) -> Operand:
     """``exp(input) / sum(exp(input))`` along `dim`.
 
     >>> from funcgrad import torch
@@ -392,14 +393,16 @@ def softmax(input: Operand, dim: int | None = None, _stacklevel: int = 3, dtype:
     return _along(_softmax, "softmax", input, dim, _stacklevel, dtype)
 
 
-def softmin(input: Operand, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+def softmin(input: Operand, dim: int | None = None, _stacklevel: int = 3, dtype: DTypeLike = None) -> Operand:
     """`softmax` of the negative."""
     if dim is None:
         dim = softmax_dim("softmin", len(input._value.shape), _stacklevel)
     return _along(_softmax, "softmax", -input, dim, _stacklevel, dtype)
 
 
-def log_softmax(input: Operand, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+def log_softmax(
+    input: Operand, dim: int | None = None, _stacklevel: int = 3, dtype: DTypeLike = None
+) -> Operand:
     """``input - logsumexp(input)`` along `dim`."""
     return _along(_log_softmax, "log_softmax", input, dim, _stacklevel, dtype)
 

@@ -9,8 +9,8 @@ import numpy as np
 from funcgrad import stop_gradient
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, wrap
-from funcgrad.torch.nn.operand import Operand
 
 __all__ = ["ctc_loss"]
 
@@ -60,12 +60,12 @@ def _ctc(log_probs: Any, labels: Any, times: Any, ends: Any, may_skip: Any) -> A
 def ctc_loss(
     log_probs: Operand,
     targets: Operand,
-    input_lengths: Any,
-    target_lengths: Any,
+    input_lengths: Operand,
+    target_lengths: Operand,
     blank: int = 0,
     reduction: str = "mean",
     zero_infinity: bool = False,
-) -> Any:
+) -> Operand:
     """``-log`` of the probability of the targets, over all alignments. `log_probs` is (time, batch, classes).
 
     >>> from funcgrad import torch

@@ -10,11 +10,11 @@ import numpy as np
 from funcgrad import nn
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op
+from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import wrap
 from funcgrad.torch.nn.functional.activations import softmax
 from funcgrad.torch.nn.functional.products import linear
 from funcgrad.torch.nn.functional.sampling import dropout
-from funcgrad.torch.nn.operand import Operand
 from funcgrad.torch.operations.registry import FUNCTIONS
 
 __all__ = ["multi_head_attention_forward", "scaled_dot_product_attention"]
@@ -42,7 +42,7 @@ def scaled_dot_product_attention(
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
-) -> Any:
+) -> Operand:
     """``softmax(query @ key.T * scale + mask) @ value``; a boolean mask says who takes part.
 
     >>> from funcgrad import torch
@@ -77,7 +77,7 @@ def _with_dropout(
     return dropout(softmax(scores, -1), p) @ value
 
 
-def added_mask(mask: Operand, dtype: np.dtype[Any]) -> Any:
+def added_mask(mask: Operand, dtype: np.dtype[Any]) -> Operand:
     """A mask as numbers to add: minus infinity where a boolean one holds, which leaves out."""
     value = mask._value
     if value.dtype.kind == "b":
@@ -112,27 +112,27 @@ def multi_head_attention_forward(
     value: Operand,
     embed_dim_to_check: int,
     num_heads: int,
-    in_proj_weight: Any,
-    in_proj_bias: Any,
-    bias_k: Any,
-    bias_v: Any,
+    in_proj_weight: Operand,
+    in_proj_bias: Operand,
+    bias_k: Operand,
+    bias_v: Operand,
     add_zero_attn: bool,
     dropout_p: float,
     out_proj_weight: Operand,
-    out_proj_bias: Any,
+    out_proj_bias: Operand,
     training: bool = True,
-    key_padding_mask: Any = None,
+    key_padding_mask: Operand = None,
     need_weights: bool = True,
-    attn_mask: Any = None,
+    attn_mask: Operand = None,
     use_separate_proj_weight: bool = False,
-    q_proj_weight: Any = None,
-    k_proj_weight: Any = None,
-    v_proj_weight: Any = None,
-    static_k: Any = None,
-    static_v: Any = None,
+    q_proj_weight: Operand = None,
+    k_proj_weight: Operand = None,
+    v_proj_weight: Operand = None,
+    static_k: Operand = None,
+    static_v: Operand = None,
     average_attn_weights: bool = True,
     is_causal: bool = False,
-) -> Any:
+) -> Operands:
     """Attention in several heads on ``[steps, batch, features]``: what is attended to, and weights or None.
 
     `static_k` and `static_v`, ``[batch * heads, steps, depth]``, stand for the projected keys and values.

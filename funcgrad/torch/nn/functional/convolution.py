@@ -12,7 +12,8 @@ from funcgrad import nn
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.composed import Composed
-from funcgrad.torch.nn.operand import Operand
+from funcgrad.torch.core.operand import Operand
+from funcgrad.types import DTypeLike, ShapeLike
 
 __all__ = [
     "channel_shuffle",
@@ -54,12 +55,12 @@ def _convolution_transpose(x: Any, w: Any, *rest: Any) -> Any:
     return with_bias(out, bias)
 
 
-def with_bias(out: Any, bias: list[Any]) -> Any:
+def with_bias(out: Operand, bias: list[Any]) -> Operand:
     """A bias for each channel, if there is one, added."""
     return out + bias[0].reshape((-1, *(1,) * (out.ndim - 2))) if bias else out
 
 
-def numbers(given: Any, ndim: int) -> tuple[int, ...]:
+def numbers(given: Operand, ndim: int) -> tuple[int, ...]:
     """One int for each dimension."""
     if isinstance(given, int | np.integer):
         return (int(given),) * ndim
@@ -80,7 +81,7 @@ def batched(input: Operand, ndim: int, name: str) -> tuple[Any, bool]:
     )
 
 
-def check_channels(input: Any, weight: Operand, bias: Operand | None, groups: int) -> None:
+def check_channels(input: Operand, weight: Operand, bias: Operand | None, groups: int) -> None:
     """Raise RuntimeError where channels and groups do not fit, in PyTorch's words."""
     x, w = input._value.shape, weight._value.shape
     if len(x) != len(w):
@@ -214,13 +215,19 @@ def _unfold(x: Any, window: Any, dilation: Any, padding: Any, stride: Any) -> An
     return out.reshape((n, c * kernel.shape[0], math.prod(out.shape[2:])))
 
 
-def one_per_place(window: tuple[int, ...], dtype: Any) -> Any:
+def one_per_place(window: tuple[int, ...], dtype: DTypeLike) -> Any:
     """A kernel with one channel out for each place in the window."""
     size = int(np.prod(window))
     return np.eye(size, dtype=dtype).reshape((size, 1, *window))
 
 
-def unfold(input: Operand, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
+def unfold(
+    input: Operand,
+    kernel_size: ShapeLike,
+    dilation: ShapeLike = 1,
+    padding: ShapeLike = 0,
+    stride: ShapeLike = 1,
+) -> Operand:
     """Every window of images as a column."""
     if input._value.dtype.kind == "b":
         return unfold(input.byte(), kernel_size, dilation, padding, stride).bool()
@@ -250,8 +257,13 @@ def _fold(x: Any, size: Any, window: Any, dilation: Any, padding: Any, stride: A
 
 
 def fold(
-    input: Operand, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
-) -> Any:
+    input: Operand,
+    output_size: ShapeLike,
+    kernel_size: ShapeLike,
+    dilation: ShapeLike = 1,
+    padding: ShapeLike = 0,
+    stride: ShapeLike = 1,
+) -> Operand:
     """Images from columns of windows: what overlaps is added."""
     is_batch = len(input._value.shape) == 3
     x = input if is_batch else input.unsqueeze(0)
@@ -260,7 +272,7 @@ def fold(
     return out if is_batch else out.squeeze(0)
 
 
-def channel_shuffle(input: Operand, groups: int) -> Any:
+def channel_shuffle(input: Operand, groups: int) -> Operand:
     """Channels of groups taken in turn: (g c) becomes (c g)."""
     n, c, *sizes = input._value.shape
     if c % groups:
@@ -279,7 +291,7 @@ def _shuffle(x: Any, r: int) -> Any:
     return split.transpose(order).reshape((*lead, c // (r * r), h * r, w * r))
 
 
-def pixel_shuffle(input: Operand, upscale_factor: int) -> Any:
+def pixel_shuffle(input: Operand, upscale_factor: int) -> Operand:
     """Channels moved into space: (c r², h, w) becomes (c, h r, w r)."""
     c, r = input._value.shape[-3], upscale_factor
     if c % (r * r):
@@ -299,6 +311,6 @@ def _unshuffle(x: Any, r: int) -> Any:
     return split.transpose(order).reshape((*lead, c * r * r, h // r, w // r))
 
 
-def pixel_unshuffle(input: Operand, downscale_factor: int) -> Any:
+def pixel_unshuffle(input: Operand, downscale_factor: int) -> Operand:
     """Space moved into channels: the inverse of `pixel_shuffle`."""
     return apply(_unshuffle, (input,), (downscale_factor,))

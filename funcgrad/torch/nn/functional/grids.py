@@ -9,9 +9,10 @@ import numpy as np
 
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import wrap
-from funcgrad.torch.nn.operand import Operand
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.types import ShapeLike
 
 __all__ = ["affine_grid", "grid_sample"]
 
@@ -19,7 +20,7 @@ __all__ = ["affine_grid", "grid_sample"]
 # -- weights ----------------------------------------------------------------------------------------------
 
 
-def cubic(x: Any, a: float) -> Any:
+def cubic(x: Operand, a: float) -> Operand:
     """Keys' cubic kernel (1981)."""
     x = np.abs(x)
     near = ((a + 2) * x - (a + 3)) * x * x + 1
@@ -27,7 +28,7 @@ def cubic(x: Any, a: float) -> Any:
     return np.where(x <= 1, near, np.where(x < 2, far, 0.0))
 
 
-def triangle(x: Any) -> Any:
+def triangle(x: Operand) -> Operand:
     """The kernel of linear interpolation."""
     return np.maximum(1.0 - np.abs(x), 0.0)
 
@@ -80,7 +81,7 @@ def _mixed(x: Any, weights: tuple[Any, ...]) -> Any:
     return rows @ x @ columns.T
 
 
-def resampled(input: Operand, weights: Any, is_cubic: bool, antialias: bool) -> Any:
+def resampled(input: Operand, weights: Operand, is_cubic: bool, antialias: bool) -> Operand:
     """The input times a matrix for each of its two spatial dimensions; bytes are rounded."""
     made = (_cubic_smooth if is_cubic else _linear_smooth) if antialias else _cubic
     params = (tuple([tuple(map(tuple, w.tolist())) for w in weights]),)
@@ -95,7 +96,7 @@ def resampled(input: Operand, weights: Any, is_cubic: bool, antialias: bool) -> 
 # -- grids ------------------------------------------------------------------------------------------------
 
 
-def affine_grid(theta: Operand, size: Any, align_corners: bool | None = None) -> Any:
+def affine_grid(theta: Operand, size: ShapeLike, align_corners: bool | None = None) -> Operand:
     """The points where `grid_sample` has to look for an affine map of an image (or a volume).
 
     >>> from funcgrad import torch
@@ -223,7 +224,7 @@ def grid_sample(
     mode: str = "bilinear",
     padding_mode: str = "zeros",
     align_corners: bool | None = None,
-) -> Any:
+) -> Operand:
     """The input at the points of a grid, whose coordinates go from -1 to 1 across it."""
     if mode not in ("bilinear", "nearest", "bicubic"):
         raise ValueError(

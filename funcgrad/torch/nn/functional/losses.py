@@ -13,8 +13,8 @@ from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.dtypes import TYPE_NAMES
 from funcgrad.torch.core.errors import broadcast_error
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.nn.functional.activations import log_softmax
-from funcgrad.torch.nn.operand import Operand
 from funcgrad.torch.operations.pointwise.arithmetic import of_one_dtype
 
 __all__ = [
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 
-def chosen_reduction(reduction: str, size_average: Any = None, reduce: Any = None) -> str:
+def chosen_reduction(reduction: str, size_average: bool | None = None, reduce: bool | None = None) -> str:
     """The reduction by its name; the two old arguments still count."""
     if size_average is not None or reduce is not None:
         by_mean = (size_average is None or size_average) and (reduce is None or reduce)
@@ -47,7 +47,7 @@ def chosen_reduction(reduction: str, size_average: Any = None, reduce: Any = Non
     return reduction
 
 
-def reduced(x: Any, reduction: str) -> Any:
+def reduced(x: Operand, reduction: str) -> Operand:
     """The mean, the sum, or all."""
     return x.mean() if reduction == "mean" else x.sum() if reduction == "sum" else x
 
@@ -80,11 +80,11 @@ def _mse(x: Any, y: Any, reduction: str) -> Any:
 def mse_loss(
     input: Operand,
     target: Operand,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
     weight: Operand | None = None,
-) -> Any:
+) -> Operand:
     """The mean of the squared differences.
 
     >>> from funcgrad import torch
@@ -102,11 +102,11 @@ def mse_loss(
 def l1_loss(
     input: Operand,
     target: Operand,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
     weight: Operand | None = None,
-) -> Any:
+) -> Operand:
     """The mean of the absolute differences."""
     warn_of_sizes(input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
@@ -127,11 +127,11 @@ def _smooth_l1(x: Any, y: Any, reduction: str, beta: float) -> Any:
 def smooth_l1_loss(
     input: Operand,
     target: Operand,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
     beta: float = 1.0,
-) -> Any:
+) -> Operand:
     """Half the squared difference over `beta` up to `beta`, then the absolute one less half of it."""
     warn_of_sizes(input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
@@ -155,7 +155,7 @@ def huber_loss(
     reduction: str = "mean",
     delta: float = 1.0,
     weight: Operand | None = None,
-) -> Any:
+) -> Operand:
     """Half the squared difference up to `delta`, and a straight line from there."""
     warn_of_sizes(input, target)
     if delta <= 0:
@@ -197,11 +197,11 @@ def nll_loss(
     input: Operand,
     target: Operand,
     weight: Operand | None = None,
-    size_average: Any = None,
+    size_average: bool | None = None,
     ignore_index: int = -100,
-    reduce: Any = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Operand:
     """Minus the log-probability of the right class, weighted, averaged over what is not ignored."""
     reduction = chosen_reduction(reduction, size_average, reduce)
     shape, at = input._value.shape, target._value.shape
@@ -245,12 +245,12 @@ def cross_entropy(
     input: Operand,
     target: Operand,
     weight: Operand | None = None,
-    size_average: Any = None,
+    size_average: bool | None = None,
     ignore_index: int = -100,
-    reduce: Any = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
-) -> Any:
+) -> Operand:
     """The cross entropy between scores (logits) and classes, given as integers or as probabilities.
 
     >>> from funcgrad import torch
@@ -334,11 +334,11 @@ def _smoothed(
 def kl_div(
     input: Operand,
     target: Operand,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
     log_target: bool = False,
-) -> Any:
+) -> Operand:
     """The divergence of the distribution with log-probabilities `input` from `target`, element by element.
 
     The mean is over all elements; ``reduction="batchmean"`` is the mathematical divergence.
@@ -382,10 +382,10 @@ def binary_cross_entropy(
     input: Operand,
     target: Operand,
     weight: Operand | None = None,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Operand:
     """The cross entropy of probabilities `input` with `target`; logarithms end at -100."""
     reduction = chosen_reduction(reduction, size_average, reduce)
     if target._value.shape != input._value.shape:
@@ -420,11 +420,11 @@ def binary_cross_entropy_with_logits(
     input: Operand,
     target: Operand,
     weight: Operand | None = None,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
     pos_weight: Operand | None = None,
-) -> Any:
+) -> Operand:
     """The cross entropy of ``sigmoid(input)`` with `target`, without underflow.
 
     >>> from funcgrad import torch
@@ -447,11 +447,11 @@ def poisson_nll_loss(
     target: Operand,
     log_input: bool = True,
     full: bool = False,
-    size_average: Any = None,
+    size_average: bool | None = None,
     eps: float = 1e-8,
-    reduce: Any = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Operand:
     """Minus the log-likelihood of counts `target` under rates (or their logarithms) `input`."""
     reduction = chosen_reduction(reduction, size_average, reduce)
     losses = input.exp() - target * input if log_input else input - target * (input + eps).log()
@@ -474,8 +474,13 @@ def _variance_of(var: Operand, shape: tuple[int, ...]) -> Operand:
 
 
 def gaussian_nll_loss(
-    input: Operand, target: Operand, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
-) -> Any:
+    input: Operand,
+    target: Operand,
+    var: Operand,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Operand:
     """Minus the log-likelihood of `target` under normal distributions with these means and variances."""
     if isinstance(var, float):
         if var < 0:

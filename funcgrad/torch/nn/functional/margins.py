@@ -8,10 +8,10 @@ import numpy as np
 
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.nn.functional.activations import logsigmoid
 from funcgrad.torch.nn.functional.losses import chosen_reduction, reduced
 from funcgrad.torch.nn.functional.products import pairwise_distance
-from funcgrad.torch.nn.operand import Operand
 from funcgrad.torch.operations.pointwise.arithmetic import of_one_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS
 
@@ -35,8 +35,12 @@ def _soft_margin(x: Any, y: Any, reduction: str) -> Any:
 
 
 def soft_margin_loss(
-    input: Operand, target: Operand, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
-) -> Any:
+    input: Operand,
+    target: Operand,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Operand:
     """``log(1 + exp(-target * input))`` for targets 1 and -1."""
     return apply(
         _soft_margin, of_one_dtype(input, target), (chosen_reduction(reduction, size_average, reduce),)
@@ -48,10 +52,10 @@ def margin_ranking_loss(
     input2: Operand,
     target: Operand,
     margin: float = 0,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Operand:
     """``max(0, -target * (input1 - input2) + margin)``."""
     losses = (-target * (input1 - input2) + margin).clamp_min(0)
     return reduced(losses, chosen_reduction(reduction, size_average, reduce))
@@ -61,10 +65,10 @@ def hinge_embedding_loss(
     input: Operand,
     target: Operand,
     margin: float = 1.0,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Operand:
     """``input`` where the target is 1, ``max(0, margin - input)`` where it is -1."""
     far = (margin - input).clamp_min(0).where(target != 1, input * 0)
     near = input.where(target != -1, input * 0)
@@ -76,10 +80,10 @@ def cosine_embedding_loss(
     input2: Operand,
     target: Operand,
     margin: float = 0,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Operand:
     """``1 - cos`` where the target is 1, ``max(0, cos - margin)`` where it is -1."""
     rank, sizes = len(target._value.shape), f"{list(input1.shape)} and {list(input2.shape)}."
     if rank > 1:
@@ -102,10 +106,10 @@ def multi_margin_loss(
     p: int = 1,
     margin: float = 1.0,
     weight: Operand | None = None,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Operand:
     """The mean over classes of ``max(0, margin - score of the right class + score) ** p``."""
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
@@ -129,10 +133,10 @@ def triplet_margin_loss(
     p: float = 2,
     eps: float = 1e-6,
     swap: bool = False,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Operand:
     """``max(0, distance to positive - distance to negative + margin)``."""
     if margin <= 0:
         raise ValueError(f"Expected margin to be greater than 0, got {margin}")
@@ -147,10 +151,10 @@ def multilabel_soft_margin_loss(
     input: Operand,
     target: Operand,
     weight: Operand | None = None,
-    size_average: Any = None,
-    reduce: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Operand:
     """The mean over classes of the cross entropy of each, from logits."""
     losses = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
     if weight is not None:
@@ -160,7 +164,7 @@ def multilabel_soft_margin_loss(
     return reduced(per_example, chosen_reduction(reduction, size_average, reduce))
 
 
-def pdist(input: Operand, p: float = 2.0) -> Any:
+def pdist(input: Operand, p: float = 2.0) -> Operand:
     """The distances between every two rows, those of the first row first.
 
     >>> from funcgrad import torch
@@ -183,8 +187,12 @@ def _multilabel_margin(x: Any, times: Any, reduction: str) -> Any:
 
 
 def multilabel_margin_loss(
-    input: Operand, target: Operand, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
-) -> Any:
+    input: Operand,
+    target: Operand,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Operand:
     """How far classes that are targets (those before the first -1) lie less than 1 above the others."""
     reduction = chosen_reduction(reduction, size_average, reduce)
     given = target._value
@@ -209,7 +217,7 @@ def triplet_margin_with_distance_loss(
     margin: float = 1.0,
     swap: bool = False,
     reduction: str = "mean",
-) -> Any:
+) -> Operand:
     """As `triplet_margin_loss`, for a distance of one's own."""
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")

@@ -10,13 +10,14 @@ from funcgrad import nn
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.composed import Composed
-from funcgrad.torch.nn.operand import Operand
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.types import ShapeLike
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm"]
 
 
-def with_parameters(made: Any, input: Operand, weight: Any, bias: Any, *params: Any) -> Any:
+def with_parameters(made: Any, input: Operand, weight: Operand, bias: Operand, *params: Any) -> Operand:
     """The operation on the input and the parameters that are not None, which it is told."""
     inputs = [t for t in (input, weight, bias) if t is not None]
     return apply(made, inputs, (weight is not None, bias is not None, *params))
@@ -38,8 +39,12 @@ def _layer_norm(x: Any, *rest: Any) -> Any:
 
 
 def layer_norm(
-    input: Operand, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
-) -> Any:
+    input: Operand,
+    normalized_shape: ShapeLike,
+    weight: Operand = None,
+    bias: Operand = None,
+    eps: float = 1e-5,
+) -> Operand:
     """Mean 0 and variance 1 over the last dimensions, then times `weight` plus `bias`.
 
     >>> from funcgrad import torch
@@ -56,7 +61,9 @@ def layer_norm(
     return with_parameters(_layer_norm, input, weight, bias, len(shape), eps)
 
 
-def rms_norm(input: Operand, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:
+def rms_norm(
+    input: Operand, normalized_shape: ShapeLike, weight: Operand = None, eps: float | None = None
+) -> Operand:
     """``input / sqrt(mean(input ** 2) + eps)`` over the last dimensions, times `weight`."""
     wanted, shape = tuple(normalized_shape), tuple(input._value.shape)
     if not wanted:
@@ -90,8 +97,8 @@ def _group_norm(x: Any, *rest: Any) -> Any:
 
 
 def group_norm(
-    input: Operand, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
-) -> Any:
+    input: Operand, num_groups: int, weight: Operand = None, bias: Operand = None, eps: float = 1e-5
+) -> Operand:
     """Mean 0 and variance 1 in every group of channels of every example, then times `weight` plus `bias`."""
     shape = input._value.shape
     if len(shape) < 2:
@@ -130,7 +137,7 @@ def batch_norm(
     training: bool = False,
     momentum: float = 0.1,
     eps: float = 1e-5,
-) -> Any:
+) -> Operand:
     """Mean 0 and variance 1 in every channel, by the batch in training, else by the running statistics.
 
     In training the running statistics, if given, are changed in place.
@@ -153,7 +160,7 @@ def batch_norm(
     return with_parameters(_batch_norm, input, weight, bias, eps)
 
 
-def update_running(input: Operand, mean: Any, variance: Any, momentum: float, count: int) -> None:
+def update_running(input: Operand, mean: Operand, variance: Operand, momentum: float, count: int) -> None:
     """Move the running statistics towards those of a batch, in place."""
     if not count:
         return
@@ -174,7 +181,7 @@ def instance_norm(
     use_input_stats: bool = True,
     momentum: float = 0.1,
     eps: float = 1e-5,
-) -> Any:
+) -> Operand:
     """Mean 0 and variance 1 in every channel of every example."""
     if not use_input_stats:
         return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
@@ -186,7 +193,7 @@ def instance_norm(
     return batch_norm(flat, None, None, weight, bias, training=True, eps=eps).reshape(n, c, *sizes)
 
 
-def update_running_of_instances(input: Operand, mean: Any, variance: Any, momentum: float) -> None:
+def update_running_of_instances(input: Operand, mean: Operand, variance: Operand, momentum: float) -> None:
     """Move the running statistics towards the mean of those of the examples, in place."""
     axes = tuple(range(2, len(input._value.shape)))
     x = input.detach()
@@ -198,7 +205,7 @@ def update_running_of_instances(input: Operand, mean: Any, variance: Any, moment
 
 def local_response_norm(
     input: Operand, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
-) -> Any:
+) -> Operand:
     """``input / (k + alpha * mean of squares over neighbouring channels) ** beta``."""
     squares = input * input
     n, c, *sizes = input._value.shape

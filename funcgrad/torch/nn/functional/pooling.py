@@ -12,9 +12,10 @@ from funcgrad import nn
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.composed import Composed
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.nn.functional.convolution import batched, numbers
-from funcgrad.torch.nn.operand import Operand
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.types import ShapeLike
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -56,7 +57,9 @@ _AVG = {
 }
 
 
-def rounded_up(x: Any, window: Any, stride: Any, padding: Any, dilation: Any) -> tuple[tuple[int, int], ...]:
+def rounded_up(
+    x: Operand, window: Any, stride: ShapeLike, padding: ShapeLike, dilation: ShapeLike
+) -> tuple[tuple[int, int], ...]:
     """Padding with as much more at the end as the last, incomplete windows need; they begin in the input."""
     found = []
     for n, k, s, p, d in zip(x._value.shape[2:], window, stride, padding, dilation, strict=True):
@@ -213,7 +216,7 @@ _ADAPTIVE_AVG = {
 }
 
 
-def output_sizes(given: Any, x: Any, ndim: int) -> tuple[int, ...]:
+def output_sizes(given: Operand, x: Operand, ndim: int) -> tuple[int, ...]:
     """The sizes asked for, where None keeps the input's."""
     wanted = (given,) * ndim if given is None or isinstance(given, int) else tuple(given)
     return tuple([n if m is None else m for m, n in zip(wanted, x._value.shape[2:], strict=True)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,11 +10,15 @@ from funcgrad import stop_gradient
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.errors import require_one_dtype
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import wrap
-from funcgrad.torch.nn.operand import Operand
 from funcgrad.torch.operations.places.combining import combined
 from funcgrad.torch.operations.pointwise.arithmetic import of_one_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.types import AxisLike
+
+if TYPE_CHECKING:
+    from funcgrad.torch.core.tensor import Tensor
 
 __all__ = [
     "bilinear",
@@ -28,7 +32,7 @@ __all__ = [
 ]
 
 
-def shifted(product: Any, bias: Any) -> Any:
+def shifted(product: object, bias: Operand) -> Operand:
     """``product + bias``, in the memory of the product where nothing is traced."""
     if type(product) is np.ndarray and type(bias) is np.ndarray and product.dtype == bias.dtype:
         return np.add(product, bias, out=product)
@@ -56,7 +60,7 @@ def _mm_of_rows(x: Any, weight: Any) -> Any:
     return (x.reshape((-1, x.shape[-1])) @ weight.T).reshape((*x.shape[:-1], weight.shape[0]))
 
 
-def linear(input: Operand, weight: Operand, bias: Operand | None = None) -> Any:
+def linear(input: Operand, weight: Operand, bias: Operand | None = None) -> Operand:
     """``input @ weight.T + bias``.
 
     >>> from funcgrad import torch
@@ -99,7 +103,7 @@ def _bilinear(x: Any, y: Any, weight: Any) -> Any:
     return np.einsum("...i,kij,...j->...k", x, weight, y)
 
 
-def bilinear(input1: Operand, input2: Operand, weight: Operand, bias: Operand | None = None) -> Any:
+def bilinear(input1: Operand, input2: Operand, weight: Operand, bias: Operand | None = None) -> Operand:
     """``input1 @ weight[k] @ input2 + bias[k]`` for every k."""
     for k, x in enumerate((input1, input2), 1):
         if x.shape[-1] != weight.shape[k]:
@@ -139,7 +143,7 @@ def embedding(
     norm_type: float = 2.0,
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
-) -> Any:
+) -> Operand:
     """The rows of `weight` that the integers of `input` name; row `padding_idx` has no gradient.
 
     >>> from funcgrad import torch
@@ -189,16 +193,16 @@ def _renormalise(weight: Operand, index: Any, max_norm: float, norm_type: float)
 def embedding_bag(
     input: Operand,
     weight: Operand,
-    offsets: Any = None,
+    offsets: Operand = None,
     max_norm: float | None = None,
     norm_type: float = 2,
     scale_grad_by_freq: bool = False,
     mode: str = "mean",
     sparse: bool = False,
-    per_sample_weights: Any = None,
+    per_sample_weights: Operand = None,
     include_last_offset: bool = False,
     padding_idx: int | None = None,
-) -> Any:
+) -> Operand:
     """The sums, means or maxima of the embeddings of bags: rows of a matrix, or parts between offsets."""
     if weight._value.dtype.kind in "iu" and input._value.dtype.kind == "f":
         input, weight = weight, input  # the order of old PyTorch
@@ -249,7 +253,7 @@ def _embedding_bag(weight: Any, index: Any, bags: Any, *rest: Any) -> Any:
     return combined(np.zeros((count, weight.shape[1]), weight.dtype), rows, tuple(where), how, False)
 
 
-def one_hot(tensor: Operand, num_classes: int = -1) -> Any:
+def one_hot(tensor: Operand, num_classes: int = -1) -> Tensor:
     """Rows of zeros with a one at the place that each integer names.
 
     >>> from funcgrad import torch
@@ -274,14 +278,16 @@ def one_hot(tensor: Operand, num_classes: int = -1) -> Any:
 # -- directions and distances ---------------------------------------------------------------------------
 
 
-def normalize(input: Operand, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Any:
+def normalize(
+    input: Operand, p: float = 2.0, dim: AxisLike = 1, eps: float = 1e-12, out: Operand = None
+) -> Operand:
     """``input / max(norm(input), eps)`` along `dim`."""
     length = FUNCTIONS["norm"](input, p, dim, keepdim=True)
     found = input / length.clamp_min(eps).expand_as(input)
     return found if out is None else out.copy_(found)
 
 
-def cosine_similarity(x1: Operand, x2: Operand, dim: int = 1, eps: float = 1e-8) -> Any:
+def cosine_similarity(x1: Operand, x2: Operand, dim: int = 1, eps: float = 1e-8) -> Operand:
     """The cosine of the angle between vectors along `dim`."""
     x1, x2 = FUNCTIONS["broadcast_tensors"](*of_one_dtype(x1, x2))
     lengths = [FUNCTIONS["norm"](x, 2, dim, keepdim=True).clamp_min(eps) for x in (x1, x2)]
@@ -290,6 +296,6 @@ def cosine_similarity(x1: Operand, x2: Operand, dim: int = 1, eps: float = 1e-8)
 
 def pairwise_distance(
     x1: Operand, x2: Operand, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
-) -> Any:
+) -> Operand:
     """The norm of ``x1 - x2 + eps`` along the last dimension."""
     return FUNCTIONS["norm"](x1 - x2 + eps, p, -1, keepdim=keepdim)

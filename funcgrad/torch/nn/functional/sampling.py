@@ -9,6 +9,7 @@ import numpy as np
 
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op, op
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.nn.functional.activations import finished, softmax, uniform_like
 from funcgrad.torch.nn.functional.grids import cubic_weights, resampled, smooth_weights
@@ -17,8 +18,8 @@ from funcgrad.torch.nn.functional.pooling import (
     adaptive_avg_pool2d,
     adaptive_avg_pool3d,
 )
-from funcgrad.torch.nn.operand import Operand
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.types import ShapeLike
 
 __all__ = [
     "alpha_dropout",
@@ -42,7 +43,7 @@ def check_share(p: float) -> None:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
-def dropout(input: Operand, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout(input: Operand, p: float = 0.5, training: bool = True, inplace: bool = False) -> Operand:
     """In training, a share `p` of the elements set to 0 and the others divided by ``1 - p``.
 
     >>> from funcgrad import torch
@@ -55,7 +56,7 @@ def dropout(input: Operand, p: float = 0.5, training: bool = True, inplace: bool
     return finished(input, inplace, input * kept(input, p, input._value.shape))
 
 
-def kept(input: Operand, p: float, shape: Any) -> Tensor:
+def kept(input: Operand, p: float, shape: ShapeLike) -> Tensor:
     """``1 / (1 - p)`` for elements that stay and 0 for those that go."""
     dtype = input._value.dtype
     if p == 1.0:
@@ -96,14 +97,14 @@ def _alpha(input: Operand, p: float, training: bool, inplace: bool, shape: Any) 
     return finished(input, inplace, (input * stays + (1 - stays) * _LOWEST) * a - a * p * _LOWEST)
 
 
-def alpha_dropout(input: Operand, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+def alpha_dropout(input: Operand, p: float = 0.5, training: bool = False, inplace: bool = False) -> Operand:
     """Dropout that keeps mean and variance after `selu`."""
     return _alpha(input, p, training, inplace, input._value.shape)
 
 
 def feature_alpha_dropout(
     input: Operand, p: float = 0.5, training: bool = False, inplace: bool = False
-) -> Any:
+) -> Operand:
     """`alpha_dropout` of whole channels."""
     shape = input._value.shape
     return _alpha(input, p, training, inplace, (*shape[:2], *(1,) * (len(shape) - 2)))
@@ -111,7 +112,7 @@ def feature_alpha_dropout(
 
 def gumbel_softmax(
     logits: Operand, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
-) -> Any:
+) -> Operand:
     """A differentiable sample of classes: the softmax of logits plus Gumbel noise, or that rounded."""
     noise = -(-uniform_like(logits).clamp_min(1e-20).log()).clamp_min(1e-20).log()
     soft = softmax((logits + noise) / tau, dim)
@@ -148,7 +149,7 @@ _PADS: dict[tuple[str, int], Op] = {
 }
 
 
-def pad(input: Operand, pad: Any, mode: str = "constant", value: float | None = None) -> Any:
+def pad(input: Operand, pad: ShapeLike, mode: str = "constant", value: float | None = None) -> Operand:
     """The input with elements around it, the last dimension first: ``(left, right, top, bottom, ...)``.
 
     >>> from funcgrad import torch
@@ -241,13 +242,13 @@ def _by_area(input: Operand, size: Any, scale: Any) -> Any:
 
 def interpolate(
     input: Operand,
-    size: Any = None,
-    scale_factor: Any = None,
+    size: ShapeLike = None,
+    scale_factor: ShapeLike = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
-) -> Any:
+) -> Operand:
     """The input with other sizes of its spatial dimensions: the nearest elements, or linear between them.
 
     >>> from funcgrad import torch
@@ -329,20 +330,20 @@ def linear_weights(n: int, m: int, factor: float, align: bool) -> tuple[Any, ...
 
 def upsample(
     input: Operand,
-    size: Any = None,
-    scale_factor: Any = None,
+    size: ShapeLike = None,
+    scale_factor: ShapeLike = None,
     mode: str = "nearest",
     align_corners: Any = None,
-) -> Any:
+) -> Operand:
     """`interpolate`, under its old name."""
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
-def upsample_nearest(input: Operand, size: Any = None, scale_factor: Any = None) -> Any:
+def upsample_nearest(input: Operand, size: ShapeLike = None, scale_factor: ShapeLike = None) -> Operand:
     """`interpolate` by the nearest elements, under its old name."""
     return interpolate(input, size, scale_factor, "nearest")
 
 
-def upsample_bilinear(input: Operand, size: Any = None, scale_factor: Any = None) -> Any:
+def upsample_bilinear(input: Operand, size: ShapeLike = None, scale_factor: ShapeLike = None) -> Operand:
     """`interpolate`, linear between corners, under its old name."""
     return interpolate(input, size, scale_factor, "bilinear", align_corners=True)

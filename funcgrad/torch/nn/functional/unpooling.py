@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from funcgrad.torch.nn.operand import Operand
+from funcgrad.torch.core.operand import Operand
 
 __all__ = ["max_unpool1d", "max_unpool2d", "max_unpool3d"]
 

@@ -11,10 +11,10 @@ import numpy as np
 from funcgrad import nn
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.nn.functional import pooling
 from funcgrad.torch.nn.functional.convolution import batched, numbers
 from funcgrad.torch.nn.functional.pooling import adaptive_windows, output_sizes
-from funcgrad.torch.nn.operand import Operand
 from funcgrad.torch.operations.registry import FUNCTIONS
 
 __all__ = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn import functional as F
 from funcgrad.torch.nn.module import Module
@@ -69,7 +70,7 @@ class Elementwise(Module):
         if given:
             raise TypeError(f"{name}.__init__() got an unexpected keyword argument '{next(iter(given))}'")
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         """The function of the input."""
         return type(self).function(input, *[getattr(self, option) for option in self.options])
 
@@ -104,7 +105,7 @@ class RReLU(Elementwise):
 
     options: ClassVar[dict[str, Any]] = {"lower": 1.0 / 8, "upper": 1.0 / 3, "inplace": False}
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
 
@@ -274,7 +275,7 @@ class LogSoftmax(Elementwise):
 class Softmax2d(Elementwise):
     """`Softmax` over the channels of images."""
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         if len(input._value.shape) not in (3, 4):
             raise ValueError(
                 f"Softmax2d: expected input to be 3D or 4D, got {len(input._value.shape)}D instead"
@@ -295,7 +296,7 @@ class PReLU(Module):
             FUNCTIONS["full"]((num_parameters,), init, dtype=dtype or get_default_dtype())
         )
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         """The function of the input."""
         return F.prelu(input, self.weight)
 

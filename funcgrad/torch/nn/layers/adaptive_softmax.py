@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.nn import functional as F
 from funcgrad.torch.nn.containers import ModuleList, Sequential
@@ -84,7 +85,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             first.reset_parameters()
             last.reset_parameters()
 
-    def forward(self, input_: Tensor, target_: Tensor) -> Any:
+    def forward(self, input_: Tensor, target_: Tensor) -> Operand:
         """The log-probability of each target, and minus their mean."""
         rank = len(target_._value.shape)
         if rank == 1:
@@ -121,7 +122,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         loss = (-out).mean()
         return ASMoutput(out if rank else out.squeeze(0), loss)
 
-    def log_prob(self, input: Tensor) -> Any:
+    def log_prob(self, input: Tensor) -> Operand:
         """The log-probabilities of all classes, a row for each input."""
         head = F.log_softmax(self.head(input), 1)
         parts = [head[:, : self.shortlist_size]]
@@ -130,6 +131,6 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             parts.append(F.log_softmax(tail(input), 1) + head[:, at : at + 1])
         return FUNCTIONS["cat"](parts, 1)
 
-    def predict(self, input: Tensor) -> Any:
+    def predict(self, input: Tensor) -> Operand:
         """The most probable class of each input."""
         return self.log_prob(input).argmax(1)

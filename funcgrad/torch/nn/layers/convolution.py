@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn import functional as F
 from funcgrad.torch.nn import init
 from funcgrad.torch.nn.functional.convolution import numbers
 from funcgrad.torch.nn.layers.linear import empty_parameter
 from funcgrad.torch.nn.module import Module
+from funcgrad.types import ShapeLike
 
 __all__ = [
     "ChannelShuffle",
@@ -103,7 +105,7 @@ class Convolving(Module):
 
 
 def check_layer(
-    inner: int, outer: int, groups: int, padding: Any, stride: Any, mode: str, transposed: bool
+    inner: int, outer: int, groups: int, padding: ShapeLike, stride: ShapeLike, mode: str, transposed: bool
 ) -> None:
     """Raise ValueError for sizes that do not fit, in PyTorch's words."""
     if groups <= 0:
@@ -156,7 +158,7 @@ class Forward(Convolving):
             dtype,
         )
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         """The convolution of the input."""
         function = getattr(F, f"conv{self.ndim}d")
         padding = self.padding
@@ -235,7 +237,7 @@ class Backward(Convolving):
             dtype,
         )
 
-    def forward(self, input: Tensor, output_size: Any = None) -> Any:
+    def forward(self, input: Tensor, output_size: ShapeLike = None) -> Operand:
         """The transposed convolution of the input, of the size asked for if one is."""
         extra = self.output_padding
         if output_size is not None:
@@ -286,7 +288,7 @@ class Unfold(Module):
         super().__init__()
         self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         """The columns."""
         return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
 
@@ -307,7 +309,7 @@ class Fold(Module):
         self.output_size = output_size
         self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         """The images."""
         return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
 
@@ -325,7 +327,7 @@ class PixelShuffle(Module):
         super().__init__()
         self.upscale_factor = upscale_factor
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         """The larger image."""
         return F.pixel_shuffle(input, self.upscale_factor)
 
@@ -340,7 +342,7 @@ class PixelUnshuffle(Module):
         super().__init__()
         self.downscale_factor = downscale_factor
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         """The smaller image."""
         return F.pixel_unshuffle(input, self.downscale_factor)
 
@@ -368,7 +370,7 @@ class Upsample(Module):
         self.align_corners = align_corners
         self.recompute_scale_factor = recompute_scale_factor
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         """The input in its new size."""
         return F.interpolate(
             input, self.size, self.scale_factor, self.mode, self.align_corners, self.recompute_scale_factor
@@ -400,7 +402,7 @@ class ChannelShuffle(Module):
         super().__init__()
         self.groups = groups
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         """The shuffled channels."""
         return F.channel_shuffle(input, self.groups)
 

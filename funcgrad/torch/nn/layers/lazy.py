@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, own
 from funcgrad.torch.nn.layers import convolution, linear, normalization
 from funcgrad.torch.nn.module import Module
@@ -76,7 +77,7 @@ class Lazy(Module):
         """Whether parameters have no memory yet: no state has been loaded."""
         return any(isinstance(p, UninitializedParameter) for p in self._parameters.values())
 
-    def initialize_parameters(self, input: Any) -> None:
+    def initialize_parameters(self, input: Operand) -> None:
         """Become the layer for inputs like this one."""
         args, kwargs = self._given
         shape = input._value.shape
@@ -101,7 +102,7 @@ class Lazy(Module):
         """How many dimensions follow the channels."""
         return int(type(self).__name__[-2])
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Operand) -> Operand:
         """The result of the layer, which is made now."""
         self.initialize_parameters(input)
         return self.forward(input)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn import functional as F
 from funcgrad.torch.nn import init
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.types import DTypeLike
 
 __all__ = [
     "Bilinear",
@@ -25,7 +27,7 @@ __all__ = [
 ]
 
 
-def empty_parameter(*shape: int, dtype: Any = None) -> Parameter:
+def empty_parameter(*shape: int, dtype: DTypeLike = None) -> Parameter:
     """A parameter whose first values are still to be set."""
     return Parameter(FUNCTIONS["empty"](*shape, dtype=dtype))
 
@@ -36,7 +38,7 @@ class Identity(Module):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Operand) -> Operand:
         """The input."""
         return input
 
@@ -75,7 +77,7 @@ class Linear(Module):
             bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
             init.uniform_(self.bias, -bound, bound)
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         """The affine function of the last dimension."""
         parameters = self.__dict__["_parameters"]
         if "weight" not in parameters or "bias" not in parameters:
@@ -121,7 +123,7 @@ class Bilinear(Module):
         if self.bias is not None:
             init.uniform_(self.bias, -bound, bound)
 
-    def forward(self, input1: Tensor, input2: Tensor) -> Any:
+    def forward(self, input1: Tensor, input2: Tensor) -> Operand:
         """The bilinear function."""
         return F.bilinear(input1, input2, self.weight, self.bias)
 
@@ -176,7 +178,7 @@ class Embedding(Module):
     @classmethod
     def from_pretrained(
         cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None, **options: Any
-    ) -> Any:
+    ) -> Embedding:
         """A table with these vectors, which are not trained unless ``freeze=False``."""
         rows, columns = embeddings._value.shape
         return cls(rows, columns, padding_idx, _weight=embeddings, _freeze=freeze, **options)
@@ -187,7 +189,7 @@ class Embedding(Module):
         if self.padding_idx is not None:
             self.weight._value[self.padding_idx] = 0
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         """The vectors that the integers name."""
         return F.embedding(
             input,
@@ -270,7 +272,7 @@ class EmbeddingBag(Module):
         if self.padding_idx is not None:
             self.weight.data[self.padding_idx] = 0
 
-    def forward(self, input: Tensor, offsets: Any = None, per_sample_weights: Any = None) -> Any:
+    def forward(self, input: Tensor, offsets: Operand = None, per_sample_weights: Operand = None) -> Operand:
         """The reduced vectors."""
         return F.embedding_bag(
             input,
@@ -303,7 +305,7 @@ class Flatten(Module):
         self.start_dim = start_dim
         self.end_dim = end_dim
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         """The input in its new shape."""
         return input.flatten(self.start_dim, self.end_dim)
 
@@ -319,7 +321,7 @@ class Unflatten(Module):
         self.dim = dim
         self.unflattened_size = unflattened_size
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         """The input in its new shape."""
         return input.unflatten(self.dim, self.unflattened_size)
 
@@ -335,7 +337,7 @@ class CosineSimilarity(Module):
         self.dim = dim
         self.eps = eps
 
-    def forward(self, x1: Tensor, x2: Tensor) -> Any:
+    def forward(self, x1: Tensor, x2: Tensor) -> Operand:
         """The cosines."""
         return F.cosine_similarity(x1, x2, self.dim, self.eps)
 
@@ -349,6 +351,6 @@ class PairwiseDistance(Module):
         self.eps = eps
         self.keepdim = keepdim
 
-    def forward(self, x1: Tensor, x2: Tensor) -> Any:
+    def forward(self, x1: Tensor, x2: Tensor) -> Operand:
         """The distances."""
         return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)

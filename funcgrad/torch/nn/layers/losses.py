@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn import functional as F
 from funcgrad.torch.nn.functional.losses import chosen_reduction
@@ -62,7 +63,7 @@ class Weighted(Loss):
 class L1Loss(Loss):
     """The mean of the absolute differences."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Operand:
         """The loss."""
         return F.l1_loss(input, target, reduction=self.reduction)
 
@@ -75,7 +76,7 @@ class MSELoss(Loss):
     tensor(2.)
     """
 
-    def forward(self, input: Tensor, target: Tensor) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Operand:
         """The loss."""
         return F.mse_loss(input, target, reduction=self.reduction)
 
@@ -89,7 +90,7 @@ class SmoothL1Loss(Loss):
         super().__init__(size_average, reduce, reduction)
         self.beta = beta
 
-    def forward(self, input: Tensor, target: Tensor) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Operand:
         """The loss."""
         return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
@@ -101,7 +102,7 @@ class HuberLoss(Loss):
         super().__init__(reduction=reduction)
         self.delta = delta
 
-    def forward(self, input: Tensor, target: Tensor) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Operand:
         """The loss."""
         return F.huber_loss(input, target, self.reduction, self.delta)
 
@@ -120,7 +121,7 @@ class NLLLoss(Weighted):
         super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index = ignore_index
 
-    def forward(self, input: Tensor, target: Tensor) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Operand:
         """The loss."""
         return F.nll_loss(
             input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction
@@ -143,7 +144,7 @@ class CrossEntropyLoss(Weighted):
         self.ignore_index = ignore_index
         self.label_smoothing = label_smoothing
 
-    def forward(self, input: Tensor, target: Tensor) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Operand:
         """The loss."""
         return F.cross_entropy(
             input,
@@ -164,7 +165,7 @@ class KLDivLoss(Loss):
         super().__init__(size_average, reduce, reduction)
         self.log_target = log_target
 
-    def forward(self, input: Tensor, target: Tensor) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Operand:
         """The loss."""
         return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
 
@@ -172,7 +173,7 @@ class KLDivLoss(Loss):
 class BCELoss(Weighted):
     """The cross entropy of probabilities."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Operand:
         """The loss."""
         return F.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
 
@@ -191,7 +192,7 @@ class BCEWithLogitsLoss(Weighted):
         super().__init__(weight, size_average, reduce, reduction)
         self.register_buffer("pos_weight", pos_weight)
 
-    def forward(self, input: Tensor, target: Tensor) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Operand:
         """The loss."""
         return F.binary_cross_entropy_with_logits(
             input, target, self.weight, reduction=self.reduction, pos_weight=self.pos_weight
@@ -213,7 +214,7 @@ class PoissonNLLLoss(Loss):
         super().__init__(size_average, reduce, reduction)
         self.log_input, self.full, self.eps = log_input, full, eps
 
-    def forward(self, log_input: Tensor, target: Tensor) -> Any:
+    def forward(self, log_input: Tensor, target: Tensor) -> Operand:
         """The loss."""
         return F.poisson_nll_loss(
             log_input, target, self.log_input, self.full, eps=self.eps, reduction=self.reduction
@@ -227,7 +228,7 @@ class GaussianNLLLoss(Loss):
         super().__init__(reduction=reduction)
         self.full, self.eps = full, eps
 
-    def forward(self, input: Tensor, target: Tensor, var: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor, var: Operand) -> Operand:
         """The loss."""
         return F.gaussian_nll_loss(input, target, var, self.full, self.eps, self.reduction)
 
@@ -235,7 +236,7 @@ class GaussianNLLLoss(Loss):
 class SoftMarginLoss(Loss):
     """``log(1 + exp(-target * input))``."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Operand:
         """The loss."""
         return F.soft_margin_loss(input, target, reduction=self.reduction)
 
@@ -243,7 +244,7 @@ class SoftMarginLoss(Loss):
 class MultiLabelSoftMarginLoss(Weighted):
     """The mean over classes of the cross entropy of each."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Operand:
         """The loss."""
         return F.multilabel_soft_margin_loss(input, target, self.weight, reduction=self.reduction)
 
@@ -265,7 +266,7 @@ class MultiMarginLoss(Weighted):
             raise ValueError("only p == 1 and p == 2 supported")
         self.p, self.margin = p, margin
 
-    def forward(self, input: Tensor, target: Tensor) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Operand:
         """The loss."""
         return F.multi_margin_loss(input, target, self.p, self.margin, self.weight, reduction=self.reduction)
 
@@ -283,7 +284,7 @@ class Margin(Loss):
 class MarginRankingLoss(Margin):
     """``max(0, -target * (input1 - input2) + margin)``."""
 
-    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Any:
+    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Operand:
         """The loss."""
         return F.margin_ranking_loss(input1, input2, target, self.margin, reduction=self.reduction)
 
@@ -291,7 +292,7 @@ class MarginRankingLoss(Margin):
 class CosineEmbeddingLoss(Margin):
     """One less the cosine for pairs that belong together, the cosine for others."""
 
-    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Any:
+    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Operand:
         """The loss."""
         return F.cosine_embedding_loss(input1, input2, target, self.margin, reduction=self.reduction)
 
@@ -304,7 +305,7 @@ class HingeEmbeddingLoss(Margin):
     ) -> None:
         super().__init__(margin, size_average, reduce, reduction)
 
-    def forward(self, input: Tensor, target: Tensor) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Operand:
         """The loss."""
         return F.hinge_embedding_loss(input, target, self.margin, reduction=self.reduction)
 
@@ -325,7 +326,7 @@ class TripletMarginLoss(Loss):
         super().__init__(size_average, reduce, reduction)
         self.margin, self.p, self.eps, self.swap = margin, p, eps, swap
 
-    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Any:
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Operand:
         """The loss."""
         return F.triplet_margin_loss(
             anchor, positive, negative, self.margin, self.p, self.eps, self.swap, reduction=self.reduction
@@ -344,7 +345,9 @@ class CTCLoss(Loss):
         self.blank = blank
         self.zero_infinity = zero_infinity
 
-    def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any) -> Any:
+    def forward(
+        self, log_probs: Tensor, targets: Tensor, input_lengths: Operand, target_lengths: Operand
+    ) -> Operand:
         """The loss."""
         return F.ctc_loss(
             log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
@@ -354,7 +357,7 @@ class CTCLoss(Loss):
 class MultiLabelMarginLoss(Loss):
     """How far several target classes lie less than 1 above the others."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Operand:
         """The loss."""
         return F.multilabel_margin_loss(input, target, reduction=self.reduction)
 
@@ -379,7 +382,7 @@ class TripletMarginWithDistanceLoss(Loss):
         self.margin = margin
         self.swap = swap
 
-    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Any:
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Operand:
         """The loss."""
         return F.triplet_margin_with_distance_loss(
             anchor,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from funcgrad.torch.core.dtypes import ALL_DTYPES
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn import functional as F
 from funcgrad.torch.nn import init
@@ -114,7 +115,7 @@ class BatchNorm(Normalising):
     ) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype, bias)
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         """The normalised input."""
         self.check_input(input)
         share = 0.0 if self.momentum is None else self.momentum
@@ -176,7 +177,7 @@ class InstanceNorm(Normalising):
     ) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype, bias)
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         """The normalised input."""
         self.check_input(input)
         is_batch = len(input._value.shape) == self.ranks[-1]
@@ -246,7 +247,7 @@ class LayerNorm(Module):
         if self.bias is not None:
             init.zeros_(self.bias)
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         """The normalised input."""
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
@@ -283,7 +284,7 @@ class RMSNorm(Module):
         if self.weight is not None:
             init.ones_(self.weight)
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         """The normalised input."""
         return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
 
@@ -323,7 +324,7 @@ class GroupNorm(Module):
         if self.bias is not None:
             init.zeros_(self.bias)
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         """The normalised input."""
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
@@ -341,7 +342,7 @@ class LocalResponseNorm(Module):
         super().__init__()
         self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         """The normalised input."""
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn import functional as F
 from funcgrad.torch.nn.module import Module
@@ -72,7 +73,7 @@ class MaxPool(Module):
         self.return_indices = return_indices
         self.ceil_mode = ceil_mode
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         """The maxima."""
         return getattr(F, f"max_pool{self.ndim}d")(
             input,
@@ -139,7 +140,7 @@ class AvgPool(Module):
     def _numbers(self, given: Any) -> Any:
         return (given,) if self.ndim == 1 and isinstance(given, int) else given
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         """The means."""
         return getattr(F, f"avg_pool{self.ndim}d")(
             input,
@@ -187,7 +188,7 @@ class LPPool(Module):
         self.stride = stride
         self.ceil_mode = ceil_mode
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         """The norms."""
         pool = getattr(F, f"lp_pool{self.ndim}d")
         return pool(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
@@ -227,7 +228,7 @@ class Adaptive(Module):
         self.output_size = output_size
         self.return_indices = return_indices
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         """The pooled input."""
         function = getattr(F, self.pool)
         if self.return_indices:
@@ -301,7 +302,7 @@ class FractionalMaxPool(Module):
         if self.output_ratio is not None and not all(0 < r < 1 for r in self.output_ratio):
             raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         """The pooled input."""
         pool = getattr(F, f"fractional_max_pool{self.ndim}d")
         return pool(
@@ -346,7 +347,7 @@ class Dropping(Module):
         self.p = p
         self.inplace = inplace
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         """The input, in training with elements set to 0."""
         return getattr(F, self.function)(input, self.p, self.training, self.inplace)
 
@@ -408,7 +409,7 @@ class Padding(Module):
         super().__init__()
         self.padding = (padding,) * (2 * self.ndim) if isinstance(padding, int) else tuple(padding)
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         """The padded input."""
         return F.pad(input, self.padding, self.mode)
 
@@ -423,7 +424,7 @@ class ConstantPad(Padding):
         super().__init__(padding)
         self.value = value
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Operand:
         return F.pad(input, self.padding, "constant", self.value)
 
     def extra_repr(self) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from funcgrad import nn
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
+from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn import functional as F
 from funcgrad.torch.nn import init
@@ -60,7 +61,7 @@ _RNN = {
 }
 
 
-def stepped(mode: str, gates: Tensor, state: tuple[Any, ...], w: Tensor, bias: Any) -> tuple[Any, ...]:
+def stepped(mode: str, gates: Tensor, state: tuple[Any, ...], w: Tensor, bias: Operand) -> tuple[Any, ...]:
     """One step: the new state, its first part the output."""
     rest = () if bias is None else (bias,)
     if mode == "LSTM":
@@ -176,7 +177,7 @@ class RNNBase(Module):
         names += ["weight_hr"] if self.proj_size else []
         return [getattr(self, f"{name}_l{layer}{suffix}") for name in names]
 
-    def forward(self, input: Any, hx: Any = None) -> Any:
+    def forward(self, input: Operand, hx: Operand = None) -> Operands:
         """The outputs along the sequence, and the last state."""
         if isinstance(input, PackedSequence):
             return self._packed(input, hx)
@@ -357,7 +358,7 @@ class RNNCellBase(Module):
         for weight in self.parameters():
             init.uniform_(weight, -bound, bound)
 
-    def forward(self, input: Tensor, hx: Any = None) -> Any:
+    def forward(self, input: Tensor, hx: Operand = None) -> Operand:
         """The next state."""
         is_batch = len(input._value.shape) == 2
         x = input if is_batch else input.unsqueeze(0)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.nn import functional as F
 from funcgrad.torch.nn import init
@@ -16,7 +17,7 @@ from funcgrad.torch.nn.layers.linear import Linear, empty_parameter
 from funcgrad.torch.nn.layers.normalization import LayerNorm
 from funcgrad.torch.nn.layers.pooling import Dropout
 from funcgrad.torch.nn.module import Module
-from funcgrad.torch.nn.operand import Operand
+from funcgrad.types import Device, DTypeLike
 
 __all__ = [
     "MultiheadAttention",
@@ -106,7 +107,7 @@ class MultiheadAttention(Module):
         attn_mask: Operand | None = None,
         average_attn_weights: bool = True,
         is_causal: bool = False,
-    ) -> Any:
+    ) -> tuple[Any, Any]:
         """The attended values and, unless ``need_weights=False``, the weights."""
         is_turned = self.batch_first and len(query._value.shape) == 3
         if is_turned:
@@ -200,8 +201,12 @@ class TransformerEncoderLayer(TransformerLayer):
         self.activation = activation_called(activation)
 
     def forward(
-        self, src: Tensor, src_mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool = False
-    ) -> Any:
+        self,
+        src: Tensor,
+        src_mask: Operand = None,
+        src_key_padding_mask: Operand = None,
+        is_causal: bool = False,
+    ) -> Operand:
         """The encoded sequence."""
 
         def attended(x: Any) -> Any:
@@ -246,13 +251,13 @@ class TransformerDecoderLayer(TransformerLayer):
         self,
         tgt: Tensor,
         memory: Tensor,
-        tgt_mask: Any = None,
-        memory_mask: Any = None,
-        tgt_key_padding_mask: Any = None,
-        memory_key_padding_mask: Any = None,
+        tgt_mask: Operand = None,
+        memory_mask: Operand = None,
+        tgt_key_padding_mask: Operand = None,
+        memory_key_padding_mask: Operand = None,
         tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
-    ) -> Any:
+    ) -> Operand:
         """The decoded sequence."""
 
         def to_itself(x: Any) -> Any:
@@ -290,8 +295,12 @@ class TransformerEncoder(Stack):
         super().__init__(encoder_layer, num_layers, norm)
 
     def forward(
-        self, src: Tensor, mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool | None = None
-    ) -> Any:
+        self,
+        src: Tensor,
+        mask: Operand = None,
+        src_key_padding_mask: Operand = None,
+        is_causal: bool | None = None,
+    ) -> Operand:
         """The encoded sequence."""
         out: Any = src
         for layer in self.layers:
@@ -305,7 +314,7 @@ class TransformerDecoder(Stack):
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__(decoder_layer, num_layers, norm)
 
-    def forward(self, tgt: Tensor, memory: Tensor, *args: Any, **kwargs: Any) -> Any:
+    def forward(self, tgt: Tensor, memory: Tensor, *args: Any, **kwargs: Any) -> Operand:
         """The decoded sequence."""
         out: Any = tgt
         for layer in self.layers:
@@ -355,7 +364,7 @@ class Transformer(Module):
         self.batch_first = batch_first
 
     @staticmethod
-    def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Any:
+    def generate_square_subsequent_mask(sz: int, device: Device = None, dtype: DTypeLike = None) -> Tensor:
         """Minus infinity above the diagonal, 0 elsewhere."""
         mask = wrap(np.triu(np.full((sz, sz), -np.inf, np.float32), 1))
         return mask if dtype is None else mask.to(dtype)
@@ -364,16 +373,16 @@ class Transformer(Module):
         self,
         src: Tensor,
         tgt: Tensor,
-        src_mask: Any = None,
-        tgt_mask: Any = None,
-        memory_mask: Any = None,
-        src_key_padding_mask: Any = None,
-        tgt_key_padding_mask: Any = None,
-        memory_key_padding_mask: Any = None,
+        src_mask: Operand = None,
+        tgt_mask: Operand = None,
+        memory_mask: Operand = None,
+        src_key_padding_mask: Operand = None,
+        tgt_key_padding_mask: Operand = None,
+        memory_key_padding_mask: Operand = None,
         src_is_causal: bool | None = None,
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
-    ) -> Any:
+    ) -> Operand:
         """The decoded sequence."""
         memory = self.encoder(src, src_mask, src_key_padding_mask)
         return self.decoder(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)

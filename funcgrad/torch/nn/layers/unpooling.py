@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn import functional as F
 from funcgrad.torch.nn.module import Module
+from funcgrad.types import ShapeLike
 
 __all__ = ["MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"]
 
@@ -23,7 +25,7 @@ class _MaxUnpool(Module):
     def _several(self, given: Any) -> tuple[int, ...]:
         return (given,) * self.ndim if isinstance(given, int) else tuple(given)
 
-    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Any:
+    def forward(self, input: Tensor, indices: Tensor, output_size: ShapeLike = None) -> Operand:
         """The elements at their old places, zero elsewhere."""
         unpool = getattr(F, f"max_unpool{self.ndim}d")
         return unpool(input, indices, self.kernel_size, self.stride, self.padding, output_size)

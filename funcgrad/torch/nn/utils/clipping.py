@@ -8,19 +8,21 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, own, wrap
+from funcgrad.types import Number
 
 __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
 
 
-def gradients_of(parameters: Any) -> list[Tensor]:
+def gradients_of(parameters: Operand) -> list[Tensor]:
     """The gradients that there are."""
     tensors: Iterable[Tensor] = [parameters] if isinstance(parameters, Tensor) else parameters
     return [p._grad for p in tensors if p._grad is not None]
 
 
 def get_total_norm(
-    tensors: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
+    tensors: Operand, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
 ) -> Tensor:
     """The norm of all elements of several tensors together."""
     held = [tensors] if isinstance(tensors, Tensor) else list(tensors)
@@ -38,7 +40,7 @@ def get_total_norm(
     return wrap(total.astype(held[0]._value.dtype))
 
 
-def scale(tensor: Tensor, factor: Any) -> None:
+def scale(tensor: Tensor, factor: Number) -> None:
     """Multiply in place, without history."""
     value = own(tensor)
     np.multiply(value, factor, out=value)
@@ -46,7 +48,7 @@ def scale(tensor: Tensor, factor: Any) -> None:
 
 
 def clip_grads_with_norm_(
-    parameters: Any, max_norm: float, total_norm: Tensor, foreach: bool | None = None
+    parameters: Operand, max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
     """Scale the gradients so that a norm of `total_norm` becomes at most `max_norm`."""
     grads = gradients_of(parameters)
@@ -59,7 +61,7 @@ def clip_grads_with_norm_(
 
 
 def clip_grad_norm_(
-    parameters: Any,
+    parameters: Operand,
     max_norm: float,
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
@@ -91,7 +93,7 @@ def clip_grad_norm(*args: Any, **kwargs: Any) -> Tensor:
     return clip_grad_norm_(*args, **kwargs)
 
 
-def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = None) -> None:
+def clip_grad_value_(parameters: Operand, clip_value: float, foreach: bool | None = None) -> None:
     """Clip every element of the gradients to between ``-clip_value`` and ``clip_value``."""
     for grad in gradients_of(parameters):
         value = own(grad)

@@ -6,6 +6,7 @@ from typing import Any
 
 from funcgrad.torch import linalg
 from funcgrad.torch.core.backward.grad_mode import no_grad
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn.functional import normalize
 from funcgrad.torch.nn.module import Module
@@ -15,7 +16,7 @@ from funcgrad.torch.operations.registry import FUNCTIONS
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
 
-def as_matrix(weight: Tensor, dim: int) -> Any:
+def as_matrix(weight: Tensor, dim: int) -> Operand:
     """A weight as a matrix with the rows of one dimension."""
     if dim:
         weight = weight.movedim(dim, 0)
@@ -55,7 +56,7 @@ class _SpectralNorm(Module):
                 self._u.copy_(normalize(matrix.mv(self._v), dim=0, eps=self.eps))
                 self._v.copy_(normalize(matrix.H.mv(self._u), dim=0, eps=self.eps))
 
-    def forward(self, weight: Tensor) -> Any:
+    def forward(self, weight: Tensor) -> Operand:
         if self.is_vector:
             return normalize(weight, dim=0, eps=self.eps)
         matrix = as_matrix(weight, self.dim)
@@ -98,7 +99,7 @@ class _WeightNorm(Module):
         super().__init__()
         self.dim = -1 if dim is None else dim
 
-    def forward(self, g: Tensor, v: Tensor) -> Any:
+    def forward(self, g: Tensor, v: Tensor) -> Operand:
         return v * (g / _norm_except(v, self.dim))
 
     def right_inverse(self, weight: Tensor) -> tuple[Any, Any]:
@@ -124,7 +125,7 @@ class _Orthogonal(Module):
     def _tall(self, x: Any) -> Any:
         return x if self.shape[-2] >= self.shape[-1] else x.mT
 
-    def forward(self, x: Tensor) -> Any:
+    def forward(self, x: Tensor) -> Operand:
         x = self._tall(x)
         n, k = x._value.shape[-2:]
         skew = x.tril()
@@ -143,7 +144,7 @@ class _Orthogonal(Module):
             q = base @ q if base._value.shape[-1] == n else base[..., :n] @ q
         return self._tall(q)
 
-    def right_inverse(self, q: Tensor) -> Any:
+    def right_inverse(self, q: Tensor) -> Operand:
         tall = self._tall(q.detach())
         n, k = tall._value.shape[-2:]
         if "base" not in self._buffers:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from funcgrad.torch.core.backward.grad_mode import no_grad
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn.containers import ModuleDict, ModuleList
 from funcgrad.torch.nn.module import Module
@@ -114,7 +115,7 @@ class ParametrizationList(ModuleList):
             for kept, part in zip(self._originals(), parts, strict=True):
                 kept.copy_(part)
 
-    def forward(self) -> Any:
+    def forward(self) -> Operand:
         """The tensor."""
         first, *rest = list(self)
         found = first(*self._originals())

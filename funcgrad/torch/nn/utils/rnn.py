@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.registry import FUNCTIONS, tensor_of
 
@@ -73,7 +74,7 @@ for _name in ("double", "float", "half", "long", "int", "short", "char", "byte",
     setattr(PackedSequence, _name, _casting(_name))
 
 
-def invert_permutation(permutation: Any) -> Any:
+def invert_permutation(permutation: Operand) -> Tensor | None:
     """Where each entry of a permutation stands; None for None."""
     if permutation is None:
         return None
@@ -81,7 +82,7 @@ def invert_permutation(permutation: Any) -> Any:
 
 
 def pack_padded_sequence(
-    input: Tensor, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True
+    input: Tensor, lengths: Operand, batch_first: bool = False, enforce_sorted: bool = True
 ) -> PackedSequence:
     """The first steps of every sequence of a padded batch, as many as its length.
 
@@ -151,8 +152,8 @@ def pad_packed_sequence(
 
 
 def pad_sequence(
-    sequences: Any, batch_first: bool = False, padding_value: float = 0.0, padding_side: str = "right"
-) -> Any:
+    sequences: Operand, batch_first: bool = False, padding_value: float = 0.0, padding_side: str = "right"
+) -> Operand:
     """Sequences stacked to one tensor, the shorter ones filled up."""
     if isinstance(sequences, Tensor):
         sequences = sequences.unbind(0)
@@ -176,7 +177,7 @@ def pad_sequence(
     return FUNCTIONS["stack"](rows, 0 if batch_first else 1)
 
 
-def unpad_sequence(padded_sequences: Tensor, lengths: Any, batch_first: bool = False) -> list[Any]:
+def unpad_sequence(padded_sequences: Tensor, lengths: Operand, batch_first: bool = False) -> list[Any]:
     """The sequences of a padded batch, each of its length."""
     steps = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
     return [row[:n] for row, n in zip(steps.unbind(0), lengths._value.tolist(), strict=True)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from funcgrad.torch.core.backward.grad_mode import no_grad
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.nn.functional import normalize
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter
@@ -22,7 +23,7 @@ class _SpectralNorm:
         self.dim = dim
         self.eps = eps
 
-    def computed(self, module: Module, iterates: bool) -> Any:
+    def computed(self, module: Module, iterates: bool) -> Operand:
         """The weight; in training the singular vectors are improved first."""
         weight = getattr(module, f"{self.name}_orig")
         u, v = getattr(module, f"{self.name}_u"), getattr(module, f"{self.name}_v")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, own
 from funcgrad.torch.operations.registry import FUNCTIONS
 
 __all__ = ["parameters_to_vector", "vector_to_parameters"]
 
 
-def parameters_to_vector(parameters: Iterable[Tensor]) -> Any:
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Operand:
     """All elements of the parameters, one after the other, with history.
 
     >>> from funcgrad import torch

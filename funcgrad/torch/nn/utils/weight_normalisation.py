@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter
@@ -27,7 +28,7 @@ class WeightNorm:
         self.name = name
         self.dim = dim
 
-    def weight(self, module: Module) -> Any:
+    def weight(self, module: Module) -> Operand:
         """``g * v / |v|``."""
         g, v = getattr(module, f"{self.name}_g"), getattr(module, f"{self.name}_v")
         return v * (g / _lengths(v, self.dim))
@@ -36,7 +37,7 @@ class WeightNorm:
         setattr(module, self.name, self.weight(module))
 
 
-def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
+def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Operand:
     """Replace a parameter by its lengths along `dim`, ``name_g``, and its direction, ``name_v``.
 
     Returns the module. Warns as PyTorch does, whose newer form works by parametrisations.
@@ -65,7 +66,7 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     return module
 
 
-def remove_weight_norm(module: Any, name: str = "weight") -> Any:
+def remove_weight_norm(module: Any, name: str = "weight") -> Operand:
     """Undo `weight_norm`: the weight is a parameter again. Returns the module."""
     key = _hook_of(module, name)
     if key is None:

@@ -10,9 +10,11 @@ import numpy as np
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.errors import broadcast_error, dim_of, require_one_dtype
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.pointwise.arithmetic import F32, F64, of_one_dtype, remember_two, result_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, published
+from funcgrad.types import AxisLike, Number
 
 __all__ = ["matmul"]
 
@@ -40,7 +42,7 @@ setattr(Tensor, "__matmul__", _matmul_operator)  # noqa: B010 - given like every
 
 
 @operation("matmul")
-def matmul(input: Tensor, other: Any) -> Any:
+def matmul(input: Tensor, other: Operand) -> Operand:
     """The product of vectors, matrices or batches of matrices."""
     if not isinstance(other, Tensor):
         kind = type(other).__name__
@@ -127,7 +129,7 @@ def _rmatmul(self: Tensor, other: Any) -> Any:
 
 
 @operation()
-def mm(input: Tensor, mat2: Tensor) -> Any:
+def mm(input: Tensor, mat2: Tensor) -> Operand:
     """The product of two matrices."""
     if len(input._value.shape) != 2:
         raise RuntimeError("self must be a matrix")
@@ -137,7 +139,7 @@ def mm(input: Tensor, mat2: Tensor) -> Any:
 
 
 @operation()
-def bmm(input: Tensor, mat2: Tensor) -> Any:
+def bmm(input: Tensor, mat2: Tensor) -> Operand:
     """The products of two batches of matrices."""
     x, y = input._value.shape, mat2._value.shape
     if len(x) != 3 or len(y) != 3:
@@ -152,7 +154,7 @@ def bmm(input: Tensor, mat2: Tensor) -> Any:
 
 
 @operation()
-def mv(input: Tensor, vec: Tensor) -> Any:
+def mv(input: Tensor, vec: Tensor) -> Operand:
     """The product of a matrix and a vector."""
     if len(input._value.shape) != 2 or len(vec._value.shape) != 1:
         raise RuntimeError(
@@ -162,7 +164,7 @@ def mv(input: Tensor, vec: Tensor) -> Any:
 
 
 @operation()
-def dot(input: Tensor, tensor: Tensor) -> Any:
+def dot(input: Tensor, tensor: Tensor) -> Operand:
     """The product of two vectors."""
     x, y = input._value.shape, tensor._value.shape
     if len(x) != 1 or len(y) != 1:
@@ -176,7 +178,7 @@ def _vdot(x: Any, y: Any) -> Any:
 
 
 @operation()
-def vdot(input: Tensor, other: Tensor) -> Any:
+def vdot(input: Tensor, other: Tensor) -> Operand:
     """The product of two vectors, the first conjugated."""
     if len(input._value.shape) != 1 or len(other._value.shape) != 1:
         raise RuntimeError(
@@ -186,7 +188,7 @@ def vdot(input: Tensor, other: Tensor) -> Any:
 
 
 @operation("outer", "ger")
-def outer(input: Tensor, vec2: Tensor) -> Any:
+def outer(input: Tensor, vec2: Tensor) -> Operand:
     """All products of elements of two vectors."""
     for name, t in (("self", input), ("vec2", vec2)):
         if len(t._value.shape) != 1:
@@ -195,7 +197,7 @@ def outer(input: Tensor, vec2: Tensor) -> Any:
 
 
 @operation()
-def inner(input: Tensor, other: Tensor) -> Any:
+def inner(input: Tensor, other: Tensor) -> Operand:
     """The sums of products over the last dimensions."""
     x, y = input._value.shape, other._value.shape
     if not x or not y:
@@ -225,7 +227,7 @@ _ADDED = {
 }
 
 
-def factors(beta: Any, alpha: Any, *tensors: Tensor) -> tuple[Any, Any]:
+def factors(beta: Number, alpha: Number, *tensors: Tensor) -> tuple[Any, Any]:
     """Two numbers as factors of tensors: among integers their whole parts, among truth values theirs."""
     dtype = result_dtype(*tensors)
     return (beta, alpha) if dtype.kind in "fc" else (dtype.type(beta), dtype.type(alpha))
@@ -261,7 +263,7 @@ def _addbmm(x: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
 
 
 @operation(inplace=True)
-def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Operand:
     """`input` plus the sum of the products of a batch."""
     return apply(_addbmm, (input, batch1, batch2), factors(beta, alpha, input, batch1, batch2))
 
@@ -272,7 +274,7 @@ def _addr(x: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
 
 
 @operation(inplace=True)
-def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Operand:
     """`input` plus the outer product of two vectors."""
     return apply(_addr, (input, vec1, vec2), factors(beta, alpha, input, vec1, vec2))
 
@@ -283,7 +285,7 @@ def _addcmul(x: Any, a: Any, b: Any, value: Any) -> Any:
 
 
 @operation(inplace=True)
-def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Any:
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Operand:
     """``input + value * tensor1 * tensor2``."""
     return apply(_addcmul, (input, tensor1, tensor2), (value,))
 
@@ -294,7 +296,7 @@ def _addcdiv(x: Any, a: Any, b: Any, value: Any) -> Any:
 
 
 @operation(inplace=True)
-def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Any:
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Operand:
     """``input + value * tensor1 / tensor2``."""
     if tensor1._value.dtype.kind in "iub" and tensor2._value.dtype.kind in "iub":
         raise RuntimeError(
@@ -319,7 +321,7 @@ _TENSORDOT = Op("ViewBackward0", _tensordot)
 
 
 @operation("tensordot", method=False)
-def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Any:
+def tensordot(a: Tensor, b: Tensor, dims: AxisLike = 2) -> Operand:
     """The sums of products over several dimensions."""
     if isinstance(dims, Tensor):
         dims = dims.tolist()
@@ -401,7 +403,7 @@ def _check_subscripts(named: list[str], operands: Any) -> None:
             sizes[label] = max(seen, n)
 
 
-def with_dots_summed(text: str, operands: Any) -> str:
+def with_dots_summed(text: str, operands: Operand) -> str:
     """The equation, with letters for an ellipsis that the result does not have: its dimensions are summed."""
     if "->" not in text or "." not in text or "." in text.split("->")[1]:
         return text
@@ -420,7 +422,7 @@ def with_dots_summed(text: str, operands: Any) -> str:
 
 
 @published()
-def einsum(equation: Any, *operands: Any) -> Any:
+def einsum(equation: Any, *operands: Operand) -> Operand:
     """Sums of products by subscripts: ``einsum("ij,jk->ik", a, b)``."""
     if isinstance(equation, Tensor):
         equation, operands = from_sublists((equation, *operands))
@@ -463,7 +465,7 @@ def _kron(x: Any, y: Any) -> Any:
 
 
 @operation()
-def kron(input: Tensor, other: Tensor) -> Any:
+def kron(input: Tensor, other: Tensor) -> Operand:
     """The Kronecker product."""
     return apply(_kron, of_one_dtype(input, other))
 
@@ -474,7 +476,7 @@ def _cross(x: Any, y: Any, axis: int) -> Any:
 
 
 @operation()
-def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Any:
+def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Operand:
     """The cross product of vectors of three elements."""
     shape = input._value.shape
     if dim is None:
@@ -496,7 +498,7 @@ def _trace(x: Any) -> Any:
 
 
 @operation()
-def trace(input: Tensor) -> Any:
+def trace(input: Tensor) -> Operand:
     """The sum of the diagonal of a matrix."""
     if len(input._value.shape) != 2:
         raise RuntimeError(
@@ -506,7 +508,7 @@ def trace(input: Tensor) -> Any:
 
 
 @operation("chain_matmul", method=False)
-def chain_matmul(*matrices: Tensor) -> Any:
+def chain_matmul(*matrices: Tensor) -> Tensor:
     """The product of several matrices."""
     found = matrices[0].clone() if len(matrices) == 1 else matrices[0]
     for m in matrices[1:]:
@@ -515,7 +517,7 @@ def chain_matmul(*matrices: Tensor) -> Any:
 
 
 @operation("matrix_power")
-def matrix_power(input: Tensor, n: int) -> Any:
+def matrix_power(input: Tensor, n: int) -> Operand:
     """A matrix times itself, `n` times."""
     if n < 0:
         return matrix_power(FUNCTIONS["inverse"](input), -n)

@@ -10,6 +10,7 @@ from funcgrad.scipy import linalg as traced
 from funcgrad.scipy.originals import original
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op, op
+from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
@@ -41,7 +42,7 @@ def _lu(x: Any) -> Any:
     return tuple(_each(x, traced.lu))
 
 
-def lu_of(A: Tensor, *, pivot: bool = True) -> Any:
+def lu_of(A: Tensor, *, pivot: bool = True) -> Operands:
     """The factors of ``A = P L U``.
 
     >>> from funcgrad import torch
@@ -63,7 +64,7 @@ def _pivots(x: Any) -> Any:
     return _each(x, of_matrix)[0]
 
 
-def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
+def lu_factor(A: Tensor, *, pivot: bool = True) -> Operands:
     """Both factors in one matrix, and the rows that were exchanged (counted from one)."""
     _, lower, upper = lu_of(A, pivot=pivot)
     rows, columns = A._value.shape[-2:]
@@ -77,7 +78,7 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     return named("linalg_lu_factor", "LU pivots")(below + upper, wrap(_pivots(A._value)))
 
 
-def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
+def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Operands:
     """As `lu_factor`, with the number of the first pivot that is zero (0 for none)."""
     factors, pivots = lu_factor(A, pivot=pivot)
     diagonal = factors.detach().diagonal(dim1=-2, dim2=-1)._value == 0
@@ -101,7 +102,7 @@ def _order_of(pivots: Any, rows: int) -> Any:
 @operation("lu_unpack", method=False)
 def lu_unpack(
     LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
-) -> Any:
+) -> Operands:
     """The three factors of what `lu_factor` returned."""
     rows, columns = LU_data._value.shape[-2:]
     size = min(rows, columns)
@@ -126,14 +127,14 @@ _TRIANGULAR = Op("LinalgSolveTriangularBackward0", _solve_triangular, input_name
 
 def solve_triangular(
     A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
-) -> Any:
+) -> Operand:
     """The solution of a triangular system."""
     if not left:
         return solve_triangular(A.mT, B.mT, upper=not upper, unitriangular=unitriangular).mT
     return apply(_TRIANGULAR, (A, B), (upper, unitriangular))
 
 
-def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Any:
+def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Operand:
     """The solution of a system by the factors of its matrix."""
     if not left:
         return lu_solve(LU, pivots, B.mH, adjoint=not adjoint).mH
@@ -153,14 +154,14 @@ def _lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Any:
 
 
 @operation("lu")
-def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
+def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
     """``torch.linalg.lu_factor``, under its old name."""
     found = lu_factor_ex(A, pivot=pivot)
     return (found.LU, found.pivots, found.info) if get_infos else (found.LU, found.pivots)
 
 
 @operation("orgqr")
-def householder_product(input: Tensor, tau: Tensor) -> Any:
+def householder_product(input: Tensor, tau: Tensor) -> Operand:
     """The first columns of the product of reflections, whose vectors stand below the diagonal."""
     n, k = input._value.shape[-2:]
     one = FUNCTIONS["eye"](n, dtype=input.dtype)

@@ -6,6 +6,7 @@ import warnings
 from importlib import import_module
 from typing import Any
 
+from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
@@ -37,7 +38,7 @@ for _name, _modern in (
 
 
 @operation()
-def logdet(input: Tensor) -> Any:
+def logdet(input: Tensor) -> Operand:
     """The logarithm of the determinant, NaN where that is negative."""
     sign, log = _linalg("slogdet")(input)
     if sign._value.dtype.kind == "c":
@@ -55,28 +56,28 @@ def _deprecated(name: str, use: str) -> None:
 
 
 @operation()
-def cholesky(input: Tensor, upper: bool = False) -> Any:
+def cholesky(input: Tensor, upper: bool = False) -> Operand:
     """``torch.linalg.cholesky``, under its old name."""
     _deprecated("cholesky", "cholesky")
     return _linalg("cholesky")(input, upper=upper)
 
 
 @operation()
-def qr(input: Tensor, some: bool = True) -> Any:
+def qr(input: Tensor, some: bool = True) -> Operands:
     """``torch.linalg.qr``, under its old name."""
     _deprecated("qr", "qr")
     return named("qr", "Q R")(*_linalg("qr")(input, "reduced" if some else "complete"))
 
 
 @operation()
-def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
+def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Operands:
     """``torch.linalg.svd`` with V instead of its transpose."""
     u, s, vh = _linalg("svd")(input, not some)
     return named("svd", "U S V")(u, s, vh.mH)
 
 
 @operation(method=False)
-def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Any:
+def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Operand:
     """The solution of ``A X = B`` by the Cholesky factor of A."""
     factor = L.mH if upper else L
     half = _linalg("solve_triangular")(factor, B, upper=False)
@@ -86,7 +87,7 @@ def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Any:
 @operation("triangular_solve")
 def triangular_solve(
     b: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
-) -> Any:
+) -> Operands:
     """``torch.linalg.solve_triangular``, under its old name."""
     matrix = A.mT if transpose else A
     found = _linalg("solve_triangular")(matrix, b, upper=upper != transpose, unitriangular=unitriangular)

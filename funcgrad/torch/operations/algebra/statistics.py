@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
@@ -13,7 +14,7 @@ __all__: list[str] = []
 
 
 @operation()
-def cov(input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
+def cov(input: Tensor, *, correction: int = 1, fweights: Operand = None, aweights: Operand = None) -> Operand:
     """The covariance matrix of variables in rows."""
     if (rank := len(input._value.shape)) > 2:
         raise RuntimeError(
@@ -70,7 +71,7 @@ def _weights_of(count: int, fweights: Any, aweights: Any) -> Any:
 
 
 @operation()
-def corrcoef(input: Tensor) -> Any:
+def corrcoef(input: Tensor) -> Operand:
     """The correlation matrix of variables in rows."""
     found = cov(input)
     if not found._value.shape:

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch.core.dtypes import TYPE_NAMES, numpy_dtype
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.creating.creation import array_from, finished
 from funcgrad.torch.operations.registry import FUNCTIONS, published
+from funcgrad.types import DTypeLike, Number, ShapeLike
 
 __all__: list[str] = []
 
@@ -24,7 +26,7 @@ class TypedMeta(type):
         return isinstance(x, Tensor) and x._value.dtype == cls.numpy
 
 
-def typed_constructor(name: str, word: str) -> Any:
+def typed_constructor(name: str, word: str) -> TypedMeta:
     """``torch.FloatTensor`` and its like."""
 
     def make(cls: Any, *args: Any) -> Tensor:
@@ -43,14 +45,14 @@ for _name, _word in TYPE_NAMES.items():
 
 
 @published()
-def scalar_tensor(value: Any, *, dtype: Any = None, **options: Any) -> Tensor:
+def scalar_tensor(value: Number, *, dtype: DTypeLike = None, **options: Any) -> Tensor:
     """A tensor of rank 0."""
     wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
     return finished(np.asarray(value, wanted), **options)
 
 
 @published()
-def empty_strided(size: Any, stride: Any, *, dtype: Any = None, **options: Any) -> Tensor:
+def empty_strided(size: ShapeLike, stride: ShapeLike, *, dtype: DTypeLike = None, **options: Any) -> Tensor:
     """A new tensor; the order of its elements in memory is always the usual one."""
     wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
     return finished(np.zeros(tuple(size), wanted), **options)
@@ -58,14 +60,14 @@ def empty_strided(size: Any, stride: Any, *, dtype: Any = None, **options: Any) 
 
 @published()
 def frombuffer(
-    buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
+    buffer: Any, *, dtype: DTypeLike, count: int = -1, offset: int = 0, requires_grad: bool = False
 ) -> Tensor:
     """A tensor on the memory of a buffer."""
     return finished(np.frombuffer(buffer, numpy_dtype(dtype), count, offset), requires_grad)
 
 
 @published()
-def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Any:
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Operand:
     """The powers of elements, a column each."""
     count = x._value.shape[0] if N is None else N
     powers = range(count) if increasing else range(count - 1, -1, -1)
@@ -73,7 +75,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Any:
 
 
 @published("range")
-def arange_including(start: Any, end: Any = None, step: Any = 1, **options: Any) -> Tensor:
+def arange_including(start: Number, end: Number = None, step: Number = 1, **options: Any) -> Tensor:
     """``torch.range``: as `arange`, with the end."""
     if end is None:
         start, end = 0, start

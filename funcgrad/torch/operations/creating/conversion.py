@@ -17,10 +17,12 @@ from funcgrad.torch.core.dtypes import (
     dtype,
     numpy_dtype,
 )
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES, SETTINGS
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
 from funcgrad.torch.operations.creating.creation import require_cpu
 from funcgrad.torch.operations.registry import operation, published, tensor_of
+from funcgrad.types import DTypeLike
 
 __all__ = ["CPU", "device"]
 
@@ -199,7 +201,7 @@ def _dlpack_device(self: Tensor) -> Any:
 
 
 @published()
-def from_dlpack(source: Any, **options: Any) -> Tensor:
+def from_dlpack(source: Operand, **options: object) -> Tensor:
     """A tensor on the memory of another library's array."""
     array = np.from_dlpack(source)
     if not array.flags.writeable:
@@ -271,7 +273,7 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Any:
 
 
 @method("type")
-def type_of(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
+def type_of(self: Tensor, dtype: DTypeLike = None, non_blocking: bool = False) -> Any:
     """The name of the tensor's type, or the tensor in another dtype."""
     if dtype is None:
         return f"torch.{TYPE_NAMES[self._value.dtype.name]}Tensor"
@@ -288,7 +290,7 @@ def type_of(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
 
 
 @method()
-def type_as(self: Tensor, other: Tensor) -> Any:
+def type_as(self: Tensor, other: Tensor) -> Operand:
     """The tensor in the dtype of another."""
     return _converted(self, other._value.dtype)
 
@@ -321,13 +323,13 @@ def _clone(x: Any) -> Any:
 
 
 @operation()
-def clone(input: Tensor, *, memory_format: Any = None) -> Any:
+def clone(input: Tensor, *, memory_format: object = None) -> Tensor:
     """A copy, through which gradients flow."""
     return apply_linear(_clone, input)
 
 
 @method()
-def contiguous(self: Tensor, memory_format: Any = None) -> Any:
+def contiguous(self: Tensor, memory_format: object = None) -> Operand:
     """The tensor, copied unless its elements lie in order."""
     value = self._value
     if isinstance(value, np.ndarray) and not value.flags.c_contiguous:
@@ -341,7 +343,7 @@ def _contiguous(x: Any) -> Any:
 
 
 @method()
-def is_contiguous(self: Tensor, memory_format: Any = None) -> bool:
+def is_contiguous(self: Tensor, memory_format: object = None) -> bool:
     """Whether the elements lie in memory in order."""
     return bool(own(self).flags.c_contiguous) if isinstance(self._value, np.ndarray) else True
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, alias_of, method
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, with_out
 
@@ -57,6 +58,6 @@ for _name in ("chunk", "split", "split_with_sizes"):
 
 
 @method()
-def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Any:
+def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Operand:
     """A copy of `length` entries of a dimension."""
     return self.narrow(dim, start, length).clone()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch.core.tensor import Tensor, method, own
+from funcgrad.types import ArrayLike
 
 __all__ = ["rebuilt"]
 
@@ -71,7 +72,7 @@ def _reduce(self: Tensor, protocol: Any) -> Any:
     return rebuilt, (type(self), np.ascontiguousarray(own(self)), self._rg)
 
 
-def rebuilt(cls: type, value: Any, requires_grad: bool) -> Any:
+def rebuilt(cls: type, value: ArrayLike, requires_grad: bool) -> Any:
     """The tensor that was pickled: a leaf."""
     t: Any = object.__new__(cls)
     t._value = np.asarray(value)

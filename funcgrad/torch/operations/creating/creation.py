@@ -19,15 +19,17 @@ from funcgrad.torch.core.dtypes import (
     torch_dtype,
     weak_dtype,
 )
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
 from funcgrad.torch.core.unsupported import UNSUPPORTED
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, published
+from funcgrad.types import ArrayLike, Device, DTypeLike, Number, ShapeLike
 
 __all__ = ["finished", "legacy_tensor", "shape_of", "tensor"]
 
 
-def require_cpu(device: Any) -> None:
+def require_cpu(device: Device) -> None:
     """Raise RuntimeError for a device that is not here."""
     name = str(device).split(":")[0] if device is not None else "cpu"
     if name not in ("cpu", "None"):
@@ -35,7 +37,9 @@ def require_cpu(device: Any) -> None:
         raise RuntimeError(f"funcgrad.torch does not support device={str(device)!r}: {reason}")
 
 
-def finished(value: Any, requires_grad: bool = False, device: Any = None, **ignored: Any) -> Tensor:
+def finished(
+    value: ArrayLike, requires_grad: bool = False, device: Device = None, **ignored: object
+) -> Tensor:
     """A new leaf; RuntimeError where it cannot require grad."""
     if device is not None:
         require_cpu(device)
@@ -113,7 +117,7 @@ def _depths(data: Any, at: int = 0) -> None:
         raise TypeError(f"must be real number, not {kind}")
 
 
-def array_from(data: Any, dtype: Any) -> Any:  # noqa: PLR0911, C901 - one for each kind of data
+def array_from(data: ArrayLike, dtype: DTypeLike) -> Any:  # noqa: PLR0911, C901 - one for each kind of data
     """A new array of the data, in a NumPy dtype or the one PyTorch infers."""
     if isinstance(data, Tensor):
         value: Any = data._value
@@ -168,7 +172,7 @@ def _has_tracers(data: Any) -> bool:
     return type(data) is Tracer
 
 
-def inferred_dtype(data: Any) -> np.dtype[Any]:
+def inferred_dtype(data: ArrayLike) -> np.dtype[Any]:
     """The dtype PyTorch gives nested sequences of numbers."""
     found: list[Any] = []
     _scan(data, found)
@@ -186,7 +190,12 @@ def _given(dtype: Any) -> Any:
 
 @published()
 def tensor(
-    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False, pin_memory: bool = False
+    data: ArrayLike,
+    *,
+    dtype: DTypeLike = None,
+    device: Device = None,
+    requires_grad: object = False,
+    pin_memory: bool = False,
 ) -> Tensor:
     """A new tensor with a copy of the data: numbers, nested sequences, an array or a tensor.
 
@@ -232,7 +241,7 @@ def _asarray(
 
 
 @published()
-def from_numpy(array: Any) -> Tensor:
+def from_numpy(array: Operand) -> Tensor:
     """A tensor on the memory of an array: a change of either shows in both."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
@@ -285,7 +294,7 @@ method("__new__")(staticmethod(legacy_tensor))
 # -- filled -----------------------------------------------------------------------------------------------
 
 
-def shape_of(sizes: Any, name: str = "") -> tuple[int, ...]:
+def shape_of(sizes: ShapeLike, name: str = "") -> tuple[int, ...]:
     """A shape given as several ints or one sequence."""
     if len(sizes) == 1 and not isinstance(sizes[0], int | np.integer | Tensor):
         sizes = sizes[0]
@@ -349,7 +358,12 @@ def _full_dtype(fill: Any, dtype: Any) -> Any:
 
 
 def full(
-    size: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False, **options: Any
+    size: ShapeLike,
+    fill_value: Number,
+    *,
+    dtype: DTypeLike = None,
+    requires_grad: bool = False,
+    **options: Any,
 ) -> Tensor:
     """A new tensor of one number."""
     value = fill_value._value if isinstance(fill_value, Tensor) else fill_value
@@ -364,8 +378,13 @@ def full(
 
 
 def full_like(
-    input: Tensor, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False, **options: Any
-) -> Any:
+    input: Tensor,
+    fill_value: Number,
+    *,
+    dtype: DTypeLike = None,
+    requires_grad: bool = False,
+    **options: object,
+) -> Tensor:
     """A new tensor of one number in the shape of another."""
     options.pop("memory_format", None)
     wanted = input._value.dtype if dtype is None else numpy_dtype(dtype)
@@ -376,13 +395,15 @@ FUNCTIONS["full"], FUNCTIONS["full_like"] = full, full_like
 
 
 @method()
-def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> Tensor:
+def new_full(
+    self: Tensor, size: ShapeLike, fill_value: Number, *, dtype: DTypeLike = None, **options: Any
+) -> Tensor:
     """A new tensor of one number, with this tensor's dtype."""
     return full(size, fill_value, dtype=self.dtype if dtype is None else dtype, **options)
 
 
 @method()
-def new(self: Tensor, *args: Any) -> Any:
+def new(self: Tensor, *args: object) -> Tensor:
     """A new tensor of this tensor's dtype, of a size or of data."""
     if len(args) == 1 and not isinstance(args[0], int):
         return finished(array_from(args[0], self._value.dtype))
@@ -391,8 +412,13 @@ def new(self: Tensor, *args: Any) -> Any:
 
 @method()
 def new_tensor(
-    self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
-) -> Any:
+    self: Tensor,
+    data: ArrayLike,
+    *,
+    dtype: DTypeLike = None,
+    device: Device = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """A new tensor of the data, with this tensor's dtype."""
     wanted = self._value.dtype if dtype is None else numpy_dtype(dtype)
     return finished(array_from(data, wanted), requires_grad, device)
@@ -400,7 +426,7 @@ def new_tensor(
 
 @published()
 def eye(
-    n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool = False, **options: Any
+    n: int, m: int | None = None, *, dtype: DTypeLike = None, requires_grad: bool = False, **options: object
 ) -> Tensor:
     """The identity matrix."""
     wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
@@ -419,13 +445,13 @@ def _item(x: Any) -> Any:
 
 @published()
 def arange(
-    start: Any,
-    end: Any = None,
-    step: Any = 1,
+    start: Number,
+    end: Number = None,
+    step: Number = 1,
     *,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     requires_grad: bool = False,
-    **options: Any,
+    **options: object,
 ) -> Tensor:
     """Numbers from `start` to before `end`."""
     if end is None:
@@ -451,7 +477,13 @@ def arange(
 
 
 def linspace(
-    start: Any, end: Any, steps: int, *, dtype: Any = None, requires_grad: bool = False, **options: Any
+    start: Number,
+    end: Number,
+    steps: int,
+    *,
+    dtype: DTypeLike = None,
+    requires_grad: bool = False,
+    **options: object,
 ) -> Tensor:
     """`steps` numbers from `start` to `end`, both included, at equal distances."""
     start, end = _item(start), _item(end)
@@ -480,14 +512,14 @@ def _whole_steps(start: int, end: int, steps: int) -> Any:
 
 
 def logspace(
-    start: Any,
-    end: Any,
+    start: Number,
+    end: Number,
     steps: int,
     base: float = 10.0,
     *,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     requires_grad: bool = False,
-    **options: Any,
+    **options: object,
 ) -> Tensor:
     """Powers of `base` with exponents at equal distances."""
     wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
@@ -537,6 +569,6 @@ def _polar(size: Any, angle: Any) -> Any:
 
 
 @operation(method=False)
-def polar(abs: Tensor, angle: Tensor) -> Any:
+def polar(abs: Tensor, angle: Tensor) -> Operand:
     """The complex tensor of these absolute values and angles."""
     return apply(_polar, (abs, angle))

@@ -10,10 +10,12 @@ import numpy as np
 
 from funcgrad.torch.core.dtypes import TYPE_NAMES, numpy_dtype
 from funcgrad.torch.core.inplace import require_writeable, write
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES, SETTINGS
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
 from funcgrad.torch.operations.creating.creation import finished, shape_of
 from funcgrad.torch.operations.registry import FUNCTIONS, published, tensor_of
+from funcgrad.types import DTypeLike, Number, ShapeLike
 
 __all__ = ["Generator", "default_generator", "generator_of"]
 
@@ -66,7 +68,7 @@ class Generator:
 default_generator = Generator()
 
 
-def generator_of(generator: Any) -> Any:
+def generator_of(generator: Generator | None) -> Any:
     """NumPy's generator behind a `Generator`, or the default one's."""
     return (generator or default_generator).bits
 
@@ -133,13 +135,13 @@ _sampler("randn", _normal)
 @published()
 def randint(
     low: int,
-    high: Any = None,
-    size: Any = None,
+    high: Number = None,
+    size: ShapeLike = None,
     *,
-    generator: Any = None,
-    dtype: Any = None,
+    generator: Generator | None = None,
+    dtype: DTypeLike = None,
     requires_grad: bool = False,
-    **options: Any,
+    **options: object,
 ) -> Tensor:
     """Random integers from `low` (0 if left out) to below `high`."""
     if size is None:
@@ -152,7 +154,9 @@ def randint(
 
 
 @published()
-def randint_like(input: Tensor, low: int, high: Any = None, *, dtype: Any = None, **options: Any) -> Tensor:
+def randint_like(
+    input: Tensor, low: int, high: Number = None, *, dtype: DTypeLike = None, **options: Any
+) -> Tensor:
     """Random integers in the shape of another tensor."""
     if high is None:
         low, high = 0, low
@@ -161,7 +165,12 @@ def randint_like(input: Tensor, low: int, high: Any = None, *, dtype: Any = None
 
 @published()
 def randperm(
-    n: int, *, generator: Any = None, dtype: Any = None, requires_grad: bool = False, **options: Any
+    n: int,
+    *,
+    generator: Generator | None = None,
+    dtype: DTypeLike = None,
+    requires_grad: bool = False,
+    **options: object,
 ) -> Tensor:
     """The integers below `n` in random order."""
     wanted = np.dtype(np.int64) if dtype is None else numpy_dtype(dtype)
@@ -169,7 +178,9 @@ def randperm(
 
 
 @published()
-def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None, **options: Any) -> Tensor:
+def normal(
+    mean: Operand, std: Operand = 1.0, size: ShapeLike = None, *, generator: Any = None, **options: Any
+) -> Tensor:
     """Normally distributed numbers of these means and standard deviations."""
     if size is not None:
         dtype = options.pop("dtype", None)
@@ -183,7 +194,7 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None
 
 
 @published()
-def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None) -> Tensor:
+def bernoulli(input: Tensor, p: Number = None, *, generator: Generator | None = None) -> Tensor:
     """Zeros and ones, with the elements as probabilities."""
     chance = input._value if p is None else np.full(input._value.shape, p)
     if ((chance < 0) | (chance > 1)).any():
@@ -196,7 +207,7 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None) -> Tensor:
 
 @published()
 def multinomial(
-    input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None
+    input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
 ) -> Tensor:
     """Indices drawn with the elements of each row as weights."""
     if input._value.dtype.kind != "f":
@@ -212,7 +223,7 @@ def multinomial(
 
 
 @published()
-def poisson(input: Tensor, generator: Any = None) -> Tensor:
+def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Poisson distributed numbers with the elements as rates."""
     return wrap(np.asarray(generator_of(generator).poisson(input._value)).astype(input._value.dtype))
 
@@ -230,7 +241,7 @@ def get_rng_state() -> Any:
 
 
 @published()
-def set_rng_state(state: Any) -> None:
+def set_rng_state(state: object) -> None:
     """Continue the default sequence from a state."""
     default_generator.set_state(state)
 
@@ -251,7 +262,7 @@ def _written(t: Tensor, value: Any) -> Tensor:
 
 
 @method()
-def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Any = None) -> Tensor:
+def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill with numbers uniformly distributed from `a` to `b`."""
     if a > b:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a:g} > to={b:g}")
@@ -261,7 +272,9 @@ def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Any = N
 
 
 @method()
-def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Tensor:
+def normal_(
+    self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None
+) -> Tensor:
     """Fill with normally distributed numbers."""
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
@@ -269,14 +282,14 @@ def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any
 
 
 @method()
-def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
+def bernoulli_(self: Tensor, p: Number = 0.5, *, generator: Generator | None = None) -> Tensor:
     """Fill with zeros and ones."""
     chance = p._value if isinstance(p, Tensor) else p
     return _written(self, generator_of(generator).random(self._value.shape) < chance)
 
 
 @method()
-def random_(self: Tensor, low: int = 0, high: Any = None, *, generator: Any = None) -> Tensor:
+def random_(self: Tensor, low: int = 0, high: Number = None, *, generator: Generator | None = None) -> Tensor:
     """Fill with random integers."""
     if high is None:
         low, high = (0, low) if low else (0, 1 << 24)
@@ -284,7 +297,7 @@ def random_(self: Tensor, low: int = 0, high: Any = None, *, generator: Any = No
 
 
 @method()
-def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Tensor:
+def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill with exponentially distributed numbers."""
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")

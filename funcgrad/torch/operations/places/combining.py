@@ -12,10 +12,12 @@ from funcgrad.extend import Tracer
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op
 from funcgrad.torch.core.errors import dim_of
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.core.traced import own_copy
 from funcgrad.torch.operations.places.scattering import added_at, where_indices
 from funcgrad.torch.operations.registry import operation
+from funcgrad.types import Array
 
 __all__ = ["combined"]
 
@@ -27,7 +29,7 @@ def _added(x: Any, where: Any, src: Any) -> Any:
     return added_at(own_copy(x, src, *where), where, src)
 
 
-def combined(x: Any, src: Any, where: Any, how: str, include: bool) -> Any:
+def combined(x: Array, src: Array, where: Any, how: str, include: bool) -> Array:
     """`x` with `src` combined into it at the full indices `where`."""
     counted = np.ones(src.shape, x.dtype)
     times = _added(np.zeros(x.shape, x.dtype), where, counted)
@@ -110,7 +112,7 @@ _INDEX_REDUCE = Op("IndexReduceBackward0", _index_reduced, input_names=("self", 
 @operation("scatter_reduce", inplace=True)
 def scatter_reduce(
     input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
-) -> Any:
+) -> Operand:
     """The tensor with `src` combined into it at `index` along a dimension."""
     reduce = {"max": "amax", "min": "amin"}.get(reduce, reduce)
     if reduce not in _BEGIN:
@@ -122,7 +124,7 @@ def scatter_reduce(
 @operation("index_reduce", inplace=True)
 def index_reduce(
     input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
-) -> Any:
+) -> Operand:
     """The tensor with the parts of `source` combined into the parts at `index`."""
     if reduce not in _BEGIN or reduce == "sum":
         raise RuntimeError(

@@ -16,12 +16,14 @@ from funcgrad.extend import Tracer
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.inplace import assign, require_writeable
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, constant, own, wrap
 from funcgrad.torch.core.traced import own_copy
 from funcgrad.torch.core.views import viewed
 from funcgrad.torch.operations.places.parts import ALIAS, SELECT, SLICE
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, published
+from funcgrad.types import Index, ShapeLike
 
 __all__ = ["as_index", "getitem", "setitem"]
 
@@ -44,7 +46,7 @@ def _static(i: Any) -> Any:
     return int(i) if type(i) is np.int64 else i
 
 
-def getitem(self: Tensor, index: Any) -> Any:
+def getitem(self: Tensor, index: Index) -> Operand:
     """``self[index]``."""
     kind = type(index)
     if kind is list:
@@ -148,7 +150,7 @@ def _named(items: tuple[Any, ...]) -> Op:
     return ALIAS if any(i is Ellipsis for i in items) or not items else SLICE
 
 
-def as_index(i: Any) -> Any:
+def as_index(i: object) -> Any:
     """What stands between brackets as an array, tensor or basic index."""
     if isinstance(i, Tensor):
         value = i._value
@@ -172,7 +174,7 @@ def as_index(i: Any) -> Any:
     )
 
 
-def several_of(index: list[Any]) -> Any:
+def several_of(index: list[Any]) -> list[Any] | tuple[Any, ...]:
     """A list that holds sequences, slices, None or an ellipsis stands for several indices, as tuples do."""
     if len(index) >= _MANY or not any(x is None or x is Ellipsis or isinstance(x, _SEVERAL) for x in index):
         return index
@@ -328,7 +330,7 @@ def _copy_into(x: Any, value: Any) -> Any:
     return np.broadcast_to(value.astype(x.dtype), x.shape) * np.ones((), x.dtype)
 
 
-def setitem(self: Tensor, index: Any, value: Any) -> None:
+def setitem(self: Tensor, index: Index, value: Operand) -> None:
     """``self[index] = value``."""
     if type(index) is list:
         index = several_of(index)
@@ -408,7 +410,7 @@ setattr(Tensor, "__setitem__", setitem)  # noqa: B010
 
 
 @operation(function=True, inplace=True)
-def index_put(input: Tensor, indices: Any, values: Any, accumulate: bool = False) -> Any:
+def index_put(input: Tensor, indices: Operand, values: Operand, accumulate: bool = False) -> Operand:
     """The tensor with the elements at `indices` replaced by (or increased by) `values`."""
     static, arrays = _dealt(tuple(indices))
     _check_arrays(input._value.shape, tuple(indices))
@@ -416,7 +418,7 @@ def index_put(input: Tensor, indices: Any, values: Any, accumulate: bool = False
 
 
 @published()
-def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Any:
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Operand:
     """All choices of `r` elements, a row each."""
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     index = np.array(list(choose(range(input._value.size), r)), np.int64).reshape(-1, r)
@@ -424,7 +426,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> A
 
 
 @published()
-def unravel_index(indices: Tensor, shape: Any) -> Any:
+def unravel_index(indices: Tensor, shape: ShapeLike) -> tuple[Any, ...]:
     """Indices of a flattened tensor as indices of its dimensions."""
     found = np.unravel_index(indices._value, (shape,) if isinstance(shape, int) else tuple(shape))
     return tuple([wrap(np.asarray(x)) for x in found])

@@ -10,9 +10,11 @@ import numpy as np
 from funcgrad.torch.core.backward.history import Op
 from funcgrad.torch.core.errors import dim_of
 from funcgrad.torch.core.inplace import assign
+from funcgrad.torch.core.operand import Operands
 from funcgrad.torch.core.tensor import Tensor, method, own
 from funcgrad.torch.core.views import view_outputs, viewed
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, tensor_of
+from funcgrad.types import Number, ShapeLike
 
 __all__ = ["ALIAS", "SELECT", "SLICE"]
 
@@ -30,7 +32,7 @@ ALIAS = Op("AliasBackward0", _slice)
 
 
 @operation()
-def select(input: Tensor, dim: int, index: int) -> Any:
+def select(input: Tensor, dim: int, index: int) -> Tensor:
     """The part at one index of a dimension."""
     shape = input._value.shape
     if not shape:
@@ -45,7 +47,7 @@ def select(input: Tensor, dim: int, index: int) -> Any:
 
 
 @operation()
-def narrow(input: Tensor, dim: int, start: Any, length: int) -> Any:
+def narrow(input: Tensor, dim: int, start: Number, length: int) -> Tensor:
     """`length` entries of a dimension from `start` on."""
     shape = input._value.shape
     if not shape:
@@ -89,7 +91,7 @@ _DIAGONAL = Op("DiagonalBackward0", _diagonal)
 
 
 @operation()
-def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """The diagonal of two dimensions, as the last one."""
     ndim = len(input._value.shape)
     a, b = dim_of(dim1, ndim), dim_of(dim2, ndim)
@@ -114,7 +116,7 @@ _UNFOLD = Op("UnfoldBackward0", _unfold)
 
 
 @method()
-def unfold(self: Tensor, dimension: int, size: int, step: int) -> Any:
+def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """All windows of a dimension, each along a new last dimension."""
     at = dim_of(dimension, len(self._value.shape))
     if size > (self._value.shape[at] if self._value.shape else 1):
@@ -141,7 +143,9 @@ _STRIDED = Op("AsStridedBackward0", _strided)
 
 
 @operation()
-def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
+def as_strided(
+    input: Tensor, size: ShapeLike, stride: ShapeLike, storage_offset: int | None = None
+) -> Tensor:
     """The elements at these distances in memory."""
     size, stride = tuple(size), tuple(stride)
     if len(size) != len(stride):
@@ -195,7 +199,7 @@ _SPLIT_PART = Op("SliceBackward0", _split_part)
 
 
 @operation()
-def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> Any:
+def split(tensor: Tensor, split_size_or_sections: ShapeLike, dim: int = 0) -> tuple[Tensor, ...]:
     """Parts of a dimension, each of one size (the last one smaller) or of the sizes listed."""
     shape = tensor._value.shape
     at = dim_of(dim, len(shape))
@@ -222,13 +226,13 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> Any:
 
 
 @operation("split_with_sizes")
-def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> Any:
+def split_with_sizes(input: Tensor, split_sizes: ShapeLike, dim: int = 0) -> Operands:
     """Parts of a dimension of the sizes listed."""
     return input.split(list(split_sizes), dim)
 
 
 @operation()
-def chunk(input: Tensor, chunks: int, dim: int = 0) -> Any:
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> Operands:
     """About `chunks` equal parts of a dimension."""
     if not input._value.shape:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
@@ -239,7 +243,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> Any:
 
 
 @operation()
-def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> Any:
+def tensor_split(input: Tensor, indices_or_sections: ShapeLike, dim: int = 0) -> tuple[Any, ...]:
     """Parts of a dimension, nearly equal or cut at indices."""
     total = input._value.shape[dim_of(dim, len(input._value.shape))]
     if isinstance(indices_or_sections, Tensor):
@@ -295,7 +299,7 @@ _UNBIND_PART = Op("SelectBackward0", _unbound_part)
 
 
 @operation()
-def unbind(input: Tensor, dim: int = 0) -> Any:
+def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """All parts along a dimension."""
     shape = input._value.shape
     if not shape:
@@ -330,12 +334,12 @@ _IMAG = Op("SelectBackward0", _imaginary_part)
 _AS_REAL = Op("ViewAsRealBackward0", _as_real)
 
 
-def real(self: Tensor) -> Any:
+def real(self: Tensor) -> Tensor:
     """The real part, a view; real tensors are their own."""
     return viewed(_REAL, self) if self._value.dtype.kind == "c" else self
 
 
-def imag(self: Tensor) -> Any:
+def imag(self: Tensor) -> Tensor:
     """The imaginary part of a complex tensor, a view."""
     if self._value.dtype.kind != "c":
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
@@ -356,7 +360,7 @@ FUNCTIONS["real"], FUNCTIONS["imag"] = real, imag
 
 
 @operation(method=False)
-def view_as_real(input: Tensor) -> Any:
+def view_as_real(input: Tensor) -> Tensor:
     """A complex tensor as pairs of real numbers."""
     if input._value.dtype.kind != "c":
         raise RuntimeError("view_as_real is only supported for complex tensors")
@@ -373,7 +377,7 @@ _AS_COMPLEX = Op("ViewAsComplexBackward0", _as_complex)
 
 
 @operation(method=False)
-def view_as_complex(input: Tensor) -> Any:
+def view_as_complex(input: Tensor) -> Tensor:
     """Pairs of real numbers as a complex tensor."""
     if input._value.shape[-1:] != (2,):
         raise RuntimeError("Tensor must have a last dimension of size 2")

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from funcgrad.torch.core.errors import dim_of
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.registry import operation
+from funcgrad.types import Number, ShapeLike
 
 __all__: list[str] = []
 
@@ -19,7 +21,7 @@ def _with_part(input: Tensor, src: Any, part: Callable[[Tensor], Any]) -> Tensor
 
 
 @operation()
-def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Any:
+def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """The tensor with the part at one index replaced."""
 
     def part(t: Tensor) -> Any:
@@ -30,8 +32,8 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Any:
 
 @operation()
 def slice_scatter(
-    input: Tensor, src: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
-) -> Any:
+    input: Tensor, src: Tensor, dim: int = 0, start: Number = None, end: Number = None, step: int = 1
+) -> Tensor:
     """The tensor with a slice of a dimension replaced."""
     at = dim_of(dim, len(input._value.shape))
 
@@ -42,7 +44,7 @@ def slice_scatter(
 
 
 @operation()
-def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """The tensor with a diagonal replaced."""
 
     def part(t: Tensor) -> Any:
@@ -52,7 +54,9 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
 
 
 @operation()
-def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: int = 0) -> Any:
+def as_strided_scatter(
+    input: Tensor, src: Tensor, size: ShapeLike, stride: ShapeLike, storage_offset: int = 0
+) -> Tensor:
     """The tensor with the elements at these distances replaced."""
 
     def part(t: Tensor) -> Any:
@@ -62,7 +66,7 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, stora
 
 
 @operation(inplace=True)
-def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Any:
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Operand:
     """The tensor with the elements at `index` of the flattened tensor replaced."""
     flat = input.reshape(-1).index_put((index.reshape(-1),), source.reshape(-1), accumulate)
     return flat.reshape(input._value.shape)

@@ -11,10 +11,12 @@ from funcgrad.extend import Tracer
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.errors import broadcast_error, dim_of
+from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.core.traced import own_copy
 from funcgrad.torch.operations.pointwise.arithmetic import number_as, result_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
+from funcgrad.types import Array, Index, Number
 
 __all__ = ["added_at", "where_indices"]
 
@@ -59,7 +61,7 @@ def _check_bounds(name: str, x: Any, index: Any, axis: int) -> None:
 
 
 @operation()
-def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Any:
+def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Operand:
     """The elements at `index` along a dimension."""
     _require_index("gather", index)
     at = dim_of(dim, len(input._value.shape))
@@ -81,14 +83,14 @@ def _take_along(x: Any, index: Any, axis: int) -> Any:
 
 
 @operation("take_along_dim")
-def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Any:
+def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Operand:
     """The elements at `indices` along a dimension, broadcasting the others."""
     if dim is None:
         return input.flatten().gather(0, indices.flatten())
     return apply(_take_along, (input, indices), (dim_of(dim, len(input._value.shape)),))
 
 
-def where_indices(index: Any, axis: int) -> tuple[Any, ...]:
+def where_indices(index: Index, axis: int) -> tuple[Any, ...]:
     """The full index of every element that a scatter writes."""
     grid = [
         np.arange(n).reshape([-1 if k == j else 1 for j in range(index.ndim)])
@@ -115,7 +117,7 @@ def _scattered(x: Any, src: Any, index: Any, axis: int, how: str) -> Any:
     return out
 
 
-def added_at(out: Any, where: Any, src: Any) -> Any:
+def added_at(out: Array, where: Any, src: Array) -> Array:
     """`out` (which may be written into) with `src` added at full indices, which may repeat."""
     if not any(isinstance(v, Tracer) for v in (out, src, *where)):
         np.add.at(out, where, src)
@@ -154,8 +156,8 @@ _SCATTERS = {
 
 @operation(inplace=True)
 def scatter(
-    input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: Any = None
-) -> Any:
+    input: Tensor, dim: int, index: Tensor, src: Operand = None, *, value: Number = None, reduce: Any = None
+) -> Operand:
     """The tensor with `src` written at `index` along a dimension."""
     _require_index("scatter", index)
     given = src if value is None else value
@@ -171,7 +173,7 @@ def scatter(
 
 
 @operation(inplace=True)
-def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Any:
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Operand:
     """The tensor with `src` added at `index` along a dimension."""
     _require_index("scatter", index, "int64")
     if src._value.dtype != input._value.dtype:
@@ -187,7 +189,7 @@ def _index_select(x: Any, index: Any, axis: int) -> Any:
 
 
 @operation()
-def index_select(input: Tensor, dim: int, index: Tensor) -> Any:
+def index_select(input: Tensor, dim: int, index: Tensor) -> Operand:
     """The parts at `index` along a dimension."""
     if index._value.dtype.kind not in "iu":
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
@@ -221,7 +223,7 @@ _INDEX_FILL = Op("IndexFillBackward0", _index_written, input_names=("self", "val
 
 
 @operation(inplace=True)
-def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Any:
+def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Operand:
     """The tensor with `source` added to the parts at `index`."""
     at = dim_of(dim, len(input._value.shape))
     _check_bounds("index_add", input._value, index._value, at)
@@ -234,13 +236,13 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
 
 
 @operation(inplace=True)
-def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Any:
+def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Operand:
     """The tensor with `source` in place of the parts at `index`."""
     return apply(_INDEX_COPY, (input, source, index), (dim_of(dim, len(input._value.shape)), "copy"))
 
 
 @operation(inplace=True)
-def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Any:
+def index_fill(input: Tensor, dim: int, index: Tensor, value: Number) -> Operand:
     """The tensor with one number in place of the parts at `index`."""
     given = value if isinstance(value, Tensor) else np.asarray(value, input._value.dtype)
     return apply(_INDEX_FILL, (input, given, index), (dim_of(dim, len(input._value.shape)), "fill"))
@@ -252,7 +254,7 @@ def _take(x: Any, index: Any) -> Any:
 
 
 @operation()
-def take(input: Tensor, index: Tensor) -> Any:
+def take(input: Tensor, index: Tensor) -> Operand:
     """The elements at `index` of the flattened tensor."""
     if index._value.dtype != np.int64:
         raise RuntimeError(
@@ -280,7 +282,7 @@ _masked_fill_tensor = Op(
 
 
 @operation(inplace=True)
-def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Any:
+def masked_fill(input: Tensor, mask: Tensor, value: Number) -> Operand:
     """The tensor with one number where `mask` holds."""
     if mask._value.dtype.kind != "b":
         raise RuntimeError(
@@ -339,7 +341,7 @@ def require_broadcast(a: Tensor, b: Tensor) -> None:
 
 
 @operation()
-def masked_select(input: Tensor, mask: Tensor) -> Any:
+def masked_select(input: Tensor, mask: Tensor) -> Operand:
     """The elements where `mask` holds, in one dimension."""
     if mask._value.dtype.kind != "b":
         raise RuntimeError("masked_select: expected BoolTensor for mask")
@@ -357,7 +359,7 @@ def _masked_scatter(x: Any, source: Any, where: Any) -> Any:
 
 
 @operation(inplace=True)
-def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Any:
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Operand:
     """The tensor with elements of `source` in turn where `mask` holds."""
     if mask._value.dtype.kind != "b":
         raise RuntimeError(
@@ -379,7 +381,7 @@ def _where(x: Any, y: Any, condition: Any, dtype: Any) -> Any:
 
 
 @operation(method=False)
-def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
+def where(condition: Tensor, input: Operand = None, other: Operand = None) -> Operands:
     """`input` where `condition` holds, elsewhere `other`; alone, the indices where it holds."""
     if input is None and other is None:
         return condition.nonzero(as_tuple=True)
@@ -404,7 +406,7 @@ setattr(Tensor, "where", _where_method)  # noqa: B010 - another order of argumen
 
 
 @operation()
-def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Any, ...]:
     """The indices of the elements that are not zero: a row each, or a tensor for each dimension."""
     value = np.asarray(input._value)
     if as_tuple:
@@ -414,7 +416,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
 
 
 @operation()
-def argwhere(input: Tensor) -> Any:
+def argwhere(input: Tensor) -> Operand:
     """The indices of the elements that are not zero, a row each."""
     return nonzero(input)
 

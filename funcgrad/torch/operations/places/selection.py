@@ -13,11 +13,13 @@ from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.backward.underived import underived
 from funcgrad.torch.core.dtypes import numpy_dtype
 from funcgrad.torch.core.errors import dim_of, dims_of
+from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.pointwise.arithmetic import Binary, of_one_dtype, result_dtype
 from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, tensor_of
+from funcgrad.types import AxisLike, DTypeLike, Number
 
 __all__ = ["log_softmax", "softmax"]
 
@@ -55,7 +57,7 @@ _CLAMP_MAX_TENSOR = Op("ClampMaxBackward1", _clamped, input_names=("self", "max"
 
 
 @operation("clamp", "clip", inplace=True)
-def clamp(input: Tensor, min: Any = None, max: Any = None) -> Any:
+def clamp(input: Tensor, min: Operand = None, max: Operand = None) -> Operand:
     """Every element moved into the bounds."""
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
@@ -73,7 +75,7 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Any:
 
 
 @operation("clamp_min", inplace=True)
-def clamp_min(input: Tensor, min: Any) -> Any:
+def clamp_min(input: Tensor, min: Operand) -> Operand:
     """Every element at least `min`."""
     if isinstance(min, Tensor):
         return apply(_CLAMP_MIN_TENSOR, of_one_dtype(input, min), (True, False))
@@ -81,7 +83,7 @@ def clamp_min(input: Tensor, min: Any) -> Any:
 
 
 @operation("clamp_max", inplace=True)
-def clamp_max(input: Tensor, max: Any) -> Any:
+def clamp_max(input: Tensor, max: Operand) -> Operand:
     """Every element at most `max`."""
     if isinstance(max, Tensor):
         return apply(_CLAMP_MAX_TENSOR, of_one_dtype(input, max), (False, True))
@@ -156,7 +158,7 @@ def _lerp_tensor(x: Any, end: Any, weight: Any) -> Any:
 
 
 @operation(inplace=True)
-def lerp(input: Tensor, end: Tensor, weight: Any) -> Any:
+def lerp(input: Tensor, end: Tensor, weight: Operand) -> Operand:
     """The point between `input` and `end` at `weight`."""
     if input._value.dtype != end._value.dtype:
         raise RuntimeError(
@@ -195,20 +197,20 @@ _SORT = Op("SortBackward0", _sorted, keeps_result=True, output_names=("values", 
 
 
 @operation()
-def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Operands:
     """The elements in order along a dimension, and where they came from."""
     at = dim_of(dim, len(input._value.shape))
     return named("sort")(*apply(_SORT, (input,), (at, bool(descending))))
 
 
 @operation()
-def msort(input: Tensor) -> Any:
+def msort(input: Tensor) -> Operand:
     """The elements in order along the first dimension."""
     return sort(input, 0)[0]
 
 
 @operation()
-def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Operand:
     """Where the elements in order come from."""
     return sort(input.detach(), dim, descending)[1]
 
@@ -224,7 +226,7 @@ _TOPK = Op("TopkBackward0", _top, keeps_result=True, output_names=("values", "in
 
 
 @operation()
-def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Operands:
     """The `k` largest (or smallest) elements along a dimension, and where they are."""
     at = dim_of(dim, len(input._value.shape))
     size = input._value.shape[at] if input._value.shape else 1
@@ -239,7 +241,7 @@ def unique(
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
-) -> Any:
+) -> Tensor | tuple[Any, ...]:
     """The different elements, in order."""
     unique_of: Any = np.unique
     found = unique_of(input._value, return_inverse=return_inverse, return_counts=return_counts, axis=dim)
@@ -258,7 +260,7 @@ operation("unique")(unique)
 
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
-) -> Any:
+) -> Tensor | tuple[Any, ...]:
     """The elements without those equal to the one before."""
     value = input._value
     rows = value.reshape(-1) if dim is None else np.moveaxis(value, dim, 0)
@@ -283,13 +285,13 @@ operation("unique_consecutive")(unique_consecutive)
 @operation("searchsorted", method=False)
 def searchsorted(
     sorted_sequence: Tensor,
-    input: Any,
+    input: Operand,
     *,
     out_int32: bool = False,
     right: bool = False,
     side: str | None = None,
     sorter: Tensor | None = None,
-) -> Any:
+) -> Tensor:
     """Where elements belong in a sorted sequence, or in one that `sorter` puts in order."""
     values = tensor_of(input)._value
     right = right or side == "right"
@@ -306,7 +308,7 @@ def searchsorted(
 
 
 @operation("bucketize", method=False)
-def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Any:
+def bucketize(input: Operand, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
     """Between which boundaries elements lie."""
     if (rank := len(boundaries._value.shape)) != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({rank})")
@@ -314,7 +316,7 @@ def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right:
 
 
 @operation()
-def bincount(input: Tensor, weights: Any = None, minlength: int = 0) -> Any:
+def bincount(input: Tensor, weights: Operand = None, minlength: int = 0) -> Tensor:
     """How often each integer occurs."""
     w = None if weights is None else weights._value
     found = np.bincount(input._value, w, minlength)
@@ -322,7 +324,7 @@ def bincount(input: Tensor, weights: Any = None, minlength: int = 0) -> Any:
 
 
 @operation()
-def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Any:
+def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """How many elements lie in each of `bins` equal intervals."""
     value = input._value
     from_data = min == max == 0 and value.size
@@ -412,7 +414,7 @@ def _logcumsumexp(x: Any, axis: int) -> Any:
 
 
 @operation()
-def logcumsumexp(input: Tensor, dim: int) -> Any:
+def logcumsumexp(input: Tensor, dim: int) -> Operand:
     """The logarithm of running sums of exponentials."""
     if not input._value.shape:
         dim_of(dim, 0)
@@ -465,13 +467,13 @@ def _word(t: Tensor) -> str:
 
 
 @operation()
-def softmax(input: Tensor, dim: Any = None, dtype: Any = None) -> Any:
+def softmax(input: Tensor, dim: AxisLike = None, dtype: DTypeLike = None) -> Operand:
     """Exponentials that add up to one along a dimension."""
     return _normalised(_SOFTMAX, input, dim, dtype)
 
 
 @operation()
-def log_softmax(input: Tensor, dim: Any = None, dtype: Any = None) -> Any:
+def log_softmax(input: Tensor, dim: AxisLike = None, dtype: DTypeLike = None) -> Operand:
     """The logarithm of `softmax`, without overflow."""
     return _normalised(_LOG_SOFTMAX, input, dim, dtype)
 
@@ -497,7 +499,13 @@ _VECTOR_NORM = Op("LinalgVectorNormBackward0", _vector_norm, keeps_result=True)
 
 
 @operation()
-def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+def norm(
+    input: Tensor,
+    p: Any = "fro",
+    dim: AxisLike = None,
+    keepdim: bool = False,
+    dtype: DTypeLike = None,
+) -> Operand:
     """The norm of the elements (or of those along dimensions) as a vector."""
     if dtype is not None:
         input = input.to(dtype)
@@ -518,7 +526,7 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, 
 
 
 @operation()
-def dist(input: Tensor, other: Tensor, p: Any = 2) -> Any:
+def dist(input: Tensor, other: Tensor, p: Number = 2) -> Operand:
     """The norm of a difference."""
     return apply(_dist, of_one_dtype(input, other), (float(p),))
 
@@ -528,7 +536,7 @@ def _dist(x: Any, y: Any, p: float) -> Any:
     return np.linalg.norm(np.reshape(x - y, (-1,)), p)
 
 
-def conjugate(input: Tensor) -> Any:
+def conjugate(input: Tensor) -> Tensor:
     """The complex conjugate; real tensors are their own."""
     return apply(_conj, (input,)) if input._value.dtype.kind == "c" else input
 
@@ -547,7 +555,7 @@ def _angle(x: Any) -> Any:
 
 
 @operation()
-def angle(input: Tensor) -> Any:
+def angle(input: Tensor) -> Operand:
     """The angle of complex numbers; 0 or pi of real ones."""
     if input._value.dtype.kind in "iub":
         input = input.to(SETTINGS.default_dtype)
@@ -560,6 +568,6 @@ def _cdist(x: Any, y: Any, p: float) -> Any:
 
 
 @operation("cdist", method=False)
-def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = None) -> Any:
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: object = None) -> Operand:
     """All distances between rows of two tensors."""
     return apply(_cdist, (x1, x2), (float(p),))

@@ -11,11 +11,13 @@ from funcgrad.extend import Tracer
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.inplace import assign, require_apart, require_writeable
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, method, own
 from funcgrad.torch.operations.movement import ints
 from funcgrad.torch.operations.places.indexing import _refuse_expansion
 from funcgrad.torch.operations.registry import tensor_of
+from funcgrad.types import Number, ShapeLike
 
 __all__: list[str] = []
 
@@ -53,7 +55,7 @@ def _fill_tensor(x: Any, value: Any) -> Any:
 
 
 @method()
-def fill_(self: Tensor, value: Any) -> Tensor:
+def fill_(self: Tensor, value: Number) -> Tensor:
     """Set every element to one number."""
     require_writeable(self, isinstance(value, Tensor) and value._rg)
     if isinstance(value, Tensor):
@@ -86,7 +88,7 @@ setattr(_copy.node_class, "_name", _copy_name)  # noqa: B010 - a class made for 
 
 
 @method()
-def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+def copy_(self: Tensor, src: Operand, non_blocking: bool = False) -> Tensor:
     """Set the elements to those of another tensor."""
     incoming = isinstance(src, Tensor) and src._rg
     require_writeable(self, MODES.grad and incoming)
@@ -126,7 +128,7 @@ def _refuse(shape: Any, into: Any) -> None:
 
 
 @method()
-def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tensor:
     """Set the main diagonal to one number."""
     if self._rg and self._node is None and MODES.grad:
         raise RuntimeError(
@@ -139,7 +141,7 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
 
 
 @method()
-def resize_(self: Tensor, *sizes: Any) -> Tensor:
+def resize_(self: Tensor, *sizes: ShapeLike) -> Tensor:
     """Another shape; what is new is zero."""
     shape = ints(sizes)
     if self._rg:

@@ -16,6 +16,7 @@ from funcgrad.torch.core.backward.history import Node, Op
 from funcgrad.torch.core.backward.plans import pointwise_mask
 from funcgrad.torch.core.dtypes import promote_all, weak_dtype
 from funcgrad.torch.core.errors import broadcast_error
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES, SEQUENCE, SETTINGS, quiet
 from funcgrad.torch.core.tensor import Tensor, wrap
 
@@ -26,7 +27,7 @@ _new = object.__new__
 _NUMBERS = (bool, int, float, complex)
 
 
-def result_dtype(*operands: Any) -> np.dtype[Any]:
+def result_dtype(*operands: Operand) -> np.dtype[Any]:
     """The dtype of an operation on tensors, arrays and Python numbers."""
     with_axes: list[Any] = []
     without: list[Any] = []
@@ -43,7 +44,7 @@ def result_dtype(*operands: Any) -> np.dtype[Any]:
 
 
 def remember_two(  # noqa: PLR0912 - the hot path of all operators: in one piece
-    op: Op, t: Tensor, needs: int, x: Any, y: Any, a: Any, b: Any
+    op: Op, t: Tensor, needs: int, x: Operand, y: Operand, a: Operand, b: Operand
 ) -> None:
     """Give the result of an operation on two operands of one floating-point dtype its history.
 
@@ -138,7 +139,7 @@ class Binary:
         """Refuses operands, in PyTorch's words."""
         self.wide = wide
 
-    def promoted(self, x: Any, y: Any) -> Tensor:
+    def promoted(self, x: Operand, y: Operand) -> Tensor:
         """The operation on operands of any dtypes."""
         a, b = operand(x), operand(y)
         dtype = result_dtype(a, b)
@@ -162,7 +163,7 @@ def of_one_dtype(*tensors: Tensor) -> tuple[Tensor, ...]:
     return tuple([t if t._value.dtype == dtype else t.to(dtype) for t in tensors])
 
 
-def number_as(x: Any, dtype: np.dtype[Any]) -> Any:
+def number_as(x: Operand, dtype: np.dtype[Any]) -> Operand:
     """A Python number (or array) in a dtype; integers wrap as PyTorch's do."""
     if isinstance(x, np.ndarray | np.generic):
         return x
@@ -178,7 +179,7 @@ def _after_casting(function: Callable[..., Any]) -> Callable[..., Any]:
     return cast_first
 
 
-def operand(x: Any) -> Any:
+def operand(x: Operand) -> Operand:
     """What may stand beside a tensor: a tensor, a number, or an array (then a constant tensor)."""
     if isinstance(x, Tensor) or (isinstance(x, _NUMBERS) and not isinstance(x, np.generic)):
         return x
@@ -187,7 +188,7 @@ def operand(x: Any) -> Any:
     raise TypeError(f"unsupported operand type(s): a tensor and '{type(x).__name__}'")
 
 
-def numbers_of(x: Any) -> bool:
+def numbers_of(x: Operand) -> bool:
     """Whether `x` may stand beside a tensor."""
     return isinstance(x, (Tensor, *_NUMBERS, np.ndarray, np.generic))
 

@@ -11,6 +11,7 @@ from funcgrad.torch.core.apply import evaluated, result
 from funcgrad.torch.core.backward.history import Op
 from funcgrad.torch.core.dtypes import TYPE_NAMES
 from funcgrad.torch.core.errors import broadcast_error
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.pointwise.arithmetic import (
     F32,
@@ -25,7 +26,7 @@ from funcgrad.torch.operations.registry import operation, published, tensor_of
 __all__ = ["compared"]
 
 
-def compared(function: Any, x: Any, y: Any, cast: bool = True) -> Tensor:
+def compared(function: Any, x: Operand, y: Operand, cast: bool = True) -> Tensor:
     """A function of two operands whose result is not differentiable."""
     a, b = operand(x), operand(y)
     values = [t._value if isinstance(t, Tensor) else t for t in (a, b)]
@@ -51,7 +52,7 @@ _COMPARISONS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
 }
 
 
-def require_order(name: str, ordered: bool, *operands: Any) -> None:
+def require_order(name: str, ordered: bool, *operands: Operand) -> None:
     """Raise NotImplementedError where complex numbers would have to have an order."""
     if ordered and any(isinstance(x, Tensor) and x._value.dtype.kind == "c" for x in operands):
         found = next(x for x in operands if isinstance(x, Tensor) and x._value.dtype.kind == "c")
@@ -133,7 +134,7 @@ for _name, _tested in _TESTS.items():
 
 
 @operation(inplace=True)
-def logical_not(input: Tensor) -> Any:
+def logical_not(input: Tensor) -> Tensor:
     """Whether each element is zero."""
     return result(evaluated(Op("NotDifferentiable", _logical_not), (input._value,), ()))
 
@@ -194,7 +195,7 @@ for _name, _function, _operator, _kernel in _BITWISE:
 
 
 @operation("bitwise_not", inplace=True)
-def bitwise_not(input: Tensor) -> Any:
+def bitwise_not(input: Tensor) -> Tensor:
     """Every bit inverted; of booleans, their negation."""
     if input._value.dtype.kind not in "iub":
         raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
@@ -210,7 +211,7 @@ setattr(Tensor, "__invert__", bitwise_not)  # noqa: B010 - a name among many
 @operation()
 def isclose(
     input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
-) -> Any:
+) -> Tensor:
     """Whether elements are nearly equal: ``|a - b| <= atol + rtol * |b|``."""
     if input._value.dtype != other._value.dtype:
         raise RuntimeError(f"{_word(input._value.dtype)} did not match {_word(other._value.dtype)}")
@@ -241,7 +242,9 @@ def equal(input: Tensor, other: Tensor) -> bool:
 
 
 @published()
-def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Any:
+def isin(
+    elements: Operand, test_elements: Operand, *, assume_unique: bool = False, invert: bool = False
+) -> Tensor:
     """Whether each element is among others."""
     a, b = tensor_of(elements)._value, tensor_of(test_elements)._value
     return result(np.isin(a, b, assume_unique=assume_unique, invert=invert))

@@ -12,6 +12,7 @@ from funcgrad.scipy import special
 from funcgrad.torch.core.apply import apply, make_node
 from funcgrad.torch.core.backward.history import Node, Op, op
 from funcgrad.torch.core.backward.plans import pointwise_mask
+from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.state import MODES, SEQUENCE, SETTINGS, quiet
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.pointwise.arithmetic import F32, F64
@@ -166,7 +167,7 @@ _square_of = unary(Op("PowBackward0", _square, input_names=("self",)), "square",
 
 
 @operation(inplace=True)
-def square(input: Tensor) -> Any:
+def square(input: Tensor) -> Operand:
     """``input * input``; truth values count as integers."""
     return _square_of(input.long() if input._value.dtype.kind == "b" else input)
 
@@ -183,7 +184,7 @@ _relu_of = FUNCTIONS_OF_ONE["relu"] = unary(_RELU, "relu", False)
 
 
 @operation(inplace=True)
-def relu(input: Tensor) -> Any:
+def relu(input: Tensor) -> Operand:
     """Zero in place of what is negative."""
     kind = input._value.dtype.kind
     if kind == "b":
@@ -222,7 +223,7 @@ def _round(x: Any, decimals: int) -> Any:
 
 
 @operation("round", inplace=True)
-def rounded(input: Tensor, *, decimals: int = 0) -> Any:
+def rounded(input: Tensor, *, decimals: int = 0) -> Operand:
     """Round to the nearest integer (or number of decimals), halves to even."""
     if input._value.dtype.kind in "iu":
         return input.clone()
@@ -235,7 +236,7 @@ def _frac(x: Any) -> Any:
 
 
 @operation(inplace=True)
-def frac(input: Tensor) -> Any:
+def frac(input: Tensor) -> Operand:
     """The part after the point, with the sign of the number."""
     return apply(_frac, (input,))
 
@@ -246,7 +247,7 @@ def _abs(x: Any) -> Any:
 
 
 @operation("abs", "absolute", inplace=True)
-def absolute(input: Tensor) -> Any:
+def absolute(input: Tensor) -> Operand:
     """The absolute value."""
     return apply(_abs, (input,))
 
@@ -260,7 +261,7 @@ def _sign(x: Any) -> Any:
 
 
 @operation(inplace=True)
-def sign(input: Tensor) -> Any:
+def sign(input: Tensor) -> Operand:
     """-1, 0 or 1."""
     return apply(_sign, (input,))
 
@@ -274,7 +275,7 @@ def _sgn(x: Any) -> Any:
 
 
 @operation(inplace=True)
-def sgn(input: Tensor) -> Any:
+def sgn(input: Tensor) -> Operand:
     """The direction of a number: ``z / |z|``, 0 at 0."""
     return apply(_sgn, (input,))
 
@@ -287,7 +288,7 @@ def _nan_to_num(x: Any, nan: float, posinf: float | None, neginf: float | None) 
 @operation(inplace=True)
 def nan_to_num(
     input: Tensor, nan: float | None = 0.0, posinf: float | None = None, neginf: float | None = None
-) -> Any:
+) -> Operand:
     """Finite numbers in place of NaN and infinities."""
     return apply(_nan_to_num, (input,), (nan or 0.0, posinf, neginf))
 
@@ -300,7 +301,7 @@ def _logit(x: Any, eps: float | None) -> Any:
 
 
 @operation(inplace=True)
-def logit(input: Tensor, eps: float | None = None) -> Any:
+def logit(input: Tensor, eps: float | None = None) -> Operand:
     """``log(x / (1 - x))``."""
     return apply(_logit, (as_floating(input),), (eps,))
 
@@ -311,7 +312,7 @@ def _polygamma(x: Any, n: int) -> Any:
 
 
 @operation(inplace=False)
-def polygamma(n: Any, input: Any) -> Any:
+def polygamma(n: Any, input: Operand) -> Operand:
     """The derivative of order `n` of digamma."""
     if isinstance(n, Tensor):
         n, input = input, n
@@ -319,13 +320,13 @@ def polygamma(n: Any, input: Any) -> Any:
 
 
 @operation(inplace=True)
-def ldexp(input: Tensor, other: Tensor) -> Any:
+def ldexp(input: Tensor, other: Tensor) -> Operand:
     """``input * 2 ** other``."""
     return input * FUNCTIONS["pow"](2.0, other)
 
 
 @operation()
-def frexp(input: Tensor) -> Any:
+def frexp(input: Tensor) -> Operands:
     """The mantissa and the exponent of floating-point numbers."""
     exponent = np.asarray(np.frexp(input._value)[1])
     mantissa = apply(_mantissa, (input, np.ldexp(input._value.dtype.type(1), -exponent)))

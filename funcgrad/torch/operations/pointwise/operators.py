@@ -10,6 +10,7 @@ from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.backward.underived import underived
 from funcgrad.torch.core.inplace import in_place
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES, SEQUENCE, quiet
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.pointwise.arithmetic import (
@@ -21,6 +22,7 @@ from funcgrad.torch.operations.pointwise.arithmetic import (
     result_dtype,
 )
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, tensor_of
+from funcgrad.types import Number
 
 __all__ = ["ADD", "DIV", "MUL", "SUB", "power"]
 
@@ -97,25 +99,25 @@ def _scaled(other: Any, alpha: Any, like: Any) -> Any:
 
 
 @operation(inplace=True)
-def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+def add(input: Operand, other: Operand, *, alpha: Number = 1) -> Operand:
     """``input + alpha * other``."""
     return _called(_add, "add", input, _scaled(other, alpha, input))
 
 
 @operation("sub", "subtract", inplace=True)
-def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+def sub(input: Operand, other: Operand, *, alpha: Number = 1) -> Operand:
     """``input - alpha * other``."""
     return _called(_sub, "sub", input, _scaled(other, alpha, input))
 
 
 @operation("mul", "multiply", inplace=True)
-def mul(input: Any, other: Any) -> Any:
+def mul(input: Operand, other: Operand) -> Operand:
     """``input * other``."""
     return _called(_mul, "mul", input, other)
 
 
 @operation()
-def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+def rsub(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
     """``other - alpha * input``."""
     if isinstance(other, Tensor):
         return _RSUB_TENSOR.promoted(_scaled(input, alpha, input), other)
@@ -135,7 +137,7 @@ _DIV_TRUNC = Op("DivBackward2", _div_trunc)
 
 
 @operation("div", "divide", inplace=True)
-def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
+def div(input: Operand, other: Operand, *, rounding_mode: str | None = None) -> Operand:
     """``input / other``, floored or truncated with `rounding_mode`."""
     if rounding_mode is None:
         return _called(_div, "div", input, other)
@@ -171,7 +173,7 @@ def _integer_division(x: Tensor, y: Any, dtype: Any, mode: str) -> Any:
 
 
 @operation(inplace=True)
-def floor_divide(input: Any, other: Any) -> Any:
+def floor_divide(input: Operand, other: Operand) -> Tensor:
     """``input // other``, rounded down; a backward pass that comes to it raises RuntimeError."""
     found = div(input, other, rounding_mode="floor")
     source = next((x for x in (input, other) if isinstance(x, Tensor) and x._rg), found)
@@ -215,7 +217,7 @@ _POW_BASE = Binary("PowBackward2", _power)
 
 
 @operation("pow", inplace=True)
-def power(input: Any, exponent: Any) -> Any:
+def power(input: Operand, exponent: Operand) -> Operand:
     """``input ** exponent``."""
     if isinstance(input, Tensor):
         found = _pow(input, exponent)
@@ -294,14 +296,14 @@ def _require_nonzero(other: Any, dtype: Any) -> None:
 
 
 @operation(inplace=True)
-def remainder(input: Any, other: Any) -> Any:
+def remainder(input: Operand, other: Operand) -> Tensor:
     """The remainder of a division rounded down; its sign is that of `other`."""
     _require_nonzero(other, result_dtype(input, other))
     return (_REMAINDER if isinstance(other, Tensor) else _REMAINDER_NUMBER).promoted(input, other)
 
 
 @operation(inplace=True)
-def fmod(input: Any, other: Any) -> Any:
+def fmod(input: Operand, other: Operand) -> Tensor:
     """The remainder of a division rounded towards zero; its sign is that of `input`."""
     _require_nonzero(other, result_dtype(input, other))
     return (_FMOD if isinstance(other, Tensor) else _FMOD_NUMBER).promoted(input, other)
@@ -324,7 +326,7 @@ def _neg(x: Any) -> Any:
 
 
 @operation("neg", "negative", inplace=True)
-def neg(input: Tensor) -> Any:
+def neg(input: Tensor) -> Operand:
     """``-input``."""
     if input._value.dtype.kind == "b":
         raise RuntimeError(
