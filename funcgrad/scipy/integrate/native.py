@@ -20,9 +20,10 @@ from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.numpy.algebra.linear_systems import solve
 from funcgrad.numpy.arrays.joining import concatenate, stack
 from funcgrad.numpy.elementwise.selection import where
-from funcgrad.ops.arrays.structure import cast, reshape
+from funcgrad.ops.arrays.structure import reshape
 from funcgrad.ops.families import aval as aval_of
-from funcgrad.scipy.recorded import FLOAT, real_scalar, real_vector
+from funcgrad.scipy.reals import as_doubles
+from funcgrad.scipy.recorded import real_scalar, real_vector
 from funcgrad.tracing.lists import asoperand
 
 Slope = Callable[[Any, Any], Any]
@@ -234,6 +235,7 @@ def vector_slope(fun: Callable[..., Any], args: tuple[Any, ...]) -> Slope:
 
     def slope(t: Any, y: Any) -> Any:
         value = asoperand(fun(t, y, *args))
-        return cast(reshape(value, aval_of(y).shape) if hasattr(value, "shape") else stack([value]), FLOAT)
+        value = reshape(value, aval_of(y).shape) if hasattr(value, "shape") else stack([value])
+        return as_doubles(value, "solve_ivp with native=True")
 
     return slope

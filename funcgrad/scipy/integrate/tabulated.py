@@ -207,7 +207,8 @@ def romb(y: Any, dx: Any = 1.0, axis: int = -1, show: bool = False) -> Any:
     """
     if is_plain(y, dx):
         return scipys("romb")(y, dx, axis, show)
-    values = cast(along(y, axis), FLOAT)
+    values = along(y, axis)
+    values = values if aval_of(values).dtype.kind == "c" else cast(values, FLOAT)
     intervals = aval_of(values).shape[-1] - 1
     levels = intervals.bit_length() - 1
     if intervals < 1 or 2**levels != intervals:

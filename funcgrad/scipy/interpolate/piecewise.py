@@ -17,6 +17,7 @@ from funcgrad.scipy.interpolate.operands import (
     array,
     beside,
     dims,
+    floating_dtype,
     inexact,
     is_traced,
     require_increasing,
@@ -25,6 +26,7 @@ from funcgrad.scipy.interpolate.operands import (
 )
 from funcgrad.scipy.linalg.banded import solve_banded
 from funcgrad.scipy.originals import at_hand, known_value
+from funcgrad.types import ArrayLike
 
 __all__ = [
     "Akima1DInterpolator",
@@ -362,7 +364,17 @@ class PchipInterpolator(Made):
             self._made_by_scipy("PchipInterpolator", x, y, axis, extrapolate)
             return
         x, values, axis = checked("PchipInterpolator", x, y, axis)
+        require_real_values("PchipInterpolator", values)
         self._set(hermite(x, values, pchip_slopes(x, values)), x, extrapolate, axis)
+
+
+def require_real_values(name: str, values: ArrayLike) -> None:
+    """Raise ValueError, as SciPy does, for complex values, which have no order."""
+    if floating_dtype(values).kind == "c":
+        raise ValueError(
+            f"`{name}` only works with real values for `y`. If you are trying to use the real components of "
+            "the passed array, use `np.real` on `y`."
+        )
 
 
 def pchip_slopes(x: Any, y: Any) -> Any:
@@ -406,6 +418,7 @@ class Akima1DInterpolator(Made):
             self._made_by_scipy("Akima1DInterpolator", x, y, axis, method=method, extrapolate=extrapolate)
             return
         x, values, axis = checked("Akima1DInterpolator", x, y, axis)
+        require_real_values("Akima1DInterpolator", values)
         slopes = akima_slopes(x, values, method == "makima")
         self._set(hermite(x, values, slopes), x, bool(extrapolate), axis)
 

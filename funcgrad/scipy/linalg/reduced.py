@@ -120,6 +120,8 @@ def eigh_tridiagonal(
     if operands is None:
         found = scipys("eigh_tridiagonal")
         return found(d, e, eigvals_only, select, select_range, check_finite, tol, lapack_driver)
+    if aval(operands[0]).dtype.kind == "c":
+        raise TypeError("Only real arrays currently supported")
     first, last = 0, shape_of(operands[0])[-1] - 1
     if select in ("i", 2):
         first, last = select_range

@@ -12,6 +12,7 @@ from funcgrad.ops.arrays.structure import aval, cast, shape_of
 from funcgrad.scipy.ndimage.arguments import for_each, image, is_traced, refused, scipys
 from funcgrad.scipy.ndimage.splines import prepared, values_at, values_on_grid
 from funcgrad.scipy.originals import at_hand
+from funcgrad.scipy.reals import as_doubles
 from funcgrad.scipy.special import cosdg, sindg
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Array, ArrayLike, AxisLike, Number, ShapeLike
@@ -75,7 +76,7 @@ def affine_transform(
     x, dtype = image("affine_transform", input, output)
     ndim = len(shape_of(x))
     shape = shape_of(x) if output_shape is None else tuple(int(n) for n in output_shape)
-    m = cast(asoperand(matrix), FLOAT)
+    m = as_doubles(asoperand(matrix), "an affine transformation")
     if len(shape_of(m)) not in (1, 2) or shape_of(m)[0] < 1:
         raise RuntimeError("no proper affine matrix provided")
     if len(shape_of(m)) == 2 and shape_of(m)[1] == ndim + 1 and shape_of(m)[0] in (ndim, ndim + 1):

@@ -25,9 +25,9 @@ from funcgrad.numpy.algebra.contraction import dot
 from funcgrad.numpy.arrays.joining import concatenate
 from funcgrad.numpy.arrays.views import broadcast_to
 from funcgrad.numpy.elementwise.selection import where
-from funcgrad.ops.arrays.structure import cast
 from funcgrad.scipy.derived import KEPT, applied, composed
 from funcgrad.scipy.optimize.options import scipys
+from funcgrad.scipy.reals import as_doubles
 from funcgrad.scipy.recorded import FLOAT, Closed, Known, vector_function
 from funcgrad.tracing.lists import asoperand
 
@@ -48,7 +48,7 @@ class Limits(NamedTuple):
 
 def limit(x: Any, size: int) -> Any:
     """A limit as a vector of doubles."""
-    return cast(broadcast_to(asoperand(x), (size,)), FLOAT)
+    return as_doubles(broadcast_to(asoperand(x), (size,)), "a limit")
 
 
 def limits_of(constraints: Any, x_aval: Aval, what: str) -> list[Limits]:

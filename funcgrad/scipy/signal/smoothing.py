@@ -12,6 +12,7 @@ from funcgrad import numpy as fnp
 from funcgrad.ops.arrays.structure import aval, reshape, shape_of
 from funcgrad.ops.signal.convolution import Convolution
 from funcgrad.ops.signal.windowed_sums import WindowedSums
+from funcgrad.scipy.reals import require_real
 from funcgrad.scipy.signal.arguments import back, last, scipys, traced_signals
 from funcgrad.scipy.signal.filters import sosfilt, sosfiltfilt, unsupported
 
@@ -156,6 +157,7 @@ def medfilt(volume: Any, kernel_size: Any = None) -> Any:
     if operands is None:
         return scipys("medfilt")(volume, kernel_size)
     x = fnp.atleast_1d(operands[0])
+    require_real(x, "medfilt")
     ndim = len(shape_of(x))
     sizes = [int(k) for k in np.broadcast_to(3 if kernel_size is None else kernel_size, ndim)]
     if any(k % 2 != 1 for k in sizes):

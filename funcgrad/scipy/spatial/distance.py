@@ -16,6 +16,7 @@ from funcgrad.numpy.picking.positions import take
 from funcgrad.ops.arrays.structure import cast
 from funcgrad.ops.families import aval as aval_of
 from funcgrad.scipy.originals import at_hand, originals_of, raise_as_scipy
+from funcgrad.scipy.reals import as_doubles
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
@@ -52,7 +53,8 @@ def vectors(*given: Any) -> list[Any] | None:
     if recorder_of([x for x in found if x is not None]) is None:
         return None
     return [
-        None if x is None else cast(x if isinstance(x, Tracer) else np.asarray(x), np.float64) for x in found
+        None if x is None else as_doubles(x if isinstance(x, Tracer) else np.asarray(x), "a distance")
+        for x in found
     ]
 
 
@@ -429,11 +431,18 @@ def squareform(X: Any, force: str = "no", checks: bool = True) -> Any:
      [1. 0. 3.]
      [2. 3. 0.]]
     """
-    found = vectors(X)
-    if found is None:
+    x = asoperand(X)
+    if not isinstance(x, Tracer):
         return scipys("squareform")(X, force, checks)
-    (x,) = found
     shape = aval_of(x).shape
+    if force.lower() == ("tomatrix" if len(shape) == 2 else "tovector"):
+        wanted = "vector" if len(shape) == 2 else "matrix"
+        raise ValueError(f"Forcing {force.lower()!r} but input X is not a distance {wanted}.")
+    if len(shape) not in (1, 2):
+        raise ValueError(
+            f"The first argument must be one or two dimensional array. A {len(shape)}-dimensional array is "
+            "not permitted"
+        )
     if len(shape) == 2:
         if shape[0] != shape[1]:
             raise ValueError("The matrix argument must be square.")
@@ -449,7 +458,7 @@ def squareform(X: Any, force: str = "no", checks: bool = True) -> Any:
         raise ValueError("Incompatible vector size. It must be a binomial coefficient n choose 2")
     place = np.zeros((n, n), np.int64)
     place[np.triu_indices(n, 1)] = np.arange(shape[0])
-    return np.where(np.eye(n, dtype=bool), 0.0, take(x, place + place.T))
+    return np.where(np.eye(n, dtype=bool), np.zeros((), aval_of(x).dtype), take(x, place + place.T))
 
 
 def __dir__() -> list[str]:

@@ -12,6 +12,7 @@ from funcgrad.errors import NotDifferentiableError, UnsupportedFunctionError
 from funcgrad.ops.arrays.structure import aval, cast, shape_of
 from funcgrad.scipy.linalg import solve_triangular
 from funcgrad.scipy.originals import known_value, originals_of
+from funcgrad.scipy.reals import require_real
 from funcgrad.scipy.softmax import logsumexp
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
@@ -65,6 +66,7 @@ def zscore(a: ArrayLike, axis: int | None = 0, ddof: int = 0, nan_policy: str = 
 
 def moments(x: ArrayLike, axis: int | None, order: int, keepdims: bool) -> tuple[Any, Any, int]:
     """The second central moment, another one, and of how many elements they are."""
+    require_real(x, "skewness or kurtosis")
     mean = fnp.mean(x, axis, keepdims=True)
     away = x - mean
     count = aval(x).size if axis is None else shape_of(x)[axis]

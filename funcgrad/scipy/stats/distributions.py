@@ -15,9 +15,10 @@ import numpy as np
 
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.numpy import floor, log, sqrt, where
-from funcgrad.ops.arrays.structure import aval, cast
+from funcgrad.ops.arrays.structure import aval
 from funcgrad.ops.random.values_of_laws import LawValue
 from funcgrad.scipy.originals import original
+from funcgrad.scipy.reals import as_doubles, require_real
 from funcgrad.scipy.stats.expectations import NOT_SUMMED, inner_point, moment
 from funcgrad.scipy.stats.law import LAWS, Law
 from funcgrad.scipy.stats.quantiles import quantile
@@ -27,8 +28,6 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, ShapeLike
-
-FLOAT = np.dtype(np.float64)
 
 OUTSIDE = {"pdf": 0.0, "logpdf": -math.inf}
 BELOW_AND_ABOVE = {
@@ -46,6 +45,9 @@ class Parameters:
 
     def __init__(self, law: Law, shapes: Sequence[Any], loc: Any, scale: Any) -> None:
         self.shapes = tuple([floating(x) for x in shapes])
+        for x in (loc, scale):
+            if type(x) not in (int, float):
+                require_real(x, "a distribution")
         self.loc = loc
         self.admissible = True if law.valid is None else condition(law.valid(*self.shapes))
         for name in law.counts:
@@ -79,7 +81,7 @@ class Parameters:
 
 def floating(x: ArrayLike) -> Array:
     """`x` in double precision, in which SciPy computes distributions."""
-    return float(x) if type(x) in (int, float) else cast(x, FLOAT)
+    return float(x) if type(x) in (int, float) else as_doubles(x, "a distribution")
 
 
 def condition(holds: Any) -> Any:

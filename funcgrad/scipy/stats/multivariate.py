@@ -14,10 +14,11 @@ import numpy as np
 from funcgrad import numpy as fnp
 from funcgrad import random
 from funcgrad.errors import UnsupportedFunctionError
-from funcgrad.ops.arrays.structure import cast, shape_of
+from funcgrad.ops.arrays.structure import shape_of
 from funcgrad.scipy.linalg import solve_triangular
 from funcgrad.scipy.linalg.arguments import require_finite
 from funcgrad.scipy.originals import at_hand, known_value, original
+from funcgrad.scipy.reals import as_doubles
 from funcgrad.scipy.special import gammaln, multigammaln, psi, xlogy
 from funcgrad.scipy.stats.laws.parts import HALF_LOG_TAU, LOG_2
 from funcgrad.scipy.stats.orthants import probability_below, probability_between
@@ -26,8 +27,6 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, ShapeLike
-
-FLOAT = np.dtype(np.float64)
 
 
 class Multivariate:
@@ -89,7 +88,7 @@ def traced(*arguments: Any) -> bool:
 
 def floating(x: ArrayLike) -> Array:
     """In double precision."""
-    return cast(fnp.asarray(asoperand(x)), FLOAT)
+    return as_doubles(fnp.asarray(asoperand(x)), "a distribution")
 
 
 def vectors(x: ArrayLike, dim: int) -> Array:
