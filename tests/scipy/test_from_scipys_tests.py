@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.integrate
 import scipy.interpolate
 import scipy.linalg
 import scipy.ndimage
@@ -257,3 +258,25 @@ def test_options_of_later_versions_are_taken() -> None:
     assert seen
     found = fg.scipy.optimize.least_squares(lambda x: x - 1.0, [2.0, 3.0], jac="2-point", workers=map)
     np.testing.assert_allclose(found.x, 1.0, rtol=1e-6)
+
+
+LINES = X[:30].reshape(2, 5, 3)
+CUMULATED: tuple[dict[str, Any], ...] = (
+    {"initial": 0.7},
+    {"initial": 0.7, "axis": 0},
+    {"initial": X[:10].reshape(2, 5, 1)},
+    {"initial": X[:6].reshape(2, 1, 3), "axis": 1, "x": np.arange(5.0) ** 2},
+    {"dx": np.exp(X[:6]).reshape(2, 1, 3), "axis": -2},
+    {"dx": 0.0, "axis": 1},
+)
+"""Options of an integral up to every sample."""
+
+
+@pytest.mark.parametrize("options", CUMULATED, ids=str)
+def test_integrals_up_to_every_sample_begin_where_they_are_told(options: dict[str, Any]) -> None:
+    wanted = scipy.integrate.cumulative_simpson(LINES, **options)
+    found, moved = fg.jvp(lambda y: fg.scipy.integrate.cumulative_simpson(y, **options), (LINES,), (LINES,))
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    np.testing.assert_allclose(moved, wanted - options.get("initial", 0.0), rtol=1e-10, atol=1e-12)
+    whole = fg.jit(lambda y, given: fg.scipy.integrate.cumulative_simpson(y, **given))(LINES, {"dx": 0.3})
+    np.testing.assert_allclose(whole, scipy.integrate.cumulative_simpson(LINES, dx=0.3), rtol=1e-12)

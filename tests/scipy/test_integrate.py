@@ -444,6 +444,8 @@ def test_errors_of_solve_ivp_are_those_of_scipy(given: dict[str, Any]) -> None:
         lambda o, y: o.simpson(y, x=np.arange(2.0)),
         lambda o, y: o.cumulative_simpson(y, x=[0.0, 0.0, 1.0]),
         lambda o, y: o.cumulative_simpson(y[:0]),
+        lambda o, y: o.cumulative_simpson(y, dx=np.ones(3)),
+        lambda o, y: o.cumulative_simpson(y, initial=np.ones(3)),
         lambda o, y: o.fixed_quad(lambda x: x * y[0], 0.0, np.inf),
         lambda o, y: o.odeint(lambda y, t: -y, y[None], [0.0, 1.0]),
     ],

@@ -14,10 +14,11 @@ from funcgrad.numpy.elementwise.selection import where
 from funcgrad.numpy.reducing.cumulative import cumsum, diff
 from funcgrad.ops.arrays.structure import cast
 from funcgrad.ops.families import aval as aval_of
-from funcgrad.scipy.originals import originals_of
+from funcgrad.scipy.originals import at_hand, originals_of
 from funcgrad.scipy.recorded import FLOAT, as_args, is_plain
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike
 
 __all__ = ["cumulative_simpson", "cumulative_trapezoid", "fixed_quad", "romb", "simpson", "trapezoid"]
 
@@ -51,11 +52,11 @@ def positions_along(x: Any, axis: int) -> int:
 
 
 def increasing(x: Any, axis: int) -> bool:
-    """Whether positions increase; where they are traced it is not asked."""
-    points = asoperand(x)
-    if isinstance(points, Tracer):
+    """Whether positions increase; where their values are not at hand it is not asked."""
+    known = at_hand(asoperand(x))
+    if known is None:
         return True
-    points = np.asarray(points)
+    points = np.asarray(known)
     return bool(np.all(np.diff(points, axis=axis if points.ndim > 1 else 0) > 0))
 
 
@@ -174,19 +175,46 @@ def cumulative_simpson(y: Any, *, x: Any = None, dx: Any = 1.0, axis: int = -1, 
         raise ValueError("At least one point is required along `axis`.")
     if x is not None and not increasing(x, axis):
         raise ValueError("Input x must be strictly increasing.")
+    first = None if initial is None else one_along("initial", initial, y, axis)
     if count < 3:
-        return cumulative_trapezoid(y, x, dx, axis, initial)
-    h = spacings(x, dx, y, axis) if x is not None else np.ones(count - 1) * dx
-    forwards = first_intervals(values, h)
-    backwards = first_intervals(values[..., ::-1], h[..., ::-1])[..., ::-1]
-    even = np.arange(count - 1) % 2 == 0
+        total = np.moveaxis(cumulative_trapezoid(y, x, dx, axis), axis, -1)
+    else:
+        h = one_along("dx", dx, y, axis) if x is None else spacings(x, dx, y, axis)
+        total = cumsum(parabolas(values, h, x is None), axis=-1)
+    if first is not None:
+        first = cast(first, np.result_type(aval_of(first).dtype, aval_of(total).dtype))
+        total = concatenate([first, total + first], axis=-1)
+    return np.moveaxis(total, -1, axis)
+
+
+def one_along(name: str, given: ArrayLike, y: ArrayLike, axis: int) -> Array:
+    """A number, or one for every line of samples, as an array with one element along its last axis."""
+    x, seen = asoperand(given), aval_of(asoperand(y))
+    at = axis % seen.ndim
+    wanted = (*seen.shape[:at], 1, *seen.shape[at + 1 :])
+    if np.shape(x) not in ((), wanted):
+        raise ValueError(
+            f"If provided, `{name}` must either be a scalar or have the same shape as `y` but with only 1 "
+            "point along `axis`."
+        )
+    return np.moveaxis(np.broadcast_to(x if isinstance(x, Tracer) else np.asarray(x, float), wanted), at, -1)
+
+
+def parabolas(y: ArrayLike, h: ArrayLike, even: bool) -> Array:
+    """The integrals over all intervals, each under a parabola that goes through a third sample."""
+    if even:
+        forwards, backwards = first_of_even(y, h), first_of_even(y[..., ::-1], h)
+    else:
+        forwards, backwards = first_intervals(y, h), first_intervals(y[..., ::-1], h[..., ::-1])
+    backwards = backwards[..., ::-1]
     full = concatenate([forwards, backwards[..., -1:]], axis=-1)
     other = concatenate([forwards[..., :1], backwards], axis=-1)
-    steps = where(even, full, other)
-    total = cumsum(steps, axis=-1)
-    if initial is not None:
-        total = concatenate([np.zeros((*aval_of(total).shape[:-1], 1)), total], axis=-1) + initial
-    return np.moveaxis(total, -1, axis)
+    return where(np.arange(aval_of(y).shape[-1] - 1) % 2 == 0, full, other)
+
+
+def first_of_even(y: ArrayLike, h: ArrayLike) -> Array:
+    """The integral over the first of every two intervals of one length."""
+    return h / 3.0 * (1.25 * y[..., :-2] + 2.0 * y[..., 1:-1] - 0.25 * y[..., 2:])
 
 
 def first_intervals(y: Any, h: Any) -> Any:
