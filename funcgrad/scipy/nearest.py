@@ -89,11 +89,9 @@ NEAREST: dict[str, Rows] = {
     ),
     "linalg": (
         ("eig_banded eigvals_banded", "fg.scipy.linalg.eigh of the whole matrix, or eigh_tridiagonal"),
-        ("rq qr_delete qr_insert qr_update", "fg.scipy.linalg.qr"),
+        ("qr_delete qr_insert qr_update", "fg.scipy.linalg.qr"),
         ("qz ordqz rsf2csf cdf2rdf", "fg.scipy.linalg.schur"),
-        ("null_space orth cossin", "fg.scipy.linalg.svd: bases of subspaces are not unique"),
-        ("subspace_angles", "np.arccos of fg.scipy.linalg.svdvals of the product of two bases"),
-        ("signm", "fg.scipy.linalg.solve(fg.scipy.linalg.sqrtm(a @ a), a)"),
+        ("cossin", "fg.scipy.linalg.svd: bases of subspaces are not unique"),
         ("funm", "fg.scipy.linalg.expm, logm, sqrtm, sinm, cosm and their kin"),
         ("expm_cond", "fg.scipy.linalg.expm_frechet"),
         ("matmul_toeplitz", "fg.scipy.linalg.toeplitz(c, r) @ x"),

@@ -11,7 +11,7 @@ matrices that have no basis of eigenvectors are like any others.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -64,7 +64,9 @@ class MatrixFunction(OnStacks):
         """The function of one matrix; raises DtypeError where that of a real matrix is not real."""
         scipy: Any = import_module("scipy.linalg")
         # SciPy's logarithm of matrices fails in single precision.
-        found = getattr(scipy, self.function)(a.astype(np.result_type(a, np.float64), copy=False))
+        found = self.called(
+            getattr(scipy, self.function), a.astype(np.result_type(a, np.float64), copy=False)
+        )
         if a.dtype.kind == "f" and found.dtype.kind == "c":
             if np.abs(found.imag).max() > np.sqrt(np.finfo(a.dtype).eps) * np.abs(found).max():
                 raise DtypeError(
@@ -73,6 +75,10 @@ class MatrixFunction(OnStacks):
                 )
             found = found.real
         return found
+
+    def called(self, function: Callable[..., Any], a: Array) -> Array:
+        """SciPy's function of a matrix."""
+        return function(a)
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         total = None
@@ -110,6 +116,31 @@ class MatrixFunction(OnStacks):
                 normal(3, 3), normal(2, 2), params=params, words="a direction differs", error=ShapeError
             ),
             ErrorSample(fixed(-np.eye(2)), params={"function": "logm"}, words="is complex", error=DtypeError),
+        )
+
+
+class MatrixPower(MatrixFunction):
+    """A matrix to a power that is known: SciPy's value, of whole numbers by products."""
+
+    name = "matrix_power"
+    parameters: ClassVar[tuple[str, ...]] = ("power",)
+    function = "fractional_matrix_power"
+    power: float
+
+    def called(self, function: Callable[..., Any], a: Array) -> Array:
+        return function(a, int(self.power) if self.power.is_integer() else self.power)
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        spectra = (positive_spectrum(3, 3), positive_spectrum(2, 2))
+        return tuple([Sample(a, params={"power": t}) for a in spectra for t in (2.0, 0.3, -1.4)])
+
+    @classmethod
+    def error_samples(cls) -> Sequence[Any]:
+        params = {"power": 0.5}
+        return (
+            *refusals(params=params),
+            ErrorSample(fixed(-np.eye(2)), params=params, words="is complex", error=DtypeError),
         )
 
 

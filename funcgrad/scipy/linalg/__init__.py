@@ -11,7 +11,6 @@ from funcgrad.scipy.absent import missing
 from funcgrad.scipy.linalg.banded import (
     cho_solve_banded,
     cholesky_banded,
-    fractional_matrix_power,
     solve_banded,
     solve_circulant,
     solve_toeplitz,
@@ -37,7 +36,9 @@ from funcgrad.scipy.linalg.functions import (
     cosm,
     expm,
     expm_frechet,
+    fractional_matrix_power,
     logm,
+    signm,
     sinhm,
     sinm,
     sqrtm,
@@ -74,6 +75,7 @@ from funcgrad.scipy.linalg.special_matrices import (
     leslie,
     pascal,
 )
+from funcgrad.scipy.linalg.subspaces import null_space, orth, rq, subspace_angles
 from funcgrad.scipy.linalg.systems import (
     cho_solve,
     det,
@@ -127,6 +129,8 @@ __all__ = [
     "lu_factor",
     "lu_solve",
     "norm",
+    "null_space",
+    "orth",
     "orthogonal_procrustes",
     "pascal",
     "pinv",
@@ -134,7 +138,9 @@ __all__ = [
     "polar",
     "qr",
     "qr_multiply",
+    "rq",
     "schur",
+    "signm",
     "sinhm",
     "sinm",
     "solve",
@@ -150,6 +156,7 @@ __all__ = [
     "solve_triangular",
     "solveh_banded",
     "sqrtm",
+    "subspace_angles",
     "svd",
     "svdvals",
     "tanhm",

@@ -1,4 +1,4 @@
-"""Systems of linear equations by a band, by Toeplitz' or a circulant pattern; powers of matrices."""
+"""Systems of linear equations by a band, by Toeplitz' or a circulant pattern."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import numpy as np
 from funcgrad.numpy.algebra.linear_systems import traced_matrices
 from funcgrad.numpy.algebra.operands import traced
 from funcgrad.numpy.reducing.axes import refused
-from funcgrad.ops.arrays.structure import aval, reshape, shape_of
+from funcgrad.ops.arrays.structure import aval, cast, reshape, shape_of
 from funcgrad.ops.linalg.banded import SolveBanded
 from funcgrad.scipy.linalg.arguments import checks_finite, in_doubles, scipys
-from funcgrad.scipy.linalg.functions import expm, logm
 from funcgrad.scipy.linalg.patterns import toeplitz
 from funcgrad.scipy.originals import at_hand, known_value
 from funcgrad.types import Array, ArrayLike, Number
@@ -20,7 +19,6 @@ from funcgrad.types import Array, ArrayLike, Number
 __all__ = [
     "cho_solve_banded",
     "cholesky_banded",
-    "fractional_matrix_power",
     "solve_banded",
     "solve_circulant",
     "solve_toeplitz",
@@ -62,12 +60,18 @@ def both_sides(ab: ArrayLike, lower: bool) -> tuple[int, Any]:
     """All diagonals of a Hermitian matrix of which `ab` holds one side."""
     rows, n = shape_of(ab)
     width, dtype = rows - 1, aval(ab).dtype
-    kept = ab[::-1] if lower else ab
-    none = [np.zeros(k, dtype) for k in range(width + 1)]
-    sides = [slice(0, n - k) if lower else slice(k, None) for k in range(width + 1)]
-    above = [np.concatenate([none[k], kept[width - k, sides[k]]]) for k in range(width, 0, -1)]
-    below = [np.concatenate([np.conj(above[width - k][k:]), none[k]]) for k in range(1, width + 1)]
-    return width, np.stack([*above, kept[width], *below])
+    if lower:
+        below = [ab[k, : max(n - k, 0)] for k in range(1, rows)]
+        above = [np.conj(side) for side in below]
+    else:
+        above = [ab[width - k, k:] for k in range(1, rows)]
+        below = [np.conj(side) for side in above]
+    middle = ab[0 if lower else width]
+    middle = cast(np.real(middle), dtype) if dtype.kind == "c" else middle  # LAPACK reads no more of it.
+    none = [np.zeros(min(k, n), dtype) for k in range(rows)]
+    over = [np.concatenate([none[k], above[k - 1]]) for k in range(width, 0, -1)]
+    under = [np.concatenate([below[k - 1], none[k]]) for k in range(1, rows)]
+    return width, np.stack([*over, middle, *under])
 
 
 @checks_finite
@@ -212,15 +216,3 @@ def solve_circulant(
     if aval(column).dtype.kind != "c" and aval(right).dtype.kind != "c":
         found = found.real
     return np.moveaxis(found, 0, outaxis)
-
-
-def fractional_matrix_power(A: ArrayLike, t: Any) -> Array:
-    """A matrix to a real power, ``expm(t * logm(A))``, differentiable in both.
-
-    >>> print(fg.scipy.linalg.fractional_matrix_power(np.diag([4.0, 9.0]), 0.5))
-    [[2. 0.]
-     [0. 3.]]
-    """
-    if traced(A, t) is None:
-        return scipys("fractional_matrix_power")(A, t)
-    return expm(t * logm(A))

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from funcgrad.numpy.algebra.linear_systems import traced_matrices
-from funcgrad.ops.linalg.functions import MatrixFunction
+import numpy as np
+
+from funcgrad.api.rules.custom import custom_jvp
+from funcgrad.numpy.algebra.linear_systems import require_square, traced_matrices
+from funcgrad.numpy.algebra.operands import traced
+from funcgrad.numpy.dispatch import unsupported
+from funcgrad.ops.arrays.structure import shape_of
+from funcgrad.ops.linalg.functions import MatrixFunction, MatrixPower
 from funcgrad.scipy.linalg.arguments import checks_finite, in_doubles, scipys
-from funcgrad.types import Array, ArrayLike
+from funcgrad.scipy.linalg.systems import solve_sylvester
+from funcgrad.tracing.lists import asoperand
+from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike, Number
 
 __all__ = [
     "coshm",
     "cosm",
     "expm",
     "expm_frechet",
+    "fractional_matrix_power",
     "logm",
+    "signm",
     "sinhm",
     "sinm",
     "sqrtm",
@@ -23,11 +34,17 @@ __all__ = [
 ]
 
 
-def applied(name: str, A: ArrayLike) -> Array:
-    """SciPy's function of that name."""
+NOT_GIVEN = object()
+"""Where SciPy warns of an option that is given at all."""
+
+
+def applied(name: str, A: ArrayLike, **options: Number) -> Array:
+    """SciPy's function of that name; an estimate of its error, with ``disp=False``, is of plain arrays."""
     operands = traced_matrices(name, A)
     if operands is None:
-        return scipys(name)(A)
+        return scipys(name)(A, **given(**options))
+    if not options.get("disp", True):
+        raise unsupported(f"scipy.linalg.{name} with disp=False")
     (matrix,) = operands
     return MatrixFunction(name).bind(in_doubles(matrix) if name == "logm" else matrix)
 
@@ -46,7 +63,7 @@ def expm(A: ArrayLike) -> Array:
 
 
 @checks_finite
-def logm(A: ArrayLike) -> Array:
+def logm(A: ArrayLike, disp: Number = NOT_GIVEN) -> Array:
     """The principal logarithm of a square matrix without eigenvalues on the negative real axis.
 
     A real matrix whose logarithm is complex must be converted to complex numbers first.
@@ -55,11 +72,11 @@ def logm(A: ArrayLike) -> Array:
     [[0. 0.]
      [0. 0.]]
     """
-    return applied("logm", A)
+    return applied("logm", A, disp=disp)
 
 
 @checks_finite
-def sqrtm(A: ArrayLike) -> Array:
+def sqrtm(A: ArrayLike, disp: Number = NOT_GIVEN, blocksize: Number = NOT_GIVEN) -> Array:
     """The principal square root of a square matrix, which has a derivative where the matrix has an inverse.
 
     A real matrix whose root is complex must be converted to complex numbers first.
@@ -68,7 +85,7 @@ def sqrtm(A: ArrayLike) -> Array:
     [[2. 0.]
      [0. 3.]]
     """
-    return applied("sqrtm", A)
+    return applied("sqrtm", A, disp=disp, blocksize=blocksize)
 
 
 def sinm(A: ArrayLike) -> Array:
@@ -147,3 +164,61 @@ def expm_frechet(
     a, e = operands
     along = MatrixFunction("expm").bind(a, e)
     return (expm(a), along) if compute_expm else along
+
+
+def fractional_matrix_power(A: ArrayLike, t: Any) -> Array:
+    """A matrix to a real power, SciPy's for a plain `t`, ``expm(t * logm(A))`` for a traced one.
+
+    >>> print(fg.scipy.linalg.fractional_matrix_power(np.diag([4.0, 9.0]), 0.5))
+    [[2. 0.]
+     [0. 3.]]
+    """
+    if traced(A, t) is None:
+        return scipys("fractional_matrix_power")(A, t)
+    if isinstance(asoperand(t), Tracer):
+        return expm(t * logm(A))
+    (matrix,) = traced_matrices("fractional_matrix_power", A) or [A]
+    require_square("fractional_matrix_power", matrix)
+    whole = float(t).is_integer()
+    return MatrixPower(float(t)).bind(matrix if whole else in_doubles(matrix))
+
+
+def _signm(a: Array) -> Array:
+    return MatrixFunction("signm").bind(a)
+
+
+sign_of_matrix = custom_jvp(_signm)
+
+
+@sign_of_matrix.defjvp
+def signm_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    """``n @ s_dot + s_dot @ n = a_dot - s @ a_dot @ s`` for ``n = s @ a`` (Higham 2008, theorem 5.3)."""
+    (a,), (a_dot,) = primals, tangents
+    s = sign_of_matrix(a)
+    n = s @ a
+    s_dot = solve_sylvester(n, n, a_dot - s @ a_dot @ s)
+    # The square of a sign is one; where it is not, an eigenvalue has no sign, and any step gives it one.
+    is_sign = np.max(abs(s @ s - np.eye(shape_of(s)[-1]))) < 1e-6 * (1.0 + np.max(abs(s)) ** 2)
+    return s, np.where(is_sign, s_dot, np.nan)
+
+
+def signm(A: ArrayLike, disp: Number = NOT_GIVEN) -> Array:
+    """The sign of a square matrix; its derivative is NaN where an eigenvalue is on the imaginary axis.
+
+    >>> print(fg.scipy.linalg.signm(np.diag([2.0, -3.0])))
+    [[ 1.  0.]
+     [ 0. -1.]]
+    """
+    operands = traced_matrices("signm", A)
+    if operands is None:
+        return scipys("signm")(A, **given(disp=disp))
+    if not disp:
+        raise unsupported("scipy.linalg.signm with disp=False")
+    (matrix,) = operands
+    require_square("signm", matrix)
+    return sign_of_matrix(matrix)
+
+
+def given(**options: Number) -> dict[str, Any]:
+    """The options that are given."""
+    return {name: value for name, value in options.items() if value is not NOT_GIVEN}

@@ -432,7 +432,7 @@ def squareform(X: Any, force: str = "no", checks: bool = True) -> Any:
      [2. 3. 0.]]
     """
     x = asoperand(X)
-    if not isinstance(x, Tracer):
+    if recorder_of([x]) is None:
         return scipys("squareform")(X, force, checks)
     shape = aval_of(x).shape
     if force.lower() == ("tomatrix" if len(shape) == 2 else "tovector"):
