@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from funcgrad.errors import NotDifferentiableError
@@ -27,7 +25,7 @@ def rq(
     lwork: Number = None,
     mode: str = "full",
     check_finite: bool = True,
-) -> Any:
+) -> Array | tuple[Array, Array]:
     """Upper triangular ``r`` and ``q`` with orthonormal rows: ``r @ q == a``.
 
     `mode` is ``full``, ``economic``, or ``r`` for that factor alone.
