@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -229,14 +229,16 @@ def interpolated(a: ArrayLike, b: ArrayLike, weight: ArrayLike) -> Array:
     return where(greater_equal(weight, 0.5), from_b, add(a, mul(distance, weight)))
 
 
-def checked_level(q: ArrayLike, most: float, words: str) -> Array:
-    """The level as an operand; raises where it is known to be out of range."""
+def checked_level(q: ArrayLike, most: int) -> Array:
+    """A level between 0 and `most`, 1 or 100, as a fraction; raises where it is known to be out of range."""
     level = asoperand(q)
     if len(shape_of(level)) > 2:
         raise refused("q must be a scalar or 1d")
     if type(level) is not Tracer and not np.all((np.asarray(level) >= 0) & (np.asarray(level) <= most)):
-        raise refused(words)
-    return level
+        raise refused(f"{'Quantiles' if most == 1 else 'Percentiles'} must be in the range [0, {most}]")
+    if most == 1:
+        return level
+    return level / 100.0 if type(level) in (int, float) else div(level, 100.0)
 
 
 def checked_sample(x: ArrayLike) -> None:
@@ -290,55 +292,6 @@ def nan_of(ranks: Ranks) -> Array:
     return broadcast_to(np.array(np.nan, dtype if dtype.kind in "fc" else np.float64), ranks.rest)
 
 
-@implements(np.quantile)
-def quantile(
-    a: ArrayLike,
-    q: ArrayLike,
-    axis: AxisLike = None,
-    out: Array = None,
-    overwrite_input: bool = False,
-    method: Any = "linear",
-    keepdims: bool = False,
-    *,
-    weights: ArrayLike = None,
-) -> Array:
-    """The quantiles of levels `q` between 0 and 1 over `axis`.
-
-    >>> print(fg.grad(lambda x: fg.numpy.quantile(x, 0.25))(np.array([3.0, 1.0, 2.0])))
-    [0.  0.5 0.5]
-    """
-    x = traced(a, q, out, weights)
-    if x is None:
-        return np.quantile(a, q, axis, out, overwrite_input, method, keepdims, weights=weights)
-    return stored(level_quantile(x, q, axis, method, keepdims, weights, skip_nan=False), out, "np.quantile")
-
-
-@implements(np.percentile)
-def percentile(
-    a: ArrayLike,
-    q: ArrayLike,
-    axis: AxisLike = None,
-    out: Array = None,
-    overwrite_input: bool = False,
-    method: Any = "linear",
-    keepdims: bool = False,
-    *,
-    weights: ArrayLike = None,
-) -> Array:
-    """The quantiles of levels `q` between 0 and 100 over `axis`.
-
-    >>> print(fg.numpy.percentile(np.array([3.0, 1.0, 2.0]), 25))
-    1.5
-    """
-    x = traced(a, q, out, weights)
-    if x is None:
-        return np.percentile(a, q, axis, out, overwrite_input, method, keepdims, weights=weights)
-    level = fraction(x, q)
-    return stored(
-        level_quantile(x, level, axis, method, keepdims, weights, skip_nan=False), out, "np.percentile"
-    )
-
-
 @implements(np.nanmedian)
 def nanmedian(
     a: ArrayLike,
@@ -364,76 +317,92 @@ def nanmedian(
     return stored(div(add(*around), 2.0), out, "np.nanmedian")
 
 
-@implements(np.nanquantile)
-def nanquantile(
-    a: ArrayLike,
-    q: ArrayLike,
-    axis: AxisLike = None,
-    out: Array = None,
-    overwrite_input: bool = False,
-    method: Any = "linear",
-    keepdims: bool = False,
-    *,
-    weights: ArrayLike = None,
-) -> Array:
+class AtLevels(Protocol):
+    """NumPy's functions of quantiles have one signature."""
+
+    def __call__(
+        self,
+        a: ArrayLike,
+        q: ArrayLike,
+        axis: AxisLike = None,
+        out: Array = None,
+        overwrite_input: bool = False,
+        method: str = "linear",
+        keepdims: bool = False,
+        *,
+        weights: ArrayLike = None,
+    ) -> Array: ...
+
+
+def at_levels(numpys: Callable[..., Any], most: int, says: str, *, skip_nan: bool = False) -> AtLevels:
+    """What stands in for NumPy's function of levels between 0 and `most`; `says` is its docstring."""
+    name = numpys.__name__
+
+    def quantiles(
+        a: ArrayLike,
+        q: ArrayLike,
+        axis: AxisLike = None,
+        out: Array = None,
+        overwrite_input: bool = False,
+        method: str = "linear",
+        keepdims: bool = False,
+        *,
+        weights: ArrayLike = None,
+    ) -> Array:
+        x = traced(a, q, out, weights)
+        if x is None:
+            return numpys(a, q, axis, out, overwrite_input, method, keepdims, weights=weights)
+        checked_sample(x)
+        level = checked_level(q, most)
+        if weights is None:
+            found = quantile_of(x, level, axis, method, keepdims, skip_nan=skip_nan)
+        else:
+            found = weighted_quantile(x, level, axis, method, keepdims, weights, skip_nan=skip_nan)
+        return stored(found, out, f"np.{name}")
+
+    quantiles.__name__ = quantiles.__qualname__ = name
+    quantiles.__doc__ = says
+    return implements(numpys)(quantiles)
+
+
+quantile = at_levels(
+    np.quantile,
+    1,
+    """The quantiles of levels `q` between 0 and 1 over `axis`.
+
+    >>> print(fg.grad(lambda x: fg.numpy.quantile(x, 0.25))(np.array([3.0, 1.0, 2.0])))
+    [0.  0.5 0.5]
+    """,
+)
+
+percentile = at_levels(
+    np.percentile,
+    100,
+    """The quantiles of levels `q` between 0 and 100 over `axis`.
+
+    >>> print(fg.numpy.percentile(np.array([3.0, 1.0, 2.0]), 25))
+    1.5
+    """,
+)
+
+nanquantile = at_levels(
+    np.nanquantile,
+    1,
     """The quantiles of levels `q` between 0 and 1 over `axis`, of what is not NaN; NaN of nothing.
 
     >>> print(fg.numpy.nanquantile(np.array([3.0, np.nan, 1.0, 2.0]), 0.5))
     2.0
-    """
-    x = traced(a, q, out, weights)
-    if x is None:
-        return np.nanquantile(a, q, axis, out, overwrite_input, method, keepdims, weights=weights)
-    return stored(level_quantile(x, q, axis, method, keepdims, weights, skip_nan=True), out, "np.nanquantile")
+    """,
+    skip_nan=True,
+)
 
-
-@implements(np.nanpercentile)
-def nanpercentile(
-    a: ArrayLike,
-    q: ArrayLike,
-    axis: AxisLike = None,
-    out: Array = None,
-    overwrite_input: bool = False,
-    method: Any = "linear",
-    keepdims: bool = False,
-    *,
-    weights: ArrayLike = None,
-) -> Array:
+nanpercentile = at_levels(
+    np.nanpercentile,
+    100,
     """The quantiles of levels `q` between 0 and 100 over `axis`, of what is not NaN; NaN of nothing.
 
     >>> print(fg.numpy.nanpercentile(np.array([3.0, np.nan, 1.0, 2.0]), 50))
     2.0
-    """
-    x = traced(a, q, out, weights)
-    if x is None:
-        return np.nanpercentile(a, q, axis, out, overwrite_input, method, keepdims, weights=weights)
-    level = fraction(x, q)
-    return stored(
-        level_quantile(x, level, axis, method, keepdims, weights, skip_nan=True), out, "np.nanpercentile"
-    )
-
-
-def level_quantile(
-    x: ArrayLike,
-    q: ArrayLike,
-    axis: AxisLike,
-    method: str,
-    keepdims: bool,
-    weights: ArrayLike,
-    *,
-    skip_nan: bool,
-) -> Array:
-    """The quantiles after the checks that all of these functions make."""
-    checked_sample(x)
-    level = checked_level(q, 1, "Quantiles must be in the range [0, 1]")
-    if weights is not None:
-        return weighted_quantile(x, level, axis, method, keepdims, weights, skip_nan=skip_nan)
-    return quantile_of(x, level, axis, method, keepdims, skip_nan=skip_nan)
-
-
-def fraction(x: ArrayLike, q: ArrayLike) -> Array:
-    """Per cent as levels between 0 and 1."""
-    level = checked_level(q, 100, "Percentiles must be in the range [0, 100]")
-    if type(level) in (int, float):
-        return level / 100.0
-    return div(level, 100.0)
+    """,
+    skip_nan=True,
+)
