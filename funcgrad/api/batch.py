@@ -103,51 +103,15 @@ def vmap(
                 f"vmap with in_axes={in_axes!r} expects {len(in_axes)} positional arguments, got {len(args)}",
                 source=here(),
             )
-        mapping = Mapping(in_axes, args, kwargs, axis_size)
-        structure: list[Any] = []
-        changes = Changes()
-
-        def collect(result: Any) -> list[Any]:
-            outs, out_tree = tree.flatten(result)
-            structure.append(out_tree)
-            mapping.refuse_written(name, changes.written)
-            return [*outs, *changes.left(name)]
-
-        name = name_of(fun)
-        batches = mapping.batches()
-
-        def recorded(function: Function) -> Traced:
-            def call(tracers: list[Tracer]) -> Any:
-                inner_args, inner_kwargs = mapping.with_examples(tracers)
-                changes.watch([*tracers, *mapping.shared])
-                return function(*inner_args, **inner_kwargs)
-
-            avals = mapping.example_avals()
-            return trace(fun, call, batches, "vmap", collect, with_values=False, avals=avals)
-
+        batch = Batch(fun, Mapping(in_axes, args, kwargs, axis_size))
         before = held_by(fun)
         try:
-            traced = recorded(found[0]) if found else as_it_stands(fun, recorded, found, before)
+            traced = batch.recorded(found[0]) if found else as_it_stands(fun, batch.recorded, found, before)
         except (TracedBranchError, ConcretizationError, TreeError) as error:
-            if error.has_paths and have_values(batches) and is_held_still(fun, before):
-                return one_by_one(seen(fun), mapping, batches, out_axes)
+            if error.has_paths and have_values(batch.batches) and is_held_still(fun, before):
+                return one_by_one(seen(fun), batch.mapping, batch.batches, out_axes)
             raise
-        n_extra = len(traced.operands) - len(batches)
-        size = mapping.size
-
-        def build(program: Program) -> tuple[Program, list[bool]]:
-            flags = (*[True] * len(batches), *[False] * n_extra)
-            return traced.finished(batch_program(program, size, flags)), mapped_outputs(program, flags)
-
-        program, mapped = traced.transformed(("vmap", size), build)
-        outs = run(program, [*batches, *traced.operands[len(batches) :], *traced.evaluated])
-        n_outputs = len(outs) - len(changes.written)
-        mapping.give_back(name, changes.written, outs[n_outputs:])
-        outs, mapped = outs[:n_outputs], mapped[:n_outputs]
-        targets = tree.flatten_prefix(out_axes, structure[0], "out_axes")
-        refuse_unmapped(targets, mapped)
-        placed = [with_axis_at(x, axis, k) for k, (x, axis) in enumerate(zip(outs, targets, strict=True))]
-        return tree.unflatten(structure[0], placed)
+        return batch.results(traced, out_axes)
 
     return batched
 
@@ -174,8 +138,7 @@ def one_by_one(fun: Function, mapping: Mapping, batches: Sequence[Any], out_axes
     targets = tree.flatten_prefix(out_axes, structure[0], "out_axes")
     refuse_unmapped(targets, [True] * len(targets))
     columns = [stacked(column) for column in zip(*rows, strict=True)]
-    placed = [with_axis_at(x, axis, k) for k, (x, axis) in enumerate(zip(columns, targets, strict=True))]
-    return tree.unflatten(structure[0], placed)
+    return tree.unflatten(structure[0], placed(columns, targets))
 
 
 def stacked(column: Sequence[Any]) -> Any:
@@ -218,6 +181,59 @@ def as_it_stands(
     traced = recorded(drawing_from_its_own)
     found.append(drawing_from_its_own)
     return traced
+
+
+class Batch:
+    """One call: its function is recorded for one example, and the Program of all examples is run."""
+
+    __slots__ = ("_changes", "_fun", "_out_tree", "batches", "mapping", "name")
+
+    def __init__(self, fun: Function, mapping: Mapping) -> None:
+        self._fun = fun
+        self._changes = Changes()
+        self.name = name_of(fun)
+        self.mapping = mapping
+        self.batches = mapping.batches()
+
+    def recorded(self, function: Function) -> Traced:
+        """The trace of one example, by the function or by another that stands for it."""
+
+        def call(tracers: list[Tracer]) -> Any:
+            args, kwargs = self.mapping.with_examples(tracers)
+            self._changes.watch([*tracers, *self.mapping.shared])
+            return function(*args, **kwargs)
+
+        avals = self.mapping.example_avals()
+        return trace(self._fun, call, self.batches, "vmap", self._collect, with_values=False, avals=avals)
+
+    def _collect(self, result: Any) -> list[Any]:
+        outs, self._out_tree = tree.flatten(result)
+        self.mapping.refuse_written(self.name, self._changes.written)
+        return [*outs, *self._changes.left(self.name)]
+
+    def results(self, traced: Traced, out_axes: Any) -> Any:
+        """The results of all examples; what these have written is in the caller's arrays by then."""
+        n = len(self.batches)
+        n_extra = len(traced.operands) - n
+
+        def build(program: Program) -> tuple[Program, list[bool]]:
+            flags = (*[True] * n, *[False] * n_extra)
+            return traced.finished(batch_program(program, self.mapping.size, flags)), mapped_outputs(
+                program, flags
+            )
+
+        program, mapped = traced.transformed(("vmap", self.mapping.size), build)
+        outs = run(program, [*self.batches, *traced.operands[n:], *traced.evaluated])
+        n_outputs = len(outs) - len(self._changes.written)
+        self.mapping.give_back(self.name, self._changes.written, outs[n_outputs:])
+        targets = tree.flatten_prefix(out_axes, self._out_tree, "out_axes")
+        refuse_unmapped(targets, mapped[:n_outputs])
+        return tree.unflatten(self._out_tree, placed(outs[:n_outputs], targets))
+
+
+def placed(outs: Sequence[Any], axes: Sequence[Any]) -> list[Any]:
+    """Results whose batch axis is the first, with that axis where it is to be."""
+    return [with_axis_at(x, axis, k) for k, (x, axis) in enumerate(zip(outs, axes, strict=True))]
 
 
 class Mapping:
@@ -321,8 +337,8 @@ class Mapping:
         """Write what the examples have left in their arguments into the caller's arrays."""
         mapped = [k for k, axis in enumerate(self._axes) if axis is not None]
         numbers = [mapped[k] for k in written]
-        placed = [with_axis_at(x, self._axes[k], k) for x, k in zip(values, numbers, strict=True)]
-        give_back(name, self._leaves, numbers, placed)
+        moved = [with_axis_at(x, self._axes[k], k) for x, k in zip(values, numbers, strict=True)]
+        give_back(name, self._leaves, numbers, moved)
 
 
 def as_array(leaf: Any) -> Any:
