@@ -284,3 +284,17 @@ def test_smooth_at_data_sites() -> None:
     e = 1e-5 * np.eye(2)
     expected = [(f((SITES[4] + d)[None]) - f((SITES[4] - d)[None]))[0] / 2e-5 for d in e]
     np.testing.assert_allclose(slope, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("point", [-1.5, -1.0, 6.0, 6.0001])
+def test_a_spline_is_zero_where_the_knots_of_an_end_meet(point: float) -> None:
+    """Beyond an end of more than its degree of knots, in value and slope; it was NaN."""
+    t = np.array([-2.0, -1.0, -1.0, -1.0, 0.0, 1.0, 3.0, 6.0, 6.0, 6.0, 7.0, 7.0])
+    c = np.linspace(1.0, 3.0, 9)
+    wanted = scipy.interpolate.BSpline(t, c, 2)(point)
+    for value_and_grad in (fg.value_and_grad, lambda f: fg.jit(fg.value_and_grad(f))):
+        value, slope = value_and_grad(fg.scipy.interpolate.BSpline(t, c, 2))(point)
+        np.testing.assert_allclose(value, wanted)
+        assert np.isfinite(slope)
+    moved = fg.grad(lambda t: fg.scipy.interpolate.BSpline(t, c, 2)(point))(t)
+    assert np.isfinite(moved).all()

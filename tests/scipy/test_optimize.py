@@ -311,6 +311,45 @@ def test_a_double_root_has_no_derivative() -> None:
         fg.grad(lambda a: ours.bisect(lambda x: (x - a) ** 3, 0.0, 2.0))(1.0)
 
 
+@pytest.mark.parametrize("a", [1.0, 1.3])
+def test_where_a_search_that_ends_early_began_matters(a: float) -> None:
+    """Its result moves with the start; by the implicit function theorem it would not."""
+
+    def cut_short(method: str) -> dict[str, Any]:
+        return {"minimize": {"options": {"maxiter": 1}}, "root": {"options": {"maxfev": 2}}}.get(method, {})
+
+    searches = (
+        lambda a: (
+            ours.minimize(lambda x: np.sum((x - 1.0) ** 4 + x**2), [a, 2.0 * a], **cut_short("minimize")).x
+        ),
+        lambda a: ours.root(lambda x: x**3 + x - 7.0, np.array([a]), **cut_short("root")).x,
+        lambda a: ours.newton(lambda x: x**3 + x - 7.0, a, maxiter=1, disp=False),
+        lambda a: ours.brentq(lambda x: x**3 + x - 7.0, 0.0, 5.0 * a, maxiter=2, disp=False),
+        lambda a: ours.least_squares(lambda x: (x - 7.0) ** 3 + x, np.ones(1) * a, max_nfev=1).x,
+    )
+    for search in searches:
+        for derivative in (fg.grad, lambda f: fg.jit(fg.grad(f))):
+            with pytest.raises(NotDifferentiableError, match="has not found a solution"):
+                derivative(lambda a, search=search: np.sum(search(a)))(a)
+
+
+def test_a_solution_does_not_move_with_its_start() -> None:
+    def solution(a: Any) -> Any:
+        found = ours.root(lambda x: x**3 + x - 7.0, np.array([a, 2.0])).x[0]
+        return found + ours.brentq(lambda x: x**3 + x - 7.0, 0.0, 5.0 * a)
+
+    assert fg.grad(solution)(1.3) == 0.0
+    assert fg.jit(fg.grad(solution))(1.3) == 0.0
+    np.testing.assert_array_equal(fg.vmap(fg.grad(solution))(np.array([1.3, 1.5])), np.zeros(2))
+    assert fg.grad(fg.grad(solution))(1.3) == 0.0
+
+
+def test_a_start_may_be_a_list_of_traced_numbers() -> None:
+    found = fg.grad(lambda a: ours.fixed_point(lambda x: np.cos(x * a), [a, 0.2])[0])(1.3)
+    whole = fg.grad(lambda a: ours.fixed_point(lambda x: np.cos(x * a), 0.2))(1.3)
+    np.testing.assert_allclose(found, whole, rtol=1e-7)
+
+
 def test_what_was_not_found_has_no_derivative() -> None:
     def nothing(a: Any) -> Any:
         return ours.root(lambda x: x**2 + a, [1.0]).x[0]

@@ -20,7 +20,8 @@ from funcgrad.scipy.interpolate.operands import (
 )
 from funcgrad.scipy.interpolate.piecewise import moved
 from funcgrad.scipy.linalg.banded import solve_banded
-from funcgrad.scipy.originals import known_value
+from funcgrad.scipy.originals import at_hand, known_value
+from funcgrad.types import ArrayLike
 
 __all__ = [
     "BSpline",
@@ -39,6 +40,12 @@ def intervals(t: Any, k: int, x: Any) -> Any:
     return np.clip(np.searchsorted(t, x, side="right") - 1, k, n - 1)
 
 
+def ends_meet(t: ArrayLike, k: int) -> bool:
+    """Whether the first or the last interval may be without length: the spline is 0 in it, as in SciPy."""
+    known, n = at_hand(t), dims(t)[0] - k - 1
+    return known is None or bool(known[k] == known[k + 1] or known[n - 1] == known[n])
+
+
 def basis(t: Any, k: int, x: Any, nu: int = 0) -> tuple[Any, Any]:
     """The ``k + 1`` B-splines that are not zero at each position (or derivatives), and the interval.
 
@@ -46,13 +53,18 @@ def basis(t: Any, k: int, x: Any, nu: int = 0) -> tuple[Any, Any]:
     """
     i = intervals(t, k, x)
     values = [np.ones(dims(x))]
+    guarded = ends_meet(t, k)
     for degree in range(1, k + 1):
         last = degree > k - nu
         raised: list[Any] = [0.0] * (degree + 1)
         for j, value in enumerate(values):
             left, right = rows(t, i + j + 1 - degree), rows(t, i + j + 1)
             width = right - left
-            part = value / width
+            if guarded:
+                closed = width == 0.0
+                part = np.where(closed, 0.0, value / np.where(closed, 1.0, width))
+            else:
+                part = value / width
             if last:
                 raised[j] = raised[j] - degree * part
                 raised[j + 1] = raised[j + 1] + degree * part

@@ -13,6 +13,7 @@ from funcgrad.ops.families import aval as aval_of
 from funcgrad.scipy.derived import displacement, jacobian
 from funcgrad.scipy.optimize.options import Options, found, frozen, report, result, scipys, thawed
 from funcgrad.scipy.recorded import Known, as_args, is_plain, known, real_vector, vector_function
+from funcgrad.tracing.lists import asoperand
 from funcgrad.transforms.solved.implicit import Implicit
 from funcgrad.transforms.solved.method import Programs
 
@@ -197,7 +198,7 @@ def fixed_point(
     """
     if is_plain(x0, args):
         return scipys("fixed_point")(func, x0, as_args(args), xtol, maxiter, method)
-    shape = aval_of(np.asarray(x0) if isinstance(x0, list | tuple) else x0).shape
+    shape = aval_of(asoperand(x0)).shape
     start = real_vector(x0, "fixed_point").reshape(shape)
     seen = aval_of(start).strong
     function = known(func, [seen], "fixed_point", "function", as_args(args))

@@ -17,8 +17,8 @@ from funcgrad.errors import NotDifferentiableError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
 from funcgrad.ops.arrays.movement import concatenate, take_span
-from funcgrad.ops.arrays.structure import permute, reshape
-from funcgrad.ops.elementwise.arithmetic import div, mul, neg
+from funcgrad.ops.arrays.structure import broadcast, cast, permute, reduce_sum, reshape
+from funcgrad.ops.elementwise.arithmetic import add, div, mul, neg, sub
 from funcgrad.ops.linalg.systems import solve
 from funcgrad.tracing.recorder import Recorder, recorder_of
 from funcgrad.transforms.batching import batch_program
@@ -32,6 +32,8 @@ from funcgrad.transforms.solved.regular import Regular
 REPORT = (Aval((), np.bool_), Aval((), np.bool_), Aval((), np.int64), Aval((), np.int64), Aval((), np.int64))
 """What follows: whether it is a solution, whether SciPy says so, its status, iterations, evaluations."""
 
+
+FLOAT = np.dtype(np.float64)
 
 MANY_UNKNOWNS = 1000
 """Unknowns from which the Jacobian is not made: linear systems are solved by products with it."""
@@ -69,7 +71,8 @@ class Implicit(Method):
         point = [*outs[:known], *inputs[self.n_hints :]]
         moving = [None] * known + list(dots[self.n_hints :])
         if all(t is None for t in moving):
-            return none
+            hints = [t for t in dots[: self.n_hints] if t is not None]
+            return [*self._still(equations, hints, outs[known]), *none[n:]] if hints else none
         residuals, residual_dots = record_jvp(recorder, equations, point, moving)
         if all(t is None for t in residual_dots):
             return none
@@ -79,6 +82,15 @@ class Implicit(Method):
         ]
         solver = self._divided if self.elementwise else self._solved
         return [*solver(recorder, equations, point, full, outs[known]), *none[n:]]
+
+    def _still(self, equations: Program, hints: Sequence[Any], ok: Any) -> list[Any]:
+        """Zeros: a solution does not move with where it was looked for; what is none does, and raises."""
+        checked = reshape(Regular(self.what).bind(np.ones((1, 1)), ok), ())
+        sums = [reduce_sum(t, tuple(range(t.aval.ndim))) if t.aval.ndim else t for t in hints]
+        nothing = mul(sub(checked, 1.0), cast(sums[0], FLOAT))
+        for t in sums[1:]:
+            nothing = add(nothing, mul(sub(checked, 1.0), cast(t, FLOAT)))
+        return [broadcast(cast(nothing, a.dtype), a.shape, ()) for a in equations.in_avals[: self.n_unknowns]]
 
     def _divided(
         self, recorder: Recorder, equations: Program, point: Sequence[Any], dots: Sequence[Any], ok: Any
