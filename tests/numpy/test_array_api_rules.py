@@ -660,14 +660,9 @@ def test_products(data: Any) -> None:
 
 
 def test_operators_that_the_standard_refuses_to_guess() -> None:
-    def f(x: Any) -> Any:
-        with pytest.raises(ValueError, match="matmul"):
-            x @ 2.0
-        with pytest.raises((TypeError, ValueError)):
-            operator.index(x[0] * 1.5)
-        return x
-
-    fg.make_program(f)(np.ones(2))
+    for f in (lambda x: x @ 2.0, lambda x: operator.index(x[0] * 1.5)):
+        with pytest.raises((TypeError, ValueError), match=r"matmul|no integer"):
+            fg.make_program(f)(np.ones(2))
 
 
 CONVERSIONS = [

@@ -13,7 +13,7 @@ import numpy as np
 
 from funcgrad.errors import ShapeError
 from funcgrad.numpy.arrays.movement import offsets, whole
-from funcgrad.numpy.arrays.shapes import as_array, reshaped
+from funcgrad.numpy.arrays.shapes import as_array, in_order, reshaped
 from funcgrad.numpy.arrays.views import broadcast_to
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.ops.arrays.structure import Broadcast, Reshape, aval, cast, reshape, shape_of
@@ -302,11 +302,21 @@ def array(
     np.float64(6.0)
     """
     found = converted(object, dtype)
+    if not copy and found is object:
+        found = kept_in_order(found, order, copy)
     if isinstance(found, np.ndarray) and found.dtype.hasobject:
         return np.array(found, copy=copy, ndmin=ndmin)
     if ndmin > len(shape_of(found)):
         found = reshaped(found, (1,) * (ndmin - len(shape_of(found))) + shape_of(found))
     return with_memory(copied(found) if copy and (found is object or type(found) is not Tracer) else found)
+
+
+def kept_in_order(x: Array, order: str | None, copy: bool | None = None) -> Array:
+    """`x` itself where it lies in memory as it is asked to, else a copy; raises where none is allowed."""
+    found = in_order(x, order)
+    if found is not x and copy is False:
+        raise ValueError("Unable to avoid copy while creating an array as requested.")
+    return found
 
 
 def with_memory(x: Array) -> Array:
@@ -380,6 +390,8 @@ def asarray(
     found = converted(a, dtype)
     if copy is False and found is not a and not (isinstance(a, np.ndarray) and np.may_share_memory(found, a)):
         raise ValueError("asarray: what is no array of this dtype already cannot be had with copy=False")
+    if found is a and not copy:
+        found = kept_in_order(found, order, copy)
     return with_memory(copied(found) if copy and found is a else found)
 
 
@@ -392,17 +404,17 @@ def asanyarray(
     >>> print(fg.numpy.asanyarray([1.0, 2.0]))
     [1. 2.]
     """
-    return asarray(a, dtype, copy=copy)
+    return asarray(a, dtype, order, copy=copy)
 
 
 @implements(np.ascontiguousarray)
 def ascontiguousarray(a: ArrayLike, dtype: DTypeLike = None) -> Array:
-    """As `asarray`, with at least one axis: traced arrays have no layout.
+    """As `asarray`, with at least one axis; a copy of what does not lie in memory row by row.
 
     >>> fg.numpy.ascontiguousarray(3.0).shape
     (1,)
     """
-    found = asarray(a, dtype)
+    found = asarray(a, dtype, "C")
     return found if shape_of(found) else reshaped(found, (1,))
 
 
@@ -438,7 +450,8 @@ def _astype(
         raise TypeError(
             f"cannot cast from {self.aval.dtype} to {np.dtype(dtype)} according to the rule {casting!r}"
         )
-    return astype(self, dtype, copy=copy)
+    found = astype(self, dtype, copy=copy)
+    return kept_in_order(found, order) if found is self else found
 
 
 def _copy(self: Tracer, order: str = "C") -> Tracer:

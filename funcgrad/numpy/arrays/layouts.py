@@ -11,44 +11,67 @@ from typing import Any
 import numpy as np
 
 from funcgrad.numpy.algebra.operands import traced
-from funcgrad.numpy.arrays.creation import asarray, entered
-from funcgrad.numpy.arrays.shapes import as_array
+from funcgrad.numpy.arrays.creation import asarray, copied, entered
+from funcgrad.numpy.arrays.shapes import as_array, lies_in_order, reshaped
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.picking.sorting import known_value, needed_value
 from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops.arrays.movement import take_span
 from funcgrad.ops.arrays.structure import shape_of
+from funcgrad.tracing.aliasing import is_view
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike
 
 
 def asfortranarray(a: ArrayLike, dtype: DTypeLike = None) -> Array:
-    """As `asarray`: traced arrays have no layout.
+    """As `asarray`; a copy of what does not lie in memory column by column.
 
     >>> print(fg.numpy.asfortranarray([1.0, 2.0]))
     [1. 2.]
     """
     x = as_array(a)
-    return asarray(x, dtype) if type(x) is Tracer else entered(np.asfortranarray(x, dtype))
+    if type(x) is not Tracer:
+        return entered(np.asfortranarray(x, dtype))
+    found = asarray(x, dtype, "F")
+    return found if shape_of(found) else reshaped(found, (1,))
 
 
 def isfortran(a: ArrayLike) -> bool:
-    """Whether the array is laid out column by column and not row by row: traced ones are not.
+    """Whether the array is laid out column by column and not row by row.
 
     >>> fg.numpy.isfortran(np.ones((2, 3)).T)
     True
     """
-    return False if type(a) is Tracer else np.isfortran(a)
+    if type(a) is Tracer:
+        return lies_in_order(a, "F") and not lies_in_order(a, "C")
+    return np.isfortran(a)
+
+
+REQUIREMENTS = {
+    **dict.fromkeys(("C", "C_CONTIGUOUS", "CONTIGUOUS"), "C"),
+    **dict.fromkeys(("F", "F_CONTIGUOUS", "FORTRAN"), "F"),
+    **dict.fromkeys(("O", "OWNDATA"), "O"),
+    **dict.fromkeys(("A", "ALIGNED", "W", "WRITEABLE", "E", "ENSUREARRAY"), ""),
+}
+"""What `require` asks for by all of its names; what every traced array is has none."""
 
 
 def require(a: ArrayLike, dtype: DTypeLike = None, requirements: Any = None) -> Array:
-    """As `asarray`; what is required of layout and memory concerns untraced arrays only.
+    """As `asarray`; a copy of what does not lie in memory as it is required to.
+
+    A view that may not be written is refused when it is, and not copied for ``"W"``.
 
     >>> print(fg.numpy.require([1.0, 2.0], np.float32))
     [1. 2.]
     """
     x = as_array(a)
-    return asarray(x, dtype) if type(x) is Tracer else entered(np.require(x, dtype, requirements))
+    if type(x) is not Tracer:
+        return entered(np.require(x, dtype, requirements))
+    asked = {REQUIREMENTS[str(name).upper()] for name in requirements or ()}
+    if {"C", "F"} <= asked:
+        raise ValueError('Cannot specify both "C" and "F" order')
+    found = asarray(x, dtype, "F" if "F" in asked else "C" if "C" in asked else None)
+    return copied(found) if "O" in asked and is_view(found) else found
 
 
 def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: object = None) -> Array:

@@ -15,12 +15,12 @@ import numpy as np
 
 from funcgrad.numpy.arrays.creation import check_device, copied, entered, filled
 from funcgrad.numpy.arrays.joining import concatenate, stack
-from funcgrad.numpy.arrays.shapes import as_array, expand_dims
+from funcgrad.numpy.arrays.shapes import as_array, expand_dims, reshaped, seen_through
 from funcgrad.numpy.arrays.views import moveaxis
 from funcgrad.numpy.dispatch import implements
 from funcgrad.numpy.elementwise.ufuncs import loop_dtypes
 from funcgrad.numpy.reducing.axes import refused
-from funcgrad.ops.arrays.structure import aval, broadcast, cast, reshape, shape_of
+from funcgrad.ops.arrays.structure import Broadcast, aval, broadcast, cast, reshape, shape_of
 from funcgrad.ops.elementwise.arithmetic import add, div, integer_pow, mul, sub
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
@@ -176,7 +176,8 @@ def meshgrid(
     """
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
-    vectors = [reshape(x, (aval(x).size,)) for x in map(as_array, xi)]
+    shaped = reshape if copy else reshaped  # the latter gives views
+    vectors = [shaped(x, (aval(x).size,)) for x in map(as_array, xi)]
     places = list(range(len(vectors)))
     if indexing == "xy" and len(vectors) > 1:
         places[:2] = 1, 0
@@ -186,11 +187,16 @@ def meshgrid(
     if sparse:
         ones = [1] * len(vectors)
         found = [
-            reshape(x, (*ones[:place], aval(x).size, *ones[place + 1 :]))
+            shaped(x, (*ones[:place], aval(x).size, *ones[place + 1 :]))
             for x, place in zip(vectors, places, strict=True)
         ]
-    else:
+    elif copy:
         found = [broadcast(x, tuple(shape), (place,)) for x, place in zip(vectors, places, strict=True)]
+    elif len(vectors) > 1:
+        lenses = [Broadcast(tuple(shape), (place,)) for place in places]
+        found = [seen_through(x, lens) for x, lens in zip(vectors, lenses, strict=True)]
+    else:
+        found = vectors
     return tuple([copied(x) if copy else x for x in found])
 
 

@@ -19,7 +19,7 @@ from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.reducing.axes import normalized_axis, refused
 from funcgrad.ops.arrays.structure import Permute, Reshape, aval, shape_of
 from funcgrad.source import Source, user_location
-from funcgrad.tracing.aliasing import Lens, view
+from funcgrad.tracing.aliasing import Lens, memory_of, view
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
 from funcgrad.types import Array, ArrayLike, Arrays, AxisLike, ShapeLike
@@ -100,6 +100,23 @@ def is_viewable(x: Tracer, shape: Shape) -> bool:
     return True
 
 
+def lies_in_order(x: Tracer, order: str) -> bool:
+    """Whether the elements lie without gaps, with the last index changing fastest (C) or the first (F)."""
+    layout = layout_of(x)
+    if layout is not None:
+        return bool(layout.flags.c_contiguous if order == "C" else layout.flags.f_contiguous)
+    return order == "C" or not x.aval.size or sum(n > 1 for n in x.aval.shape) < 2
+
+
+def in_order(x: ArrayLike, order: str | None) -> Array:
+    """`x` itself where it lies in memory in the order that is asked for, a copy where it does not."""
+    if order not in ("C", "F", "K", "A", None):
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    if type(x) is not Tracer or order in ("K", "A", None) or lies_in_order(x, order):
+        return x
+    return x.frozen()
+
+
 def lies_in_one_order(x: ArrayLike, order: str) -> bool:
     """Whether the elements can lie in memory in one order only; raises UnsupportedFunctionError if not."""
     if np.sum(np.asarray(shape_of(x)) > 1) > 1:
@@ -134,6 +151,8 @@ def reshape(a: ArrayLike, /, shape: ShapeLike, order: str = "C", *, copy: bool |
         found = reshaped(x, target)
     else:
         raise unsupported(f"np.reshape with order={order!r}")
+    if copy is False and type(x) is Tracer and type(found) is Tracer and memory_of(found) is not memory_of(x):
+        raise ValueError("Unable to avoid creating a copy while reshaping.")
     return found.copy() if copy else found
 
 

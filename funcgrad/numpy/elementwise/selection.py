@@ -15,6 +15,7 @@ from funcgrad.ops.arrays.structure import aval, cast, reshape
 from funcgrad.ops.elementwise import comparison, complexes, floats, selection
 from funcgrad.ops.reducing import extremes
 from funcgrad.source import user_location
+from funcgrad.tracing.aliasing import is_view
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import located
 from funcgrad.tracing.targets import written_into
@@ -278,6 +279,7 @@ def nan_to_num(
     """``x`` with numbers for NaN and infinities, by default 0 and the greatest and least finite numbers.
 
     The derivative is 1 where ``x`` stays and 0 where it is replaced.
+    With ``copy=False`` an array is changed itself.
 
     >>> print(fg.numpy.nan_to_num([1.0, np.nan, np.inf], posinf=9.0))
     [1. 0. 9.]
@@ -286,14 +288,21 @@ def nan_to_num(
     numbers: tuple[Any, ...] = (nan, posinf, neginf)
     if untraced(value, *numbers):
         return np.nan_to_num(value, copy, *numbers)
-    dtype = aval(value).dtype
-    if dtype.kind == "c":
+    found = _all_numbers(value, *numbers)
+    if copy or type(x) is not Tracer or not (x.aval.shape or is_view(x)):
+        return own(value) if found is value else found
+    if found is not value:
+        x[...] = found  # type: ignore[index]
+    return x
+
+
+def _all_numbers(x: Any, *numbers: Any) -> Any:
+    kind = aval(x).dtype.kind
+    if kind == "c":
         return complexes.make_complex(
-            _numbers_only(complexes.real(value), *numbers), _numbers_only(complexes.imag(value), *numbers)
+            _numbers_only(complexes.real(x), *numbers), _numbers_only(complexes.imag(x), *numbers)
         )
-    if dtype.kind != "f":
-        return own(value)
-    return _numbers_only(value, *numbers)
+    return _numbers_only(x, *numbers) if kind == "f" else x
 
 
 def _numbers_only(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from funcgrad.config import WHEN_PACKAGES_CHANGE
-from funcgrad.numpy.arrays.creation import array, asanyarray, asarray
+from funcgrad.numpy.arrays.creation import array, asanyarray, asarray, ascontiguousarray
 from funcgrad.numpy.arrays.inquiries import c_, r_
+from funcgrad.numpy.arrays.layouts import asarray_chkfinite, asfortranarray, require
 from funcgrad.numpy.dispatch import FUNCTIONS, deferred, implementation_of
 from funcgrad.numpy.tracers.draws import drawing
 from funcgrad.numpy.tracers.numbers_inside import DERIVED, of_numbers
@@ -58,10 +59,10 @@ CONVERTERS: dict[Any, Function] = {
     np.array: array,
     np.asarray: asarray,
     np.asanyarray: asanyarray,
-    np.ascontiguousarray: lambda a, dtype=None, **_: asarray(a, dtype),
-    np.asfortranarray: lambda a, dtype=None, **_: asarray(a, dtype),
-    np.asarray_chkfinite: lambda a, dtype=None, **_: asarray(a, dtype),
-    np.require: lambda a, dtype=None, **_: asarray(a, dtype),
+    np.ascontiguousarray: ascontiguousarray,
+    np.asfortranarray: asfortranarray,
+    np.asarray_chkfinite: asarray_chkfinite,
+    np.require: require,
     np.copy: lambda a, **_: array(a),
     np.fromiter: lambda iterable, dtype=None, count=-1, **_: array(first_of(iterable, count), dtype),
 }
