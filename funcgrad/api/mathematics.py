@@ -1,7 +1,8 @@
 """What computes the functions of Python's modules `math` and `cmath` of traced numbers: NumPy's, mostly.
 
 What is done of numbers that are known is the caller's: plain code has Python's own function read them first,
-for what it raises, and under `jit` nothing is known.
+for what it raises. Under `jit` and `vmap` nothing is known, and NaN or inf stands where Python would raise;
+but where the user's code waits for the exception, what would raise it is asked as a branch is.
 """
 
 from __future__ import annotations
@@ -9,15 +10,18 @@ from __future__ import annotations
 import cmath
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
+from sys import _getframe
 from typing import Any
 
 import numpy as np
 
 from funcgrad.ops.elementwise.special import erf, erfc, gammaln
+from funcgrad.tracing.guarded import is_awaited
+from funcgrad.types import ArrayLike
 
-__all__ = ["COMPLEX", "QUESTIONS", "REAL", "Function"]
+__all__ = ["COMPLEX", "QUESTIONS", "REAL", "Function", "raised_as_by_python"]
 
 Function = Callable[..., Any]
 
@@ -169,3 +173,29 @@ COMPLEX = by_function(cmath, "isnan isinf isfinite", {"polar": polar, "rect": re
     ).items()
 }
 """Functions of `cmath`."""
+
+
+POLES = frozenset({"log", "log2", "log10", "log1p", "atanh"})
+"""Functions of `math` that are infinite at points where they raise a ValueError."""
+TOO_LARGE = frozenset({"exp", "exp2", "expm1", "sinh", "cosh", "pow", "gamma", "lgamma"})
+"""Functions that raise an OverflowError, and some a ValueError at poles."""
+NO_NUMBER = POLES | TOO_LARGE | {"sqrt", "acos", "asin", "acosh", "fmod", "sin", "cos", "tan", "tanh"}
+"""Functions that raise a ValueError rather than make NaN."""
+
+
+def raised_as_by_python(function: Function, found: ArrayLike, args: Sequence[ArrayLike]) -> None:
+    """Raise what Python's own function would, if the user's code waits for it: values are asked for.
+
+    Of numbers that are none `math` makes no NaN (a ValueError), and of finite ones no infinity (a ValueError
+    at a pole, an OverflowError where the result is too large).
+    """
+    name = function.__name__
+    if name not in NO_NUMBER or not is_awaited((ValueError, OverflowError), _getframe(1)):
+        return
+    if np.isnan(found) and not any(np.isnan(x) for x in args):
+        raise ValueError("math domain error")
+    if np.isinf(found) and all(np.isfinite(x) for x in args):
+        at_a_pole = name in POLES or (name in ("pow", "gamma", "lgamma") and args[0] <= 0.0)
+        if at_a_pole and not (name == "pow" and args[0] < 0.0):
+            raise ValueError("math domain error")
+        raise OverflowError("math range error")

@@ -6,6 +6,7 @@ been left. Inside of one, an operation that may fail is evaluated at once, if it
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterator
 from functools import lru_cache
 from sys import _getframe
@@ -13,9 +14,10 @@ from types import CodeType, FrameType
 from typing import Any
 
 from funcgrad.source import is_library_code
+from funcgrad.tracing.callers import all_steps
 from funcgrad.tracing.tracer import Tracer
 
-__all__ = ["evaluated_if_guarded"]
+__all__ = ["evaluated_if_guarded", "is_awaited"]
 
 
 def evaluated_if_guarded(out: Any) -> Any:
@@ -36,6 +38,58 @@ def is_guarded(frame: FrameType | None) -> bool:
                 return True
         frame = frame.f_back
     return False
+
+
+def is_awaited(kinds: tuple[type[Exception], ...], frame: FrameType | None) -> bool:
+    """Whether the user's code, below the nearest trace, would handle one of these exceptions, raised now.
+
+    An ``except`` counts if its function names a class that catches one, anywhere, and if it asks for none.
+    """
+    while frame is not None and frame.f_code.co_qualname != "trace":
+        code = frame.f_code
+        if code.co_exceptiontable and not is_library_code(code):
+            place = frame.f_lasti
+            handlers = [h for start, end, h in handled_ranges(code) if start <= place < end]
+            if any(h is None for h in handlers) or (True in handlers and names_one(kinds, frame)):
+                return True
+        frame = frame.f_back
+    return False
+
+
+def names_one(kinds: tuple[type[Exception], ...], frame: FrameType) -> bool:
+    """Whether the function of a frame names an exception, or a tuple of some, that catches one of `kinds`."""
+    code = frame.f_code
+    for name in (*code.co_names, *code.co_freevars, *code.co_varnames):
+        here = frame.f_locals if name in frame.f_locals else frame.f_globals
+        found = here.get(name, getattr(builtins, name, None))
+        caught = found if isinstance(found, tuple) else (found,)
+        if any(
+            isinstance(c, type) and issubclass(kind, c) for c in caught for kind in kinds if c is not object
+        ):
+            return True
+    return False
+
+
+@lru_cache(maxsize=1024)
+def handled_ranges(code: CodeType) -> tuple[tuple[int, int, bool | None], ...]:
+    """As `guarded_ranges`, each with whether an ``except`` asks for a class there; None where any will do.
+
+    What ``with`` and ``finally`` do about exceptions is no answer to one: False.
+    """
+    steps = all_steps(code)
+    return tuple(
+        [
+            (2 * start, 2 * (start + size), handles([s.name for s in steps if s.offset >= 2 * target]))
+            for start, size, target, _ in zip(*[iter(varints(code.co_exceptiontable))] * 4, strict=True)
+        ]
+    )
+
+
+def handles(names: list[str]) -> bool | None:
+    """What the first instructions of a handler look for."""
+    if names[0] != "PUSH_EXC_INFO" or names[1] == "WITH_EXCEPT_START":
+        return False
+    return None if names[1] == "POP_TOP" else True
 
 
 @lru_cache(maxsize=1024)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.api.mathematics import COMPLEX, QUESTIONS, REAL, Function
+from funcgrad.api.mathematics import COMPLEX, QUESTIONS, REAL, Function, raised_as_by_python
 from funcgrad.api.njit.numbers import widened
 from funcgrad.api.python.blocks.cells import is_undecided
 from funcgrad.ops.arrays.structure import cast as converted
@@ -24,8 +24,12 @@ def on_traced(theirs: Function, ours: Function) -> Function:
     """Ours where an argument is traced, and theirs otherwise."""
 
     def either(*args: Any, **kwargs: Any) -> Any:
-        function = ours if any(holds_traced(x) for x in args) else theirs
-        return function(*args, **kwargs)
+        if not any(holds_traced(x) for x in args):
+            return theirs(*args, **kwargs)
+        found = ours(*args, **kwargs)
+        if theirs not in QUESTIONS:
+            raised_as_by_python(theirs, found, args)
+        return found
 
     return either
 

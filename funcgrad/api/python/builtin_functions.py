@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import operator
 from collections.abc import Callable
+from sys import _getframe
 from types import CodeType
 from typing import Any
 
@@ -21,6 +22,7 @@ from funcgrad.api.python.guarded.decisions import note_comparison
 from funcgrad.errors import ConcretizationError, TracedBranchError
 from funcgrad.ir.catalog import CATALOG
 from funcgrad.ops.elementwise.selection import where
+from funcgrad.tracing.guarded import is_awaited
 from funcgrad.tracing.kinds import KINDS
 from funcgrad.tracing.lists import FEW, asoperand, rows_of_one
 from funcgrad.tracing.tracer import Tracer
@@ -254,6 +256,11 @@ def rounded_down(x: Any = 0, *args: Any) -> Any:
         return builtins.int(x, *args)
     if x.aval.dtype.kind == "i":
         return x
+    if x.aval.dtype.kind == "f" and is_awaited((OverflowError, ValueError), _getframe(1)):
+        if np.isnan(x):
+            raise ValueError("cannot convert float NaN to integer")
+        if np.isinf(x):
+            raise OverflowError("cannot convert float infinity to integer")
     return x.astype(np.int64) if x.aval.dtype.kind == "b" else np.trunc(x).astype(np.int64)
 
 

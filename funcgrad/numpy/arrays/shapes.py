@@ -151,7 +151,7 @@ def reshape(a: ArrayLike, /, shape: ShapeLike, order: str = "C", *, copy: bool |
         found = reshaped(x, target)
     else:
         raise unsupported(f"np.reshape with order={order!r}")
-    if copy is False and type(x) is Tracer and type(found) is Tracer and memory_of(found) is not memory_of(x):
+    if copy is False and type(x) is Tracer and memory_of(as_array(found)) is not memory_of(x):
         raise ValueError("Unable to avoid creating a copy while reshaping.")
     return found.copy() if copy else found
 

@@ -1,7 +1,7 @@
 """Functions of `math` and `cmath` where they are given a traced number: NumPy's of the same meaning.
 
 Where the number is known Python's own runs first, for what it raises: ``math.log(-1.0)`` is an error there,
-and NaN to NumPy. Under `jit` and `vmap` nothing is known, and NaN or inf stands where Python would raise.
+and NaN to NumPy. Under `jit` and `vmap` nothing is known: see `funcgrad.api.mathematics`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.api.mathematics import COMPLEX, REAL, Function
+from funcgrad.api.mathematics import COMPLEX, REAL, Function, raised_as_by_python
 from funcgrad.tracing.constants import is_constant
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import ArrayLike
@@ -37,10 +37,13 @@ def of_numbers(function: Function) -> Function:
         if any(x.aval.shape for x in traced):
             raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
         if all(x.has_value() for x in traced):
-            found = function(*[known(x) for x in args], **kwargs)
+            found: Any = function(*[known(x) for x in args], **kwargs)
             if all(is_constant(x) for x in traced):
                 return found
-        return ours(*args, **kwargs)
+            return ours(*args, **kwargs)
+        found = ours(*args, **kwargs)
+        raised_as_by_python(function, found, args)
+        return found
 
     return call
 

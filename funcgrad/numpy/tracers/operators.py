@@ -15,6 +15,7 @@ from funcgrad.errors import DtypeError
 from funcgrad.numpy.elementwise import arithmetic as _public  # noqa: F401 - fills FUNCTIONS, which is read below
 from funcgrad.numpy.elementwise.arithmetic import divmod, positive, power_of  # noqa: A004
 from funcgrad.numpy.elementwise.rounding import round as rounded
+from funcgrad.numpy.tracers.python_numbers import dividing, raising_to_power
 from funcgrad.ops.elementwise import arithmetic, comparison, logic, magnitude, rounding
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import captured
@@ -145,11 +146,11 @@ BINARY: dict[str, Operation] = {
     "add": arithmetic.add,
     "sub": arithmetic.sub,
     "mul": arithmetic.mul,
-    "truediv": arithmetic.div,
-    "floordiv": rounding.floor_divide,
-    "mod": rounding.remainder,
-    "divmod": divmod,
-    "pow": power_of,
+    "truediv": dividing(arithmetic.div),
+    "floordiv": dividing(rounding.floor_divide),
+    "mod": dividing(rounding.remainder),
+    "divmod": dividing(divmod),
+    "pow": raising_to_power(power_of),
     "and": logic.bitwise_and,
     "or": logic.bitwise_or,
     "xor": logic.bitwise_xor,

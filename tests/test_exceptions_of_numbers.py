@@ -1,0 +1,176 @@
+"""What Python's numbers and `math` raise is raised for traced ones, where the user's code waits for it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import funcgrad as fg
+
+Function = Callable[[Any], Any]
+ERRORS = (ValueError, OverflowError)
+
+
+def guarded(compute: Function) -> Function:
+    """`compute`, or 7 x where it raises."""
+
+    def f(x: Any) -> Any:
+        try:
+            return compute(x)
+        except (ValueError, ArithmeticError):
+            return 7.0 * x
+
+    return f
+
+
+def by_name(x: Any) -> Any:
+    try:
+        return math.sqrt(x - 5.0) + x
+    except ERRORS:
+        return 7.0 * x
+
+
+def bare(x: Any) -> Any:
+    try:
+        return 1.0 / (x - 0.5)
+    except:  # noqa: E722 - this is what is tested
+        return 7.0 * x
+
+
+def in_a_helper(x: Any) -> Any:
+    def root(v: Any) -> Any:
+        return math.sqrt(v)
+
+    try:
+        return root(x - 5.0)
+    except ValueError:
+        return 7.0 * x
+
+
+def in_a_loop(x: Any) -> Any:
+    total = 0.0
+    for k in range(3):
+        try:
+            total = total + math.sqrt(x - 0.4 * k)
+        except ValueError:
+            total = total + x * k
+    return total
+
+
+def each_its_own(compute: Function) -> Function:
+    def f(x: Any) -> Any:
+        try:
+            return compute(x)
+        except ValueError:
+            return 7.0 * x
+        except OverflowError:
+            return x * x
+
+    return f
+
+
+OF_MATH: dict[str, Function] = {
+    "log": guarded(lambda x: math.log(x - 5.0)),
+    "log of zero": guarded(lambda x: math.log(x - 0.5)),
+    "log of another base": guarded(lambda x: math.log(x - 5.0, 3.0)),
+    "sqrt": guarded(lambda x: math.sqrt(x - 5.0)),
+    "exp": guarded(lambda x: math.exp(5000.0 * x)),
+    "cosh": guarded(lambda x: math.cosh(5000.0 * x)),
+    "acosh": guarded(math.acosh),
+    "asin": guarded(lambda x: math.asin(9.0 * x)),
+    "atanh": guarded(lambda x: math.atanh(2.0 * x)),
+    "pow": guarded(lambda x: math.pow(x - 5.0, 0.5)),
+    "fmod": guarded(lambda x: math.fmod(x, x - 0.5)),
+    "a tuple of exceptions": by_name,
+    "in a helper": in_a_helper,
+    "in a loop": in_a_loop,
+    "nothing to raise": guarded(lambda x: math.log(x) + math.exp(x)),
+    "NaN goes through": guarded(lambda x: x + 0.0 * (math.isnan(math.sqrt(math.nan)) - 1.0)),
+}
+
+OF_PYTHON: dict[str, Function] = {
+    "1 / 0": guarded(lambda x: 1.0 / (x - 0.5)),
+    "x / 0": guarded(lambda x: x / (x - 0.5)),
+    "x // 0": guarded(lambda x: x // (x - 0.5)),
+    "x % 0": guarded(lambda x: x % (x - 0.5)),
+    "divmod": guarded(lambda x: divmod(x, x - 0.5)[1]),
+    "0 ** -1": guarded(lambda x: (x - 0.5) ** -1),
+    "too large": guarded(lambda x: (1e300 * x) ** 2),
+    "an integer": guarded(lambda x: x + 5 // int(x)),
+    "integer of infinity": guarded(lambda x: x + 0.0 * int(np.log(0.0 * x))),
+    "bare except": bare,
+    "nothing to raise": guarded(lambda x: 1.0 / x + x**-2 + x % 0.3),
+}
+
+WAYS: dict[str, Callable[[Function], Function]] = {
+    "as it stands": fg.value_and_grad,
+    "compiled": lambda f: fg.value_and_grad(fg.jit(f)),
+    "compiled whole": lambda f: fg.jit(fg.value_and_grad(f)),
+}
+
+
+def wanted(f: Function, x: float) -> tuple[float, float]:
+    """Value and slope; what raises here is a jump, so the slope is what holds at the point itself."""
+    return f(x), 7.0 if f(x) == 7.0 * x else (f(x + 1e-6) - f(x - 1e-6)) / 2e-6
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", [*OF_MATH, *OF_PYTHON])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_the_handler_runs_as_in_python(name: str, way: str) -> None:
+    f = (OF_MATH | OF_PYTHON)[name]
+    np.testing.assert_allclose(WAYS[way](f)(0.5), wanted(f, 0.5), rtol=1e-6)
+
+
+WHICH: dict[str, Function] = {
+    "a pole of log": lambda x: math.log(x - 0.5),
+    "exp too large": lambda x: math.exp(5000.0 * x),
+    "sinh too large": lambda x: math.sinh(-5000.0 * x),
+    "pow too large": lambda x: math.pow(-1e300 * x, 3.0),
+    "a pole of pow": lambda x: math.pow(x - 0.5, -1.0),
+    "a pole of gamma": lambda x: math.gamma(x - 0.5),
+    "gamma too large": lambda x: math.gamma(600.0 * x),
+    "prod raises nothing": lambda x: x * 0.0 * math.prod([1.0, x]),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", WHICH)
+def test_each_exception_has_its_handler(name: str, way: str) -> None:
+    f = each_its_own(WHICH[name])
+    np.testing.assert_allclose(WAYS[way](f)(0.5)[0], f(0.5))
+
+
+@pytest.mark.parametrize("name", OF_MATH)
+def test_each_element_of_a_batch_goes_its_way(name: str) -> None:
+    f = OF_MATH[name]
+    points = np.array([0.5, 0.3, 0.5])
+    values, slopes = fg.vmap(fg.value_and_grad(f))(points)
+    np.testing.assert_allclose(np.stack([values, slopes], 1), [wanted(f, x) for x in points], rtol=1e-6)
+
+
+def test_a_compiled_function_takes_either_way_at_each_call() -> None:
+    f = guarded(lambda x: math.log(x) + 0.0)
+    compiled = fg.jit(f)
+    for x in (0.5, -2.0, 0.25, -1.0):
+        np.testing.assert_allclose(compiled(x), f(x))
+
+
+def test_numbers_of_numpys_give_infinity_there_as_they_do() -> None:
+    f = guarded(lambda x: 1.0 / (x[0] - 0.5))
+    with np.errstate(divide="ignore"):
+        assert np.isinf(f(np.array([0.5])))
+        assert np.isinf(fg.value_and_grad(f)(np.array([0.5]))[0])
+        assert np.isinf(fg.jit(f)(np.array([0.5])))
+
+
+def test_with_is_no_handler() -> None:
+    def f(x: Any) -> Any:
+        with np.errstate(invalid="ignore"):
+            return math.log(x)
+
+    assert len(fg.jit(f).program(0.5).equations) == 1
