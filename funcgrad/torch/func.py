@@ -10,6 +10,7 @@ import numpy as np
 
 import funcgrad as fg
 from funcgrad.torch.autograd.gradients import grad as _gradients
+from funcgrad.torch.autograd.gradients import pulled_back
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.engine import nodes_behind
 from funcgrad.torch.core.backward.grad_mode import enable_grad
@@ -293,7 +294,7 @@ def _pushed(out: Tensor, weights: Tensor, owned: list[Tensor], directions: list[
     if not out._rg:
         return _zeros(out)
     wanted = [t for t in owned if t._rg]
-    pulled = _gradients(out, wanted, weights, create_graph=True, retain_graph=True, allow_unused=True)
+    pulled = pulled_back(out, wanted, weights)
     chosen = [d for t, d in zip(owned, directions, strict=True) if t._rg]
     pairs = [(p, d) for p, d in zip(pulled, chosen, strict=True) if p is not None and p._rg]
     if not pairs:

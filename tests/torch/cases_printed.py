@@ -277,6 +277,261 @@ for k in ({"lr": torch.tensor(.1), "foreach": True}, {"betas": (.9, torch.tensor
 for k in ({"lr": -1}, {"beta2_decay": 1}, {"eps": (-1, 1)}, {"eps": (None, -1)}, {"d": 0}, {"weight_decay": -1}): show(lambda: torch.optim.Adafactor([torch.ones(1, requires_grad=True)], **k))
 for k in ({"lr": -1}, {"momentum": -1}, {"weight_decay": -1}, {"adjust_lr_fn": "x"}): show(lambda: torch.optim.Muon([torch.ones(1, 1, requires_grad=True)], **k))
 show(lambda: torch.optim.Muon([torch.ones(2, requires_grad=True)])); print(torch.optim.Muon([torch.ones(2, 1, requires_grad=True)]))
+## views and inplace more
+x = torch.arange(6.).view(2, 3).requires_grad_(); y = x.clone()
+y.t_(); print(y.shape, y.grad_fn, y._version); y.sum().backward(); print(x.grad)
+y = x.clone(); y.transpose_(0, 1); y.squeeze_(); y.unsqueeze_(0); print(y.shape, y.grad_fn.name())
+y = x.clone(); v = y[:, 1]; w = y.diagonal(); v.zero_(); w.add_(1); print(y, v, w); (y ** 2).sum().backward(); print(x.grad)
+y = x.clone(); v = y.view(-1); v[::2] = x.view(-1)[1::2] * 3; x.grad = None; y.sum().backward(); print(x.grad)
+y = x.clone(); y.masked_fill_(y > 2, 0.); x.grad = None; y.sum().backward(); print(x.grad); y = x * 1; y[y > 3] *= 5; x.grad = None; y.sum().backward(); print(x.grad)
+y = x * 1; y[0], y[1] = y[1].clone(), y[0].clone(); x.grad = None; (y * torch.arange(6.).view(2, 3)).sum().backward(); print(x.grad)
+b = torch.zeros(2, 3); b[0].copy_(x[0]); b[1].add_(x[1]); print(b.requires_grad, b.grad_fn, b); b = torch.zeros(3); b.add_(x.sum()); show(lambda: b.backward(torch.ones(3)))
+b = torch.zeros(3); v = b[:2]; v.mul_(x[0, :2]); print(b, v, b.is_leaf, v._base is b); b = torch.zeros(3, requires_grad=True); show(lambda: b[:2].mul_(x[0, :2]))
+y = x * 2; d = y.detach(); d.zero_(); print(y, y._version, d._version); show(lambda: (y * y).sum().backward())
+y = x * 2; z = y * y; y.detach().zero_(); show(lambda: z.sum().backward()); y = x * 2; z = y * y; y.data.zero_(); x.grad = None; z.sum().backward(); print(x.grad)
+y = x.exp(); z = y.sum(); y.detach_(); show(lambda: z.backward()); show(lambda: y.requires_grad)
+y = x * 1; v = y[0]; y.mul_(2); print(v, v.grad_fn, v._version); x.grad = None; v.sum().backward(); print(x.grad)
+y = x * 1; v = y[0]; show(lambda: v.set_(torch.ones(1))); show(lambda: v.resize_(2)); show(lambda: y.resize_as_(torch.ones(6)))
+y = x * 1; y += 1; y -= 2; y *= 3; y /= 4; y **= 2; x.grad = None; y.sum().backward(); print(x.grad, y._version)
+y = x * 1; y.requires_grad_(); y.retain_grad(); y.sum().backward(); print(y.grad, y.retains_grad, x.retains_grad); y = x * 1; y.retain_grad(); y.mul_(2); y.sum().backward(); print(y.grad)
+y = x * 1; hs = []; y.register_hook(lambda g: hs.append(("old", g))); y.mul_(2); y.register_hook(lambda g: hs.append(("new", g))); y.sum().backward(); print(hs)
+torch.autograd.graph.increment_version(y); print(y._version); y = x * 1
+with torch.autograd._unsafe_preserve_version_counter(y): y.mul_(2)
+print(y._version)
+show(lambda: x.as_strided((2, 2), (1, 1)).sum().backward()); print(x.grad); show(lambda: torch.ones(2, 3).as_strided((2, 2), (1, 1)))
+e = x.expand(2, 2, 3); show(lambda: e.mul_(2)); show(lambda: (x * 1).expand(2, 2, 3).add_(1))
+show(lambda: torch.add(x[0], x[1], out=torch.zeros(3))); o = torch.zeros(2); show(lambda: torch.add(torch.ones(3), 1, out=o)); print(o)
+o = torch.zeros(3); show(lambda: torch.add(o, o, out=o)); o = torch.arange(4.); print(o)
+## hooks more
+x = torch.ones(2, requires_grad=True)
+def h(g): print("h", g); return None
+hd = x.register_hook(h); y = x * 2; y.sum().backward(); print(x.grad); hd.remove(); hd.remove(); y = x * 2; y.sum().backward(); print(x.grad)
+with x.register_hook(h): (x * 2).sum().backward()
+(x * 2).sum().backward(); print(x.grad)
+def inp(g): pass
+x.grad = None; z = x * 1; z.register_hook(inp); z.sum().backward(); print(x.grad)
+x.grad = None; a = x * 2; b = a.view(2); a.register_hook(lambda g: g * 3); b.register_hook(lambda g: g + 1); (a + b).sum().backward(); print(x.grad)
+show(lambda: x.register_hook(lambda: 3) and (x * 1).sum().backward())
+x = torch.ones(2, requires_grad=True); x.register_post_accumulate_grad_hook(lambda p: p.grad.zero_()); print(x.grad)
+x.register_post_accumulate_grad_hook(lambda p: 3); print(x.grad)
+x = torch.ones(2, requires_grad=True); x.register_hook(lambda g: g * 2); g, = torch.autograd.grad((x * 3).sum(), x); print(g, x.grad); x.register_post_accumulate_grad_hook(lambda p: print("no")); torch.autograd.grad((x * 3).sum(), x); (x * 3).sum().backward(inputs=[x]); print(x.grad)
+y = x * 3; n = y.grad_fn; n.register_hook(lambda gi, go: tuple(g * 10 if g is not None else None for g in gi)); x.grad = None; y.sum().backward(); print(x.grad)
+y = x * 3; y.grad_fn.register_hook(lambda gi, go: (torch.ones(3), None)); show(lambda: y.sum().backward()); y = x * 3; y.grad_fn.register_hook(lambda gi, go: gi[0]); show(lambda: y.sum().backward()); y = x * 3; y.grad_fn.register_prehook(lambda go: (go[0] * 7,)); x.grad = None; y.sum().backward(); print(x.grad)
+acc = (x * 1).grad_fn.next_functions[0][0]; print(acc.name(), acc.variable is x, acc.next_functions); acc.register_hook(lambda gi, go: print("acc", gi, go)); acc.register_prehook(lambda g: print("accpre", g)); x.grad = None; (x * 2).sum().backward()
+torch.autograd.graph.register_multi_grad_hook((x, y), lambda gs: print("multi", gs)); z = (x * 2 + y * 2).sum()
+u = torch.ones(2, requires_grad=True); v = torch.ones(2, requires_grad=True); torch.autograd.graph.register_multi_grad_hook((u, v), lambda g: print("any", g), mode="any"); (u * 2).sum().backward(); (u + v).sum().backward()
+show(lambda: torch.autograd.graph.register_multi_grad_hook((u,), print, mode="x"))
+e = torch.autograd.graph.get_gradient_edge(u * 2); print(e.node.name(), e.output_nr); print(torch.autograd.grad((u * 2).sum(), torch.autograd.graph.get_gradient_edge(u)))
+m = u * 2; k = (m * 3).sum(); print(torch.autograd.grad(k, torch.autograd.graph.get_gradient_edge(m)))
+## saved tensor hooks
+x = torch.ones(2, requires_grad=True)
+print(x.grad)
+with torch.autograd.graph.save_on_cpu(): y = (x.sin() ** 2).sum()
+y.backward(); print(x.grad)
+def f():
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: 3): y = x * x
+    y.sum().backward()
+def g():
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.mul_(2), lambda t: t): return x.detach().requires_grad_().clone().exp()
+def k():
+    with torch.autograd.graph.disable_saved_tensors_hooks("no hooks here"):
+        with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t): pass
+show(k)
+y = x * x; s = y.grad_fn._raw_saved_self; x.grad = None; y.sum().backward(); print(x.grad)
+with torch.autograd.graph.allow_mutation_on_saved_tensors(): a = x.clone(); y = a ** 2; a.zero_(); x.grad = None; y.sum().backward(); print(x.grad)
+## backward options
+x = torch.ones(2, requires_grad=True); w = torch.ones(2, requires_grad=True); y = (x * w).sum()
+y.backward(inputs=x, retain_graph=True); print(x.grad, w.grad); y.backward(inputs=[w], retain_graph=True); print(x.grad, w.grad); show(lambda: y.backward(inputs=(x * 1,))); show(lambda: y.backward(inputs=[3])); m = x * 2; k = (m * 3).sum(); show(lambda: k.backward(inputs=[m], retain_graph=True)); print(m.grad)
+show(lambda: torch.autograd.backward(y, retain_graph=True, grad_tensors=torch.tensor(2.))); show(lambda: torch.autograd.backward((y, y), (None, torch.tensor(3.)))); print(x.grad); show(lambda: torch.autograd.backward(3)); show(lambda: torch.autograd.backward([y], grad_variables=[torch.tensor(1.)]))
+y = x * w; g = torch.tensor([1., 2.], requires_grad=True); a, = torch.autograd.grad(y, x, g, create_graph=True); print(a); print(torch.autograd.grad(a.sum(), (g, w))); show(lambda: torch.autograd.grad(y, x, torch.ones(2))); show(lambda: torch.autograd.grad(y, x, torch.ones(3))); show(lambda: torch.autograd.grad((y, y), x, (torch.ones(2),))); show(lambda: torch.autograd.grad(y.sum(), x, 3.)); show(lambda: torch.autograd.grad(y.sum(), "x")); show(lambda: torch.autograd.grad((x * w).sum(), {"a": x}))
+show(lambda: torch.autograd.grad((x * w).sum(), (x, w), retain_graph=False)); show(lambda: torch.autograd.grad((x * w).sum(), x, only_inputs=False)); show(lambda: torch.autograd.grad((x * 1).sum(), (x, x))); show(lambda: torch.autograd.grad(x.sum(), x, allow_unused=True)); show(lambda: torch.autograd.grad(x, x, torch.ones(2))); show(lambda: torch.autograd.grad(x.sum() * 0, w, allow_unused=True))
+x.grad = torch.ones(2); a = x.grad; (x * 2).sum().backward(); print(a, a is x.grad); x.grad = None; (x * 2).sum().backward(create_graph=True); a = x.grad; (x * 2).sum().backward(create_graph=True); print(a, a is x.grad, x.grad.grad_fn, x.grad)
+show(lambda: setattr(x, "grad", torch.ones(3))); show(lambda: setattr(x, "grad", torch.ones(2, dtype=torch.double))); show(lambda: setattr(x, "grad", 3)); show(lambda: setattr(x, "grad", x)); del x.grad; print(x.grad)
+h = torch.ones(2, dtype=torch.half, requires_grad=True); (h.float() * 2).sum().backward(); print(h.grad)
+z = torch.ones(2, dtype=torch.complex64, requires_grad=True); show(lambda: (z * 2).sum().backward()); (z * (1 + 2j)).abs().sum().backward(); z.grad = None; (z.real * z.imag + z.real ** 2).sum().backward(); print(z.grad)
+## leaves that are views
+x = torch.arange(6.).view(2, 3).requires_grad_()
+show(lambda: x[0].mul_(2)); show(lambda: x.view(6).mul_(2)); show(lambda: x.t().mul_(2)); show(lambda: x.detach()[0].mul_(2)); print(x)
+show(lambda: x.as_strided((2, 2), (1, 1))); x.as_strided((2, 2), (1, 1)).sum().backward(); print(x.grad)
+b = torch.arange(6.); w = b[2:].requires_grad_(); show(lambda: w.as_strided((2,), (1,))); show(lambda: w.as_strided((2,), (1,), 3)); w.as_strided((2,), (1,), 3).sum().backward(); print(w.grad)
+b = torch.arange(6.); w = b[::2].requires_grad_(); print(w.grad)
+b = torch.zeros(3); v = b[:2]; v.requires_grad_(); show(lambda: b.add_(1)); print(v, b, v.is_leaf); show(lambda: b.mul_(torch.ones(3, requires_grad=True))); show(lambda: v); (v * 2).sum().backward(); print(v.grad)
+b = torch.zeros(3); v = b[:2]; w = b[1:]; v.requires_grad_(); show(lambda: w.add_(1)); print(v, v._version)
+b = torch.zeros(3); v = b[:2]; b.requires_grad_(); show(lambda: v.add_(1)); print(b)
+b = torch.zeros(3, requires_grad=True); v = b.detach(); u = v[:2]; u.add_(1); print(b, u._base is v)
+b = torch.ones(3); v = b[:2]; b.mul_(torch.full((3,), 2., requires_grad=True)); print(v, v.requires_grad, v.grad_fn); show(lambda: v.sum().backward())
+b = torch.ones(3, 2); r = [q for q in b]; print(b, r[1], r[0])
+b = torch.ones(4); s = b.split(2); print(b.requires_grad, s[1].requires_grad)
+y = torch.ones(2, 2, requires_grad=True) * 1; z = y.view(4); z[0] = 5; y[1, 1] = 3; w = z * y.view(-1); print(w, y.grad_fn.name(), z.grad_fn.name()); w.sum().backward()
+n = torch.nn.Parameter(torch.arange(4.).view(2, 2)); show(lambda: n[0].add_(1)); show(lambda: n.data[0].add_(1)); print(n); n2 = torch.nn.Parameter(n[0]); print(n2, n2._base, n2.is_leaf); n2.data[0] = 9; print(n)
+## function basics
+class F1(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y); ctx.k = 3; return x * y, x + y
+    @staticmethod
+    def backward(ctx, a, b):
+        x, y = ctx.saved_tensors
+        print("needs", ctx.needs_input_grad, ctx.k, a, b)
+        return a * y + b, a * x + b
+x = torch.ones(2, requires_grad=True); y = torch.full((2,), 2.)
+p, q = F1.apply(x, y); print(p, q, p.grad_fn is q.grad_fn, p.grad_fn.name(), p.grad_fn.next_functions); p.sum().backward(); print(x.grad, y.grad)
+show(lambda: q.sum().backward()); show(lambda: p.grad_fn.saved_tensors)
+show(lambda: F1.apply(x)); show(lambda: F1()); show(lambda: F1.apply(3, 4)); show(lambda: F1.forward)
+class F2(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return x * 2
+x = torch.ones(2, requires_grad=True); show(lambda: F2.apply(x).sum().backward())
+class F3(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return x * 2
+    @staticmethod
+    def backward(ctx, g): return g, g
+show(lambda: F3.apply(x).sum().backward())
+class F4(F3):
+    @staticmethod
+    def backward(ctx, g): return torch.ones(3)
+show(lambda: F4.apply(x).sum().backward())
+class F5(F3):
+    @staticmethod
+    def backward(ctx, g): return 3
+show(lambda: F5.apply(x).sum().backward())
+class F6(F3):
+    @staticmethod
+    def backward(ctx, g): return None
+x.grad = None; show(lambda: F6.apply(x).sum().backward()); print(x.grad)
+class F7(F3):
+    @staticmethod
+    def forward(ctx, x): return x
+    @staticmethod
+    def backward(ctx, g): return g * 5
+z = F7.apply(x); print(z is x, z, z._base is x, z.data_ptr() == x.data_ptr()); z.sum().backward(); print(x.grad)
+class F8(F3):
+    @staticmethod
+    def forward(ctx, x): x.mul_(2); ctx.mark_dirty(x); return x
+    @staticmethod
+    def backward(ctx, g): return g * 2
+y = x * 1; z = F8.apply(y); print(z is y, y, y._version); z.sum().backward(); show(lambda: F8.apply(x)); show(lambda: F8.apply(y[0]))
+class F9(F3):
+    @staticmethod
+    def forward(ctx, x): x.mul_(2); return x
+    @staticmethod
+    def backward(ctx, g): return g * 2
+y = x * 1; show(lambda: F9.apply(y))
+class Fa(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        a, b = x * 1, x * 2; ctx.mark_non_differentiable(b); ctx.set_materialize_grads(False); return a, b
+    @staticmethod
+    def backward(ctx, g, h): print(g, h); return g
+a, b = Fa.apply(x); print(a, b, b.requires_grad); a.sum().backward(); show(lambda: b.sum().backward())
+class Fb(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): ctx.save_for_backward(x.exp()); ctx.save_for_backward(x); return x.exp()
+    @staticmethod
+    def backward(ctx, g): return g * ctx.saved_tensors[0]
+show(lambda: torch.autograd.grad(Fb.apply(x).sum(), x))
+class Fc(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): o = x.exp(); ctx.save_for_backward(o); return o
+    @staticmethod
+    def backward(ctx, g): o, = ctx.saved_tensors; print(o.grad_fn, o.requires_grad); return g * o
+g, = torch.autograd.grad(Fc.apply(x).sum(), x, create_graph=True); print(g); print(torch.autograd.grad(g.sum(), x))
+y = Fc.apply(x); y.mul_(2)
+show(lambda: Fc.apply(x).grad_fn.saved_tensors)
+show(lambda: Fc.apply(x).grad_fn); show(lambda: type(Fc.apply(x).grad_fn).__name__); show(lambda: Fc.apply(x).grad_fn.needs_input_grad); show(lambda: Fc.apply(x).grad_fn.metadata)
+## function saves wrong things
+class A(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): ctx.save_for_backward(3); return x
+show(lambda: A.apply(torch.ones(1, requires_grad=True)))
+class A(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): ctx.save_for_backward(None, x); return x * 1
+    @staticmethod
+    def backward(ctx, g): print(ctx.saved_tensors, ctx.saved_variables if 0 else 0); return g
+A.apply(torch.ones(1, requires_grad=True)).backward()
+class A(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): ctx.save_for_backward([x]); return x * 1
+show(lambda: A.apply(torch.ones(1, requires_grad=True)))
+class A(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return {"a": x * 1}
+    @staticmethod
+    def backward(ctx, g): return g
+show(lambda: A.apply(torch.ones(1, requires_grad=True)))
+class A(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return [x * 1, x * 2]
+    @staticmethod
+    def backward(ctx, *g): return g[0]
+show(lambda: A.apply(torch.ones(1, requires_grad=True)))
+class A(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y=None, *, k=2): return x * k
+    @staticmethod
+    def backward(ctx, *g): return g[0], None
+show(lambda: A.apply(torch.ones(1, requires_grad=True), None)); show(lambda: A.apply(x=torch.ones(1, requires_grad=True)))
+class A:
+    pass
+class B(torch.autograd.Function):
+    def forward(self, x): return x
+    def backward(self, g): return g
+show(lambda: B()(torch.ones(1))); show(lambda: B.apply(torch.ones(1, requires_grad=True)))
+## function under no grad and nested
+class S(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): print(torch.is_grad_enabled(), x.requires_grad); y = x * 2; print(y.requires_grad); return y
+    @staticmethod
+    def backward(ctx, g): print("b", torch.is_grad_enabled(), g.requires_grad); return g * 2
+x = torch.ones(1, requires_grad=True)
+with torch.no_grad(): print(S.apply(x))
+y = S.apply(S.apply(x)); y.backward(); print(x.grad); y = S.apply(x); y.backward(create_graph=True); print(x.grad)
+class E(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.x = x.detach().requires_grad_()
+        with torch.enable_grad(): ctx.y = ctx.x ** 3
+        return ctx.y.detach()
+    @staticmethod
+    def backward(ctx, g): ctx.y.backward(g); return ctx.x.grad
+x = torch.tensor(2., requires_grad=True); E.apply(x).backward(); print(x.grad)
+class D(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, f): ctx.f = f; return x * 1
+    @staticmethod
+    def backward(ctx, g): return ctx.f(g), None
+show(lambda: D.apply(x, lambda g: 1 / 0).backward()); show(lambda: D.apply(x, lambda g: torch.ones(2)).backward()); show(lambda: D.apply(x, lambda g: torch.ones(1, 1)).backward()); show(lambda: D.apply(x, lambda g: g.double()).backward()); print(x.grad, x.grad.dtype)
+## functions jvp
+class J(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): ctx.x = x; return x ** 2
+    @staticmethod
+    def backward(ctx, g): return g * 2 * ctx.x
+    @staticmethod
+    def jvp(ctx, t): print("jvp"); return t * 2 * ctx.x
+fwAD = torch.autograd.forward_ad
+class K(J):
+    jvp = torch.autograd.Function.jvp
+class G(torch.autograd.Function):
+    generate_vmap_rule = True
+    @staticmethod
+    def forward(x): return x ** 2
+    @staticmethod
+    def setup_context(ctx, inputs, output): ctx.save_for_backward(inputs[0])
+    @staticmethod
+    def backward(ctx, g): return g * 2 * ctx.saved_tensors[0]
+    @staticmethod
+    def jvp(ctx, t): return t * 7
+show(lambda: torch.func.jvp(G.apply, (torch.ones(2),), (torch.ones(2),))); show(lambda: torch.func.grad(lambda x: G.apply(x).sum())(torch.ones(2))); show(lambda: torch.func.vmap(G.apply)(torch.ones(2))); show(lambda: torch.func.vmap(torch.func.grad(G.apply))(torch.ones(2))); show(lambda: torch.func.jacrev(G.apply)(torch.ones(2)))
+## forward ad
+fwAD = torch.autograd.forward_ad
+show(lambda: fwAD.unpack_dual(x)); show(lambda: fwAD.make_dual(torch.ones(2), torch.ones(2)))
+w = torch.ones(2, requires_grad=True)
+with fwAD.dual_level():
+    d = fwAD.make_dual(w, torch.ones(2)); o = (d ** 3).sum(); t = fwAD.unpack_dual(o).tangent; print(t, t.requires_grad); print(torch.autograd.grad(t, w))
+    with fwAD.set_forward_grad_enabled(False) if hasattr(fwAD, "set_forward_grad_enabled") else torch.no_grad(): pass
 """
 
 

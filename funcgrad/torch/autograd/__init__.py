@@ -4,6 +4,7 @@ from funcgrad.torch.autograd import forward_ad, functional, graph, profiler
 from funcgrad.torch.autograd.checks import GradcheckError, gradcheck, gradgradcheck
 from funcgrad.torch.autograd.function import Function
 from funcgrad.torch.autograd.gradients import grad
+from funcgrad.torch.autograd.graph import preserved_version as _unsafe_preserve_version_counter
 from funcgrad.torch.autograd.variable import Variable
 from funcgrad.torch.core.backward.engine import backward
 from funcgrad.torch.core.backward.grad_mode import (
@@ -19,6 +20,7 @@ __all__ = [
     "Function",
     "GradcheckError",
     "Variable",
+    "_unsafe_preserve_version_counter",
     "backward",
     "detect_anomaly",
     "enable_grad",

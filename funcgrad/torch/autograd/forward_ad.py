@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.torch.autograd.gradients import grad
+from funcgrad.torch.autograd.gradients import grad, pulled_back
 from funcgrad.torch.core.tensor import Tensor, wrap
 
 __all__ = [
@@ -94,8 +94,10 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             f"this is not supported. Tensor is of size {list(tensor.shape)} while the given forward gradient "
             f"is of size {list(tangent.shape)}."
         )
-    dual = tensor.view_as(tensor) if tensor._rg else tensor.detach().requires_grad_()
-    _LEVELS.duals.append((dual, tangent))
+    # What tangents are found by is never changed in place: the dual, which may be, is a copy with a history.
+    source = tensor.view_as(tensor) if tensor._rg else tensor.detach().requires_grad_()
+    dual: Tensor = source.clone()
+    _LEVELS.duals.append((source, tangent))
     return dual
 
 
@@ -103,14 +105,11 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     """The primal of a tensor and its tangent, None where it does not depend on a dual."""
     if _LEVELS.current < 0:
         return UnpackedDualTensor((tensor, None))
-    for dual, tangent in _LEVELS.duals:
-        if dual is tensor:
-            return UnpackedDualTensor((tensor.detach(), tangent))
     if not tensor._rg or not _LEVELS.duals:
         return UnpackedDualTensor((tensor, None))
     duals = [d for d, _ in _LEVELS.duals]
     weights = wrap(np.zeros(tensor._value.shape, tensor._value.dtype)).requires_grad_()
-    pulled = grad(tensor, duals, weights, create_graph=True, allow_unused=True)
+    pulled = pulled_back(tensor, duals, weights)
     pairs = [(p, t) for p, (_, t) in zip(pulled, _LEVELS.duals, strict=True) if p is not None and p._rg]
     if not pairs:
         return UnpackedDualTensor((tensor.detach(), None))

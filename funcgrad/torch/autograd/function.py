@@ -36,6 +36,8 @@ class FunctionNode(Node):
     def __init__(self) -> None:
         self._to_save: tuple[Any, ...] = ()
         self._kept: list[Any] | None = []
+        self._for_forward: tuple[Any, ...] | None = None
+        self._in_jvp = False
         self._dirty: tuple[Any, ...] = ()
         self._non_differentiable: tuple[Any, ...] = ()
         self._out_specs: tuple[Any, ...] = ()
@@ -49,7 +51,8 @@ class FunctionNode(Node):
         self._to_save = tensors
 
     def save_for_forward(self, *tensors: Any) -> None:
-        """Accepted for forward mode, which replays histories instead."""
+        """Keep tensors for `jvp`, which finds them in `saved_tensors`."""
+        self._for_forward = tensors
 
     def mark_dirty(self, *tensors: Any) -> None:
         """Say which inputs `forward` changed in place."""
@@ -65,7 +68,9 @@ class FunctionNode(Node):
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What `save_for_backward` kept."""
+        """What `save_for_backward` kept; in `jvp` what `save_for_forward` kept."""
+        if self._in_jvp and self._for_forward is not None:
+            return self._for_forward
         if self._kept is None:
             raise RuntimeError(FREED)
         found: list[Any] = []
@@ -134,6 +139,10 @@ class FunctionNode(Node):
     def backward_python(self, cotangents: list[Any]) -> list[Any]:
         """Run the user's backward; a gradient (or None) for each tensor input."""
         function = self.function
+        if MODES.pushing and not (
+            function.jvp is Function.jvp and function.__module__.startswith("funcgrad.")
+        ):
+            return self._pushed(cotangents)
         given = list(cotangents)
         if self.materialize_grads:
             for k, g in enumerate(given):
@@ -155,6 +164,20 @@ class FunctionNode(Node):
                     "but the corresponding forward input was not a Variable"
                 )
         return [self._checked(k, grads[k]) for k in self._tensor_inputs]
+
+    def _pushed(self, cotangents: list[Any]) -> list[Any]:
+        """Cotangents whose derivative by those given is the user's rule for tangents, transposed."""
+        if self.function.jvp is Function.jvp:
+            Function.jvp(self)
+        given = [
+            wrap(np.zeros(*spec)) if g is None and spec is not None else g
+            for g, spec in zip(cotangents, self._out_specs, strict=True)
+        ]
+        MODES.pushing = False
+        try:
+            return list(Transposed.apply(self, *given))
+        finally:
+            MODES.pushing = True
 
     def _checked(self, k: int, g: Any) -> Any:
         if g is None:
@@ -178,9 +201,15 @@ class FunctionNode(Node):
                 *[lead + d for d, n in enumerate(shape) if n == 1 and g._value.shape[lead + d] != 1],
             ]
             g = g.sum(dims, keepdim=True).reshape(shape)
+        if g._value.dtype.kind == "c" and self._in_dtypes[k].kind == "f":
+            raise RuntimeError(
+                f"Function {self._name()} returned a complex gradient at index {k} for a real input; return "
+                "its real part"
+            )
         return g
 
     _in_shapes: dict[int, tuple[int, ...]]
+    _in_dtypes: dict[int, Any]
 
     def release(self) -> None:
         """Free the saved tensors."""
@@ -273,13 +302,15 @@ class Function:
         node = cls._node_class()
         separate = cls.setup_context is not Function.setup_context
         if separate:
-            args, kwargs = with_defaults(cls.forward, args, kwargs), {}
+            args = with_defaults(cls.forward, args, kwargs)
+        args = by_position(cls.forward, args, {} if separate else kwargs)
         tensors = [x for x in args if isinstance(x, Tensor)]
         remembering = MODES.grad and any(t._rg for t in tensors)
         node.needs_input_grad = tuple([isinstance(x, Tensor) and x._rg and MODES.grad for x in args])
         node._count = len(args)
         node._tensor_inputs = tuple([k for k, x in enumerate(args) if isinstance(x, Tensor)])
         node._in_shapes = {k: args[k]._value.shape for k in node._tensor_inputs}
+        node._in_dtypes = {k: args[k]._value.dtype for k in node._tensor_inputs}
         edges = tuple([(t._node or t) if t._rg else None for t in tensors])
         node.seq = next(SEQUENCE)
         with no_grad():
@@ -287,7 +318,7 @@ class Function:
                 out = cls.forward(*args)
                 cls.setup_context(node, args, out)
             else:
-                out = cls.forward(node, *args, **kwargs)
+                out = cls.forward(node, *args)
         outs = out if isinstance(out, tuple) else (out,)
         if remembering:
             require_dirty_allowed(node._dirty, outs)
@@ -323,6 +354,24 @@ def with_defaults(forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     bound = inspect.signature(forward).bind(*args, **kwargs)
     bound.apply_defaults()
     return (*bound.args, *bound.kwargs.values())
+
+
+def by_position(forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """All arguments of a user's forward that is given its `ctx`, in order, as its gradients are."""
+    if not kwargs:
+        return args
+    left, placed = dict(kwargs), list(args)
+    for name in list(inspect.signature(forward).parameters)[1 + len(args) :]:
+        if not left:
+            break
+        if name not in left:
+            if set(left) <= set(inspect.signature(forward).parameters):
+                raise TypeError(f"forward() missing required argument: '{name}' (position {len(placed)})")
+            break
+        placed.append(left.pop(name))
+    if left:
+        raise TypeError(f"forward() got an unexpected keyword argument '{next(iter(left))}'")
+    return tuple(placed)
 
 
 def require_dirty_allowed(dirty: tuple[Any, ...], outs: tuple[Any, ...]) -> None:
@@ -363,6 +412,30 @@ def attached(x: Any, node: FunctionNode, k: int, inputs: list[Tensor], rememberi
         x._node = node
         x._rg = True
     return x
+
+
+class Transposed(Function):
+    """A rule of the user's for tangents, transposed: of cotangents that count by their history alone."""
+
+    @staticmethod
+    def forward(ctx: Any, node: FunctionNode, *cotangents: Any) -> Any:
+        """Zeros of the shapes of the node's inputs."""
+        ctx.node = node
+        return tuple([wrap(np.zeros(node._in_shapes[k], node._in_dtypes[k])) for k in node._tensor_inputs])
+
+    @staticmethod
+    def backward(ctx: Any, *tangents: Any) -> Any:
+        """The tangents of the node's outputs."""
+        node = ctx.node
+        given: list[Any] = [None] * node._count
+        for k, t in zip(node._tensor_inputs, tangents, strict=True):
+            given[k] = t
+        node._in_jvp = True
+        try:
+            found = node.function.jvp(node, *given)
+        finally:
+            node._in_jvp = False
+        return (None, *(found if isinstance(found, tuple) else (found,)))
 
 
 class InplaceFunction(Function):

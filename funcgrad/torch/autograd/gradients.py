@@ -10,6 +10,7 @@ import numpy as np
 from funcgrad.torch.core.backward.arguments import roots_of
 from funcgrad.torch.core.backward.engine import Captures, as_tensor, run_backward
 from funcgrad.torch.core.backward.history import Output
+from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.registry import FUNCTIONS
 
@@ -37,8 +38,8 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Any, ...]:
-    """The derivatives of the sum of `outputs` with respect to each of `inputs`.
+) -> Any:
+    """The derivatives of the sum of `outputs` with respect to each of `inputs`, a dict for a dict of them.
 
     >>> x = fg.torch.tensor(2.0, requires_grad=True)
     >>> fg.torch.autograd.grad(x**3, x)
@@ -46,7 +47,8 @@ def grad(
     """
     if not only_inputs:
         warnings.warn(
-            "only_inputs is ignored: gradients of other leaves are accumulated by torch.autograd.backward",
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
+            "gradient for other parts of the graph, please use torch.autograd.backward.",
             FutureWarning,
             stacklevel=2,
         )
@@ -56,6 +58,18 @@ def grad(
             "allow_unused=False."
         )
     allow = materialize_grads if allow_unused is None else allow_unused
+    if type(inputs) is dict:
+        found = grad(
+            outputs,
+            tuple(inputs.values()),
+            grad_outputs,
+            retain_graph,
+            create_graph,
+            allow_unused=allow_unused,
+            is_grads_batched=is_grads_batched,
+            materialize_grads=materialize_grads,
+        )
+        return dict(zip(inputs, found, strict=True))
     wanted = (inputs,) if isinstance(inputs, Tensor) or hasattr(inputs, "edge") else tuple(inputs)
     if not wanted:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
@@ -73,11 +87,25 @@ def grad(
     )
 
 
+def pulled_back(out: Tensor, inputs: list[Tensor], weights: Tensor) -> tuple[Any, ...]:
+    """The pullback of `weights`, with a history: linear in them, it is differentiated for a forward pass."""
+    before, MODES.pushing = MODES.pushing, True
+    try:
+        found: tuple[Any, ...] = grad(
+            out, inputs, weights, create_graph=True, retain_graph=True, allow_unused=True
+        )
+    finally:
+        MODES.pushing = before
+    return found
+
+
 def edge_for(t: Any) -> Any:
     """The edge whose gradient is asked for."""
     if hasattr(t, "edge"):
         return t.edge
-    if not isinstance(t, Tensor) or not t._rg:
+    if not isinstance(t, Tensor):
+        raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
+    if not t._rg:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
     return t._node or t
 

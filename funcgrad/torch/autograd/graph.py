@@ -97,6 +97,18 @@ def increment_version(tensor: Any) -> None:
         t._version_box[0] += 1
 
 
+@contextmanager
+def preserved_version(tensor: Any) -> Iterator[None]:
+    """Changes in place that do not count, while this is open."""
+    boxes = [t._version_box for t in ((tensor,) if isinstance(tensor, Tensor) else tensor)]
+    before = [box[0] for box in boxes]
+    try:
+        yield
+    finally:
+        for box, version in zip(boxes, before, strict=True):
+            box[0] = version
+
+
 def register_multi_grad_hook(tensors: Any, fn: Callable[..., Any], *, mode: str = "all") -> RemovableHandle:
     """Call `fn` with the gradients of several tensors, once in each backward pass.
 

@@ -71,7 +71,7 @@ def require_writeable(t: Tensor, incoming: bool = False) -> None:
         base = view.base
         if view.made != 0 and (t._rg or base._rg or incoming):
             _refuse_view(t)
-        if base._rg and base._node is None:
+        if base._node is None and (base._rg or t._rg):
             raise RuntimeError(
                 "a view of a leaf Variable that requires grad is being used in an in-place operation."
             )

@@ -25,6 +25,8 @@ class Modes(threading.local):
     multithreading = True
     saved_hooks: tuple[Any, ...] = ()
     """Pairs of hooks that pack and unpack what histories save; the last one counts."""
+    pushing = False
+    """Whether this backward pass is the first half of a forward one: the user's rules for tangents count."""
     running: Any = None
     """The backward pass that is going on."""
     random_refused = False

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from funcgrad.torch.core.tensor import Tensor, wrap
 
-__all__ = ["NO_GRAD_FN", "roots_of"]
+__all__ = ["NO_GRAD_FN", "inputs_of", "renamed", "roots_of"]
 
 NO_GRAD_FN = "element {} of tensors does not require grad and does not have a grad_fn"
 
@@ -17,6 +18,30 @@ def _as_tuple(x: Any) -> tuple[Any, ...]:
     if isinstance(x, Tensor) or hasattr(x, "edge"):
         return (x,)
     return tuple(x)
+
+
+def renamed(grads: object, variables: object) -> object:
+    """The gradients given under their old name, with PyTorch's warning."""
+    warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=3)
+    if grads is not None:
+        raise RuntimeError(
+            "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please "
+            "only use `grad_tensors`."
+        )
+    return variables
+
+
+def inputs_of(given: Any) -> tuple[Tensor, ...]:
+    """The tensors that `backward` is asked to accumulate into."""
+    found = (given,) if isinstance(given, Tensor) else tuple(given.values() if type(given) is dict else given)
+    if not found:
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    for t in found:
+        if not isinstance(t, Tensor):
+            raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
+        if not t._rg:
+            raise RuntimeError("One of the differentiated Tensors does not require grad")
+    return found
 
 
 def roots_of(tensors: Any, grads: Any, create: bool) -> tuple[list[Any], list[Any]]:

@@ -16,7 +16,7 @@ import numpy as np
 from funcgrad.extend import Tracer, call_program
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.anomaly import require_no_nan
-from funcgrad.torch.core.backward.arguments import roots_of
+from funcgrad.torch.core.backward.arguments import inputs_of, renamed, roots_of
 from funcgrad.torch.core.backward.history import FREED, AccumulateGrad, Node, Output, node_method
 from funcgrad.torch.core.backward.hooks import hook_name
 from funcgrad.torch.core.backward.plans import late_plan
@@ -45,14 +45,13 @@ def backward(
     inputs: Any = None,
 ) -> None:
     """Sum of the derivatives of `tensors`, added to the `grad` of the leaves (or of `inputs` only)."""
-    del grad_variables
+    if grad_variables is not None:
+        grad_tensors = renamed(grad_tensors, grad_variables)
     simple = grad_tensors is None and inputs is None and not create_graph
     if simple and isinstance(tensors, Tensor) and quick_backward(tensors, bool(retain_graph)):
         return
     if inputs is not None:
-        inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
-        if len(inputs) == 0:
-            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+        inputs = inputs_of(inputs)
     edges, grads = roots_of(tensors, grad_tensors, create_graph)
     keep = create_graph if retain_graph is None else retain_graph
     if create_graph:
@@ -227,6 +226,11 @@ class Pass:
             return
         if leaf._hooks and not (self.captures is not None and self.captures.raw):
             g = hooked(leaf._hooks, g, self.create)
+        extra = leaf._accumulator.extra if leaf._accumulator is not None else None
+        if extra is not None and extra.prehooks and (self.captures is None or self.into):
+            for hook in list(extra.prehooks.values()):
+                (t,) = replaced((as_tensor(g),), hook((as_tensor(g),)), hook)
+                g = t if self.create or t is None else t._value
         if not leaf._rg:
             # It stopped asking for gradients after it was used.
             return
@@ -323,7 +327,7 @@ class Pass:
         inputs = tuple([as_tensor(x) for x in found])
         assert node.extra is not None
         for hook in list(node.extra.posthooks.values()):
-            inputs = replaced(inputs, hook(inputs, outputs), hook)
+            inputs = replaced(inputs, hook(inputs, outputs), hook, fixed=True)
         return [x if self.create or x is None else x._value for x in inputs]
 
 
@@ -496,16 +500,26 @@ def hooked(hooks: dict[int, Any], g: Any, create: bool) -> Any:
     return t if create or t is None else t._value
 
 
-def replaced(given: tuple[Any, ...], found: Any, hook: Any) -> tuple[Any, ...]:
-    """The gradients after a hook of a node; RuntimeError where it returned another number of them."""
+def replaced(given: tuple[Any, ...], found: Any, hook: Any, fixed: bool = False) -> tuple[Any, ...]:
+    """The gradients after a hook of a node; RuntimeError where it returned another number of them.
+
+    Those after the node have their shapes fixed.
+    """
     if found is None:
         return given
+    if fixed and not isinstance(found, tuple):
+        raise TypeError(f"expected tuple, but hook returned '{type(found).__name__}'")
     values: tuple[Any, ...] = found if isinstance(found, tuple) else (found,)
     if len(values) != len(given):
         raise RuntimeError(
             f"hook '{hook_name(hook)}' has returned an incorrect number of values (got {len(values)}, but "
             f"expected {len(given)})"
         )
+    for before, now in zip(given, values, strict=True):
+        if now is not None and not isinstance(now, Tensor):
+            raise TypeError(f"expected Variable, but hook returned '{type(now).__name__}'")
+        if fixed and before is not None and now is not None and before._value.shape != now._value.shape:
+            raise RuntimeError(f"hook '{hook_name(hook)}' has changed the size of value")
     return values
 
 
@@ -543,7 +557,8 @@ def accumulate(leaf: Tensor, g: Any, create: bool) -> None:
         before._version_box[0] += 1
     if leaf._post_hooks:
         for hook in list(leaf._post_hooks.values()):
-            hook(leaf)
+            if hook(leaf) is not None:
+                raise RuntimeError("Tensor post accumulate grad hooks should return None.")
     if leaf._accumulator is not None and leaf._accumulator.extra is not None:
         for hook in list(leaf._accumulator.extra.posthooks.values()):
             hook((), (t,))

@@ -150,8 +150,13 @@ def as_strided(
     size, stride = tuple(size), tuple(stride)
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
-    source, start = _memory_of(input)
-    offset = start if storage_offset is None else storage_offset
+    source, start, before = _memory_of(input)
+    offset = start if storage_offset is None else storage_offset - before
+    if offset < 0:
+        raise NotImplementedError(
+            f"funcgrad.torch does not support as_strided of a leaf from memory before it (storage_offset="
+            f"{storage_offset}); take the part out of the tensor that the leaf is a view of"
+        )
     needed = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) + 1 if all(size) else 0
     if needed > source._value.size:
         width = source._value.dtype.itemsize
@@ -163,20 +168,33 @@ def as_strided(
     return viewed(_STRIDED, source, (size, stride, offset))
 
 
-def _memory_of(input: Tensor) -> tuple[Tensor, int]:
-    """A contiguous tensor of the memory that a tensor is in, and where in it the tensor starts."""
+def _memory_of(input: Tensor) -> tuple[Tensor, int, int]:
+    """A contiguous tensor of the memory that a tensor is in, where in it the tensor starts, and what is before."""
     value = own(input)
     if type(value) is not np.ndarray:
-        return input, 0
+        return input, 0, 0
     base = input if input._view is None else input._view.base
     memory = own(base)
+    if input._rg and not base._rg:
+        # A leaf of its own: gradients go to it, not to what it is a view of.
+        before = (value.ctypes.data - memory.ctypes.data) // value.dtype.itemsize
+        return _contiguous(input), 0, before
     if not memory.flags.c_contiguous:
         # Memory in another order of the dimensions is contiguous once they are put in that order.
         base = base.permute(sorted(range(memory.ndim), key=lambda k: -memory.strides[k]))
         memory = own(base)
     if memory.dtype != value.dtype or not memory.flags.c_contiguous:
-        return input.contiguous(), 0
-    return base, (value.ctypes.data - memory.ctypes.data) // value.dtype.itemsize
+        return _contiguous(input), 0, 0
+    return base, (value.ctypes.data - memory.ctypes.data) // value.dtype.itemsize, 0
+
+
+def _contiguous(input: Tensor) -> Tensor:
+    if not own(input).flags.c_contiguous:
+        raise NotImplementedError(
+            "funcgrad.torch does not support as_strided of a view with gaps, whose memory is not known; "
+            "clone it first"
+        )
+    return input
 
 
 # -- several views at once --------------------------------------------------------------------------------
