@@ -169,7 +169,7 @@ def as_strided(
 
 
 def _memory_of(input: Tensor) -> tuple[Tensor, int, int]:
-    """A contiguous tensor of the memory that a tensor is in, where in it the tensor starts, and what is before."""
+    """A contiguous tensor of the memory a tensor is in, where in it that starts, and how much is before."""
     value = own(input)
     if type(value) is not np.ndarray:
         return input, 0, 0
