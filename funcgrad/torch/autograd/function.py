@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -356,7 +357,9 @@ def with_defaults(forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     return (*bound.args, *bound.kwargs.values())
 
 
-def by_position(forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+def by_position(
+    forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
     """All arguments of a user's forward that is given its `ctx`, in order, as its gradients are."""
     if not kwargs:
         return args
@@ -418,13 +421,13 @@ class Transposed(Function):
     """A rule of the user's for tangents, transposed: of cotangents that count by their history alone."""
 
     @staticmethod
-    def forward(ctx: Any, node: FunctionNode, *cotangents: Any) -> Any:
+    def forward(ctx: FunctionNode, node: FunctionNode, *cotangents: Tensor) -> tuple[Tensor, ...]:
         """Zeros of the shapes of the node's inputs."""
         ctx.node = node
         return tuple([wrap(np.zeros(node._in_shapes[k], node._in_dtypes[k])) for k in node._tensor_inputs])
 
     @staticmethod
-    def backward(ctx: Any, *tangents: Any) -> Any:
+    def backward(ctx: FunctionNode, *tangents: Tensor) -> tuple[Any, ...]:
         """The tangents of the node's outputs."""
         node = ctx.node
         given: list[Any] = [None] * node._count

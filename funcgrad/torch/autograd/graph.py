@@ -14,6 +14,7 @@ from funcgrad.torch.core.backward.hooks import RemovableHandle, added_hook
 from funcgrad.torch.core.backward.packing import disabled, hooked
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor
+from funcgrad.types import Tree
 
 __all__ = [
     "GradientEdge",
@@ -98,7 +99,7 @@ def increment_version(tensor: Any) -> None:
 
 
 @contextmanager
-def preserved_version(tensor: Any) -> Iterator[None]:
+def preserved_version(tensor: Tree) -> Iterator[None]:
     """Changes in place that do not count, while this is open."""
     boxes = [t._version_box for t in ((tensor,) if isinstance(tensor, Tensor) else tensor)]
     before = [box[0] for box in boxes]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from funcgrad.torch.core.dtypes import ALL_DTYPES
+from funcgrad.torch.core.dtypes import dtype as torch_dtype_class
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, own
 from funcgrad.torch.core.trees import register_module
@@ -251,6 +252,12 @@ class Module(Calls, State, Parts):
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
         """Convert floating-point parameters and buffers to a dtype; returns the module."""
+
+        dtype = kwargs.get("dtype", next((x for x in args if isinstance(x, torch_dtype_class)), None))
+        if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+            raise TypeError(
+                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
+            )
 
         def converted(t: Tensor) -> Tensor:
             if t._value.dtype.kind not in "fc":

@@ -31,6 +31,12 @@ HOOK_TABLES = (
 )
 
 
+_BOTH_KINDS = (
+    "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only one "
+    "of them."
+)
+
+
 class Hook(NamedTuple):
     """A hook with how it is to be called."""
 
@@ -104,9 +110,17 @@ class Calls:
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call ``hook(module, grad_input, grad_output)`` in the backward pass; it may return others."""
+        if getattr(self, "_is_full_backward_hook", None) is False:
+            raise RuntimeError(_BOTH_KINDS)
+        self._is_full_backward_hook = True
         return registered(self._backward_hooks, hook, prepend)
 
-    register_backward_hook = register_full_backward_hook
+    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """The old name of `register_full_backward_hook`, which is not mixed with it."""
+        if getattr(self, "_is_full_backward_hook", None) is True:
+            raise RuntimeError(_BOTH_KINDS)
+        self._is_full_backward_hook = False
+        return registered(self._backward_hooks, hook, False)
 
     def register_full_backward_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False

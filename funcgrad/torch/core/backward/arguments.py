@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.types import Tree
 
 __all__ = ["NO_GRAD_FN", "inputs_of", "renamed", "roots_of"]
 
@@ -31,7 +32,7 @@ def renamed(grads: object, variables: object) -> object:
     return variables
 
 
-def inputs_of(given: Any) -> tuple[Tensor, ...]:
+def inputs_of(given: Tree) -> tuple[Tensor, ...]:
     """The tensors that `backward` is asked to accumulate into."""
     found = (given,) if isinstance(given, Tensor) else tuple(given.values() if type(given) is dict else given)
     if not found:

@@ -164,6 +164,8 @@ def _celu(x: Any, alpha: float) -> Any:
 
 def celu(input: Operand, alpha: float = 1.0, inplace: bool = False) -> Operand:
     """``input`` where it is positive, else ``alpha * (exp(input / alpha) - 1)``."""
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     return finished(input, inplace, apply(_celu, (input,), (alpha,)))
 
 

@@ -86,26 +86,40 @@ def check_channels(input: Operand, weight: Operand, bias: Operand | None, groups
     x, w = input._value.shape, weight._value.shape
     if len(x) != len(w):
         raise RuntimeError(
-            f"weight should have at least three dimensions and as many as the input, got {list(w)}"
+            "weight should have at least three dimensions"
+            if len(w) < 3
+            else f"Expected {len(w)}-dimensional input for {len(w)}-dimensional weight {list(w)}, but got "
+            f"{len(x)}-dimensional input of size {list(x)} instead"
         )
     if groups < 1:
         raise RuntimeError("non-positive groups is not supported")
     if w[0] % groups or w[0] < groups:
+        kind, size = ("at least", list(w)) if w[0] < groups else ("divisible by", [list(w)])
         raise RuntimeError(
-            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight "
-            f"of size {list(w)} instead"
+            f"Given groups={groups}, expected weight to be {kind} {groups} at dimension 0, but got weight of "
+            f"size {size} instead"
         )
     if x[1] != w[1] * groups:
         raise RuntimeError(
             f"Given groups={groups}, weight of size {list(w)}, expected input{list(x)} to have "
             f"{w[1] * groups} channels, but got {x[1]} channels instead"
         )
+    check_types(input, weight, bias, w[0])
+
+
+def check_types(input: Operand, weight: Operand, bias: Operand | None, channels: int) -> None:
+    """Raise RuntimeError for dtypes that differ, and for a bias that does not fit the result's channels."""
     if input._value.dtype != weight._value.dtype:
         raise RuntimeError(
             f"Input type ({_type(input)}) and weight type ({_type(weight)}) should be the same"
         )
     if bias is not None and bias._value.dtype != input._value.dtype:
         raise RuntimeError(f"Input type ({_type(input)}) and bias type ({_type(bias)}) should be the same")
+    if bias is not None and bias._value.shape != (channels,):
+        raise RuntimeError(
+            f"Given weight of size {list(weight._value.shape)}, expected bias to be 1-dimensional with "
+            f"{channels} elements, but got bias of size {list(bias._value.shape)} instead"
+        )
 
 
 def _type(t: Operand) -> str:
@@ -187,6 +201,7 @@ def _backward(ndim: int) -> Callable[..., Any]:
                 f"input{list(x._value.shape)} "
                 f"to have {weight._value.shape[0]} channels, but got {x._value.shape[1]} channels instead"
             )
+        check_types(x, weight, bias, weight._value.shape[1] * groups)
         params = [numbers(v, ndim) for v in (stride, padding, output_padding)]
         if any(e >= max(s, d) for e, s, d in zip(params[2], params[0], numbers(dilation, ndim), strict=True)):
             raise RuntimeError("output padding must be smaller than either stride or dilation")

@@ -57,6 +57,11 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Operand:
     """``max(0, -target * (input1 - input2) + margin)``."""
+    if len({len(t._value.shape) for t in (input1, input2, target)}) > 1:
+        raise RuntimeError(
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
+            f"{input1.shape}, input2: {input2.shape}, target: {target.shape} "
+        )
     losses = (-target * (input1 - input2) + margin).clamp_min(0)
     return reduced(losses, chosen_reduction(reduction, size_average, reduce))
 
@@ -100,6 +105,20 @@ def cosine_embedding_loss(
     return reduced(near + far, chosen_reduction(reduction, size_average, reduce))
 
 
+@op("MultiMarginLossBackward0", input_names=("self", "target", "weight"))
+def _multi_margin(x: Any, target: Any, *rest: Any) -> Any:
+    *weights, p, margin, reduction = rest
+    rows, index = (x, target) if x.ndim == 2 else (np.reshape(x, (1, -1)), np.reshape(target, (1,)))
+    terms = margin - np.take_along_axis(rows, index[:, None], 1) + rows
+    # As PyTorch's: the derivative where a margin is met exactly is zero.
+    counts = (terms > 0) & (np.arange(rows.shape[1]) != index[:, None])
+    terms = np.where(counts, terms if p == 1 else terms * terms, 0)
+    if weights:
+        terms = terms * np.take(weights[0], index)[:, None]
+    losses = terms.sum(1) / rows.shape[1]
+    return reduced(losses if x.ndim == 2 else losses[0], reduction)
+
+
 def multi_margin_loss(
     input: Operand,
     target: Operand,
@@ -113,16 +132,18 @@ def multi_margin_loss(
     """The mean over classes of ``max(0, margin - score of the right class + score) ** p``."""
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
-    x = input if len(input._value.shape) == 2 else input.reshape(1, -1)
-    index = target.reshape(-1, 1)
-    terms = (margin - x.gather(1, index) + x).clamp_min(0)
-    terms = terms if p == 1 else terms * terms
-    if weight is not None:
-        terms = terms * weight[index]
-    others = 1 - x.new_zeros(x._value.shape).scatter(1, index, 1.0)
-    losses = (terms * others).sum(1) / x._value.shape[1]
-    losses = losses if len(input._value.shape) == 2 else losses.squeeze(0)
-    return reduced(losses, chosen_reduction(reduction, size_average, reduce))
+    shape = input._value.shape
+    rows = shape[0] if len(shape) == 2 else 1
+    if target._value.size != rows or len(target._value.shape) > 1:
+        raise RuntimeError(
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples "
+            f"(batch size). Expected target size [{rows}], but got {list(target.shape)}. Input has shape "
+            f"{list(shape)}."
+        )
+    if np.any((target._value < 0) | (target._value >= shape[-1])):
+        raise RuntimeError("target out of range")
+    tensors = (input, target) if weight is None else (input, target, weight)
+    return apply(_multi_margin, tensors, (p, margin, chosen_reduction(reduction, size_average, reduce)))
 
 
 def triplet_margin_loss(
@@ -140,6 +161,12 @@ def triplet_margin_loss(
     """``max(0, distance to positive - distance to negative + margin)``."""
     if margin <= 0:
         raise ValueError(f"Expected margin to be greater than 0, got {margin}")
+    ranks = [len(t._value.shape) for t in (anchor, positive, negative)]
+    if len(set(ranks)) > 1:
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, "
+            f"but got: anchor {ranks[0]}D, positive {ranks[1]}D, and negative {ranks[2]}D inputs"
+        )
     near = pairwise_distance(anchor, positive, p, eps)
     far = pairwise_distance(anchor, negative, p, eps)
     if swap:
@@ -182,7 +209,7 @@ def pdist(input: Operand, p: float = 2.0) -> Operand:
 def _multilabel_margin(x: Any, times: Any, reduction: str) -> Any:
     gaps = 1.0 - np.expand_dims(x, -1) + np.expand_dims(x, -2)
     counted = np.where(np.expand_dims(times, -2) > 0, 0, np.expand_dims(times, -1)).astype(x.dtype)
-    terms = np.maximum(gaps, 0.0) * counted
+    terms = np.where(gaps > 0, gaps, 0) * counted
     return reduced(terms.sum((-2, -1)) / x.shape[-1], reduction)
 
 

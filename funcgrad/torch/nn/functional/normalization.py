@@ -144,9 +144,14 @@ def batch_norm(
     """
     if not training:
         if running_mean is None or running_var is None:
-            raise RuntimeError("Expected running_mean and running_var to be defined when training=False")
+            missing = "running_mean" if running_mean is None else "running_var"
+            raise RuntimeError(f"{missing} must be defined in evaluation mode")
+        if eps < 0:
+            raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
         tensors = [t for t in (input, running_mean, running_var, weight, bias) if t is not None]
         return apply(_batch_norm_by, tensors, (weight is not None, bias is not None, eps))
+    if eps <= 0:
+        raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     shape = input._value.shape
     count = shape[0]
     for n in shape[2:]:
@@ -207,6 +212,11 @@ def local_response_norm(
     input: Operand, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Operand:
     """``input / (k + alpha * mean of squares over neighbouring channels) ** beta``."""
+    if len(input._value.shape) < 3:
+        raise ValueError(
+            "Expected 3D or higher dimensionality                          input (got "
+            f"{len(input._value.shape)} dimensions)"
+        )
     squares = input * input
     n, c, *sizes = input._value.shape
     before, after = size // 2, (size - 1) // 2

@@ -8,11 +8,12 @@ import numpy as np
 
 from funcgrad import stop_gradient
 from funcgrad.torch.core.apply import apply
-from funcgrad.torch.core.backward.history import op
+from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.errors import require_one_dtype
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import wrap
 from funcgrad.torch.operations.places.combining import combined
+from funcgrad.torch.operations.places.selection import vector_norm
 from funcgrad.torch.operations.pointwise.arithmetic import of_one_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS
 from funcgrad.types import AxisLike
@@ -298,4 +299,7 @@ def pairwise_distance(
     x1: Operand, x2: Operand, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Operand:
     """The norm of ``x1 - x2 + eps`` along the last dimension."""
-    return FUNCTIONS["norm"](x1 - x2 + eps, p, -1, keepdim=keepdim)
+    return apply(_LAST_NORM, (x1 - x2 + eps,), (float(p), (-1,), keepdim))
+
+
+_LAST_NORM = Op("NormBackward1", vector_norm, keeps_result=True)

@@ -149,6 +149,25 @@ _PADS: dict[tuple[str, int], Op] = {
 }
 
 
+def require_padding(mode: str, shape: tuple[int, ...], widths: tuple[tuple[int, int], ...]) -> None:
+    """Raise RuntimeError for more elements around an input than it has itself."""
+    for axis, (n, (a, b)) in enumerate(zip(shape, widths, strict=True)):
+        if mode == "reflect" and max(a, b) >= n and (a or b):
+            raise RuntimeError(
+                "Argument #4: Padding size should be less than the corresponding input dimension, but got: "
+                f"padding ({a}, {b}) at dimension {axis} of input {list(shape)}"
+            )
+        if mode == "circular" and max(a, b) > n:
+            raise RuntimeError("Padding value causes wrapping around more than once.")
+
+
+_UNPADDED = (
+    "Padding size {} is not supported for {}D input tensor.\nSupported combinations for non-constant "
+    "padding:\n  - 2D or 3D input: padding size = 2 (pads last dimension)\n  - 3D or 4D input: padding size = "
+    "4 (pads last 2 dimensions)\n  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
+)
+
+
 def pad(input: Operand, pad: ShapeLike, mode: str = "constant", value: float | None = None) -> Operand:
     """The input with elements around it, the last dimension first: ``(left, right, top, bottom, ...)``.
 
@@ -179,11 +198,14 @@ def pad(input: Operand, pad: ShapeLike, mode: str = "constant", value: float | N
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if value is not None and value != 0:
         raise ValueError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    if len(shape) - len(pairs) not in (1, 2) or len(pairs) > 3:
+        raise NotImplementedError(_UNPADDED.format(len(numbers), len(shape)))
     if mode == "replicate" and min(numbers, default=0) < 0:
         for axis, (n, (a, b)) in enumerate(zip(shape, widths, strict=True)):
             nearest = np.clip(np.arange(-a, n + b), 0, n - 1)
             input = input if a == b == 0 else input.index_select(axis, wrap(nearest))
         return input
+    require_padding(mode, shape, widths)
     if min(numbers, default=0) < 0:
         # Elements that are taken away are not reflected either.
         taken = [slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(shape, widths, strict=True)]

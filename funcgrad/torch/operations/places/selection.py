@@ -19,9 +19,13 @@ from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.pointwise.arithmetic import Binary, of_one_dtype, result_dtype
 from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, tensor_of
-from funcgrad.types import AxisLike, DTypeLike, Number
+from funcgrad.types import Array, AxisLike, DTypeLike, Number
 
-__all__ = ["log_softmax", "softmax"]
+__all__ = [
+    "log_softmax",
+    "softmax",
+    "vector_norm",
+]
 
 
 # -- bounds -----------------------------------------------------------------------------------------------
@@ -481,7 +485,8 @@ def log_softmax(input: Tensor, dim: AxisLike = None, dtype: DTypeLike = None) ->
 # -- norms ------------------------------------------------------------------------------------------------
 
 
-def _vector_norm(x: Any, p: Any, axes: Any, keepdims: bool) -> Any:
+def vector_norm(x: Array, p: float, axes: tuple[int, ...] | None, keepdims: bool) -> Array:
+    """The norm of an array along axes, or of all of its elements."""
     if x.dtype.kind == "c":
         x = np.abs(x)
     if axes is None or len(axes) == x.ndim:
@@ -495,7 +500,7 @@ def _vector_norm(x: Any, p: Any, axes: Any, keepdims: bool) -> Any:
     return np.expand_dims(found, axes) if keepdims else found
 
 
-_VECTOR_NORM = Op("LinalgVectorNormBackward0", _vector_norm, keeps_result=True)
+_VECTOR_NORM = Op("LinalgVectorNormBackward0", vector_norm, keeps_result=True)
 
 
 @operation()
