@@ -22,8 +22,9 @@ from funcgrad.torch.core.backward.hooks import hook_name
 from funcgrad.torch.core.backward.plans import late_plan
 from funcgrad.torch.core.backward.quick import quick_backward
 from funcgrad.torch.core.backward.saved import require_unchanged, saved_tensors
-from funcgrad.torch.core.state import MODES, SETTINGS
+from funcgrad.torch.core.state import MODES, SETTINGS, quiet
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
+from funcgrad.types import Array
 
 __all__ = ["backward", "run_backward"]
 
@@ -184,25 +185,25 @@ class Pass:
         if isinstance(edge, Node):
             if edge.outputs == 1:
                 before = self.grads.get(edge)
-                self.grads[edge] = g if before is None else before + g
+                self.grads[edge] = g if before is None else summed(before, g)
                 return
             self.add_output(edge, 0, g)
         elif type(edge) is Output:
             self.add_output(edge.node, edge.number, g)
         else:
             before = self.leaves.get(edge)
-            self.leaves[edge] = g if before is None else before + g
+            self.leaves[edge] = g if before is None else summed(before, g)
 
     def add_output(self, node: Node, number: int, g: Any) -> None:
         """A cotangent of one of several results."""
         if node.outputs == 1:
             before = self.grads.get(node)
-            self.grads[node] = g if before is None else before + g
+            self.grads[node] = g if before is None else summed(before, g)
             return
         slots = self.grads.get(node)
         if slots is None:
             slots = self.grads[node] = [None] * node.outputs
-        slots[number] = g if slots[number] is None else slots[number] + g
+        slots[number] = g if slots[number] is None else summed(slots[number], g)
 
     def expect(self, nodes: Iterable[Node], roots: Sequence[Any]) -> None:
         """Count the contributions that every leaf will get."""
@@ -473,6 +474,15 @@ def python_pull(node: Node, g: Any, create: bool) -> Sequence[Any]:
 # -- arrivals ---------------------------------------------------------------------------------------------
 
 
+def summed(a: Array, b: Array) -> Array:
+    """The sum of two cotangents, arrays or tensors, without NumPy's warnings."""
+    token = quiet.enter()
+    try:
+        return a + b
+    finally:
+        quiet.leave(token)
+
+
 def as_tensor(x: Any) -> Any:
     """A cotangent as a tensor."""
     return x if x is None or isinstance(x, Tensor) else wrap(x)
@@ -553,7 +563,9 @@ def accumulate(leaf: Tensor, g: Any, create: bool) -> None:
         before._version_box[0] += 1
     else:
         memory = own(before)
+        token = quiet.enter()
         np.add(memory, t._value, out=memory)
+        quiet.leave(token)
         before._version_box[0] += 1
     if leaf._post_hooks:
         for hook in list(leaf._post_hooks.values()):

@@ -15,7 +15,7 @@ from funcgrad.extend import Tracer
 from funcgrad.torch.core.backward.history import FREED, Node, Output
 from funcgrad.torch.core.backward.plans import late_plan
 from funcgrad.torch.core.backward.saved import require_unchanged
-from funcgrad.torch.core.state import MODES
+from funcgrad.torch.core.state import MODES, quiet
 from funcgrad.torch.core.tensor import Tensor, ndarray, wrap
 
 __all__ = ["quick_backward"]
@@ -42,8 +42,12 @@ def quick_backward(root: Tensor, keep: bool) -> bool:
         one = _ONES[value.shape, dtype] = np.ones(value.shape, dtype)[()]
         if value.shape:
             one.flags.writeable = False
-    for leaf, g in sent_back(nodes, node, one, keep).items():
-        receive(leaf, g)
+    token = quiet.enter()
+    try:
+        for leaf, g in sent_back(nodes, node, one, keep).items():
+            receive(leaf, g)
+    finally:
+        quiet.leave(token)
     return True
 
 

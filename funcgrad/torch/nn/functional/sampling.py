@@ -163,8 +163,8 @@ def require_padding(mode: str, shape: tuple[int, ...], widths: tuple[tuple[int, 
 
 _UNPADDED = (
     "Padding size {} is not supported for {}D input tensor.\nSupported combinations for non-constant "
-    "padding:\n  - 2D or 3D input: padding size = 2 (pads last dimension)\n  - 3D or 4D input: padding size = "
-    "4 (pads last 2 dimensions)\n  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
+    "padding:\n  - 2D or 3D input: padding size = 2 (pads last dimension)\n  - 3D or 4D input: padding size "
+    "= 4 (pads last 2 dimensions)\n  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
 )
 
 
