@@ -32,6 +32,8 @@ class FunctionNode(Node):
         return f"<torch.autograd.function.{type(self).__name__} object at {hex(id(self))}>"
 
     needs_input_grad: tuple[bool, ...] = ()
+    node: FunctionNode
+    """Of a `Transposed` rule: the node whose rule it is."""
     materialize_grads = True
 
     def __init__(self) -> None:
