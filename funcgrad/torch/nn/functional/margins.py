@@ -140,7 +140,7 @@ def multi_margin_loss(
             f"(batch size). Expected target size [{rows}], but got {list(target.shape)}. Input has shape "
             f"{list(shape)}."
         )
-    if np.any((target._value < 0) | (target._value >= shape[-1])):
+    if np.any((target._value < 0) | (target._value >= (shape[-1] if shape else 1))):
         raise RuntimeError("target out of range")
     tensors = (input, target) if weight is None else (input, target, weight)
     return apply(_multi_margin, tensors, (p, margin, chosen_reduction(reduction, size_average, reduce)))
