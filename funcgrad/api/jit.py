@@ -23,7 +23,7 @@ from funcgrad.api.inspection.inspect import name_inputs
 from funcgrad.api.inspection.stages import Lowered
 from funcgrad.api.njit.kinds import fixed, is_vectorized, never_fixed, njit_behind
 from funcgrad.api.njit.refusals import call_to_raise, not_traced
-from funcgrad.api.python.functions import recordable
+from funcgrad.api.python.functions import recordable_as_given
 from funcgrad.api.python.guarded.decisions import are_noted
 from funcgrad.api.python.guarded.guards import Guards, guarding, require
 from funcgrad.api.python.guarded.kept import held_by, is_held_still, keeping, note_called
@@ -518,7 +518,7 @@ class JittedFunction(TransformedFunction[P, R]):
             return self._fun
         unroll = self._options.get("unroll", UNROLLED_OPERATIONS)
         hooks = Hooks(unroll)
-        found: Function = recordable(self._fun, hooks)
+        found: Function = recordable_as_given(self._fun, hooks)
         self.hooks = hooks
         return found
 
