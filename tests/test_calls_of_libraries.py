@@ -330,7 +330,7 @@ def as_number(x: Any) -> float:
     return float(np.asarray(x).reshape(()))
 
 
-@pytest.mark.parametrize("transform", [fg.grad, lambda f: fg.jit(fg.grad(f))])
+@pytest.mark.parametrize("transform", [fg.grad, lambda f: fg.jit(fg.grad(f)), lambda f: fg.grad(fg.jit(f))])
 def test_a_function_of_scipys_is_differentiated_as_it_stands(transform: Any) -> None:
     """Handed to a transform itself, not called by a function of the user's."""
     x = np.array([0.7, 1.3, 0.4])

@@ -46,10 +46,11 @@ def recordable(function: Any, hooks: Any) -> Any:
     return function
 
 
-def recordable_as_given(function: Any, hooks: Any) -> Any:
-    """`recordable`; a function of SciPy's own, which is nobody's to rewrite, asks for ours when it is called."""
+def recordable_as_given(function: Callable[..., Any], hooks: object) -> Callable[..., Any]:
+    """`recordable`; a function of SciPy's own, which is nobody's to rewrite, asks for ours when called."""
     again = recordable(function, hooks)
-    return seen(function) if again is function else again
+    found: Callable[..., Any] = seen(function) if again is function else again
+    return found
 
 
 def method_again(method: MethodType, hooks: Any) -> Any:

@@ -11,6 +11,7 @@ from funcgrad.scipy.absent import missing
 from funcgrad.scipy.stats import descriptive as _descriptive
 from funcgrad.scipy.stats import laws as laws
 from funcgrad.scipy.stats import multivariate as _multivariate
+from funcgrad.scipy.stats import summaries as _summaries
 from funcgrad.scipy.stats.accumulated import complete as _complete
 from funcgrad.scipy.stats.distributions import distribution as _distribution
 from funcgrad.scipy.stats.law import LAWS as _LAWS
@@ -21,6 +22,7 @@ _FUNCTIONS = {
     name: getattr(module, name)
     for module, names in (
         (_descriptive, ("gaussian_kde", "kurtosis", "rankdata", "skew", "zscore")),
+        (_summaries, tuple(_summaries.__all__)),
         (_multivariate, ("dirichlet", "multinomial", "multivariate_normal", "multivariate_t", "wishart")),
     )
     for name in names
