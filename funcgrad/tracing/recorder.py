@@ -111,9 +111,9 @@ class Recorder:
         self.operand_values: list[Any] = []
         """The values of the inputs, literals and captured arrays: the inputs of the lifted Program."""
         self.selected: set[int] | None = None
+        """Cotangents with zeros put there by a selection; kept by the transpose pass only."""
         self.lasting: frozenset[int] = frozenset()
         """Inputs of a step or a branch that are there on the way back without being kept."""
-        """Cotangents with zeros put there by a selection; kept by the transpose pass only."""
         self.refused: FuncgradError | None = None
         """The last refusal to give a value, which C code may have replaced by an error of its own."""
         self.refusals: list[FuncgradError] = []

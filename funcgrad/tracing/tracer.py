@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from sys import _getframe
 from typing import TYPE_CHECKING, Any
 
-from funcgrad.errors import ConcretizationError, TracedBranchError
+from funcgrad.errors import ConcretizationError, TracedBranchError, UnsupportedFunctionError
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.callers import compares_elements
@@ -75,6 +75,16 @@ class Tracer(TracerMemory):
     def shape(self) -> Shape:
         """Shape, a tuple of ints."""
         return self.aval.shape
+
+    @shape.setter
+    def shape(self, shape: Shape | int) -> None:
+        if (shape if isinstance(shape, tuple) else (shape,)) == self.aval.shape:
+            return
+        raise UnsupportedFunctionError(
+            "the shape of a traced value cannot be set",
+            source=Source(*user_location()),
+            remedy=f"Write x = x.reshape({shape!r}), which NumPy recommends as well.",
+        )
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
+from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.tracing.tracer import Tracer
 
 X = np.array([0.7, 1.3, 2.1])
@@ -132,3 +133,20 @@ def test_classes_of_ours_are_known_by_name() -> None:
         return x[0] * (2.0 if isinstance(x, (Tracer, list)) else 3.0)
 
     np.testing.assert_allclose(fg.grad(f)(X), [2.0, 0.0, 0.0])
+
+
+def test_a_shape_that_is_set_is_refused_with_what_to_write() -> None:
+    def f(x: Any) -> Any:
+        y = x * 2.0
+        y.shape = (3,)
+        y.shape = (3, 1)
+        return y.sum()
+
+    for way in (fg.grad(f), fg.jit(f)):
+        with pytest.raises(UnsupportedFunctionError, match=r"x\.reshape\(\(3, 1\)\)"):
+            way(np.arange(3.0))
+
+
+@pytest.mark.parametrize("mode", [*np._CopyMode, True, None])
+def test_arrays_are_copied_as_copy_modes_say(mode: Any) -> None:
+    np.testing.assert_allclose(fg.grad(lambda x: fg.numpy.array(x, copy=mode).sum())(np.ones(2)), [1.0, 1.0])

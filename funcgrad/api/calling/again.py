@@ -6,7 +6,8 @@ Until then the function has run once already: what it prints, or counts outside 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from types import TracebackType
 from typing import ParamSpec, TypeVar
 
 from funcgrad.config import HAVE_RULES, take_in
@@ -19,7 +20,10 @@ __all__ = ["is_final", "with_packages"]
 P = ParamSpec("P")
 R = TypeVar("R")
 
-NEVER = HAVE_RULES | {"autograd", "cupy", "jax", "jaxlib", "tensorflow", "torch"}
+NEVER = HAVE_RULES | {
+    *("autograd", "cupy", "jax", "jaxlib", "tensorflow", "torch"),
+    *("einops", "matplotlib", "opt_einsum", "pandas", "seaborn", "xarray"),
+}
 """Packages that are never taken in by themselves: NumPy's kin, and those with arrays of their own."""
 
 OF_KINDS = (TypeError, ValueError, AttributeError, AssertionError, NotImplementedError)
@@ -32,30 +36,38 @@ _MOST = 100
 
 def is_final(error: BaseException) -> bool:
     """Whether an error goes to the user, without our frames; if not, a package on its way is taken in."""
-    strip_library_frames(error)
-    if active_recorder() is not None:
-        return True
-    if isinstance(error, FuncgradError):
-        most = _MOST if error.package_to_take_in() else 0
-    else:
-        most = 1 if isinstance(error, OF_KINDS) else 0
-    package = next((x for x in packages_between(error) if _TIMES[x] < most), None)
+    package = None if active_recorder() is not None else package_behind(error)
     if package is None:
+        strip_library_frames(error)
         return True
     _TIMES[package] += 1
     take_in(package)
     return False
 
 
-def packages_between(error: BaseException) -> Iterator[str]:
-    """The installed packages on the way to an error, the one that the user's code calls first."""
-    entry = error.__traceback__
+def package_behind(error: BaseException) -> str | None:
+    """The installed package that the user's code called, and that has ended in an error; None for another."""
+    if isinstance(error, FuncgradError):
+        most = _MOST if error.as_your_own else 0
+    else:
+        most = 1 if isinstance(error, OF_KINDS) else 0
+    return (
+        next((x for x in packages_between(error.__traceback__) if _TIMES[x] < most), None) if most else None
+    )
+
+
+def packages_between(entry: TracebackType | None) -> list[str]:
+    """The installed packages on the way to an error that one of them has raised, the outermost first."""
+    found: list[str] = []
     while entry is not None:
         file = entry.tb_frame.f_code.co_filename
         package = installed_package(file)
-        if package and not library_files[file] and package not in NEVER:
-            yield package
+        if package and package not in NEVER:
+            found.append(package)
+        elif not library_files[file]:  # the user's own, which may have been called back
+            found.clear()
         entry = entry.tb_next
+    return found
 
 
 def with_packages(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:

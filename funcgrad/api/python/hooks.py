@@ -43,6 +43,7 @@ from funcgrad.api.python.identity import check_unchosen
 from funcgrad.api.python.seen import CLASSES, conversion_that_keeps
 from funcgrad.tracing.kinds import class_of, pattern_class
 from funcgrad.tracing.python.attributes import read
+from funcgrad.tracing.python.handed import TAKE_FUNCTIONS, handing
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.python.operating import operated
 from funcgrad.tracing.python.owners import is_of_package, is_users
@@ -53,6 +54,7 @@ Block = Callable[..., Any]
 _THEIRS = frozenset({FunctionType, BuiltinMethodType, type(np.sum), np.ufunc})
 """The types of functions that something may stand in for."""
 _BOUND = frozenset({BuiltinMethodType, MethodType, MethodWrapperType})
+_PYTHONS = frozenset({BuiltinMethodType, type})
 _COMPILED = type(np.random.default_rng)
 _LOOKING = (print, isinstance, type, id, iter, hash, repr, str)
 """Functions that leave an iterator where it is."""
@@ -105,7 +107,9 @@ class Hooks:
             check_names_changed_by(function)
         if has_iterators() and function not in _LOOKING:
             return self._without_going_on(function)
-        return self._called_instead(function, kind)
+        found = self._called_instead(function, kind)
+        takes_functions = kind in _PYTHONS and function in TAKE_FUNCTIONS
+        return handing(found, self.recordable) if takes_functions else found
 
     def attribute(self, x: object, name: str) -> object:
         """What is read of an object: a property of the user's is run as any function of theirs."""

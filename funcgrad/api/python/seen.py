@@ -20,6 +20,7 @@ from funcgrad.ops.arrays.structure import cast
 from funcgrad.tracing.kinds import KINDS, class_of, dispatching, is_dispatching, pattern_class, plain_type
 from funcgrad.tracing.python.attributes import read
 from funcgrad.tracing.python.calls import CallCache, Twins
+from funcgrad.tracing.python.handed import TAKE_FUNCTIONS, handing
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.python.operating import operated
 from funcgrad.tracing.python.owners import is_of_package, is_users
@@ -134,7 +135,7 @@ def ours_for(function: Any) -> Any:
     if isinstance(function, type):
         return CLASSES.get(function)
     if type(function) is BuiltinMethodType:
-        return KINDS.get(function)
+        return KINDS.get(function) or _HANDING.get(function)
     return dispatching(function, seen) if is_dispatching(function) else of_other_kind(function)
 
 
@@ -228,3 +229,7 @@ def seen(function: Any) -> Any:
         return other
     call = call_of(kind)
     return function if call is None else MethodType(seen(call), function)
+
+
+_HANDING = {function: handing(function, seen) for function in TAKE_FUNCTIONS}
+CLASSES.update({function: found for function, found in _HANDING.items() if isinstance(function, type)})

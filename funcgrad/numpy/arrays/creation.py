@@ -302,6 +302,7 @@ def array(
     np.float64(6.0)
     """
     found = converted(object, dtype)
+    copy = {"ALWAYS": True, "NEVER": False, "IF_NEEDED": None}.get(getattr(copy, "name", ""), copy)
     if not copy and found is object:
         found = kept_in_order(found, order, copy)
     if isinstance(found, np.ndarray) and found.dtype.hasobject:

@@ -31,6 +31,7 @@ from funcgrad.tracing.python.attributes import (
 )
 from funcgrad.tracing.python.escapes import at, attribute
 from funcgrad.tracing.python.functions import CODES, CodeCache, NoSource, twin_of
+from funcgrad.tracing.python.handed import needs_a_key
 from funcgrad.tracing.python.matching import asking_for_classes
 from funcgrad.tracing.python.operating import BINARY, OPERATORS, UNARY, is_asked
 from funcgrad.tracing.python.owners import is_of_package, is_users
@@ -136,6 +137,8 @@ class CallRewriter(ast.NodeTransformer):
                 or (isinstance(x, ast.Name) and x.id in self._lists)
                 for x in node.args
             )
+        if needs_a_key(value):
+            return any(x.arg == "key" for x in node.keywords)
         return self._matters(value)
 
     def _is_containers(self, method: str) -> bool:
@@ -251,6 +254,8 @@ class CallCache(CodeCache):
                 x and (x[-1].name in _DISPLAYS or is_comprehension(x) or x[-1].value in lists)
                 for x in running.arguments
             )
+        if needs_a_key(value):
+            return any(isinstance(x, tuple) and "key" in x for x in code.co_consts)
         return steps[0].value not in _KEPT and self._matters(value)
 
     def refuse_suspending(self, node: ast.FunctionDef | ast.Lambda) -> None:
