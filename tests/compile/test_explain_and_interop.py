@@ -226,11 +226,18 @@ def test_wrong_shapes_and_indices_are_errors_within_numba() -> None:
         pick(X, np.array([0, 7]))
 
 
+def test_special_functions_are_called_from_numba_by_address() -> None:
+    np.testing.assert_allclose(fg.njit_callable(ripple, X)(X), ripple(X), rtol=1e-12)
+
+
 def test_what_has_no_native_form_cannot_be_called_from_numba() -> None:
+    def power(x: Any) -> Any:
+        return np.sum(fg.scipy.linalg.expm(np.outer(x, x)))
+
     with pytest.raises(
-        UnsupportedFunctionError, match=r"ripple cannot be called from compiled code"
+        UnsupportedFunctionError, match=r"power cannot be called from compiled code"
     ) as caught:
-        fg.njit_callable(ripple, X)
+        fg.njit_callable(power, X)
     assert "Leave that part outside" in str(caught.value)
 
 
