@@ -10,7 +10,7 @@ from __future__ import annotations
 import cmath
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from sys import _getframe
 from typing import Any
@@ -19,58 +19,58 @@ import numpy as np
 
 from funcgrad.ops.elementwise.special import erf, erfc, gammaln
 from funcgrad.tracing.guarded import is_awaited
-from funcgrad.types import ArrayLike
+from funcgrad.types import ArrayLike, Number
 
 __all__ = ["COMPLEX", "QUESTIONS", "REAL", "Function", "raised_as_by_python"]
 
 Function = Callable[..., Any]
 
 
-def logarithm(x: Any, base: Any = None) -> Any:
+def logarithm(x: Number, base: Number = None) -> Number:
     """``math.log``, of any base."""
     return np.log(x) if base is None else np.log(x) / np.log(base)
 
 
-def power(x: Any, y: Any) -> Any:
+def power(x: Number, y: Number) -> Number:
     """``math.pow``, which computes in floating point."""
     return np.power(as_float(x), as_float(y))
 
 
-def as_float(x: Any) -> Any:
+def as_float(x: Number) -> Number:
     """A number as a floating-point one."""
     return x * 1.0 if np.result_type(x).kind in "iub" else x
 
 
-def product(iterable: Any, *, start: Any = 1) -> Any:
+def product(iterable: Iterable[Any], *, start: Number = 1) -> Number:
     """``math.prod``"""
     for x in iterable:
         start = start * x
     return start
 
 
-def total(iterable: Any) -> Any:
+def total(iterable: Iterable[Any]) -> Number:
     """``math.fsum``"""
     return np.sum(np.stack([1.0 * x for x in iterable]))
 
 
-def length(*coordinates: Any) -> Any:
+def length(*coordinates: Number) -> Number:
     """``math.hypot``, of any number of coordinates."""
     if len(coordinates) == 2:
         return np.hypot(*coordinates)
     return np.linalg.norm(np.stack([1.0 * x for x in coordinates]))
 
 
-def distance(p: Any, q: Any) -> Any:
+def distance(p: Iterable[Any], q: Iterable[Any]) -> Number:
     """``math.dist``"""
     return length(*[a - b for a, b in zip(p, q, strict=True)])
 
 
-def products_added(p: Any, q: Any) -> Any:
+def products_added(p: Iterable[Any], q: Iterable[Any]) -> Number:
     """``math.sumprod``"""
     return total([a * b for a, b in zip(p, q, strict=True)])
 
 
-def gamma(x: Any) -> Any:
+def gamma(x: Number) -> Number:
     """``math.gamma``"""
     # Its module is half of the special functions, which few programs need.
     return import_module("funcgrad.ops.specials.gamma").gamma(x)
@@ -85,12 +85,12 @@ def whole(function: np.ufunc) -> Function:
     return rounded
 
 
-def common_divisor(*numbers: Any) -> Any:
+def common_divisor(*numbers: Number) -> Number:
     """``math.gcd``, of any number of integers."""
     return functools.reduce(np.gcd, numbers) if len(numbers) > 1 else np.abs(*numbers)
 
 
-def by_function(module: Any, same: str, others: dict[str, Function]) -> dict[Any, Function]:
+def by_function(module: object, same: str, others: dict[str, Function]) -> dict[Any, Function]:
     """Ours by the function of a module, as far as this Python and this NumPy have it."""
     ours = {name: getattr(np, name) for name in same.split() if hasattr(np, name)} | others
     return {getattr(module, name): function for name, function in ours.items() if hasattr(module, name)}
@@ -140,17 +140,17 @@ def of_complex(function: Function) -> Function:
     return call
 
 
-def as_complex(x: Any) -> Any:
+def as_complex(x: Number) -> Number:
     """A number as a complex one; zeros of complex numbers keep their signs."""
     return x if np.result_type(x).kind == "c" else x + 0j
 
 
-def polar(z: Any) -> Any:
+def polar(z: Number) -> tuple[Number, Number]:
     """``cmath.polar``"""
     return np.abs(z), np.angle(z)
 
 
-def rectangular(r: Any, phi: Any) -> Any:
+def rectangular(r: Number, phi: Number) -> Number:
     """``cmath.rect``"""
     return r * np.cos(phi) + 1j * (r * np.sin(phi))
 

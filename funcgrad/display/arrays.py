@@ -18,7 +18,7 @@ MOST_SCANNED = 1 << 24
 """Of arrays with more elements than this, the range is not looked for."""
 
 
-def array_words(value: Any) -> str:
+def array_words(value: object) -> str:
     """What a captured array holds.
 
     >>> array_words(np.arange(4.0))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ir.text.names import variable_names
 from funcgrad.ir.text.printing import Layout, block_names
 from funcgrad.ir.text.spelling import captured_text, context_of, literal_text, parameter_text, programs_in
+
+if TYPE_CHECKING:
+    from funcgrad.source import Source
 
 __all__ = ["Words", "direction_of", "held_programs"]
 
@@ -131,7 +134,7 @@ class Words:
 
     # -- groups ------------------------------------------------------------------------------------------
 
-    def line_group(self, equations: Sequence[Equation], source: Any) -> list[Row]:
+    def line_group(self, equations: Sequence[Equation], source: Source | None) -> list[Row]:
         """The rows of a box for equations of one line: the user's own words."""
         text = source.text.strip() if source is not None else ""
         backward = " backward" if _direction(equations) == "backward" else ""

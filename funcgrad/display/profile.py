@@ -6,7 +6,7 @@ Owns the layout. What is measured, and what belongs to which line, says `funcgra
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from funcgrad.display.costs import count_words, size_words
 from funcgrad.display.highlight import SOURCE_CSS, highlighted
@@ -23,6 +23,9 @@ from funcgrad.display.profile_lines import (
 from funcgrad.display.sources import source_title
 from funcgrad.display.theme import ROOT, scoped, variables
 
+if TYPE_CHECKING:
+    from funcgrad.api.inspection.profile_result import Profile
+
 __all__ = ["profile_html", "profile_text"]
 
 WIDTH = 100
@@ -38,7 +41,7 @@ NEGLIGIBLE = 0.001
 # -- text -------------------------------------------------------------------------------------------------
 
 
-def profile_text(profile: Any) -> str:
+def profile_text(profile: Profile) -> str:
     """The profile as text, at most 100 columns wide unless the user's lines are wider."""
     total = profile.measured_seconds or 1.0
     lines = [headline(profile), *[f"  {line}" for line in summary(profile)]]
@@ -52,13 +55,13 @@ def profile_text(profile: Any) -> str:
     return "\n".join([line.rstrip() for line in lines])
 
 
-def headline(profile: Any) -> str:
+def headline(profile: Profile) -> str:
     """What was measured, in a line."""
     how = "native code" if profile.compiled else "evaluated by NumPy"
     return f"{profile.name}: {time_words(profile.call_seconds)} a call, {how}"
 
 
-def summary(profile: Any) -> Iterator[str]:
+def summary(profile: Profile) -> Iterator[str]:
     """The numbers of the whole call."""
     measured = profile.measured_seconds
     runs = f"medians of {profile.runs} runs"
@@ -107,7 +110,7 @@ def text_bar(share: float) -> str:
     return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
 
 
-def rows_text(profile: Any, total: float) -> list[str]:
+def rows_text(profile: Profile, total: float) -> list[str]:
     """The table of rows: all of them in order, or the longest ones."""
     rows = list(profile.rows)
     least = sorted([row.seconds for row in rows], reverse=True)[: MOST_ROWS + 1]
@@ -142,7 +145,7 @@ def best_rate(row: Any) -> str:
     return rate_words(moved, row.seconds, "B")
 
 
-def notes(profile: Any) -> Iterator[str]:
+def notes(profile: Profile) -> Iterator[str]:
     """What a reader has to know about the numbers."""
     if any(row.fused for row in profile.rows):
         yield ""
@@ -188,7 +191,7 @@ details.fg-all > summary {cursor:pointer;color:var(--fg-dim)}
 """
 
 
-def profile_html(profile: Any) -> Markup:
+def profile_html(profile: Profile) -> Markup:
     """The profile as a page: the user's lines in heat colours, then every row."""
     total = profile.measured_seconds or 1.0
     parts = [
@@ -271,7 +274,7 @@ def line_title(found: Any) -> str | None:
     return "\n".join([", ".join(times), *parts])
 
 
-def all_rows(profile: Any, total: float) -> Markup:
+def all_rows(profile: Profile, total: float) -> Markup:
     """Every row, folded where there are many."""
     names = ("share", "time", "", "runs", "what", "line", "flop/s", "B/s")
     head = [tag("th", name, class_="fg-left" if name in ("what", "line") else None) for name in names]

@@ -9,9 +9,12 @@ import linecache
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from funcgrad.display.costs import size_words
+
+if TYPE_CHECKING:
+    from funcgrad.api.inspection.profile_result import Profile
 
 __all__ = ["FunctionLines", "Shown", "function_lines", "percent", "rate_words", "row_place", "time_words"]
 
@@ -39,7 +42,7 @@ class FunctionLines:
     lines: list[Shown] = field(repr=False)
 
 
-def function_lines(profile: Any) -> list[FunctionLines]:
+def function_lines(profile: Profile) -> list[FunctionLines]:
     """The functions that take time, in the order of the text, with those of their lines that are of use."""
     groups: dict[tuple[str, str], list[Any]] = {}
     for found in profile.by_line():

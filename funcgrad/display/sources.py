@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from funcgrad.display.highlight import highlighted
 from funcgrad.display.html import EMPTY, Markup, joined, tag
+
+if TYPE_CHECKING:
+    from funcgrad.source import Source
 
 __all__ = ["SOURCES_CSS", "expression_of", "is_backward", "place_of", "source_cell", "source_title"]
 
@@ -17,7 +20,7 @@ SOURCES_CSS = """
 """
 
 
-def is_backward(source: Any) -> bool:
+def is_backward(source: Source | None) -> bool:
     """Whether reverse mode recorded what stands here."""
     return bool(getattr(source, "backward", False))
 
@@ -33,12 +36,12 @@ def expression_of(source: Any) -> str:
     return found if len(found) <= LONGEST else f"{found[: LONGEST - 2]} …"
 
 
-def place_of(source: Any) -> str:
+def place_of(source: Source | None) -> str:
     """The file, or the cell of a notebook, and the line."""
     return "" if source is None else str(source).rpartition(" in ")[0] or str(source)
 
 
-def source_title(source: Any) -> str:
+def source_title(source: Source | None) -> str:
     """The whole line with carets, for hovering."""
     if source is None:
         return ""
@@ -46,7 +49,7 @@ def source_title(source: Any) -> str:
     return str(source) if caret is None else str(caret())
 
 
-def source_cell(source: Any, *, again: bool = False) -> Markup:
+def source_cell(source: Source | None, *, again: bool = False) -> Markup:
     """Expression and place; paler where the line above shows the same `again`."""
     if source is None:
         return EMPTY

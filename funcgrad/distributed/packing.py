@@ -94,7 +94,7 @@ class Layout:
         self.nbytes = start
 
 
-def pack(pytree: Any) -> Flat:
+def pack(pytree: object) -> Flat:
     """The leaves of a tree in one buffer: arrays and numbers as they are, anything else by (cloud)pickle.
 
     >>> flat = pack({"w": np.ones(3), "n": 2})
@@ -109,12 +109,12 @@ def pack(pytree: Any) -> Flat:
     return flat
 
 
-def packed_size(pytree: Any) -> int:
+def packed_size(pytree: object) -> int:
     """The bytes of the buffer that `pack` would make."""
     return _described(pytree)[0].nbytes
 
 
-def pack_into(flat: Flat, pytree: Any) -> None:
+def pack_into(flat: Flat, pytree: object) -> None:
     """As `pack`, into memory that is long enough."""
     layout, leaves = _described(pytree)
     _fill(flat, layout, leaves)

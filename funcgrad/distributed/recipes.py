@@ -44,7 +44,7 @@ def version() -> str:
     return str(vars(sys.modules["funcgrad"])["__version__"])
 
 
-def dumps(value: Any, what: str) -> bytes:
+def dumps(value: object, what: str) -> bytes:
     """`value` as bytes for another process.
 
     Raises MissingExtraError where only cloudpickle could do it, and it is not installed.
@@ -68,7 +68,7 @@ def digest_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:32]
 
 
-def options_of(function: Any) -> tuple[str, dict[str, Any], Any]:
+def options_of(function: object) -> tuple[str, dict[str, Any], Any]:
     """The name of the transform that made a function, its options, and its function; looks through `jit`.
 
     >>> name, options, _ = options_of(fg.jit(fg.grad(np.sum, has_aux=True)))
@@ -85,7 +85,7 @@ def options_of(function: Any) -> tuple[str, dict[str, Any], Any]:
     return make.__name__, dict(bound.arguments), args[0]
 
 
-def aux_of(function: Any, has_aux: bool) -> str:
+def aux_of(function: object, has_aux: bool) -> str:
     """Where a function's result has its auxiliary part, as in `Recipe`."""
     name, options, _ = options_of(function)
     if options.get("has_aux"):
@@ -93,7 +93,7 @@ def aux_of(function: Any, has_aux: bool) -> str:
     return "second" if has_aux else ""
 
 
-def refuse_donated(function: Any) -> None:
+def refuse_donated(function: object) -> None:
     """Raise ArgnumsError for a jitted function that may write into its arguments."""
     if isinstance(function, JittedFunction) and function._made_by[2].get("donate_argnums"):
         raise ArgnumsError(

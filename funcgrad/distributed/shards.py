@@ -47,7 +47,7 @@ class Shards:
         )
 
 
-def length_of(arguments: Any) -> int:
+def length_of(arguments: object) -> int:
     """The length of the first axis that all arrays share. Raises ShapeError where they do not."""
     lengths: dict[int, str] = {}
     for path, leaf in tree.leaves_with_path(arguments):

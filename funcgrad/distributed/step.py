@@ -123,7 +123,7 @@ class Distributed(Generic[R]):
 
     def scatter(
         self,
-        *arrays: Any,
+        *arrays: object,
         shards: int | Iterable[Any] | None = None,
         loader: Callable[[Any], Any] | None = None,
         keep: bool = True,

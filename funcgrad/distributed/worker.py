@@ -156,7 +156,7 @@ def part_of(
     return Part(pack(to_be_summed(summed, recipe.reduce, rows)), kept, rows, times)
 
 
-def ordinary(leaf: Any) -> Any:
+def ordinary(leaf: object) -> Any:
     """An array whose elements lie next to each other.
 
     Sums of views may have other bits, and a view that travels to another worker is none any more.
@@ -179,7 +179,7 @@ def divided(result: Any, aux: str) -> tuple[Any, Any]:
     return (value, second), apart
 
 
-def to_be_summed(result: Any, reduce: Any, rows: int) -> Any:
+def to_be_summed(result: object, reduce: object, rows: int) -> Any:
     """A shard's result as what is added: of the dtypes of `np.sum`, times the rows for a mean."""
     if not isinstance(reduce, str):
         return result

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.types import DTypeLike
+
 Shape = tuple[int, ...]
 
 _KIND_LETTERS = {"f": "f", "c": "c", "i": "i", "u": "u"}
@@ -94,7 +96,7 @@ class Aval:
         """
         return Aval(shape, self.dtype, self.weak)
 
-    def with_dtype(self, dtype: Any) -> Aval:
+    def with_dtype(self, dtype: DTypeLike) -> Aval:
         """The same shape in another dtype, no longer weak.
 
         >>> Aval((3,), np.float32).with_dtype(np.int64)

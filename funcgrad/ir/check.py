@@ -212,7 +212,7 @@ def results_of(equation: Equation, flags: tuple[bool, ...]) -> tuple[Var, ...]:
     return tuple([v for v, flag in zip(equation.outputs, depends, strict=True) if flag])
 
 
-def is_zero(value: Any) -> bool:
+def is_zero(value: object) -> bool:
     """Whether a captured array or a literal is zero everywhere."""
     return isinstance(value, np.ndarray | np.generic | int | float | complex) and not np.any(value)
 

@@ -64,7 +64,7 @@ def literal_bytes(literal: Literal) -> bytes:
     return np.asarray(literal.value, literal.aval.dtype).tobytes()
 
 
-def same_value(x: Any, y: Any) -> bool:
+def same_value(x: object, y: object) -> bool:
     """Whether two captured values are one object, or arrays with the same dtype, shape and bytes."""
     if x is y:
         return True

@@ -9,7 +9,7 @@ import numpy as np
 from funcgrad.ir.avals import dtype_from_name
 
 
-def scalar_text(value: Any, dtype: np.dtype[Any]) -> str:
+def scalar_text(value: object, dtype: np.dtype[Any]) -> str:
     """A number of a known dtype, exactly.
 
     >>> scalar_text(0.1, np.dtype(np.float32)), scalar_text(1 - 2j, np.dtype(np.complex128))
@@ -72,7 +72,7 @@ class Number(NamedTuple):
             return np.bool_(("False", "True").index(text))
         return dtype.type(int(text)) if dtype.kind in "iu" else float_of(text, dtype)
 
-    def plain(self) -> Any:
+    def plain(self) -> bool | complex | float | int:
         """The Python number.
 
         >>> Number(("2",)).plain(), Number(("2.0",)).plain(), Number(("1.0", "inf")).plain()

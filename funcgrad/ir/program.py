@@ -222,7 +222,7 @@ class Program:
         """The Program as the source of a Python function over NumPy, ready for ``exec``."""
         return METHODS.numpy_source(self)
 
-    def graph(self, **options: Any) -> Any:
+    def graph(self, **options: object) -> Any:
         """The Program as a picture: a self-contained SVG that notebooks display and `save` writes.
 
         The options are those of `funcgrad.display.graph.program_graph`.

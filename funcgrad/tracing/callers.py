@@ -43,7 +43,7 @@ _MAKERS = ("BINARY_", "UNARY_", "COMPARE_OP", "PRECALL", "CALL")
 """Instructions whose result is a tracer made by them, if it was made at their place."""
 
 
-def use_of(x: Any, made_at: Any, is_latest: bool, frame: FrameType) -> Use:
+def use_of(x: object, made_at: object, is_latest: bool, frame: FrameType) -> Use:
     """What the frame is doing with `x`, which was made at ``made_at``, a (code, offset) or None."""
     instruction = running_instruction(frame.f_code, frame.f_lasti)
     if instruction.name in _STORES:
@@ -261,7 +261,7 @@ def take_value(steps: list[Step]) -> list[Step]:
 # -- what an argument is ----------------------------------------------------------------------------------
 
 
-def kind_of(steps: Sequence[Step], x: Any, made_at: Any, is_latest: bool, frame: FrameType) -> Use:
+def kind_of(steps: Sequence[Step], x: object, made_at: object, is_latest: bool, frame: FrameType) -> Use:
     """Whether the value of the steps is `x`, holds it, or cannot be told."""
     if not steps:
         return Use.UNKNOWN
@@ -290,7 +290,7 @@ def offset_in(code: CodeType, place: tuple[Any, ...]) -> int | None:
     return running_instruction(code, place[1]).offset if place and place[0] is code else None
 
 
-def returns_tracer(call: Step, x: Any, made_last: bool, frame: FrameType) -> bool:
+def returns_tracer(call: Step, x: object, made_last: bool, frame: FrameType) -> bool:
     """Whether the call is of a method of a tracer, or of a function of NumPy's or ours that made `x` last.
 
     Functions like `list` and `map` return many of what they made.

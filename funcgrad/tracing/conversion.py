@@ -28,6 +28,7 @@ from funcgrad.tracing.refusals import (
     refuse_list,
     value_taken,
 )
+from funcgrad.types import DTypeLike
 
 if TYPE_CHECKING:
     from funcgrad.tracing.tracer import Tracer
@@ -58,7 +59,7 @@ def noted(decide: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @noted
-def array_of(x: Tracer, dtype: Any, copy: bool | None, frame: FrameType) -> Any:
+def array_of(x: Tracer, dtype: DTypeLike, copy: bool | None, frame: FrameType) -> Any:
     """What ``x.__array__`` answers to the frame that called NumPy.
 
     An array of its own with the value where no derivative is lost with it; an array of objects, the elements

@@ -20,7 +20,7 @@ from funcgrad.tracing.tracer import Tracer
 __all__ = ["evaluated_if_guarded", "is_awaited"]
 
 
-def evaluated_if_guarded(out: Any) -> Any:
+def evaluated_if_guarded(out: object) -> Any:
     """The result of an operation, whose exception is raised now if the user's code may handle it."""
     first = out[0] if type(out) is tuple else out
     if type(first) is Tracer and is_guarded(_getframe(1)) and first.has_value():

@@ -21,7 +21,7 @@ __all__ = ["is_labelled", "plain_leaves", "values_of"]
 _PLAIN = frozenset({Tracer, np.ndarray, float, int, complex, bool})
 
 
-def is_labelled(x: Any) -> bool:
+def is_labelled(x: object) -> bool:
     """Whether `x` is an array with labels, such as a Series, a DataFrame or a DataArray."""
     return hasattr(type(x), "to_numpy")
 

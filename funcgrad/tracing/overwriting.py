@@ -23,7 +23,7 @@ from funcgrad.tracing.python.functions import CODES
 __all__ = ["may_be_overwritten", "may_write"]
 
 
-def may_be_overwritten(x: Any, frame: FrameType | None, last: str) -> bool:
+def may_be_overwritten(x: object, frame: FrameType | None, last: str) -> bool:
     """Whether user code on the stack, up to a frame that runs the function `last` of ours, may write `x`."""
     while frame is not None:
         # What was rewritten reads as the user wrote it; a block runs inside of the function it is part of.
@@ -66,7 +66,7 @@ NOTHING = Writes((), False)
 ANYTHING = Writes((), True)
 
 
-def reaches(target: Target, x: Any, frame: FrameType) -> bool:
+def reaches(target: Target, x: object, frame: FrameType) -> bool:
     """Whether a target, as it is now, is memory of `x`; True where it cannot be told."""
     if target.is_call:
         value = called_value(target.steps, frame)
@@ -269,7 +269,7 @@ def writes_by_keyword(word: object) -> bool:
     return isinstance(word, str) and (word == "out" or word.startswith("overwrite_"))
 
 
-def is_given_out(function: Any, count: int) -> bool:
+def is_given_out(function: object, count: int) -> bool:
     """Whether so many positional arguments reach ``out``: ``np.add(a, 1, a)``, ``np.round(a, 0, a)``."""
     if isinstance(function, np.ufunc):
         return count > function.nin
@@ -313,7 +313,7 @@ def static_value(steps: Sequence[Step], names: Mapping[str, Any]) -> Any:
     return value
 
 
-def called_writes(function: Any, names: Mapping[str, Any]) -> Writes:
+def called_writes(function: object, names: Mapping[str, Any]) -> Writes:
     """What a call of the function may write."""
     function = getattr(function, "__func__", function) if isinstance(function, MethodType) else function
     if isinstance(function, staticmethod | classmethod):

@@ -213,7 +213,7 @@ class Primitive:
         """What `evaluate` calls, on the shortest way."""
         return self.evaluate
 
-    def evaluate_over(self, *values: Any) -> Any:
+    def evaluate_over(self, *values: object) -> Any:
         """As `evaluate`, where nothing else will read the first value: it may be overwritten."""
         return self.evaluate(*values)
 
@@ -253,7 +253,7 @@ class Primitive:
         """The primitive of the results that do not depend on the flagged inputs, and where its inputs are."""
         raise NotImplementedError(f"{self.name}: independent_part")
 
-    def expansion(self, *inputs: Any) -> Any:
+    def expansion(self, *inputs: object) -> Any:
         """The results by other operations, which is how kernels compute them; None where they are not."""
         return None
 

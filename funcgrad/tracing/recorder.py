@@ -187,11 +187,11 @@ class Recorder:
         self.operand_values.append(value)
         return index
 
-    def literal(self, value: Any, dtype: np.dtype[Any], weak: bool = True) -> int:
+    def literal(self, value: object, dtype: np.dtype[Any], weak: bool = True) -> int:
         """A scalar constant met by the trace, in the given dtype."""
         return self.literal_typed(value, Aval((), dtype, weak))
 
-    def literal_typed(self, value: Any, aval: Aval) -> int:
+    def literal_typed(self, value: object, aval: Aval) -> int:
         """As `literal`, where its aval is at hand."""
         value = aval.dtype.type(value)
         avals = self.avals
@@ -569,7 +569,7 @@ def captured(array: Any, recorder: Recorder | None) -> Any:
     return Tracer(recorder, index, recorder.avals[index])
 
 
-def located(error: FuncgradError, location: Any) -> FuncgradError:
+def located(error: FuncgradError, location: object) -> FuncgradError:
     """The error with the user's line attached, if it has none yet."""
     if getattr(error, "source", None) is None:
         error.source = as_source(location)

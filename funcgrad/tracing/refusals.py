@@ -320,7 +320,7 @@ def stands_in(frame: FrameType) -> bool:
     )
 
 
-def named_in_scipy(function: Any) -> tuple[str, str] | None:
+def named_in_scipy(function: object) -> tuple[str, str] | None:
     """The package of SciPy's that offers a function under its own name, and that name."""
     module, name = str(getattr(function, "__module__", "")), getattr(function, "__name__", "")
     if not module.startswith("scipy."):
@@ -333,7 +333,7 @@ def named_in_scipy(function: Any) -> tuple[str, str] | None:
     return None
 
 
-def public_owner(owner: Any, package: Any) -> str | None:
+def public_owner(owner: object, package: object) -> str | None:
     """The name under which a package offers an object, what it was frozen from, or its class."""
     kind = type(owner).__name__
     asked = (getattr(owner, "name", None), getattr(getattr(owner, "dist", None), "name", None), kind)
@@ -341,7 +341,7 @@ def public_owner(owner: Any, package: Any) -> str | None:
     return next((n for n in names if isinstance(n, str) and hasattr(package, n)), None)
 
 
-def public_name(frame: FrameType, package: Any) -> str:
+def public_name(frame: FrameType, package: object) -> str:
     """The name under which a package offers what the frame runs: a function, or the class that is made."""
     parts = [part for part in frame.f_code.co_qualname.split(".") if not part.startswith("_")]
     held = [getattr(value, "__name__", None) for value in frame.f_locals.values()]

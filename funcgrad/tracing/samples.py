@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.types import DTypeLike
+
 Draw = Callable[[Any, Any], Any]
 """``draw(np.random.Generator, dtype)``; spelled loosely because `numpy.random` costs 8 ms to import."""
 
@@ -37,7 +39,7 @@ class Sample:
         only a part is determined, as of eigenvectors the spaces that they span.
         """
 
-    def draw(self, rng: np.random.Generator, dtype: Any) -> list[Any]:
+    def draw(self, rng: np.random.Generator, dtype: DTypeLike) -> list[Any]:
         """Fresh inputs; those whose draw fixes a dtype (indices, masks) ignore the one given."""
         return [draw(rng, np.dtype(dtype)) for draw in self.inputs]
 
@@ -106,7 +108,7 @@ def edge(*values: complex) -> Draw:
     return draw_edge
 
 
-def integers(low: int, high: int, *shape: int, dtype: Any = np.int64) -> Draw:
+def integers(low: int, high: int, *shape: int, dtype: DTypeLike = np.int64) -> Draw:
     """Integers in [low, high), of a fixed dtype."""
 
     def draw_integers(rng: np.random.Generator, _: np.dtype[Any]) -> Any:

@@ -160,7 +160,7 @@ class EachExample:
         ]
 
 
-def checked(x: Any, aval: Aval, function: Callable[..., Any]) -> Any:
+def checked(x: object, aval: Aval, function: Callable[..., Any]) -> Any:
     """A result, which must be what was announced."""
     array = np.asarray(x)
     if array.shape != aval.shape or not np.can_cast(array.dtype, aval.dtype, "same_kind"):

@@ -96,7 +96,11 @@ class LocalRule:
 
 
 def local_rule(
-    primitive: Any, avals: Sequence[Aval], flags: Sequence[bool], operands: Sequence[int], location: Any
+    primitive: Primitive,
+    avals: Sequence[Aval],
+    flags: Sequence[bool],
+    operands: Sequence[int],
+    location: object,
 ) -> LocalRule:
     """The rule of an operation on operands of these avals, those with a flag having tangents.
 

@@ -92,7 +92,7 @@ def inline(recorder: Recorder, program: Program, inputs: Sequence[Any]) -> list[
     return [as_tracer(recorder, read(env, atom)) for atom in program.outputs]
 
 
-def as_tracer(recorder: Recorder, x: Any) -> Tracer:
+def as_tracer(recorder: Recorder, x: object) -> Tracer:
     """`x` as a tracer of this recorder."""
     if type(x) is Tracer and x._recorder is recorder and x._view is None:
         return x

@@ -65,7 +65,7 @@ def with_scalars(inputs: tuple[Any, ...], out: Var, scalars: dict[Var, Atom]) ->
     return tuple([scalars.get(atom, atom) for atom in inputs])
 
 
-def atom_key(atom: Any) -> Any:
+def atom_key(atom: object) -> Any:
     """What makes two atoms the same: identity for variables, type and bits for literals."""
     if type(atom) is Literal:
         return atom.aval, atom.value.tobytes()

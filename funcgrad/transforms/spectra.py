@@ -174,7 +174,7 @@ class Lifter:
             return
         self.pairs[out] = (values[0], values[-1], x, False)
 
-    def note_cast(self, atom: Any, out: Var) -> None:
+    def note_cast(self, atom: object, out: Var) -> None:
         """The same in another dtype."""
         if atom in self.diagonals:
             self.diagonals[out] = self.diagonals[atom]
@@ -314,7 +314,7 @@ class Lifter:
         self.env[equation.outputs[0]] = real(found) if is_real else found
         return True
 
-    def scale_by_diagonal(self, equation: Equation, k: int, x: Any, carrier: Follows) -> bool:
+    def scale_by_diagonal(self, equation: Equation, k: int, x: object, carrier: Follows) -> bool:
         """Record a product with a matrix that has a function of the eigenvalues on its diagonal."""
         labels, out = equation.primitive.labels, equation.outputs[0].aval
         own, other = (labels.x, labels.y) if k == 0 else (labels.y, labels.x)
@@ -338,7 +338,7 @@ class Lifter:
         return self.scale(equation, wide[0], wide[1], there, there._replace(slope=wide[2]))
 
 
-def moved_axis(primitive: Any, axis: int, shape: tuple[int, ...]) -> int | None:
+def moved_axis(primitive: object, axis: int, shape: tuple[int, ...]) -> int | None:
     """Where an axis is after a movement; None where it is not kept as it is."""
     if isinstance(primitive, Broadcast):
         place = primitive.axes[axis]
@@ -356,7 +356,7 @@ def moved_axis(primitive: Any, axis: int, shape: tuple[int, ...]) -> int | None:
     return None
 
 
-def is_on_diagonal(primitive: Any, shape: tuple[int, ...]) -> bool:
+def is_on_diagonal(primitive: object, shape: tuple[int, ...]) -> bool:
     """Whether vectors become the diagonals of matrices, or of what is flat yet."""
     if isinstance(primitive, DiagonalMatrix):
         return True

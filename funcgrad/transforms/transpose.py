@@ -109,7 +109,7 @@ def taken_totals(bars: Cotangents, operands: Sequence[int], dependent: set[int])
     return [bars.pop(i, None) if i in dependent else None for i in operands]
 
 
-def add_into(recorder: Recorder, index: int, total: Any, bars: Cotangents, selected: set[int]) -> None:
+def add_into(recorder: Recorder, index: int, total: object, bars: Cotangents, selected: set[int]) -> None:
     """Replace what has reached a value by `total`, to which a primitive has added a part."""
     before = bars[index]
     bars[index] = after = as_tracer(recorder, total)

@@ -90,7 +90,7 @@ class Selection:
         return f"argument {self.numbers[path[0].idx]}{tree.keystr(path[1:])}"
 
 
-def leaf_aval(leaf: Any, where: Callable[[], str], transform: str) -> Aval:
+def leaf_aval(leaf: object, where: Callable[[], str], transform: str) -> Aval:
     """The aval of an argument leaf; raises NotDifferentiableError for what is not an array."""
     if type(leaf) is Tracer:
         return leaf.aval

@@ -235,7 +235,7 @@ def trace(
     return made
 
 
-def as_value(leaf: Any) -> Any:
+def as_value(leaf: object) -> Any:
     """A leaf as what evaluates: Python scalars become NumPy's, tracers are frozen."""
     if type(leaf) is np.ndarray or isinstance(leaf, np.generic):
         return leaf

@@ -102,7 +102,7 @@ def equal_programs(one: Program, other: Program) -> bool:
     )
 
 
-def is_plain(x: Any) -> bool:
+def is_plain(x: object) -> bool:
     """Whether compiled code can read the array where it lies."""
     return type(x) is np.ndarray and x.dtype.isnative and x.flags.aligned and bool(x.flags.c_contiguous)
 

@@ -42,7 +42,7 @@ def swallowed(recorder: Recorder) -> FuncgradError | None:
 
 
 def require_nothing_lost(
-    recorder: Recorder, call: Callable[[list[Any]], Any], values: Sequence[Any] | None, result: Any
+    recorder: Recorder, call: Callable[[list[Any]], Any], values: Sequence[Any] | None, result: object
 ) -> None:
     """Raise a refusal that was caught, unless the function returns the same for plain values.
 
@@ -60,7 +60,7 @@ def behind(error: FuncgradError, recorder: Recorder) -> FuncgradError:
     return first if first is not None and first.has_paths and not error.has_paths else error
 
 
-def is_same_untraced(call: Callable[[list[Any]], Any], values: Sequence[Any], result: Any) -> bool:
+def is_same_untraced(call: Callable[[list[Any]], Any], values: Sequence[Any], result: object) -> bool:
     """Whether the function, called with values, returns what the traced one has returned."""
     if any(type(x) is Tracer for x in values):
         return False

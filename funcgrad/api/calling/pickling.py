@@ -18,7 +18,7 @@ _PICKLER_FRAMES = 4
 """How far above a ``__reduce__`` the pickler that asks is at most."""
 
 
-def name_for_pickle(x: Any, module: str, qualified_name: str) -> str | None:
+def name_for_pickle(x: object, module: str, qualified_name: str) -> str | None:
     """The name by which another process will find `x` in its module; None where it must be taken apart."""
     if found_by_name(module, qualified_name) is not x:
         return None

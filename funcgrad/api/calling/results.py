@@ -30,7 +30,7 @@ class Aux:
         self.leaves: list[Any] = []
         self._slots: list[Any] = []
 
-    def value_of(self, result: Any) -> Any:
+    def value_of(self, result: object) -> Any:
         """The value, with the traced leaves of the aux part kept."""
         if not self._has_aux:
             return result
@@ -67,7 +67,7 @@ class _Kept:
         self.value = value
 
 
-def scalar_output(value: Any, holomorphic: bool, fun: Function) -> Any:
+def scalar_output(value: object, holomorphic: bool, fun: Function) -> Any:
     """The value to differentiate; raises NonScalarGradError unless it is one floating-point number."""
     if type(value) is Tracer and value.aval.dtype.kind == "f" and not value.aval.shape and not holomorphic:
         return value

@@ -70,7 +70,7 @@ def _remade(transform: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     return transform(*args, **kwargs)
 
 
-def function_expected(make: Function, fun: Any) -> None:
+def function_expected(make: Function, fun: object) -> None:
     """Raise TypeError where a transform is given something that cannot be called."""
     if not callable(fun):
         raise TypeError(f"{make.__name__} expects a function, got a {type(fun).__name__}: {fun!r}")

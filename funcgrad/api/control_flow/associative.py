@@ -15,6 +15,7 @@ from funcgrad.errors import ShapeError, TreeError
 from funcgrad.ops.arrays.movement import concatenate, flip, stack, take_span
 from funcgrad.ops.arrays.structure import reshape
 from funcgrad.ops.families import aval
+from funcgrad.types import Array
 
 T = TypeVar("T")
 Leaves = list[Any]
@@ -92,7 +93,7 @@ def every_second(values: Leaves, axis: int, start: int, size: int) -> Leaves:
     return [take_span(x, axis, start, size, 2) for x in values]
 
 
-def interleaved(even: Any, odd: Any, axis: int) -> Any:
+def interleaved(even: Array, odd: Array, axis: int) -> Array:
     """The elements of both in turn; `even` may have one more."""
     shape = aval(odd).shape
     count = shape[axis]

@@ -12,11 +12,12 @@ from funcgrad.ir.avals import Aval
 from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.lists import asoperand
 from funcgrad.transforms.host_call import HostCall
+from funcgrad.types import Tree
 
 
 def pure_callback(
-    callback: Callable[..., Any], result_shape_dtypes: Any, *args: Any, vmap_method: str | None = None
-) -> Any:
+    callback: Callable[..., Any], result_shape_dtypes: object, *args: object, vmap_method: str | None = None
+) -> Tree:
     """``callback(*args)`` on the values of `args`, NumPy arrays; it must have no side effects.
 
     `result_shape_dtypes` is a pytree of anything with a ``shape`` and a ``dtype``, such as

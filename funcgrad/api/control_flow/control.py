@@ -38,7 +38,7 @@ from funcgrad.transforms.control.conditional import Cond
 from funcgrad.transforms.control.scan import Scan
 from funcgrad.transforms.control.step import with_inputs
 from funcgrad.transforms.control.while_loop import WhileLoop
-from funcgrad.types import Tree
+from funcgrad.types import Number, Tree
 
 Function = Callable[..., Any]
 T = TypeVar("T")
@@ -61,10 +61,10 @@ _NO_OPERAND = _NoOperand()
 
 
 def cond(
-    pred: Any,
+    pred: object,
     true_fun: Callable[..., T],
     false_fun: Callable[..., S],
-    *operands: Any,
+    *operands: object,
     operand: Tree = _NO_OPERAND,
 ) -> T | S:
     """``true_fun(*operands)`` if `pred`, else ``false_fun(*operands)``; only that one runs.
@@ -87,7 +87,9 @@ def cond(
     return chosen
 
 
-def switch(index: Any, branches: Sequence[Function], *operands: Any, operand: Tree = _NO_OPERAND) -> Any:
+def switch(
+    index: Number, branches: Sequence[Function], *operands: object, operand: Tree = _NO_OPERAND
+) -> Tree:
     """``branches[index](*operands)``, with the index clamped to the branches there are; only that one runs.
 
     Raises as `cond` does.
@@ -112,12 +114,12 @@ def switch(index: Any, branches: Sequence[Function], *operands: Any, operand: Tr
 
 def chosen_branch(
     what: str,
-    index: Any,
+    index: Number,
     branches: tuple[Function, ...],
     operands: tuple[Any, ...],
     roles: tuple[str, ...],
     first: int = 0,
-) -> Any:
+) -> Tree:
     """The result of the branch at `index`; messages compare the others with branch `first`."""
     branches = tuple([recordable_by_default(branch) for branch in branches])
 
@@ -135,13 +137,13 @@ def chosen_branch(
 
 def chosen_once(
     what: str,
-    index: Any,
+    index: Number,
     branches: tuple[Function, ...],
     operands: tuple[Any, ...],
     roles: tuple[str, ...],
     first: int,
     places: Sequence[Tracer] = (),
-) -> Any:
+) -> Tree:
     """`chosen_branch`, for branches that write no arrays of outer traces but these."""
     leaves, treedef = tree.flatten(operands)
     values = [as_operand(x, what, "an operand") for x in leaves]
@@ -193,7 +195,7 @@ def shared_constants(made: Sequence[Recorded]) -> tuple[list[Any], tuple[tuple[i
     return constants, tuple(places)
 
 
-def boolean(pred: Any, what: str) -> Any:
+def boolean(pred: object, what: str) -> Any:
     """A predicate as a scalar boolean; numbers are compared with 0."""
     value = scalar(pred, f"the predicate of {what}")
     seen = aval_of_any(value)
@@ -202,7 +204,7 @@ def boolean(pred: Any, what: str) -> Any:
     return value if isinstance(value, Tracer) else np.bool_(value)
 
 
-def scalar(x: Any, role: str) -> Any:
+def scalar(x: object, role: str) -> Any:
     """A tracer, NumPy scalar or number of rank 0; raises ShapeError for arrays with axes."""
     value = as_operand(x, role, "the value")
     seen = aval_of_any(value)
@@ -264,7 +266,7 @@ class Carry:
             except CarryChanged as change:
                 self.types = self.types._replace(avals=change.avals)
 
-    def rebuilt(self, leaves: Sequence[Any]) -> Any:
+    def rebuilt(self, leaves: Sequence[Any]) -> Tree:
         """A value of the carry's structure."""
         return tree.unflatten(self.types.treedef, leaves)
 
@@ -293,7 +295,7 @@ def while_loop(cond_fun: Function, body_fun: Callable[..., T], init_val: Tree) -
 
 def looped(
     what: str, cond_fun: Function, body_fun: Function, init_val: Tree, shown: int | None = None
-) -> Any:
+) -> Tree:
     """`while_loop`, under the name of what the user called."""
 
     def attempt(places: list[Tracer], _: Any) -> Any:
@@ -324,7 +326,7 @@ def looped_once(
     init_val: Tree,
     shown: int | None,
     places: Sequence[Tracer] = (),
-) -> Any:
+) -> Tree:
     """`looped`, for a body that writes no arrays of outer traces but these."""
     carry = Carry(init_val, what, shown)
     arguments = tree.structure((init_val,))
@@ -397,7 +399,7 @@ def fori_loop(
     return out
 
 
-def counted_loop(body_fun: Function, start: Any, trips: int, init_val: Tree) -> Any:
+def counted_loop(body_fun: Function, start: object, trips: int, init_val: Tree) -> Tree:
     """``body_fun(i, value)`` for i from `start` on, a fixed number of times."""
     step = _counting(body_fun)
 
@@ -447,7 +449,7 @@ def scan(
     return found
 
 
-def check_unroll(unroll: Any) -> None:
+def check_unroll(unroll: object) -> None:
     """Raise unless `unroll` is a boolean or a positive integer."""
     if not isinstance(unroll, int | np.integer) or (type(unroll) is not bool and unroll < 1):
         raise ValueError(f"unroll of scan must be a boolean or a positive integer, got {unroll!r}")
@@ -462,7 +464,7 @@ def scanned(
     *,
     reverse: bool = False,
     shown: int | None = None,
-) -> Any:
+) -> Tree:
     """`scan`, under the name of what the user called."""
 
     def attempt(places: list[Tracer], _: Any) -> Any:
@@ -493,7 +495,7 @@ def scanned_once(
     reverse: bool,
     shown: int | None,
     places: Sequence[Tracer] = (),
-) -> Any:
+) -> Tree:
     """`scanned`, for a body that writes no arrays of outer traces but these."""
     carry = Carry(init, what, shown)
     leaves, x_tree = tree.flatten(xs)

@@ -25,6 +25,7 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.replay import inline, inputs_of, transforming
 from funcgrad.transforms.simplify import simplify_program
+from funcgrad.types import Array
 
 Function = Callable[..., Any]
 
@@ -124,7 +125,7 @@ def spoken_name(function: Function, role: str) -> str:
     return name if name.isidentifier() else role
 
 
-def as_operand(leaf: Any, what: str, role: str) -> Any:
+def as_operand(leaf: object, what: str, role: str) -> Array:
     """A leaf as a tracer, array or scalar; raises DtypeError for anything else."""
     try:
         return asoperand(leaf)
@@ -136,7 +137,7 @@ def as_operand(leaf: Any, what: str, role: str) -> Any:
         ) from error
 
 
-def typed(leaf: Any, aval: Aval) -> Any:
+def typed(leaf: object, aval: Aval) -> Array:
     """A leaf as an array, scalar or tracer of the dtype of `aval`."""
     if isinstance(leaf, Tracer):
         return leaf if leaf.aval.dtype == aval.dtype else cast(leaf, aval.dtype)

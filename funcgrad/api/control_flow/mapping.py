@@ -18,7 +18,7 @@ from funcgrad.types import Tree
 Function = Callable[..., Any]
 
 
-def map(f: Function, xs: Tree, *, batch_size: int | None = None) -> Any:
+def map(f: Function, xs: Tree, *, batch_size: int | None = None) -> Tree:
     """``f`` of every row of `xs`, one after the other, and the results stacked: a `scan` without carry.
 
     With `batch_size` that many rows are taken at once, by `vmap`; 0 is as None.
@@ -40,7 +40,7 @@ def map(f: Function, xs: Tree, *, batch_size: int | None = None) -> Any:
     return scanned("map", body, None, xs, None)[1]
 
 
-def map_in_batches(f: Function, xs: Tree, batch_size: int) -> Any:
+def map_in_batches(f: Function, xs: Tree, batch_size: int) -> Tree:
     """`map` with `batch_size` rows at a time, and the rest in one batch."""
     leaves, treedef = tree.flatten(xs)
     rows = [as_operand(x, "map", "xs") for x in leaves]

@@ -13,7 +13,7 @@ from funcgrad.ops.arrays.structure import shape_of
 from funcgrad.tracing.lists import asoperand, holds_tracer
 from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Tree
+from funcgrad.types import Array, Tree
 
 __all__ = ["Ref", "freeze", "new_ref"]
 
@@ -80,12 +80,12 @@ class Ref:
         return f"Ref({self[...]!r})"
 
 
-def place_of_number(held: Any) -> Ref:
+def place_of_number(held: object) -> Ref:
     """A place for an array of one element, which is a number."""
     return Ref(held, True)
 
 
-def place_of_array(held: Any) -> Ref:
+def place_of_array(held: object) -> Ref:
     """A place for an array."""
     return Ref(held, False)
 
@@ -121,7 +121,7 @@ def new_ref(init_val: Tree) -> Ref:
     return Ref(Tracer(recorder, index, recorder.avals[index]), is_number)
 
 
-def freeze(ref: Ref) -> Any:
+def freeze(ref: Ref) -> Array:
     """What a place holds at the end.
 
     >>> print(fg.freeze(fg.new_ref([1.0, 2.0])))

@@ -34,6 +34,7 @@ from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.linearize import jvp_program
 from funcgrad.transforms.simplify import simplify_program
 from funcgrad.transforms.transpose import transpose_program
+from funcgrad.types import Tree
 
 if TYPE_CHECKING:
     from funcgrad.api.calling.signatures import (
@@ -224,12 +225,12 @@ def vjp(
 ) -> tuple[R, Pullback[tuple[*Xs]]]: ...
 @overload
 def vjp(
-    fun: Callable[..., R], *primals: Any, has_aux: Literal[False] = False
+    fun: Callable[..., R], *primals: Tree, has_aux: Literal[False] = False
 ) -> tuple[R, Pullback[tuple[Any, ...]]]: ...
 @overload
-def vjp(fun: Function, *primals: Any, has_aux: bool) -> Any: ...
+def vjp(fun: Function, *primals: Tree, has_aux: bool) -> Any: ...
 def vjp(  # type: ignore[misc] # Any number of anything is what *Xs means, too
-    fun: Function, *primals: Any, has_aux: bool = False
+    fun: Function, *primals: Tree, has_aux: bool = False
 ) -> Any:
     """Return ``fun(*primals)`` and its pullback, a function from cotangents to tuples of cotangents.
 
@@ -310,15 +311,15 @@ def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux:
 
 @overload
 def linearize(
-    fun: Callable[..., tuple[R, A]], *primals: Any, has_aux: Literal[True]
+    fun: Callable[..., tuple[R, A]], *primals: Tree, has_aux: Literal[True]
 ) -> tuple[R, Pushforward[R], A]: ...
 @overload
 def linearize(
-    fun: Callable[..., R], *primals: Any, has_aux: Literal[False] = False
+    fun: Callable[..., R], *primals: Tree, has_aux: Literal[False] = False
 ) -> tuple[R, Pushforward[R]]: ...
 @overload
-def linearize(fun: Function, *primals: Any, has_aux: bool) -> Any: ...
-def linearize(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
+def linearize(fun: Function, *primals: Tree, has_aux: bool) -> Any: ...
+def linearize(fun: Function, *primals: Tree, has_aux: bool = False) -> Any:
     """Return ``fun(*primals)`` and the linear map of its derivative there, evaluated once.
 
     >>> import numpy as np
@@ -342,7 +343,7 @@ def linearize(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
     return (value, pushforward, aux) if has_aux else (value, pushforward)
 
 
-def linear_transpose(fun: Function, *primals: Any) -> Callable[[Any], tuple[Any, ...]]:
+def linear_transpose(fun: Function, *primals: Tree) -> Callable[[Any], tuple[Any, ...]]:
     """The transpose of a linear function: a function from cotangents of the output to those of the inputs.
 
     Only shapes and dtypes of `primals` matter. Raises NotDifferentiableError where `fun` is not linear.

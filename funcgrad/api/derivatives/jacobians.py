@@ -24,6 +24,7 @@ from funcgrad.ops.arrays.structure import reshape, zeros_beside
 from funcgrad.ops.families import aval as aval_of_any
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.known_zeros import FEWEST_COLUMNS, Groups, columns_in_groups
+from funcgrad.types import Array
 
 if TYPE_CHECKING:
     from funcgrad.api.calling.signatures import Jacobian
@@ -359,7 +360,7 @@ def whole_jacobians() -> Iterator[None]:
         _whole.reset(token)
 
 
-def known_zeros(linear: Any, pairs: Sequence[bool], columns: int) -> Groups | None:
+def known_zeros(linear: object, pairs: Sequence[bool], columns: int) -> Groups | None:
     """Few products that find the whole matrix of a linear map; None where they do not pay."""
     assert isinstance(linear, Pullback | Pushforward)
     if columns < FEWEST_COLUMNS or _whole.get() or any(pairs) or not linear.is_whole:
@@ -386,7 +387,7 @@ def seeds(avals: Sequence[Aval], groups: Groups) -> list[Any]:
     return batches
 
 
-def spread(x: Any, groups: Groups, k: int, axis: int) -> Any:
+def spread(x: object, groups: Groups, k: int, axis: int) -> Any:
     """The k-th result with an axis of columns where it has one of groups, at `axis`: first or last."""
     rows, columns = groups.places[k]
     aval = aval_of_any(x)
@@ -410,7 +411,7 @@ def rows_of_leaf(avals: Sequence[Aval], pairs: Sequence[bool]) -> list[int]:
     return [a.size * (1 + pair) for a, pair in zip(avals, pairs, strict=True)]
 
 
-def split_last(x: Any, avals: Sequence[Aval], pairs: Sequence[bool], treedef: Any) -> Any:
+def split_last(x: Array, avals: Sequence[Aval], pairs: Sequence[bool], treedef: Any) -> Any:
     """The last axis, which runs over the basis of the inputs, dealt out to the inputs.
 
     By z = x + iy the derivative is df/dx - i df/dy, as `grad` has it.

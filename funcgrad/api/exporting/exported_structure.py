@@ -137,14 +137,14 @@ def container_text(value: Any, classes: dict[str, Sequence[str]]) -> str:
     raise no_container(value)
 
 
-def only_tuples(value: Any) -> bool:
+def only_tuples(value: object) -> bool:
     """Whether containers are all tuples, as Numba has them."""
     if type(value) is Placed:
         return True
     return isinstance(value, tuple) and all(only_tuples(x) for x in value)
 
 
-def no_container(value: Any) -> UnsupportedFunctionError:
+def no_container(value: object) -> UnsupportedFunctionError:
     """The error for containers that have no text."""
     return UnsupportedFunctionError(
         f"export: a {type(value).__name__} among arguments or results has no form outside of funcgrad",

@@ -28,7 +28,7 @@ def typed_numbers(args: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple([np.asarray(x)[()] if isinstance(x, bool | int | float | complex) else x for x in args])
 
 
-def njit_callable(fun: Callable[..., Any], *example_args: Any) -> Any:
+def njit_callable(fun: Callable[..., Any], *example_args: object) -> Any:
     """A Numba function that computes `fun`, for calls from your own ``@njit`` code.
 
     `example_args` are of the ranks and dtypes that it will be called with: arrays, numbers, and tuples and

@@ -106,7 +106,7 @@ def inner_function(fun: Function) -> Function:
     return fun
 
 
-def leaf_names(name: str, value: Any) -> list[str]:
+def leaf_names(name: str, value: object) -> list[str]:
     """A name for each leaf of an argument: its own for an array, with the path for a pytree."""
     names = []
     for path, _ in tree.leaves_with_path(value):
@@ -115,7 +115,7 @@ def leaf_names(name: str, value: Any) -> list[str]:
     return names
 
 
-def eval_shape(fun: Function, *args: Any, **kwargs: Any) -> Any:
+def eval_shape(fun: Function, *args: object, **kwargs: object) -> Any:
     """The shapes and dtypes that `fun` would return, without computing anything.
 
     >>> import numpy as np

@@ -85,7 +85,7 @@ def recorded(fun: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
     return program, [as_value(x) for x in given], recorder.native
 
 
-def is_array(leaf: Any) -> bool:
+def is_array(leaf: object) -> bool:
     """Whether an argument is recorded, or passed as it is."""
     try:
         aval_of(leaf)

@@ -130,7 +130,7 @@ def step_row(timing: Timing, kernel: str) -> Row:
     )
 
 
-def detail_of(step: Any, parts: Sequence[Any]) -> str:
+def detail_of(step: object, parts: Sequence[Any]) -> str:
     """What loops run over, and how much they do there."""
     shapes = [" x ".join(map(str, part.shape)) for part in parts if part.shape]
     over = f"over {', '.join(dict.fromkeys(shapes))}" if shapes else ""
@@ -142,7 +142,7 @@ def detail_of(step: Any, parts: Sequence[Any]) -> str:
     return ", ".join([each for each in (over, *words) if each])
 
 
-def shares_of(steps: Iterable[Any], whole: Any) -> tuple[Share, ...]:
+def shares_of(steps: Iterable[Any], whole: object) -> tuple[Share, ...]:
     """The places that steps serve, by their estimated operations."""
     weights: dict[tuple[str, int, bool], float] = {}
     sources: dict[tuple[str, int, bool], Source] = {}

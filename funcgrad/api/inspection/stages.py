@@ -24,13 +24,13 @@ class Jitted(Protocol):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call it."""
 
-    def specialized(self, *args: Any, **kwargs: Any) -> Any:
+    def specialized(self, *args: object, **kwargs: object) -> Any:
         """What is made for these arguments."""
 
     def kind(self, *args: Any, **kwargs: Any) -> tuple[Any, Any, tuple[Aval, ...]]:
         """What of arguments is compiled for."""
 
-    def kernel_source(self, *args: Any, **kwargs: Any) -> str:
+    def kernel_source(self, *args: object, **kwargs: object) -> str:
         """The source of the kernels."""
 
 
@@ -86,7 +86,7 @@ class Stage:
         return f"{type(self).__name__}({self._function.__name__}: {types})"
 
 
-def as_values(leaf: Any) -> Any:
+def as_values(leaf: object) -> Any:
     """Zeros for a type, and values as they are."""
     return np.zeros(leaf.shape, leaf.dtype) if isinstance(leaf, Aval) else leaf
 

@@ -26,6 +26,7 @@ from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.source import Source, is_library_code
 from funcgrad.tracing.python.functions import NoSource, rewritten_function
 from funcgrad.tracing.python.inside import INSIDE
+from funcgrad.types import Index
 
 __all__ = ["NjitHooks", "traced_njit"]
 
@@ -61,16 +62,16 @@ class NjitHooks(Hooks):
         found = instead_of(function)
         return super().function(function) if found is None else found
 
-    def item(self, x: Any, index: Any) -> Any:
+    def item(self, x: object, index: Index) -> object:
         """``x[index]``"""
         return widened(super().item(x, index))
 
-    def gone_over(self, iterable: Any) -> Any:
+    def gone_over(self, iterable: object) -> object:
         """What a ``for`` goes over."""
         return with_wide_items(iterable)
 
 
-def instead_of(function: Any) -> Any:
+def instead_of(function: object) -> object:
     """What stands in for a function in Numba's code; None where it is as in any traced function."""
     if isinstance(function, type | BuiltinMethodType | FunctionType) and function in STAND_INS:
         return STAND_INS[function]
@@ -80,7 +81,7 @@ def instead_of(function: Any) -> Any:
     return of_numbas_own(function) if is_numbas(function) and not is_compiled(function) else None
 
 
-def of_method(function: Any, owner: Any) -> Any:
+def of_method(function: Any, owner: Any) -> object:
     """What stands in for a method."""
     if owner.__class__ is np.ndarray:
         return copying(function) if function.__name__ in _COPYING else None
@@ -102,7 +103,7 @@ def copying(method: Any) -> Callable[..., Any]:
     return copy
 
 
-def of_numbas_own(function: Any) -> Any:
+def of_numbas_own(function: object) -> object:
     """What stands in for one of Numba's own: ``prange``, and types as casts."""
     name = getattr(function, "__name__", type(function).__name__)
     if name in ("prange", "internal_prange"):
@@ -113,7 +114,7 @@ def of_numbas_own(function: Any) -> Any:
     return refusing(function) if dtype is None else cast_to(dtype, dtype.type)
 
 
-def refusing(owner: Any) -> Callable[..., Any]:
+def refusing(owner: object) -> Callable[..., Any]:
     """What raises for one of Numba's own."""
 
     def refuse(*args: Any, **kwargs: Any) -> Any:
@@ -130,13 +131,13 @@ def refusing(owner: Any) -> Callable[..., Any]:
 _AS_THEY_ARE = frozenset({"literal_unroll", "literally", "get_num_threads", "get_thread_id"})
 
 
-def spelled(function: Any) -> str:
+def spelled(function: object) -> str:
     """The name of an object of Numba's."""
     kind = function if hasattr(function, "__name__") else type(function)
     return SPOKEN.get(kind.__name__) or f"{kind.__module__}.{kind.__name__}"
 
 
-def dtype_of(numbas_type: Any) -> np.dtype[Any] | None:
+def dtype_of(numbas_type: object) -> np.dtype[Any] | None:
     """The dtype of a number type of Numba's; None for anything else."""
     try:
         return np.dtype(str(numbas_type)) if is_type(numbas_type) else None
@@ -144,7 +145,7 @@ def dtype_of(numbas_type: Any) -> np.dtype[Any] | None:
         return None
 
 
-def is_type(x: Any) -> bool:
+def is_type(x: object) -> bool:
     """Whether `x` is one of Numba's types."""
     return type(x).__module__.startswith("numba.core.types.")
 
@@ -207,7 +208,7 @@ def traced_vectorized(vectorized: Any, hooks: NjitHooks) -> Callable[..., Any]:
     return calling
 
 
-def source_of(dispatcher: Any, hooks: NjitHooks) -> FunctionType:
+def source_of(dispatcher: object, hooks: NjitHooks) -> FunctionType:
     """The Python function, rewritten; raises UnsupportedFunctionError where its source is not to be had."""
     function = with_frozen_names(python_function(dispatcher))
     try:
@@ -223,7 +224,7 @@ def source_of(dispatcher: Any, hooks: NjitHooks) -> FunctionType:
 
 
 @contextmanager
-def one_deeper(dispatcher: Any) -> Iterator[None]:
+def one_deeper(dispatcher: object) -> Iterator[None]:
     """Within: the function is being traced; raises where that has no end."""
     depths, block = _DEPTHS.get(), current_block()
     depth, branches, last = depths.get(id(dispatcher), (0, 0, block))

@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 
-def is_njit(x: Any) -> bool:
+def is_njit(x: object) -> bool:
     """Whether `x` is what ``numba.njit`` and ``numba.jit`` make of a function.
 
     >>> import numba
@@ -35,7 +35,7 @@ def is_njit(x: Any) -> bool:
     return found is not None and isinstance(x, found.Dispatcher)
 
 
-def is_vectorized(x: Any) -> bool:
+def is_vectorized(x: object) -> bool:
     """Whether `x` is what ``numba.vectorize`` or ``numba.guvectorize`` makes of a function.
 
     >>> import numba
@@ -46,12 +46,12 @@ def is_vectorized(x: Any) -> bool:
     return found is not None and isinstance(x, found.UfuncBase)
 
 
-def is_compiled(x: Any) -> bool:
+def is_compiled(x: object) -> bool:
     """Whether `x` is a function that Numba compiles, of numbers, of arrays or element by element."""
     return is_njit(x) or is_vectorized(x)
 
 
-def is_numbas(x: Any) -> bool:
+def is_numbas(x: object) -> bool:
     """Whether `x` is Numba's own: a function or class of that package, or an instance of one.
 
     >>> import numba
@@ -72,7 +72,7 @@ def python_function(dispatcher: Any) -> FunctionType:
     return found
 
 
-def njit_behind(fun: Any) -> Any:
+def njit_behind(fun: object) -> object:
     """The function of Numba's that `fun` is, or is a transform of; None where there is none."""
     while True:
         if is_compiled(fun):
@@ -93,7 +93,7 @@ def fixed(x: Any) -> bool:
     return isinstance(x, tuple) and all(fixed(item) for item in x)
 
 
-def never_fixed(_: Any) -> bool:
+def never_fixed(_: object) -> bool:
     """Of functions whose arguments are all computed with."""
     return False
 

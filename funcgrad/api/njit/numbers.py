@@ -7,8 +7,6 @@ here they are in 64, which is nearer to what is meant.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from funcgrad.api.python.blocks.items import Zipped
@@ -24,7 +22,7 @@ _WIDE = {
 }
 
 
-def widened(x: Any) -> Any:
+def widened(x: object) -> object:
     """A number that was read from an array, in 64 bits; anything else as it is.
 
     >>> widened(np.int32(7)).dtype, widened(np.ones(2, np.float32)).dtype
@@ -39,7 +37,7 @@ def widened(x: Any) -> Any:
     return x
 
 
-def with_wide_items(x: Any) -> Any:
+def with_wide_items(x: object) -> object:
     """What a ``for`` goes over, with numbers in 64 bits."""
     if isinstance(x, Zipped):
         return Zipped([with_wide_items(part) for part in x.parts], x.counts_from)
@@ -49,7 +47,7 @@ def with_wide_items(x: Any) -> Any:
     return x
 
 
-def as_argument(x: Any) -> Any:
+def as_argument(x: object) -> object:
     """An argument as Numba has it: Python's whole numbers have 64 bits, and wrap."""
     if type(x) is int and -(2**63) <= x < 2**63:
         return np.int64(x)

@@ -63,7 +63,7 @@ class NjitCall:
     def __call__(self, *values: Any) -> list[Any]:
         return tree.leaves(self.result(values))
 
-    def example(self) -> Any:
+    def example(self) -> object:
         """What it returns for ones, which have the types and shapes that it is given."""
         try:
             return self.result([np.ones(a.shape, a.dtype) for a in self._avals])
@@ -82,7 +82,7 @@ class NjitCall:
         return address_of(self._dispatcher, self._in_tree, self._avals, self.example())
 
 
-def called_in_one(dispatcher: Any) -> Callable[..., Any]:
+def called_in_one(dispatcher: object) -> Callable[..., Any]:
     """The function of Numba's as one operation, of which nothing else is known."""
 
     def calling(*args: Any) -> Any:
@@ -111,7 +111,7 @@ def jvp_rule_of(function: Any) -> Any:
     return traced_or_called(function, called_in_two) if is_njit(function) else function
 
 
-def called_in_two(dispatcher: Any) -> Callable[..., Any]:
+def called_in_two(dispatcher: object) -> Callable[..., Any]:
     """A forward rule that is called: its value without tangents, so that reverse mode knows it before them.
 
     With numbers for tangents their factors are found by calls, too, and reverse mode needs no more. It cannot

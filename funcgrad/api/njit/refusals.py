@@ -20,7 +20,7 @@ SPOKEN = {
 """Names that users know, by those of the classes."""
 
 
-def not_traced(argument: Any, function: str) -> FuncgradError:
+def not_traced(argument: object, function: str) -> FuncgradError:
     """The error for an argument that Numba's code takes, and a trace does not."""
     name = type(argument).__name__
     what = SPOKEN.get(name, f"a {name}")
@@ -33,7 +33,7 @@ def not_traced(argument: Any, function: str) -> FuncgradError:
     )
 
 
-def call_to_raise(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def call_to_raise(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
     """Call the function where a recorded guard has failed, so that it raises what it raises.
 
     Arguments that are traced have values there. Raises TracedBranchError if the function raises nothing.
@@ -50,6 +50,6 @@ def call_to_raise(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     )
 
 
-def valued(x: Any) -> Any:
+def valued(x: object) -> object:
     """The value of a traced argument."""
     return x.concrete() if type(x) is Tracer else x

@@ -34,7 +34,7 @@ def on_traced(theirs: Function, ours: Function) -> Function:
     return either
 
 
-def holds_traced(x: Any) -> bool:
+def holds_traced(x: object) -> bool:
     """Whether `x` is traced, or a list or tuple with something traced in it."""
     return type(x) is Tracer or (isinstance(x, list | tuple) and any(holds_traced(y) for y in x))
 
@@ -62,7 +62,7 @@ def enumerated(x: Any) -> Iterator[Any]:
         yield index, widened(x[index])
 
 
-def complex_of(x: Any = 0, y: Any = 0) -> Any:
+def complex_of(x: Any = 0, y: Any = 0) -> object:
     """``complex``"""
     if not (is_undecided(x) or is_undecided(y)):
         return complex(x, y)

@@ -26,6 +26,7 @@ from funcgrad.tracing.guarded import is_awaited
 from funcgrad.tracing.kinds import KINDS
 from funcgrad.tracing.lists import FEW, asoperand, rows_of_one
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Index
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "lt": operator.lt,
@@ -42,7 +43,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 # -- truth -------------------------------------------------------------------------------------------------
 
 
-def negated(x: Any) -> Any:
+def negated(x: object) -> Any:
     """``not x``, traced."""
     return CATALOG["logical_not"]().bind(condition(x))
 
@@ -75,7 +76,7 @@ def constant(x: Any) -> Callable[[], Any]:
     return value
 
 
-def is_truth(x: Any) -> bool:
+def is_truth(x: object) -> bool:
     """Whether `x` is a boolean scalar."""
     return isinstance(x, bool | np.bool_) or (
         type(x) is Tracer and not x.aval.shape and x.aval.dtype.kind == "b"
@@ -152,7 +153,7 @@ def refuse_half_return() -> None:
 # -- elements ------------------------------------------------------------------------------------------------
 
 
-def is_traced_index(index: Any) -> bool:
+def is_traced_index(index: Index) -> bool:
     """Whether a traced value without a value of its own stands in an index."""
     if isinstance(index, tuple):
         return any(is_traced_index(x) for x in index)
@@ -161,7 +162,7 @@ def is_traced_index(index: Any) -> bool:
     return is_undecided(index)
 
 
-def item_of(x: Any, index: Any) -> Any:
+def item_of(x: Any, index: Index) -> Any:
     """``x[index]`` with a traced index: of an array, or of a list of numbers or arrays of one type."""
     if isinstance(x, builtins.range):
         return items.spaced(x.start, x.step, index)
@@ -171,12 +172,12 @@ def item_of(x: Any, index: Any) -> Any:
 # -- functions -----------------------------------------------------------------------------------------------
 
 
-def shortest(*args: Any, **kwargs: Any) -> Any:
+def shortest(*args: object, **kwargs: object) -> Any:
     """``min``"""
     return extreme(builtins.min, "lt", args, kwargs)
 
 
-def longest(*args: Any, **kwargs: Any) -> Any:
+def longest(*args: object, **kwargs: object) -> Any:
     """``max``"""
     return extreme(builtins.max, "gt", args, kwargs)
 
@@ -221,7 +222,7 @@ def ordered(name: str, x: Any, y: Any) -> Any:
     return found
 
 
-def chosen_of(test: Any, x: Any, y: Any) -> Any:
+def chosen_of(test: object, x: object, y: object) -> Any:
     """``x`` or ``y``, numbers or tuples of them."""
     if isinstance(x, tuple) and isinstance(y, tuple) and len(x) == len(y):
         return tuple([chosen_of(test, one, other) for one, other in zip(x, y, strict=True)])
@@ -240,7 +241,9 @@ def total(iterable: Any, start: Any = 0) -> Any:
     return builtins.sum(iterable, start)
 
 
-def summed(function: Any, add_up: Callable[[Any], Any], iterable: Any, otherwise: Callable[[], Any]) -> Any:
+def summed(
+    function: object, add_up: Callable[[Any], Any], iterable: object, otherwise: Callable[[], Any]
+) -> Any:
     """``sum(x for ... in iterable)``: by a loop, unless `sum` is somebody else's."""
     return add_up(iterable) if function is builtins.sum else otherwise()
 
@@ -271,7 +274,7 @@ def as_float(x: Any = 0.0) -> Any:
     return x if x.aval.dtype == np.float64 else x.astype(np.float64)
 
 
-def as_text(*args: Any, **kwargs: Any) -> Any:
+def as_text(*args: Any, **kwargs: Any) -> str:
     """``str``, which a traced value has none of."""
     if args and is_undecided(args[0]):
         raise ConcretizationError(
@@ -308,7 +311,7 @@ def is_number(x: Any) -> bool:
     return not x.aval.shape if isinstance(x, Tracer) else isinstance(x, float | int | np.number)
 
 
-def truth(x: Any = False) -> Any:
+def truth(x: object = False) -> Any:
     """``bool``"""
     return condition(x) if is_undecided(x) else builtins.bool(x)
 

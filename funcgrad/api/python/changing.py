@@ -62,7 +62,7 @@ _FIRST_IS_CHANGED = frozenset(
 """Functions of Python's own that change their first argument."""
 
 
-def check_call(function: Any) -> Any:
+def check_call(function: Any) -> object:
     """What is called in a block instead of a method or function of C code; raises where it changes an object.
 
     None where it is called as it is.
@@ -89,7 +89,7 @@ def check_call(function: Any) -> Any:
     return None
 
 
-def changing_first(function: BuiltinMethodType) -> Any:
+def changing_first(function: BuiltinMethodType) -> object:
     """The function, where its first argument may be changed."""
 
     def changing(*args: Any, **kwargs: Any) -> Any:
@@ -101,14 +101,14 @@ def changing_first(function: BuiltinMethodType) -> Any:
     return changing
 
 
-def advanced(iterator: Any, *default: Any) -> Any:
+def advanced(iterator: Any, *default: Any) -> object:
     """``next``"""
     refuse_change(iterator, "an iterator from outside is advanced")
     refuse_going_on(iterator)
     return builtins.next(iterator, *default)
 
 
-def gone_through(iterable: Any) -> Any:
+def gone_through(iterable: object) -> object:
     """The argument; raises where a block would use up an iterator that was made outside of it."""
     if current_block() is not None and isinstance(iterable, Iterator):
         refuse_change(iterable, "an iterator from outside is gone through")
@@ -116,7 +116,7 @@ def gone_through(iterable: Any) -> Any:
     return iterable
 
 
-def check_augmented(x: Any) -> None:
+def check_augmented(x: object) -> None:
     """Raise where ``x += y`` in a block would change an object that was made outside of it."""
     if current_block() is not None and isinstance(x, (*CONTAINERS, io.IOBase)):
         refuse_change(x, f"a {type(x).__name__} from outside is changed in place")

@@ -24,6 +24,7 @@ from funcgrad.tracing.lists import asoperand, rows_of_one
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Index
 
 __all__ = ["ListPlace", "OneOf", "element_of", "store_element"]
 
@@ -100,7 +101,7 @@ class ListPlace(Place):
         return found
 
     @cell_contents.setter
-    def cell_contents(self, value: Any) -> None:
+    def cell_contents(self, value: object) -> None:
         for array, members in self._held:
             if array is value:
                 # As it was: also outside of the trace in which the array was made.
@@ -175,7 +176,7 @@ class Member(Whole):
         self.index = index
 
 
-def element_of(x: Any, index: Any) -> Any:
+def element_of(x: Any, index: Index) -> Any:
     """The element of a list, a tuple or an array that is not traced, at a traced index."""
     one = isinstance(x, np.ndarray)
     for member in () if one else x:
@@ -196,7 +197,7 @@ def element_of(x: Any, index: Any) -> Any:
     return as_chosen(element, arms)
 
 
-def numbers_equal(index: Any, n: int) -> list[Any]:
+def numbers_equal(index: Index, n: int) -> list[Any]:
     """For each number below `n`, whether the index means it."""
     counted = where(np.less(index, 0), index + n, index)
     return [np.equal(counted, k) for k in range(n)]
@@ -310,7 +311,7 @@ def refused(how: str) -> TracedBranchError:
 # -- writing -------------------------------------------------------------------------------------------------
 
 
-def store_element(x: list[Any], index: Any, value: Any) -> None:
+def store_element(x: list[Any], index: Index, value: Any) -> None:
     """``x[index] = value`` of a list, at a traced index."""
     if is_element(value, x, index):
         return  # ``x[index] += value`` has changed the array in place.
@@ -332,7 +333,7 @@ def store_element(x: list[Any], index: Any, value: Any) -> None:
             shares_chosen(new, is_it, (value, old), (None, None), 0)
 
 
-def is_element(value: Any, x: list[Any], index: Any) -> bool:
+def is_element(value: object, x: list[Any], index: Index) -> bool:
     """Whether `value` is ``x[index]`` itself."""
     alias = value._alias if type(value) is Tracer else None
     if type(alias) is not ChosenAlias:
@@ -346,7 +347,7 @@ def becomes_floats(whole: Any, value: Any) -> bool:
     return whole.aval.dtype.kind == "i" and aval_of_any(asoperand(value)).dtype.kind == "f"
 
 
-def with_element(whole: Any, index: Any, value: Any) -> Any:
+def with_element(whole: Any, index: Index, value: Any) -> Any:
     """The array with another element, of a type that holds both."""
     place = whole[index].aval
     given = aval_of_any(asoperand(value))

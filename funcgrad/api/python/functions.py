@@ -19,7 +19,7 @@ OTHER_KINDS: list[tuple[Callable[[Any], bool], Callable[[Any, Any], Any]]] = []
 """What another package made of the user's functions: whether one is of a kind, and what is traced."""
 
 
-def use_by_default(hooks: Any) -> None:
+def use_by_default(hooks: object) -> None:
     """Have functions that are given to control flow ask these hooks; called once, when they are made."""
     _DEFAULT[:] = [hooks]
 
@@ -53,13 +53,13 @@ def recordable_as_given(function: Callable[..., Any], hooks: object) -> Callable
     return found
 
 
-def method_again(method: MethodType, hooks: Any) -> Any:
+def method_again(method: MethodType, hooks: Any) -> MethodType:
     """The method of the same instance, rewritten."""
     inner = recordable(method.__func__, hooks)
     return method if inner is method.__func__ else MethodType(inner, method.__self__)
 
 
-def partial_again(partial: functools.partial[Any], hooks: Any) -> Any:
+def partial_again(partial: functools.partial[Any], hooks: Any) -> object:
     """The same arguments, and the function rewritten."""
     inner = recordable(partial.func, hooks)
     return partial if inner is partial.func else functools.partial(inner, *partial.args, **partial.keywords)
@@ -79,7 +79,7 @@ def rewritten_or_same(function: FunctionType, hooks: Any) -> Any:
         return seen(function)
 
 
-def transformed_again(function: Any, hooks: Any) -> Any:
+def transformed_again(function: Any, hooks: Any) -> object:
     """The transform of the rewritten function, for a transform of the user's function."""
     transform, args, kwargs = function._made_by
     inner = recordable(args[0], hooks)

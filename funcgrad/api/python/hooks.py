@@ -49,6 +49,7 @@ from funcgrad.tracing.python.operating import operated
 from funcgrad.tracing.python.owners import is_of_package, is_users
 from funcgrad.tracing.python.standins import stand_in_for
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Index
 
 Block = Callable[..., Any]
 _THEIRS = frozenset({FunctionType, BuiltinMethodType, type(np.sum), np.ufunc})
@@ -230,14 +231,14 @@ class Hooks:
         else:
             second()
 
-    def choose(self, test: Any, body: Block, orelse: Block) -> Any:
+    def choose(self, test: object, body: Block, orelse: Block) -> object:
         """``body() if test else orelse()``"""
         if is_undecided(test):
             return recorded_choice(test, body, orelse, _getframe(1).f_lineno)
         note_truth(test)
         return body() if test else orelse()
 
-    def and_(self, first: Any, *others: Block) -> Any:
+    def and_(self, first: object, *others: Block) -> object:
         """``first and others[0]() and ...``"""
         value = first
         for k, other in enumerate(others):
@@ -249,7 +250,7 @@ class Hooks:
             value = other()
         return value
 
-    def or_(self, first: Any, *others: Block) -> Any:
+    def or_(self, first: object, *others: Block) -> object:
         """``first or others[0]() or ...``"""
         value = first
         for k, other in enumerate(others):
@@ -270,14 +271,14 @@ class Hooks:
 
         return rest if further else first
 
-    def not_(self, x: Any) -> Any:
+    def not_(self, x: object) -> object:
         """``not x``"""
         if is_undecided(x):
             return builtin_functions.negated(x)
         note_truth(x)
         return not x
 
-    def compare(self, names: str, first: Any, second: Any, *others: Block) -> Any:
+    def compare(self, names: str, first: object, second: object, *others: Block) -> object:
         """A chain of comparisons, or ``in``."""
         name, _, rest = names.partition(",")
         found = builtin_functions.compared(name, first, second)
@@ -289,14 +290,14 @@ class Hooks:
 
         return self.and_(found, further)
 
-    def assert_(self, test: Any, message: Block | None) -> None:
+    def assert_(self, test: object, message: Block | None) -> None:
         """``assert test, message()``"""
         if is_undecided(test):
             require(condition(test))
         elif not test:
             raise AssertionError(*([message()] if message is not None else []))
 
-    def returned(self, done: Any, value: Block) -> Any:
+    def returned(self, done: object, value: Block) -> object:
         """What a function returns that may also come to its end."""
         if is_undecided(done):
             builtin_functions.refuse_half_return()
@@ -349,7 +350,7 @@ class Hooks:
         else:
             self._count_up_to(loop, iterable, length, goes_on)
 
-    def gone_over(self, iterable: Any) -> Any:
+    def gone_over(self, iterable: object) -> object:
         """What a ``for`` goes over."""
         return iterable
 
@@ -405,14 +406,14 @@ class Hooks:
     counted = staticmethod(builtin_functions.counted)
     slice = staticmethod(builtins.slice)
 
-    def item(self, x: Any, index: Any) -> Any:
+    def item(self, x: Any, index: Index) -> object:
         """``x[index]``"""
         x = INSIDE.joiner(x)
         if not builtin_functions.is_traced_index(index):
             return note_made(x[index]) if type(index) is builtins.slice and type(x) is list else x[index]
         return builtin_functions.item_of(x, index)
 
-    def store(self, value: Any, x: Any, index: Any) -> None:
+    def store(self, value: Any, x: Any, index: Index) -> None:
         """``x[index] = value``"""
         if isinstance(x, list | dict):
             for one in x.members if type(x) is OneOf else (x,):
@@ -441,14 +442,14 @@ class Hooks:
             refuse_change(x, f"elements of a {type(x).__name__} are set that may not be there")
         Place("element", x, index).check()
 
-    def delete(self, x: Any, index: Any) -> None:
+    def delete(self, x: Any, index: Index) -> None:
         """``del x[index]``"""
         check_unchosen(x)
         note_elements(x)
         refuse_change(x, f"an element of a {type(x).__name__} is deleted")
         del x[index]
 
-    def augmented(self, operation: str, x: Any, value: Any) -> Any:
+    def augmented(self, operation: str, x: object, value: object) -> object:
         """What ``x += value`` and its kin bind the name to."""
         if isinstance(x, list | dict):
             check_unchosen(x)
@@ -459,18 +460,18 @@ class Hooks:
         note_array(x, 0)
         return operated(operation, (x, value), self.function)
 
-    def set_attribute(self, value: Any, x: Any, name: str) -> None:
+    def set_attribute(self, value: object, x: object, name: str) -> None:
         """``x.name = value``"""
         note_set(x, name)
         if current_block() is not None and type(x) is not Tracer:
             Place("attribute", x, name).check()
         setattr(x, name, value)
 
-    def augment_attribute(self, operation: str, x: Any, name: str, value: Any) -> None:
+    def augment_attribute(self, operation: str, x: object, name: str, value: object) -> None:
         """``x.name += value`` and its kin"""
         self.set_attribute(self.augmented(operation, getattr(x, name), value), x, name)
 
-    def augment(self, name: str, x: Any, index: Any, value: Any) -> None:
+    def augment(self, name: str, x: object, index: Index, value: object) -> None:
         """``x[index] += value`` and its kin"""
         self.store(self.augmented(name, self.item(x, index), value), x, index)
 

@@ -104,7 +104,7 @@ class Part:
 
 
 def shares_chosen(
-    result: Any, test: Any, leaves: Sequence[Any], recorders: Sequence[Recorder | None], line: int
+    result: object, test: object, leaves: Sequence[Any], recorders: Sequence[Recorder | None], line: int
 ) -> None:
     """Have what was chosen between two leaves be these arrays, if they were there before the branch."""
     if type(result) is not Tracer or not result.aval.shape:
@@ -125,7 +125,7 @@ def shares_chosen(
         as_chosen(result, arms)
 
 
-def whole_arms(leaf: Tracer, condition: Any) -> list[Arm]:
+def whole_arms(leaf: Tracer, condition: object) -> list[Arm]:
     """The array, and those that it may itself be another name of."""
     alias = leaf._alias
     arms: list[Arm] = [Whole(leaf, condition)]
@@ -191,7 +191,7 @@ def note_chosen(containers: Sequence[Any], line: int) -> None:
         guards.chosen[id(x)] = x, line
 
 
-def check_unchosen(x: Any) -> None:
+def check_unchosen(x: object) -> None:
     """Raise where `x` is a list or dict that a traced condition has chosen, or chosen from."""
     guards = current_guards()
     found = guards.chosen.get(id(x)) if guards is not None and guards.chosen else None
@@ -204,7 +204,7 @@ def check_unchosen(x: Any) -> None:
         )
 
 
-def containers_within(value: Any) -> list[Any]:
+def containers_within(value: object) -> list[Any]:
     """The lists and dicts that a value is made of, itself first."""
     found: list[Any] = []
     stack = [value]
@@ -232,7 +232,7 @@ def write_back(before: Any, after: Any) -> None:
             before[key] = written_back(before[key], x)
 
 
-def written_back(before: Any, after: Any) -> Any:
+def written_back(before: object, after: object) -> object:
     """The old element, if it is a list or dict and holds the new one now; else the new one."""
     if not isinstance(before, list | dict):
         return after

@@ -64,7 +64,7 @@ class Calls:
         """What an operator gives: methods of the user's classes are run as any function of theirs."""
         return operated(name, operands, self.function)
 
-    def subscripted(self, x: Any) -> Any:
+    def subscripted(self, x: object) -> object:
         """``np.r_`` and ``np.c_``, or what takes traced values in their brackets."""
         return INSIDE.joiner(x)
 
@@ -130,7 +130,7 @@ CLASSES: dict[Any, Any] = {type: plain_type}
 """What is called instead of classes; the layers above enter theirs while they are imported."""
 
 
-def ours_for(function: Any) -> Any:
+def ours_for(function: object) -> object:
     """What is called instead of a function that traced values could not be given; None for any other."""
     if isinstance(function, type):
         return CLASSES.get(function)
@@ -139,7 +139,7 @@ def ours_for(function: Any) -> Any:
     return dispatching(function, seen) if is_dispatching(function) else of_other_kind(function)
 
 
-def of_other_kind(function: Any) -> Any:
+def of_other_kind(function: object) -> object:
     """What is called instead of what another package made of a function; None where it made nothing."""
     for is_of_kind, called in SEEN_OTHERWISE:
         if is_of_kind(function):
@@ -147,7 +147,7 @@ def of_other_kind(function: Any) -> Any:
     return None
 
 
-def is_of_library(function: Any) -> bool:
+def is_of_library(function: object) -> bool:
     """Whether it is of SciPy or of `math`: a function, a method, or an object that is called."""
     module = getattr(function, "__module__", None) or type(function).__module__
     return str(module).partition(".")[0] in ("math", "scipy")
@@ -169,7 +169,7 @@ def is_users_method(method: MethodType) -> bool:
     return isinstance(function, FunctionType) and is_users(function.__code__)
 
 
-def may_matter(value: Any) -> bool:
+def may_matter(value: object) -> bool:
     """Whether a call of a global name may have to be another."""
     if isinstance(value, functools.partial):
         return may_matter(value.func)

@@ -162,7 +162,7 @@ def is_whole(a: Aval) -> bool:
     return a.weak and not a.shape and a.dtype.kind == "i"
 
 
-def number_of(x: Any) -> int | None:
+def number_of(x: object) -> int | None:
     """The whole number that it is; None for what is traced."""
     return int(x) if isinstance(x, int | np.integer) else None
 

@@ -32,7 +32,7 @@ __all__ = [
 Policy = Callable[..., bool]
 
 
-def checkpoint_name(x: Any, name: str) -> Any:
+def checkpoint_name(x: object, name: str) -> Any:
     """`x`, or a tree of arrays, under a name by which policies know it.
 
     >>> policy = fg.checkpoint_policies.save_only_these_names("hidden")
@@ -45,22 +45,22 @@ def checkpoint_name(x: Any, name: str) -> Any:
     return tree.map(lambda leaf: Named(name).bind(asoperand(leaf)), x)
 
 
-def everything_saveable(primitive: Any, *avals: Any, **params: Any) -> bool:
+def everything_saveable(primitive: object, *avals: object, **params: object) -> bool:
     """Keep everything, as without `checkpoint`."""
     return True
 
 
-def nothing_saveable(primitive: Any, *avals: Any, **params: Any) -> bool:
+def nothing_saveable(primitive: object, *avals: object, **params: object) -> bool:
     """Keep nothing, as without a policy."""
     return False
 
 
-def dots_saveable(primitive: Any, *avals: Any, **params: Any) -> bool:
+def dots_saveable(primitive: object, *avals: object, **params: object) -> bool:
     """Keep the results of products of matrices and of convolutions."""
     return isinstance(primitive, DotGeneral | Convolution)
 
 
-def dots_with_no_batch_dims_saveable(primitive: Any, *avals: Any, **params: Any) -> bool:
+def dots_with_no_batch_dims_saveable(primitive: object, *avals: object, **params: object) -> bool:
     """Keep the results of products of matrices that are no stacks."""
     return isinstance(primitive, DotGeneral) and not primitive.labels.batch[0]
 

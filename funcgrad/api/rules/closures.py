@@ -109,7 +109,7 @@ def taken_apart(kept: Kept) -> tuple[tuple[Any, ...], Any]:
     return kept.hoisted, kept.converted
 
 
-def put_together(converted: Any, hoisted: Sequence[Any]) -> Kept:
+def put_together(converted: object, hoisted: Sequence[Any]) -> Kept:
     """The inverse of `taken_apart`."""
     return Kept(converted, hoisted)
 

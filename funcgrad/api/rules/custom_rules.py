@@ -82,7 +82,7 @@ def itself(program: Program) -> Program:
 
 
 def jvp_rule(
-    rule: Function, shape: CallShape, out_tree: Any, out_avals: Sequence[Aval], *, now: bool
+    rule: Function, shape: CallShape, out_tree: object, out_avals: Sequence[Aval], *, now: bool
 ) -> tuple[Rule, list[Any]]:
     """The rule of a `custom_jvp` call and the constants it takes after its inputs."""
     flat = FlatJvp(rule, shape, out_tree, out_avals)
@@ -286,7 +286,7 @@ class VjpRules:
         return found
 
 
-def argument_cotangents(bar: Any, argument: Any, what: str) -> list[Any]:
+def argument_cotangents(bar: object, argument: object, what: str) -> list[Any]:
     """The inexact leaves of one argument's cotangent, zeros where the rule says None."""
     leaves, treedef = tree.flatten(argument)
     avals = [a.strong for a in leaves]
@@ -294,7 +294,7 @@ def argument_cotangents(bar: Any, argument: Any, what: str) -> list[Any]:
     return [x for x, a in zip(rule_leaves(bar, treedef, avals, what), avals, strict=True) if a.inexact]
 
 
-def with_zeros(bar: Any, argument: Any) -> Any:
+def with_zeros(bar: object, argument: object) -> Any:
     """A cotangent with zeros for what is None in it: for a leaf of the argument or a whole subtree."""
     if bar is None:
         return tree.map(broadcast_zero, argument)

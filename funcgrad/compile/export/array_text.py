@@ -135,7 +135,7 @@ class ArrayText:
 _MISSING = "?"
 
 
-def no_callee(primitive: Any) -> str:
+def no_callee(primitive: object) -> str:
     """What stands for a primitive that has no expression."""
     return _MISSING
 

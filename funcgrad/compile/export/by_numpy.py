@@ -173,6 +173,6 @@ def stored(writer: Any, view: View, variables: Sequence[str]) -> str:
     return f"{whole}[{', '.join([*variables, *[':'] * rest])}]"
 
 
-def is_by_numpy(primitive: Any) -> bool:
+def is_by_numpy(primitive: object) -> bool:
     """Whether an operation has a form here."""
     return isinstance(primitive, OnStacks) and type(primitive) in MAKERS

@@ -25,6 +25,7 @@ from funcgrad.compile.language.word import (
     fixed,
     kinds,
 )
+from funcgrad.types import Number
 
 __all__ = ["ARITHMETIC_WORDS", "intrinsic"]
 
@@ -32,7 +33,7 @@ TWO = (NUMBERS, OTHERS)
 TWO_SINGLE = (NUMBERS._replace(kind="f32"), OTHERS._replace(kind="f32"))
 
 
-def plus(total: Any, x: Any) -> Any:
+def plus(total: Number, x: Number) -> Number:
     """A step of a sum whose terms may be added in any order."""
     return total + type(total)(x)
 
@@ -49,12 +50,12 @@ def lowered_plus(lowering: Any, arguments: Sequence[Any], signature: Signature) 
     return lowering.builder.fadd(*arguments, flags=("reassoc", "contract"))
 
 
-def rounded_sum(x: Any, y: Any) -> Any:
+def rounded_sum(x: Number, y: Number) -> Number:
     """``x + y``, rounded by itself: no compiler fuses it with a product."""
     return x + type(x)(y)
 
 
-def rounded_difference(x: Any, y: Any) -> Any:
+def rounded_difference(x: Number, y: Number) -> Number:
     """``x - y``, rounded by itself: no compiler fuses it with a product."""
     return x - type(x)(y)
 
@@ -81,26 +82,26 @@ def lowered_rounded(instruction: str) -> Lowered:
     return lowered
 
 
-def maximum(x: Any, y: Any) -> Any:
+def maximum(x: Number, y: Number) -> Number:
     """The larger number; NaN wins, and 0.0 is larger than -0.0."""
     if x == 0 and y == 0:
         return type(x)(x if np.signbit(y) else y)
     return type(x)(np.maximum(x, y))
 
 
-def minimum(x: Any, y: Any) -> Any:
+def minimum(x: Number, y: Number) -> Number:
     """The smaller number; NaN wins, and -0.0 is smaller than 0.0."""
     if x == 0 and y == 0:
         return type(x)(x if np.signbit(x) else y)
     return type(x)(np.minimum(x, y))
 
 
-def fmax(x: Any, y: Any) -> Any:
+def fmax(x: Number, y: Number) -> Number:
     """The larger number; a number wins over NaN."""
     return type(x)(np.fmax(x, y))
 
 
-def fmin(x: Any, y: Any) -> Any:
+def fmin(x: Number, y: Number) -> Number:
     """The smaller number; a number wins over NaN."""
     return type(x)(np.fmin(x, y))
 
@@ -144,7 +145,7 @@ def intrinsic(name: str) -> tuple[Direct, Lowered]:
     return direct, lowered
 
 
-def signbit(x: Any) -> Any:
+def signbit(x: Number) -> Number:
     """Whether the sign is minus, that of a zero or of NaN too."""
     return np.signbit(x)
 
@@ -178,7 +179,7 @@ def of_float(given: Sequence[Type], known: Sequence[Known]) -> Signature | None:
     return Signature((given[0],), "bool") if len(given) == 1 and is_float(given[0]) else None
 
 
-def order_bits(x: Any) -> Any:
+def order_bits(x: Number) -> Number:
     """A number as unsigned bits that are ordered as numbers are: NaN last, zeros of both signs equal."""
     array = np.asarray(x)
     if array.dtype.kind in "bu":
@@ -260,7 +261,7 @@ def whole_power(given: Sequence[Type], known: Sequence[Known]) -> Signature | No
     return Signature((given[0], given[1]), given[0])
 
 
-def power(x: Any, n: int) -> Any:
+def power(x: Number, n: int) -> Number:
     """``x ** n`` by repeated squaring, for a whole number n that is written out."""
     left, result = abs(n), None
     while left:

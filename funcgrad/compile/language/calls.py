@@ -21,6 +21,7 @@ from funcgrad.compile.language.values import Type, Unsupported, Value
 from funcgrad.compile.language.word import Elements, Known, Sample, Signature, Types, Word, kinds
 from funcgrad.compile.runtime.addresses.blas import integer_type, lapack_routine, routine
 from funcgrad.ops.random.philox import words as philox_words
+from funcgrad.types import Number
 
 __all__ = ["CALL_WORDS"]
 
@@ -31,7 +32,7 @@ def a_range(given: Sequence[Type], known: Sequence[Known]) -> Signature | None:
     return Signature((*given[:3], "i64", "i64", "i64"), "none") if len(given) == 6 else None
 
 
-def parallel(stage: Callable[..., None], p: Any, n: Any, begin: int, end: int, grain: int) -> None:
+def parallel(stage: Callable[..., None], p: object, n: Number, begin: int, end: int, grain: int) -> None:
     """Run ``stage(p, n, from, to)`` over a range, in pieces of at least ``grain``, on the pool's threads."""
     stage(p, n, int(begin), int(end))
 
@@ -301,7 +302,7 @@ def _routine_words() -> list[Word]:
     return found
 
 
-def philox(first: Any, second: Any, start: Any, stream: Any, memory: Any, count: Any) -> None:
+def philox(first: Number, second: Number, start: Number, stream: Number, memory: Any, count: Number) -> None:
     """So many random words of a key (two words), from a block of a stream on."""
     keys = np.array([[int(first), int(second)]], np.uint64)
     found = philox_words(keys, np.array([int(start)], np.uint64), int(stream), int(count))[0]
@@ -318,7 +319,9 @@ def _loop_call(function: int, data: int, count: int, *places: Any) -> None:
     loop(*[ctypes.addressof(x) for x in (pointers, sizes, strides)], int(data))
 
 
-def numpy_unary(function: int, data: int, x: Any, step: int, out: Any, out_step: int, count: int) -> None:
+def numpy_unary(
+    function: int, data: int, x: Number, step: int, out: object, out_step: int, count: int
+) -> None:
     """NumPy's own loop over elements, at an address."""
     _loop_call(function, data, count, x, step, out, out_step)
 
@@ -326,11 +329,11 @@ def numpy_unary(function: int, data: int, x: Any, step: int, out: Any, out_step:
 def numpy_binary(
     function: int,
     data: int,
-    x: Any,
+    x: Number,
     step: int,
-    y: Any,
+    y: Number,
     y_step: int,
-    out: Any,
+    out: object,
     out_step: int,
     count: int,
 ) -> None:

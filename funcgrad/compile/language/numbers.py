@@ -32,6 +32,7 @@ from funcgrad.compile.language.word import (
     Word,
     kinds,
 )
+from funcgrad.types import Number
 
 __all__ = ["NUMBER_TYPES", "NUMBER_WORDS"]
 
@@ -85,7 +86,7 @@ def conversion(kind: str) -> Word:
     return Word(name, Types(f"number -> {kind}", rule), converted, direct, lowered, samples)
 
 
-def select(condition: Any, x: Any, y: Any) -> Any:
+def select(condition: Number, x: Number, y: Number) -> Number:
     """``x if condition else y``, where both are computed."""
     return x if condition else y
 
@@ -111,7 +112,7 @@ def itself(given: Sequence[Type], known: Sequence[Known]) -> Signature | None:
     return Signature((x,), x) if isinstance(x, str) else None
 
 
-def conjugate(x: Any) -> Any:
+def conjugate(x: Number) -> Number:
     """The complex conjugate; a real number itself."""
     return np.conjugate(x)
 
@@ -143,7 +144,7 @@ def two_complex(given: Sequence[Type], known: Sequence[Known]) -> Signature | No
     return Signature((kind, kind), kind)
 
 
-def quotient(x: Any, y: Any) -> Any:
+def quotient(x: Number, y: Number) -> Number:
     """``x / y`` of complex numbers, where division by zero divides each part, as in NumPy."""
     kind = np.result_type(x, y).type
     a, b, c, d = [part for z in (kind(x), kind(y)) for part in (z.real, z.imag)]
@@ -210,12 +211,12 @@ def shifting(given: Sequence[Type], known: Sequence[Known]) -> Signature | None:
     return Signature((kind, kind), kind)
 
 
-def shift_left(x: Any, count: Any) -> Any:
+def shift_left(x: Number, count: Number) -> Number:
     """``x << count``, where a count that no word has shifts everything out."""
     return np.left_shift(np.asarray(x).astype(_wide(x)), np.asarray(count).astype(_wide(x)))
 
 
-def shift_right(x: Any, count: Any) -> Any:
+def shift_right(x: Number, count: Number) -> Number:
     """``x >> count``, where a count that no word has shifts everything out."""
     return np.right_shift(np.asarray(x).astype(_wide(x)), np.asarray(count).astype(_wide(x)))
 

@@ -7,7 +7,7 @@ old one, and the names of the two are exchanged at the end of the trip.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from funcgrad.compile.emit.loop_order import loops_of
 from funcgrad.compile.emit.statements import NestWriter, Writer
@@ -20,6 +20,9 @@ from funcgrad.compile.passes.views import Buffer, View
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Program, Var
 from funcgrad.transforms.control.updates import unchanged_places
+
+if TYPE_CHECKING:
+    from funcgrad.source import Source
 
 
 class Carry:
@@ -153,7 +156,7 @@ def define_given(scheduler: Scheduler, outputs: Sequence[Var], found: Sequence[G
             scheduler.define_view(v, given, position)
 
 
-def memory_with(scheduler: Scheduler, atom: Atom, aval: Aval, hint: str, source: Any) -> View:
+def memory_with(scheduler: Scheduler, atom: Atom, aval: Aval, hint: str, source: Source | None) -> View:
     """New memory with the elements of an array."""
     view = scheduler.buffer_like(aval, hint)
     shape = squeezed(aval.shape)

@@ -96,7 +96,7 @@ def passes_of(scheduler: Scheduler, primitive: Any, x: Aval, out: Aval) -> list[
     return found
 
 
-def loop_name(primitive: Any, size: int, kind: str) -> tuple[str, str]:
+def loop_name(primitive: object, size: int, kind: str) -> tuple[str, str]:
     """The ufunc of ``numpy.fft`` for lines of `size` numbers, and the types of its loop."""
     real, complex_ = kind.lower(), kind.upper()
     if isinstance(primitive, FFT):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from funcgrad.ops.arrays.indexing import Chosen, Gather, Scatter
 from funcgrad.ops.arrays.structure import Broadcast
 from funcgrad.ops.families import broadcast_shapes
 from funcgrad.ops.reducing.folds import ANY, MAX, MIN, PROD, SUM
+
+if TYPE_CHECKING:
+    from funcgrad.source import Source
 
 FOLDS = {"add": SUM, "mul": PROD, "min": MIN, "max": MAX}
 NOT_CHEAP = 1000
@@ -56,7 +59,7 @@ class Positions:
             return index, ()
         return index, (Broadcast(self.shape, axes),)
 
-    def view_in(self, nest: Nest, view: View, source: Any) -> View:
+    def view_in(self, nest: Nest, view: View, source: Source | None) -> View:
         """The elements of an array at the positions, as a view of the nest's shape."""
         terms = []
         for axis, index in zip(self.axes, self.indices, strict=True):
@@ -94,7 +97,7 @@ class Positions:
         return place
 
 
-def note(scheduler: Scheduler, nest: Nest, wrong: str, source: Any) -> None:
+def note(scheduler: Scheduler, nest: Nest, wrong: str, source: Source | None) -> None:
     """Raise the flag after the loops if any position was out of bounds."""
     local = scheduler.local
     flag = View.whole(local.failure_flag(), ())

@@ -5,7 +5,7 @@ Where nothing else reads the array that is changed, it is changed where it is.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from funcgrad.compile.lower.elementwise import cast_name, wrapped
 from funcgrad.compile.passes.nests import Let, Load, Store, squeezed_view
@@ -16,6 +16,9 @@ from funcgrad.ir.program import Atom, Equation, Var
 from funcgrad.ops.arrays.movement import Concatenate, Stack
 from funcgrad.ops.arrays.slicing import AddToSlice, Pad, Slice, UpdateSlice
 
+if TYPE_CHECKING:
+    from funcgrad.source import Source
+
 
 def check_dtype(equation: Equation) -> None:
     """Raise NotLowered for elements that kernels cannot hold."""
@@ -24,7 +27,7 @@ def check_dtype(equation: Equation) -> None:
         raise NotLowered(f"{equation.primitive.name} of {dtype} has no native form")
 
 
-def store_part(scheduler: Scheduler, view: View, atom: Atom, after: int, source: Any) -> int:
+def store_part(scheduler: Scheduler, view: View, atom: Atom, after: int, source: object) -> int:
     """Write the elements of an atom into a view, in a step later than `after`; returns the step."""
     target = squeezed_view(view)
     nest = scheduler.nest_for(target.shape, max(scheduler.bound(atom, target.shape), after + 1))
@@ -32,7 +35,7 @@ def store_part(scheduler: Scheduler, view: View, atom: Atom, after: int, source:
     return nest.position
 
 
-def fill(scheduler: Scheduler, view: View, text: str, source: Any) -> int:
+def fill(scheduler: Scheduler, view: View, text: str, source: Source | None) -> int:
     """Write one number everywhere; returns the step."""
     target = squeezed_view(view)
     nest = scheduler.nest_for(target.shape, 0)
@@ -71,7 +74,7 @@ def around(view: View, index: Any) -> list[View]:
     return [view.slice(part) for part in parts]
 
 
-def own_memory(scheduler: Scheduler, x: Atom, out: Var, source: Any) -> tuple[View, int]:
+def own_memory(scheduler: Scheduler, x: Atom, out: Var, source: Source | None) -> tuple[View, int]:
     """Memory that holds the elements of `x` and may be changed, and the last step that touches it.
 
     It comes before the places of other operands are asked for: those that are made of `x` may be stored now.

@@ -56,7 +56,7 @@ def function_of(segment: Segment) -> Callable[..., Sequence[Any]]:
     return made.run
 
 
-def seconds_of(run: Callable[..., Any], *args: Any) -> float:
+def seconds_of(run: Callable[..., Any], *args: object) -> float:
     """How long a call takes: the best of a few, and of two if it takes long.
 
     >>> 0 < seconds_of(sum, [1, 2, 3]) < 0.1

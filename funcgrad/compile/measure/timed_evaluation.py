@@ -55,12 +55,12 @@ class TimedWriter(Writer):
         self.line(f"{name}.spent += now() - before")
         self.line(f"{name}.runs += 1")
 
-    def evaluation(self, primitive: Any) -> Callable[..., Any]:
+    def evaluation(self, primitive: object) -> Callable[..., Any]:
         run = taken_apart(primitive, self._held)
         return super().evaluation(primitive) if run is None else run
 
 
-def taken_apart(primitive: Any, places: list[Place]) -> Callable[..., Any] | None:
+def taken_apart(primitive: object, places: list[Place]) -> Callable[..., Any] | None:
     """What evaluates an equation that holds Programs and takes the times inside; None for others."""
 
     def write(name: str, parameters: Sequence[str]) -> Writer:

@@ -234,7 +234,7 @@ def spread_operand(
     return rewriter(Broadcast(shape, axes), operand)
 
 
-def product_of(primitive: Any) -> Any:
+def product_of(primitive: object) -> Any:
     """The multiplication of a contraction."""
     return strong_zero_mul if isinstance(primitive, StrongZeroDot) else mul
 

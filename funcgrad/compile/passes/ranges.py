@@ -61,7 +61,7 @@ class Ranges:
         return int(array.min()), int(array.max())
 
 
-def stays_as_it_is(array: Any) -> bool:
+def stays_as_it_is(array: object) -> bool:
     """Whether nobody can change the elements of a captured array, which are read at every call."""
     return isinstance(array, np.ndarray) and not writeable_memory(array)
 

@@ -9,7 +9,7 @@ of other kinds are lowered by functions in `LOWERINGS`, which use the public met
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from funcgrad.compile.emit.symbols import Locals
 from funcgrad.compile.lower.elementwise import (
@@ -39,6 +39,9 @@ from funcgrad.ops.arrays.structure import Reduction, Reshape
 from funcgrad.ops.families import Pointwise
 from funcgrad.ops.reducing.cumulative import Cumulative
 from funcgrad.tracing.primitive import Fold
+
+if TYPE_CHECKING:
+    from funcgrad.source import Source
 
 CHEAP = 3
 """Operations that are rather repeated than stored and loaded again."""
@@ -200,7 +203,13 @@ class Scheduler:
         return node
 
     def define_member(
-        self, out: Var, nest: Nest, template: str, operands: tuple[Operand, ...], cost: int, source: Any
+        self,
+        out: Var,
+        nest: Nest,
+        template: str,
+        operands: tuple[Operand, ...],
+        cost: int,
+        source: Source | None,
     ) -> Node:
         """Define `out` by a statement in a nest; it will not be computed again elsewhere."""
         node = self.nodes[out] = Node(out.aval)
@@ -390,7 +399,7 @@ class Scheduler:
         self._copied_at[atom] = nest.position
         return view
 
-    def copied(self, view: View, move: Any, atom: Atom) -> View:
+    def copied(self, view: View, move: object, atom: Atom) -> View:
         """What is in memory, moved, in memory of its own in row-major order."""
         source = moved(view, [move])
         assert source is not None
@@ -470,7 +479,7 @@ class Scheduler:
 
     # -- reductions and other steps ----------------------------------------------------------------------
 
-    def reduction(self, out: Var, x: Atom, axes: Sequence[int], fold: Fold, source: Any) -> None:
+    def reduction(self, out: Var, x: Atom, axes: Sequence[int], fold: Fold, source: Source | None) -> None:
         """Define `out` as a reduction of the elements of `x` over axes."""
         full = x.aval.shape
         shape = squeezed(full)
@@ -536,7 +545,7 @@ class Scheduler:
         return name
 
 
-def is_identity(move: Any, node: Node) -> bool:
+def is_identity(move: object, node: Node) -> bool:
     """Whether a movement leaves the elements where they are, but for axes of size one."""
     source = node.source
     return (

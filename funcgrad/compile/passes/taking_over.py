@@ -6,12 +6,15 @@ elements but not computed yet (a slice of it, a cheap expression) is stored befo
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from funcgrad.compile.passes.nests import squeezed
 from funcgrad.compile.passes.schedule import Node, Scheduler
 from funcgrad.compile.passes.views import Buffer, View
 from funcgrad.ir.program import Atom, Literal, Var
+
+if TYPE_CHECKING:
+    from funcgrad.source import Source
 
 
 def taken_over(scheduler: Scheduler, atom: Atom) -> View | None:
@@ -72,7 +75,7 @@ def reads_later(scheduler: Scheduler, node: Node, buffer: Buffer) -> bool:
     return any(reads_later(scheduler, scheduler.nodes[a], buffer) for a in operands)
 
 
-def note_copy(scheduler: Scheduler, atom: Atom, source: Any) -> None:
+def note_copy(scheduler: Scheduler, atom: Atom, source: Source | None) -> None:
     """Note that an array that lies in memory is copied so that it can be changed."""
     if isinstance(atom, Var) and squeezed(atom.aval.shape) and scheduler.number_everywhere(atom) is None:
         scheduler.copies.append((atom.aval, source))

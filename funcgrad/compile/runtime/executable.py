@@ -52,7 +52,7 @@ class Executable:
         return found  # type: ignore[no-any-return]
 
 
-def conformed(x: Any, aval: Aval) -> Any:
+def conformed(x: object, aval: Aval) -> Any:
     """An argument as the native code takes it."""
     if aval.shape:
         return np.ascontiguousarray(x, aval.dtype)
@@ -197,7 +197,7 @@ def mixed_call(program: Program, made: Executable, *, strict: bool, most: float)
     return call
 
 
-def is_declared(x: Any, aval: Aval, accept: Accept) -> bool:
+def is_declared(x: object, aval: Aval, accept: Accept) -> bool:
     """Whether an argument is of the kind that an input declares; its memory may lie in any order."""
     if type(x) is np.ndarray:
         return bool(accept & Accept.ARRAY) and x.shape == aval.shape and x.dtype == aval.dtype

@@ -33,7 +33,7 @@ class FunctionLibrary(JITCodeLibrary):
         return self._final_module
 
 
-def library(codegen: Any, name: str, body: Function, arity: int, format: Format) -> FunctionLibrary:
+def library(codegen: object, name: str, body: Function, arity: int, format: Format) -> FunctionLibrary:
     """A function as a library to link."""
     made = FunctionLibrary(codegen, symbol(name, format))  # type: ignore[no-untyped-call]
     made._final_module = llvm.parse_assembly(assembly(name, body, arity, format))
@@ -70,7 +70,7 @@ def unary(codegen: Any) -> Any:
     return typing
 
 
-def binary(codegen: Any) -> Any:
+def binary(codegen: object) -> Any:
     """The typing of a function of two numbers."""
 
     def typing(context: Any, x: Any, y: Any) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import concurrent.futures
 import weakref
-from typing import Any
 
 from funcgrad.api.calling.arguments import here
 from funcgrad.distributed.engines.engine import Engine
@@ -19,7 +18,7 @@ _ENGINES: weakref.WeakValueDictionary[int, Engine] = weakref.WeakValueDictionary
 """By the identity of what they wrap, which they keep alive: so that steps share data."""
 
 
-def engine_of(x: Any) -> Engine:
+def engine_of(x: object) -> Engine:
     """The engine that carries shards by `x`. Raises UnsupportedFunctionError where it is none."""
     found = _ENGINES.get(id(x))
     if found is None:
@@ -27,7 +26,7 @@ def engine_of(x: Any) -> Engine:
     return found
 
 
-def made_for(x: Any) -> Engine:
+def made_for(x: object) -> Engine:
     """An engine for a client, communicator or executor."""
     names = {f"{kind.__module__}.{kind.__qualname__}" for kind in type(x).__mro__}
     if "distributed.client.Client" in names:

@@ -47,7 +47,7 @@ class Arrived:
         return whole if several and isinstance(whole, tuple) else (whole,)
 
 
-def array_of(block: Any) -> Any:
+def array_of(block: object) -> Any:
     """A partition as arrays: the values of a dataframe, the records of a bag along a first axis.
 
     >>> array_of([(1.0, 2), (3.0, 4)])
@@ -102,12 +102,12 @@ def names_of(leaves: Sequence[Any]) -> list[Any]:
     return [x.key if isinstance(x, Delayed) else getattr(x, "_name", None) or x.name for x in leaves]
 
 
-def is_collection(x: Any) -> bool:
+def is_collection(x: object) -> bool:
     """Whether it is one of Dask's collections, or a list of delayed values, one for each shard."""
     return bool(dask.is_dask_collection(x)) or is_listed(x)
 
 
-def is_listed(x: Any) -> bool:
+def is_listed(x: object) -> bool:
     """Whether it is a list of delayed values."""
     return isinstance(x, list | tuple) and bool(x) and all(isinstance(one, Delayed) for one in x)
 
@@ -183,7 +183,7 @@ def optimized_of(collections: Sequence[Any]) -> list[Any]:
     return [x.optimize() if own else next(others) for x, own in zip(collections, by_itself, strict=True)]
 
 
-def is_array(x: Any) -> bool:
+def is_array(x: object) -> bool:
     """Whether it is a Dask array."""
     return hasattr(type(x), "rechunk")
 
@@ -226,7 +226,7 @@ def rows_of(x: Any) -> list[Rows] | None:
     return list(itertools.pairwise(stops))
 
 
-def flat_keys(keys: Any) -> list[Any]:
+def flat_keys(keys: object) -> list[Any]:
     """The keys in nested lists, in their order."""
     if isinstance(keys, list):
         return [key for part in keys for key in flat_keys(part)]

@@ -102,7 +102,7 @@ class FuturesEngine(Engine):
         parts: Sequence[Part] = self.result(futures[n])
         return parts
 
-    def submit(self, function: Callable[..., Any], *args: Any) -> Any:
+    def submit(self, function: Callable[..., Any], *args: object) -> Any:
         """The future of a task."""
         try:
             return self.executor.submit(function, *args)

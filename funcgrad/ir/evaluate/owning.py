@@ -32,7 +32,7 @@ def owning(program: Program, shared: frozenset[Any]) -> list[Finish | None]:
     return finishes
 
 
-def as_scalar(value: Any, args: Sequence[Any]) -> Any:
+def as_scalar(value: object, args: Sequence[Any]) -> Any:
     """A result of rank 0 as a NumPy scalar."""
     return value[()] if isinstance(value, np.ndarray) else value
 

@@ -135,7 +135,7 @@ class Runner:
     def _decide(self, fast: Run | None) -> None:
         self._fast, self._trial = fast, None
 
-    def evaluated(self, *args: Any) -> tuple[Any, ...]:
+    def evaluated(self, *args: object) -> tuple[Any, ...]:
         """The outputs, by NumPy."""
         function = self._source_function
         if function is None:

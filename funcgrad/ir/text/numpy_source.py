@@ -7,7 +7,7 @@ besides, the user's own lines as comments and the types as docstrings, is writte
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from funcgrad.ir.text.spelling import (
     is_primitive,
     subprograms,
 )
+
+if TYPE_CHECKING:
+    from funcgrad.source import Source
 
 VariableNames = Mapping[Any, str]
 Callee = Callable[[Any], str]
@@ -46,7 +49,7 @@ def literal_source(atom: Literal, *, bare: bool) -> str:
     return f"({text})" if text.startswith("-") else text
 
 
-def number_source(value: Any, dtype: np.dtype[Any]) -> str:
+def number_source(value: object, dtype: np.dtype[Any]) -> str:
     """A number as Python writes it, with NumPy's names for what is not finite."""
     if dtype.kind == "c":
         scalar = np.asarray(value, dtype)[()]
@@ -268,7 +271,7 @@ class Module:
         return name
 
 
-def plain_source(value: Any) -> str | None:
+def plain_source(value: object) -> str | None:
     """A parameter that holds no other values and needs no import, as Python writes it."""
     if value is None or type(value) in (bool, int, str, bytes):
         return quoted(value) if type(value) is str else repr(value)
@@ -294,7 +297,7 @@ def docstring(program: Program, names: VariableNames) -> list[str]:
     return wrapped('    """(', inputs, f') -> {result}"""', "    ")
 
 
-def user_line(source: Any) -> str:
+def user_line(source: Source | None) -> str:
     """The user's line behind an equation: where it is, and what it says."""
     if source is None:
         return ""

@@ -38,7 +38,7 @@ class RememberedArrays:
                 self._kept.append(array)
         return digest
 
-    def find(self, digest: str) -> Any:
+    def find(self, digest: str) -> Hashable:
         """The array, or None if it is gone or has changed."""
         array = self._found.get(digest)
         return array if array is not None and array_digest(array) == digest else None
@@ -65,7 +65,7 @@ class RememberedObjects:
                 self._numbers.pop(self._objects.pop(oldest), None)
         return number
 
-    def find(self, number: int) -> Any:
+    def find(self, number: int) -> Hashable:
         """The object, or None if it was never added or is forgotten."""
         return self._objects.get(number)
 

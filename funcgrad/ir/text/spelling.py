@@ -45,7 +45,7 @@ def context_of(equation: Equation) -> Aval | None:
     return next((atom.aval for atom in reversed(equation.inputs) if isinstance(atom, Var)), None)
 
 
-def captured_text(value: Any) -> str:
+def captured_text(value: object) -> str:
     """A captured array: its elements where they are few, its digest where they are many."""
     if not isinstance(value, np.ndarray | np.generic):
         return f"<{type(value).__name__}>"  # a value of a trace that is still open
@@ -64,7 +64,7 @@ def array_text(array: Any) -> str:
 # -- parameters -----------------------------------------------------------------------------------------
 
 
-def parameter_text(value: Any, blocks: Mapping[Program, str]) -> str:
+def parameter_text(value: object, blocks: Mapping[Program, str]) -> str:
     """A parameter of an equation; Programs are written elsewhere and go by the names in `blocks`."""
     plain = plain_text(value)
     if plain is not None:
@@ -81,7 +81,7 @@ def parameter_text(value: Any, blocks: Mapping[Program, str]) -> str:
     return f"{head}({', '.join(key + parameter_text(item, blocks) for key, item in arguments)})"
 
 
-def plain_text(value: Any) -> str | None:
+def plain_text(value: object) -> str | None:
     """A value that holds no other values; None for all others."""
     if value is None or type(value) in (bool, int, str, bytes):
         return repr(value)
@@ -107,7 +107,7 @@ def construction(value: Any) -> tuple[str, list[tuple[str, Any]]] | None:
     return name, [("", item) for item in arguments]
 
 
-def constructor_arguments(value: Any) -> tuple[Any, ...] | None:
+def constructor_arguments(value: object) -> tuple[Any, ...] | None:
     """The arguments that make an equal object of the same class, where the object says what they are."""
     cls = type(value)
     if dataclasses.is_dataclass(value):
@@ -121,13 +121,13 @@ def constructor_arguments(value: Any) -> tuple[Any, ...] | None:
     return None
 
 
-def is_primitive(value: Any) -> bool:
+def is_primitive(value: object) -> bool:
     """Whether the value is a primitive of the catalog."""
     name = getattr(value, "name", None)
     return isinstance(name, str) and CATALOG.get(name) is type(value)
 
 
-def importable_name(value: Any) -> str | None:
+def importable_name(value: object) -> str | None:
     """The dotted name under which a function, class or enumeration member can be imported, if it can be."""
     if isinstance(value, enum.Enum):
         outer = importable_name(type(value))
@@ -157,7 +157,7 @@ def imported(dotted: str) -> Any:
     raise ModuleNotFoundError(f"no module holds {dotted}")
 
 
-def is_callable_in_text(value: Any) -> bool:
+def is_callable_in_text(value: object) -> bool:
     """Whether a text may call this: classes of values, never functions or anything that could do harm."""
     if not isinstance(value, type):
         return False
@@ -165,14 +165,14 @@ def is_callable_in_text(value: Any) -> bool:
     return fields or value.__module__.partition(".")[0] == "funcgrad"
 
 
-def opaque_text(value: Any) -> str:
+def opaque_text(value: object) -> str:
     """An object that has no text, by a number under which this process finds it again."""
     own_name = getattr(value, "name", None) or getattr(value, "__name__", "")
     label = re.sub(r"[<>#\s]+", " ", f"{type(value).__name__} {own_name}").strip()
     return f"<{label} #{OBJECTS.add(value)}>"
 
 
-def programs_in(value: Any) -> Iterator[Program]:
+def programs_in(value: object) -> Iterator[Program]:
     """The Programs that a parameter is or holds, in the order in which its text names them."""
     if isinstance(value, Program):
         yield value
@@ -181,7 +181,7 @@ def programs_in(value: Any) -> Iterator[Program]:
             yield from programs_in(item)
 
 
-def parts_of(value: Any) -> list[Any]:
+def parts_of(value: object) -> list[Any]:
     """The values that a parameter is made of."""
     if type(value) is tuple:
         return list(value)

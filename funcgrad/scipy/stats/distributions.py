@@ -44,7 +44,7 @@ class Parameters:
     __slots__ = ("admissible", "loc", "scale", "shapes")
 
     def __init__(self, law: Law, shapes: Sequence[Any], loc: Any, scale: Any) -> None:
-        self.shapes = tuple([floating(x) for x in shapes])
+        self.shapes: tuple[Any, ...] = tuple([floating(x) for x in shapes])
         for x in (loc, scale):
             if type(x) not in (int, float):
                 require_real(x, "a distribution")

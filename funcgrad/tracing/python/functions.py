@@ -269,7 +269,7 @@ def renamed(code: CodeType, name: str, qualname: str) -> CodeType:
 CODES = CodeCache()
 
 
-def rewritten_function(function: FunctionType, hooks: Any) -> FunctionType:
+def rewritten_function(function: FunctionType, hooks: object) -> FunctionType:
     """The function with rewritten code, which asks `hooks`; raises NoSource, saying why there is none.
 
     It shares globals, cells, defaults and attributes with `function`.
@@ -280,7 +280,7 @@ def rewritten_function(function: FunctionType, hooks: Any) -> FunctionType:
     return twin_of(function, CODES.rewritten(code), hooks)
 
 
-def twin_of(function: FunctionType, made: CodeType, hooks: Any) -> FunctionType:
+def twin_of(function: FunctionType, made: CodeType, hooks: object) -> FunctionType:
     """The function with other code, which sees `hooks` in a cell of its own."""
     code = function.__code__
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))

@@ -11,7 +11,7 @@ from typing import Any
 __all__ = ["INSIDE", "Inside"]
 
 
-def unchanged(x: Any) -> Any:
+def unchanged(x: object) -> Any:
     """The argument."""
     return x
 

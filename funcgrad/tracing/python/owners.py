@@ -6,7 +6,6 @@ import os
 import sys
 from functools import lru_cache
 from types import CodeType
-from typing import Any
 
 from funcgrad.config import WHEN_PACKAGES_CHANGE, take_in
 from funcgrad.source import TOP, installed_package, is_library_code, library_files
@@ -30,7 +29,7 @@ def is_of_package(code: CodeType) -> bool:
     return TOP.search(code.co_filename) is not None
 
 
-def take_in_package_of(function: Any) -> None:
+def take_in_package_of(function: object) -> None:
     """Have the installed package of a function that is given to a transform traced as the user's own."""
     _take_in_module(getattr(function, "__module__", None) or type(function).__module__)
 

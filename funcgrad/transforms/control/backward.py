@@ -232,7 +232,7 @@ def not_flagged(parts: Parts[T], flags: Parts[bool]) -> Parts[T]:
     return Parts(*[tuple(chosen(part, [not f for f in part_flags])) for part, part_flags in pairs])
 
 
-def mark_of(bar: Any) -> Mark:
+def mark_of(bar: object) -> Mark:
     """Whether the cotangent has zeros of a selection; None where it is None."""
     return None if bar is None else is_selected(bar)
 

@@ -48,7 +48,7 @@ def batched_step(step: Step, size: int, batched: Parts[bool]) -> BatchedStep:
         batched = batched._replace(carry=grown)
 
 
-def with_axis(x: Any, size: int) -> Any:
+def with_axis(x: object, size: int) -> Any:
     """`x` repeated along a new axis 0."""
     shape = aval(x).shape
     return broadcast(x, (size, *shape), tuple(range(1, len(shape) + 1)))

@@ -43,6 +43,7 @@ from funcgrad.transforms.control.step import (
     with_outputs,
 )
 from funcgrad.transforms.control.updates import changed_operands
+from funcgrad.types import Number
 
 
 class Cond(Primitive):
@@ -198,7 +199,7 @@ class Cond(Primitive):
         )
 
 
-def chosen_here(index: Any, number: int, count: int) -> Any:
+def chosen_here(index: Number, number: int, count: int) -> Any:
     """In which examples the index chooses a branch, clamped to those there are."""
     kind = index.aval.dtype.type
     if count == 1:
@@ -210,7 +211,7 @@ def chosen_here(index: Any, number: int, count: int) -> Any:
     return equal(index, kind(number))
 
 
-def chosen_where(here: Any, x: Any, y: Any) -> Any:
+def chosen_where(here: object, x: object, y: object) -> Any:
     """`x` in the examples where `here` is set, else `y`."""
     return where(broadcast(here, aval(x).shape, (0,)), x, y)
 

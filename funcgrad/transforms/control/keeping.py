@@ -142,7 +142,7 @@ class Network:
     def __init__(self) -> None:
         self._left: dict[Any, dict[Any, int]] = {"source": {}, "sink": {}}
 
-    def edge(self, start: Any, end: Any, capacity: int) -> None:
+    def edge(self, start: object, end: object, capacity: int) -> None:
         """Let something flow from one node to another."""
         forward = self._left.setdefault(start, {})
         forward[end] = forward.get(end, 0) + capacity

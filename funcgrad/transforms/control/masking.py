@@ -149,7 +149,7 @@ def masked_while(recorder: Recorder, primitive: Any, values: Sequence[Any], mask
     return recorder.record(type(primitive)(cond, *rest), parts._replace(cond=(*parts.cond, mask)).flat)
 
 
-def chosen_part(primitive: Any, x: Any, part: Any, positions: Sequence[Any], mask: Tracer) -> Any:
+def chosen_part(primitive: object, x: object, part: object, positions: Sequence[Any], mask: Tracer) -> Any:
     """What is written: the part where the mask is set, else what changes nothing."""
     if isinstance(primitive, AddAlongAxis | AddToSlice):
         return chosen(mask, part, aval(x).dtype.type(0), aval(part).shape)

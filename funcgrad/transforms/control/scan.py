@@ -261,12 +261,12 @@ def numbers_of_trips(length: int, *, reverse: bool) -> np.ndarray[Any, Any]:
     return rows
 
 
-def is_there(x: Any) -> bool:
+def is_there(x: object) -> bool:
     """Whether a tangent is not None."""
     return x is not None
 
 
-def is_linear_input(x: Any) -> bool:
+def is_linear_input(x: object) -> bool:
     """Whether an input of a transpose rule is linear."""
     return isinstance(x, Linear)
 

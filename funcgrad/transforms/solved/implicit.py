@@ -132,7 +132,7 @@ class Implicit(Method):
         return permute(concatenate(flat, 1) if len(flat) > 1 else flat[0], (1, 0))
 
     def by_products(
-        self, recorder: Recorder, equations: Program, point: Sequence[Any], right: Any, ok: Any
+        self, recorder: Recorder, equations: Program, point: Sequence[Any], right: object, ok: object
     ) -> Any:
         """The solution of the linear system by products with the Jacobian alone."""
         checked = Regular(self.what).bind(np.ones((1, 1)), ok)

@@ -98,7 +98,7 @@ class Krylov(Method):
         return [None if right is None else solved_by_products(self.what, programs, point, right)]
 
 
-def solved_by_products(what: str, programs: Programs, point: Sequence[Any], right: Any) -> Any:
+def solved_by_products(what: str, programs: Programs, point: Sequence[Any], right: object) -> Any:
     """The solution for a right-hand side, as a linear map that has a transpose."""
     forward, backward = (
         solution_program(Krylov(what), pair) for pair in (programs, (programs[1], programs[0]))

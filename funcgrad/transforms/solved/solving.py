@@ -137,7 +137,7 @@ def unknowns_alone(primitive: Any, *inputs: Any) -> Any:
     return primitive.bind(*inputs)[0]
 
 
-def of_aval(x: Any, a: Aval) -> Any:
+def of_aval(x: object, a: Aval) -> Any:
     """A result of a solver in the shape and dtype it is said to have; numbers as NumPy scalars."""
     found = np.array(x, a.dtype).reshape(a.shape)
     return found if a.shape else found[()]

@@ -149,7 +149,7 @@ class LastElement(Place):
             raise ValueError("nothing is there") from None
 
     @cell_contents.setter
-    def cell_contents(self, value: Any) -> None:
+    def cell_contents(self, value: object) -> None:
         self._growing.before[-self._number] = value
 
     @cell_contents.deleter
@@ -180,7 +180,7 @@ def refuse_appending(places: Sequence[Place], what: str, line: int) -> None:
         ).on_one_path()
 
 
-def check_append(owner: Any) -> None:
+def check_append(owner: object) -> None:
     """Raise OuterWrite where the block that is being recorded is not known to append to this list."""
     block = current_block()
     if block is None or block.made_here(owner):

@@ -85,7 +85,7 @@ class Merged(NamedTuple):
 
 
 def recorded_branch(
-    test: Any, blocks: Sequence[Function], state: State, after: Sequence[str], what: str, line: int
+    test: object, blocks: Sequence[Function], state: State, after: Sequence[str], what: str, line: int
 ) -> None:
     """Run the blocks for their outcomes, and bind the names `after` to what the condition chooses."""
 
@@ -122,7 +122,7 @@ def recorded_branch(
     with_places(attempt)()
 
 
-def other_block(test: Any, blocks: Sequence[Function], raised: Sequence[tuple[int, Exception]]) -> None:
+def other_block(test: object, blocks: Sequence[Function], raised: Sequence[tuple[int, Exception]]) -> None:
     """Run the block that raises nothing, under the guard that the other one is not chosen."""
     (k, error), *others = raised
     if others:
@@ -202,7 +202,7 @@ def merged_values(
     return values, leaves
 
 
-def seen_by_block(x: Any) -> Value:
+def seen_by_block(x: object) -> Value:
     """The value taken apart, with the list or dict that it is, if the block has not made that itself."""
     value = taken_apart(x)
     block = current_block()
@@ -363,7 +363,7 @@ def chosen(
 
 def share(
     results: Sequence[Any],
-    test: Any,
+    test: object,
     outcomes: Sequence[Outcome],
     leaves: dict[str, list[Merged]],
     line: int,
@@ -401,7 +401,7 @@ def picked(program: Program, picks: Sequence[int | None], avals: Sequence[Aval])
         return recorder.program([t._index for t in inputs], [recorder.index_of(x) for x in results])
 
 
-def unset(recorder: Recorder, aval: Aval) -> Any:
+def unset(recorder: Recorder, aval: Aval) -> object:
     """What stands for a name on the path that does not bind it: NaN, so that it is seen; else zero."""
     zeros = zeros_like(recorder, aval)
     return add(zeros, aval.dtype.type(np.nan)) if aval.inexact else zeros
@@ -431,7 +431,7 @@ def refuse_change_in_expression(place: Place) -> None:
 # -- expressions -------------------------------------------------------------------------------------------
 
 
-def recorded_choice(test: Any, body: Function, orelse: Function, line: int) -> Any:
+def recorded_choice(test: object, body: Function, orelse: Function, line: int) -> object:
     """``body() if test else orelse()`` where `test` is traced."""
     cell: list[Any] = []
     name = "the conditional expression"

@@ -246,7 +246,7 @@ class Retyped(Exception):
     """Raised when a trip has shown that slots must be of other types: it is recorded again."""
 
 
-def late_slot(name: str, leaf: Any) -> Slot:
+def late_slot(name: str, leaf: object) -> Slot:
     """The slot for a leaf that only trips bind."""
     if not is_numeric(leaf):
         return Slot(name, leaf, None, True)
@@ -254,12 +254,12 @@ def late_slot(name: str, leaf: Any) -> Slot:
     return Slot(name, before_any_trip(aval), aval, True)
 
 
-def before_any_trip(aval: Aval) -> Any:
+def before_any_trip(aval: Aval) -> object:
     """What stands for a name that no trip has bound: NaN, so that reading it is seen; zero for integers."""
     return np.full(aval.shape, np.nan if aval.inexact else 0, aval.dtype)[()]
 
 
-def is_array(x: Any) -> bool:
+def is_array(x: object) -> bool:
     """Whether `x` is a traced array, which may have several names and be written."""
     return type(x) is Tracer and bool(x.aval.shape)
 
@@ -269,6 +269,6 @@ def is_outer(x: Tracer) -> bool:
     return x._recorder is not active_recorder()
 
 
-def fingerprint_of(value: Any) -> Any:
+def fingerprint_of(value: object) -> list[Any]:
     """Something that differs once an array among the leaves has been written."""
     return [(id(x._recorder), x._index) for x in taken_apart(value).leaves if type(x) is Tracer]

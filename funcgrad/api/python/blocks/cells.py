@@ -44,7 +44,7 @@ def cells_of(*functions: Any) -> dict[str, CellType]:
     return found
 
 
-def value_in(cell: CellType | Place) -> Any:
+def value_in(cell: CellType | Place) -> object:
     """What the cell holds, or UNBOUND."""
     try:
         return cell.cell_contents
@@ -114,12 +114,12 @@ class Value(NamedTuple):
         """Which leaves are numbers or arrays."""
         return tuple([is_numeric(x) for x in self.leaves])
 
-    def rebuilt(self, leaves: Sequence[Any]) -> Any:
+    def rebuilt(self, leaves: Sequence[Any]) -> object:
         """The value with other leaves."""
         return UNBOUND if self.treedef is None else tree.unflatten(self.treedef, leaves)
 
 
-def taken_apart(value: Any) -> Value:
+def taken_apart(value: object) -> Value:
     """The value as leaves and structure; UNBOUND has neither."""
     if value is UNBOUND:
         return Value(None, ())
@@ -135,7 +135,7 @@ def taken_apart(value: Any) -> Value:
 LEAF = tree.structure(0)
 
 
-def is_numeric(x: Any) -> bool:
+def is_numeric(x: object) -> bool:
     """Whether control flow can carry the leaf."""
     if isinstance(x, Tracer | float | int | complex | np.generic):
         return not isinstance(x, np.generic) or x.dtype.kind in "fciub"
@@ -144,7 +144,7 @@ def is_numeric(x: Any) -> bool:
     )
 
 
-def is_same(one: Any, other: Any) -> bool:
+def is_same(one: object, other: object) -> bool:
     """Whether two leaves are the same, so that nothing has to be chosen or carried."""
     if one is other:
         return True
@@ -156,12 +156,12 @@ def is_same(one: Any, other: Any) -> bool:
         return False
 
 
-def aval_of_leaf(x: Any) -> Aval:
+def aval_of_leaf(x: object) -> Aval:
     """The aval of a numeric leaf."""
     return aval_of_any(asoperand(x))
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """A value as messages show it: avals for numbers and arrays."""
     if value is UNBOUND:
         return "not bound"
@@ -182,7 +182,7 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join([name for name in names if not name.startswith(PREFIX)]) or "nothing by name"
 
 
-def is_undecided(x: Any) -> bool:
+def is_undecided(x: object) -> bool:
     """Whether `x` is traced, and no value of it exists yet."""
     return type(x) is Tracer and not x.has_value()
 
@@ -235,7 +235,7 @@ MOST_OBJECTS = 2000
 """How many objects are looked into for tracers."""
 
 
-def parts_of(x: Any) -> list[Any]:
+def parts_of(x: object) -> list[Any]:
     """What a container, an instance of a user's class or a closure holds."""
     if isinstance(x, list | tuple):
         return list(x)

@@ -97,7 +97,7 @@ class Positions:
         return Items(int(np.prod(self.shape)), tuple([x.ravel() for x in over]), item, over)
 
 
-def positions(*shape: Any) -> Any:
+def positions(*shape: Any) -> object:
     """``np.ndindex``"""
     sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
     return Positions(tuple([int(x) for x in sizes]))
@@ -108,7 +108,7 @@ def elements(x: Any) -> Any:
     return Positions(x.shape, x) if isinstance(x, Tracer | np.ndarray) else np.ndenumerate(x)
 
 
-def traced_range(*bounds: Any) -> Any:
+def traced_range(*bounds: Any) -> object:
     """``range``, whose bounds may be traced."""
     if not any(is_undecided(x) for x in bounds):
         return builtins.range(*[int(x) if isinstance(x, Tracer) else x for x in bounds])
@@ -122,21 +122,21 @@ def traced_range(*bounds: Any) -> Any:
 _RECORDABLE = (builtins.range, TracedRange, Zipped, Reversed, Positions)
 
 
-def recordable_items(x: Any) -> bool:
+def recordable_items(x: object) -> bool:
     """Whether a loop over `x` can be recorded."""
     if isinstance(x, Tracer | np.ndarray):
         return bool(x.ndim)
     return isinstance(x, _RECORDABLE)
 
 
-def zipped(*parts: Any, strict: bool = False) -> Any:
+def zipped(*parts: object, strict: bool = False) -> object:
     """``zip``, which can be recorded where all its parts can."""
     if parts and not strict and all(recordable_items(x) for x in parts):
         return Zipped(parts)
     return note_made(builtins.zip(*parts, strict=strict))
 
 
-def enumerated(iterable: Any, start: Any = 0) -> Any:
+def enumerated(iterable: Any, start: Any = 0) -> object:
     """``enumerate``, which can be recorded where its argument can."""
     return (
         Zipped([iterable], start)
@@ -145,7 +145,7 @@ def enumerated(iterable: Any, start: Any = 0) -> Any:
     )
 
 
-def backwards(iterable: Any) -> Any:
+def backwards(iterable: Any) -> object:
     """``reversed``, which can be recorded where its argument can."""
     if isinstance(iterable, builtins.range):
         return iterable[::-1]
@@ -171,7 +171,7 @@ def items_of(x: Any) -> Items:
     return joined_items(inner, x.counts_from)
 
 
-def spaced(start: Any, step: Any, k: Any) -> Any:
+def spaced(start: Any, step: Any, k: Any) -> object:
     """``start + step * k``"""
     scaled = k if isinstance(step, int) and step == 1 else k * step
     return scaled if isinstance(start, int) and start == 0 else scaled + start
@@ -185,7 +185,7 @@ def reversed_items(x: Any) -> Items:
     return Items(length, (), lambda k, rows: spaced(x.start, x.step, length - 1 - k))
 
 
-def joined_items(inner: Sequence[Items], counts_from: Any) -> Items:
+def joined_items(inner: Sequence[Items], counts_from: object) -> Items:
     """Items of several taken together, as many as the shortest has; or numbered."""
     lengths = [one.length for one in inner]
     known = [x for x in lengths if isinstance(x, int)]
@@ -208,7 +208,7 @@ def joined_items(inner: Sequence[Items], counts_from: Any) -> Items:
     return Items(length, tuple(rows), item, tuple([x for one in inner for x in one.copied]))
 
 
-def known_length(x: Any) -> int | None:
+def known_length(x: object) -> int | None:
     """The number of items where it is known."""
     if isinstance(x, builtins.range | Tracer | np.ndarray):
         return len(x)

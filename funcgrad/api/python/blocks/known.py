@@ -25,7 +25,7 @@ SHORT = 3
 
 
 def known_loop(
-    hooks: Hooks, loop: Loop, iterable: Any, length: int, goes_on: Callable[[], Any] | None
+    hooks: Hooks, loop: Loop, iterable: object, length: int, goes_on: Callable[[], Any] | None
 ) -> None:
     """Go through the items, by Python or as one equation."""
     if length <= SHORT:
@@ -106,7 +106,7 @@ def prepare(
     hooks: Hooks,
     loop: Loop,
     entry: dict[str, Any],
-    iterable: Any,
+    iterable: object,
     length: int,
     goes_on: Callable[[], Any] | None,
     first: int,
@@ -150,7 +150,7 @@ LONG = 32
 """The number of elements from which an array is worth fusing."""
 
 
-def operations_inside(primitive: Any) -> int:
+def operations_inside(primitive: object) -> int:
     """The operations of the Programs that a primitive holds."""
     return sum(
         [

@@ -34,7 +34,7 @@ class CellPlace(Place):
         self.cell = cell
 
     @property
-    def shared(self) -> Any:
+    def shared(self) -> CellType:
         """What all functions that know the name have in common."""
         return self.cell
 
@@ -49,12 +49,12 @@ class CellPlace(Place):
         return name_of_cell(self.cell, self._key)
 
     @property
-    def cell_contents(self) -> Any:
+    def cell_contents(self) -> object:
         """What the name is bound to; ValueError where it is not."""
         return self.cell.cell_contents
 
     @cell_contents.setter
-    def cell_contents(self, value: Any) -> None:
+    def cell_contents(self, value: object) -> None:
         self.cell.cell_contents = value
 
     @cell_contents.deleter
@@ -71,7 +71,7 @@ class GlobalPlace(Place):
         super().__init__("element", module, spelled)
 
     @property
-    def shared(self) -> Any:
+    def shared(self) -> object:
         """What all functions that know the name have in common."""
         return self._owner
 
@@ -121,7 +121,7 @@ def stores_of(code: CodeType) -> Stores:
     return Stores(frozenset(free), frozenset(module))
 
 
-def places_changed_by(function: Any) -> list[CellPlace | GlobalPlace]:
+def places_changed_by(function: object) -> list[CellPlace | GlobalPlace]:
     """The names outside of itself that a call of `function` may change."""
     plain = function_behind(function)
     if plain is None:
@@ -135,7 +135,7 @@ def places_changed_by(function: Any) -> list[CellPlace | GlobalPlace]:
     return [*shared, *[GlobalPlace(plain.__globals__, spelled) for spelled in sorted(stores.module)]]
 
 
-def check_names_changed_by(function: Any) -> None:
+def check_names_changed_by(function: object) -> None:
     """Raise OuterWrite where a call of `function` changes names that the block is not known to change."""
     block = current_block()
     if block is None:
@@ -146,7 +146,7 @@ def check_names_changed_by(function: Any) -> None:
         raise OuterWrite((), new)
 
 
-def function_behind(function: Any) -> FunctionType | None:
+def function_behind(function: object) -> FunctionType | None:
     """The function of Python's that a call of `function` runs, as far as that can be seen."""
     while isinstance(function, MethodType | functools.partial):
         function = function.__func__ if isinstance(function, MethodType) else function.func

@@ -40,7 +40,7 @@ class Block:
         self.known = frozenset(known)
         """The places in objects and containers that go in and come out, by name."""
 
-    def made_here(self, x: Any) -> bool:
+    def made_here(self, x: object) -> bool:
         """Whether `x` was made while this block is recorded."""
         return id(x) in self.made
 
@@ -62,7 +62,7 @@ def note_made(x: T) -> T:
     return x
 
 
-def refuse_change(x: Any, how: str) -> None:
+def refuse_change(x: object, how: str) -> None:
     """Raise where a block that is being recorded would change an object that was made outside of it."""
     block = _BLOCK.get()
     if block is not None and not block.made_here(x):
@@ -110,7 +110,7 @@ class Place:
         return (self.name,)
 
     @property
-    def cell_contents(self) -> Any:
+    def cell_contents(self) -> object:
         """What is there; ValueError where nothing is, as from an empty cell."""
         try:
             if self._kind == "attribute":
@@ -120,7 +120,7 @@ class Place:
             raise ValueError("nothing is there") from None
 
     @cell_contents.setter
-    def cell_contents(self, value: Any) -> None:
+    def cell_contents(self, value: object) -> None:
         if self._kind == "attribute":
             setattr(self._owner, self._key, value)
         else:
@@ -141,7 +141,7 @@ class Place:
         raise OuterWrite((), [self])
 
 
-def all_of(owner: Any) -> str:
+def all_of(owner: object) -> str:
     """The name of the place that is all elements of a list."""
     return f"list at {id(owner):x}[...]"
 

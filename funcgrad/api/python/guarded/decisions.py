@@ -51,7 +51,7 @@ def are_noted() -> bool:
     return _NOTED.get() is not None
 
 
-def note_comparison(name: str, first: Any, second: Any, found: Any) -> None:
+def note_comparison(name: str, first: object, second: object, found: object) -> None:
     """Note a comparison of known numbers, or of tuples of such."""
     noted = _NOTED.get()
     if noted is None or name not in _SIGNS or not (is_known(first) and is_known(second)):
@@ -59,7 +59,7 @@ def note_comparison(name: str, first: Any, second: Any, found: Any) -> None:
     noted.append(f"{plain(first)!r} {_SIGNS[name][1 if found else 0]} {plain(second)!r}")
 
 
-def note_truth(test: Any) -> None:
+def note_truth(test: object) -> None:
     """Note that a known number was asked whether it is zero."""
     noted = _NOTED.get()
     if noted is not None and is_number(test):
@@ -71,12 +71,12 @@ def is_number(x: Any) -> bool:
     return type(x) in (int, float) or isinstance(x, np.integer | np.floating)
 
 
-def is_known(x: Any) -> bool:
+def is_known(x: object) -> bool:
     """Whether it is a number, or a container of numbers that may be written out."""
     return is_number(x) or (isinstance(x, tuple | list | range) and all(is_number(y) for y in x))
 
 
-def plain(x: Any) -> Any:
+def plain(x: object) -> object:
     """The numbers as Python's own, which are written without a type."""
     if isinstance(x, tuple | list):
         return tuple([plain(y) for y in x])

@@ -70,14 +70,14 @@ def noting_made(before: dict[int, Any] | None = None) -> Iterator[None]:
         _MADE.reset(token)
 
 
-def note_made_while_recording(x: Any) -> None:
+def note_made_while_recording(x: object) -> None:
     """Remember that the function which is being recorded has made `x`, and makes it at every call."""
     made = _MADE.get()
     if made is not None:
         made[id(x)] = x
 
 
-def made_while_recording(x: Any) -> bool:
+def made_while_recording(x: object) -> bool:
     """Whether the function which is being recorded has made `x` itself; True where none is."""
     made = _MADE.get()
     return made is None or id(x) in made
@@ -94,12 +94,12 @@ class GuardPlace(Place):
         return "what is asserted"
 
     @property
-    def cell_contents(self) -> Any:
+    def cell_contents(self) -> object:
         """Whether all guards so far hold."""
         return self._owner.ok
 
     @cell_contents.setter
-    def cell_contents(self, value: Any) -> None:
+    def cell_contents(self, value: object) -> None:
         self._owner.ok = outside(value, self._owner.root)
 
     @cell_contents.deleter
@@ -107,7 +107,7 @@ class GuardPlace(Place):
         self._owner.ok = True
 
 
-def require(condition: Any) -> None:
+def require(condition: object) -> None:
     """Have the function that is being compiled test on every call that a traced boolean is true."""
     guards = _GUARDS.get()
     if guards is None:

@@ -28,7 +28,7 @@ class State:
         """Have it hold this again."""
         raise NotImplementedError
 
-    def spelled(self, key: Any) -> str:
+    def spelled(self, key: object) -> str:
         """How messages call one of its values."""
         raise NotImplementedError
 
@@ -55,7 +55,7 @@ class Name(State):
         for value in held.values():
             self.owner.cell_contents = value
 
-    def spelled(self, key: Any) -> str:
+    def spelled(self, key: object) -> str:
         """The name."""
         return str(key)
 
@@ -84,7 +84,7 @@ class Attributes(State):
         own.clear()
         own.update(held)
 
-    def spelled(self, key: Any) -> str:
+    def spelled(self, key: object) -> str:
         """The attribute, with the class of the object."""
         return f"{type(self.owner).__name__}.{key}"
 
@@ -107,6 +107,6 @@ class Elements(State):
         else:
             self.owner.update(held)
 
-    def spelled(self, key: Any) -> str:
+    def spelled(self, key: object) -> str:
         """The kind of container, and what is in it where that is short."""
         return f"{type(self.owner).__name__}[{key!r}]"

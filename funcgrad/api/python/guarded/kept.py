@@ -35,6 +35,7 @@ from funcgrad.errors import (
 from funcgrad.source import is_library_code
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Index
 
 __all__ = [
     "Kept",
@@ -93,12 +94,12 @@ class Kept:
         """Say that the function makes this itself, at every call."""
         self._made[id(x)] = x
 
-    def note(self, key: Hashable, owner: Any, kind: type[State], identity: Any) -> None:
+    def note(self, key: Hashable, owner: object, kind: type[State], identity: object) -> None:
         """Remember what is held now, where it was not seen before."""
         if key not in self._states and id(identity) not in self._made:
             self._states[key] = kind(owner)
 
-    def written(self, x: Any, whole: bool) -> None:
+    def written(self, x: object, whole: bool) -> None:
         """Remember that elements of an array are set; all of them, where that is said."""
         x = memory_of(x)
         if whole and id(x) not in self._parts:
@@ -106,7 +107,7 @@ class Kept:
         elif id(x) not in self._whole and id(x) not in self._parts:
             self._parts[id(x)] = x, here()
 
-    def is_written(self, x: Any) -> bool:
+    def is_written(self, x: object) -> bool:
         """Whether elements of the array have been set."""
         return id(memory_of(x)) in self._whole or id(memory_of(x)) in self._parts
 
@@ -276,7 +277,7 @@ def keeping() -> Iterator[Kept]:
         _KEPT.reset(token)
 
 
-def note_called(function: Any) -> None:
+def note_called(function: object) -> None:
     """Remember what a function that is about to be called can change: names, and objects within its reach."""
     kept = _KEPT.get()
     if kept is None:
@@ -310,7 +311,7 @@ def is_ours(function: FunctionType) -> bool:
     return (function.__module__ or "").partition(".")[0] == "funcgrad"
 
 
-def held_by(function: Any) -> list[Any]:
+def held_by(function: object) -> list[Any]:
     """What names, containers and objects within the function's reach hold: others once one has changed."""
     found: list[Any] = []
     waiting: list[Any] = [function]
@@ -342,7 +343,7 @@ def held_by(function: Any) -> list[Any]:
     return found
 
 
-def is_held_still(function: Any, before: list[Any]) -> bool:
+def is_held_still(function: object, before: list[Any]) -> bool:
     """Whether all that was held by the function is held by it now."""
     now = held_by(function)
     return len(now) == len(before) and all(
@@ -372,7 +373,7 @@ EMPTY_CELL = CellType()
 _NO_OBJECTS = (type, ModuleType, FunctionType, MethodType, Tracer, np.ndarray)
 
 
-def note_attributes(x: Any) -> None:
+def note_attributes(x: object) -> None:
     """Remember the attributes of an object of the user's, which are about to be changed or may be."""
     kept = _KEPT.get()
     if kept is None or isinstance(x, _NO_OBJECTS) or type(getattr(x, "__dict__", None)) is not dict:
@@ -383,7 +384,7 @@ def note_attributes(x: Any) -> None:
         one.note(id(x), x, Attributes, x)
 
 
-def note_set(x: Any, name: str) -> None:
+def note_set(x: object, name: str) -> None:
     """Remember an attribute that is about to be set: of an object, or of a class, a function or a module."""
     kept = _KEPT.get()
     if kept is None or type(x).__module__.partition(".")[0] == "funcgrad":
@@ -395,7 +396,7 @@ def note_set(x: Any, name: str) -> None:
         one.note((id(x), name), SetAttribute("attribute", x, name), Name, x)
 
 
-def note_elements(x: Any) -> None:
+def note_elements(x: object) -> None:
     """Remember the elements of a list, dict, set or deque, which are about to be changed."""
     kept = _KEPT.get()
     if kept is not None and isinstance(x, list | dict | set | deque):
@@ -412,7 +413,7 @@ def note_own(x: T) -> T:
     return x
 
 
-def note_seeded(generator: Any) -> None:
+def note_seeded(generator: object) -> None:
     """Say that the function which is being recorded seeds a generator, whose numbers are the same then."""
     kept = _KEPT.get()
     if kept is not None:
@@ -434,7 +435,7 @@ def has_iterators() -> bool:
     return kept is not None and any(one.iterators for one in kept.around())
 
 
-def refuse_going_on(x: Any) -> None:
+def refuse_going_on(x: object) -> None:
     """Raise ConcretizationError for an iterator from outside, which each call would find further on."""
     kept = _KEPT.get()
     if kept is not None and any(id(x) in one.iterators for one in kept.around()):
@@ -446,7 +447,7 @@ def refuse_going_on(x: Any) -> None:
         )
 
 
-def note_array(x: Any, index: Any = ()) -> None:
+def note_array(x: object, index: Index = ()) -> None:
     """Remember that elements of an array of NumPy's are about to be set."""
     kept = _KEPT.get()
     if kept is None or not isinstance(x, np.ndarray) or INSIDE.is_open(x):
@@ -456,7 +457,7 @@ def note_array(x: Any, index: Any = ()) -> None:
         one.written(x, whole and memory_of(x) is x)
 
 
-def memory_of(x: Any) -> Any:
+def memory_of(x: Any) -> object:
     """The array of NumPy's whose memory this is."""
     while isinstance(x.base, np.ndarray):
         x = x.base

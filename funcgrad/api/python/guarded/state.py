@@ -76,7 +76,7 @@ _CLOCKS = frozenset(
 )
 
 
-def check_read(function: Any) -> None:
+def check_read(function: object) -> None:
     """Raise ConcretizationError where a function under `jit` asks the system for random numbers, or the user.
 
     One that reads a clock is recorded again, to see whether the result depends on it.
@@ -112,7 +112,7 @@ def unseeded(what: str) -> ConcretizationError:
     )
 
 
-def make_generator(*args: Any, **kwargs: Any) -> Any:
+def make_generator(*args: Any, **kwargs: Any) -> object:
     """``np.random.default_rng``, which makes a generator that may then be drawn from."""
     check_seeded(np.random.Generator, args, kwargs)
     found = np.random.default_rng(*args, **kwargs)
@@ -132,7 +132,7 @@ INSTEAD: dict[Any, Callable[..., Any]] = {np.random.default_rng: make_generator,
 """Functions that make or seed generators, and what is called instead of them."""
 
 
-def note_generator(x: Any) -> Any:
+def note_generator(x: object) -> object:
     """Remember that `x` was made by the function which is being compiled, if it draws random numbers."""
     if isinstance(x, GENERATORS):
         note_made_while_recording(x)

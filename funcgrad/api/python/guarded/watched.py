@@ -49,7 +49,7 @@ class Watched:
         """Whether it is an array."""
         return isinstance(self.x, np.ndarray)
 
-    def now(self) -> Any:
+    def now(self) -> object:
         """What it holds: bytes where they are few, and a checksum of more; where a generator stands."""
         x = self.x
         if isinstance(x, np.ndarray):
@@ -73,7 +73,7 @@ class Watched:
             np.copyto(self.x, np.where(self.x == zero, zero + 1, zero) if numeric else zero, casting="unsafe")
 
 
-def place_of(generator: Any) -> Any:
+def place_of(generator: Any) -> object:
     """Where a generator of random numbers stands."""
     if isinstance(generator, random.Random):
         try:
@@ -86,7 +86,7 @@ def place_of(generator: Any) -> Any:
     return repr_of_state(bits.state)
 
 
-def repr_of_state(state: Any) -> Any:
+def repr_of_state(state: object) -> object:
     """A state of NumPy's generators as something that can be compared."""
     if isinstance(state, dict):
         return tuple([repr_of_state(x) for x in state.values()])
@@ -116,7 +116,7 @@ def met(values: Iterable[Any], function: FunctionType) -> Iterator[Any]:
             waiting.extend([(y, depth - 1) for y in inside(x, names)])
 
 
-def is_watched(x: Any) -> bool:
+def is_watched(x: object) -> bool:
     """Whether a write into the array would be one into memory of somebody else's."""
     return not INSIDE.is_open(x) and writeable_memory(x)
 

@@ -77,7 +77,7 @@ class HelperType(types.Callable, types.Opaque):
         """It has as many as there are types of arguments."""
         return (), True
 
-    def get_impl_key(self, sig: Any) -> Any:
+    def get_impl_key(self, sig: object) -> str:
         """All of them are called alike."""
         return HELPER
 
@@ -87,13 +87,13 @@ register_model(HelperType)(models.OpaqueModel)
 
 
 @typeof_impl.register(Stage)
-def typeof_stage(stage: Stage, context: Any) -> Any:
+def typeof_stage(stage: Stage, context: object) -> StageType:
     """Its type names its symbol."""
     return StageType(stage.symbol)
 
 
 @typeof_impl.register(Helper)
-def typeof_helper(helper: Helper, context: Any) -> Any:
+def typeof_helper(helper: Helper, context: object) -> HelperType:
     """Its type holds it."""
     return HelperType(helper)
 

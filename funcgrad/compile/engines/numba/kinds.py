@@ -55,7 +55,7 @@ class ViewType(types.Type):
         """The type of a loaded element."""
         return NUMBERS[STORAGE[self.storage][0]]
 
-    def unify(self, typingctx: Any, other: Any) -> Any:
+    def unify(self, typingctx: object, other: object) -> ViewType | None:
         """A variable that is assigned views of several scopes may overlap anything."""
         if isinstance(other, ViewType) and other.storage == self.storage:
             return ViewType(self.storage, None, max(self.count, other.count))
@@ -93,7 +93,7 @@ NUMBERS: dict[str, Any] = {
 _NAMES = {kind: name for name, kind in NUMBERS.items()}
 
 
-def kind_of(kind: Any) -> Type | None:
+def kind_of(kind: object) -> Type | None:
     """The name of a type of Numba's in the kernel language; None for what is no type of it."""
     kind = types.unliteral(kind)
     if isinstance(kind, ViewType):
@@ -107,7 +107,7 @@ def kind_of(kind: Any) -> Type | None:
     return _NAMES.get(kind)
 
 
-def known_of(kind: Any) -> Any:
+def known_of(kind: object) -> float | int | None:
     """The number that stands in the text, where it does."""
     value = getattr(kind, "literal_value", None) if isinstance(kind, types.Literal) else None
     return value if isinstance(value, bool | int | float) else None
@@ -125,13 +125,13 @@ def numba_type(kind: Type, count: int) -> Any:
 
 
 @typeof_impl.register(Table)
-def typeof_table(table: Table, context: Any) -> Any:
+def typeof_table(table: Table, context: object) -> TableType:
     """The type of the tables that Python holds."""
     return TableType(len(table))
 
 
 @typeof_impl.register(Sizes)
-def typeof_sizes(sizes: Sizes, context: Any) -> Any:
+def typeof_sizes(sizes: Sizes, context: object) -> SizesType:
     """The type of the sizes that Python holds."""
     return SizesType()
 

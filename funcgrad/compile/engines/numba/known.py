@@ -63,7 +63,7 @@ def known_to_numba() -> None:
         known.templates = (template, *[other for other in known.templates if other is not template])
 
 
-def template_of(word: Word) -> Any:
+def template_of(word: Word) -> type:
     """How Numba finds the types of a call of a word."""
 
     def generic(self: Any, args: Any, kws: Any) -> Any:
@@ -129,7 +129,7 @@ def link(context: Any, name: str) -> None:
         context.add_linking_libs(libraries)
 
 
-def of_types(function: Any, generic: Any) -> Any:
+def of_types(function: Any, generic: Any) -> type:
     """Register how a function of Python's is typed for our types."""
     template = type(
         f"{function.__name__}_of_memory",
@@ -212,6 +212,6 @@ def nothing(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 @LOWERINGS.lower_cast(ViewType, ViewType)
 @LOWERINGS.lower_cast(ViewType, SlotType)
 @LOWERINGS.lower_cast(SlotType, SlotType)
-def same_address(context: Any, builder: Any, given: Any, wanted: Any, value: Any) -> Any:
+def same_address(context: object, builder: object, given: object, wanted: object, value: object) -> Any:
     """Other words for the same memory."""
     return value

@@ -20,7 +20,7 @@ class KernelLibrary(JITCodeLibrary):
         self.texts: list[str] = []
         self._others: dict[str, Any] = {}
 
-    def add_ir_module(self, ir_module: Any) -> None:
+    def add_ir_module(self, ir_module: object) -> None:
         """Keep a module."""
         self.texts.append(str(ir_module))
 
@@ -51,7 +51,7 @@ class TextLibrary(JITCodeLibrary):
 
 
 @cache
-def text_library(codegen: Any, name: str, text: str) -> TextLibrary:
+def text_library(codegen: object, name: str, text: str) -> TextLibrary:
     """A module of LLVM's assembly as a library that functions of Numba's are linked with."""
     made = TextLibrary(codegen, name)
     made._final_module = llvm.parse_assembly(text)

@@ -49,7 +49,7 @@ class Lowering:
         """A number."""
         return ir.Constant(llvm_type(kind), number)
 
-    def plain(self, instruction: str, x: Any, y: Any) -> Any:
+    def plain(self, instruction: str, x: object, y: object) -> Any:
         """An operation of real numbers that is rounded by itself, whatever flags Numba gives to others.
 
         Numba adds flags only where there are none; that a reciprocal may stand for a quotient says nothing of
@@ -80,7 +80,7 @@ class Lowering:
         return self.call(f"llvm.{name}.{kind}", kind, arguments)
 
     def call_address(
-        self, address: Any, overload: Overload, arguments: Sequence[Any], attributes: str
+        self, address: object, overload: Overload, arguments: Sequence[Any], attributes: str
     ) -> Any:
         """A call of the C function at an address."""
         kind = ir.FunctionType(llvm_type(overload.result), [x.type for x in arguments])
@@ -99,7 +99,7 @@ class Lowering:
         found = module.globals.get(symbol) or ir.Function(module, kind, symbol)
         return self.builder.call(found, [module.add_metadata([ir.MetaDataString(module, name)])])
 
-    def bitcast(self, value: Any, kind: Type) -> Any:
+    def bitcast(self, value: object, kind: Type) -> Any:
         """The bits as a number of another type."""
         return self.builder.bitcast(value, llvm_type(kind))
 
@@ -109,7 +109,7 @@ class Lowering:
         self.builder._insert(made)
         return made
 
-    def paired(self, kind: Type, real: Any, imaginary: Any) -> Any:
+    def paired(self, kind: Type, real: object, imaginary: object) -> Any:
         """The complex number of two parts."""
         empty = ir.Constant(llvm_type(kind), ir.Undefined)
         return self.builder.insert_value(self.builder.insert_value(empty, real, 0), imaginary, 1)
@@ -128,7 +128,7 @@ class Lowering:
 
     # Conversions, which wrap around
 
-    def converted(self, value: Any, given: Type, wanted: Type) -> Any:
+    def converted(self, value: object, given: Type, wanted: Type) -> Any:
         """The number as one of another type."""
         builder = self.builder
         if given == wanted:
@@ -228,7 +228,7 @@ class Lowering:
     def _stored(self, view: Any, value: Any, where: Any) -> None:
         scoped(self.builder.module, self.builder.store(value, where), view)
 
-    def call_pool(self, address: Any, p: Any, n: Any, numbers: Sequence[Any]) -> Any:
+    def call_pool(self, address: object, p: object, n: object, numbers: Sequence[Any]) -> Any:
         """A call of the run time's pool of threads."""
         module = self.builder.module
         pool = module.globals.get("funcgrad_threads")

@@ -37,7 +37,7 @@ def address_of(dispatcher: Any, in_tree: Any, avals: Sequence[Aval], result: Any
     return int(found.address)
 
 
-def number_function(function: Any, count: int) -> int:
+def number_function(function: object, count: int) -> int:
     """The address of a C function of so many double-precision numbers, which returns one."""
     key = (function, count)
     found: Any = _KEPT.get(key)
@@ -79,7 +79,7 @@ def unset(aval: Aval) -> str:
     return "nan" if aval.inexact else "0"
 
 
-def spelled_argument(x: Any, names: dict[str, Any]) -> str:
+def spelled_argument(x: object, names: dict[str, Any]) -> str:
     """The text of an argument of names in tuples."""
     if not isinstance(x, tuple):
         return str(x)
@@ -90,7 +90,7 @@ def spelled_argument(x: Any, names: dict[str, Any]) -> str:
     return f"{type(x).__name__}({inner})"
 
 
-def paths(x: Any, name: str) -> Iterator[str]:
+def paths(x: object, name: str) -> Iterator[str]:
     """The texts of the leaves of a result, in their order."""
     if not isinstance(x, tuple):
         yield name
