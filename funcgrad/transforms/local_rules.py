@@ -113,9 +113,12 @@ def local_rule(
     forward, slots, kept = made.forward()
     results = tuple([(slots[i], dot is not None) for i, dot in zip(made.results, made.dots, strict=True)])
 
+    numbers, first = made.numbers, [made]
+
     def make(key: tuple[Any, ...]) -> tuple[Pullback, bool]:
-        again = Linearization(primitive, avals, places, moving, made.numbers, location)
-        return again.pullback(key)
+        # A pullback is recorded after the tangents, once: linearising loops and branches takes long.
+        new = first.pop() if first else Linearization(primitive, avals, places, moving, numbers, location)
+        return new.pullback(key)
 
     return LocalRule(forward, results, places, moving, kept, make)
 

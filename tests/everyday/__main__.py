@@ -8,7 +8,7 @@ import warnings
 from typing import Any
 
 import funcgrad as fg
-from tests.everyday.running import NAMES, NOT_COMPILED, program, seconds
+from tests.everyday.running import NAMES, program, seconds
 
 
 def row(name: str) -> str:
@@ -18,8 +18,6 @@ def row(name: str) -> str:
     plain = fg.value_and_grad(objective)
     plain(start)
     unjitted = seconds(lambda: plain(start))
-    if name in NOT_COMPILED:
-        return f"{name:24} {1e3 * numpys:10.3f} {1e3 * unjitted:12.3f}  not compiled: {NOT_COMPILED[name]}"
     compiled: Any = fg.jit(fg.value_and_grad(objective))
     begin = time.perf_counter()
     compiled(start)

@@ -18,10 +18,6 @@ NAMES = sorted(
     for path in Path(__file__).parent.glob("*.py")
     if path.stem not in ("__init__", "__main__", "running", "cannot", "test_everyday")
 )
-NOT_COMPILED = {
-    "recursion": "calls its own function again",
-}
-"""Programs that `jit` refuses, and what it says."""
 
 
 class Program(NamedTuple):

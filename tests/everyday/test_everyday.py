@@ -11,7 +11,7 @@ import pytest
 import funcgrad as fg
 from tests.everyday import hamiltonian_monte_carlo, map_fit, portfolio
 from tests.everyday.cannot import CASES, Case
-from tests.everyday.running import NAMES, NOT_COMPILED, by_differences, number, program
+from tests.everyday.running import NAMES, by_differences, number, program
 
 WARNS = {"pandas_objective": "the labels of a Series are dropped"}
 
@@ -29,20 +29,12 @@ def test_value_and_gradient_as_they_stand(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::funcgrad.errors.LabelsDroppedWarning")
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in NOT_COMPILED])
+@pytest.mark.parametrize("name", NAMES)
 def test_value_and_gradient_compiled(name: str) -> None:
     objective, start, reference, tolerance = program(name)
     compiled = fg.jit(fg.value_and_grad(objective))
     for _ in range(2):
         agrees(*compiled(start), reference, start, tolerance)
-
-
-@pytest.mark.parametrize("name", NOT_COMPILED)
-def test_what_jit_refuses_it_refuses_by_name(name: str) -> None:
-    objective, start, _, _ = program(name)
-    with pytest.raises(fg.errors.FuncgradError, match=NOT_COMPILED[name]) as caught:
-        fg.jit(objective)(start)
-    assert f"{name}.py:" in str(caught.value)
 
 
 @pytest.mark.parametrize("module", [map_fit, portfolio])

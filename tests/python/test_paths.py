@@ -337,3 +337,82 @@ def test_lists_from_outside_are_not_the_functions_own(rng: np.random.Generator) 
 
     with pytest.raises(fg.errors.TracedBranchError):
         fg.jit(fg.vmap(noting))(np.abs(rng.normal(size=(3, 8))))
+
+
+def halved_again(p: Any) -> Any:
+    """Simpson's rule, which calls itself twice where that is not exact enough."""
+
+    def f(t: Any) -> Any:
+        return np.exp(-p[0] * t * t) * np.cos(p[1] * t) + p[2] * t
+
+    def simpson(a: Any, b: Any) -> Any:
+        return (b - a) / 6 * (f(a) + 4 * f((a + b) / 2) + f(b))
+
+    def refined(a: Any, b: Any, whole: Any, depth: int) -> Any:
+        m = (a + b) / 2
+        left, right = simpson(a, m), simpson(m, b)
+        if depth == 0 or abs(left + right - whole) < 1e-4:
+            return left + right + (left + right - whole) / 15
+        return refined(a, m, left, depth - 1) + refined(m, b, right, depth - 1)
+
+    return refined(0.0, 2.0, simpson(0.0, 2.0), 8)
+
+
+def test_a_tree_of_calls_is_recorded_as_the_path_through_it(rng: np.random.Generator) -> None:
+    points = rng.normal(size=(4, 3))
+    gradient = fg.jit(fg.grad(halved_again))
+    for p in points:
+        np.testing.assert_allclose(gradient(p), fg.grad(halved_again)(p), rtol=1e-12)
+        np.testing.assert_allclose(fg.jit(halved_again)(p), halved_again(p), rtol=1e-12)
+
+
+def nested(x: Any, depth: int) -> Any:
+    if depth == 0:
+        return np.sin(x) * x
+    if x > 0.1 * depth:
+        return nested(x - 0.3, depth - 1) * x
+    if x < -0.2 * depth:
+        y = nested(x + 0.1, depth - 1)
+        return y if y > 0 else x * y
+    return x * x
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_branches_in_branches_forwards_backwards_and_in_batches(depth: int) -> None:
+    x = np.linspace(-1.5, 1.5, 7)
+    expected = [fg.grad(nested)(float(v), depth) for v in x]
+    for f in (fg.grad, fg.jacfwd):
+        jitted = fg.jit(f(nested), static_argnums=1)
+        np.testing.assert_allclose([jitted(float(v), depth) for v in x], expected, rtol=1e-12)
+    batched = fg.jit(fg.vmap(lambda v: fg.grad(nested)(v, depth)))
+    np.testing.assert_allclose(batched(x), expected, rtol=1e-12)
+    twice = fg.jit(fg.grad(fg.grad(nested)), static_argnums=1)
+    second = [fg.grad(fg.grad(nested))(float(v), depth) for v in x]
+    np.testing.assert_allclose([twice(float(v), depth) for v in x], second, rtol=1e-12)
+
+
+def test_a_branch_is_transposed_once_however_deep(monkeypatch: pytest.MonkeyPatch) -> None:
+    from funcgrad.transforms.control import branches
+
+    counts = []
+    once = branches.transposed_branch
+
+    def counted(branch: Any, *args: Any) -> Any:
+        counts.append(branch)
+        return once(branch, *args)
+
+    def deep(x: Any) -> Any:
+        y = x
+        if x > 0.0:
+            y = y * x
+            if x > 1.0:
+                y = np.sin(y)
+                if x > 2.0:
+                    y = y * y
+                    if x > 3.0:
+                        y = np.exp(y)
+        return y
+
+    monkeypatch.setattr(branches, "transposed_branch", counted)
+    fg.make_program(fg.grad(fg.jit(deep)))(0.5)
+    assert len(counts) == 2 * 4

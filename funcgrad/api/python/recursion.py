@@ -12,8 +12,11 @@ from funcgrad.errors import TracedBranchError
 
 __all__ = ["within_itself"]
 
-MOST = 400
-"""So many blocks of one statement may be recorded within blocks of the same statement."""
+MOST, MORE = 14, 3
+"""So many blocks of a statement may be recorded within blocks of it, and so many more for each that is open.
+
+A function that calls itself once makes few; one that does so twice makes twice as many at each depth.
+"""
 DEEPEST = 30
 """So deep may they be within each other: each takes some twenty frames of Python."""
 
@@ -44,7 +47,7 @@ def within_itself(block: Callable[..., Any], line: int) -> Iterator[None]:
     try:
         if depth:
             found.counts[key] = found.counts.get(key, 0) + 1
-            if found.counts[key] > MOST or depth > DEEPEST:
+            if found.counts[key] > MOST + MORE * depth or depth > DEEPEST:
                 raise TracedBranchError(
                     f"the branch of line {line} calls its own function again, and whether it does is traced: "
                     f"{found.counts[key] - 1} calls that might be have been recorded, and there are more",

@@ -245,10 +245,11 @@ def transposed_branches(
 
     Of the operands that get a cotangent, those `summed` begin with a sum that is given.
     """
-    none = (False,) * len(linear)
-    bars = union([transposed_branch(branch, linear, marks, None, none)[1] for branch in branches])
-    sums = tuple([a and b for a, b in zip(bars, summed, strict=True)])
-    made = [transposed_branch(branch, linear, marks, bars, sums)[0] for branch in branches]
+    offered = tuple([a and b for a, b in zip(linear, summed, strict=True)])
+    parts = [transposed_branch(branch, linear, marks, offered) for branch in branches]
+    bars = union([flags for _, flags in parts])
+    avals = branches[0].in_avals
+    made = [with_bars(program, avals, linear, offered, flags, bars) for program, flags in parts]
     n_fixed = sum(not flag for flag in linear)
     needed = union([needed_inputs(program, (True,) * len(program.outputs))[:n_fixed] for program in made])
     heads = [*positions(needed), *range(n_fixed, len(made[0].inputs))]
@@ -259,9 +260,9 @@ def transposed_branches(
 
 
 def transposed_branch(
-    branch: Program, linear: Flags, marks: Sequence[Mark], wanted: Flags | None, summed: Flags
+    branch: Program, linear: Flags, marks: Sequence[Mark], summed: Flags
 ) -> tuple[Program, Flags]:
-    """``fixed operands, sums, cotangents -> wanted cotangents``, and which operands get one."""
+    """``fixed operands, sums, cotangents -> cotangents``, and which operands get one."""
     with transforming(branch, "transpose") as recorder:
         inputs = inputs_of(recorder, branch.inputs)
         outs = inline(recorder, parted(branch, linear), inputs)
@@ -273,11 +274,36 @@ def transposed_branch(
         recorder.selected |= {t._index for t in sums.values()}
         found = iter(record_transpose(recorder, chosen(inputs, linear), exits, cotangents, sums))
         bars = [next(found) if flag else None for flag in linear]
-        flags = tuple([bar is not None for bar in bars])
-        results = full(recorder, branch.in_avals, bars, flags if wanted is None else wanted)
+        untouched = {t._index for t in sums.values()}
+        flags = tuple([bar is not None and recorder.index_of(bar) not in untouched for bar in bars])
         fixed = chosen(inputs, [not flag for flag in linear])
+        results = [recorder.index_of(bar) for bar in chosen(bars, flags)]
         program = recorder.program(indices([*fixed, *sums.values(), *cotangents]), results)
         return simplify_program(program), flags
+
+
+def with_bars(
+    program: Program, avals: Sequence[Aval], linear: Flags, offered: Flags, flags: Flags, bars: Flags
+) -> Program:
+    """A transposed branch that gives all of `bars`, where it gave those of `flags`.
+
+    Where nothing was added to a sum that was `offered`, the sum itself; else zeros. Sums that no branch adds
+    to are no inputs any more. What the branch does is not gone through again: it may hold further branches.
+    """
+    if flags == bars and not any(a and not b for a, b in zip(offered, bars, strict=True)):
+        return program
+    with transforming(program, "transpose") as recorder:
+        inputs = inputs_of(recorder, program.inputs)
+        given = iter(inline(recorder, program, inputs))
+        start, stop = linear.count(False), linear.count(False) + sum(offered)
+        sums = dict(zip(positions(offered), inputs[start:stop], strict=True))
+        results: list[Any] = []
+        for k in positions(bars):
+            bar = next(given) if flags[k] else sums.get(k)
+            results.append(zeros_like(recorder, avals[k].strong) if bar is None else bar)
+        heads = [*inputs[:start], *[x for k, x in sums.items() if bars[k]], *inputs[stop:]]
+        made = recorder.program(indices(heads), [recorder.index_of(x) for x in results])
+    return simplify_program(made)
 
 
 # -- batching -----------------------------------------------------------------------------------------------
@@ -293,22 +319,33 @@ class BatchedBranches(NamedTuple):
 
 def batched_branches(branches: Branches, size: int, batched: Flags) -> BatchedBranches:
     """The branches over a batch axis 0 of the flagged operands."""
-    results = union([batched_branch(branch, size, batched, None)[1] for branch in branches])
-    made = [batched_branch(branch, size, batched, results)[0] for branch in branches]
+    parts = [batched_branch(branch, size, batched) for branch in branches]
+    results = union([flags for _, flags in parts])
+    made = [with_axes(program, size, flags, results) for program, flags in parts]
     return BatchedBranches(tuple(made), results)
 
 
-def batched_branch(branch: Program, size: int, batched: Flags, wanted: Flags | None) -> tuple[Program, Flags]:
-    """A branch over a batch axis, and which of its results have it; those that are wanted get it."""
+def batched_branch(branch: Program, size: int, batched: Flags) -> tuple[Program, Flags]:
+    """A branch over a batch axis, and which of its results have it."""
     with transforming(branch, "vmap") as recorder:
         inputs = [
             recorder.input(v.aval.with_shape((size, *v.aval.shape)) if flag else v.aval)
             for v, flag in zip(branch.inputs, batched, strict=True)
         ]
         outs, flags = record_batched(recorder, branch, size, inputs, batched)
-        wide = [
-            with_axis(x, size) if want and not flag else x
-            for x, want, flag in zip(outs, flags if wanted is None else wanted, flags, strict=True)
-        ]
-        program = recorder.program(indices(inputs), [recorder.index_of(x) for x in wide])
+        program = recorder.program(indices(inputs), [recorder.index_of(x) for x in outs])
         return simplify_program(program), tuple(flags)
+
+
+def with_axes(program: Program, size: int, flags: Flags, wanted: Flags) -> Program:
+    """A batched branch whose results have the axis where it is wanted; `flags` say where they have it."""
+    if flags == wanted:
+        return program
+    with transforming(program, "vmap") as recorder:
+        inputs = inputs_of(recorder, program.inputs)
+        outs = [
+            with_axis(x, size) if want and not flag else x
+            for x, want, flag in zip(inline(recorder, program, inputs), wanted, flags, strict=True)
+        ]
+        made = recorder.program(indices(inputs), [recorder.index_of(x) for x in outs])
+    return simplify_program(made)
