@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from funcgrad.numpy import arcsin, cos, exp, expm1, isinf, log, log1p, sin, sqrt, where
+from funcgrad.numpy import arcsin, cos, exp, expm1, isinf, log, log1p, minimum, sin, sqrt, where
 from funcgrad.scipy.special import (
     betainc,
     betaincc,
@@ -15,23 +15,67 @@ from funcgrad.scipy.special import (
     fdtrc,
     gammainc,
     i1e,
-    psi,
     stdtr,
     stdtrit,
     xlog1py,
     xlogy,
 )
 from funcgrad.scipy.stats.law import declare
-from funcgrad.scipy.stats.laws.parts import HALF_LOG_TAU, INF, LOG_2, LOG_PI, gamma_ratio
+from funcgrad.scipy.stats.laws.parts import (
+    HALF_LOG_TAU,
+    INF,
+    LOG_2,
+    LOG_PI,
+    gamma_ratio,
+    rest_of_gammaln,
+    rest_of_psi,
+)
 from funcgrad.types import Array, ArrayLike
 
 UNIT = (0.0, 1.0)
 POSITIVE = (0.0, INF)
+NORMAL = 1e20
+"""Degrees of freedom from which Student's distribution is the normal one, to the last digit."""
 
 
 def beta_logpdf(x: ArrayLike, a: ArrayLike, b: ArrayLike) -> Array:
     """``(a - 1) log(x) + (b - 1) log(1 - x) - log(B(a, b))``."""
     return xlog1py(b - 1.0, -x) + xlogy(a - 1.0, x) - betaln(a, b)
+
+
+def log_beta_rest(a: ArrayLike, b: ArrayLike) -> Array:
+    """What the logarithm of the beta function differs by from Stirling's formula."""
+    return HALF_LOG_TAU + rest_of_gammaln(a) + rest_of_gammaln(b) - rest_of_gammaln(a + b)
+
+
+def beta_entropy(a: ArrayLike, b: ArrayLike) -> Array:
+    """``log(B(a, b)) - (a - 1) psi(a) - (b - 1) psi(b) + (a + b - 2) psi(a + b)``."""
+    s = a + b
+    logarithms = 0.5 * (log(a) + log(b)) - 1.5 * log(s) + 0.5 - 0.5 / a - 0.5 / b + 1.0 / s
+    rest = (a - 1.0) * rest_of_psi(a) + (b - 1.0) * rest_of_psi(b) - (s - 2.0) * rest_of_psi(s)
+    return logarithms + rest + log_beta_rest(a, b)
+
+
+def f_entropy(a: ArrayLike, b: ArrayLike) -> Array:
+    """``log(B(a, b)) + (1 - a) psi(a) - (1 + b) psi(b) + (a + b) psi(a + b) + log(b / a)``."""
+    s = a + b
+    logarithms = 0.5 * (log(s) - log(a) - log(b) + 1.0 - 1.0 / a + 1.0 / b)
+    rest = (a - 1.0) * rest_of_psi(a) + (b + 1.0) * rest_of_psi(b) - s * rest_of_psi(s)
+    return logarithms + rest + log_beta_rest(a, b)
+
+
+def student_entropy(df: ArrayLike) -> Array:
+    """``(df + 1) / 2 (psi((df + 1) / 2) - psi(df / 2)) + log(df) / 2 + log(B(df / 2, 1 / 2))``."""
+    df = minimum(df, NORMAL)
+    a, b = 0.5 * df, 0.5 * (df + 1.0)
+    rest = b * (rest_of_psi(a) - rest_of_psi(b)) + rest_of_gammaln(a) - rest_of_gammaln(b)
+    return HALF_LOG_TAU + 0.5 + 0.5 * log1p(1.0 / df) + 0.5 / df + rest
+
+
+def student_logpdf(x: ArrayLike, df: ArrayLike) -> Array:
+    """The logarithm of Student's density; that of a normal number for infinitely many degrees of freedom."""
+    df = minimum(df, NORMAL)
+    return -betaln(0.5 * df, 0.5) - 0.5 * log(df) - 0.5 * (df + 1.0) * log1p(x * x / df)
 
 
 def above(bound: float, parameter: ArrayLike, f: ArrayLike, otherwise: float = INF) -> Array:
@@ -50,7 +94,7 @@ declare(
     sf=lambda x, a, b: betaincc(a, b, x),
     ppf=lambda q, a, b: betaincinv(a, b, q),
     isf=lambda q, a, b: betainccinv(a, b, q),
-    entropy=lambda a, b: betaln(a, b) - (a - 1.0) * psi(a) - (b - 1.0) * psi(b) + (a + b - 2.0) * psi(a + b),
+    entropy=beta_entropy,
     mean=lambda a, b: a / (a + b),
     var=lambda a, b: a * b / ((a + b) ** 2 * (a + b + 1.0)),
 )
@@ -96,14 +140,7 @@ declare(
     ),
     cdf=lambda x, dfn, dfd: fdtr(dfn, dfd, x),
     sf=lambda x, dfn, dfd: fdtrc(dfn, dfd, x),
-    entropy=lambda dfn, dfd: (
-        (1.0 - 0.5 * dfn) * psi(0.5 * dfn)
-        - (1.0 + 0.5 * dfd) * psi(0.5 * dfd)
-        + 0.5 * (dfn + dfd) * psi(0.5 * (dfn + dfd))
-        + betaln(0.5 * dfn, 0.5 * dfd)
-        + log(dfd)
-        - log(dfn)
-    ),
+    entropy=lambda dfn, dfd: f_entropy(0.5 * dfn, 0.5 * dfd),
     mean=lambda dfn, dfd: above(2.0, dfd, lambda d: d / (d - 2.0)),
     var=lambda dfn, dfd: above(
         4.0, dfd, lambda d: 2.0 * d * d * (dfn + d - 2.0) / (dfn * (d - 2.0) ** 2 * (d - 4.0))
@@ -113,16 +150,14 @@ declare(
     "t",
     "Student's distribution with df degrees of freedom.",
     (0.7, 3.5),
-    logpdf=lambda x, df: -betaln(0.5 * df, 0.5) - 0.5 * log(df) - 0.5 * (df + 1.0) * log1p(x * x / df),
+    logpdf=student_logpdf,
     cdf=lambda x, df: stdtr(df, x),
     sf=lambda x, df: stdtr(df, -x),
     ppf=lambda q, df: stdtrit(df, q),
     isf=lambda q, df: -stdtrit(df, q),
-    entropy=lambda df: (
-        0.5 * (df + 1.0) * (psi(0.5 * (df + 1.0)) - psi(0.5 * df)) + 0.5 * log(df) + betaln(0.5 * df, 0.5)
-    ),
+    entropy=student_entropy,
     mean=lambda df: where(df > 1.0, 0.0, INF),
-    var=lambda df: where(df > 1.0, above(2.0, df, lambda n: n / (n - 2.0)), math.nan),
+    var=lambda df: where(df > 1.0, above(2.0, df, lambda n: 1.0 + 2.0 / (n - 2.0)), math.nan),
 )
 declare(
     "arcsine",

@@ -226,13 +226,29 @@ declare(
     logcdf=lambda x, k, s: k / s * log_expit(s * log(x)),
     ppf=lambda q, k, s: expm1(-log(q) * s / k) ** (-1.0 / s),
 )
+
+
+def kappa3_scale(x: ArrayLike, a: ArrayLike) -> Array:
+    """``log(a + x**a) / a``, by the power of what is not larger than 1."""
+    is_large = x > 1.0
+    small, large = where(is_large, 1.0, x), where(is_large, x, 1.0)
+    return where(is_large, log(large) + log1p(a * large ** (-a)) / a, log(a + small**a) / a)
+
+
+def kappa3_logcdf(x: ArrayLike, a: ArrayLike) -> Array:
+    """``-log1p(a * x**-a) / a``."""
+    is_large = x > 1.0
+    small, large = where(is_large, 1.0, x), where(is_large, x, 1.0)
+    return where(is_large, -log1p(a * large ** (-a)) / a, log(small) - log(a + small**a) / a)
+
+
 declare(
     "kappa3",
     "The three-parameter kappa distribution.",
     (0.7, 1.7),
     ends=POSITIVE,
-    logpdf=lambda x, a: log(a) - (1.0 + 1.0 / a) * log(a + x**a),
-    logcdf=lambda x, a: -log1p(a * x ** (-a)) / a,
+    logpdf=lambda x, a: log(a) - (a + 1.0) * kappa3_scale(x, a),
+    logcdf=kappa3_logcdf,
     ppf=lambda q, a: (a / expm1(-a * log(q))) ** (1.0 / a),
 )
 declare(

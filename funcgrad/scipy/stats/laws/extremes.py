@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from funcgrad.numpy import exp, expm1, log, log1p, where
-from funcgrad.scipy.special import exp1, gamma, xlogy
+from funcgrad.scipy.special import gamma, xlogy
 from funcgrad.scipy.stats.law import declare, log1m_exp
 from funcgrad.scipy.stats.laws.beta_family import above
 from funcgrad.scipy.stats.laws.parts import (
@@ -16,6 +16,7 @@ from funcgrad.scipy.stats.laws.parts import (
     expm1_ratio,
     log1p_ratio,
     log_difference,
+    scaled_exp1,
 )
 from funcgrad.types import Array, ArrayLike
 
@@ -72,8 +73,8 @@ declare(
     ends=POSITIVE,
     logpdf=lambda x, a, c: log(a) + log(c) + xlogy(a - 1.0, -expm1(-(x**c))) - x**c + xlogy(c - 1.0, x),
     logcdf=lambda x, a, c: a * log1m_exp(-(x**c)),
-    ppf=lambda q, a, c: (-log1p(-exp(log(q) / a))) ** (1.0 / c),
-    isf=lambda q, a, c: (-log1p(-exp(log1p(-q) / a))) ** (1.0 / c),
+    ppf=lambda q, a, c: (-log1m_exp(log(q) / a)) ** (1.0 / c),
+    isf=lambda q, a, c: (-log1m_exp(log1p(-q) / a)) ** (1.0 / c),
 )
 declare(
     "exponpow",
@@ -102,8 +103,8 @@ declare(
     logsf=lambda x, c: -c * expm1(x),
     ppf=lambda q, c: log1p(-log1p(-q) / c),
     isf=lambda q, c: log1p(-log(q) / c),
-    entropy=lambda c: 1.0 - log(c) - exp(c) * exp1(c),
-    mean=lambda c: exp(c) * exp1(c),
+    entropy=lambda c: 1.0 - log(c) - scaled_exp1(c),
+    mean=scaled_exp1,
 )
 declare(
     "gumbel_r",

@@ -21,7 +21,16 @@ from funcgrad.scipy.special import (
     xlogy,
 )
 from funcgrad.scipy.stats.law import declare
-from funcgrad.scipy.stats.laws.parts import EULER, INF, LOG_2, LOG_PI, gamma_ratio
+from funcgrad.scipy.stats.laws.parts import (
+    EULER,
+    HALF_LOG_TAU,
+    INF,
+    LOG_2,
+    LOG_PI,
+    gamma_ratio,
+    rest_of_gammaln,
+    rest_of_psi,
+)
 from funcgrad.types import Array, ArrayLike
 
 POSITIVE = (0.0, INF)
@@ -34,7 +43,12 @@ def gamma_logpdf(x: ArrayLike, a: ArrayLike) -> Array:
 
 def gamma_entropy(a: ArrayLike) -> Array:
     """``a + log(gamma(a)) + (1 - a) psi(a)``."""
-    return a + gammaln(a) + (1.0 - a) * psi(a)
+    return log_gamma_entropy(a) + log(a) - 0.5 / a - rest_of_psi(a)
+
+
+def log_gamma_entropy(a: ArrayLike) -> Array:
+    """``a + log(gamma(a)) - a psi(a)``."""
+    return HALF_LOG_TAU + 0.5 - 0.5 * log(a) + rest_of_gammaln(a) + a * rest_of_psi(a)
 
 
 for _name, _about in (
@@ -86,7 +100,9 @@ declare(
     sf=lambda x, df: gammaincc(0.5 * df, 0.5 * x * x),
     ppf=lambda q, df: sqrt(2.0 * gammaincinv(0.5 * df, q)),
     isf=lambda q, df: sqrt(2.0 * gammainccinv(0.5 * df, q)),
-    entropy=lambda df: gammaln(0.5 * df) + 0.5 * (df - LOG_2 - (df - 1.0) * psi(0.5 * df)),
+    entropy=lambda df: (
+        0.5 * (LOG_PI + 1.0 - 1.0 / df) + rest_of_gammaln(0.5 * df) + 0.5 * (df - 1.0) * rest_of_psi(0.5 * df)
+    ),
     mean=chi_mean,
     var=lambda df: df - chi_mean(df) ** 2,
 )
@@ -101,7 +117,7 @@ declare(
     sf=lambda x, a: gammainc(a, 1.0 / x),
     ppf=lambda q, a: 1.0 / gammainccinv(a, q),
     isf=lambda q, a: 1.0 / gammaincinv(a, q),
-    entropy=lambda a: a - (a + 1.0) * psi(a) + gammaln(a),
+    entropy=lambda a: log_gamma_entropy(a) - log(a) + 0.5 / a + rest_of_psi(a),
     mean=lambda a: where(a > 1.0, 1.0 / where(a > 1.0, a - 1.0, 1.0), INF),
     var=lambda a: where(a > 2.0, 1.0 / where(a > 2.0, (a - 1.0) ** 2 * (a - 2.0), 1.0), INF),
 )
@@ -127,7 +143,7 @@ declare(
         gammainc(c, exp(where(small(x, c), 0.0, x))),
     ),
     sf=lambda x, c: gammaincc(c, exp(x)),
-    entropy=lambda c: gammaln(c) - c * psi(c) + c,
+    entropy=log_gamma_entropy,
     mean=psi,
     var=lambda c: polygamma(1, c),
 )
@@ -143,7 +159,7 @@ declare(
     sf=lambda x, a, c: where(c > 0, gammaincc(a, x**c), gammainc(a, x**c)),
     ppf=lambda q, a, c: where(c > 0, gammaincinv(a, q), gammainccinv(a, q)) ** (1.0 / c),
     isf=lambda q, a, c: where(c > 0, gammainccinv(a, q), gammaincinv(a, q)) ** (1.0 / c),
-    entropy=lambda a, c: a * (1.0 - psi(a)) + psi(a) / c + gammaln(a) - log(abs(c)),
+    entropy=lambda a, c: log_gamma_entropy(a) + psi(a) / c - log(abs(c)),
     mean=lambda a, c: gamma_ratio(a + 1.0 / c, a),
     var=lambda a, c: gamma_ratio(a + 2.0 / c, a) - gamma_ratio(a + 1.0 / c, a) ** 2,
 )
@@ -187,7 +203,15 @@ declare(
     sf=lambda x, nu: gammaincc(nu, nu * x * x),
     ppf=lambda q, nu: sqrt(gammaincinv(nu, q) / nu),
     isf=lambda q, nu: sqrt(gammainccinv(nu, q) / nu),
-    entropy=lambda nu: gammaln(nu) + nu - (nu - 0.5) * psi(nu) - 0.5 * log(nu) - LOG_2,
+    entropy=lambda nu: (
+        HALF_LOG_TAU
+        + 0.5
+        - LOG_2
+        - 0.25 / nu
+        - 0.5 * log(nu)
+        + rest_of_gammaln(nu)
+        + (nu - 0.5) * rest_of_psi(nu)
+    ),
     mean=lambda nu: poch(nu, 0.5) / sqrt(nu),
     var=lambda nu: 1.0 - poch(nu, 0.5) ** 2 / nu,
 )

@@ -13,7 +13,6 @@ from funcgrad.scipy.special import (
     erfc,
     erfcinv,
     erfinv,
-    exp1,
     expit,
     k1e,
     log_ndtr,
@@ -33,6 +32,7 @@ from funcgrad.scipy.stats.laws.parts import (
     log_normal_density,
     log_normal_mass,
     magnitude,
+    scaled_exp1,
 )
 from funcgrad.types import Array, ArrayLike
 
@@ -326,9 +326,7 @@ declare(
     logcdf=invgauss_logcdf,
     logsf=invgauss_logsf,
     sf=lambda x, mu: exp(invgauss_logsf(x, mu)),
-    entropy=lambda mu: (
-        0.5 * (1.0 + 2.0 * HALF_LOG_TAU + 3.0 * log(mu) - 3.0 * exp(2.0 / mu) * exp1(2.0 / mu))
-    ),
+    entropy=lambda mu: 0.5 * (1.0 + 2.0 * HALF_LOG_TAU + 3.0 * log(mu) - 3.0 * scaled_exp1(2.0 / mu)),
     mean=lambda mu: mu,
     var=lambda mu: mu**3,
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from funcgrad.numpy import exp, log1p, where
+from funcgrad.numpy import exp, log, log1p, where
 from funcgrad.ops.specials.exprel import exprel
 from funcgrad.ops.specials.hypergeometric import hyp2f1
-from funcgrad.scipy.special import gammaln, log_ndtr
+from funcgrad.scipy.special import exp1, gammaln, log_ndtr, psi
 from funcgrad.scipy.stats.law import log1m_exp
 from funcgrad.types import Array, ArrayLike
 
@@ -17,6 +17,8 @@ LOG_PI = math.log(math.pi)
 HALF_LOG_TAU = 0.5 * math.log(2.0 * math.pi)
 ROOT_2 = math.sqrt(2.0)
 INF = math.inf
+LARGE = 50.0
+"""From where four terms of Stirling's series are exact to the last digit."""
 
 
 def log_normal_density(x: ArrayLike) -> Array:
@@ -60,3 +62,38 @@ def log_normal_mass(a: ArrayLike, b: ArrayLike) -> Array:
 def gamma_ratio(a: ArrayLike, b: ArrayLike) -> Array:
     """``gamma(a) / gamma(b)`` for positive numbers."""
     return exp(gammaln(a) - gammaln(b))
+
+
+# Entropies are small beside the logarithms of gamma functions that they are made of. What those differ by
+# from Stirling's formula counts, and is a series where the difference would have no digits left.
+
+
+def rest_of_gammaln(x: ArrayLike) -> Array:
+    """``gammaln(x) - (x - 1/2) log(x) + x - log(2 pi) / 2`` for positive numbers (DLMF 5.11.1)."""
+    is_large = x > LARGE
+    y = 1.0 / where(is_large, x, LARGE)
+    z = y * y
+    far = y * (1.0 / 12.0 - z * (1.0 / 360.0 - z * (1.0 / 1260.0 - z / 1680.0)))
+    near = where(is_large, LARGE, x)
+    return where(is_large, far, gammaln(near) - (near - 0.5) * log(near) + near - HALF_LOG_TAU)
+
+
+def rest_of_psi(x: ArrayLike) -> Array:
+    """``log(x) - 1 / (2 x) - psi(x)`` for positive numbers (DLMF 5.11.2)."""
+    is_large = x > LARGE
+    y = 1.0 / where(is_large, x, LARGE)
+    z = y * y
+    far = z * (1.0 / 12.0 - z * (1.0 / 120.0 - z * (1.0 / 252.0 - z / 240.0)))
+    near = where(is_large, LARGE, x)
+    return where(is_large, far, log(near) - 0.5 / near - psi(near))
+
+
+def scaled_exp1(x: ArrayLike) -> Array:
+    """``exp(x) * exp1(x)`` for positive numbers; large ones by the asymptotic series (DLMF 6.12.1)."""
+    is_large = x > LARGE
+    y = 1.0 / where(is_large, x, LARGE)
+    series = 1.0
+    for n in range(20, 0, -1):
+        series = 1.0 - n * y * series
+    near = where(is_large, LARGE, x)
+    return where(is_large, y * series, exp(near) * exp1(near))

@@ -1,0 +1,102 @@
+"""Distributions with extreme parameters, where a formula as it stands in a book has no digits left."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import funcgrad as fg
+
+ENTROPIES: tuple[tuple[str, tuple[float, ...]], ...] = (
+    *[("gamma", (a,)) for a in (0.1, 3.0, 49.9, 50.0, 300.0, 1e18, 1e100)],
+    *[("chi2", (df,)) for df in (100.0, 1e15)],
+    *[("chi", (df,)) for df in (0.3, 100.0, 1e10, 1e100)],
+    *[("dgamma", (a,)) for a in (0.3, 1e20)],
+    *[("invgamma", (a,)) for a in (0.3, 70.0, 1e100)],
+    *[("loggamma", (c,)) for c in (0.3, 1e10)],
+    *[("nakagami", (nu,)) for nu in (0.7, 1e10)],
+    *[("gengamma", (a, c)) for a, c in ((0.7, 2.0), (1e30, 1.0))],
+    *[("beta", p) for p in ((0.3, 0.7), (2.0, 1e10), (5.0, 1e20), (1e50, 1e50), (1e10, 1e10 + 20.0))],
+    *[("t", (df,)) for df in (0.3, 5.0, 99.0, 1e6, 1e100, np.inf)],
+    *[("f", p) for p in ((0.3, 0.7), (5.0, 80.0), (1e3, 1e4))],
+    *[("gompertz", (c,)) for c in (0.3, 50.0, 1e10)],
+    *[("invgauss", (mu,)) for mu in (0.001, 0.04, 2.0)],
+)
+
+
+@pytest.mark.parametrize(("name", "parameters"), ENTROPIES, ids=[f"{n} {p}" for n, p in ENTROPIES])
+def test_entropies_keep_their_digits(name: str, parameters: tuple[float, ...]) -> None:
+    def entropy(*parameters: Any) -> Any:
+        return getattr(fg.scipy.stats, name).entropy(*parameters)
+
+    theirs = getattr(scipy.stats, name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # SciPy's extremes overflow on the way.
+        wanted = theirs.entropy(*parameters)
+    found, slope = fg.value_and_grad(entropy)(*parameters)
+    np.testing.assert_allclose(found, wanted, rtol=2e-8, atol=1e-9)
+    np.testing.assert_allclose(fg.jit(entropy)(*parameters), found, rtol=1e-12)
+    assert np.isfinite(slope)
+    first, *rest = parameters
+    if first < 1e5:
+        h = 1e-4 * first
+        nearby = [
+            fg.jvp(lambda p: entropy(p, *rest), (first + s,), (1.0,))[0] for s in (2 * h, h, -h, -2 * h)
+        ]
+        difference = (8.0 * (nearby[1] - nearby[2]) - (nearby[0] - nearby[3])) / (12.0 * h)
+        np.testing.assert_allclose(slope, difference, rtol=1e-6, atol=1e-9 / first)
+
+
+@pytest.mark.parametrize("name", ["pdf", "logpdf", "cdf", "sf", "ppf", "logcdf"])
+def test_student_with_infinitely_many_degrees_of_freedom_is_normal(name: str) -> None:
+    df = np.array([3.0, np.inf])
+    method = getattr(fg.scipy.stats.t, name)
+    found, slope = fg.value_and_grad(lambda x, df: np.sum(method(x, df)), argnums=(0, 1))(0.3, df)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wanted = getattr(scipy.stats.t, name)(0.3, df)
+    np.testing.assert_allclose(found, wanted.sum(), rtol=1e-12)
+    by_point = [fg.grad(method)(0.3, 3.0), fg.grad(getattr(fg.scipy.stats.norm, name))(0.3)]
+    np.testing.assert_allclose(slope[0], sum(by_point), rtol=1e-10)
+    assert np.isfinite(slope[1][0])
+    assert slope[1][1] == 0.0
+    np.testing.assert_allclose(fg.jit(method)(0.3, df), wanted, rtol=1e-12)
+
+
+def test_the_variance_of_student_at_infinity() -> None:
+    assert fg.value_and_grad(fg.scipy.stats.t.var)(np.inf) == (1.0, 0.0)
+
+
+def test_quantiles_near_the_end_of_the_exponentiated_weibull() -> None:
+    """The values are those of SciPy's own test suite, made with mpmath."""
+    for q, a, c, wanted in (
+        (3e-16, 2.5, 0.75, 121.77966713102938),
+        (1e-12, 1.0, 2.0, 5.256521769756932),
+        (5e-14, 10.0, 0.02, 7.57094886384687e75),
+    ):
+        found, slope = fg.value_and_grad(fg.scipy.stats.exponweib.isf)(q, a, c)
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)
+        np.testing.assert_allclose(slope, -1.0 / scipy.stats.exponweib.pdf(wanted, a, c), rtol=1e-5)
+
+
+@pytest.mark.parametrize(("x", "a"), [(0.5, 1e5), (1e6, 2.0), (1.0, 3.0), (1e-3, 0.7)])
+def test_kappa_with_powers_that_overflow(x: float, a: float) -> None:
+    for name in ("cdf", "sf", "pdf", "logpdf"):
+        found, slope = fg.value_and_grad(getattr(fg.scipy.stats.kappa3, name))(x, a)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            wanted = getattr(scipy.stats.kappa3, name)(x, a)
+        if np.isfinite(wanted) and (name != "pdf" or wanted):
+            np.testing.assert_allclose(found, wanted, rtol=1e-10)
+        assert np.isfinite(slope)
+
+
+def test_kappa_where_scipys_power_overflows() -> None:
+    """SciPy has 0 for the distribution function of so large a number."""
+    assert fg.value_and_grad(fg.scipy.stats.kappa3.cdf)(50.0, 500.0)[0] == 1.0
+    value, slope = fg.value_and_grad(fg.scipy.stats.kappa3.logpdf)(50.0, 500.0)
+    np.testing.assert_allclose((value, slope), (np.log(500.0) - 501.0 * np.log(50.0), -501.0 / 50.0))
