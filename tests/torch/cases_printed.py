@@ -572,6 +572,66 @@ for c in ["F.multi_margin_loss(a, t, margin=0.)", "F.multi_margin_loss(a, t, mar
     def f():
         a.grad = None; l = eval(c); l.sum().backward(); return c, l, a.grad
     show(f)
+## accumulation details
+x = torch.ones(3, requires_grad=True)
+for i in range(3): ((x * i).sum()).backward(); print(x.grad, x.grad._version)
+g = x.grad; x.grad = None; (x * 2).sum().backward(); print(g, x.grad, g is x.grad); x.grad.zero_(); x.grad += 1; (x * 2).sum().backward(); print(x.grad)
+x.grad = x.grad * 2; print(x.grad.requires_grad); x.grad.data.mul_(0); print(x.grad); with_ = x.grad.detach(); (x * 2).sum().backward(); print(with_, x.grad)
+x.requires_grad_(False); y = torch.ones(3, requires_grad=True); (x * y).sum().backward(); print(x.grad, y.grad); x.requires_grad = True; (x * y).sum().backward(); print(x.grad, y.grad); x.requires_grad = False; print(x.grad)
+a = torch.ones(2, requires_grad=True); b = a; (a * b).sum().backward(); print(a.grad); c = a.clone(); d = a.detach().requires_grad_(); (c * d).sum().backward(); print(a.grad, d.grad, c.grad)
+w = torch.ones(2, 3, requires_grad=True); (w[0] * w[1]).sum().backward(); print(w.grad); w.grad = None; w[[0, 0, 1]].sum().backward(); print(w.grad); w.grad = None; w[:, None].expand(2, 4, 3).sum().backward(); print(w.grad); w.grad = None; torch.stack([w, w]).mean().backward(); print(w.grad)
+e = nn.Embedding(4, 2, padding_idx=1); e(torch.tensor([0, 1, 0])).sum().backward(); print(e.weight.grad); nn.Embedding(3, 2, max_norm=1.)(torch.tensor([0, 2])).sum().backward(); ff = nn.Embedding(4, 2, scale_grad_by_freq=True); ff(torch.tensor([0, 0, 3])).sum().backward(); print(ff.weight.grad)
+i = torch.tensor(3., requires_grad=True); v = torch.ones(3); l = (v * i).sum(); l.backward(); print(i.grad, i.grad.shape, i.item())
+s = torch.tensor([1., 2.], requires_grad=True); t = s.double(); u = t.half(); (u * 2).sum().backward(); print(s.grad, s.grad.dtype)
+p = torch.tensor([1., 2.], requires_grad=True); q = p.tolist(); r = p[0].item() * p; r.sum().backward(); print(p.grad)
+m = nn.Linear(2, 1); x = torch.ones(4, 2)
+for k in range(4): (m(x[k:k+1]).sum() / 4).backward()
+h = m.weight.grad.clone(); m.zero_grad(); m(x).mean().backward(); print(torch.allclose(h, m.weight.grad)); m.zero_grad(set_to_none=False); print(m.weight.grad, m.bias.grad)
+with torch.no_grad(): l = m(x).sum()
+show(lambda: l.backward()); show(lambda: m(x).sum().detach().backward()); show(lambda: m(x).argmax().backward()); show(lambda: m(x).backward()); show(lambda: torch.tensor(m(x).sum().item(), requires_grad=True).backward())
+## graph facts
+x = torch.ones(2, requires_grad=True); y = x * 2; z = y.sum(); print(z.grad_fn.next_functions, y.grad_fn.next_functions, z.grad_fn.next_functions[0][0] is y.grad_fn, y.is_leaf, x.is_leaf, x.grad_fn, y.requires_grad, x.output_nr, x.unbind()[1].output_nr)
+del y; z.backward(); print(x.grad); print(z.grad_fn, z.grad_fn.next_functions); show(lambda: z.backward()); print(torch.autograd.graph.get_gradient_edge(z).node is z.grad_fn)
+y = x * 2; show(lambda: y.grad); y.retain_grad(); y.sum().backward(); print(y.grad, y.retains_grad)
+y = x * 2; y = y + 1; y = y.relu(); print(y.grad_fn.name(), y.grad_fn.next_functions[0][0].name(), y.grad_fn.next_functions[0][0].next_functions); a, b = x.split(1); print(a.grad_fn, b.grad_fn, a.grad_fn is b.grad_fn, a._base is x, a.grad_fn.name()); mx = x.max(0); print(mx, mx.values.grad_fn.name(), mx.indices.requires_grad); print(x.topk(1), x.sort(), torch.aminmax(x), x.mode(), x.kthvalue(1))
+print(x.requires_grad_(False), (x * 2).grad_fn); x.requires_grad_(); print(torch.is_grad_enabled(), x.is_inference(), x.device, x.layout, x.is_cuda, x.is_sparse, x.is_contiguous(), x.stride(), x.storage_offset(), x.element_size(), x.nbytes, x.itemsize, x.names if 0 else 0, x.ndim, x.dim(), x.numel(), x.nelement(), x.size(), x.size(0), x.T, x.H if 0 else 0, x.type(), x.is_floating_point(), x.is_complex(), x.is_signed(), x.data_ptr() == x.detach().data_ptr())
+show(lambda: x.register_hook()); show(lambda: torch.autograd.grad()); show(lambda: x.size(5)); show(lambda: x.view(3)); show(lambda: x @ torch.ones(3)); show(lambda: x + torch.ones(3)); show(lambda: x[5]); show(lambda: x[0, 0]); show(lambda: x.reshape(-1, -1)); show(lambda: x.view(-1, 0)); show(lambda: x.squeeze(4)); show(lambda: x.expand(3)); show(lambda: x.permute(1)); show(lambda: x.transpose(0, 1)); show(lambda: torch.cat([x, torch.ones(1, 2)])); show(lambda: torch.stack([x, torch.ones(1)])); show(lambda: x.gather(0, torch.tensor([5]))); show(lambda: x.masked_fill(torch.tensor([1]), 0)); show(lambda: x.index_select(0, torch.tensor([7]))); show(lambda: x.item()); show(lambda: x.sum(3)); show(lambda: x.mm(x)); show(lambda: torch.bmm(x, x)); show(lambda: x.chunk(0)); show(lambda: x.split(0)); show(lambda: x.unflatten(0, (3, 1))); show(lambda: x.flip(2)); show(lambda: x.unfold(0, 3, 1)); show(lambda: x.long().mean()); show(lambda: torch.arange(3).requires_grad_()); show(lambda: x.to(torch.long).requires_grad); show(lambda: torch.tensor("a")); show(lambda: torch.tensor([[1, 2], [3]])); show(lambda: torch.ones(-1)); show(lambda: torch.linspace(0, 1, -1)); show(lambda: torch.arange(0, 1, 0)); show(lambda: torch.eye(-1)); show(lambda: torch.full((2,), "a")); show(lambda: torch.from_numpy(3)); show(lambda: x.numpy()); show(lambda: torch.dot(x, torch.ones(2, 1))); show(lambda: torch.linalg.inv(torch.zeros(2, 2))); show(lambda: torch.linalg.cholesky(-torch.eye(2))); show(lambda: torch.einsum("i,j->k", x, x)); show(lambda: torch.where(x, x, x)); show(lambda: x.scatter(0, torch.tensor([3]), x)); show(lambda: torch.nonzero(x)); show(lambda: x.clamp()); show(lambda: x.topk(5)); show(lambda: x.kthvalue(0)); show(lambda: torch.multinomial(x, 5)); show(lambda: torch.bernoulli(x * 5)); show(lambda: torch.normal(x, -x)); show(lambda: x.cumsum(2)); show(lambda: x.roll(1, 3)); show(lambda: x.diag(5)); show(lambda: x.trace()); show(lambda: x.tril()); show(lambda: x.var(5)); show(lambda: x.quantile(2.)); show(lambda: torch.bincount(x)); show(lambda: torch.broadcast_to(x, (3,)))
+## anomaly and misc autograd
+x = torch.tensor([0., 1.], requires_grad=True)
+def f():
+    with torch.autograd.detect_anomaly(check_nan=False): (x.sqrt() * 0).sum().backward(); return x.grad
+show(f)
+def f():
+    with torch.autograd.detect_anomaly(): (x.sqrt() * 0).sum().backward()
+show(f); print(torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled())
+@torch.enable_grad()
+def g(): return torch.is_grad_enabled()
+with torch.no_grad(): print(g(), torch.is_grad_enabled())
+@torch.no_grad
+def h(): return torch.is_grad_enabled()
+print(h())
+def gen():
+    with torch.no_grad(): yield torch.is_grad_enabled()
+for v in gen(): print(v, torch.is_grad_enabled())
+@torch.no_grad()
+def gen2(): yield torch.is_grad_enabled(); yield torch.is_grad_enabled()
+for v in gen2(): print(v, torch.is_grad_enabled())
+print(torch.autograd.gradcheck(lambda a: (a ** 2).sum(), (torch.ones(2, dtype=torch.double, requires_grad=True),)), torch.autograd.gradgradcheck(lambda a: (a ** 3).sum(), (torch.ones(2, dtype=torch.double, requires_grad=True),)))
+class Bad(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return x * 2
+    @staticmethod
+    def backward(ctx, g): return g * 3
+show(lambda: torch.autograd.gradcheck(Bad.apply, (torch.ones(2, dtype=torch.double, requires_grad=True),))); show(lambda: torch.autograd.gradcheck(Bad.apply, (torch.ones(2, dtype=torch.double, requires_grad=True),), raise_exception=False))
+print(torch.autograd.functional.jacobian(lambda a, b: a * b, (torch.ones(2), torch.full((2,), 3.)))); print(torch.autograd.functional.vhp(lambda a: (a ** 3).sum(), torch.ones(2), torch.ones(2))); print(torch.autograd.functional.hessian(lambda a, b: (a * b).sum(), (torch.ones(1), torch.ones(1)))); print(torch.autograd.functional.jacobian(lambda a: a ** 2, torch.ones(2), create_graph=True)); print(torch.autograd.functional.jacobian(lambda a: a ** 2, torch.ones(2), vectorize=True))
+## draws that do not fit
+for c in ["torch.multinomial(torch.ones(2), 3)", "torch.multinomial(torch.tensor([1., -1.]), 1)", "torch.multinomial(torch.zeros(2), 1)", "torch.multinomial(torch.tensor([float('nan'), 1.]), 1)", "torch.multinomial(torch.ones(2), 0)", "torch.normal(torch.ones(2), -torch.ones(2))", "torch.normal(0., -1., (2,))", "torch.normal(torch.ones(2), -1.)", "torch.bincount(torch.ones(2))", "torch.bincount(torch.tensor([-1]))", "torch.ones(-1)", "torch.zeros(-1)", "torch.empty(-1)", "torch.rand(-1)", "torch.bernoulli(torch.tensor([2.]))", "torch.randint(3, 1, (2,))", "torch.randint(0, (2,))", "torch.randperm(-1)", "torch.empty(2).uniform_(1, 0)", "torch.empty(2).exponential_(-1)", "torch.empty(2).geometric_(2)", "torch.empty(2).cauchy_(0, -1)", "torch.empty(2).log_normal_(0, -1)", "torch.distributions.Normal(0., -1.)", "torch.distributions.Categorical(torch.tensor([-1., 2.]))", "nn.Dropout(-1)", "nn.init.xavier_uniform_(torch.ones(2))", "nn.init.kaiming_normal_(torch.ones(2))", "nn.init.orthogonal_(torch.ones(2))", "nn.init.eye_(torch.ones(2))", "nn.init.dirac_(torch.ones(2))", "nn.init.sparse_(torch.ones(2), .1)", "nn.init.calculate_gain('x')", "nn.init.trunc_normal_(torch.ones(2), 0, -1)"]:
+    show(lambda: (c, tuple(eval(c).shape)))
+## embeddings by frequency
+w = torch.arange(8.).view(4, 2).requires_grad_(); i = torch.tensor([[0, 0, 3], [0, 1, 3]])
+for k in [{}, {"scale_grad_by_freq": True}, {"scale_grad_by_freq": True, "padding_idx": 3}]: w.grad = None; y = F.embedding(i, w, **k); print(y.detach()); (y * torch.arange(12.).view(2, 3, 2)).sum().backward(); print(w.grad)
+## hardswish at its corners
+x = torch.tensor([-3., 3., 0., -3.1, 3.1, 1.], requires_grad=True); F.hardswish(x).sum().backward(); print(x.grad); x.grad = None; F.hardsigmoid(x).sum().backward(); print(x.grad); x = torch.tensor([0., 6., -1., 1.], requires_grad=True)
 """
 
 

@@ -132,8 +132,8 @@ def hardsigmoid(input: Operand, inplace: bool = False) -> Operand:
 @op("HardswishBackward0")
 @Composed
 def _hardswish(x: Any) -> Any:
-    # PyTorch's slope at 3 is that of the parabola, its slope at -3 that of the constant.
-    return np.where(x <= -3, x * 0, np.where(x > 3, x, x * (x + 3) / 6))
+    # PyTorch's slopes at 3 and at -3 are those of the lines outside.
+    return np.where(x <= -3, x * 0, np.where(x >= 3, x, x * (x + 3) / 6))
 
 
 def hardswish(input: Operand, inplace: bool = False) -> Operand:

@@ -16,7 +16,7 @@ from funcgrad.torch.operations.places.combining import combined
 from funcgrad.torch.operations.places.selection import vector_norm
 from funcgrad.torch.operations.pointwise.arithmetic import of_one_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS
-from funcgrad.types import AxisLike
+from funcgrad.types import Array, AxisLike
 
 if TYPE_CHECKING:
     from funcgrad.torch.core.tensor import Tensor
@@ -156,21 +156,33 @@ def embedding(
         raise RuntimeError("'weight' must be 2-D")
     rows = weight._value.shape[0]
     index = input._value
-    _check_rows(index, rows, scale_grad_by_freq or sparse)
+    _check_rows(index, rows, sparse)
     if padding_idx is not None:
         if not -rows <= padding_idx < rows:
             raise AssertionError("Padding_idx must be within num_embeddings")
         padding_idx %= rows
     if max_norm is not None:
         _renormalise(weight, index, max_norm, norm_type)
-    return apply(_embedding, (weight, input), (padding_idx,))
+    found = apply(_embedding, (weight, input), (padding_idx,))
+    return by_frequency(found, index, rows) if scale_grad_by_freq and found.requires_grad else found
+
+
+def by_frequency(found: Operand, index: Array, rows: int) -> Operand:
+    """Embeddings whose gradients are divided by how often their row occurs."""
+    if not isinstance(index, np.ndarray):
+        raise NotImplementedError(
+            "funcgrad.torch does not support scale_grad_by_freq of indices that are traced; leave it False"
+        )
+    counts = np.bincount(index.reshape(-1), minlength=rows)[index].astype(found._value.dtype)
+    fixed = found.detach()
+    return fixed + (found - fixed) / wrap(counts[..., None])
 
 
 def _check_rows(index: Any, rows: int, is_special: bool) -> None:
     if is_special:
         raise NotImplementedError(
-            "funcgrad.torch does not support embeddings with scale_grad_by_freq or sparse gradients; leave "
-            "both False"
+            "funcgrad.torch does not support sparse gradients of embeddings, nor scale_grad_by_freq of bags; "
+            "leave them False"
         )
     if index.dtype.kind not in "iu":
         raise RuntimeError(

@@ -303,7 +303,7 @@ def shape_of(sizes: ShapeLike, name: str = "") -> tuple[int, ...]:
         raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not {kind}")
     shape = tuple([int(n) for n in sizes])
     for n in shape:
-        if n < 0 and name in ("zeros", "ones", "full"):
+        if n < 0 and name in ("zeros", "full"):
             raise RuntimeError(f"{name}: Dimension size must be non-negative.")
         if n < 0:
             raise RuntimeError(

@@ -173,6 +173,8 @@ def randperm(
     **options: object,
 ) -> Tensor:
     """The integers below `n` in random order."""
+    if n < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     wanted = np.dtype(np.int64) if dtype is None else numpy_dtype(dtype)
     return finished(generator_of(generator).permutation(n).astype(wanted), requires_grad, **options)
 
@@ -182,6 +184,10 @@ def normal(
     mean: Operand, std: Operand = 1.0, size: ShapeLike = None, *, generator: Any = None, **options: Any
 ) -> Tensor:
     """Normally distributed numbers of these means and standard deviations."""
+    if isinstance(std, Tensor) and std._value.dtype.kind == "f" and (std._value < 0).any():
+        raise RuntimeError("normal expects all elements of std >= 0.0")
+    if not isinstance(std, Tensor) and std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     if size is not None:
         dtype = options.pop("dtype", None)
         wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
@@ -217,6 +223,12 @@ def multinomial(
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     rng = generator_of(generator)
     rows = np.atleast_2d(np.asarray(input._value, np.float64))
+    if not replacement and num_samples > rows.shape[1]:
+        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    if not np.isfinite(rows).all() or (rows < 0).any():
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if (rows.sum(1) <= 0).any():
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     found = [rng.choice(rows.shape[1], num_samples, replacement, row / row.sum()) for row in rows]
     value = np.asarray(found, np.int64)
     return wrap(value[0] if len(input._value.shape) == 1 else value)

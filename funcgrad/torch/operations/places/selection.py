@@ -11,7 +11,7 @@ from funcgrad.scipy import special
 from funcgrad.torch.core.apply import apply, apply_to
 from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.backward.underived import underived
-from funcgrad.torch.core.dtypes import numpy_dtype
+from funcgrad.torch.core.dtypes import TYPE_NAMES, numpy_dtype
 from funcgrad.torch.core.errors import dim_of, dims_of
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.state import SETTINGS
@@ -322,6 +322,12 @@ def bucketize(input: Operand, boundaries: Tensor, *, out_int32: bool = False, ri
 @operation()
 def bincount(input: Tensor, weights: Operand = None, minlength: int = 0) -> Tensor:
     """How often each integer occurs."""
+    if input._value.dtype.kind not in "iu":
+        raise NotImplementedError(
+            f"\"bincount_cpu\" not implemented for '{TYPE_NAMES[input._value.dtype.name]}'"
+        )
+    if input._value.ndim != 1 or (input._value < 0).any():
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     w = None if weights is None else weights._value
     found = np.bincount(input._value, w, minlength)
     return wrap(found.astype(np.int64) if w is None else found)
