@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
+from funcgrad.errors import UnsupportedFunctionError
 
 Function = Callable[[Any], Any]
 ERRORS = (ValueError, OverflowError)
@@ -174,3 +176,79 @@ def test_with_is_no_handler() -> None:
             return math.log(x)
 
     assert len(fg.jit(f).program(0.5).equations) == 1
+
+
+# -- exceptions that NumPy is asked for ----------------------------------------------------------------------
+
+
+def in_the_block(x: Any) -> Any:
+    with np.errstate(all="raise"):
+        try:
+            return np.log(x[0] - 0.5) * x[1]
+        except FloatingPointError:
+            return x[1] ** 3
+
+
+def around_the_block(x: Any) -> Any:
+    try:
+        with np.errstate(divide="raise", invalid="raise"):
+            return np.log(x[0] - 0.5) * x[1]
+    except ArithmeticError:
+        return x[1] ** 3
+
+
+def set_for_all(x: Any) -> Any:
+    before = np.seterr(divide="raise")
+    try:
+        return np.log(x[0] - 0.5) * x[1]
+    except FloatingPointError:
+        return x[1] ** 3
+    finally:
+        np.seterr(**before)
+
+
+def by_warnings(x: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            return np.log(x[0] - 0.5) * x[1]
+        except RuntimeWarning:
+            return x[1] ** 3
+
+
+def by_a_filter(x: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", category=RuntimeWarning)
+        try:
+            return np.log(x[0] - 0.5) * x[1]
+        except Warning:
+            return x[1] ** 3
+
+
+@pytest.mark.parametrize("transform", [fg.grad, fg.jit, fg.vmap, lambda f: fg.grad(fg.jit(f))])
+@pytest.mark.parametrize("f", [in_the_block, around_the_block, set_for_all, by_warnings, by_a_filter])
+def test_exceptions_that_numpy_is_asked_for_are_refused_where_handled(f: Any, transform: Any) -> None:
+    assert f(np.array([0.5, 2.0])) == 8.0
+    state = np.geterr()
+    with pytest.raises(UnsupportedFunctionError, match="is asked to raise") as caught:
+        transform(f)(np.ones((2, 2)) / 2.0 if transform is fg.vmap else np.array([0.5, 2.0]))
+    assert "np.isfinite" in str(caught.value)
+    assert np.geterr() == state
+
+
+def test_without_a_handler_nothing_is_refused() -> None:
+    def f(x: Any) -> Any:
+        with np.errstate(all="raise"), warnings.catch_warnings():
+            warnings.simplefilter("error", DeprecationWarning)
+            return np.log(x) * 2.0
+
+    def with_another_handler(x: Any) -> Any:
+        with np.errstate(divide="ignore"):
+            try:
+                return f(x)
+            except FloatingPointError:
+                return x
+
+    assert fg.grad(f)(0.5) == fg.grad(fg.jit(f))(0.5) == 4.0
+    with pytest.raises(UnsupportedFunctionError, match=r"np\.errstate is asked"):
+        fg.grad(with_another_handler)(0.5)

@@ -17,7 +17,7 @@ from funcgrad.source import is_library_code
 from funcgrad.tracing.callers import all_steps
 from funcgrad.tracing.tracer import Tracer
 
-__all__ = ["evaluated_if_guarded", "is_awaited"]
+__all__ = ["evaluated_if_guarded", "has_handler", "is_awaited"]
 
 
 def evaluated_if_guarded(out: object) -> Any:
@@ -51,6 +51,18 @@ def is_awaited(kinds: tuple[type[Exception], ...], frame: FrameType | None) -> b
             place = frame.f_lasti
             handlers = [h for start, end, h in handled_ranges(code) if start <= place < end]
             if any(h is None for h in handlers) or (True in handlers and names_one(kinds, frame)):
+                return True
+        frame = frame.f_back
+    return False
+
+
+def has_handler(kinds: tuple[type[Exception], ...], frame: FrameType | None) -> bool:
+    """Whether the user's functions, below the nearest trace, have an ``except`` for one of these anywhere."""
+    while frame is not None and frame.f_code.co_qualname != "trace":
+        code = frame.f_code
+        if code.co_exceptiontable and not is_library_code(code):
+            handlers = [h for _, _, h in handled_ranges(code)]
+            if None in handlers or (True in handlers and names_one(kinds, frame)):
                 return True
         frame = frame.f_back
     return False

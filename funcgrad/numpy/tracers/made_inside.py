@@ -23,6 +23,7 @@ from funcgrad.numpy.arrays.inquiries import c_, r_
 from funcgrad.numpy.arrays.layouts import asarray_chkfinite, asfortranarray, require
 from funcgrad.numpy.dispatch import FUNCTIONS, deferred, implementation_of
 from funcgrad.numpy.tracers.draws import drawing
+from funcgrad.numpy.tracers.floating_errors import RAISING
 from funcgrad.numpy.tracers.numbers_inside import DERIVED, of_numbers
 from funcgrad.numpy.tracers.open_arrays import (
     OpenArray,
@@ -81,7 +82,7 @@ def is_scalar(element: ArrayLike) -> bool:
     return not element.aval.shape if type(element) is Tracer else np.isscalar(element)
 
 
-ASKED: dict[Any, Function] = {np.isscalar: is_scalar}
+ASKED: dict[Any, Function] = {np.isscalar: is_scalar, **RAISING}
 """Functions that ask what something is."""
 
 
