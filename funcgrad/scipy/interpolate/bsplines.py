@@ -21,7 +21,7 @@ from funcgrad.scipy.interpolate.operands import (
 from funcgrad.scipy.interpolate.piecewise import moved
 from funcgrad.scipy.linalg.banded import solve_banded
 from funcgrad.scipy.originals import at_hand, known_value
-from funcgrad.types import ArrayLike
+from funcgrad.types import Array, ArrayLike, Number
 
 __all__ = [
     "BSpline",
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-def intervals(t: Any, k: int, x: Any) -> Any:
+def intervals(t: ArrayLike, k: int, x: ArrayLike) -> Array:
     """The last knot that is not beyond each position, among those that begin an interval of the spline."""
     n = dims(t)[0] - k - 1
     return np.clip(np.searchsorted(t, x, side="right") - 1, k, n - 1)
@@ -46,7 +46,7 @@ def ends_meet(t: ArrayLike, k: int) -> bool:
     return known is None or bool(known[k] == known[k + 1] or known[n - 1] == known[n])
 
 
-def basis(t: Any, k: int, x: Any, nu: int = 0) -> tuple[Any, Any]:
+def basis(t: ArrayLike, k: int, x: ArrayLike, nu: int = 0) -> tuple[Any, Any]:
     """The ``k + 1`` B-splines that are not zero at each position (or derivatives), and the interval.
 
     By the recurrence of Cox and de Boor; column j belongs to coefficient ``interval - k + j``.
@@ -149,7 +149,7 @@ class BSpline:
         extrapolate = False if self.extrapolate == "periodic" else self.extrapolate
         return self._of_first_axis(t, c, k, extrapolate, self.axis)
 
-    def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
+    def integrate(self, a: ArrayLike, b: ArrayLike, extrapolate: object = None) -> Array:
         """The integral from `a` to `b`."""
         whole = self.antiderivative()
         return whole(b, 0, extrapolate) - whole(a, 0, extrapolate)
@@ -163,7 +163,7 @@ def of_scipy(made: Any) -> BSpline:
     return BSpline._of_first_axis(made.t, made.c, made.k, made.extrapolate, made.axis)
 
 
-def default_knots(x: Any, k: int) -> Any:
+def default_knots(x: ArrayLike, k: int) -> Array:
     """Knots for as many coefficients as there are positions: not-a-knot for odd degrees."""
     if k % 2:
         m = (k + 1) // 2
@@ -175,18 +175,18 @@ def default_knots(x: Any, k: int) -> Any:
     return clamped_knots(x[0], inner, x[-1], k)
 
 
-def clamped_knots(first: Any, inner: Any, last: Any, k: int) -> Any:
+def clamped_knots(first: ArrayLike, inner: ArrayLike, last: ArrayLike, k: int) -> Array:
     """The inner knots with ends that are repeated."""
     ends = np.ones(k + 1)
     return np.concatenate([first * ends, inner, last * ends])
 
 
 def make_interp_spline(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     k: int = 3,
-    t: Any = None,
-    bc_type: Any = None,
+    t: ArrayLike = None,
+    bc_type: object = None,
     axis: int = 0,
     check_finite: bool = True,
 ) -> BSpline:
@@ -246,7 +246,7 @@ def end_conditions(bc_type: Any, k: int) -> tuple[list[tuple[int, Any]], list[tu
     return found[0], found[1]
 
 
-def coefficients(t: Any, k: int, x: Any, y: Any, start: Any, end: Any) -> Any:
+def coefficients(t: ArrayLike, k: int, x: ArrayLike, y: ArrayLike, start: ArrayLike, end: ArrayLike) -> Array:
     """Coefficients by collocation with derivatives at the ends: one system of the full size."""
     n = dims(t)[0] - k - 1
     rows, right = [dense_rows(t, k, x, n)], [y]
@@ -261,7 +261,7 @@ def coefficients(t: Any, k: int, x: Any, y: Any, start: Any, end: Any) -> Any:
     return np.linalg.solve(matrix, sides.reshape((n, size))).reshape(dims(sides))
 
 
-def dense_rows(t: Any, k: int, x: Any, n: int, nu: int = 0) -> Any:
+def dense_rows(t: ArrayLike, k: int, x: ArrayLike, n: int, nu: int = 0) -> Array:
     """The values of all `n` B-splines at each position."""
     values, i = basis(t, k, x, nu)
     column = np.arange(n)[None, :] - (i[:, None] - k)
@@ -270,7 +270,7 @@ def dense_rows(t: Any, k: int, x: Any, n: int, nu: int = 0) -> Any:
     return np.where(inside, taken, 0.0)
 
 
-def banded_coefficients(t: Any, k: int, x: Any, y: Any) -> Any:
+def banded_coefficients(t: ArrayLike, k: int, x: ArrayLike, y: ArrayLike) -> Array:
     """Coefficients by collocation at as many positions: a system with `k` diagonals on either side."""
     n = dims(x)[0]
     if dims(t)[0] != n + k + 1:
@@ -287,11 +287,11 @@ def banded_coefficients(t: Any, k: int, x: Any, y: Any) -> Any:
 
 
 def make_lsq_spline(
-    x: Any,
-    y: Any,
-    t: Any,
+    x: ArrayLike,
+    y: ArrayLike,
+    t: ArrayLike,
     k: int = 3,
-    w: Any = None,
+    w: ArrayLike = None,
     axis: int = 0,
     check_finite: bool = True,
     *,
@@ -320,7 +320,9 @@ def make_lsq_spline(
     return BSpline._of_first_axis(t, c.reshape(dims(c)[:1] + dims(values)[1:]), k, True, axis)
 
 
-def make_smoothing_spline(x: Any, y: Any, w: Any = None, lam: Any = None, *, axis: int = 0) -> BSpline:
+def make_smoothing_spline(
+    x: ArrayLike, y: ArrayLike, w: ArrayLike = None, lam: ArrayLike = None, *, axis: int = 0
+) -> BSpline:
     """The natural cubic spline that balances distance and curvature, by SciPy's function of this name.
 
     Inside a trace `lam` must be given: the search for it has no derivative here. Computed as by Reinsch
@@ -388,7 +390,16 @@ def make_smoothing_spline(x: Any, y: Any, w: Any = None, lam: Any = None, *, axi
 # -- the older names -----------------------------------------------------------------------------------------
 
 
-def check_univariate(x: Any, y: Any, w: Any, bbox: Any, k: int, s: Any, ext: Any, check_finite: bool) -> None:
+def check_univariate(
+    x: ArrayLike,
+    y: ArrayLike,
+    w: ArrayLike,
+    bbox: ArrayLike,
+    k: int,
+    s: Number,
+    ext: object,
+    check_finite: bool,
+) -> None:
     """Raise what SciPy raises for these arguments, of which those without a value count by their shape."""
     known = [known_value(v) for v in (x, y, w)]
     like = np.arange(float(dims(inexact(x))[0]))
@@ -439,7 +450,7 @@ class UnivariateSpline:
         self._spline = make_interp_spline(x, y, k)
 
     @classmethod
-    def of_knots(cls, knots: Any, ext: Any) -> UnivariateSpline:
+    def of_knots(cls, knots: ArrayLike, ext: object) -> UnivariateSpline:
         """The spline of knots, coefficients and degree; `ext` says what stands outside."""
         made = cls.__new__(cls)
         made._of_knots(knots, ext)
@@ -472,17 +483,17 @@ class UnivariateSpline:
         """An antiderivative, a spline."""
         return self._spline.antiderivative(n)
 
-    def integral(self, a: Any, b: Any) -> Any:
+    def integral(self, a: ArrayLike, b: ArrayLike) -> Array:
         """The integral from `a` to `b`, zero outside of the knots."""
         spline = self._spline
         first, last = spline.t[spline.k], spline.t[dims(spline.t)[0] - spline.k - 1]
         return spline.integrate(np.clip(inexact(a), first, last), np.clip(inexact(b), first, last))
 
-    def get_coeffs(self) -> Any:
+    def get_coeffs(self) -> Array:
         """The coefficients."""
         return self._spline.c
 
-    def get_knots(self) -> Any:
+    def get_knots(self) -> Array:
         """The knots, without those repeated at the ends."""
         spline = self._spline
         return spline.t[spline.k : dims(spline.t)[0] - spline.k]

@@ -22,13 +22,14 @@ from funcgrad.scipy.interpolate.operands import (
     scipys,
 )
 from funcgrad.scipy.originals import known_value
+from funcgrad.types import Array, ArrayLike
 
 __all__ = ["RegularGridInterpolator", "interpn"]
 
 DEGREES = {"slinear": 1, "cubic": 3, "quintic": 5}
 
 
-def rises(points: Any, k: int) -> bool:
+def rises(points: ArrayLike, k: int) -> bool:
     """Whether points are known to rise, or have no values yet; False where they fall, which SciPy allows."""
     steps = known_value(points)
     if steps is None or np.all(np.diff(steps) > 0.0):
@@ -179,13 +180,13 @@ class RegularGridInterpolator:
 
 
 def interpn(
-    points: Any,
-    values: Any,
-    xi: Any,
+    points: ArrayLike,
+    values: ArrayLike,
+    xi: ArrayLike,
     method: str = "linear",
     bounds_error: bool = True,
-    fill_value: Any = np.nan,
-) -> Any:
+    fill_value: ArrayLike = np.nan,
+) -> Array:
     """Values on a rectangular grid at other positions; see `RegularGridInterpolator`.
 
     >>> x = np.arange(3.0)

@@ -26,7 +26,7 @@ from funcgrad.scipy.interpolate.operands import (
 )
 from funcgrad.scipy.linalg.banded import solve_banded
 from funcgrad.scipy.originals import at_hand, known_value
-from funcgrad.types import ArrayLike
+from funcgrad.types import Array, ArrayLike
 
 __all__ = [
     "Akima1DInterpolator",
@@ -59,7 +59,7 @@ class PPoly:
         self.extrapolate = True if extrapolate is None else extrapolate
 
     @classmethod
-    def construct_fast(cls, c: Any, x: Any, extrapolate: Any = None, axis: int = 0) -> PPoly:
+    def construct_fast(cls, c: ArrayLike, x: ArrayLike, extrapolate: object = None, axis: int = 0) -> PPoly:
         """Of coefficients whose first axes are powers and intervals, whatever the axis of the values is."""
         found = object.__new__(PPoly)
         found._set(c, x, extrapolate, axis)
@@ -145,7 +145,7 @@ class PPoly:
         extrapolate = False if self.extrapolate == "periodic" else self.extrapolate
         return self.construct_fast(c, self.x, extrapolate, self.axis)
 
-    def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
+    def integrate(self, a: ArrayLike, b: ArrayLike, extrapolate: object = None) -> Array:
         """The integral from `a` to `b`."""
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
         if not is_traced(self.c, self.x, a, b):
@@ -155,7 +155,7 @@ class PPoly:
         whole = self.antiderivative()
         return whole(b, 0, extrapolate) - whole(a, 0, extrapolate)
 
-    def roots(self, *args: Any, **options: Any) -> Any:
+    def roots(self, *args: object, **options: object) -> Array:
         """Real roots, by SciPy, where nothing is traced."""
         if is_traced(self.c, self.x):
             raise UnsupportedFunctionError(
@@ -165,7 +165,7 @@ class PPoly:
         return self._scipys().roots(*args, **options)
 
 
-def direction(x: Any) -> Any:
+def direction(x: ArrayLike) -> Array:
     """1 for breakpoints that rise, -1 for those that fall; a number where it is known."""
     known = known_value(x)
     if known is None:
@@ -182,7 +182,7 @@ def moved(found: Any, count: int, axis: int) -> Any:
     return np.transpose(found, order)
 
 
-def checked(name: str, x: Any, y: Any, axis: int) -> tuple[Any, Any, int]:
+def checked(name: str, x: ArrayLike, y: ArrayLike, axis: int) -> tuple[Any, Any, int]:
     """Positions, values with the interpolated axis first, and that axis, as SciPy checks them."""
     x, y = inexact(x), inexact(y)
     axis = axis % max(len(dims(y)), 1)
@@ -199,7 +199,7 @@ def checked(name: str, x: Any, y: Any, axis: int) -> tuple[Any, Any, int]:
     return x, np.moveaxis(y, axis, 0), axis
 
 
-def hermite(x: Any, y: Any, slopes: Any) -> Any:
+def hermite(x: ArrayLike, y: ArrayLike, slopes: ArrayLike) -> Array:
     """Coefficients of cubics through values with these slopes."""
     width = beside(np.diff(x), y)
     secant = np.diff(y, axis=0) / width
@@ -284,7 +284,7 @@ def condition_pair(bc_type: Any) -> list[tuple[int, Any]]:
     return found
 
 
-def spline_slopes(x: Any, y: Any, bc_type: Any) -> Any:
+def spline_slopes(x: ArrayLike, y: ArrayLike, bc_type: object) -> Array:
     """The slopes that make the second derivative continuous: a tridiagonal system."""
     n = dims(x)[0]
     dx = np.diff(x)
@@ -313,7 +313,12 @@ def spline_slopes(x: Any, y: Any, bc_type: Any) -> Any:
 
 
 def end_row(
-    dx: Any, wide: Any, secant: Any, condition: tuple[int, Any], zero: Any, sign: float = 1.0
+    dx: ArrayLike,
+    wide: ArrayLike,
+    secant: ArrayLike,
+    condition: tuple[int, Any],
+    zero: ArrayLike,
+    sign: float = 1.0,
 ) -> tuple[Any, Any, Any]:
     """The equation at an end, seen from it: its diagonal, its other coefficient, its right-hand side."""
     order, value = condition
@@ -328,14 +333,14 @@ def end_row(
     return 2.0 * dx[:1], dx[:1], right
 
 
-def parabola_slopes(dx: Any, wide: Any, secant: Any) -> Any:
+def parabola_slopes(dx: ArrayLike, wide: ArrayLike, secant: ArrayLike) -> Array:
     """The slopes of the parabola through three points."""
     bend = (secant[1] - secant[0]) / (wide[0] + wide[1])
     first = secant[0] - bend * wide[0]
     return np.stack([first, secant[0] + bend * wide[0], secant[1] + bend * wide[1]])
 
 
-def periodic_slopes(dx: Any, wide: Any, secant: Any, n: int) -> Any:
+def periodic_slopes(dx: ArrayLike, wide: ArrayLike, secant: ArrayLike, n: int) -> Array:
     """The slopes where the ends are one point: a cyclic system."""
     if n == 2:
         return np.concatenate([0.0 * secant, 0.0 * secant], axis=0)
@@ -377,7 +382,7 @@ def require_real_values(name: str, values: ArrayLike) -> None:
         )
 
 
-def pchip_slopes(x: Any, y: Any) -> Any:
+def pchip_slopes(x: ArrayLike, y: ArrayLike) -> Array:
     """Weighted harmonic means of secants, zero at a local extremum."""
     width = beside(np.diff(x), y)
     secant = np.diff(y, axis=0) / width
@@ -393,7 +398,7 @@ def pchip_slopes(x: Any, y: Any) -> Any:
     return np.concatenate([first[None], inner, last[None]], axis=0)
 
 
-def pchip_end(h0: Any, h1: Any, m0: Any, m1: Any) -> Any:
+def pchip_end(h0: ArrayLike, h1: ArrayLike, m0: ArrayLike, m1: ArrayLike) -> Array:
     """The slope at an end, by three points, kept from overshooting (Moler 2004, section 3.6)."""
     d = ((2.0 * h0 + h1) * m0 - h0 * m1) / (h0 + h1)
     turned = np.sign(d) != np.sign(m0)
@@ -423,7 +428,7 @@ class Akima1DInterpolator(Made):
         self._set(hermite(x, values, slopes), x, bool(extrapolate), axis)
 
 
-def akima_slopes(x: Any, y: Any, modified: bool) -> Any:
+def akima_slopes(x: ArrayLike, y: ArrayLike, modified: bool) -> Array:
     """Means of secants, weighted by how much those on the other side differ."""
     secant = np.diff(y, axis=0) / beside(np.diff(x), y)
     if dims(x)[0] == 2:

@@ -16,17 +16,18 @@ from funcgrad.scipy.interpolate.operands import array, beside, dims, inexact, is
 from funcgrad.scipy.optimize.options import Held, found
 from funcgrad.scipy.originals import original
 from funcgrad.transforms.solved.method import Method, Programs
+from funcgrad.types import Array, ArrayLike
 
 __all__ = ["LinearNDInterpolator", "NearestNDInterpolator", "RBFInterpolator", "griddata"]
 
 
-def root_of(square: Any) -> Any:
+def root_of(square: ArrayLike) -> Array:
     """The square root, with a derivative of 0 at 0: even powers of a distance are smooth there."""
     zero = square == 0.0
     return np.where(zero, 0.0, np.sqrt(np.where(zero, 1.0, square)))
 
 
-def thin_plate(square: Any) -> Any:
+def thin_plate(square: ArrayLike) -> Array:
     """``r**2 * log(r)``"""
     zero = square == 0.0
     return np.where(zero, 0.0, 0.5 * square * np.log(np.where(zero, 1.0, square)))
@@ -161,12 +162,12 @@ class Located(Method):
         return (self.search.value(np.asarray(values[0])),)
 
 
-def located(search: Any, points: Any) -> Any:
+def located(search: object, points: ArrayLike) -> Array:
     """What a search finds for positions, which may be traced."""
     return found(Located(Held(search)), (), [points])[0]
 
 
-def plain_sites(points: Any, name: str) -> Any:
+def plain_sites(points: ArrayLike, name: str) -> Array:
     """Data sites, which must not be traced: how they are joined has no derivative."""
     if is_traced(points, *(points if isinstance(points, tuple) else ())):
         raise UnsupportedFunctionError(
@@ -179,7 +180,7 @@ def plain_sites(points: Any, name: str) -> Any:
     return sites[:, None] if sites.ndim == 1 else sites
 
 
-def positions(args: Any) -> Any:
+def positions(args: Any) -> Array:
     """Positions in the last axis, from one array or a coordinate each."""
     if len(args) == 1 and not isinstance(args[0], tuple):
         return inexact(args[0])
@@ -267,13 +268,13 @@ class NearestNDInterpolator:
 
 
 def griddata(
-    points: Any,
-    values: Any,
-    xi: Any,
+    points: ArrayLike,
+    values: ArrayLike,
+    xi: ArrayLike,
     method: str = "linear",
-    fill_value: Any = np.nan,
+    fill_value: ArrayLike = np.nan,
     rescale: bool = False,
-) -> Any:
+) -> Array:
     """Scattered values at other positions, by `LinearNDInterpolator` or `NearestNDInterpolator`.
 
     >>> sites = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])

@@ -28,7 +28,7 @@ def refuse(name: str, given: Mapping[str, Any]) -> None:
             raise unsupported(f"scipy.linalg.{name} with {option}={value!r}")
 
 
-def require_finite(*arrays: Any) -> None:
+def require_finite(*arrays: ArrayLike) -> None:
     """Raise ValueError for an infinite element or a NaN, as SciPy does, where the values are at hand."""
     for x in arrays:
         value = at_hand(x)

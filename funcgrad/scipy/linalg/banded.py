@@ -171,7 +171,7 @@ def turned_up(above: ArrayLike, n: int) -> Array:
 
 
 @checks_finite
-def solve_toeplitz(c_or_cr: Any, b: ArrayLike, check_finite: bool = True) -> Array:
+def solve_toeplitz(c_or_cr: object, b: ArrayLike, check_finite: bool = True) -> Array:
     """``x`` with ``toeplitz(c, r) @ x == b``; `r` is the conjugate of `c` where it is not given.
 
     >>> print(fg.scipy.linalg.solve_toeplitz(np.array([2.0, 1.0]), np.array([3.0, 3.0])))

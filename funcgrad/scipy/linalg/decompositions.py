@@ -31,7 +31,7 @@ from funcgrad.ops.linalg.schur import Schur
 from funcgrad.ops.linalg.sylvester import PolarFactor
 from funcgrad.ops.linalg.triangular import TriangularSolve
 from funcgrad.scipy.linalg.arguments import checks_finite, refuse, scipys
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, Arrays
 
 __all__ = [
     "cho_factor",
@@ -150,11 +150,11 @@ def lu_factor(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True
 def qr(
     a: ArrayLike,
     overwrite_a: bool = False,
-    lwork: Any = None,
+    lwork: object = None,
     mode: str = "full",
     pivoting: bool = False,
     check_finite: bool = True,
-) -> Any:
+) -> Arrays:
     """``q`` with orthonormal columns and upper triangular ``r``; `mode` is ``full``, ``economic`` or ``r``.
 
     >>> q, r = fg.scipy.linalg.qr(np.array([[3.0], [4.0]]), mode="economic")
@@ -201,11 +201,11 @@ def polar(a: ArrayLike, side: str = "right") -> tuple[Any, Any]:
 def schur(
     a: ArrayLike,
     output: str = "real",
-    lwork: Any = None,
+    lwork: object = None,
     overwrite_a: bool = False,
-    sort: Any = None,
+    sort: object = None,
     check_finite: bool = True,
-) -> Any:
+) -> Arrays:
     """Triangular ``t`` and unitary ``z`` with ``z @ t @ z^H == a``.
 
     The ``real`` form of a matrix with complex eigenvalues has blocks on its diagonal; its derivative
@@ -241,10 +241,10 @@ def eigh(
     overwrite_b: bool = False,
     type: int = 1,
     check_finite: bool = True,
-    subset_by_index: Any = None,
-    subset_by_value: Any = None,
-    driver: Any = None,
-) -> Any:
+    subset_by_index: object = None,
+    subset_by_value: object = None,
+    driver: object = None,
+) -> Arrays:
     """Eigenvalues and eigenvectors of a Hermitian matrix, or of ``a @ v == w * (b @ v)`` for a positive `b`.
 
     Of `a` and `b` one triangle is read; gradients are Hermitian. `subset_by_index` is the first and the last
@@ -281,14 +281,14 @@ def eigh(
     return part_of(w, subset_by_index), part_of(v, subset_by_index)
 
 
-def reduced(x: ArrayLike, factor: ArrayLike) -> Any:
+def reduced(x: ArrayLike, factor: ArrayLike) -> Array:
     """``factor^-1 @ x @ factor^-H`` for the Hermitian matrix with the lower triangle of `x`."""
     hermitian = add(lower_part(x), adjoint(lower_part(x, -1)))
     half = TriangularSolve(True, False, False).bind(factor, hermitian)
     return flipped(TriangularSolve(True, False, False).bind(conjugate(factor), flipped(half)))
 
 
-def part_of(x: ArrayLike, bounds: Any) -> Any:
+def part_of(x: ArrayLike, bounds: Any) -> Array:
     """The elements of the last axis from the first to the last that are wanted."""
     if bounds is None:
         return x
@@ -309,9 +309,9 @@ def eigvalsh(
     overwrite_b: bool = False,
     type: int = 1,
     check_finite: bool = True,
-    subset_by_index: Any = None,
-    subset_by_value: Any = None,
-    driver: Any = None,
+    subset_by_index: object = None,
+    subset_by_value: object = None,
+    driver: object = None,
 ) -> Array:
     """The eigenvalues of `eigh`.
 
@@ -341,7 +341,7 @@ def eig(
     overwrite_b: bool = False,
     check_finite: bool = True,
     homogeneous_eigvals: bool = False,
-) -> Any:
+) -> Arrays:
     """Eigenvalues and right eigenvectors of a square matrix; traced, both are complex.
 
     >>> values, vectors = fg.scipy.linalg.eig(np.diag([2.0, 1.0]))
@@ -385,7 +385,7 @@ def svd(
     overwrite_a: bool = False,
     check_finite: bool = True,
     lapack_driver: str = "gesdd",
-) -> Any:
+) -> Arrays:
     """Singular vectors and values: ``u @ diag(s) @ vh == a``; see `fg.numpy.linalg.svd`.
 
     >>> u, s, vh = fg.scipy.linalg.svd(np.diag([3.0, -4.0]))

@@ -16,7 +16,7 @@ from funcgrad.scipy.linalg.arguments import checks_finite, in_doubles, scipys
 from funcgrad.scipy.linalg.systems import solve_sylvester
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike, Number
+from funcgrad.types import Array, ArrayLike, Arrays, Number
 
 __all__ = [
     "coshm",
@@ -150,7 +150,7 @@ def expm_frechet(
     method: str | None = None,
     compute_expm: bool = True,
     check_finite: bool = True,
-) -> Any:
+) -> Arrays:
     """The exponential of a matrix and its derivative along a direction, which have derivatives themselves.
 
     >>> print(fg.scipy.linalg.expm_frechet(np.zeros((1, 1)), np.ones((1, 1))))
@@ -166,7 +166,7 @@ def expm_frechet(
     return (expm(a), along) if compute_expm else along
 
 
-def fractional_matrix_power(A: ArrayLike, t: Any) -> Array:
+def fractional_matrix_power(A: ArrayLike, t: ArrayLike) -> Array:
     """A matrix to a real power, SciPy's for a plain `t`, ``expm(t * logm(A))`` for a traced one.
 
     >>> print(fg.scipy.linalg.fractional_matrix_power(np.diag([4.0, 9.0]), 0.5))

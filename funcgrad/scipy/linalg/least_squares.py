@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from funcgrad.numpy.algebra import linear_systems
@@ -11,7 +9,7 @@ from funcgrad.numpy.algebra.linear_systems import require_square, traced_matrice
 from funcgrad.ops.arrays.structure import aval, reshape, shape_of
 from funcgrad.scipy.linalg.arguments import checks_finite, refuse, scipys
 from funcgrad.scipy.linalg.reduced import adjoint
-from funcgrad.types import Array, ArrayLike, Number
+from funcgrad.types import Array, ArrayLike, Arrays, Number
 
 __all__ = ["lstsq", "pinvh"]
 
@@ -25,7 +23,7 @@ def lstsq(
     overwrite_b: bool = False,
     check_finite: bool = True,
     lapack_driver: str | None = None,
-) -> Any:
+) -> Arrays:
     """The shortest ``x`` that makes ``b - a @ x`` shortest, residuals, rank and singular values.
 
     Singular values below `cond` times the largest count as zero; `cond` is the precision of the dtype unless

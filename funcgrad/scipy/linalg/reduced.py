@@ -14,7 +14,7 @@ from funcgrad.ops.arrays.structure import aval, shape_of
 from funcgrad.scipy.linalg.arguments import checks_finite, scipys
 from funcgrad.scipy.linalg.decompositions import eigh, eigvalsh, polar, qr, svdvals
 from funcgrad.scipy.linalg.systems import solve, solve_sylvester
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, Arrays
 
 __all__ = [
     "eigh_tridiagonal",
@@ -32,7 +32,7 @@ __all__ = [
 @checks_finite
 def hessenberg(
     a: ArrayLike, calc_q: bool = False, overwrite_a: bool = False, check_finite: bool = True
-) -> Any:
+) -> Arrays:
     """The matrix, turned so that it is zero below the first subdiagonal; with `calc_q` also by what.
 
     It is turned by one reflection after another, as LAPACK does, and each is differentiated: meant for
@@ -108,7 +108,7 @@ def eigh_tridiagonal(
     check_finite: bool = True,
     tol: float = 0.0,
     lapack_driver: str = "auto",
-) -> Any:
+) -> Arrays:
     """Eigenvalues and eigenvectors of the symmetric matrix with diagonal `d` and subdiagonal `e`.
 
     Traced ones are those of the full matrix: all of them, or with ``select="i"`` those of a range of numbers.
@@ -138,7 +138,7 @@ def eigvalsh_tridiagonal(
     d: ArrayLike,
     e: ArrayLike,
     select: str = "a",
-    select_range: Any = None,
+    select_range: object = None,
     check_finite: bool = True,
     tol: float = 0.0,
     lapack_driver: str = "auto",
@@ -157,7 +157,7 @@ def ldl(
     hermitian: bool = True,
     overwrite_a: bool = False,
     check_finite: bool = True,
-) -> Any:
+) -> Arrays:
     """SciPy's factors of a symmetric matrix; traced ones are refused: values decide which pivots are pairs.
 
     >>> l, d, order = fg.scipy.linalg.ldl(np.array([[2.0, 1.0], [1.0, 2.0]]))

@@ -102,7 +102,7 @@ _CONTINUOUS = differentiable("solve_continuous_are", continuous_residual, moved_
 _DISCRETE = differentiable("solve_discrete_are", discrete_residual, moved_discretely)
 
 
-def solved(name: str, solution: Callable[..., Any], given: tuple[Any, ...], balanced: bool) -> Any:
+def solved(name: str, solution: Callable[..., Any], given: tuple[Any, ...], balanced: bool) -> Array:
     """SciPy's answer on arrays alone, else the differentiable solution."""
     here = [x for x in given if x is not None]
     operands = traced_matrices(name, *here)

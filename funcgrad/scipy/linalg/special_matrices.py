@@ -14,7 +14,7 @@ from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops.arrays.structure import aval, shape_of
 from funcgrad.scipy.linalg.arguments import scipys
 from funcgrad.scipy.originals import at_hand
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, DTypeLike
 
 __all__ = [
     "circulant",
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-def constant(name: str, *args: Any) -> Any:
+def constant(name: str, *args: object) -> Any:
     """A matrix of SciPy's, which a traced function may write into."""
     return entered(scipys(name)(*args))
 
@@ -49,7 +49,7 @@ def dft(n: int, scale: str | None = None) -> Array:
     return constant("dft", n, scale)
 
 
-def hadamard(n: int, dtype: Any = int) -> Array:
+def hadamard(n: int, dtype: DTypeLike = int) -> Array:
     """The Hadamard matrix, of a size that is a power of two.
 
     >>> print(fg.scipy.linalg.hadamard(2))
@@ -77,7 +77,7 @@ def hilbert(n: int) -> Array:
     return constant("hilbert", n)
 
 
-def invhilbert(n: int, exact: bool = False) -> Any:
+def invhilbert(n: int, exact: bool = False) -> Array:
     """The inverse of the Hilbert matrix.
 
     >>> print(fg.scipy.linalg.invhilbert(2)[0])
@@ -86,7 +86,7 @@ def invhilbert(n: int, exact: bool = False) -> Any:
     return constant("invhilbert", n, exact)
 
 
-def pascal(n: int, kind: str = "symmetric", exact: bool = True) -> Any:
+def pascal(n: int, kind: str = "symmetric", exact: bool = True) -> Array:
     """The Pascal matrix.
 
     >>> print(fg.scipy.linalg.pascal(2, exact=False)[1])
@@ -95,7 +95,7 @@ def pascal(n: int, kind: str = "symmetric", exact: bool = True) -> Any:
     return constant("pascal", n, kind, exact)
 
 
-def invpascal(n: int, kind: str = "symmetric", exact: bool = True) -> Any:
+def invpascal(n: int, kind: str = "symmetric", exact: bool = True) -> Array:
     """The inverse of the Pascal matrix.
 
     >>> print(fg.scipy.linalg.invpascal(2, exact=False)[0])
@@ -107,7 +107,7 @@ def invpascal(n: int, kind: str = "symmetric", exact: bool = True) -> Any:
 # -- of vectors ---------------------------------------------------------------------------------------------
 
 
-def vectors(name: str, *arguments: Any) -> list[Any] | None:
+def vectors(name: str, *arguments: ArrayLike) -> list[Any] | None:
     """The arguments, which are vectors or stacks of them, or None where none is traced."""
     operands = traced(*arguments)
     if operands is not None and not all(shape_of(x) for x in operands):
@@ -121,7 +121,7 @@ def length_of(x: ArrayLike) -> int:
     return found
 
 
-def side_by_side(*parts: Any) -> Array:
+def side_by_side(*parts: ArrayLike) -> Array:
     """Vectors one after another, in stacks of one shape."""
     stack = np.broadcast_shapes(*[shape_of(x)[:-1] for x in parts])
     return np.concatenate([np.broadcast_to(x, (*stack, length_of(x))) for x in parts], axis=-1)

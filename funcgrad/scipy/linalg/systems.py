@@ -22,7 +22,7 @@ from funcgrad.ops.linalg.systems import solve as solve_stacks
 from funcgrad.ops.linalg.triangular import TriangularSolve
 from funcgrad.scipy.linalg.arguments import checks_finite, in_doubles, refuse, scipys, way_of
 from funcgrad.scipy.originals import at_hand
-from funcgrad.types import Array, ArrayLike, AxisLike, Number
+from funcgrad.types import Array, ArrayLike, Arrays, AxisLike, Number
 
 __all__ = [
     "cho_solve",
@@ -86,7 +86,7 @@ def solve(
     overwrite_a: bool = False,
     overwrite_b: bool = False,
     check_finite: bool = True,
-    assume_a: Any = None,
+    assume_a: object = None,
     transposed: bool = False,
 ) -> Array:
     """``x`` with ``a @ x == b``, for a vector or matrix `b`; see `fg.numpy.linalg.solve`.
@@ -111,7 +111,7 @@ def inv(
     overwrite_a: bool = False,
     check_finite: bool = True,
     *,
-    assume_a: Any = None,
+    assume_a: object = None,
     lower: bool = False,
 ) -> Array:
     """The inverse; see `fg.numpy.linalg.inv`.
@@ -147,7 +147,7 @@ def pinv(
     rtol: Number = None,
     return_rank: bool = False,
     check_finite: bool = True,
-) -> Any:
+) -> Arrays:
     """The pseudo-inverse; see `fg.numpy.linalg.pinv`.
 
     >>> print(fg.scipy.linalg.pinv(np.array([[2.0], [0.0]])))
@@ -192,7 +192,7 @@ def magnitude(x: Array) -> Array:
 def solve_triangular(
     a: ArrayLike,
     b: ArrayLike,
-    trans: Any = 0,
+    trans: object = 0,
     lower: bool = False,
     unit_diagonal: bool = False,
     overwrite_b: bool = False,
@@ -260,7 +260,7 @@ def lu_solve(
     return on_columns("lu_solve", solved, packed, y)
 
 
-def by_factors(factors: Any, order: Any, b: ArrayLike, way: str) -> Any:
+def by_factors(factors: ArrayLike, order: object, b: ArrayLike, way: str) -> Array:
     """The solution from both triangular factors and the order of the rows."""
     if way == "N":
         first = TriangularSolve(True, False, True).bind(factors, rows_taken(b, order))

@@ -34,7 +34,7 @@ scipys = originals_of("ndimage")
 """SciPy's functions and classes by name."""
 
 
-def is_traced(*arguments: Any) -> bool:
+def is_traced(*arguments: object) -> bool:
     """Whether an argument, or an element of a list, is traced."""
     return (
         recorder_of([asoperand(x) for x in arguments if x is not None and not isinstance(x, str)]) is not None
@@ -54,7 +54,7 @@ def image(name: str, x: ArrayLike, output: Any) -> tuple[Any, np.dtype[Any]]:
     return cast(x, double), np.result_type(wanted, np.complex64) if dtype.kind == "c" else np.dtype(wanted)
 
 
-def with_weights(dtype: np.dtype[Any], weights: Any) -> np.dtype[Any]:
+def with_weights(dtype: np.dtype[Any], weights: ArrayLike) -> np.dtype[Any]:
     """The dtype of the result, complex where the weights are, as SciPy promotes it."""
     return np.result_type(dtype, np.complex64) if aval(weights).dtype.kind == "c" else dtype
 
@@ -68,7 +68,7 @@ def refused(what: str, remedy: str) -> UnsupportedFunctionError:
     )
 
 
-def for_each(value: Any, count: int) -> list[Any]:
+def for_each(value: ArrayLike, count: int) -> list[Any]:
     """One value for each axis."""
     if isinstance(value, str) or value is None or not hasattr(value, "__len__") or not shape_or_length(value):
         return [value] * count
@@ -77,7 +77,7 @@ def for_each(value: Any, count: int) -> list[Any]:
     return [value[k] for k in range(count)]
 
 
-def shape_or_length(value: Any) -> bool:
+def shape_or_length(value: ArrayLike) -> bool:
     """Whether there are several values."""
     return shape_of(value) != () if hasattr(value, "shape") else True
 

@@ -17,7 +17,7 @@ from funcgrad.ops.signal.windowed_sums import WindowedSums
 from funcgrad.scipy.ndimage.arguments import axes_of, for_each, image, is_traced, padded, scipys, with_weights
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike, AxisLike, Number
+from funcgrad.types import Array, ArrayLike, AxisLike, Number, ShapeLike
 
 NARROW = 1e-15
 """A Gaussian that is not wider leaves an array as it is."""
@@ -43,7 +43,7 @@ def correlate1d(
     input: ArrayLike,
     weights: ArrayLike,
     axis: int = -1,
-    output: Any = None,
+    output: object = None,
     mode: str = "reflect",
     cval: Number = 0.0,
     origin: int = 0,
@@ -66,7 +66,7 @@ def convolve1d(
     input: ArrayLike,
     weights: ArrayLike,
     axis: int = -1,
-    output: Any = None,
+    output: object = None,
     mode: str = "reflect",
     cval: Number = 0.0,
     origin: int = 0,
@@ -89,10 +89,10 @@ def convolve1d(
 def correlate(
     input: ArrayLike,
     weights: ArrayLike,
-    output: Any = None,
+    output: object = None,
     mode: str = "reflect",
     cval: Number = 0.0,
-    origin: Any = 0,
+    origin: ArrayLike = 0,
     *,
     axes: AxisLike = None,
 ) -> Array:
@@ -114,10 +114,10 @@ def correlate(
 def convolve(
     input: ArrayLike,
     weights: ArrayLike,
-    output: Any = None,
+    output: object = None,
     mode: str = "reflect",
     cval: Number = 0.0,
-    origin: Any = 0,
+    origin: ArrayLike = 0,
     *,
     axes: AxisLike = None,
 ) -> Array:
@@ -136,7 +136,7 @@ def convolve(
 
 
 def over_axes(
-    x: ArrayLike, w: ArrayLike, mode: str, cval: Number, origin: Any, axes: AxisLike, turned: bool
+    x: ArrayLike, w: ArrayLike, mode: str, cval: Number, origin: ArrayLike, axes: AxisLike, turned: bool
 ) -> Array:
     """Sums of products of weights and windows over some axes."""
     if not isinstance(mode, str):
@@ -169,7 +169,7 @@ def over_axes(
     return reshape(found, shape_of(x))
 
 
-def gaussian_kernel(sigma: Any, order: int, radius: int) -> Array:
+def gaussian_kernel(sigma: ArrayLike, order: int, radius: int) -> Array:
     """The weights of a Gaussian or its derivative, as SciPy computes them, turned round."""
     if order < 0:
         raise ValueError("order must be non-negative")
@@ -188,10 +188,10 @@ def gaussian_kernel(sigma: Any, order: int, radius: int) -> Array:
 
 def gaussian_filter1d(
     input: ArrayLike,
-    sigma: Any,
+    sigma: ArrayLike,
     axis: int = -1,
     order: int = 0,
-    output: Any = None,
+    output: object = None,
     mode: str = "reflect",
     cval: Number = 0.0,
     truncate: float = 4.0,
@@ -216,7 +216,7 @@ def gaussian_filter1d(
 
 def smoothed(
     x: ArrayLike,
-    sigma: Any,
+    sigma: ArrayLike,
     axis: int,
     order: int,
     mode: str,
@@ -237,21 +237,21 @@ def smoothed(
     return along(x, gaussian_kernel(sigma, order, reach), axis, mode, cval, 0)
 
 
-def is_unknown(x: Any) -> bool:
+def is_unknown(x: object) -> bool:
     """Whether it is traced without a value, as under `jit` and `vmap`."""
     return isinstance(x, Tracer) and not x.has_value()
 
 
 def gaussian_filter(
     input: ArrayLike,
-    sigma: Any,
-    order: Any = 0,
-    output: Any = None,
-    mode: Any = "reflect",
+    sigma: ArrayLike,
+    order: object = 0,
+    output: object = None,
+    mode: object = "reflect",
     cval: Number = 0.0,
     truncate: float = 4.0,
     *,
-    radius: Any = None,
+    radius: ArrayLike = None,
     axes: AxisLike = None,
 ) -> Array:
     """An array smoothed by a Gaussian along its axes; differentiable by sigma too.
@@ -284,7 +284,7 @@ def uniform_filter1d(
     input: ArrayLike,
     size: int,
     axis: int = -1,
-    output: Any = None,
+    output: object = None,
     mode: str = "reflect",
     cval: Number = 0.0,
     origin: int = 0,
@@ -307,11 +307,11 @@ def uniform_filter1d(
 
 def uniform_filter(
     input: ArrayLike,
-    size: Any = 3,
-    output: Any = None,
-    mode: Any = "reflect",
+    size: ShapeLike = 3,
+    output: object = None,
+    mode: object = "reflect",
     cval: Number = 0.0,
-    origin: Any = 0,
+    origin: ArrayLike = 0,
     *,
     axes: AxisLike = None,
 ) -> Array:
@@ -342,7 +342,7 @@ def edges(x: ArrayLike, axis: int, across: list[float], modes: list[Any], cval: 
 
 
 def sobel(
-    input: ArrayLike, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: Number = 0.0
+    input: ArrayLike, axis: int = -1, output: object = None, mode: object = "reflect", cval: Number = 0.0
 ) -> Array:
     """Sobel's differences along an axis.
 
@@ -359,7 +359,7 @@ def sobel(
 
 
 def prewitt(
-    input: ArrayLike, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: Number = 0.0
+    input: ArrayLike, axis: int = -1, output: object = None, mode: object = "reflect", cval: Number = 0.0
 ) -> Array:
     """Prewitt's differences along an axis.
 
@@ -374,7 +374,12 @@ def prewitt(
 
 
 def laplace(
-    input: ArrayLike, output: Any = None, mode: Any = "reflect", cval: Number = 0.0, *, axes: AxisLike = None
+    input: ArrayLike,
+    output: object = None,
+    mode: object = "reflect",
+    cval: Number = 0.0,
+    *,
+    axes: AxisLike = None,
 ) -> Array:
     """The sum of second differences along the axes.
 
@@ -394,7 +399,7 @@ def laplace(
 
 def gaussian_laplace(
     input: ArrayLike,
-    sigma: Any,
+    sigma: ArrayLike,
     output: Any = None,
     mode: Any = "reflect",
     cval: Number = 0.0,

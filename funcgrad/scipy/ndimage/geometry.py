@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ FLOAT = np.dtype(np.float64)
 def map_coordinates(
     input: ArrayLike,
     coordinates: ArrayLike,
-    output: Any = None,
+    output: object = None,
     order: int = 3,
     mode: str = "constant",
     cval: Number = 0.0,
@@ -54,10 +53,10 @@ def map_coordinates(
 
 def affine_transform(
     input: ArrayLike,
-    matrix: Any,
-    offset: Any = 0.0,
+    matrix: ArrayLike,
+    offset: ArrayLike = 0.0,
     output_shape: ShapeLike = None,
-    output: Any = None,
+    output: object = None,
     order: int = 3,
     mode: str = "constant",
     cval: Number = 0.0,
@@ -101,8 +100,8 @@ def affine_transform(
 
 def zoom(
     input: ArrayLike,
-    zoom: Any,
-    output: Any = None,
+    zoom: ArrayLike,
+    output: object = None,
     order: int = 3,
     mode: str = "constant",
     cval: Number = 0.0,
@@ -139,8 +138,8 @@ def zoom(
 
 def shift(
     input: ArrayLike,
-    shift: Any,
-    output: Any = None,
+    shift: ArrayLike,
+    output: object = None,
     order: int = 3,
     mode: str = "constant",
     cval: Number = 0.0,
@@ -163,10 +162,10 @@ def shift(
 
 def rotate(
     input: ArrayLike,
-    angle: Any,
+    angle: ArrayLike,
     axes: AxisLike = (1, 0),
     reshape: bool = True,
-    output: Any = None,
+    output: object = None,
     order: int = 3,
     mode: str = "constant",
     cval: Number = 0.0,

@@ -50,7 +50,7 @@ def prepared(x: ArrayLike, order: int, mode: str, cval: Number, prefilter: bool)
 
 
 def spline_filter1d(
-    input: ArrayLike, order: int = 3, axis: int = -1, output: Any = np.float64, mode: str = "mirror"
+    input: ArrayLike, order: int = 3, axis: int = -1, output: object = np.float64, mode: str = "mirror"
 ) -> Array:
     """The coefficients of a spline along an axis.
 
@@ -67,7 +67,9 @@ def spline_filter1d(
     return cast(SplineFilter(normalized_axis(axis, len(shape_of(x))), order, mode, False).bind(x), dtype)
 
 
-def spline_filter(input: ArrayLike, order: int = 3, output: Any = np.float64, mode: str = "mirror") -> Array:
+def spline_filter(
+    input: ArrayLike, order: int = 3, output: object = np.float64, mode: str = "mirror"
+) -> Array:
     """The coefficients of a spline over all axes.
 
     >>> fg.grad(lambda x: fg.scipy.ndimage.spline_filter(x)[1, 1])(np.ones((3, 3))).shape

@@ -18,6 +18,7 @@ from funcgrad.scipy.signal.arguments import real_of, scipys, traced_signals
 from funcgrad.scipy.signal.filters import unsupported
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike, Arrays, Number
 
 BANDS = {
     "low": "lowpass", "lowpass": "lowpass", "lp": "lowpass", "l": "lowpass",
@@ -31,8 +32,8 @@ Poles = tuple[Any, Any, Any]
 
 
 def butter(
-    N: int, Wn: Any, btype: str = "low", analog: bool = False, output: str = "ba", fs: Any = None
-) -> Any:
+    N: int, Wn: ArrayLike, btype: str = "low", analog: bool = False, output: str = "ba", fs: Number = None
+) -> Arrays:
     """A Butterworth filter, differentiable by its cut-off frequencies.
 
     >>> print(fg.jacobian(lambda w: fg.scipy.signal.butter(1, w)[0])(0.5).round(6))
@@ -45,8 +46,14 @@ def butter(
 
 
 def cheby1(
-    N: int, rp: Any, Wn: Any, btype: str = "low", analog: bool = False, output: str = "ba", fs: Any = None
-) -> Any:
+    N: int,
+    rp: ArrayLike,
+    Wn: ArrayLike,
+    btype: str = "low",
+    analog: bool = False,
+    output: str = "ba",
+    fs: Number = None,
+) -> Arrays:
     """A Chebyshev filter of type I, differentiable by ripple and cut-off frequencies.
 
     >>> fg.jacobian(lambda rp: fg.scipy.signal.cheby1(2, rp, 0.5)[1])(1.0).shape
@@ -65,8 +72,14 @@ def cheby1(
 
 
 def cheby2(
-    N: int, rs: Any, Wn: Any, btype: str = "low", analog: bool = False, output: str = "ba", fs: Any = None
-) -> Any:
+    N: int,
+    rs: ArrayLike,
+    Wn: ArrayLike,
+    btype: str = "low",
+    analog: bool = False,
+    output: str = "ba",
+    fs: Number = None,
+) -> Arrays:
     """A Chebyshev filter of type II, differentiable by its attenuation and edge frequencies.
 
     >>> fg.jacobian(lambda rs: fg.scipy.signal.cheby2(2, rs, 0.5)[1])(20.0).shape
@@ -88,14 +101,14 @@ def cheby2(
 
 def ellip(
     N: int,
-    rp: Any,
-    rs: Any,
-    Wn: Any,
+    rp: ArrayLike,
+    rs: ArrayLike,
+    Wn: ArrayLike,
     btype: str = "low",
     analog: bool = False,
     output: str = "ba",
-    fs: Any = None,
-) -> Any:
+    fs: Number = None,
+) -> Arrays:
     """An elliptic filter, differentiable by its cut-off frequencies.
 
     >>> fg.jacobian(lambda w: fg.scipy.signal.ellip(2, 1.0, 20.0, w)[1])(0.5).shape
@@ -111,13 +124,13 @@ def ellip(
 
 def bessel(
     N: int,
-    Wn: Any,
+    Wn: ArrayLike,
     btype: str = "low",
     analog: bool = False,
     output: str = "ba",
     norm: str = "phase",
-    fs: Any = None,
-) -> Any:
+    fs: Number = None,
+) -> Arrays:
     """A Bessel filter, differentiable by its cut-off frequencies.
 
     >>> fg.jacobian(lambda w: fg.scipy.signal.bessel(2, w)[1])(0.5).shape
@@ -129,12 +142,14 @@ def bessel(
     return designed("bessel", scipys("besselap")(N, norm=norm), Wn, btype, analog, output, fs)
 
 
-def any_traced(*parameters: Any) -> bool:
+def any_traced(*parameters: object) -> bool:
     """Whether a parameter is traced."""
     return any(x is not None and isinstance(asoperand(x), Tracer) for x in parameters)
 
 
-def designed(name: str, prototype: Poles, Wn: Any, btype: str, analog: bool, output: str, fs: Any) -> Any:
+def designed(
+    name: str, prototype: Poles, Wn: ArrayLike, btype: str, analog: bool, output: str, fs: Number
+) -> Arrays:
     """The filter of a prototype whose cut-off frequency is 1."""
     if btype.lower() not in BANDS:
         raise ValueError(f"'{btype}' is an invalid bandtype for filter.")
@@ -156,7 +171,7 @@ def designed(name: str, prototype: Poles, Wn: Any, btype: str, analog: bool, out
     return found if output == "zpk" else as_polynomials(found)
 
 
-def moved_to(prototype: Poles, band: str, w: Any) -> Poles:
+def moved_to(prototype: Poles, band: str, w: ArrayLike) -> Poles:
     """The analog filter of a band, from a prototype of cut-off frequency 1."""
     z, p, k = prototype
     degree = shape_of(p)[0] - shape_of(z)[0]
@@ -175,14 +190,14 @@ def moved_to(prototype: Poles, band: str, w: Any) -> Poles:
     return joined(z, centre * turning), p, k * gain
 
 
-def split(v: Any, centre: Any) -> Any:
+def split(v: ArrayLike, centre: ArrayLike) -> Array:
     """The two frequencies that each of a prototype's becomes."""
     v = v + 0j
     root = fnp.sqrt(v * v - centre * centre)
     return fnp.concatenate([v + root, v - root])
 
 
-def joined(a: Any, b: Any) -> Any:
+def joined(a: ArrayLike, b: ArrayLike) -> Array:
     """Both one after the other."""
     return fnp.concatenate([a, b])
 
@@ -202,7 +217,7 @@ def as_polynomials(found: Poles) -> tuple[Any, Any]:
     return k * np.real(polynomial(z)), np.real(polynomial(p))
 
 
-def polynomial(roots: Any) -> Any:
+def polynomial(roots: ArrayLike) -> Array:
     """The coefficients of the polynomial with these roots, the highest power first."""
     found = np.ones(1, complex)
     for n in range(shape_of(roots)[0]):
@@ -210,7 +225,7 @@ def polynomial(roots: Any) -> Any:
     return found
 
 
-def bilinear(b: Any, a: Any, fs: Any = 1.0) -> tuple[Any, Any]:
+def bilinear(b: ArrayLike, a: ArrayLike, fs: Number = 1.0) -> tuple[Any, Any]:
     """The digital filter of an analog one, by ``s = 2 fs (z - 1) / (z + 1)``.
 
     >>> b, a = fg.jit(fg.scipy.signal.bilinear)(np.array([1.0]), np.array([1.0, 1.0]))
@@ -230,7 +245,7 @@ def bilinear(b: Any, a: Any, fs: Any = 1.0) -> tuple[Any, Any]:
     return top / bottom[0], bottom / bottom[0]
 
 
-def transformed(v: Any, order: int, fs: Any) -> Any:
+def transformed(v: ArrayLike, order: int, fs: Any) -> Array:
     """The polynomial in 1/z that a polynomial in s becomes, times ``(1 + 1/z)**order``."""
     degree = shape_of(v)[0] - 1
     weights = np.zeros((order + 1, degree + 1))
@@ -243,8 +258,8 @@ def transformed(v: Any, order: int, fs: Any) -> Any:
 
 
 def freqz(
-    b: Any,
-    a: Any = 1,
+    b: ArrayLike,
+    a: ArrayLike = 1,
     worN: Any = 512,
     whole: bool = False,
     plot: Any = None,
@@ -272,7 +287,7 @@ def freqz(
     return w * (fs / (2.0 * np.pi)), response(b, w) / response(a, w)
 
 
-def response(v: Any, w: Any) -> Any:
+def response(v: ArrayLike, w: ArrayLike) -> Array:
     """A polynomial in ``exp(-1j w)``."""
     v = fnp.atleast_1d(v)
     angles = cast(w[..., None] * np.arange(shape_of(v)[0]), real_of(v))
@@ -281,14 +296,14 @@ def response(v: Any, w: Any) -> Any:
 
 def firwin(
     numtaps: int,
-    cutoff: Any,
+    cutoff: ArrayLike,
     *,
-    width: Any = None,
+    width: Number = None,
     window: Any = "hamming",
     pass_zero: Any = True,
     scale: bool = True,
     fs: Any = None,
-) -> Any:
+) -> Array:
     """A filter without recursion by the window method, differentiable by its cut-off frequencies.
 
     >>> print(fg.jacobian(lambda c: fg.scipy.signal.firwin(3, c))(0.5).round(4))

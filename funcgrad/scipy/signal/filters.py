@@ -16,9 +16,10 @@ from funcgrad.scipy.originals import at_hand, known_value
 from funcgrad.scipy.signal.arguments import back, last, scipys, traced_signals
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike, Arrays
 
 
-def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
+def lfilter(b: ArrayLike, a: ArrayLike, x: ArrayLike, axis: int = -1, zi: ArrayLike = None) -> Arrays:
     """A signal filtered by ``b(z) / a(z)``; with the state `zi` before it, also the state behind it.
 
     >>> slope = fg.grad(lambda a: fg.scipy.signal.lfilter([1.0], [1.0, a], np.ones(3)).sum())(-0.5)
@@ -45,17 +46,17 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     return back(y, axis) if zi is None else (back(y, axis), back(state, axis))
 
 
-def stacked(a: Any) -> Any:
+def stacked(a: ArrayLike) -> Array:
     """A list of numbers and tracers as one array."""
     return fnp.stack([fnp.asarray(v) for v in a]) if holds_tracer(a) else a
 
 
-def holds_tracer(a: Any) -> bool:
+def holds_tracer(a: object) -> bool:
     """Whether a list holds a tracer."""
     return isinstance(a, list | tuple) and any(isinstance(v, Tracer) for v in a)
 
 
-def filtered(b: Any, a: Any, x: Any, zi: Any) -> tuple[Any, Any]:
+def filtered(b: ArrayLike, a: ArrayLike, x: ArrayLike, zi: ArrayLike) -> tuple[Any, Any]:
     """The signal filtered along its last axis, and the state behind it where there is one before it.
 
     A state adds to the first sums of the half that is no recursion; the state behind is what those sums,
@@ -88,7 +89,7 @@ def filtered(b: Any, a: Any, x: Any, zi: Any) -> tuple[Any, Any]:
     return y, fnp.stack(moved, -1) if moved else state
 
 
-def weighted(b: Any, x: Any, beyond: int) -> Any:
+def weighted(b: ArrayLike, x: ArrayLike, beyond: int) -> Array:
     """``b[0] x[t] + b[1] x[t-1] + ...``, also for so many times beyond the end."""
     taps, shape = shape_of(b)[0], shape_of(x)
     if not beyond and taps == 1:
@@ -100,7 +101,7 @@ def weighted(b: Any, x: Any, beyond: int) -> Any:
     return sums.bind(sums.widened(x, taps - 1, beyond), flip(b, (0,)))
 
 
-def lfilter_zi(b: Any, a: Any) -> Any:
+def lfilter_zi(b: ArrayLike, a: ArrayLike) -> Array:
     """The state in which a filter of a constant 1 stays.
 
     >>> print(fg.jit(fg.scipy.signal.lfilter_zi)(np.array([1.0]), np.array([1.0, -0.5])))
@@ -121,7 +122,7 @@ def lfilter_zi(b: Any, a: Any) -> Any:
     return fnp.linalg.solve(shifts + a[1:, None] * first, b[1:] - a[1:] * b[0])
 
 
-def lfiltic(b: Any, a: Any, y: Any, x: Any = None) -> Any:
+def lfiltic(b: ArrayLike, a: ArrayLike, y: ArrayLike, x: ArrayLike = None) -> Array:
     """The state of a filter whose last results were `y` and whose last input was `x`, the latest first.
 
     >>> print(fg.jit(lambda y: fg.scipy.signal.lfiltic([1.0], [1.0, -0.5], y))(np.array([2.0])))
@@ -146,15 +147,15 @@ def lfiltic(b: Any, a: Any, y: Any, x: Any = None) -> Any:
 
 
 def filtfilt(
-    b: Any,
-    a: Any,
-    x: Any,
+    b: ArrayLike,
+    a: ArrayLike,
+    x: ArrayLike,
     axis: int = -1,
     padtype: str | None = "odd",
     padlen: int | None = None,
     method: str = "pad",
     irlen: int | None = None,
-) -> Any:
+) -> Array:
     """A signal filtered forwards and backwards, so that nothing is delayed.
 
     >>> b, a = fg.scipy.signal.butter(2, 0.3)
@@ -178,7 +179,7 @@ def filtfilt(
     return back(y[..., ::-1][..., edge : shape_of(y)[-1] - edge], axis)
 
 
-def padded(padtype: str | None, padlen: int | None, x: Any, taps: int) -> tuple[int, Any]:
+def padded(padtype: str | None, padlen: int | None, x: ArrayLike, taps: int) -> tuple[int, Any]:
     """How far a signal is continued at its ends, and the signal continued."""
     if padtype not in ("even", "odd", "constant", None):
         raise ValueError(
@@ -190,7 +191,7 @@ def padded(padtype: str | None, padlen: int | None, x: Any, taps: int) -> tuple[
     return edge, extension(x, edge, padtype)
 
 
-def extension(x: Any, edge: int, kind: str | None) -> Any:
+def extension(x: ArrayLike, edge: int, kind: str | None) -> Array:
     """A signal continued by so many samples at both ends."""
     if kind is None or edge == 0:
         return x
@@ -206,7 +207,7 @@ def extension(x: Any, edge: int, kind: str | None) -> Any:
     return fnp.concatenate([ends[0], x, ends[1]], -1)
 
 
-def sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
+def sosfilt(sos: ArrayLike, x: ArrayLike, axis: int = -1, zi: ArrayLike = None) -> Arrays:
     """A signal filtered by sections of second order, one after the other.
 
     >>> sos = fg.scipy.signal.butter(2, 0.3, output="sos")
@@ -237,7 +238,7 @@ def sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     )
 
 
-def sections(sos: Any) -> list[tuple[Any, Any]]:
+def sections(sos: ArrayLike) -> list[tuple[Any, Any]]:
     """Numerator and denominator of each section."""
     shape = shape_of(sos)
     if len(shape) != 2 or shape[1] != 6:
@@ -245,7 +246,7 @@ def sections(sos: Any) -> list[tuple[Any, Any]]:
     return [(sos[k, :3], sos[k, 3:]) for k in range(shape[0])]
 
 
-def in_sections(parts: list[tuple[Any, Any]], x: Any, zi: Any) -> tuple[Any, Any]:
+def in_sections(parts: list[tuple[Any, Any]], x: ArrayLike, zi: ArrayLike) -> tuple[Any, Any]:
     """The signal behind all sections, and their states."""
     states = []
     for k, (b, a) in enumerate(parts):
@@ -254,7 +255,7 @@ def in_sections(parts: list[tuple[Any, Any]], x: Any, zi: Any) -> tuple[Any, Any
     return x, None if zi is None else fnp.stack(states)
 
 
-def sosfilt_zi(sos: Any) -> Any:
+def sosfilt_zi(sos: ArrayLike) -> Array:
     """The states in which sections fed with a constant 1 stay.
 
     >>> fg.scipy.signal.sosfilt_zi(fg.scipy.signal.butter(2, 0.3, output="sos")).shape
@@ -272,8 +273,8 @@ def sosfilt_zi(sos: Any) -> Any:
 
 
 def sosfiltfilt(
-    sos: Any, x: Any, axis: int = -1, padtype: str | None = "odd", padlen: int | None = None
-) -> Any:
+    sos: ArrayLike, x: ArrayLike, axis: int = -1, padtype: str | None = "odd", padlen: int | None = None
+) -> Array:
     """A signal filtered forwards and backwards by sections of second order.
 
     >>> sos = fg.scipy.signal.butter(2, 0.3, output="sos")

@@ -11,6 +11,7 @@ from funcgrad.ops.arrays.movement import flip
 from funcgrad.ops.arrays.structure import shape_of
 from funcgrad.scipy.signal.arguments import scipys, traced_signals
 from funcgrad.scipy.signal.convolutions import direct, part, swapped
+from funcgrad.types import Array, ArrayLike
 
 OUTSIDE = {"fill": "constant", "pad": "constant", "wrap": "wrap", "circular": "wrap"} | dict.fromkeys(
     ("symm", "symmetric"), "symmetric"
@@ -19,7 +20,9 @@ OUTSIDE = {"fill": "constant", "pad": "constant", "wrap": "wrap", "circular": "w
 BOTH = (0, 1)
 
 
-def convolve2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0) -> Any:
+def convolve2d(
+    in1: ArrayLike, in2: ArrayLike, mode: str = "full", boundary: str = "fill", fillvalue: ArrayLike = 0
+) -> Array:
     """The convolution of two planes; `boundary` says what stands outside of the first.
 
     >>> image = np.arange(9.0).reshape(3, 3)
@@ -37,7 +40,9 @@ def convolve2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", f
     return bounded(x, y, mode, boundary, fillvalue)
 
 
-def correlate2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0) -> Any:
+def correlate2d(
+    in1: ArrayLike, in2: ArrayLike, mode: str = "full", boundary: str = "fill", fillvalue: ArrayLike = 0
+) -> Array:
     """The cross-correlation of two planes, the second conjugated.
 
     >>> image = np.arange(9.0).reshape(3, 3)
@@ -62,7 +67,9 @@ def checked(name: str, operands: Sequence[Any]) -> Sequence[Any]:
     return operands
 
 
-def bounded(x: Any, y: Any, mode: str, boundary: str, fillvalue: Any, middle: int = 1) -> Any:
+def bounded(
+    x: ArrayLike, y: ArrayLike, mode: str, boundary: str, fillvalue: ArrayLike, middle: int = 1
+) -> Array:
     """The part of the convolution that the mode is about, with the boundary around `x`.
 
     Of a kernel with an even number of elements, the second of the two in the middle is at the place of the

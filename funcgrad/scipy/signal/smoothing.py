@@ -15,9 +15,10 @@ from funcgrad.ops.signal.windowed_sums import WindowedSums
 from funcgrad.scipy.reals import require_real
 from funcgrad.scipy.signal.arguments import back, last, scipys, traced_signals
 from funcgrad.scipy.signal.filters import sosfilt, sosfiltfilt, unsupported
+from funcgrad.types import Array, ArrayLike
 
 
-def hilbert(x: Any, N: int | None = None, axis: int = -1) -> Any:
+def hilbert(x: ArrayLike, N: int | None = None, axis: int = -1) -> Array:
     """The analytic signal: `x` with its Hilbert transform as imaginary part.
 
     >>> x = np.array([1.0, 2.0, 4.0, 3.0])
@@ -43,8 +44,8 @@ def hilbert(x: Any, N: int | None = None, axis: int = -1) -> Any:
 
 
 def detrend(
-    data: Any, axis: int = -1, type: str = "linear", bp: Any = 0, overwrite_data: bool = False
-) -> Any:
+    data: ArrayLike, axis: int = -1, type: str = "linear", bp: ArrayLike = 0, overwrite_data: bool = False
+) -> Array:
     """A signal without its mean, or without the straight lines that fit its pieces best.
 
     >>> print(fg.jit(fg.scipy.signal.detrend)(np.array([1.0, 2.0, 4.0])).round(6))
@@ -56,7 +57,7 @@ def detrend(
     return back(detrended(last(operands[0], axis), type, bp), axis)
 
 
-def detrended(x: Any, kind: str, bp: Any) -> Any:
+def detrended(x: ArrayLike, kind: str, bp: ArrayLike) -> Array:
     """A signal without its trend along the last axis."""
     if kind not in ("linear", "l", "constant", "c"):
         raise ValueError("Trend type must be 'linear' or 'constant'.")
@@ -81,7 +82,7 @@ PADDING = {"mirror": "reflect", "nearest": "edge", "wrap": "wrap"}
 
 
 def savgol_filter(
-    x: Any,
+    x: ArrayLike,
     window_length: int,
     polyorder: int,
     deriv: int = 0,
@@ -89,7 +90,7 @@ def savgol_filter(
     axis: int = -1,
     mode: str = "interp",
     cval: float = 0.0,
-) -> Any:
+) -> Array:
     """A signal smoothed by polynomials that fit windows of it, or a derivative of those.
 
     >>> x = np.arange(7.0) ** 2
@@ -119,7 +120,9 @@ def savgol_filter(
     return back(sliding(padded, weights), axis)
 
 
-def with_fitted_ends(x: Any, weights: Any, size: int, order: int, deriv: int, delta: float) -> Any:
+def with_fitted_ends(
+    x: ArrayLike, weights: ArrayLike, size: int, order: int, deriv: int, delta: float
+) -> Array:
     """The middle by weights, and half a window at each end by the polynomial of that end."""
     half, n = size // 2, shape_of(x)[-1]
 
@@ -136,7 +139,7 @@ def with_fitted_ends(x: Any, weights: Any, size: int, order: int, deriv: int, de
     )
 
 
-def sliding(x: Any, weights: Any, step: int = 1) -> Any:
+def sliding(x: ArrayLike, weights: ArrayLike, step: int = 1) -> Array:
     """Weighted sums of the windows along the last axis."""
     shape = shape_of(x)
     kernel = np.asarray(weights, aval(x).dtype)
@@ -147,7 +150,7 @@ def sliding(x: Any, weights: Any, step: int = 1) -> Any:
     return reshape(found, (*shape[:-1], shape_of(found)[-1]))
 
 
-def medfilt(volume: Any, kernel_size: Any = None) -> Any:
+def medfilt(volume: ArrayLike, kernel_size: ArrayLike = None) -> Array:
     """The median of every window of an array, with zeros around it; its derivative is that of the element.
 
     >>> print(fg.grad(lambda x: fg.scipy.signal.medfilt(x)[1])(np.array([5.0, 1.0, 2.0])))
@@ -169,7 +172,9 @@ def medfilt(volume: Any, kernel_size: Any = None) -> Any:
     return fnp.median(padded[index], -1)
 
 
-def resample(x: Any, num: int, t: Any = None, axis: int = 0, window: Any = None, domain: str = "time") -> Any:
+def resample(
+    x: ArrayLike, num: int, t: ArrayLike = None, axis: int = 0, window: object = None, domain: str = "time"
+) -> Any:
     """A periodic signal with another number of samples, by its Fourier transform.
 
     >>> print(fg.jit(lambda x: fg.scipy.signal.resample(x, 2))(np.array([1.0, 2.0, 3.0, 2.0])))
@@ -193,7 +198,7 @@ def resample(x: Any, num: int, t: Any = None, axis: int = 0, window: Any = None,
     return found, t[0] + (t[1] - t[0]) * (n / num) * np.arange(num)
 
 
-def spectral_window(window: Any, n: int) -> Any:
+def spectral_window(window: object, n: int) -> Array | None:
     """The factors of a transform; None where there are none."""
     if window is None:
         return None
@@ -208,7 +213,7 @@ def spectral_window(window: Any, n: int) -> Any:
     return np.fft.fftshift(scipys("get_window")(window, n))
 
 
-def of_real_signal(x: Any, n: int, num: int, window: Any) -> Any:
+def of_real_signal(x: ArrayLike, n: int, num: int, window: Any) -> Array:
     """Of a real signal half of the transform is enough."""
     spectrum = fnp.fft.rfft(x)
     if window is not None:
@@ -226,7 +231,7 @@ def of_real_signal(x: Any, n: int, num: int, window: Any) -> Any:
     return fnp.fft.irfft(spectrum[..., :kept] * factors * (num / n), num)
 
 
-def of_spectrum(spectrum: Any, n: int, num: int, window: Any) -> Any:
+def of_spectrum(spectrum: ArrayLike, n: int, num: int, window: object) -> Array:
     """The signal of a transform that is cut, or filled with zeros in its middle."""
     if window is not None:
         spectrum = spectrum * window
@@ -249,8 +254,8 @@ def of_spectrum(spectrum: Any, n: int, num: int, window: Any) -> Any:
 
 
 def decimate(
-    x: Any, q: int, n: int | None = None, ftype: Any = "iir", axis: int = -1, zero_phase: bool = True
-) -> Any:
+    x: ArrayLike, q: int, n: int | None = None, ftype: object = "iir", axis: int = -1, zero_phase: bool = True
+) -> Array:
     """Every q-th sample of a signal, behind a filter against aliases.
 
     >>> x = np.sin(0.1 * np.arange(64.0))

@@ -14,6 +14,7 @@ from funcgrad.scipy.signal.arguments import last, real_of, scipys, traced_signal
 from funcgrad.scipy.signal.filters import extension
 from funcgrad.scipy.signal.smoothing import detrended
 from funcgrad.source import user_stacklevel
+from funcgrad.types import Array, ArrayLike, Number
 
 
 class Segments(NamedTuple):
@@ -26,7 +27,7 @@ class Segments(NamedTuple):
     """Points of the transforms, at least `size`."""
 
 
-def segments_for(window: Any, nperseg: Any, noverlap: Any, nfft: Any, x: Any, n: int) -> Segments:
+def segments_for(window: Any, nperseg: Any, noverlap: Any, nfft: Any, x: ArrayLike, n: int) -> Segments:
     """The windows asked for, in the precision of the signal; raises ValueError where they do not fit."""
     if isinstance(window, str | tuple):
         nperseg = 256 if nperseg is None else int(nperseg)
@@ -54,13 +55,13 @@ def segments_for(window: Any, nperseg: Any, noverlap: Any, nfft: Any, x: Any, n:
     return Segments(window if precise else cast(window, real_of(x)), size, size - overlap, points)
 
 
-def windows_of(x: Any, cut: Segments) -> Any:
+def windows_of(x: ArrayLike, cut: Segments) -> Array:
     """The windows of a signal, along a new last axis but one."""
     starts = np.arange(0, shape_of(x)[-1] - cut.size + 1, cut.step)
     return x[..., starts[:, None] + np.arange(cut.size)]
 
 
-def transforms(x: Any, cut: Segments, detrend: Any, onesided: bool) -> Any:
+def transforms(x: ArrayLike, cut: Segments, detrend: Any, onesided: bool) -> Array:
     """The transforms of the windows of a signal."""
     parts = windows_of(x, cut)
     if callable(detrend):
@@ -71,7 +72,7 @@ def transforms(x: Any, cut: Segments, detrend: Any, onesided: bool) -> Any:
     return transform(parts * cut.window, cut.points)
 
 
-def scale_of(scaling: str, fs: Any, window: Any) -> Any:
+def scale_of(scaling: str, fs: Any, window: Any) -> Array:
     """What squares of transforms are multiplied by."""
     if scaling == "density":
         return 1.0 / (fs * fnp.sum(window * window))
@@ -80,12 +81,12 @@ def scale_of(scaling: str, fs: Any, window: Any) -> Any:
     raise ValueError(f"Unknown scaling: {scaling!r}")
 
 
-def frequencies(points: int, fs: Any, onesided: bool) -> Any:
+def frequencies(points: int, fs: Any, onesided: bool) -> Array:
     """The frequencies of a transform."""
     return (np.fft.rfftfreq if onesided else np.fft.fftfreq)(points, 1 / fs)
 
 
-def both_sides(power: Any, points: int, onesided: bool) -> Any:
+def both_sides(power: ArrayLike, points: int, onesided: bool) -> Array:
     """A one-sided spectrum with what stands for the other side."""
     if not onesided:
         return power
@@ -97,7 +98,7 @@ def both_sides(power: Any, points: int, onesided: bool) -> Any:
     return power * factors
 
 
-def equally_long(x: Any, y: Any) -> tuple[Any, Any]:
+def equally_long(x: ArrayLike, y: ArrayLike) -> tuple[Any, Any]:
     """Two signals, the shorter one continued by zeros."""
     np.broadcast_shapes(shape_of(x)[:-1], shape_of(y)[:-1])
     if len(shape_of(x)) != len(shape_of(y)) and shape_of(x)[-1] != shape_of(y)[-1]:
@@ -112,13 +113,13 @@ def equally_long(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def stft(
-    x: Any,
-    fs: Any = 1.0,
-    window: Any = "hann",
-    nperseg: Any = 256,
-    noverlap: Any = None,
-    nfft: Any = None,
-    detrend: Any = False,
+    x: ArrayLike,
+    fs: Number = 1.0,
+    window: object = "hann",
+    nperseg: Number = 256,
+    noverlap: Number = None,
+    nfft: Number = None,
+    detrend: object = False,
     return_onesided: bool = True,
     boundary: str | None = "zeros",
     padded: bool = True,
@@ -196,7 +197,7 @@ def short_time(
 
 
 def istft(
-    Zxx: Any,
+    Zxx: ArrayLike,
     fs: Any = 1.0,
     window: Any = "hann",
     nperseg: Any = None,
@@ -247,7 +248,7 @@ def istft(
     return np.arange(shape_of(x)[0]) / float(fs), x
 
 
-def overlapped(parts: Any, cut: Segments) -> Any:
+def overlapped(parts: ArrayLike, cut: Segments) -> Array:
     """Windows laid over one another and added, each a step behind the one before."""
     *outer, count, size = shape_of(parts)
     length = size + (count - 1) * cut.step
@@ -259,14 +260,14 @@ def overlapped(parts: Any, cut: Segments) -> Any:
 
 
 def csd(
-    x: Any,
-    y: Any,
-    fs: Any = 1.0,
-    window: Any = "hann",
-    nperseg: Any = None,
-    noverlap: Any = None,
-    nfft: Any = None,
-    detrend: Any = "constant",
+    x: ArrayLike,
+    y: ArrayLike,
+    fs: Number = 1.0,
+    window: object = "hann",
+    nperseg: Number = None,
+    noverlap: Number = None,
+    nfft: Number = None,
+    detrend: object = "constant",
     return_onesided: bool = True,
     scaling: str = "density",
     axis: int = -1,
@@ -294,7 +295,7 @@ def csd(
     return frequencies(cut.points, fs, onesided), np.moveaxis(np.real(found) if y is x else found, -1, axis)
 
 
-def averaged(power: Any, average: str) -> Any:
+def averaged(power: ArrayLike, average: str) -> Array:
     """The mean, or the median without its bias, over windows."""
     if average == "mean":
         return fnp.mean(power, -2)
@@ -308,13 +309,13 @@ def averaged(power: Any, average: str) -> Any:
 
 
 def welch(
-    x: Any,
-    fs: Any = 1.0,
-    window: Any = "hann",
-    nperseg: Any = None,
-    noverlap: Any = None,
-    nfft: Any = None,
-    detrend: Any = "constant",
+    x: ArrayLike,
+    fs: Number = 1.0,
+    window: object = "hann",
+    nperseg: Number = None,
+    noverlap: Number = None,
+    nfft: Number = None,
+    detrend: object = "constant",
     return_onesided: bool = True,
     scaling: str = "density",
     axis: int = -1,
@@ -333,7 +334,7 @@ def welch(
 
 
 def periodogram(
-    x: Any,
+    x: ArrayLike,
     fs: Any = 1.0,
     window: Any = "boxcar",
     nfft: Any = None,
@@ -360,14 +361,14 @@ def periodogram(
 
 
 def coherence(
-    x: Any,
-    y: Any,
-    fs: Any = 1.0,
-    window: Any = "hann",
-    nperseg: Any = None,
-    noverlap: Any = None,
-    nfft: Any = None,
-    detrend: Any = "constant",
+    x: ArrayLike,
+    y: ArrayLike,
+    fs: Number = 1.0,
+    window: object = "hann",
+    nperseg: Number = None,
+    noverlap: Number = None,
+    nfft: Number = None,
+    detrend: object = "constant",
     axis: int = -1,
 ) -> tuple[Any, Any]:
     """Frequencies and the coherence of two signals, between 0 and 1.
@@ -386,13 +387,13 @@ def coherence(
 
 
 def spectrogram(
-    x: Any,
-    fs: Any = 1.0,
-    window: Any = ("tukey", 0.25),
-    nperseg: Any = None,
-    noverlap: Any = None,
-    nfft: Any = None,
-    detrend: Any = "constant",
+    x: ArrayLike,
+    fs: Number = 1.0,
+    window: object = ("tukey", 0.25),
+    nperseg: Number = None,
+    noverlap: Number = None,
+    nfft: Number = None,
+    detrend: object = "constant",
     return_onesided: bool = True,
     scaling: str = "density",
     axis: int = -1,

@@ -25,6 +25,7 @@ from funcgrad.scipy.originals import original
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike, DTypeLike
 
 
 class Structure:
@@ -59,12 +60,12 @@ class Structure:
         return int(self.indices.shape[0])
 
     @cached_property
-    def rows(self) -> Any:
+    def rows(self) -> Array:
         """The row of each element."""
         return np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
 
     @cached_property
-    def numbered(self) -> Any:
+    def numbered(self) -> Array:
         """SciPy's array with this structure, whose elements are their positions, counted from 1."""
         sparse: Any = import_module("scipy.sparse")
         return sparse.csr_array((np.arange(1, self.count + 1), self.indices, self.indptr), shape=self.shape)
@@ -111,12 +112,12 @@ class SparseArray:
         return self.structure.count
 
     @property
-    def indices(self) -> Any:
+    def indices(self) -> Array:
         """The column of each element."""
         return self.structure.indices
 
     @property
-    def indptr(self) -> Any:
+    def indptr(self) -> Array:
         """Where each row begins."""
         return self.structure.indptr
 
@@ -127,7 +128,7 @@ class SparseArray:
 
     # -- structure -----------------------------------------------------------------------------------------
 
-    def rearranged(self, numbered: Any) -> SparseArray:
+    def rearranged(self, numbered: ArrayLike) -> SparseArray:
         """The elements that SciPy has left of `numbered`, where it has put them."""
         rows = numbered.tocsr()
         return SparseArray(self.data[rows.data - 1], Structure(rows.indices, rows.indptr, rows.shape))
@@ -145,13 +146,13 @@ class SparseArray:
             return scattered(found.shape, found.coords, self.data[found.data - 1])
         return self.rearranged(found)
 
-    def toarray(self) -> Any:
+    def toarray(self) -> Array:
         """The dense array."""
         return scattered(self.shape, (self.structure.rows, self.indices), self.data)
 
     todense = toarray
 
-    def diagonal(self) -> Any:
+    def diagonal(self) -> Array:
         """The diagonal, zeros included."""
         on = np.flatnonzero(self.structure.rows == self.indices)
         return scattered((min(self.shape),), (self.indices[on],), self.data[on])
@@ -166,7 +167,7 @@ class SparseArray:
         """The same: there is one way to keep elements."""
         return self
 
-    def astype(self, dtype: Any) -> SparseArray:
+    def astype(self, dtype: DTypeLike) -> SparseArray:
         """With elements of another dtype."""
         return SparseArray(cast(self.data, np.dtype(dtype)), self.structure)
 
@@ -192,7 +193,7 @@ class SparseArray:
 
     __rmul__ = __mul__
 
-    def multiply(self, other: Any) -> SparseArray:
+    def multiply(self, other: ArrayLike) -> SparseArray:
         """The elements times those of a dense or sparse array in their places, or times a number."""
         if is_sparse(other):
             return shared_elements(self, sparse(other))
@@ -227,7 +228,7 @@ class SparseArray:
     def __rsub__(self, other: Any) -> Any:
         return (-self) + other
 
-    def sum(self, axis: int | None = None) -> Any:
+    def sum(self, axis: int | None = None) -> Array:
         """The sum of the elements, or of those of each column (axis 0) or row (axis 1)."""
         if axis is None:
             return self.data.sum()
@@ -235,7 +236,7 @@ class SparseArray:
         ones = np.ones(self.shape[axis], self.dtype)
         return dense_product(self, ones, axis == 0)
 
-    def mean(self, axis: int | None = None) -> Any:
+    def mean(self, axis: int | None = None) -> Array:
         """The mean, zeros included."""
         count = self.shape[0] * self.shape[1] if axis is None else self.shape[axis % 2]
         return self.sum(axis) / count
@@ -268,21 +269,21 @@ def unflattened(structure: Structure, children: tuple[Any, ...]) -> SparseArray:
 tree.register_node(SparseArray, flattened, unflattened)
 
 
-def scattered(shape: tuple[int, ...], positions: tuple[Any, ...], values: Any) -> Any:
+def scattered(shape: tuple[int, ...], positions: tuple[Any, ...], values: ArrayLike) -> Array:
     """A dense array with these values added up at positions, and zeros elsewhere."""
     flat = np.ravel_multi_index(positions, shape) if len(positions) > 1 else positions[0]
     zeros = np.zeros(prod(shape), aval(values).dtype)
     return reshape(Scatter("add", (0,), False).bind(zeros, values, flat), shape)
 
 
-def is_sparse(x: Any) -> bool:
+def is_sparse(x: object) -> bool:
     """Whether it is a sparse array of SciPy's or of ours."""
     return isinstance(x, SparseArray | Convertible) or (
         type(x).__module__.startswith("scipy.sparse") and bool(original("sparse", "issparse")(x))
     )
 
 
-def sparse(x: Any) -> SparseArray:
+def sparse(x: ArrayLike) -> SparseArray:
     """A sparse array of SciPy's as ours."""
     if isinstance(x, SparseArray):
         return x
@@ -292,7 +293,7 @@ def sparse(x: Any) -> SparseArray:
     return SparseArray(rows.data, Structure(rows.indices, rows.indptr, rows.shape))
 
 
-def dense_product(a: SparseArray, x: Any, transposed: bool) -> Any:
+def dense_product(a: SparseArray, x: ArrayLike, transposed: bool) -> Array:
     """``a @ x``, or ``a.T @ x``."""
     n = a.shape[0] if transposed else a.shape[1]
     shape = shape_of(x)
@@ -314,7 +315,7 @@ def sum_of(a: SparseArray, b: SparseArray) -> SparseArray:
     return gathered(a.shape, rows, columns, fnp.concatenate([a.data, b.data]))
 
 
-def gathered(shape: tuple[int, int], rows: Any, columns: Any, values: Any) -> SparseArray:
+def gathered(shape: tuple[int, int], rows: ArrayLike, columns: ArrayLike, values: ArrayLike) -> SparseArray:
     """A sparse array of elements given by their places, of which equal ones are added."""
     flat = np.asarray(rows, np.int64) * shape[1] + np.asarray(columns, np.int64)
     places, which = np.unique(flat, return_inverse=True)

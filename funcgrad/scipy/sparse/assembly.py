@@ -19,6 +19,7 @@ from funcgrad.scipy.sparse.arrays import Convertible, SparseArray, gathered, is_
 from funcgrad.scipy.sparse.matrices import as_matrix, of_kind
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import ArrayLike, DTypeLike, ShapeLike
 
 __all__ = [
     "Assembly",
@@ -43,7 +44,13 @@ scipys = originals_of("sparse")
 
 
 def diags_array(
-    diagonals: Any, /, *, offsets: Any = 0, shape: Any = None, format: Any = None, dtype: Any = None
+    diagonals: ArrayLike,
+    /,
+    *,
+    offsets: ArrayLike = 0,
+    shape: ShapeLike = None,
+    format: object = None,
+    dtype: DTypeLike = None,
 ) -> Any:
     """A sparse array from its diagonals; a scalar fills one of an array whose shape is given.
 
@@ -94,7 +101,13 @@ def joined(shape: tuple[int, int], parts: Sequence[tuple[Any, Any, Any]]) -> Spa
     return gathered(shape, np.concatenate(rows), np.concatenate(columns), fnp.concatenate(values))
 
 
-def diags(diagonals: Any, offsets: Any = 0, shape: Any = None, format: Any = None, dtype: Any = None) -> Any:
+def diags(
+    diagonals: ArrayLike,
+    offsets: ArrayLike = 0,
+    shape: ShapeLike = None,
+    format: object = None,
+    dtype: DTypeLike = None,
+) -> Any:
     """As `diags_array`, a matrix: with it ``*`` is the product of matrices.
 
     >>> print(fg.grad(lambda d: (fg.scipy.sparse.diags(d) * np.arange(3.0)).sum())(np.ones(3)))
@@ -106,14 +119,14 @@ def diags(diagonals: Any, offsets: Any = 0, shape: Any = None, format: Any = Non
     return scipys("diags")(diagonals, offsets, shape, format, dtype)
 
 
-def asoperand_of(x: Any) -> Any:
+def asoperand_of(x: ArrayLike) -> Any:
     """A list of numbers as one operand; lists of several lengths as they are."""
     if not isinstance(x, list | tuple) or len({np.shape(y) for y in x}) > 1:
         return x
     return asoperand(x)
 
 
-def dtype_of(found: SparseArray, dtype: Any) -> SparseArray:
+def dtype_of(found: SparseArray, dtype: DTypeLike) -> SparseArray:
     """With elements of a dtype, if one is asked for."""
     return found if dtype is None else found.astype(dtype)
 
@@ -126,7 +139,7 @@ def any_ours(blocks: Sequence[Any]) -> bool:
     return any(isinstance(x, SparseArray | Tracer) for x in blocks)
 
 
-def part(x: Any) -> SparseArray:
+def part(x: ArrayLike) -> SparseArray:
     """A block as a sparse array of ours."""
     if is_sparse(x):
         return sparse(x)
@@ -135,7 +148,9 @@ def part(x: Any) -> SparseArray:
     return gathered((m, n), np.repeat(np.arange(m), n), np.tile(np.arange(n), m), fnp.ravel(1.0 * value))
 
 
-def placed(blocks: Sequence[SparseArray], corners: Sequence[tuple[int, int]], shape: Any) -> SparseArray:
+def placed(
+    blocks: Sequence[SparseArray], corners: Sequence[tuple[int, int]], shape: ShapeLike
+) -> SparseArray:
     """Blocks with their upper left corners at these places."""
     return joined(
         shape,
@@ -148,7 +163,7 @@ def starts(sizes: Sequence[int]) -> list[int]:
     return [0, *np.cumsum(sizes)[:-1].tolist()]
 
 
-def vstack(blocks: Any, format: Any = None, dtype: Any = None) -> Any:
+def vstack(blocks: ArrayLike, format: object = None, dtype: DTypeLike = None) -> Any:
     """Sparse arrays below each other.
 
     >>> stacked = lambda d: fg.scipy.sparse.vstack([fg.scipy.sparse.diags(d), fg.scipy.sparse.diags(d)])
@@ -166,7 +181,7 @@ def vstack(blocks: Any, format: Any = None, dtype: Any = None) -> Any:
     return of_kind(dtype_of(placed(parts, corners, (sum(heights), widths.pop())), dtype), *blocks)
 
 
-def hstack(blocks: Any, format: Any = None, dtype: Any = None) -> Any:
+def hstack(blocks: ArrayLike, format: object = None, dtype: DTypeLike = None) -> Any:
     """Sparse arrays beside each other.
 
     >>> stacked = lambda d: fg.scipy.sparse.hstack([fg.scipy.sparse.diags(d), fg.scipy.sparse.diags(d)])
@@ -184,7 +199,7 @@ def hstack(blocks: Any, format: Any = None, dtype: Any = None) -> Any:
     return of_kind(dtype_of(placed(parts, corners, (heights.pop(), sum(widths))), dtype), *blocks)
 
 
-def block_diag(mats: Any, format: Any = None, dtype: Any = None) -> Any:
+def block_diag(mats: ArrayLike, format: object = None, dtype: DTypeLike = None) -> Any:
     """Sparse arrays along the diagonal.
 
     >>> both = lambda d: fg.scipy.sparse.block_diag([fg.scipy.sparse.diags(d), fg.scipy.sparse.diags(d)])
@@ -199,7 +214,7 @@ def block_diag(mats: Any, format: Any = None, dtype: Any = None) -> Any:
     return of_kind(dtype_of(placed(parts, corners, (sum(heights), sum(widths))), dtype), *mats)
 
 
-def kron(A: Any, B: Any, format: Any = None) -> Any:
+def kron(A: ArrayLike, B: ArrayLike, format: object = None) -> Any:
     """Kronecker's product: `B` times each element of `A`, in its place.
 
     >>> product = lambda d: fg.scipy.sparse.kron(fg.scipy.sparse.diags(d), np.ones((1, 2)))
@@ -313,7 +328,7 @@ class Assembly(Convertible):
             made[place] = value
         return made
 
-    def setdiag(self, values: Any, k: int = 0) -> None:
+    def setdiag(self, values: ArrayLike, k: int = 0) -> None:
         """Set the elements of a diagonal: all to one number, or the first ones to these."""
         value = asoperand(values)
         length = min(self.shape[0] + min(k, 0), self.shape[1] - max(k, 0))

@@ -12,26 +12,27 @@ from funcgrad.scipy.originals import originals_of
 from funcgrad.scipy.sparse.arrays import SparseArray, Structure, gathered, is_sparse, sparse
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import ArrayLike, DTypeLike, ShapeLike
 
 
-def is_traced(arg: Any) -> bool:
+def is_traced(arg: object) -> bool:
     """Whether what a constructor is given holds a tracer where elements stand."""
     if isinstance(arg, SparseArray | Tracer):
         return True
     return isinstance(arg, tuple | list) and any(isinstance(asoperand_or(x), Tracer) for x in arg)
 
 
-def asoperand_or(x: Any) -> Any:
+def asoperand_or(x: ArrayLike) -> Any:
     """A list of tracers as one; everything else as it is."""
     return asoperand(x) if isinstance(x, list) else x
 
 
-def of_dtype(found: SparseArray, dtype: Any) -> SparseArray:
+def of_dtype(found: SparseArray, dtype: DTypeLike) -> SparseArray:
     """With elements of the dtype that is asked for."""
     return found if dtype is None else SparseArray(cast(found.data, np.dtype(dtype)), found.structure)
 
 
-def csr_array(arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False) -> Any:
+def csr_array(arg1: object, shape: ShapeLike = None, dtype: DTypeLike = None, copy: bool = False) -> Any:
     """A sparse array from ``(data, indices, indptr)`` of its rows, ``(data, (rows, columns))`` or a matrix.
 
     >>> structure = np.array([0, 2, 1]), np.array([0, 2, 3])
@@ -50,7 +51,7 @@ def csr_array(arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = Fals
     return coo_array(arg1, shape, dtype)
 
 
-def csc_array(arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False) -> Any:
+def csc_array(arg1: object, shape: ShapeLike = None, dtype: DTypeLike = None, copy: bool = False) -> Any:
     """A sparse array from ``(data, indices, indptr)`` of its columns, or as `csr_array`.
 
     >>> structure = np.array([0, 1, 1]), np.array([0, 2, 3])
@@ -67,7 +68,7 @@ def csc_array(arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = Fals
     return coo_array(arg1, shape, dtype)
 
 
-def coo_array(arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False) -> Any:
+def coo_array(arg1: object, shape: ShapeLike = None, dtype: DTypeLike = None, copy: bool = False) -> Any:
     """A sparse array of elements and their places, of which equal ones are added.
 
     >>> places = np.array([0, 1, 1]), np.array([0, 1, 1])
@@ -90,7 +91,7 @@ def coo_array(arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = Fals
     return of_dtype(SparseArray(fnp.ravel(x), every), dtype)
 
 
-def issparse(x: Any) -> bool:
+def issparse(x: ArrayLike) -> bool:
     """Whether it is a sparse array, of SciPy's or of ours.
 
     >>> fg.scipy.sparse.issparse(np.eye(2))

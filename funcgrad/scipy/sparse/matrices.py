@@ -16,6 +16,7 @@ from funcgrad.scipy.sparse.arrays import SparseArray, Structure, is_sparse
 from funcgrad.scipy.sparse.constructors import coo_array, csc_array, csr_array, is_traced
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
+from funcgrad.types import ArrayLike
 
 __all__ = ["SparseMatrix", "as_matrix", "coo_matrix", "csc_matrix", "csr_matrix", "of_kind"]
 
@@ -79,19 +80,19 @@ def refuse_matrix(name: str) -> NoReturn:
     )
 
 
-def as_matrix(x: Any) -> Any:
+def as_matrix(x: ArrayLike) -> Any:
     """A sparse array of ours as a matrix; anything else as it is."""
     return SparseMatrix(x.data, x.structure) if isinstance(x, SparseArray) else x
 
 
-def is_matrix(x: Any) -> bool:
+def is_matrix(x: object) -> bool:
     """Whether it is a sparse matrix, of SciPy's or of ours, rather than a sparse array."""
     return isinstance(x, SparseMatrix) or (
         not isinstance(x, SparseArray) and is_sparse(x) and bool(original("sparse", "isspmatrix")(x))
     )
 
 
-def of_kind(found: Any, *operands: Any) -> Any:
+def of_kind(found: object, *operands: ArrayLike) -> Any:
     """A matrix where no operand is a sparse array, as SciPy decides."""
     sparse = [x for x in operands if is_sparse(x)]
     return as_matrix(found) if all(is_matrix(x) for x in sparse) else found

@@ -9,9 +9,10 @@ from funcgrad.scipy.originals import original
 from funcgrad.scipy.sparse.arrays import sparse
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import ArrayLike
 
 
-def operate(name: str, x: Tracer, a: Any) -> Any:
+def operate(name: str, x: Tracer, a: ArrayLike) -> Any:
     """The operator of that name of a tracer, and a sparse array on its other side."""
     operation = name.strip("_")
     reflected = operation.startswith("r") and operation != "rshift"

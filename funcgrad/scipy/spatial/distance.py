@@ -21,6 +21,7 @@ from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike, Number
 
 __all__ = [
     "braycurtis",
@@ -47,7 +48,7 @@ scipys = originals_of("spatial.distance")
 """SciPy's functions and classes by name."""
 
 
-def vectors(*given: Any) -> list[Any] | None:
+def vectors(*given: object) -> list[Any] | None:
     """The arguments as arrays of doubles, or None where none is traced; arguments that are None stay so."""
     found = [None if x is None else asoperand(x) for x in given]
     if recorder_of([x for x in found if x is not None]) is None:
@@ -58,13 +59,13 @@ def vectors(*given: Any) -> list[Any] | None:
     ]
 
 
-def root(x: Any) -> Any:
+def root(x: ArrayLike) -> Any:
     """The square root, with slope 0 at 0."""
     zero = x <= 0.0
     return np.where(zero, 0.0, np.sqrt(np.where(zero, 1.0, x)))
 
 
-def weighted(terms: Any, w: Any) -> Any:
+def weighted(terms: ArrayLike, w: ArrayLike) -> Array:
     """The sum over the last axis, with weights where there are any."""
     known = at_hand(w)
     if known is not None and np.any(np.asarray(known) < 0.0):
@@ -75,26 +76,26 @@ def weighted(terms: Any, w: Any) -> Any:
 # -- metrics over the last axis ------------------------------------------------------------------------------
 
 
-def euclidean_of(u: Any, v: Any, w: Any = None) -> Any:
+def euclidean_of(u: ArrayLike, v: ArrayLike, w: ArrayLike = None) -> Array:
     return root(weighted((u - v) ** 2, w))
 
 
-def sqeuclidean_of(u: Any, v: Any, w: Any = None) -> Any:
+def sqeuclidean_of(u: ArrayLike, v: ArrayLike, w: ArrayLike = None) -> Array:
     return weighted((u - v) ** 2, w)
 
 
-def cityblock_of(u: Any, v: Any, w: Any = None) -> Any:
+def cityblock_of(u: ArrayLike, v: ArrayLike, w: ArrayLike = None) -> Array:
     return weighted(abs(u - v), w)
 
 
-def chebyshev_of(u: Any, v: Any, w: Any = None) -> Any:
+def chebyshev_of(u: ArrayLike, v: ArrayLike, w: ArrayLike = None) -> Array:
     apart = abs(u - v)
     if w is not None:
         apart = np.where(np.asarray(w) > 0.0, apart, 0.0)
     return np.max(apart, axis=-1)
 
 
-def minkowski_of(u: Any, v: Any, p: Any = 2, w: Any = None) -> Any:
+def minkowski_of(u: ArrayLike, v: ArrayLike, p: Number = 2, w: ArrayLike = None) -> Array:
     if not isinstance(p, Tracer):
         if p <= 0:
             raise ValueError("p must be greater than 0")
@@ -107,44 +108,44 @@ def minkowski_of(u: Any, v: Any, p: Any = 2, w: Any = None) -> Any:
     return np.where(same, 0.0, np.where(same, 1.0, total) ** (1.0 / p))
 
 
-def cosine_of(u: Any, v: Any, w: Any = None) -> Any:
+def cosine_of(u: ArrayLike, v: ArrayLike, w: ArrayLike = None) -> Array:
     inner = weighted(u * v, w)
     return 1.0 - inner / np.sqrt(weighted(u * u, w) * weighted(v * v, w))
 
 
-def correlation_of(u: Any, v: Any, w: Any = None, centered: bool = True) -> Any:
+def correlation_of(u: ArrayLike, v: ArrayLike, w: ArrayLike = None, centered: bool = True) -> Array:
     if centered:
         shares = None if w is None else w / np.sum(w)
         u, v = (x - (np.mean(x, -1) if w is None else weighted(x, shares))[..., None] for x in (u, v))
     return cosine_of(u, v, w)
 
 
-def braycurtis_of(u: Any, v: Any, w: Any = None) -> Any:
+def braycurtis_of(u: ArrayLike, v: ArrayLike, w: ArrayLike = None) -> Array:
     return weighted(abs(u - v), w) / weighted(abs(u + v), w)
 
 
-def canberra_of(u: Any, v: Any, w: Any = None) -> Any:
+def canberra_of(u: ArrayLike, v: ArrayLike, w: ArrayLike = None) -> Array:
     total = abs(u) + abs(v)
     zero = total == 0.0
     return weighted(np.where(zero, 0.0, abs(u - v) / np.where(zero, 1.0, total)), w)
 
 
-def seuclidean_of(u: Any, v: Any, V: Any) -> Any:
+def seuclidean_of(u: ArrayLike, v: ArrayLike, V: ArrayLike) -> Array:
     return root(np.sum((u - v) ** 2 / V, axis=-1))
 
 
-def mahalanobis_of(u: Any, v: Any, VI: Any) -> Any:
+def mahalanobis_of(u: ArrayLike, v: ArrayLike, VI: ArrayLike) -> Array:
     apart = u - v
     return root(np.sum((apart @ VI) * apart, axis=-1))
 
 
-def relative_entropy(x: Any, y: Any) -> Any:
+def relative_entropy(x: ArrayLike, y: ArrayLike) -> Array:
     """``x * log(x / y)``, 0 where x is 0."""
     zero = x == 0.0
     return np.where(zero, 0.0, x * np.log(np.where(zero, 1.0, x) / np.where(zero, 1.0, y)))
 
 
-def jensenshannon_of(u: Any, v: Any, base: Any = None) -> Any:
+def jensenshannon_of(u: ArrayLike, v: ArrayLike, base: Number = None) -> Array:
     p, q = u / np.sum(u, -1, keepdims=True), v / np.sum(v, -1, keepdims=True)
     middle = (p + q) / 2.0
     total = np.sum(relative_entropy(p, middle) + relative_entropy(q, middle), axis=-1)
@@ -178,7 +179,7 @@ ALIASES = {
 """SciPy's other names for metrics."""
 
 
-def metric_called(metric: Any) -> Metric:
+def metric_called(metric: object) -> Metric:
     """A metric over the last axis, by SciPy's name or function; a function of the user's is mapped."""
     if callable(metric):
         name = getattr(metric, "__name__", "")
@@ -212,7 +213,7 @@ def each_pair(metric: Metric) -> Metric:
 # -- pairs of vectors ----------------------------------------------------------------------------------------
 
 
-def of_two(name: str, u: Any, v: Any, *further: Any, **options: Any) -> Any:
+def of_two(name: str, u: ArrayLike, v: ArrayLike, *further: ArrayLike, **options: object) -> Array:
     """A metric of two vectors: SciPy's on plain arrays."""
     found = vectors(u, v, *further)
     if found is None:
@@ -227,12 +228,12 @@ PRECISE = ("sqeuclidean", "cityblock", "cosine", "correlation", "chebyshev")
 """Metrics of two vectors that SciPy computes in the precision of the vectors."""
 
 
-def operand_dtypes(*vectors: Any) -> list[Any]:
+def operand_dtypes(*vectors: ArrayLike) -> list[Any]:
     """The dtypes of vectors, of which some may be lists."""
     return [aval_of(asoperand(x)).dtype if isinstance(x, Tracer) else np.asarray(x).dtype for x in vectors]
 
 
-def euclidean(u: Any, v: Any, w: Any = None) -> Any:
+def euclidean(u: ArrayLike, v: ArrayLike, w: ArrayLike = None) -> Array:
     """The length of the difference.
 
     >>> print(fg.grad(fg.scipy.spatial.distance.euclidean)(np.array([3.0, 4.0]), np.zeros(2)))
@@ -241,7 +242,7 @@ def euclidean(u: Any, v: Any, w: Any = None) -> Any:
     return of_two("euclidean", u, v, w)
 
 
-def sqeuclidean(u: Any, v: Any, w: Any = None) -> Any:
+def sqeuclidean(u: ArrayLike, v: ArrayLike, w: ArrayLike = None) -> Array:
     """The squared length of the difference.
 
     >>> print(fg.grad(fg.scipy.spatial.distance.sqeuclidean)(np.array([3.0, 4.0]), np.zeros(2)))
@@ -250,7 +251,7 @@ def sqeuclidean(u: Any, v: Any, w: Any = None) -> Any:
     return of_two("sqeuclidean", u, v, w)
 
 
-def cityblock(u: Any, v: Any, w: Any = None) -> Any:
+def cityblock(u: ArrayLike, v: ArrayLike, w: ArrayLike = None) -> Array:
     """The sum of absolute differences.
 
     >>> print(fg.grad(fg.scipy.spatial.distance.cityblock)(np.array([3.0, -4.0]), np.zeros(2)))
@@ -259,7 +260,7 @@ def cityblock(u: Any, v: Any, w: Any = None) -> Any:
     return of_two("cityblock", u, v, w)
 
 
-def chebyshev(u: Any, v: Any, w: Any = None) -> Any:
+def chebyshev(u: ArrayLike, v: ArrayLike, w: ArrayLike = None) -> Array:
     """The largest absolute difference.
 
     >>> print(fg.grad(fg.scipy.spatial.distance.chebyshev)(np.array([3.0, 4.0]), np.zeros(2)))
@@ -268,7 +269,7 @@ def chebyshev(u: Any, v: Any, w: Any = None) -> Any:
     return of_two("chebyshev", u, v, w)
 
 
-def minkowski(u: Any, v: Any, p: Any = 2, w: Any = None) -> Any:
+def minkowski(u: ArrayLike, v: ArrayLike, p: Number = 2, w: ArrayLike = None) -> Array:
     """The p-norm of the difference.
 
     >>> print(fg.grad(fg.scipy.spatial.distance.minkowski)(np.array([1.0, 1.0]), np.zeros(2), 3).round(6))
@@ -280,7 +281,7 @@ def minkowski(u: Any, v: Any, p: Any = 2, w: Any = None) -> Any:
     return minkowski_of(found[0], found[1], p if not isinstance(p, Tracer) else found[3], found[2])
 
 
-def cosine(u: Any, v: Any, w: Any = None) -> Any:
+def cosine(u: ArrayLike, v: ArrayLike, w: ArrayLike = None) -> Array:
     """One less the cosine of the angle between two vectors.
 
     >>> print(fg.grad(fg.scipy.spatial.distance.cosine)(np.array([1.0, 0.0]), np.array([0.0, 1.0])))
@@ -289,7 +290,7 @@ def cosine(u: Any, v: Any, w: Any = None) -> Any:
     return of_two("cosine", u, v, w)
 
 
-def correlation(u: Any, v: Any, w: Any = None, centered: bool = True) -> Any:
+def correlation(u: ArrayLike, v: ArrayLike, w: ArrayLike = None, centered: bool = True) -> Array:
     """One less the correlation of the elements of two vectors.
 
     >>> u, v = np.array([1.0, 2.0, 4.0]), np.array([1.0, 3.0, 2.0])
@@ -299,7 +300,7 @@ def correlation(u: Any, v: Any, w: Any = None, centered: bool = True) -> Any:
     return of_two("correlation", u, v, w, centered=centered)
 
 
-def braycurtis(u: Any, v: Any, w: Any = None) -> Any:
+def braycurtis(u: ArrayLike, v: ArrayLike, w: ArrayLike = None) -> Array:
     """The sum of absolute differences over that of absolute sums.
 
     >>> u, v = np.array([3.0, 1.0]), np.array([1.0, 1.0])
@@ -309,7 +310,7 @@ def braycurtis(u: Any, v: Any, w: Any = None) -> Any:
     return of_two("braycurtis", u, v, w)
 
 
-def canberra(u: Any, v: Any, w: Any = None) -> Any:
+def canberra(u: ArrayLike, v: ArrayLike, w: ArrayLike = None) -> Array:
     """The sum of absolute differences, each relative to the absolute values.
 
     >>> u, v = np.array([3.0, 2.0]), np.array([1.0, 1.0])
@@ -319,7 +320,7 @@ def canberra(u: Any, v: Any, w: Any = None) -> Any:
     return of_two("canberra", u, v, w)
 
 
-def seuclidean(u: Any, v: Any, V: Any) -> Any:
+def seuclidean(u: ArrayLike, v: ArrayLike, V: ArrayLike) -> Array:
     """The length of the difference, each element in units of its standard deviation.
 
     >>> u, variances = np.array([3.0, 8.0]), np.array([1.0, 4.0])
@@ -329,7 +330,7 @@ def seuclidean(u: Any, v: Any, V: Any) -> Any:
     return of_two("seuclidean", u, v, V)
 
 
-def mahalanobis(u: Any, v: Any, VI: Any) -> Any:
+def mahalanobis(u: ArrayLike, v: ArrayLike, VI: ArrayLike) -> Array:
     """The length of the difference under the inverse of a covariance matrix.
 
     >>> print(fg.grad(fg.scipy.spatial.distance.mahalanobis)(np.array([3.0, 4.0]), np.zeros(2), np.eye(2)))
@@ -338,7 +339,9 @@ def mahalanobis(u: Any, v: Any, VI: Any) -> Any:
     return of_two("mahalanobis", u, v, VI)
 
 
-def jensenshannon(p: Any, q: Any, base: Any = None, *, axis: int = 0, keepdims: bool = False) -> Any:
+def jensenshannon(
+    p: ArrayLike, q: ArrayLike, base: Number = None, *, axis: int = 0, keepdims: bool = False
+) -> Array:
     """The square root of the Jensen-Shannon divergence of two distributions, which are normalised first.
 
     >>> p, q = np.array([0.5, 0.5]), np.array([0.9, 0.1])
@@ -356,7 +359,7 @@ def jensenshannon(p: Any, q: Any, base: Any = None, *, axis: int = 0, keepdims: 
 # -- matrices of vectors -------------------------------------------------------------------------------------
 
 
-def defaults(metric: Any, rows: Any, options: dict[str, Any]) -> dict[str, Any]:
+def defaults(metric: object, rows: ArrayLike, options: dict[str, Any]) -> dict[str, Any]:
     """The options, with variances and covariances of the vectors where a metric needs them."""
     name = metric if isinstance(metric, str) else getattr(metric, "__name__", "")
     name = ALIASES.get(name.lower(), name.lower())
@@ -367,7 +370,7 @@ def defaults(metric: Any, rows: Any, options: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-def refuse_out(name: str, out: Any) -> None:
+def refuse_out(name: str, out: Array) -> None:
     """Raise for an array to write into, which cannot hold a traced value."""
     if out is not None:
         raise UnsupportedFunctionError(
@@ -377,7 +380,9 @@ def refuse_out(name: str, out: Any) -> None:
         )
 
 
-def cdist(XA: Any, XB: Any, metric: Any = "euclidean", *, out: Any = None, **kwargs: Any) -> Any:
+def cdist(
+    XA: ArrayLike, XB: ArrayLike, metric: object = "euclidean", *, out: Array = None, **kwargs: object
+) -> Array:
     """Distances between the rows of two matrices, as `scipy.spatial.distance.cdist`.
 
     >>> points = np.array([[0.0, 0.0], [3.0, 4.0]])
@@ -400,7 +405,7 @@ def cdist(XA: Any, XB: Any, metric: Any = "euclidean", *, out: Any = None, **kwa
     return metric_called(metric)(a[:, None, :], b[None, :, :], **defaults(metric, [a, b], kwargs))
 
 
-def pdist(X: Any, metric: Any = "euclidean", *, out: Any = None, **kwargs: Any) -> Any:
+def pdist(X: ArrayLike, metric: object = "euclidean", *, out: Array = None, **kwargs: object) -> Array:
     """Distances between all rows of a matrix, each pair once, as `scipy.spatial.distance.pdist`.
 
     >>> points = np.array([[0.0, 0.0], [3.0, 4.0], [3.0, 4.0]])
@@ -423,7 +428,7 @@ def pdist(X: Any, metric: Any = "euclidean", *, out: Any = None, **kwargs: Any) 
     return of(take(x, first, axis=0), take(x, second, axis=0), **defaults(metric, [x], kwargs))
 
 
-def squareform(X: Any, force: str = "no", checks: bool = True) -> Any:
+def squareform(X: ArrayLike, force: str = "no", checks: bool = True) -> Array:
     """Distances of all pairs as a symmetric matrix, or back.
 
     >>> print(fg.scipy.spatial.distance.squareform(np.array([1.0, 2.0, 3.0])))

@@ -25,6 +25,7 @@ from funcgrad.tracing.recorder import recorder_of
 from funcgrad.transforms.linear_call import LinearCall
 from funcgrad.transforms.solved.krylov import Krylov, solution_program, with_transpose
 from funcgrad.transforms.solved.method import Programs
+from funcgrad.types import Array, ArrayLike
 
 FLOAT = np.dtype(np.float64)
 
@@ -55,25 +56,25 @@ class LinearOperator:
         self._transposed = rmatvec
         self._products = matmat
 
-    def matvec(self, x: Any) -> Any:
+    def matvec(self, x: ArrayLike) -> Array:
         """The product with a vector."""
         shape = shape_of(asoperand(x))
         found = self._product(x[:, 0] if len(shape) == 2 else x)
         return fnp.reshape(found, (self.shape[0], 1)) if len(shape) == 2 else found
 
-    def rmatvec(self, x: Any) -> Any:
+    def rmatvec(self, x: ArrayLike) -> Array:
         """The product of the transposed matrix with a vector."""
         if self._transposed is not None:
             return self._transposed(x)
         return linear_transpose(self._product, np.zeros(self.shape[1], self.dtype))(x)[0]
 
-    def matmat(self, x: Any) -> Any:
+    def matmat(self, x: ArrayLike) -> Array:
         """The product with a matrix."""
         if self._products is not None:
             return self._products(x)
         return fnp.stack([self._product(x[:, k]) for k in range(shape_of(x)[1])], 1)
 
-    def dot(self, x: Any) -> Any:
+    def dot(self, x: ArrayLike) -> Array:
         """The product with a vector or a matrix."""
         return self.matvec(x) if len(shape_of(asoperand(x))) == 1 else self.matmat(x)
 
@@ -100,7 +101,9 @@ class Iteration(Krylov):
         return (iterated(self.method, operator, right, self.options),)
 
 
-def solution_by_products(method: str, matvec: Any, b: Any, options: dict[str, Any]) -> Any:
+def solution_by_products(
+    method: str, matvec: Callable[..., Any], b: ArrayLike, options: dict[str, Any]
+) -> Array | None:
     """The solution of a system by a method of SciPy's; None where nothing is traced."""
     right = cast(asoperand(b), FLOAT)
     product = known(matvec, [Aval(shape_of(right), FLOAT)], method, "matvec")

@@ -65,7 +65,9 @@ eigenpairs = custom_jvp(_eigenpairs, nondiff_argnums=(0, 1, 2))
 
 
 @eigenpairs.defjvp
-def eigenpairs_jvp(structure: Structure, k: int, options: Options, primals: Any, tangents: Any) -> Any:
+def eigenpairs_jvp(
+    structure: Structure, k: int, options: Options, primals: tuple[Any, ...], tangents: tuple[Any, ...]
+) -> tuple[Array, Array]:
     """``w_dot = v.T A_dot v``, and a bordered system for the vector."""
     (data,), (data_dot,) = primals, tangents
     w, v = eigenpairs(structure, k, options, data)
@@ -74,7 +76,7 @@ def eigenpairs_jvp(structure: Structure, k: int, options: Options, primals: Any,
     return (w, v), (fnp.stack([p[0] for p in pairs]), fnp.stack([p[1] for p in pairs], 1))
 
 
-def pair_moved(a: SparseArray, a_dot: SparseArray, w: Any, v: Any) -> tuple[Any, Any]:
+def pair_moved(a: SparseArray, a_dot: SparseArray, w: ArrayLike, v: ArrayLike) -> tuple[Any, Any]:
     """How an eigenpair moves: ``(A - w) v_dot - w_dot v = -A_dot v`` and ``v.H v_dot = 0``."""
     n = a.shape[0]
     every, last = np.arange(n), np.full(n, n)
@@ -117,18 +119,18 @@ def seed_of(rng: RandomSource) -> int | None:
 
 
 def eigsh(
-    A: Any,
+    A: ArrayLike,
     k: int = 6,
-    M: Any = None,
-    sigma: Any = None,
+    M: object = None,
+    sigma: ArrayLike = None,
     which: str = "LM",
-    v0: Any = None,
-    ncv: Any = None,
-    maxiter: Any = None,
+    v0: ArrayLike = None,
+    ncv: ArrayLike = None,
+    maxiter: Number = None,
     tol: float = 0,
     return_eigenvectors: bool = True,
-    Minv: Any = None,
-    OPinv: Any = None,
+    Minv: object = None,
+    OPinv: object = None,
     mode: str = "normal",
     rng: RandomSource = None,
 ) -> Any:
@@ -157,7 +159,7 @@ def eigsh(
     return in_precision_of(dtype, w), cast(v, dtype)
 
 
-def rank_of(w: ArrayLike, which: str, sigma: Number | None) -> Array:
+def rank_of(w: ArrayLike, which: str, sigma: ArrayLike | None) -> Array:
     """By what SciPy sorts eigenvalues where no vectors are asked for: what it looked for comes last."""
     found = w if sigma is None else 1.0 / (w - sigma)
     if which in ("LM", "SM"):
@@ -179,7 +181,9 @@ triplets = custom_jvp(_triplets, nondiff_argnums=(0, 1, 2))
 
 
 @triplets.defjvp
-def triplets_jvp(structure: Structure, k: int, options: Options, primals: Any, tangents: Any) -> Any:
+def triplets_jvp(
+    structure: Structure, k: int, options: Options, primals: tuple[Any, ...], tangents: tuple[Any, ...]
+) -> tuple[Array, Array]:
     """Both vectors together are an eigenvector of the Hermitian matrix ``[[0, A], [A.H, 0]]``."""
     (data,), (data_dot,) = primals, tangents
     u, s, vh = triplets(structure, k, options, data)
@@ -205,14 +209,14 @@ def doubled(a: SparseArray) -> SparseArray:
 
 
 def svds(
-    A: Any,
+    A: ArrayLike,
     k: int = 6,
-    ncv: Any = None,
+    ncv: ArrayLike = None,
     tol: float = 0,
     which: str = "LM",
-    v0: Any = None,
-    maxiter: Any = None,
-    return_singular_vectors: Any = True,
+    v0: ArrayLike = None,
+    maxiter: Number = None,
+    return_singular_vectors: ArrayLike = True,
     solver: str = "arpack",
     rng: RandomSource = None,
     options: Mapping[str, object] | None = None,
@@ -259,8 +263,8 @@ least_squares = custom_jvp(_least_squares, nondiff_argnums=(0, 1, 2))
 
 @least_squares.defjvp
 def least_squares_jvp(
-    structure: Structure, damp: float, options: Options, primals: Any, tangents: Any
-) -> Any:
+    structure: Structure, damp: float, options: Options, primals: tuple[Any, ...], tangents: tuple[Any, ...]
+) -> tuple[Array, Array]:
     """``r + A x = b`` and ``A.H r = damp**2 x``: a system that is not squared, for residual and solution."""
     (data, b), (data_dot, b_dot) = primals, tangents
     x = least_squares(structure, damp, options, data, b)
@@ -278,16 +282,16 @@ def least_squares_jvp(
 
 
 def lsqr(
-    A: Any,
-    b: Any,
+    A: ArrayLike,
+    b: ArrayLike,
     damp: float = 0.0,
     atol: float = 1e-6,
     btol: float = 1e-6,
     conlim: float = 1e8,
-    iter_lim: Any = None,
+    iter_lim: ArrayLike = None,
     show: bool = False,
     calc_var: bool = False,
-    x0: Any = None,
+    x0: ArrayLike = None,
 ) -> Any:
     """The least-squares solution of a sparse system of full column rank.
 
@@ -314,14 +318,14 @@ REACH = 3.5
 
 
 def expm_multiply(
-    A: Any,
-    B: Any,
-    start: Any = None,
-    stop: Any = None,
-    num: Any = None,
-    endpoint: Any = None,
-    traceA: Any = None,
-) -> Any:
+    A: ArrayLike,
+    B: ArrayLike,
+    start: ArrayLike = None,
+    stop: ArrayLike = None,
+    num: Number = None,
+    endpoint: object = None,
+    traceA: ArrayLike = None,
+) -> Array:
     """``expm(A) @ B`` for a sparse matrix, by as many steps of its series as its norm asks for.
 
     >>> A = fg.scipy.sparse.csr_array(np.diag([1.0, 2.0]))

@@ -18,13 +18,13 @@ from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, Number
 
 scipys = originals_of("sparse.linalg")
 """SciPy's functions and classes by name."""
 
 
-def elements(a: Any) -> Any:
+def elements(a: ArrayLike) -> Array:
     """What may be traced of a matrix."""
     return a.data if isinstance(a, SparseArray) else a if isinstance(a, Tracer) else 0.0
 
@@ -45,7 +45,7 @@ def dense_right(name: str, b: ArrayLike | SparseArray) -> Array:
     return asoperand(b)
 
 
-def compressed(a: Any) -> SparseArray:
+def compressed(a: ArrayLike) -> SparseArray:
     """A matrix, sparse or dense, as ours."""
     if is_sparse(a):
         return sparse(a)
@@ -54,7 +54,7 @@ def compressed(a: Any) -> SparseArray:
     return sparse(original("sparse", "csr_array")(np.asarray(a)))
 
 
-def solved(a: SparseArray, b: Any, transposed: bool, method: str, options: dict[str, Any]) -> Any:
+def solved(a: SparseArray, b: ArrayLike, transposed: bool, method: str, options: dict[str, Any]) -> Array:
     """The solution as one operation, in the dtype that SciPy solves in."""
     b = asoperand(b)
     dtype = np.result_type(a.dtype, aval(b).dtype, np.float32)
@@ -62,7 +62,7 @@ def solved(a: SparseArray, b: Any, transposed: bool, method: str, options: dict[
     return solve.bind(cast(a.data, dtype), a.indices, a.indptr, cast(b, dtype))
 
 
-def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: bool = True) -> Any:
+def spsolve(A: ArrayLike, b: ArrayLike, permc_spec: object = None, use_umfpack: bool = True) -> Array:
     """``x`` with ``A @ x == b`` for a sparse `A`; value and derivatives share its factors.
 
     >>> A = fg.scipy.sparse.csr_array(np.diag([2.0, 4.0]))
@@ -75,7 +75,7 @@ def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: bool = True) ->
     return solved(a, y[:, 0] if is_column(y) else y, False, "spsolve", {})
 
 
-def is_column(b: Any) -> bool:
+def is_column(b: object) -> bool:
     """Whether SciPy takes a matrix of one column for a vector."""
     shape = shape_of(b)
     return len(shape) == 2 and shape[1] == 1
@@ -89,7 +89,7 @@ class Factors:
         self.nnz = a.nnz
         self._matrix = a
 
-    def solve(self, rhs: Any, trans: str = "N") -> Any:
+    def solve(self, rhs: ArrayLike, trans: str = "N") -> Array:
         """The solution of a system with the matrix, or its transpose (``trans="T"``)."""
         if trans not in ("N", "T"):
             raise UnsupportedFunctionError(
@@ -100,7 +100,7 @@ class Factors:
         return solved(self._matrix, rhs, trans == "T", "spsolve", {})
 
 
-def splu(A: Any, **options: Any) -> Any:
+def splu(A: ArrayLike, **options: object) -> Any:
     """The factors of a sparse matrix, whose ``solve`` is differentiable by matrix and right-hand side.
 
     >>> b = np.ones(2)
@@ -122,7 +122,7 @@ class PlainFactors(Factors):
         super().__init__(compressed(a))
         self._factors = factors
 
-    def solve(self, rhs: Any, trans: str = "N") -> Any:
+    def solve(self, rhs: ArrayLike, trans: str = "N") -> Array:
         """The solution of a system with the matrix, its transpose or its adjoint."""
         if not isinstance(asoperand(rhs), Tracer):
             return self._factors.solve(rhs, trans)
@@ -132,7 +132,7 @@ class PlainFactors(Factors):
         return getattr(self.__dict__["_factors"], name)
 
 
-def factorized(A: Any) -> Callable[[Any], Any]:
+def factorized(A: ArrayLike) -> Callable[[Any], Any]:
     """The function that solves systems with a sparse matrix.
 
     >>> solve = fg.scipy.sparse.linalg.factorized(fg.scipy.sparse.csc_array(np.diag([2.0, 4.0])))
@@ -143,7 +143,7 @@ def factorized(A: Any) -> Callable[[Any], Any]:
     return solve
 
 
-def by_iteration(method: str, A: Any, b: Any, options: dict[str, Any]) -> tuple[Any, Any]:
+def by_iteration(method: str, A: ArrayLike, b: ArrayLike, options: dict[str, Any]) -> tuple[Any, Any]:
     """A solution and SciPy's account of it: 0, or why it stopped before."""
     plain = {name: value for name, value in options.items() if value is not None}
     given = ("x0", "M", "callback")
@@ -178,15 +178,15 @@ def refuse_options(method: str, refused: list[str]) -> None:
 
 
 def cg(
-    A: Any,
-    b: Any,
-    x0: Any = None,
+    A: ArrayLike,
+    b: ArrayLike,
+    x0: ArrayLike = None,
     *,
     rtol: float = 1e-5,
     atol: float = 0.0,
-    maxiter: Any = None,
-    M: Any = None,
-    callback: Any = None,
+    maxiter: Number = None,
+    M: object = None,
+    callback: object = None,
 ) -> tuple[Any, Any]:
     """The solution of a positive definite system by conjugate gradients; derivatives likewise.
 
@@ -199,15 +199,15 @@ def cg(
 
 
 def bicgstab(
-    A: Any,
-    b: Any,
-    x0: Any = None,
+    A: ArrayLike,
+    b: ArrayLike,
+    x0: ArrayLike = None,
     *,
     rtol: float = 1e-5,
     atol: float = 0.0,
-    maxiter: Any = None,
-    M: Any = None,
-    callback: Any = None,
+    maxiter: Number = None,
+    M: object = None,
+    callback: object = None,
 ) -> tuple[Any, Any]:
     """The solution of a system by stabilised biconjugate gradients; derivatives likewise.
 
@@ -220,17 +220,17 @@ def bicgstab(
 
 
 def gmres(
-    A: Any,
-    b: Any,
-    x0: Any = None,
+    A: ArrayLike,
+    b: ArrayLike,
+    x0: ArrayLike = None,
     *,
     rtol: float = 1e-5,
     atol: float = 0.0,
-    restart: Any = None,
-    maxiter: Any = None,
-    M: Any = None,
-    callback: Any = None,
-    callback_type: Any = None,
+    restart: ArrayLike = None,
+    maxiter: Number = None,
+    M: object = None,
+    callback: object = None,
+    callback_type: ArrayLike = None,
 ) -> tuple[Any, Any]:
     """The solution of a system by minimal residuals; derivatives likewise.
 
