@@ -6,6 +6,7 @@ import builtins
 from collections.abc import Callable
 from typing import Any, Final, NoReturn, TypeVar
 
+from funcgrad.torch.core.operand import Operands
 from funcgrad.torch.nn.module import Module as ScriptModule
 
 __all__ = [
@@ -35,7 +36,7 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def script(obj: T, **options: Any) -> T:
+def script(obj: T, **options: object) -> T:
     """The function, class or module itself.
 
     >>> @fg.torch.jit.script
@@ -47,17 +48,17 @@ def script(obj: T, **options: Any) -> T:
     return obj
 
 
-def trace(func: T, example_inputs: Any = None, **options: Any) -> T:
+def trace(func: T, example_inputs: object = None, **options: object) -> T:
     """The function or module itself: branches stay branches."""
     return func
 
 
-def trace_module(mod: T, inputs: Any, **options: Any) -> T:
+def trace_module(mod: T, inputs: Operands, **options: object) -> T:
     """The module itself."""
     return mod
 
 
-def freeze(mod: T, preserved_attrs: Any = None, optimize_numerics: bool = True) -> T:
+def freeze(mod: T, preserved_attrs: object = None, optimize_numerics: bool = True) -> T:
     """The module itself, which has to be in evaluation mode."""
     if getattr(mod, "training", False):
         raise RuntimeError(
@@ -67,7 +68,7 @@ def freeze(mod: T, preserved_attrs: Any = None, optimize_numerics: bool = True) 
     return mod
 
 
-def optimize_for_inference(mod: T, other_methods: Any = None) -> T:
+def optimize_for_inference(mod: T, other_methods: object = None) -> T:
     """The module itself."""
     return mod
 
@@ -97,7 +98,7 @@ def unused(fn: F) -> F:
     return fn
 
 
-def annotate(the_type: Any, the_value: T) -> T:
+def annotate(the_type: object, the_value: T) -> T:
     """The value."""
     return the_value
 
@@ -117,7 +118,7 @@ def is_tracing() -> bool:
     return False
 
 
-def fork(func: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+def fork(func: Callable[..., T], *args: object, **kwargs: object) -> T:
     """``func(*args, **kwargs)``, computed at once; `wait` gives it back."""
     return func(*args, **kwargs)
 
@@ -127,13 +128,13 @@ def wait(future: T) -> T:
     return future
 
 
-def load(f: Any, *args: Any, **kwargs: Any) -> NoReturn:
+def load(f: object, *args: object, **kwargs: object) -> NoReturn:
     """Not supported: programs of TorchScript are PyTorch's own."""
     raise NotImplementedError(
         "funcgrad.torch does not support jit.load: make the module in Python and load its state_dict"
     )
 
 
-def save(m: Any, f: Any, *args: Any, **kwargs: Any) -> NoReturn:
+def save(m: object, f: object, *args: object, **kwargs: object) -> NoReturn:
     """Not supported: there is no TorchScript here."""
     raise NotImplementedError("funcgrad.torch does not support jit.save: save the module's state_dict")

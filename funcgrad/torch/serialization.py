@@ -18,11 +18,13 @@ from typing import Any, Literal
 import numpy as np
 
 from funcgrad.torch.core.dtypes import ALL_DTYPES, TYPE_NAMES
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.pickled import Writer, read_pickle
 from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.tensor import Tensor, own, wrap
 from funcgrad.torch.nn.parameter import Parameter
 from funcgrad.torch.operations.creating.conversion import device
+from funcgrad.types import Number
 
 __all__ = ["load", "save"]
 
@@ -216,14 +218,14 @@ class _Memories:
         self.arrays: list[Any] = []
         self.keys: dict[Any, int] = {}
 
-    def key(self, value: Any) -> int:
+    def key(self, value: Number) -> int:
         where = (value.__array_interface__["data"][0], value.shape, value.strides, value.dtype.name)
         if where not in self.keys or not value.size:
             self.keys[where] = len(self.arrays)
             self.arrays.append(value)
         return self.keys[where]
 
-    def describe(self, x: Any) -> Callable[[Writer], None] | None:  # noqa: PLR0911 - one for each kind
+    def describe(self, x: Operand) -> Callable[[Writer], None] | None:  # noqa: PLR0911 - one for each kind
         """How what is not plain is written."""
         if isinstance(x, Tensor):
             return self._parameter(x) if type(x).__name__ == "Parameter" else self._tensor(x)
@@ -315,6 +317,6 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2, 
         file.write(buffer.getvalue())
 
 
-def add_safe_globals(safe_globals: Any) -> None:
+def add_safe_globals(safe_globals: object) -> None:
     """Nothing is called by `load`, so there is nothing to allow: NotImplementedError."""
     raise NotImplementedError("funcgrad.torch.load calls nothing; save a state_dict() instead of objects")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch.autograd.gradients import grad
+from funcgrad.torch.core.operand import Operands
 from funcgrad.torch.core.tensor import Tensor, wrap
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
@@ -31,7 +32,7 @@ def _outputs(x: Any) -> list[Tensor]:
 
 def gradcheck(
     func: Callable[..., Any],
-    inputs: Any,
+    inputs: Operands,
     *,
     eps: float = 1e-6,
     atol: float = 1e-5,
@@ -171,8 +172,8 @@ def _central(flat: Any, k: int, before: Any, step: Any, value: Callable[[], Any]
 
 def gradgradcheck(
     func: Callable[..., Any],
-    inputs: Any,
-    grad_outputs: Any = None,
+    inputs: Operands,
+    grad_outputs: Operands = None,
     *,
     raise_exception: bool = True,
     **options: Any,

@@ -15,6 +15,7 @@ from funcgrad.torch.core.backward.grad_mode import no_grad
 from funcgrad.torch.core.backward.history import FREED, Node, Output, changed_message, edge_of
 from funcgrad.torch.core.backward.packing import Packed, pack
 from funcgrad.torch.core.inplace import replace_in_base
+from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.state import MODES, SEQUENCE
 from funcgrad.torch.core.tensor import Tensor, alias_of, wrap
 from funcgrad.torch.core.views import CUSTOM, MULTIPLE, View
@@ -49,19 +50,19 @@ class FunctionNode(Node):
 
     # -- what forward and setup_context may call -------------------------------------------------------
 
-    def save_for_backward(self, *tensors: Any) -> None:
+    def save_for_backward(self, *tensors: Operand) -> None:
         """Keep tensors for `backward`, which finds them in `saved_tensors`."""
         self._to_save = tensors
 
-    def save_for_forward(self, *tensors: Any) -> None:
+    def save_for_forward(self, *tensors: Operand) -> None:
         """Keep tensors for `jvp`, which finds them in `saved_tensors`."""
         self._for_forward = tensors
 
-    def mark_dirty(self, *tensors: Any) -> None:
+    def mark_dirty(self, *tensors: Operand) -> None:
         """Say which inputs `forward` changed in place."""
         self._dirty = tensors
 
-    def mark_non_differentiable(self, *tensors: Any) -> None:
+    def mark_non_differentiable(self, *tensors: Operand) -> None:
         """Say which outputs have no gradient."""
         self._non_differentiable = tensors
 
@@ -272,12 +273,12 @@ class Function:
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> Any:
+    def setup_context(ctx: FunctionCtx, inputs: Operands, output: object) -> Any:
         """Save what `backward` needs, where `forward` takes no `ctx`."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
-    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+    def backward(ctx: Any, *grad_outputs: Operand) -> Any:
         """The gradients of the inputs from those of the outputs; override it (or `vjp`)."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom autograd.Function to use "
@@ -285,7 +286,7 @@ class Function:
         )
 
     @staticmethod
-    def vjp(ctx: Any, *grad_outputs: Any) -> Any:
+    def vjp(ctx: FunctionCtx, *grad_outputs: Operand) -> Any:
         """Another name for `backward`."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom autograd.Function to use "
@@ -293,7 +294,7 @@ class Function:
         )
 
     @staticmethod
-    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+    def jvp(ctx: FunctionCtx, *grad_inputs: object) -> Any:
         """Forward mode, which is not asked for here."""
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
@@ -399,7 +400,7 @@ def label_views(made: tuple[Any, ...], node: FunctionNode) -> None:
             x._view.maker = node.function.__name__
 
 
-def attached(x: Any, node: FunctionNode, k: int, inputs: list[Tensor], remembering: bool) -> Any:
+def attached(x: Operand, node: FunctionNode, k: int, inputs: list[Tensor], remembering: bool) -> Any:
     """An output of a user's forward, ready to take the node as its history."""
     if not isinstance(x, Tensor):
         return x

@@ -9,6 +9,7 @@ import numpy as np
 
 from funcgrad.torch.autograd.gradients import grad
 from funcgrad.torch.core.backward.grad_mode import enable_grad
+from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.registry import FUNCTIONS
 
@@ -100,7 +101,11 @@ def _check_v(v: Any, like: tuple[Any, ...], is_tuple: bool) -> tuple[Any, ...]:
 
 
 def vjp(
-    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+    func: Callable[..., Any],
+    inputs: Operands,
+    v: Operand = None,
+    create_graph: bool = False,
+    strict: bool = False,
 ) -> tuple[Any, Any]:
     """The outputs of `func` and the product of `v` with its Jacobian."""
     with enable_grad():
@@ -124,7 +129,11 @@ def vjp(
 
 
 def jvp(
-    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+    func: Callable[..., Any],
+    inputs: Operands,
+    v: Operand = None,
+    create_graph: bool = False,
+    strict: bool = False,
 ) -> tuple[Any, Any]:
     """The outputs of `func` and the product of its Jacobian with `v`: a pullback, pulled back."""
     with enable_grad():
@@ -178,7 +187,7 @@ _STRATEGY = (
 
 def jacobian(
     func: Callable[..., Any],
-    inputs: Any,
+    inputs: Operands,
     create_graph: bool = False,
     strict: bool = False,
     vectorize: bool = False,
@@ -246,7 +255,7 @@ def _scalar(func: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 def hessian(
     func: Callable[..., Any],
-    inputs: Any,
+    inputs: Operands,
     create_graph: bool = False,
     strict: bool = False,
     vectorize: bool = False,
@@ -266,7 +275,11 @@ def hessian(
 
 
 def vhp(
-    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+    func: Callable[..., Any],
+    inputs: Operands,
+    v: Operand = None,
+    create_graph: bool = False,
+    strict: bool = False,
 ) -> tuple[Any, Any]:
     """The value of a scalar function and the product of `v` with its Hessian."""
     with enable_grad():
@@ -291,7 +304,11 @@ def _vectors(v: Any, own: tuple[Any, ...], is_tuple: bool) -> tuple[Any, ...]:
 
 
 def hvp(
-    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+    func: Callable[..., Any],
+    inputs: Operands,
+    v: Operand = None,
+    create_graph: bool = False,
+    strict: bool = False,
 ) -> tuple[Any, Any]:
     """The value of a scalar function and the product of its Hessian with `v`."""
     # The Hessian is symmetric, and a second pullback is cheaper than a pushforward.

@@ -10,6 +10,7 @@ import numpy as np
 from funcgrad.torch.core.backward.arguments import roots_of
 from funcgrad.torch.core.backward.engine import Captures, as_tensor, run_backward
 from funcgrad.torch.core.backward.history import Output
+from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.registry import FUNCTIONS
@@ -29,9 +30,9 @@ _UNBATCHED = (
 
 
 def grad(
-    outputs: Any,
-    inputs: Any,
-    grad_outputs: Any = None,
+    outputs: Operands,
+    inputs: Operands,
+    grad_outputs: Operands = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     only_inputs: bool = True,
@@ -99,7 +100,7 @@ def pulled_back(out: Tensor, inputs: list[Tensor], weights: Tensor) -> tuple[Any
     return found
 
 
-def edge_for(t: Any) -> Any:
+def edge_for(t: object) -> Any:
     """The edge whose gradient is asked for."""
     if hasattr(t, "edge"):
         return t.edge
@@ -110,7 +111,7 @@ def edge_for(t: Any) -> Any:
     return t._node or t
 
 
-def finished(g: Any, t: Any, k: int, allow: bool, materialize: bool) -> Any:
+def finished(g: Operand, t: object, k: int, allow: bool, materialize: bool) -> Any:
     """A gradient as it is returned; RuntimeError for one that does not exist and may not be missing."""
     if g is None:
         if not allow:
@@ -122,9 +123,9 @@ def finished(g: Any, t: Any, k: int, allow: bool, materialize: bool) -> Any:
 
 
 def batched(
-    outputs: Any,
-    inputs: Any,
-    grad_outputs: Any,
+    outputs: Operands,
+    inputs: Operands,
+    grad_outputs: Operands,
     retain: bool | None,
     create: bool,
     allow: bool,
@@ -157,6 +158,6 @@ def batched(
     )
 
 
-def edge_output(edge: Any) -> int:
+def edge_output(edge: object) -> int:
     """The number of the output that an edge names."""
     return edge.number if isinstance(edge, Output) else 0

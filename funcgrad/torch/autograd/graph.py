@@ -12,6 +12,7 @@ from funcgrad.torch.core.backward.engine import Captures, run_backward
 from funcgrad.torch.core.backward.history import Node, Output, accumulator_of
 from funcgrad.torch.core.backward.hooks import RemovableHandle, added_hook
 from funcgrad.torch.core.backward.packing import disabled, hooked
+from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.types import Tree
@@ -67,7 +68,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     return GradientEdge(node, tensor.output_nr)
 
 
-def backward_program(output: Tensor, inputs: Any) -> fg.Program:
+def backward_program(output: Tensor, inputs: Operands) -> fg.Program:
     """The backward pass from a tensor to others as one Program: a cotangent in, gradients out.
 
     Saved values are captured arrays of the Program; the history stays as it is.
@@ -92,7 +93,7 @@ def backward_program(output: Tensor, inputs: Any) -> fg.Program:
     return fg.make_program(pass_back)(output._value)
 
 
-def increment_version(tensor: Any) -> None:
+def increment_version(tensor: Operand) -> None:
     """Count a change of a tensor's memory that was made behind its back."""
     for t in (tensor,) if isinstance(tensor, Tensor) else tensor:
         t._version_box[0] += 1
@@ -110,7 +111,9 @@ def preserved_version(tensor: Tree) -> Iterator[None]:
             box[0] = version
 
 
-def register_multi_grad_hook(tensors: Any, fn: Callable[..., Any], *, mode: str = "all") -> RemovableHandle:
+def register_multi_grad_hook(
+    tensors: Operands, fn: Callable[..., Any], *, mode: str = "all"
+) -> RemovableHandle:
     """Call `fn` with the gradients of several tensors, once in each backward pass.
 
     By default when all that the pass computes are there (None for the others), with ``mode="any"`` at once.

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
+from funcgrad.types import Device
+
 __all__ = ["QUIET", "Absent"]
 
 QUIET = [
@@ -49,7 +51,7 @@ class Absent:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def refused(self, *args: Any, **kwargs: Any) -> NoReturn:
+    def refused(self, *args: object, **kwargs: object) -> NoReturn:
         """Raise what PyTorch raises without the device."""
         raise AssertionError(f"Torch not compiled with {self.name} enabled")
 
@@ -86,28 +88,28 @@ class Absent:
     def seed_all(self) -> None:
         """Nothing: there is no generator to seed."""
 
-    def synchronize(self, device: Any = None) -> None:
+    def synchronize(self, device: Device = None) -> None:
         """Nothing: there is nothing to wait for. (PyTorch raises where it was built without the device.)"""
 
     def empty_cache(self) -> None:
         """Nothing: nothing is kept."""
 
-    def memory_allocated(self, device: Any = None) -> int:
+    def memory_allocated(self, device: Device = None) -> int:
         """0."""
         return 0
 
     memory_reserved = max_memory_allocated = max_memory_reserved = memory_allocated
 
-    def memory_stats(self, device: Any = None) -> dict[str, Any]:
+    def memory_stats(self, device: Device = None) -> dict[str, Any]:
         """Empty."""
         return {}
 
-    def reset_peak_memory_stats(self, device: Any = None) -> None:
+    def reset_peak_memory_stats(self, device: Device = None) -> None:
         """Nothing: nothing is counted."""
 
     reset_accumulated_memory_stats = reset_peak_memory_stats
 
     @contextmanager
-    def stream(self, stream: Any = None) -> Iterator[None]:
+    def stream(self, stream: object = None) -> Iterator[None]:
         """A context without effect; `stream` can only be None, as streams cannot be made."""
         yield

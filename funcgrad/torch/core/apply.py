@@ -13,6 +13,7 @@ from funcgrad.torch.core.backward.packing import pack_saved
 from funcgrad.torch.core.backward.plans import plan_for
 from funcgrad.torch.core.state import MODES, SEQUENCE, quiet
 from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.types import ArrayLike
 
 __all__ = [
     "UNCHANGING",
@@ -51,7 +52,7 @@ def apply(op: Op, inputs: Sequence[Any], params: tuple[Any, ...] = ()) -> Any:
     return remembered(op, inputs, values, params, out)
 
 
-def of_its_own(out: Any, values: Sequence[Any]) -> Any:
+def of_its_own(out: object, values: Sequence[Any]) -> Any:
     """The result, copied where NumPy has given a view of an operand: no operation here is a view."""
     if type(out) is not np.ndarray or (out.base is None and not any(out is x for x in values)):
         return out
@@ -135,7 +136,7 @@ def needs_of(inputs: Sequence[Any]) -> int:
 
 
 def remembered(
-    op: Op, inputs: Sequence[Any], values: Sequence[Any], params: tuple[Any, ...], out: Any
+    op: Op, inputs: Sequence[Any], values: Sequence[Any], params: tuple[Any, ...], out: ArrayLike
 ) -> Any:
     """The tensors of a result, with a history where one of the inputs requires grad."""
     needs = needs_of(inputs) if MODES.grad else 0
@@ -221,6 +222,6 @@ def remembers(*tensors: Tensor) -> bool:
     return MODES.grad and any(t._rg for t in tensors)
 
 
-def result(value: Any) -> Tensor:
+def result(value: object) -> Tensor:
     """A tensor without history of whatever an array function returned."""
     return wrap(value if hasattr(value, "dtype") else np.asarray(value))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch.core.state import SETTINGS
+from funcgrad.types import ArrayLike
 
 __all__ = [
     "ALIASES",
@@ -134,7 +135,7 @@ def _dtype_named(name: str) -> dtype:
     return ALL_DTYPES[name]
 
 
-def torch_dtype(given: Any) -> dtype:
+def torch_dtype(given: ArrayLike) -> dtype:
     """The dtype that stands for one of NumPy's; raises TypeError where PyTorch has none."""
     found = _OF_NUMPY.get(given)
     if found is None:
@@ -150,7 +151,7 @@ def torch_dtype(given: Any) -> dtype:
 _OF_PYTHON = {float: "float64", int: "int64", bool: "bool", complex: "complex128"}
 
 
-def numpy_dtype(given: Any) -> np.dtype[Any]:
+def numpy_dtype(given: object) -> np.dtype[Any]:
     """NumPy's dtype for a `dtype` (or one of the Python types PyTorch takes for one)."""
     if isinstance(given, dtype):
         return given.numpy
@@ -182,7 +183,7 @@ _BOOL = np.dtype(np.bool_)
 _INT64 = np.dtype(np.int64)
 
 
-def weak_dtype(number: Any) -> np.dtype[Any]:
+def weak_dtype(number: object) -> np.dtype[Any]:
     """The dtype a Python number has where nothing else decides."""
     if isinstance(number, bool):
         return _BOOL

@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.types import AxisLike
+
 __all__ = ["DimError", "broadcast_error", "dim_of", "dims_of", "require_one_dtype", "value_shape"]
 
 
-def value_shape(x: Any) -> tuple[int, ...]:
+def value_shape(x: object) -> tuple[int, ...]:
     """The shape of a tensor, array or number."""
     return tuple(getattr(getattr(x, "_value", x), "shape", ()))
 
 
-def broadcast_error(a: Any, b: Any, error: Exception) -> Exception:
+def broadcast_error(a: object, b: object, error: Exception) -> Exception:
     """PyTorch's error for shapes that do not broadcast; `error` itself where they do."""
     x, y = value_shape(a), value_shape(b)
     for k in range(1, min(len(x), len(y)) + 1):
@@ -31,7 +33,7 @@ class DimError(IndexError):
     """A dimension that a tensor does not have."""
 
 
-def dim_of(dim: Any, ndim: int) -> int:
+def dim_of(dim: AxisLike, ndim: int) -> int:
     """A dimension counted from the front; IndexError, as PyTorch raises it, where there is none."""
     if not isinstance(dim, int | np.integer):
         raise TypeError(f"dim must be an int, not {type(dim).__name__}")
@@ -43,7 +45,7 @@ def dim_of(dim: Any, ndim: int) -> int:
     return int(dim) % span
 
 
-def dims_of(dim: Any, ndim: int) -> tuple[int, ...]:
+def dims_of(dim: AxisLike, ndim: int) -> tuple[int, ...]:
     """Dimensions given as None (all), one, or several; each once."""
     if dim is None:
         return tuple(range(ndim))

@@ -27,6 +27,7 @@ from funcgrad.torch.core.views import (
     followed,
     regenerate_views,
 )
+from funcgrad.types import ArrayLike, DTypeLike
 
 __all__ = ["assign", "in_place", "replace_in_base", "require_apart", "require_writeable"]
 
@@ -129,7 +130,7 @@ def assign(t: Tensor, result: Tensor) -> Tensor:
     return t
 
 
-def write(t: Tensor, memory: Any, value: Any) -> None:
+def write(t: Tensor, memory: ArrayLike, value: ArrayLike) -> None:
     """Put a value into the memory."""
     if type(memory) is np.ndarray and type(value) is not Tracer:
         require_apart(memory)
@@ -147,7 +148,7 @@ def write(t: Tensor, memory: Any, value: Any) -> None:
         t._value = value
 
 
-def require_apart(memory: Any) -> None:
+def require_apart(memory: ArrayLike) -> None:
     """Raise RuntimeError where elements of an array share memory, as those of an expanded tensor do."""
     if 0 in memory.strides and memory.size > 1:
         repeated = any(n > 1 and not step for n, step in zip(memory.shape, memory.strides, strict=True))
@@ -217,7 +218,7 @@ def replace_in_base(t: Tensor, result: Tensor) -> None:
     regenerate_views(base)
 
 
-def require_castable(found: Any, wanted: Any) -> None:
+def require_castable(found: DTypeLike, wanted: DTypeLike) -> None:
     """Raise RuntimeError where PyTorch refuses to store a result in a tensor of a lower category."""
     order = "biufc"
     rank = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
@@ -247,6 +248,6 @@ def in_place(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     return method
 
 
-def output_edge(node: Node, number: int) -> Any:
+def output_edge(node: Node, number: int) -> Node | Output:
     """The edge of an output."""
     return node if node.outputs == 1 else Output(node, number)

@@ -13,6 +13,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from funcgrad.torch.core.operand import Operands
+from funcgrad.types import ArrayLike
+
 __all__ = ["Name", "Writer", "read_pickle"]
 
 
@@ -90,7 +93,7 @@ class _Machine:
             return Name(path)
         raise pickle.UnpicklingError(f"it names {path}, which load() does not know and will not call")
 
-    def step(self, code: str, given: Any) -> None:
+    def step(self, code: str, given: ArrayLike) -> None:
         """One operation of the pickle, with its argument."""
         if code in _VALUES:
             self.stack.append(given)
@@ -274,13 +277,13 @@ class Writer:
         self.write(args)
         self.raw(b"R")
 
-    def keep(self, x: Any) -> None:
+    def keep(self, x: object) -> None:
         """Remember the value on the stack as that of an object that may come again."""
         self.kept[id(x)] = len(self.kept)
         self.alive.append(x)
         self.raw(b"r", struct.pack("<I", self.kept[id(x)]))
 
-    def write(self, x: Any) -> None:
+    def write(self, x: ArrayLike) -> None:
         """One object."""
         if id(x) in self.kept:
             self.raw(b"h" if self.kept[id(x)] < 256 else b"j")
@@ -294,7 +297,7 @@ class Writer:
         elif not self.scalar(x):
             self.container(x)
 
-    def scalar(self, x: Any) -> bool:
+    def scalar(self, x: object) -> bool:
         """Write a plain value; whether it was one."""
         if x is None or x is True or x is False:
             self.raw({None: b"N", True: b"\x88", False: b"\x89"}[x])
@@ -316,7 +319,7 @@ class Writer:
             return False
         return True
 
-    def container(self, x: Any) -> None:
+    def container(self, x: object) -> None:
         """Write a list, tuple, dict or set of things."""
         if type(x) is list:
             self.raw(b"]")
@@ -343,7 +346,7 @@ class Writer:
                 f"not a {type(x).__name__}; save its state_dict() instead"
             )
 
-    def group(self, values: Any, end: bytes) -> None:
+    def group(self, values: Operands, end: bytes) -> None:
         """Values between a mark and the operation that takes them."""
         self.raw(b"(")
         for v in values:

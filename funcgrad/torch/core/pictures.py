@@ -19,6 +19,7 @@ from funcgrad.extend import Tracer
 from funcgrad.torch.core.backward.history import Node, accumulator_of
 from funcgrad.torch.core.backward.saved import saved_names
 from funcgrad.torch.core.tensor import Tensor
+from funcgrad.types import ArrayLike
 
 __all__ = ["history_graph"]
 
@@ -34,7 +35,7 @@ LEGEND = (
 
 
 def history_graph(
-    y: Any,
+    y: object,
     params: Mapping[str, Tensor] | None = None,
     *,
     show_saved: bool = True,
@@ -65,7 +66,7 @@ def history_graph(
     return picture(*found, label, [entry for entry in LEGEND if entry[0] in kinds])
 
 
-def named_roots(y: Any) -> list[tuple[str, Tensor]]:
+def named_roots(y: ArrayLike) -> list[tuple[str, Tensor]]:
     """The tensors to draw the history of, with names."""
     if isinstance(y, Tensor):
         found = [("result", y)]
@@ -124,7 +125,7 @@ class History:
         return Diagram(self.boxes, self.links)
 
     @staticmethod
-    def is_reached(node: Any, users: Mapping[int, list[Any]], hidden: set[int]) -> bool:
+    def is_reached(node: object, users: Mapping[int, list[Any]], hidden: set[int]) -> bool:
         """Whether a node is used by something that is shown."""
         return not is_accumulator(node) or any(id(user) not in hidden for user in users[id(node)])
 
@@ -138,7 +139,7 @@ class History:
         rows = (title(f"… {len(rest)} earlier operations"), small("most= shows more of them"))
         self.boxes.append(Box("freed" if all(map(is_freed, rest)) else "forward", rows))
 
-    def add_node(self, node: Any, users: Mapping[int, list[Any]]) -> None:
+    def add_node(self, node: Node, users: Mapping[int, list[Any]]) -> None:
         """The box of a node; for an accumulator also that of its leaf."""
         if is_accumulator(node):
             self.add_leaf(node, users[id(node)])
@@ -153,7 +154,7 @@ class History:
         kind = "freed" if is_freed(node) else "forward"
         self.boxes.append(Box(kind, tuple(rows), node_tooltip(node)))
 
-    def add_leaf(self, node: Any, users: Sequence[Any]) -> None:
+    def add_leaf(self, node: Node, users: Sequence[Any]) -> None:
         """The boxes of a leaf and of where its gradient arrives."""
         leaf = node.variable
         name = self.names.get(id(leaf)) or (leaf.name if isinstance(leaf.name, str) else None)
@@ -172,7 +173,7 @@ class History:
         self.links.append(Link(len(self.boxes) - 1, len(self.boxes), "leaf", type_text(leaf)))
         self.boxes.append(Box("plain", tuple(rows), tooltip))
 
-    def add_lines(self, node: Any) -> None:
+    def add_lines(self, node: Node) -> None:
         """The lines into a node; those that a freed node ends are done with."""
         if is_accumulator(node):
             return
@@ -187,7 +188,7 @@ class History:
             tooltip = input_text(node, k)
             self.links.append(Link(source, target, kind, tooltip, number, dashed=kind == "freed"))
 
-    def add_result(self, name: str, t: Tensor, node: Any) -> None:
+    def add_result(self, name: str, t: Tensor, node: object) -> None:
         """The box of a tensor whose history it is."""
         rows = [title(self.names.get(id(t), name)), small(type_text(t))]
         texts = (value_text(t), "a view" if t._is_view() else "", version_text(t))
@@ -230,12 +231,12 @@ def users_of(nodes: Iterable[Any]) -> dict[int, list[Any]]:
     return found
 
 
-def is_accumulator(node: Any) -> bool:
+def is_accumulator(node: object) -> bool:
     """Whether a node stands for a leaf."""
     return hasattr(node, "variable")
 
 
-def is_freed(node: Any) -> bool:
+def is_freed(node: object) -> bool:
     """Whether a backward pass has freed what the node saved."""
     if isinstance(node, Node) and node.saved is None:
         return True
@@ -261,7 +262,7 @@ def _title(node: Any) -> str:
     return str(node.name()).rpartition("::")[2]
 
 
-def parameters(node: Any) -> list[str]:
+def parameters(node: Node) -> list[str]:
     """What an operation was told besides its inputs, in a short line."""
     op = getattr(type(node), "op", None)
     if op is None:
@@ -275,7 +276,7 @@ def parameters(node: Any) -> list[str]:
     return [shortened(", ".join(found), 40)] if found else []
 
 
-def saved_rows(node: Any) -> list[Row]:
+def saved_rows(node: Node) -> list[Row]:
     """What an operation saved, and whether it was freed or changed since."""
     names = saved_names(node)
     if is_freed(node):
@@ -301,7 +302,7 @@ def changed(node: Node, k: int) -> str:
     return "" if box[0] == expected else f"version {box[0]}, saved {expected}"
 
 
-def kept_gradients(node: Any) -> list[Row]:
+def kept_gradients(node: Node) -> list[Row]:
     """Gradients that tensors in the middle of a history keep."""
     extra = getattr(node, "extra", None)
     tensors = [reference() for reference in extra.retained.values()] if extra is not None else []
@@ -316,7 +317,7 @@ def gradient_rows(name: str, grad: Tensor | None) -> list[Row]:
     return [Row(((f"{name} = ", "fg-dim"), (text, "fg-strong fg-backward")))]
 
 
-def type_text(t: Any) -> str:
+def type_text(t: object) -> str:
     """Shape and dtype."""
     if not isinstance(t, Tensor):
         return type(t).__name__
@@ -362,7 +363,7 @@ def is_recorded(t: Tensor) -> bool:
     return type(t._value) is Tracer
 
 
-def input_text(node: Any, k: int) -> str:
+def input_text(node: Node, k: int) -> str:
     """The type of the value that a line carries, where the node knows it."""
     plan = getattr(node, "plan", None)
     if plan is not None and k < len(plan.in_specs):
@@ -372,7 +373,7 @@ def input_text(node: Any, k: int) -> str:
     return str(specs[k]) if k < len(specs) else ""
 
 
-def node_tooltip(node: Any) -> str:
+def node_tooltip(node: Node) -> str:
     """What hovering over an operation shows."""
     lines = [str(node.name())]
     saved = getattr(node, "saved", None)

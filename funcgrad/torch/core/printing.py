@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from funcgrad.torch.core.dtypes import default_complex, torch_dtype
+from funcgrad.torch.core.operand import Operands
 from funcgrad.torch.core.state import SETTINGS
+from funcgrad.types import ArrayLike
 
 if TYPE_CHECKING:
     from funcgrad.torch.core.tensor import Tensor
@@ -86,7 +88,7 @@ class Formatter:
             text = f"{x:.{p}e}" if self.scientific else plain
             self.width = max(self.width, len(text))
 
-    def text(self, x: Any) -> str:
+    def text(self, x: ArrayLike) -> str:
         """One number."""
         if self.kind == "f":
             if self.scientific:
@@ -156,7 +158,7 @@ def _shown(values: Any) -> Any:
     return values
 
 
-def contents(values: Any, indent: int) -> str:
+def contents(values: Operands, indent: int) -> str:
     """The nested brackets of an array."""
     if not values.size:
         return "[]"

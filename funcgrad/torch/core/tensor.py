@@ -19,10 +19,12 @@ from funcgrad.torch.core.backward.history import AccumulateGrad, Node, Output
 from funcgrad.torch.core.backward.hooks import RemovableHandle, added_hook
 from funcgrad.torch.core.dtypes import dtype as torch_dtype_class
 from funcgrad.torch.core.dtypes import torch_dtype
+from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.printing import tensor_text
 from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.unsupported import missing_attribute
+from funcgrad.types import ArrayLike
 
 __all__ = ["Tensor", "alias_of", "constant", "method", "own", "wrap"]
 
@@ -105,10 +107,10 @@ class Tensor:
         def __new__(cls, *args: Any, **kwargs: Any) -> Any: ...
         def backward(
             self,
-            gradient: Any = None,
+            gradient: Operand = None,
             retain_graph: bool | None = None,
             create_graph: bool = False,
-            inputs: Any = None,
+            inputs: Operands = None,
         ) -> None: ...
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -366,7 +368,7 @@ def _word(t: Tensor) -> str:
     return {"float32": "float", "float64": "double"}.get(name, name)
 
 
-def wrap(value: Any) -> Tensor:
+def wrap(value: ArrayLike) -> Tensor:
     """A new tensor without history that owns `value`."""
     introduce()
     t: Tensor = _new(Tensor)
@@ -394,7 +396,7 @@ def alias_of(t: Tensor) -> Tensor:
     return wrap(own(t))
 
 
-def constant(x: Any) -> Any:
+def constant(x: object) -> Any:
     """The value of a tensor, or `x` as it is."""
     return x._value if isinstance(x, Tensor) else x
 

@@ -11,12 +11,13 @@ from weakref import ref
 
 from funcgrad import tree
 from funcgrad.extend import Tracer
+from funcgrad.torch.core.operand import Operands
 from funcgrad.tracing.recorder import recorder_of
 
 __all__ = ["register_module", "trace_of"]
 
 
-def trace_of(values: Any) -> Any:
+def trace_of(values: Operands) -> Any:
     """What identifies the trace that values belong to; None where none is traced."""
     return recorder_of(values)
 

@@ -16,9 +16,11 @@ from funcgrad.torch.core.apply import results
 from funcgrad.torch.core.backward.anomaly import note_traceback
 from funcgrad.torch.core.backward.history import Node, Op, Output
 from funcgrad.torch.core.backward.plans import plan_for
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES, SEQUENCE, quiet
 from funcgrad.torch.core.tensor import Tensor, own
 from funcgrad.torch.core.traced import own_copy
+from funcgrad.types import ArrayLike
 
 __all__ = [
     "MULTIPLE",
@@ -83,7 +85,7 @@ def register_view(t: Tensor, source: Tensor, step: tuple[Any, ...], made: int, m
     views.append(ref(t))
 
 
-def viewed(op: Op, source: Tensor, params: tuple[Any, ...] = (), value: Any = None) -> Tensor:
+def viewed(op: Op, source: Tensor, params: tuple[Any, ...] = (), value: ArrayLike = None) -> Tensor:
     """The view of a tensor that `op` makes; `value` is its array where the caller has it."""
     t: Tensor = _new(Tensor)
     t._value = op.function(own(source), *params) if value is None else value
@@ -151,7 +153,7 @@ def live_views(base: Tensor) -> list[Tensor]:
     return [t for r in base._views if (t := r()) is not None]
 
 
-def followed(value: Any, chain: tuple[Any, ...]) -> Any:
+def followed(value: object, chain: tuple[Any, ...]) -> Any:
     """What a chain of view functions makes of an array."""
     for op, params in chain:
         value = op.function(value, *params)
@@ -196,7 +198,7 @@ class Poisoned(Node):
         self.maker = maker
         self.seq = next(SEQUENCE)
 
-    def backward_python(self, cotangents: Any) -> Any:
+    def backward_python(self, cotangents: object) -> Any:
         """Refuse."""
         raise RuntimeError(_POISONED.format(number=self.number, maker=self.maker))
 
@@ -247,7 +249,7 @@ def view_op(name: str, function: Any) -> Op:
     return Op(name, function)
 
 
-def quietly(function: Any, *values: Any) -> Any:
+def quietly(function: Any, *values: Operand) -> Any:
     """A call without NumPy's warnings."""
     token = quiet.enter()
     try:
@@ -256,6 +258,6 @@ def quietly(function: Any, *values: Any) -> Any:
         quiet.leave(token)
 
 
-def output_of(node: Node, number: int) -> Any:
+def output_of(node: Node, number: int) -> Node | Output:
     """The edge of one result of a node."""
     return node if node.outputs == 1 else Output(node, number)

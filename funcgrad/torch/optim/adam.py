@@ -10,11 +10,12 @@ import numpy as np
 from funcgrad.extend import Tracer
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.optim.optimizer import Bundle, Stepwise, check_both_betas, checked, number, root
+from funcgrad.types import Array, Number
 
 __all__ = ["Adam", "AdamW", "Adamax", "NAdam", "RAdam"]
 
 
-def check_betas(lr: Any, betas: tuple[float, float], eps: float, weight_decay: float) -> None:
+def check_betas(lr: Number, betas: tuple[float, float], eps: float, weight_decay: float) -> None:
     """Raise ValueError for options out of range."""
     checked(learning_rate=(lr, lr >= 0.0), epsilon_value=(eps, eps >= 0.0))
     check_both_betas(betas)
@@ -31,7 +32,7 @@ def check_tensors(foreach: bool | None, capturable: bool, lr: object, betas: tup
             raise ValueError(f"{name} as a Tensor is not supported for capturable=False and foreach=True")
 
 
-def averaged(average: Any, x: Any, beta: float) -> Any:
+def averaged(average: Array, x: Array, beta: float) -> Array:
     """Move a running average towards `x`, in place."""
     average *= beta
     average += x * (1 - beta)
@@ -89,7 +90,7 @@ class Adam(Stepwise):
         names = {"exp_avg": 0.0, "exp_avg_sq": 0.0}
         return names | {"max_exp_avg_sq": 0.0} if group["amsgrad"] else names
 
-    def change(self, group: dict[str, Any], bundle: Bundle, g: Any, first: bool) -> Any:
+    def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Any:
         beta1, beta2 = group["betas"]
         lr, decay = number(group["lr"]), group["weight_decay"]
         if decay and not group["decoupled_weight_decay"]:
@@ -176,7 +177,7 @@ class Adamax(Stepwise):
     def names(self, group: dict[str, Any]) -> dict[str, Any]:
         return {"exp_avg": 0.0, "exp_inf": 0.0}
 
-    def change(self, group: dict[str, Any], bundle: Bundle, g: Any, first: bool) -> Any:
+    def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Any:
         beta1, beta2 = group["betas"]
         if group["weight_decay"]:
             g += group["weight_decay"] * bundle.values()
@@ -227,7 +228,7 @@ class NAdam(Stepwise):
     def names(self, group: dict[str, Any]) -> dict[str, Any]:
         return {"exp_avg": 0.0, "exp_avg_sq": 0.0}
 
-    def change(self, group: dict[str, Any], bundle: Bundle, g: Any, first: bool) -> Any:
+    def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Any:
         beta1, beta2 = group["betas"]
         lr, decay, n = number(group["lr"]), group["weight_decay"], bundle.count
         change = 0.0
@@ -289,7 +290,7 @@ class RAdam(Stepwise):
     def names(self, group: dict[str, Any]) -> dict[str, Any]:
         return {"exp_avg": 0.0, "exp_avg_sq": 0.0}
 
-    def change(self, group: dict[str, Any], bundle: Bundle, g: Any, first: bool) -> Any:
+    def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Any:
         beta1, beta2 = group["betas"]
         lr, decay, n = number(group["lr"]), group["weight_decay"], bundle.count
         change: Any = 0.0

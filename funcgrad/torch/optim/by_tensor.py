@@ -19,6 +19,7 @@ from funcgrad.torch.optim.optimizer import (
     number,
     require_no_history,
 )
+from funcgrad.types import Array, Number
 
 __all__ = ["ASGD", "Adafactor", "Muon", "SparseAdam"]
 
@@ -29,11 +30,11 @@ class _ByTensor(Optimizer):
     takes_complex: ClassVar[bool] = False
     """Whether its formulas are linear, and so those of complex numbers as well."""
 
-    def update(self, group: dict[str, Any], state: StateDict, value: Any, g: Any) -> None:
+    def update(self, group: dict[str, Any], state: StateDict, value: Array, g: Array) -> None:
         """Change `value` and the state in place."""
         raise NotImplementedError
 
-    def begin(self, group: dict[str, Any], value: Any) -> StateDict:
+    def begin(self, group: dict[str, Any], value: Number) -> StateDict:
         """The first state of a parameter."""
         raise NotImplementedError
 
@@ -107,7 +108,7 @@ class ASGD(_ByTensor):
             },
         )
 
-    def begin(self, group: dict[str, Any], value: Any) -> StateDict:
+    def begin(self, group: dict[str, Any], value: Number) -> StateDict:
         return {
             "step": _zero_steps(),
             "eta": wrap(np.array(number(group["lr"]), np.float32)),
@@ -115,7 +116,7 @@ class ASGD(_ByTensor):
             "ax": wrap(np.zeros_like(value)),
         }
 
-    def update(self, group: dict[str, Any], state: StateDict, value: Any, g: Any) -> None:
+    def update(self, group: dict[str, Any], state: StateDict, value: Array, g: Array) -> None:
         step = _count(state)
         lr, eta, mu = number(group["lr"]), state["eta"]._value, state["mu"]._value
         g = g + group["weight_decay"] * value if group["weight_decay"] else g
@@ -172,7 +173,7 @@ class Adafactor(_ByTensor):
             },
         )
 
-    def begin(self, group: dict[str, Any], value: Any) -> StateDict:
+    def begin(self, group: dict[str, Any], value: Number) -> StateDict:
         if value.ndim < 2:
             return {"step": _zero_steps(), "variance": wrap(np.zeros_like(value))}
         return {
@@ -181,7 +182,7 @@ class Adafactor(_ByTensor):
             "col_var": wrap(np.zeros((*value.shape[:-2], 1, value.shape[-1]), value.dtype)),
         }
 
-    def update(self, group: dict[str, Any], state: StateDict, value: Any, g: Any) -> None:
+    def update(self, group: dict[str, Any], state: StateDict, value: Array, g: Array) -> None:
         step = _count(state)
         lr, (eps1, eps2) = number(group["lr"]), group["eps"]
         eps1 = float(np.finfo(value.dtype).eps) if eps1 is None else eps1
@@ -245,10 +246,10 @@ class Muon(_ByTensor):
                         f"Muon only supports 2D parameters whereas we found a parameter with size: {p.shape}"
                     )
 
-    def begin(self, group: dict[str, Any], value: Any) -> StateDict:
+    def begin(self, group: dict[str, Any], value: Number) -> StateDict:
         return {"momentum_buffer": wrap(np.zeros_like(value))}
 
-    def update(self, group: dict[str, Any], state: StateDict, value: Any, g: Any) -> None:
+    def update(self, group: dict[str, Any], state: StateDict, value: Array, g: Array) -> None:
         momentum, lr = group["momentum"], number(group["lr"])
         buffer = state["momentum_buffer"]._value
         buffer += (g - buffer) * (1 - momentum)
@@ -262,7 +263,7 @@ class Muon(_ByTensor):
         value -= rate * change
 
 
-def orthogonalised(g: Any, group: dict[str, Any]) -> Any:
+def orthogonalised(g: Array, group: dict[str, Any]) -> Any:
     """The nearest orthogonal matrix, roughly: some steps of Newton and Schulz's iteration."""
     a, b, c = group["ns_coefficients"]
     x = g.T if g.shape[0] > g.shape[1] else g
@@ -298,5 +299,5 @@ class SparseAdam(_ByTensor):
                 f"Complex params at indices {found}: SparseAdam does not support complex parameters"
             )
 
-    def begin(self, group: dict[str, Any], value: Any) -> StateDict:
+    def begin(self, group: dict[str, Any], value: Number) -> StateDict:
         raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, own, wrap
 from funcgrad.torch.optim.optimizer import Optimizer, checked, evaluated, flat, shaped
 
@@ -268,7 +269,7 @@ def strong_wolfe(
     t: float,
     d: Any,
     f: float,
-    g: Any,
+    g: Operand,
     slope: float,
     tolerance: float = 1e-9,
     most: int = 25,

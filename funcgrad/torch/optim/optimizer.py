@@ -18,10 +18,11 @@ import numpy as np
 
 from funcgrad.extend import Tracer
 from funcgrad.torch.core.backward.hooks import RemovableHandle, added_hook
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, own, wrap
 from funcgrad.torch.optim.in_traces import register_optimizer, resolved, traced_bundles
-from funcgrad.types import Array, DTypeLike
+from funcgrad.types import Array, DTypeLike, Number
 
 __all__ = ["Bundle", "Optimizer", "StateDict", "Stepwise", "required"]
 
@@ -329,7 +330,7 @@ class Bundle:
                 state[name] = t = wrap(part)
                 self.tensors.append((state, name, t))
 
-    def standing_for(self, params: list[Tensor], memory: Any, arrays: list[Any]) -> Bundle:
+    def standing_for(self, params: list[Tensor], memory: object, arrays: list[Any]) -> Bundle:
         """The same bundle of the parameters of a trace, with traced state."""
         made: Bundle = object.__new__(Bundle)
         made.params, made.places, made.tensors = params, self.places, []
@@ -415,7 +416,7 @@ class Stepwise(Optimizer):
         """The arrays that the state has, with their first values."""
         raise NotImplementedError
 
-    def change(self, group: dict[str, Any], bundle: Bundle, g: Any, first: bool) -> Any:
+    def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Any:
         """What to add to the parameters; changes the state in place. `g` may be overwritten."""
         raise NotImplementedError
 
@@ -483,12 +484,12 @@ def require_no_history(group: StateDict, params: list[Tensor]) -> None:
         raise NotImplementedError(DIFFERENTIABLE)
 
 
-def number(x: Any) -> Any:
+def number(x: Operand) -> Number:
     """A learning rate, which may be a tensor, as a number; one of a trace as it is."""
     return x if type(x) is Tracer else float(x)
 
 
-def root(x: Any) -> Any:
+def root(x: Number) -> Number:
     """The square root of a number of Python's, as one, or of a traced one."""
     return np.sqrt(x) if type(x) is Tracer else math.sqrt(x)
 

@@ -14,6 +14,7 @@ from funcgrad.torch.nn.module import Module
 from funcgrad.torch.operations.registry import FUNCTIONS
 from funcgrad.torch.optim.lr_scheduler.base import LRScheduler, for_each_group
 from funcgrad.torch.optim.optimizer import Optimizer
+from funcgrad.types import Device
 
 __all__ = [
     "SWALR",
@@ -127,7 +128,7 @@ class AveragedModel(Module):
 
 
 @no_grad()
-def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
+def update_bn(loader: Iterable[Any], model: Module, device: Device = None) -> None:
     """Set the running statistics of batch normalisation to those of the batches of `loader`."""
     layers = [m for m in model.modules() if isinstance(m, BatchNorm)]
     if not layers:

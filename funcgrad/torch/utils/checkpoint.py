@@ -10,6 +10,7 @@ from typing import Any
 from funcgrad.torch.core.backward.engine import Captures, accumulate, as_tensor, nodes_behind, run_backward
 from funcgrad.torch.core.backward.grad_mode import enable_grad, no_grad
 from funcgrad.torch.core.backward.history import Node, Output
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES, SEQUENCE
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.creating.random import default_generator
@@ -123,7 +124,7 @@ def replaced(thing: Any, change: Callable[[Tensor], Tensor]) -> Any:
     return thing
 
 
-def tensors_in(thing: Any) -> list[Tensor]:
+def tensors_in(thing: object) -> list[Tensor]:
     """The tensors in tuples, lists and dictionaries, in order."""
     found: list[Tensor] = []
 
@@ -136,7 +137,7 @@ def tensors_in(thing: Any) -> list[Tensor]:
 
 
 def with_own(
-    args: Any, kwargs: Any, change: Callable[[Tensor], Tensor] = _own
+    args: object, kwargs: object, change: Callable[[Tensor], Tensor] = _own
 ) -> tuple[list[Tensor], Any, Any]:
     """Arguments in which every tensor is one of its own (a leaf, by default), and those tensors."""
     own_args, own_kwargs = replaced(args, change), replaced(kwargs, change)
@@ -161,13 +162,13 @@ def noop_context_fn() -> Any:
 
 def checkpoint(
     function: Callable[..., Any],
-    *args: Any,
+    *args: object,
     use_reentrant: bool | None = None,
-    context_fn: Any = noop_context_fn,
+    context_fn: object = noop_context_fn,
     determinism_check: str = "default",
     debug: bool = False,
     preserve_rng_state: bool = True,
-    **kwargs: Any,
+    **kwargs: object,
 ) -> Any:
     """``function(*args)``, of which only the arguments are kept for the backward pass.
 
@@ -223,7 +224,7 @@ def checkpoint(
 
 
 def checkpoint_sequential(
-    functions: Any, segments: int, input: Any, use_reentrant: bool = True, **options: Any
+    functions: Any, segments: int, input: Operand, use_reentrant: bool = True, **options: Any
 ) -> Any:
     """Functions one after another, in checkpointed segments."""
     steps = list(functions.children()) if hasattr(functions, "children") else list(functions)

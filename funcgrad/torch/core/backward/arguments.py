@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.torch.core.operand import Operands
 from funcgrad.torch.core.tensor import Tensor, wrap
-from funcgrad.types import Tree
+from funcgrad.types import ArrayLike, Tree
 
 __all__ = ["NO_GRAD_FN", "inputs_of", "renamed", "roots_of"]
 
@@ -45,7 +46,7 @@ def inputs_of(given: Tree) -> tuple[Tensor, ...]:
     return found
 
 
-def roots_of(tensors: Any, grads: Any, create: bool) -> tuple[list[Any], list[Any]]:
+def roots_of(tensors: Operands, grads: Operands, create: bool) -> tuple[list[Any], list[Any]]:
     """The edges a backward pass starts from and the cotangents there; RuntimeError for what does not fit."""
     if type(tensors) is Tensor and grads is None:
         # What nearly every call of `backward` is.
@@ -91,7 +92,7 @@ def implicit(out: Tensor, create: bool) -> Any:
     return one
 
 
-def explicit(out: Tensor, g: Any, k: int, create: bool) -> Any:
+def explicit(out: Tensor, g: ArrayLike, k: int, create: bool) -> Any:
     """The cotangent the caller gave, which must fit the output."""
     if not isinstance(g, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")

@@ -22,9 +22,10 @@ from funcgrad.torch.core.backward.hooks import hook_name
 from funcgrad.torch.core.backward.plans import late_plan
 from funcgrad.torch.core.backward.quick import quick_backward
 from funcgrad.torch.core.backward.saved import require_unchanged, saved_tensors
+from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.state import MODES, SETTINGS, quiet
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
-from funcgrad.types import Array
+from funcgrad.types import Array, ArrayLike
 
 __all__ = ["backward", "run_backward"]
 
@@ -38,12 +39,12 @@ BY_MASK = frozenset(
 
 
 def backward(
-    tensors: Any,
-    grad_tensors: Any = None,
+    tensors: Operands,
+    grad_tensors: Operands = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    grad_variables: Any = None,
-    inputs: Any = None,
+    grad_variables: Operand = None,
+    inputs: Operands = None,
 ) -> None:
     """Sum of the derivatives of `tensors`, added to the `grad` of the leaves (or of `inputs` only)."""
     if grad_variables is not None:
@@ -63,10 +64,10 @@ def backward(
 @method("backward")
 def backward_of(
     self: Tensor,
-    gradient: Any = None,
+    gradient: Operand = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    inputs: Any = None,
+    inputs: Operands = None,
 ) -> None:
     """Add the derivative of this tensor to the `grad` of every leaf it was computed from.
 
@@ -180,7 +181,7 @@ class Pass:
             return node in self.executed
         return t in self.pending and (self.captures is None or id(t) in self.captures.by_leaf)
 
-    def add(self, edge: Any, g: Any) -> None:
+    def add(self, edge: Any, g: ArrayLike) -> None:
         """A cotangent that arrives at an edge."""
         if isinstance(edge, Node):
             if edge.outputs == 1:
@@ -194,7 +195,7 @@ class Pass:
             before = self.leaves.get(edge)
             self.leaves[edge] = g if before is None else summed(before, g)
 
-    def add_output(self, node: Node, number: int, g: Any) -> None:
+    def add_output(self, node: Node, number: int, g: object) -> None:
         """A cotangent of one of several results."""
         if node.outputs == 1:
             before = self.grads.get(node)
@@ -220,7 +221,7 @@ class Pass:
         if not left and leaf in self.leaves:
             self.finish(leaf, self.leaves.pop(leaf))
 
-    def finish(self, leaf: Tensor, g: Any) -> None:
+    def finish(self, leaf: Tensor, g: object) -> None:
         """Run the leaf's hooks, and accumulate or capture its gradient."""
         captured = self.captures.by_leaf.get(id(leaf)) if self.captures is not None else None
         if self.captures is not None and captured is None:
@@ -262,7 +263,7 @@ class Pass:
                 if edge in self.pending:
                     self.arrived(edge)
 
-    def arrived_at(self, node: Node, g: Any, runs: bool) -> Any:
+    def arrived_at(self, node: Node, g: object, runs: bool) -> Any:
         """The cotangents of a node that is next, after its hooks; those who asked for them get them."""
         asked = self.captures is not None and node in self.captures.nodes
         # As in PyTorch, `grad` sees what comes before the hooks of a node that runs.
@@ -277,7 +278,7 @@ class Pass:
             g = self.after_prehooks(node, g)
         return g
 
-    def before(self, node: Node, g: Any) -> Any:
+    def before(self, node: Node, g: ArrayLike) -> Any:
         """Tensor hooks and retained gradients."""
         extra = node.extra
         assert extra is not None
@@ -291,7 +292,7 @@ class Pass:
                 retain(tensor, cotangents[number], self.create)
         return cotangents if node.outputs > 1 else cotangents[0]
 
-    def after_prehooks(self, node: Node, g: Any) -> Any:
+    def after_prehooks(self, node: Node, g: ArrayLike) -> Any:
         """The cotangents after the prehooks of their node."""
         assert node.extra is not None
         given = tuple([as_tensor(x) for x in (g if node.outputs > 1 else [g])])
@@ -300,7 +301,7 @@ class Pass:
         cotangents = [x if self.create or x is None else x._value for x in given]
         return cotangents if node.outputs > 1 else cotangents[0]
 
-    def capture(self, node: Node, g: Any) -> None:
+    def capture(self, node: Node, g: ArrayLike) -> None:
         """Hand the cotangents of a node's results to those who asked for them."""
         captures = self.captures
         assert captures is not None
@@ -308,7 +309,7 @@ class Pass:
             for k in captures.by_output.get((node, number), ()):
                 captures.values[k] = g[number] if node.outputs > 1 else g
 
-    def pulled(self, node: Node, g: Any) -> Sequence[Any]:
+    def pulled(self, node: Node, g: object) -> Sequence[Any]:
         """The cotangents of a node's inputs."""
         if node.is_python:
             found = python_pull(node, g, self.create)
@@ -322,7 +323,7 @@ class Pass:
             found = self.after(node, found, g)
         return found
 
-    def after(self, node: Node, found: Sequence[Any], g: Any) -> Sequence[Any]:
+    def after(self, node: Node, found: Sequence[Any], g: ArrayLike) -> Sequence[Any]:
         """Post hooks of a node: ``hook(grad_inputs, grad_outputs)``."""
         outputs = tuple([as_tensor(x) for x in (g if node.outputs > 1 else [g])])
         inputs = tuple([as_tensor(x) for x in found])
@@ -377,7 +378,7 @@ def zeros_like_spec(spec: Any) -> Any:
     return np.zeros(spec[0], spec[1])
 
 
-def cotangents_for(node: Node, g: Any) -> list[Any]:
+def cotangents_for(node: Node, g: ArrayLike) -> list[Any]:
     """The cotangents of all differentiable results, zeros where none arrived."""
     plan = node.plan
     if node.outputs == 1:
@@ -386,7 +387,7 @@ def cotangents_for(node: Node, g: Any) -> list[Any]:
     return [g[k] if g[k] is not None else zeros_like_spec(plan.out_specs[k]) for k in plan.active_outputs]
 
 
-def pull(node: Node, g: Any) -> Sequence[Any]:
+def pull(node: Node, g: object) -> Sequence[Any]:
     """The cotangents of a node's inputs, as arrays."""
     if node.checks:
         require_unchanged(node)
@@ -415,7 +416,7 @@ def evaluate_or_record(plan: Any, values: Sequence[Any]) -> Sequence[Any]:
     return call_program(plan.program, *values)
 
 
-def tensor_pull(node: Node, g: Any) -> Sequence[Any]:
+def tensor_pull(node: Node, g: ArrayLike) -> Sequence[Any]:
     """The cotangents of a node's inputs, as tensors with a history."""
     require_unchanged(node)
     first = g if node.outputs == 1 else next(x for x in g if x is not None)
@@ -458,13 +459,13 @@ def single_step(node: Node, grads: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 @node_method("__call__")
-def called(self: Node, *grads: Any) -> Any:
+def called(self: Node, *grads: Operand) -> Any:
     """The gradient of the input (a tuple for several) from those of the outputs: a step of a pass."""
     found = single_step(self, grads)
     return found[0] if len(found) == 1 else found
 
 
-def python_pull(node: Node, g: Any, create: bool) -> Sequence[Any]:
+def python_pull(node: Node, g: ArrayLike, create: bool) -> Sequence[Any]:
     """The cotangents of a node whose backward is the user's."""
     cotangents = [as_tensor(x) for x in (g if node.outputs > 1 else [g])]
     found = node.backward_python(cotangents)
@@ -483,12 +484,12 @@ def summed(a: Array, b: Array) -> Array:
         quiet.leave(token)
 
 
-def as_tensor(x: Any) -> Any:
+def as_tensor(x: object) -> Any:
     """A cotangent as a tensor."""
     return x if x is None or isinstance(x, Tensor) else wrap(x)
 
 
-def hooked(hooks: dict[int, Any], g: Any, create: bool) -> Any:
+def hooked(hooks: dict[int, Any], g: object, create: bool) -> Any:
     """A cotangent after the hooks of its tensor."""
     t = as_tensor(g)
     for hook in list(hooks.values()):
@@ -510,7 +511,7 @@ def hooked(hooks: dict[int, Any], g: Any, create: bool) -> Any:
     return t if create or t is None else t._value
 
 
-def replaced(given: tuple[Any, ...], found: Any, hook: Any, fixed: bool = False) -> tuple[Any, ...]:
+def replaced(given: tuple[Any, ...], found: object, hook: object, fixed: bool = False) -> tuple[Any, ...]:
     """The gradients after a hook of a node; RuntimeError where it returned another number of them.
 
     Those after the node have their shapes fixed.
@@ -533,7 +534,7 @@ def replaced(given: tuple[Any, ...], found: Any, hook: Any, fixed: bool = False)
     return values
 
 
-def retain(tensor: Tensor, g: Any, create: bool) -> None:
+def retain(tensor: Tensor, g: object, create: bool) -> None:
     """Keep the gradient of a non-leaf."""
     if tensor._grad is None:
         tensor._grad = as_tensor(g if create else _copied(g))
@@ -545,7 +546,7 @@ def _copied(g: Any) -> Any:
     return g if type(g) is Tracer else np.array(g)
 
 
-def accumulate(leaf: Tensor, g: Any, create: bool) -> None:
+def accumulate(leaf: Tensor, g: ArrayLike, create: bool) -> None:
     """Add a gradient to a leaf's, and call what waits for it."""
     t = as_tensor(g)
     value = t._value

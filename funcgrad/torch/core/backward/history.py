@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from funcgrad.torch.core.backward.hooks import added_hook
 from funcgrad.torch.core.dtypes import TYPE_NAMES
+from funcgrad.types import ArrayLike
 
 if TYPE_CHECKING:
     from funcgrad.torch.core.backward.plans import Plan
@@ -279,7 +280,7 @@ def short_name(node: Node) -> str:
     return re.sub(r"Backward\d*$", "", node._name())
 
 
-def changed_message(value: Any, box: list[Any], expected: int, edge: Any, own: bool = False) -> str:
+def changed_message(value: ArrayLike, box: list[Any], expected: int, edge: Any, own: bool = False) -> str:
     """What PyTorch says about a saved value that was changed in place.
 
     `edge` is where it came from when it was saved; the box of its version knows of a newer history.

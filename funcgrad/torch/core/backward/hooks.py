@@ -38,7 +38,7 @@ def added_hook(hooks: dict[int, Any], hook: Callable[..., Any]) -> RemovableHand
     return RemovableHandle(hooks, number)
 
 
-def hook_name(hook: Any) -> str:
+def hook_name(hook: object) -> str:
     """What PyTorch calls a hook in messages."""
     return getattr(hook, "__name__", None) or type(hook).__name__
 

@@ -33,7 +33,7 @@ class Packed:
         return found._value
 
 
-def pack(value: Any) -> Packed:
+def pack(value: object) -> Packed:
     """A value after the innermost pack hook, which may not keep a history itself."""
     pack_hook, unpack_hook = MODES.saved_hooks[-1]
     before, MODES.saved_hooks = MODES.saved_hooks, ()

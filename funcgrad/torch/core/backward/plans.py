@@ -14,6 +14,7 @@ import numpy as np
 import funcgrad as fg
 from funcgrad.extend import Aval, Tracer, call_program
 from funcgrad.torch.core.backward.history import Node, Op
+from funcgrad.types import ArrayLike
 
 __all__ = ["Plan", "plan_for", "pointwise_mask"]
 
@@ -258,7 +259,7 @@ def cut(
     return program, used_in, used_out
 
 
-def pointwise_mask(op: Op, needs: int, values: Sequence[Any], out: Any) -> int:
+def pointwise_mask(op: Op, needs: int, values: Sequence[Any], out: ArrayLike) -> int:
     """Which values the pullback of a pointwise operation needs: bit k for input k, then the result."""
     specs = tuple([(x.shape, x.dtype) for x in values])
     plan = built_plan(op, (), needs, specs, ((out.shape, out.dtype),), None)
@@ -269,7 +270,7 @@ def pointwise_mask(op: Op, needs: int, values: Sequence[Any], out: Any) -> int:
     return mask
 
 
-def late_plan(node: Node, cotangent: Any) -> Plan:
+def late_plan(node: Node, cotangent: ArrayLike) -> Plan:
     """The plan of a node that took the short path: all of one dtype, one result."""
     dtype, op, needs = cotangent.dtype, node.op, node.needs
     key = (node.params, needs, node.specs, dtype)

@@ -15,8 +15,10 @@ from funcgrad.extend import Tracer
 from funcgrad.torch.core.backward.history import FREED, Node, Output
 from funcgrad.torch.core.backward.plans import late_plan
 from funcgrad.torch.core.backward.saved import require_unchanged
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES, quiet
 from funcgrad.torch.core.tensor import Tensor, ndarray, wrap
+from funcgrad.types import ArrayLike
 
 __all__ = ["quick_backward"]
 
@@ -75,7 +77,7 @@ def plain_nodes(root: Node) -> list[Node] | None:
     return sorted(found, key=_by_sequence, reverse=True) if len(found) > 1 else [root]
 
 
-def sent_back(nodes: list[Node], root: Node, one: Any, keep: bool) -> dict[Tensor, Any]:
+def sent_back(nodes: list[Node], root: Node, one: Operand, keep: bool) -> dict[Tensor, Any]:
     """The gradients of the leaves."""
     grads: dict[Node, Any] = {root: one}
     leaves: dict[Tensor, Any] = {}
@@ -119,7 +121,7 @@ def require(node: Node) -> None:
     require_unchanged(node)
 
 
-def receive(leaf: Tensor, g: Any) -> None:
+def receive(leaf: Tensor, g: ArrayLike) -> None:
     """Add a gradient to a leaf's."""
     if not leaf._rg:
         # It stopped asking for gradients after it was used.

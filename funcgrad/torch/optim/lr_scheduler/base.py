@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from funcgrad.torch.core.backward.grad_mode import no_grad
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.optim.optimizer import Optimizer
 from funcgrad.types import Number
@@ -117,7 +118,7 @@ def set_rate(group: dict[str, Any], lr: Number) -> None:
         group["lr"] = lr
 
 
-def for_each_group(given: Any, optimizer: Optimizer, what: str) -> list[Any]:
+def for_each_group(given: Operand, optimizer: Optimizer, what: str) -> list[Any]:
     """One for each group."""
     count = len(optimizer.param_groups)
     found = list(given) if isinstance(given, list | tuple) else [given] * count

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.optim.lr_scheduler.base import LRScheduler, for_each_group, set_momentum, set_rate
 from funcgrad.torch.optim.optimizer import Optimizer
 
@@ -140,7 +141,7 @@ class CyclicLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
         self.base_lrs = lows
 
-    def scale_fn(self, x: Any) -> float:
+    def scale_fn(self, x: Operand) -> float:
         """The height of a cycle, or of an iteration."""
         if self._scale_fn_custom is not None:
             return float(self._scale_fn_custom(x))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch.core.dtypes import ALL_DTYPES
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.registry import FUNCTIONS
 
@@ -79,7 +80,7 @@ def _like_sequence(like: Any, found: list[Any]) -> Any:
         return found
 
 
-def default_convert(data: Any) -> Any:
+def default_convert(data: Operand) -> Any:
     """An element with its arrays as tensors; numbers and texts stay what they are.
 
     >>> default_convert({"x": np.ones(2), "y": 3})
