@@ -52,12 +52,17 @@ def asks_for_ours(kinds: object) -> bool:
 
 def has_attribute(x: object, name: str) -> bool:
     """``hasattr``; of a traced value whether the array or number that it stands for has it."""
-    return hasattr(plain_type(x) if type(x) is Tracer else x, name)
+    return stands_for_one_with(x, name) if type(x) is Tracer else hasattr(x, name)
+
+
+def stands_for_one_with(x: Tracer, name: str) -> bool:
+    """Whether instances of the type have the attribute; the type has those of its metaclass, too."""
+    return any(name in kind.__dict__ for kind in plain_type(x).__mro__)
 
 
 def get_attribute(x: object, name: str, *default: object) -> object:
     """``getattr``; the default where what a traced value stands for has no such attribute."""
-    if default and type(x) is Tracer and not hasattr(plain_type(x), name):
+    if default and type(x) is Tracer and not stands_for_one_with(x, name):
         return default[0]
     if name == "__class__":
         return class_of(x)

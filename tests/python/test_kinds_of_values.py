@@ -150,3 +150,12 @@ def test_a_shape_that_is_set_is_refused_with_what_to_write() -> None:
 @pytest.mark.parametrize("mode", [*np._CopyMode, True, None])
 def test_arrays_are_copied_as_copy_modes_say(mode: Any) -> None:
     np.testing.assert_allclose(fg.grad(lambda x: fg.numpy.array(x, copy=mode).sum())(np.ones(2)), [1.0, 1.0])
+
+
+@pytest.mark.parametrize("name", ["__call__", "__name__", "__mro__", "shape", "__len__", "nothing"])
+def test_attributes_are_those_of_an_array_and_not_of_its_class(name: str) -> None:
+    def f(x: Any) -> Any:
+        return x.sum() * (2.0 if hasattr(x, name) else 1.0) + (getattr(x, name, None) is not None)
+
+    for way in (fg.grad(f), fg.jit(fg.grad(f))):
+        np.testing.assert_array_equal(way(np.ones(2)), [1.0 + hasattr(np.ones(2), name)] * 2)
