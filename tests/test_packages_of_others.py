@@ -132,6 +132,21 @@ def test_errors_of_a_package_are_raised(package: ModuleType) -> None:
     assert len(calls) == 4  # once more, since it might have been the traced value that was not expected
 
 
+def test_a_package_that_calls_one_that_has_been_taken_in(package: ModuleType, tmp_path: Path) -> None:
+    name = f"calls_{package.__name__}"
+    folder = tmp_path / "lib" / "site-packages" / name
+    folder.mkdir()
+    (folder / "__init__.py").write_text(
+        f"from {package.__name__} import energy\ndef twice(x): return 2.0 * energy(x)"
+    )
+    calling = importlib.import_module(name)
+    fg.config.packages(package.__name__)
+    np.testing.assert_allclose(
+        fg.grad(lambda x: 0.5 * calling.twice(x))(X), differences(package.energy), rtol=1e-6
+    )
+    assert fg.config.packages_taken_in() == {package.__name__, name}
+
+
 def test_a_function_is_called_again_only_where_a_package_has_refused(package: ModuleType) -> None:
     calls = []
 

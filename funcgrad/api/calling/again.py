@@ -12,7 +12,7 @@ from typing import ParamSpec, TypeVar
 
 from funcgrad.config import HAVE_RULES, take_in
 from funcgrad.errors import FuncgradError
-from funcgrad.source import installed_package, library_files, strip_library_frames
+from funcgrad.source import TOP, installed_package, library_files, strip_library_frames
 from funcgrad.tracing.recorder import active_recorder
 
 __all__ = ["is_final", "with_packages"]
@@ -64,7 +64,7 @@ def packages_between(entry: TracebackType | None) -> list[str]:
         package = installed_package(file)
         if package and package not in NEVER:
             found.append(package)
-        elif not library_files[file]:  # the user's own, which may have been called back
+        elif TOP.search(file) is None and not library_files[file]:  # the user's own, called back
             found.clear()
         entry = entry.tb_next
     return found
