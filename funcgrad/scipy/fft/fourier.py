@@ -6,17 +6,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from funcgrad.numpy import fft as ours
-from funcgrad.numpy.fft import fftfreq, fftshift, ifftshift, rfftfreq
+from funcgrad.numpy.dispatch import unsupported
+from funcgrad.numpy.fft import fftshift, ifftshift
 from funcgrad.ops.families import aval as aval_of
 from funcgrad.scipy.originals import originals_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, Number
 
 __all__ = [
     "fft",
@@ -38,6 +41,34 @@ __all__ = [
     "rfftfreq",
     "rfftn",
 ]
+
+
+def frequencies(name: str, n: int, d: Number, xp: ModuleType | None, device: str | None) -> Array:
+    """SciPy's frequencies, or those of `fg.numpy.fft` for a traced distance of samples."""
+    if recorder_of([asoperand(d)]) is None:
+        return originals_of("fft")(name)(n, d, xp=xp, device=device)
+    if xp not in (None, np) or device is not None:
+        raise unsupported(f"scipy.fft.{name} with xp= or device=")
+    return getattr(ours, name)(n, d)
+
+
+def fftfreq(n: int, d: Number = 1.0, *, xp: ModuleType | None = None, device: str | None = None) -> Array:
+    """The frequencies of a Fourier transform of `n` samples that are `d` apart.
+
+    >>> print(fg.scipy.fft.fftfreq(4, 0.5))
+    [ 0.   0.5 -1.  -0.5]
+    """
+    return frequencies("fftfreq", n, d, xp, device)
+
+
+def rfftfreq(n: int, d: Number = 1.0, *, xp: ModuleType | None = None, device: str | None = None) -> Array:
+    """The frequencies of a Fourier transform of `n` real samples that are `d` apart.
+
+    >>> print(fg.scipy.fft.rfftfreq(4, 0.5))
+    [0.  0.5 1. ]
+    """
+    return frequencies("rfftfreq", n, d, xp, device)
+
 
 Transform = Callable[..., Any]
 

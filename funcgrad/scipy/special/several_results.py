@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.numpy import logaddexp
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.elementwise.ufuncs import Operand, elementwise, untraced
 from funcgrad.numpy.reducing.axes import refused
@@ -23,55 +24,60 @@ from funcgrad.ops.specials import zeta as zetas
 from funcgrad.ops.specials.table import Special
 from funcgrad.scipy.special.defining import composed, scipys
 from funcgrad.tracing.lists import asoperand
-from funcgrad.types import Array, UfuncOption
+from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike, UfuncOption
 
 
-def results(name: str, parts: tuple[str, ...], x: Operand) -> Any:
-    """SciPy's results, or those of the table where x is traced."""
+def results(
+    name: str, parts: tuple[str, ...], x: Operand, out: tuple[Array, ...], options: dict[str, UfuncOption]
+) -> Any:
+    """SciPy's results, or those of the table where x is traced, which are written to nothing."""
     operand = asoperand(x)
     if untraced(operand):
-        return scipys(name)(operand)
+        return scipys(name)(operand, *out, **options)
+    if out or any(value is not None for value in options.values()):
+        raise unsupported(f"scipy.special.{name} with {', '.join(options) or 'out'}")
     return tuple([Special(f"{name}_{part}")(operand) for part in parts])
 
 
 @implements(scipys("sici"))
-def sici(x: Operand, /) -> Any:
+def sici(x: Operand, /, *out: Array, **options: UfuncOption) -> Any:
     """The sine and the cosine integral, ``(Si, Ci)``.
 
     >>> print(*np.round(fg.scipy.special.sici(1.0), 12))
     0.946083070367 0.337403922901
     """
-    return results("sici", ("si", "ci"), x)
+    return results("sici", ("si", "ci"), x, out, options)
 
 
 @implements(scipys("shichi"))
-def shichi(x: Operand, /) -> Any:
+def shichi(x: Operand, /, *out: Array, **options: UfuncOption) -> Any:
     """The hyperbolic sine and cosine integral, ``(Shi, Chi)``.
 
     >>> print(*np.round(fg.scipy.special.shichi(1.0), 12))
     1.057250875376 0.83786694098
     """
-    return results("shichi", ("shi", "chi"), x)
+    return results("shichi", ("shi", "chi"), x, out, options)
 
 
 @implements(scipys("fresnel"))
-def fresnel(z: Operand, /) -> Any:
+def fresnel(z: Operand, /, *out: Array, **options: UfuncOption) -> Any:
     """Fresnel's integrals, ``(S, C)``.
 
     >>> print(*np.round(fg.scipy.special.fresnel(1.0), 12))
     0.43825914739 0.779893400377
     """
-    return results("fresnel", ("s", "c"), z)
+    return results("fresnel", ("s", "c"), z, out, options)
 
 
 @implements(scipys("airy"))
-def airy(z: Operand, /) -> Any:
+def airy(z: Operand, /, *out: Array, **options: UfuncOption) -> Any:
     """Airy's functions and their derivatives, ``(Ai, Ai', Bi, Bi')``.
 
     >>> print(*[value.round(6) for value in fg.scipy.special.airy(1.0)])
     0.135292 -0.159147 1.207424 0.932436
     """
-    return results("airy", ("ai", "aip", "bi", "bip"), z)
+    return results("airy", ("ai", "aip", "bi", "bip"), z, out, options)
 
 
 # -- functions with options --------------------------------------------------------------------------------
@@ -214,13 +220,13 @@ def sinc(x: Operand) -> Array:
     return np.sinc(value) if untraced(value) else Sinc(0)(value)
 
 
-def softplus(x: Operand, /) -> Array:
+def softplus(x: Operand, /, **options: UfuncOption) -> Array:
     """``log(1 + exp(x))`` without overflow.
 
     >>> print(fg.scipy.special.softplus([0.0, 1000.0]))
     [6.93147181e-01 1.00000000e+03]
     """
-    return bivariate.logaddexp(0.0, asoperand(x))
+    return logaddexp(0.0, x, **options) if options else bivariate.logaddexp(0.0, asoperand(x))
 
 
 @composed("cbrt")
@@ -302,19 +308,25 @@ def perm(N: Operand, k: Operand, exact: bool = False) -> Any:
     return where(inside, Special("poch")(n - m + 1.0, m), 0.0)
 
 
-def diric(x: Operand, n: int) -> Array:
+def diric(x: Operand, n: ArrayLike) -> Array:
     """Dirichlet's kernel, ``sin(n x / 2) / (n sin(x / 2))``, with its limits at the multiples of ``2 pi``.
+
+    Where `n` is no positive integer it is NaN.
 
     >>> print(fg.scipy.special.diric([0.0, np.pi], 3))
     [ 1.         -0.33333333]
     """
-    value = asoperand(x)
-    if untraced(value):
-        return LazyUfunc("scipy.special", "diric")(value, n)
-    if operator.index(n) < 1:
-        raise refused("diric: n must be a positive integer")
+    value, size = asoperand(x), asoperand(n)
+    if untraced(value, size):
+        return LazyUfunc("scipy.special", "diric")(value, size)
+    if isinstance(size, Tracer):
+        raise unsupported("scipy.special.diric with a traced n")
+    whole_size = np.asarray(size)
+    is_size = (whole_size > 0) & (whole_size == np.floor(whole_size))
+    count = np.where(is_size, whole_size, 1)[()]
     turns = value / (2.0 * math.pi)
     whole = rint(turns)
     rest = turns - whole
-    kernel = Sinc(0)(n * rest) / Sinc(0)(rest)
-    return kernel if n % 2 else kernel * (1.0 - 2.0 * (whole % 2.0))
+    kernel = Sinc(0)(count * rest) / Sinc(0)(rest)
+    signed = kernel * np.where(count % 2 == 1, 1.0, 1.0 - 2.0 * (whole % 2.0))
+    return signed if np.all(is_size) else signed * np.where(is_size, 1.0, math.nan)
