@@ -25,7 +25,7 @@ from funcgrad.compile.language.values import (
     unified,
 )
 
-__all__ = ["MISSING", "Result", "Scope", "Shared", "memory_type", "result_type"]
+__all__ = ["MISSING", "Result", "Scope", "Shared", "assigned_in", "memory_type", "result_type"]
 
 Result = Type | tuple[Type, ...]
 """The type of what a function returns: a value, or several."""
@@ -45,6 +45,15 @@ class Shared(Protocol):
 
     def helper(self, name: str, arguments: tuple[Type, ...]) -> tuple[str, Result]:
         """The symbol and the type of the result of a function of the source."""
+
+    def assigned(self, name: str) -> frozenset[str]:
+        """The variables that a function of the source assigns to."""
+
+
+def assigned_in(definition: ast.FunctionDef) -> frozenset[str]:
+    """The variables that a function assigns to."""
+    nodes = [node for node in ast.walk(definition) if isinstance(node, ast.Name)]
+    return frozenset([node.id for node in nodes if isinstance(node.ctx, ast.Store)])
 
 
 def memory_type(kind: Type) -> str:
@@ -87,11 +96,7 @@ class Scope:
         names = [argument.arg for argument in definition.args.args]
         if len(names) != len(arguments):
             raise Unsupported(f"{definition.name} takes {len(names)} arguments, not {len(arguments)}")
-        self.assigned = {
-            node.id
-            for node in ast.walk(definition)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        }
+        self.assigned = translation.assigned(definition.name)
         self.arguments = [
             (name, Value(kind, f"%a{k}", f"%a{k}i" if is_complex(kind) else ""))
             for k, (name, kind) in enumerate(zip(names, arguments, strict=True))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from funcgrad.compile.engines.direct import arithmetic
 from funcgrad.compile.engines.direct.expressions import Expressions
-from funcgrad.compile.engines.direct.scope import Result, memory_type, result_type
+from funcgrad.compile.engines.direct.scope import Result, assigned_in, memory_type, result_type
 from funcgrad.compile.engines.direct.writer import Module, llvm_type
 from funcgrad.compile.language.values import (
     Type,
@@ -89,6 +89,13 @@ class _Translation:
         self.module = Module()
         self.helpers: dict[tuple[str, tuple[Type, ...]], tuple[str, Result]] = {}
         self.pending: set[tuple[str, tuple[Type, ...]]] = set()
+        self._assigned: dict[str, frozenset[str]] = {}
+
+    def assigned(self, name: str) -> frozenset[str]:
+        """The variables that a function assigns to: the same however often its types are gone through."""
+        if name not in self._assigned:
+            self._assigned[name] = assigned_in(self.definitions[name])
+        return self._assigned[name]
 
     def entry(self, name: str, arguments: tuple[Type, ...]) -> None:
         """Define a function that is called from outside."""
