@@ -120,3 +120,37 @@ def test_what_lies_column_by_column_says_so() -> None:
         return np.sum(x)
 
     np.testing.assert_array_equal(fg.grad(f)(BASE), np.ones((4, 3)))
+
+
+COPIES: dict[str, Callable[[Any], Any]] = {
+    "copy": lambda v: v.copy(),
+    "copy F": lambda v: v.copy("F"),
+    "copy K": lambda v: v.copy(order="K"),
+    "np.copy": np.copy,
+    "np.copy C": lambda v: np.copy(v, order="C"),
+    "array": np.array,
+    "array F": lambda v: np.array(v, order="F"),
+    "array C": lambda v: np.array(v, order="C"),
+    "asarray, copied": lambda v: np.asarray(v, order="F", copy=True),
+    "asfortranarray": np.asfortranarray,
+    "ascontiguousarray": np.ascontiguousarray,
+    "require": lambda v: np.require(v, requirements="F"),
+}
+
+
+@pytest.mark.parametrize(
+    "flat", [np.ravel, lambda v: v.reshape(-1), lambda v: v.ravel("F"), lambda v: v.T.ravel()]
+)
+@pytest.mark.parametrize("view", ["itself", "transposed", "rows", "columns", "one row", "a new axis"])
+@pytest.mark.parametrize("made", COPIES)
+def test_a_copy_lies_in_memory_as_numpys(made: str, view: str, flat: Callable[[Any], Any]) -> None:
+    def f(x: Any) -> Any:
+        z = COPIES[made](VIEWS[view](x.copy()))
+        r = flat(z)
+        r[...] = 3.0 * r + 1.0
+        return np.sum(np.sin(z)) + np.sum(r**2)
+
+    value, gradient = fg.value_and_grad(f)(BASE)
+    np.testing.assert_allclose(value, f(BASE))
+    d = 1e-6 * np.cos(BASE)
+    np.testing.assert_allclose(np.sum(gradient * d), (f(BASE + d) - f(BASE - d)) / 2, rtol=1e-5)

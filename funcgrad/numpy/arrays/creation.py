@@ -13,7 +13,7 @@ import numpy as np
 
 from funcgrad.errors import ShapeError
 from funcgrad.numpy.arrays.movement import offsets, whole
-from funcgrad.numpy.arrays.shapes import as_array, in_order, reshaped
+from funcgrad.numpy.arrays.shapes import as_array, in_order, laid_out, reshaped
 from funcgrad.numpy.arrays.views import broadcast_to
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.ops.arrays.structure import Broadcast, Reshape, aval, cast, reshape, shape_of
@@ -276,11 +276,11 @@ def tri(N: Number, M: ArrayLike = None, k: Number = 0, dtype: DTypeLike = float)
 # -- copies and conversions -------------------------------------------------------------------------------
 
 
-def copied(x: ArrayLike) -> Array:
+def copied(x: ArrayLike, order: str = "C") -> Array:
     """The same values in memory of their own."""
     if type(x) is not Tracer:
-        return np.array(x)
-    fresh = x.frozen()
+        return np.array(x, order=order)  # type: ignore[call-overload]
+    fresh = laid_out(x, order)
     # A scalar has no memory; a writable array of rank 0 stays one.
     return fresh if x.aval.shape or x._alias is None else view(reshape(fresh, (1,)), Reshape(()))
 
@@ -309,7 +309,9 @@ def array(
         return np.array(found, copy=copy, ndmin=ndmin)
     if ndmin > len(shape_of(found)):
         found = reshaped(found, (1,) * (ndmin - len(shape_of(found))) + shape_of(found))
-    return with_memory(copied(found) if copy and (found is object or type(found) is not Tracer) else found)
+    return with_memory(
+        copied(found, order) if copy and (found is object or type(found) is not Tracer) else found
+    )
 
 
 def kept_in_order(x: Array, order: str | None, copy: bool | None = None) -> Array:
@@ -393,7 +395,7 @@ def asarray(
         raise ValueError("asarray: what is no array of this dtype already cannot be had with copy=False")
     if found is a and not copy:
         found = kept_in_order(found, order, copy)
-    return with_memory(copied(found) if copy and found is a else found)
+    return with_memory(copied(found, order or "K") if copy and found is a else found)
 
 
 @implements(np.asanyarray)
@@ -426,7 +428,7 @@ def copy(a: ArrayLike, order: str = "K", subok: bool = False) -> Array:
     >>> print(fg.numpy.copy([1.0, 2.0]))
     [1. 2.]
     """
-    return copied(entered(as_array(a)))
+    return copied(entered(as_array(a)), order)
 
 
 @implements(np.astype)
@@ -456,7 +458,7 @@ def _astype(
 
 
 def _copy(self: Tracer, order: str = "C") -> Tracer:
-    found: Tracer = copied(self)
+    found: Tracer = copied(self, order)
     return found
 
 

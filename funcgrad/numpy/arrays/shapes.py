@@ -114,7 +114,18 @@ def in_order(x: ArrayLike, order: str | None) -> Array:
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
     if type(x) is not Tracer or order in ("K", "A", None) or lies_in_order(x, order):
         return x
-    return x.frozen()
+    return laid_out(x, order)
+
+
+def laid_out(x: Tracer, order: str | None) -> Tracer:
+    """A copy whose elements lie in memory in an order; in their own (K, A) if that is C's or Fortran's."""
+    if order in ("K", "A"):
+        order = "F" if lies_in_order(x, "F") and not lies_in_order(x, "C") else "C"
+    if order != "F" or x.aval.ndim < 2:
+        return x.frozen()
+    # As the transposed array, row by row: reshaping it and its views asks how they lie.
+    backwards = Permute(tuple(range(x.aval.ndim))[::-1])
+    return view(backwards.bind(x), backwards)
 
 
 def lies_in_one_order(x: ArrayLike, order: str) -> bool:

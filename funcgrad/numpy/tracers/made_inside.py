@@ -64,7 +64,7 @@ CONVERTERS: dict[Any, Function] = {
     np.asfortranarray: asfortranarray,
     np.asarray_chkfinite: asarray_chkfinite,
     np.require: require,
-    np.copy: lambda a, **_: array(a),
+    np.copy: lambda a, order="K", **_: array(a, order=order),
     np.fromiter: lambda iterable, dtype=None, count=-1, **_: array(first_of(iterable, count), dtype),
 }
 """Functions that make an array of something, and ours for what is traced."""
