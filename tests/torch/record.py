@@ -26,6 +26,7 @@ def main():
         "more",
         "programs",
         "printed",
+        "scripts",
         "distributions",
         "arguments",
     ):

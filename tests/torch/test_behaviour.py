@@ -8,7 +8,17 @@ import pathlib
 import pytest
 
 HERE = pathlib.Path(__file__).parent
-TABLES = ("operations", "semantics", "printing", "more", "programs", "printed", "distributions", "arguments")
+TABLES = (
+    "operations",
+    "semantics",
+    "printing",
+    "more",
+    "programs",
+    "printed",
+    "scripts",
+    "distributions",
+    "arguments",
+)
 
 
 def loaded(name):
@@ -51,6 +61,7 @@ DIFFERENT = {
     "printing": ("torch.from_numpy(np.float32(1.0))",),
     "programs": (),
     "printed": (),
+    "scripts": (),
     "distributions": (
         "repr(d)",  # ours names the parameters of every family
         "D.kl_divergence(D.Pareto(p, q + 2), D.Gumbel",  # refused there, too, in other words

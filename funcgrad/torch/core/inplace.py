@@ -91,7 +91,9 @@ def _refuse_view(t: Tensor) -> None:
         raise RuntimeError(_NO_GRAD.format(mode="no_grad"))
     if view.made == INFERENCE:
         raise RuntimeError(
-            _NO_GRAD.format(mode="inference_mode").replace("in inference_mode mode", "in inference mode")
+            _NO_GRAD.format(mode="inference_mode")
+            .replace("in inference_mode mode", "in inference mode")
+            .replace("with grad mode enabled", "in normal mode")
         )
     if view.made == MULTIPLE:
         raise RuntimeError(_MULTIPLE.format(number=number, maker=view.maker.removesuffix("Backward0")))

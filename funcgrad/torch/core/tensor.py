@@ -288,8 +288,7 @@ class Tensor:
         """The same memory without history: changes in place show in both."""
         t = alias_of(self)
         t._version_box = self._version_box
-        if self._view is not None or self._rg:
-            t._inference = self._inference
+        t._inference = self._inference and (self._view is not None or self._rg or MODES.inference)
         return t
 
     def detach_(self) -> Tensor:

@@ -100,11 +100,10 @@ def viewed(op: Op, source: Tensor, params: tuple[Any, ...] = (), value: ArrayLik
     made = DEFAULT if MODES.grad else NO_GRAD
     if MODES.inference:
         made = INFERENCE
-        t._inference = True
     register_view(t, source, (op, params), made, op.name)
     if rg and MODES.grad:
         view_node(t, source, op, params)
-    elif rg and made == NO_GRAD and t._value.dtype.kind in "fc":
+    elif rg and made in (NO_GRAD, INFERENCE) and t._value.dtype.kind in "fc":
         # As in PyTorch: a view made without history still requires grad, as a leaf.
         t._rg = True
     return t
@@ -141,8 +140,10 @@ def view_outputs(
     maker = op.title or op.name.removesuffix("Backward0")
     for k, t in enumerate(tensors):
         register_view(t, source, (parts, (*params, k)), made, maker)
-        if source._inference:
-            t._inference = True
+        # As in PyTorch: a view of an ordinary tensor is one, whatever mode it is made in.
+        t._inference = source._inference
+        if source._rg and made in (NO_GRAD, INFERENCE) and t._value.dtype.kind in "fc":
+            t._rg = True
     return tensors
 
 
