@@ -100,3 +100,21 @@ def test_kappa_where_scipys_power_overflows() -> None:
     assert fg.value_and_grad(fg.scipy.stats.kappa3.cdf)(50.0, 500.0)[0] == 1.0
     value, slope = fg.value_and_grad(fg.scipy.stats.kappa3.logpdf)(50.0, 500.0)
     np.testing.assert_allclose((value, slope), (np.log(500.0) - 501.0 * np.log(50.0), -501.0 / 50.0))
+
+
+@pytest.mark.parametrize(
+    ("first", "n", "p"),
+    [(0.0, 1541096362225563.0, 1.0477878413173978e-18), (1.0, 1e9, 1e-9), (3.0, 1e12, 2e-12)],
+)
+def test_few_successes_among_many_trials(first: float, n: float, p: float) -> None:
+    """Poisson's distribution to eleven digits; gamma functions of n alone made it wrong by any factor."""
+    for k in (first, first + 1.0, first + 2.0):
+        for name in ("pmf", "logpmf"):
+            few = getattr(scipy.stats.poisson, name)(k, n * p)
+            found, slope = fg.value_and_grad(getattr(fg.scipy.stats.binom, name), argnums=2)(k, n, p)
+            np.testing.assert_allclose(found, few, rtol=1e-8)
+            wanted = (k / p - n) * (few if name == "pmf" else 1.0)
+            np.testing.assert_allclose(slope, wanted, rtol=1e-6, atol=1e-8 * n)
+            found = fg.jit(getattr(fg.scipy.stats.nbinom, name))(k, n, 1.0 - p)
+            if p > 1e-13:  # Nearer to 1 the probability itself is rounded.
+                np.testing.assert_allclose(found, few, rtol=1e-3)

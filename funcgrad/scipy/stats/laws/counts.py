@@ -55,9 +55,8 @@ declare(
     counts=("n",),
     ends=lambda n, p: (0.0, n),
     valid=lambda n, p: (n >= 0) & share(p),
-    logpdf=lambda k, n, p: (
-        gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0) + xlogy(k, p) + xlog1py(n - k, -p)
-    ),
+    # The beta function keeps the digits of few successes among many trials, where gamma functions have none.
+    logpdf=lambda k, n, p: xlogy(k, p) + xlog1py(n - k, -p) - log1p(n) - betaln(n - k + 1.0, k + 1.0),
     cdf=lambda k, n, p: betaincc(k + 1.0, n - k, p),
     sf=lambda k, n, p: betainc(k + 1.0, n - k, p),
     mean=lambda n, p: n * p,
@@ -70,7 +69,7 @@ declare(
     discrete=True,
     ends=FROM_0,
     valid=lambda n, p: (n > 0) & (p > 0) & (p <= 1),
-    logpdf=lambda k, n, p: gammaln(n + k) - gammaln(k + 1.0) - gammaln(n) + n * log(p) + xlog1py(k, -p),
+    logpdf=lambda k, n, p: n * log(p) + xlog1py(k, -p) - log(n + k) - betaln(n, k + 1.0),
     cdf=lambda k, n, p: betainc(n, k + 1.0, p),
     sf=lambda k, n, p: betaincc(n, k + 1.0, p),
     mean=lambda n, p: n * (1.0 - p) / p,
