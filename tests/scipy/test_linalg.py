@@ -269,6 +269,19 @@ def test_unsupported_options_are_refused_by_name() -> None:
             fg.make_program(f)(x)
 
 
+def test_pencils_and_left_vectors_have_named_remedies() -> None:
+    a, b = np.array([[2.0, 1.0], [0.5, 3.0]]), np.array([[1.0, 0.2], [0.1, 2.0]])
+    with pytest.raises(UnsupportedFunctionError, match=r"Use fg\.scipy\.linalg\.eigvals\(.*solve\(b, a\)"):
+        fg.make_program(lambda a: linalg.eigvals(a, b))(a)
+    with pytest.raises(UnsupportedFunctionError, match=r"np\.linalg\.inv\(vr\)"):
+        fg.make_program(lambda a: linalg.eig(a, left=True)[0])(a)
+    remedied = fg.jit(lambda a: linalg.eigvals(linalg.solve(b, a)))(a)
+    np.testing.assert_allclose(np.sort(remedied.real), np.sort(scipy.linalg.eigvals(a, b).real))
+    left = scipy.linalg.eig(a, left=True)[1]
+    turned = fg.jit(lambda a: np.conj(np.linalg.inv(linalg.eig(a)[1])).T)(a)
+    np.testing.assert_allclose(np.abs(turned / np.linalg.norm(turned, axis=0)), np.abs(left), rtol=1e-10)
+
+
 def test_signatures_are_scipys() -> None:
     """Every parameter that SciPy's function has, in that order; releases differ in what goes away."""
     import inspect

@@ -21,11 +21,25 @@ scipys = originals_of("linalg")
 """SciPy's functions and classes by name."""
 
 
+REMEDIES = {
+    ("eig", "b"): "Use fg.scipy.linalg.eig(fg.scipy.linalg.solve(b, a)), if b has an inverse.",
+    (
+        "eigvals",
+        "b",
+    ): "Use fg.scipy.linalg.eigvals(fg.scipy.linalg.solve(b, a)), if b has an inverse.",
+    ("eig", "left"): "Take the columns of np.conj(np.linalg.inv(vr)).T, with vr of the right vectors.",
+    ("eigh", "subset_by_value"): "Use subset_by_index, or part of all eigenvalues.",
+}
+"""What keeps the gradient instead, by the function and the option."""
+
+
 def refuse(name: str, given: Mapping[str, Any]) -> None:
     """Raise UnsupportedFunctionError for the first option that is given and not None or False."""
     for option, value in given.items():
         if value is not None and value is not False:
-            raise unsupported(f"scipy.linalg.{name} with {option}={value!r}")
+            error = unsupported(f"scipy.linalg.{name} with {option}={value!r}")
+            error.remedy = REMEDIES.get((name, option), error.remedy)
+            raise error
 
 
 def require_finite(*arrays: ArrayLike) -> None:
