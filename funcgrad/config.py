@@ -132,6 +132,11 @@ def take_in(name: str) -> None:
     _set_packages([*packages_taken_in(), name])
 
 
+def leave_out(name: str) -> None:
+    """One package less."""
+    _set_packages([x for x in packages_taken_in() if x != name])
+
+
 def _set_packages(names: Sequence[str]) -> None:
     os.environ[_PACKAGES] = ",".join(sorted(set(names)))
     for forget in WHEN_PACKAGES_CHANGE:

@@ -130,6 +130,7 @@ def test_errors_of_a_package_are_raised(package: ModuleType) -> None:
         with pytest.raises(TypeError, match="an array or a list is expected"):
             fg.grad(f)(X)
     assert len(calls) == 4  # once more, since it might have been the traced value that was not expected
+    assert not fg.config.packages_taken_in()
 
 
 def test_a_package_that_calls_one_that_has_been_taken_in(package: ModuleType, tmp_path: Path) -> None:

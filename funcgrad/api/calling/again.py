@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import ParamSpec, TypeVar
 
-from funcgrad.config import HAVE_RULES, take_in
+from funcgrad.config import HAVE_RULES, leave_out, take_in
 from funcgrad.errors import FuncgradError
 from funcgrad.source import TOP, installed_package, library_files, strip_library_frames
 from funcgrad.tracing.recorder import active_recorder
@@ -30,6 +30,8 @@ OF_KINDS = (TypeError, ValueError, AttributeError, AssertionError, NotImplemente
 """What packages raise that ask for the type of their arguments."""
 
 _TIMES: Counter[str] = Counter()
+_ON_TRIAL: dict[str, str] = {}
+"""Packages that asked for types and were taken in, by what they said: if they say it again, in vain."""
 _MOST = 100
 """So often a package is taken in: a function may itself say that it shall not be."""
 
@@ -37,10 +39,16 @@ _MOST = 100
 def is_final(error: BaseException) -> bool:
     """Whether an error goes to the user, without our frames; if not, a package on its way is taken in."""
     package = None if active_recorder() is not None else package_behind(error)
+    ours = isinstance(error, FuncgradError)
+    said = "" if ours else f"{type(error).__name__}: {error}"
     if package is None:
+        if said in _ON_TRIAL:
+            leave_out(_ON_TRIAL.pop(said))
         strip_library_frames(error)
         return True
     _TIMES[package] += 1
+    if not ours:
+        _ON_TRIAL[said] = package
     take_in(package)
     return False
 
