@@ -17,6 +17,7 @@ from funcgrad.torch.core.backward.grad_mode import enable_grad
 from funcgrad.torch.core.backward.history import Op
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.torch.nn.utils.stateless import functional_call
 from funcgrad.torch.operations.creating.random import default_generator
 from funcgrad.torch.operations.registry import FUNCTIONS
 
@@ -546,33 +547,6 @@ def _check_dims(tensors: list[Tensor], dims: list[Any], call: str) -> None:
 
 
 # -- modules ----------------------------------------------------------------------------------------------
-
-
-def functional_call(
-    module: Any, parameter_and_buffer_dicts: Any, args: Any = None, kwargs: Any = None, **options: Any
-) -> Any:
-    """Call a module with other tensors for its parameters and buffers."""
-    given: dict[str, Any] = {}
-    dicts = parameter_and_buffer_dicts
-    for part in (dicts,) if isinstance(dicts, dict) else dicts:
-        given.update(part)
-    arguments = () if args is None else args if isinstance(args, tuple) else (args,)
-    replaced: list[tuple[Any, str, str, Any]] = []
-    try:
-        for path, tensor in given.items():
-            *owners, name = path.split(".")
-            owner = module
-            for part in owners:
-                owner = getattr(owner, part)
-            store = "_parameters" if name in owner._parameters else "_buffers"
-            if name not in getattr(owner, store):
-                raise KeyError(f"module has no parameter or buffer named {path!r}")
-            replaced.append((owner, store, name, getattr(owner, store)[name]))
-            getattr(owner, store)[name] = tensor
-        return module(*arguments, **(kwargs or {}))
-    finally:
-        for owner, store, name, before in reversed(replaced):
-            getattr(owner, store)[name] = before
 
 
 def stack_module_state(models: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from funcgrad.torch.nn.utils import parametrizations, parametrize, rnn
+from funcgrad.torch.nn.utils import parametrizations, parametrize, rnn, stateless
 from funcgrad.torch.nn.utils.clipping import (
     clip_grad_norm,
     clip_grad_norm_,
@@ -27,6 +27,7 @@ __all__ = [
     "remove_weight_norm",
     "rnn",
     "spectral_norm",
+    "stateless",
     "vector_to_parameters",
     "weight_norm",
 ]
