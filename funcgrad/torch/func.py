@@ -15,6 +15,16 @@ from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.engine import nodes_behind
 from funcgrad.torch.core.backward.grad_mode import enable_grad
 from funcgrad.torch.core.backward.history import Op
+from funcgrad.torch.core.nested import (
+    Fixed,
+    put_back,
+    require_numbers,
+    require_only_tensors,
+    require_tensors_given,
+    require_tensors_returned,
+    taken_out,
+    with_each,
+)
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.nn.utils.stateless import functional_call
@@ -35,56 +45,6 @@ __all__ = [
     "vjp",
     "vmap",
 ]
-
-
-# -- trees of tensors -------------------------------------------------------------------------------------
-
-
-def _flat(x: Any, found: list[Tensor]) -> Any:
-    """The tensors in nested containers, in order, and how to put others in their place."""
-    if isinstance(x, Tensor):
-        found.append(x)
-        return None
-    if isinstance(x, dict):
-        return (type(x), [(k, _flat(v, found)) for k, v in x.items()])
-    if isinstance(x, list | tuple):
-        return (x, [_flat(v, found) for v in x])
-    return _Fixed(x)
-
-
-class _Fixed:
-    """A part of a tree that is no tensor."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-
-def _built(shape: Any, tensors: Any) -> Any:
-    if shape is None:
-        return next(tensors)
-    if type(shape) is _Fixed:
-        return shape.value
-    kind, parts = shape
-    if isinstance(kind, type):
-        return kind([(k, _built(p, tensors)) for k, p in parts])
-    values = [_built(p, tensors) for p in parts]
-    if isinstance(kind, tuple) and hasattr(kind, "_fields"):
-        return type(kind)(*values)
-    return type(kind)(values) if type(kind) in (list, tuple) else tuple(values)
-
-
-def _mapped(f: Callable[..., Any], x: Any, *more: Any) -> Any:
-    """`f` applied to every tensor of a tree, with those of trees like it."""
-    found: list[Tensor] = []
-    shape = _flat(x, found)
-    others: list[list[Tensor]] = []
-    for other in more:
-        parts: list[Tensor] = []
-        _flat(other, parts)
-        others.append(parts)
-    return _built(shape, iter([f(*each) for each in zip(found, *others, strict=True)]))
 
 
 # -- levels -----------------------------------------------------------------------------------------------
@@ -114,23 +74,31 @@ def _closed(results: Any, owned: list[Tensor]) -> Any:
                     return t
         return t.detach()
 
-    return _mapped(closed, results)
+    return with_each(closed, results)
 
 
-def _selected(args: tuple[Any, ...], argnums: Any, name: str) -> tuple[tuple[int, ...], bool]:
-    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+def _selected(args: tuple[Any, ...], argnums: Any) -> tuple[tuple[int, ...], bool]:
+    if not isinstance(argnums, int | tuple):
+        raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
+    numbers = (argnums,) if isinstance(argnums, int) else argnums
+    if not numbers:
+        raise RuntimeError("argnums must be non-empty")
     for n in numbers:
+        if not isinstance(n, int):
+            raise RuntimeError(f"argnum must be int, got: {type(n)}")
         if not -len(args) <= n < len(args):
             raise RuntimeError(f"Got argnum={n}, but only {len(args)} positional inputs")
-    del name
-    return tuple([n % len(args) for n in numbers]), isinstance(argnums, int)
+    chosen = tuple([n % len(args) for n in numbers])
+    if len({*chosen}) < len(chosen):
+        raise RuntimeError(f"argnums elements must be unique, got {argnums}")
+    return chosen, isinstance(argnums, int)
 
 
 def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
     """A function that returns the gradient of the scalar function `func`, and its value."""
 
     def both(*args: Any, **kwargs: Any) -> Any:
-        numbers, single = _selected(args, argnums, "grad")
+        numbers, single = _selected(args, argnums)
         with enable_grad():
             owned: list[Tensor] = []
 
@@ -138,7 +106,8 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
                 owned.append(_own_input(t))
                 return owned[-1]
 
-            given = [_mapped(enter, a) if k in numbers else a for k, a in enumerate(args)]
+            require_tensors_given([args[n] for n in numbers])
+            given = [with_each(enter, a) if k in numbers else a for k, a in enumerate(args)]
             out = func(*given, **kwargs)
             aux = None
             if has_aux:
@@ -159,7 +128,7 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
                 )
             grads = _grads_of(out, owned, None)
         fresh = iter(grads)
-        chosen = [_mapped(lambda t: next(fresh), given[k]) for k in numbers]
+        chosen = [with_each(lambda t: next(fresh), given[k]) for k in numbers]
         found = chosen[0] if single else tuple(chosen)
         found, out = _closed(found, owned), _closed(out, owned)
         if has_aux:
@@ -215,6 +184,10 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> C
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """The value of `func`, and the function from cotangents to those of the inputs."""
+    return _pulling(func, primals, has_aux, "vjp(f, *primals)")
+
+
+def _pulling(func: Callable[..., Any], primals: Any, has_aux: bool, call: str) -> Any:
     with enable_grad():
         owned: list[Tensor] = []
 
@@ -222,17 +195,21 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
             owned.append(_own_input(t))
             return owned[-1]
 
-        given = [_mapped(enter, p) for p in primals]
+        require_tensors_given(primals)
+        given = [with_each(enter, p) for p in primals]
         out = func(*given)
         aux = None
         if has_aux:
             out, aux = out
+        require_tensors_returned(out, call)
         outs: list[Tensor] = []
-        shape = _flat(out, outs)
+        taken_out(out, outs)
+        if call.startswith("vjp"):
+            require_numbers(outs)
 
     def pullback(cotangents: Any, retain_graph: bool = True, create_graph: Any = None) -> Any:
         flat: list[Tensor] = []
-        _flat(cotangents, flat)
+        taken_out(cotangents, flat)
         if len(flat) != len(outs):
             raise RuntimeError(
                 "Expected pytree structure of cotangents to be the same as pytree structure of outputs to "
@@ -240,9 +217,8 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
             )
         with enable_grad():
             grads = iter(_grads_of(outs, owned, flat))
-        return tuple([_closed(_mapped(lambda t: next(grads), g), owned) for g in given])
+        return tuple([_closed(with_each(lambda t: next(grads), g), owned) for g in given])
 
-    del shape
     value = _closed(out, owned)
     return (value, pullback, _closed(aux, owned)) if has_aux else (value, pullback)
 
@@ -256,6 +232,8 @@ def jvp(
             "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call "
             "f(*primals)."
         )
+    for what, given_tensors in (("primals", primals), ("tangents", tangents)):
+        require_only_tensors(given_tensors, what)
     with enable_grad():
         owned: list[Tensor] = []
 
@@ -263,9 +241,9 @@ def jvp(
             owned.append(_own_input(t))
             return owned[-1]
 
-        given = [_mapped(enter, p) for p in primals]
+        given = [with_each(enter, p) for p in primals]
         directions: list[Tensor] = []
-        _flat(tangents, directions)
+        taken_out(tangents, directions)
         if len(directions) != len(owned):
             raise RuntimeError(
                 "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure."
@@ -281,12 +259,13 @@ def jvp(
         aux = None
         if has_aux:
             out, aux = out
+        require_tensors_returned(out, "jvp(f, primals, tangents)")
         outs: list[Tensor] = []
-        shape = _flat(out, outs)
+        shape = taken_out(out, outs)
         weights = [_zeros(o).requires_grad_() if o._rg else o for o in outs]
         dots = [_pushed(o, w, owned, directions) for o, w in zip(outs, weights, strict=True)]
         owned += weights
-    value, found = _closed(out, owned), _closed(_built(shape, iter(dots)), owned)
+    value, found = _closed(out, owned), _closed(put_back(shape, iter(dots)), owned)
     return (value, found, _closed(aux, owned)) if has_aux else (value, found)
 
 
@@ -328,8 +307,14 @@ def jacrev(
 ) -> Callable[..., Any]:
     """A function that returns the Jacobian of `func`, a pullback for each output element."""
 
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
+    return _jacobian(func, argnums, has_aux, "vjp(f, *primals)")
+
+
+def _jacobian(func: Callable[..., Any], argnums: Any, has_aux: bool, call: str) -> Callable[..., Any]:
     def jacobian(*args: Any) -> Any:
-        numbers, single = _selected(args, argnums, "jacrev")
+        numbers, single = _selected(args, argnums)
 
         def of_chosen(*chosen: Any) -> Any:
             full = list(args)
@@ -337,25 +322,15 @@ def jacrev(
                 full[n] = x
             return func(*full)
 
-        found = vjp(of_chosen, *[args[n] for n in numbers], has_aux=has_aux)
+        found = _pulling(of_chosen, [args[n] for n in numbers], has_aux, call)
         out, pull = found[0], found[1]
         outs: list[Tensor] = []
-        shape = _flat(out, outs)
+        shape = taken_out(out, outs)
         blocks = [_rows(pull, shape, outs, k, single) for k in range(len(outs))]
-        result = _built(shape, _Blocks(blocks))
+        result = put_back(shape, iter(blocks))
         return (result, found[2]) if has_aux else result
 
     return jacobian
-
-
-class _Blocks:
-    """An iterator over what is no tensor: jacobians of inputs in trees."""
-
-    def __init__(self, blocks: list[Any]) -> None:
-        self._blocks = iter(blocks)
-
-    def __next__(self) -> Any:
-        return next(self._blocks)
 
 
 def _rows(pull: Callable[..., Any], shape: Any, outs: list[Tensor], k: int, single: bool) -> Any:
@@ -367,16 +342,16 @@ def _rows(pull: Callable[..., Any], shape: Any, outs: list[Tensor], k: int, sing
         flat = np.zeros(out._value.size, out._value.dtype)
         flat[j] = 1
         seeds[k] = wrap(flat.reshape(out._value.shape))
-        rows.append(pull(_built(shape, iter(seeds))))
+        rows.append(pull(put_back(shape, iter(seeds))))
     count = len(rows)
     if not count:
-        return pull(_built(shape, iter([_zeros(o) for o in outs])))[0]
+        return pull(put_back(shape, iter([_zeros(o) for o in outs])))[0]
     first = rows[0]
 
     def stacked(*parts: Tensor) -> Tensor:
         return FUNCTIONS["stack"](parts).reshape((*out._value.shape, *parts[0]._value.shape))  # type: ignore[no-any-return]
 
-    found = _mapped(stacked, first, *rows[1:])
+    found = with_each(stacked, first, *rows[1:])
     return found[0] if single else found
 
 
@@ -389,7 +364,7 @@ def jacfwd(
     randomness: str = "error",
 ) -> Callable[..., Any]:
     """A function that returns the Jacobian of `func`. The same numbers as `jacrev`."""
-    return jacrev(func, argnums, has_aux=has_aux)
+    return _jacobian(func, argnums, has_aux, "jvp(f, primals, tangents)")
 
 
 def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
@@ -421,7 +396,7 @@ def vmap(
 
     def mapped(*args: Any, **kwargs: Any) -> Any:
         tensors: list[Tensor] = []
-        shape = _flat(args, tensors)
+        shape = taken_out(args, tensors)
         dims = _dims(in_dims, args)
         _check_dims(tensors, dims, f"vmap({name}, in_dims={in_dims}, ...)(<inputs>)")
         structure: list[Any] = []
@@ -430,7 +405,7 @@ def vmap(
         start = default_generator.get_state()
 
         def of_arrays(*arrays: Any) -> Any:
-            given = _built(shape, iter([wrap(a) for a in arrays]))
+            given = put_back(shape, iter([wrap(a) for a in arrays]))
             now = default_generator.get_state()
             if structure:  # a derivative is recorded of the same draws
                 default_generator.set_state(start)
@@ -439,14 +414,14 @@ def vmap(
             if structure:
                 default_generator.set_state(now)
             found: list[Tensor] = []
-            structure.append(_flat(out, found))
+            structure.append(taken_out(out, found))
             if out_dims is not None:
                 _require_tensors(structure[-1], name)
             return tuple([t._value for t in found])
 
         batched = fg.vmap(of_arrays, in_axes=tuple(dims), out_axes=_out(out_dims))
         found = apply(Op("VmapBackward", batched), tensors)
-        return _built(structure[0], iter(found))
+        return put_back(structure[0], iter(found))
 
     return mapped
 
@@ -476,11 +451,11 @@ def _one_by_one(
         for k in range(count):
             parts = [t if d is None else t.select(d, k) for t, d in zip(tensors, dims, strict=True)]
             rows.append([])
-            structure = _flat(func(*_built(shape, iter(parts)), **kwargs), rows[-1])
+            structure = taken_out(func(*put_back(shape, iter(parts)), **kwargs), rows[-1])
     columns = list(zip(*rows, strict=True))
     at = out_dims if isinstance(out_dims, tuple | list) else [out_dims] * len(columns)
     stacked = [FUNCTIONS["stack"](c, dim=d or 0) for c, d in zip(columns, at, strict=True)]
-    return _built(structure, iter(stacked))
+    return put_back(structure, iter(stacked))
 
 
 def _out(out_dims: Any) -> Any:
@@ -514,7 +489,7 @@ def _spread(d: Any, a: Any, dims: list[Any]) -> None:
 
 def _require_tensors(shape: Any, name: str) -> None:
     """Raise ValueError for a part of a result that is no tensor."""
-    if type(shape) is _Fixed:
+    if type(shape) is Fixed:
         raise ValueError(
             f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(shape.value)}. "
             "Did you mean to set out_dims= to None for output?"
