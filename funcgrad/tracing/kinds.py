@@ -52,7 +52,10 @@ def asks_for_ours(kinds: object) -> bool:
 
 def has_attribute(x: object, name: str) -> bool:
     """``hasattr``; of a traced value whether the array or number that it stands for has it."""
-    return stands_for_one_with(x, name) if type(x) is Tracer else hasattr(x, name)
+    if type(x) is not Tracer:
+        return hasattr(x, name)
+    own = not name.startswith("__") and not hasattr(np.ndarray, name)  # such as `concrete`
+    return stands_for_one_with(x, name) or (own and hasattr(x, name))
 
 
 def stands_for_one_with(x: Tracer, name: str) -> bool:

@@ -84,4 +84,5 @@ def test_no_index_leaves_its_memory_in_random_programs(seed: int) -> None:
     program = random_program(seed, 24)
     args = list(program.args.values())
     with np.errstate(all="ignore"):
-        assert check_memory(fg.grad(program.function(), tuple(range(len(args)))), *args)
+        inexact = tuple([n for n, x in enumerate(args) if np.asarray(x).dtype.kind in "fc"])
+        assert check_memory(fg.grad(program.function(), inexact), *args)

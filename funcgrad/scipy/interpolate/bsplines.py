@@ -202,6 +202,8 @@ def make_interp_spline(
         return of_scipy(scipys("make_interp_spline")(x, y, k, t, bc_type, axis, check_finite))
     x, y = inexact(x), inexact(y)
     require_increasing(x, "Expect x to be a 1D strictly increasing sequence.")
+    if k < 0:
+        raise ValueError("Expect non-negative k.")
     axis = axis % len(dims(y))
     values = np.moveaxis(y, axis, 0)
     start, end = end_conditions(bc_type, k)
