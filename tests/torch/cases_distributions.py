@@ -72,6 +72,8 @@ ASKED = (
     "(d.sample().shape, d.sample((5,)).shape, d.sample((2, 3)).dtype)",
     "d.support.check(d.sample((4,))).all()",
 )
+CANCELS = {("D.ContinuousBernoulli(u)", "d.variance"), ("D.ContinuousBernoulli(u)", "d.stddev")}
+"""Differences of nearly equal numbers: which digits PyTorch has there depends on the processor."""
 SETUP = (
     "D = torch.distributions; p = torch.tensor({p}, requires_grad=True); "
     "q = torch.tensor({q}, requires_grad=True); u = torch.tensor({u}, requires_grad=True); "
@@ -187,6 +189,8 @@ def cases():
     for family, value in FAMILIES.items():
         start = f"{setup}d = {family}; v = torch.tensor({value}); out = "
         for asked in ASKED:
+            if (family, asked) in CANCELS:
+                continue
             plain = asked.startswith(("(", "d.support", "d.enumerate"))
             code = start + asked + ("; out" if plain else GRADIENT)
             yield code, code

@@ -163,7 +163,7 @@ x=torch.arange(40.).sin().requires_grad_(); w=torch.hann_window(8); s=torch.stft
 A=(torch.arange(9.).reshape(3,3).sin()*3+torch.eye(3)).requires_grad_(); P,L,U=torch.linalg.lu(A); (L.sum()+(U**2).sum()).backward(); (P.detach(),L.detach(),U.detach(),A.grad)
 A=torch.arange(18.).reshape(2,3,3).sin()*3+torch.eye(3); LU,p=torch.linalg.lu_factor(A); B=torch.ones(2,3,2); (LU,p,torch.linalg.lu_solve(LU,p,B),torch.linalg.lu_solve(LU,p,B,adjoint=True),torch.linalg.lu_solve(LU,p,B.mT,left=False))
 A=torch.arange(12.).reshape(3,4).sin(); LU,p=torch.linalg.lu_factor(A); (LU,p,*torch.lu_unpack(LU,p))
-A=torch.arange(12.).reshape(4,3).sin(); LU,p=torch.linalg.lu_factor(A); (LU,p,*torch.lu_unpack(LU,p))
+A=torch.arange(12.).reshape(4,3).square().sin(); LU,p=torch.linalg.lu_factor(A); (LU,p,*torch.lu_unpack(LU,p))
 A=torch.eye(3)*2+torch.arange(9.).reshape(3,3).cos()*.1; L=torch.linalg.cholesky(A@A.T); (torch.cholesky_inverse(L), torch.cholesky_inverse(L.mT.clone(),upper=True), L.cholesky_inverse())
 A=torch.eye(4,3)+torch.arange(12.).reshape(4,3).cos()*.1; torch.linalg.householder_product(A,torch.tensor([.5,.3,.2]))
 torch.histogram(torch.tensor([1.,2.,1.]),bins=4,range=(0.,3.),weight=torch.tensor([1.,2.,4.]))
