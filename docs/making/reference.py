@@ -79,6 +79,7 @@ PAGES = (
     Page("funcgrad.torch.optim", "fg.torch.optim", entries=False),
     Page("funcgrad.torch.optim.lr_scheduler", "fg.torch.optim.lr_scheduler", entries=False),
     Page("funcgrad.torch.optim.swa_utils", "fg.torch.optim.swa_utils", entries=False),
+    Page("funcgrad.torch.random", "fg.torch.random", entries=False),
     Page("funcgrad.torch.return_types", "fg.torch.return_types", entries=False),
     Page("funcgrad.torch.linalg", "fg.torch.linalg", entries=False),
     Page("funcgrad.torch.fft", "fg.torch.fft", entries=False),

@@ -134,6 +134,7 @@ _LAZY = (
     "nn",
     "optim",
     "profiler",
+    "random",
     "return_types",
     "serialization",
     "special",

@@ -29,6 +29,7 @@ def main():
         "scripts",
         "distributions",
         "arguments",
+        "random",
     ):
         cases = importlib.import_module(f"cases_{table}").cases()
         held = known.get(table, {})

@@ -18,6 +18,7 @@ TABLES = (
     "scripts",
     "distributions",
     "arguments",
+    "random",
 )
 
 
@@ -82,6 +83,7 @@ DIFFERENT = {
         "clip_grad_value_",  # an internal assertion there
     ),
     "arguments": (),
+    "random": (),
 }
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
+import numpy as np
+
 from funcgrad import torch
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.distributions import constraints
@@ -97,8 +99,9 @@ class Laplace(Distribution):
         return math.sqrt(2) * self.scale
 
     def rsample(self, sample_shape: ShapeLike = ()) -> Operand:
-        u = torch.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype) - 0.5
-        return self.loc - self.scale * u.sign() * torch.log1p(-2 * u.abs())
+        u = self.loc.new_empty(self._extended_shape(sample_shape))
+        u.uniform_(torch.finfo(u.dtype).eps - 1, 1)
+        return self.loc - self.scale * u.sign() * torch.log1p(-u.abs())
 
     def log_prob(self, value: Operand) -> Operand:
         value = self._checked(value)
@@ -139,8 +142,8 @@ class Cauchy(Distribution):
         return torch.full(self._extended_shape(), math.inf, dtype=self.loc.dtype)
 
     def rsample(self, sample_shape: ShapeLike = ()) -> Operand:
-        u = torch.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype)
-        return self.loc + torch.tan(math.pi * (u - 0.5)) * self.scale
+        drawn = self.loc.new_empty(self._extended_shape(sample_shape)).cauchy_()
+        return self.loc + drawn * self.scale
 
     def log_prob(self, value: Operand) -> Operand:
         value = self._checked(value)
@@ -278,6 +281,25 @@ class GeneralizedPareto(Distribution):
         return self.scale.log() + self.concentration + 1
 
 
+def _von_mises(loc: Any, k: Any) -> Any:
+    """Draws by Best and Fisher's rejection from a wrapped Cauchy distribution (1979)."""
+    root = np.sqrt(1 + 4 * k**2)
+    tau = 1 + root
+    rho = (tau - np.sqrt(2 * tau)) / (2 * k)
+    r = np.where(k < 1e-5, 1 / k + k, (1 + rho**2) / (2 * rho))
+    found, done = np.empty(loc.shape), np.zeros(loc.shape, bool)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        while not done.all():
+            first, second, third = default_generator.bits.uniform((3, *loc.shape), loc.dtype)
+            z = np.cos(math.pi * first)
+            f = (1 + r * z) / (r + z)
+            c = k * (r - f)
+            accepted = ((c * (2 - c) - second) > 0) | (np.log(c / second) + 1 - c >= 0)
+            found = np.where(accepted, np.sign(third - 0.5) * np.arccos(f), found)
+            done |= accepted
+    return (found + math.pi + loc) % (2 * math.pi) - math.pi
+
+
 class VonMises(Distribution):
     """The von Mises distribution of an angle."""
 
@@ -302,8 +324,7 @@ class VonMises(Distribution):
     def sample(self, sample_shape: ShapeLike = ()) -> Operand:
         shape = tuple(self._extended_shape(sample_shape))
         loc, k = [t.detach().double().expand(shape).numpy() for t in (self.loc, self.concentration)]
-        found = default_generator.bits.vonmises(loc, k, shape)
-        return torch.as_tensor(found).to(self.loc.dtype)
+        return torch.as_tensor(_von_mises(loc, k)).to(self.loc.dtype)
 
     def log_prob(self, value: Operand) -> Operand:
         value = self._checked(value)

@@ -146,7 +146,7 @@ class Geometric(_ByProbability):
     def sample(self, sample_shape: ShapeLike = ()) -> Operand:
         shape = self._extended_shape(sample_shape)
         with torch.no_grad():
-            u = torch.rand(shape, dtype=self.probs.dtype).clamp(min=torch.finfo(self.probs.dtype).tiny)
+            u = self.probs.new_empty(shape).uniform_(torch.finfo(self.probs.dtype).tiny, 1)
             return (u.log() / (-self.probs).log1p()).floor()
 
     def log_prob(self, value: Operand) -> Operand:
@@ -192,7 +192,7 @@ class Binomial(_ByProbability):
     def sample(self, sample_shape: ShapeLike = ()) -> Operand:
         shape = tuple(self._extended_shape(sample_shape))
         n, p = [t.detach().double().expand(shape).numpy() for t in (self.total_count, self.probs)]
-        return torch.as_tensor(default_generator.bits.binomial(n.astype(int), p, shape)).to(self._param.dtype)
+        return torch.as_tensor(default_generator.bits.binomial(n, p)).to(self._param.dtype)
 
     def log_prob(self, value: Operand) -> Operand:
         value = self._checked(value)

@@ -41,8 +41,7 @@ class Exponential(ExponentialFamily):
         return self.rate.pow(-2)
 
     def rsample(self, sample_shape: ShapeLike = ()) -> Operand:
-        u = torch.rand(self._extended_shape(sample_shape), dtype=self.rate.dtype)
-        return -(-u).log1p() / self.rate
+        return self.rate.new_empty(self._extended_shape(sample_shape)).exponential_() / self.rate
 
     def log_prob(self, value: Operand) -> Operand:
         return self.rate.log() - self.rate * self._checked(value)

@@ -23,7 +23,7 @@ class _StandardGamma(Function):
     @staticmethod
     def forward(ctx: Any, shape: Operand) -> Operand:
         rng = default_generator.bits
-        found = rng.standard_gamma(shape.detach().double().numpy())
+        found = rng.gamma(shape.detach().double().numpy())
         value = torch.as_tensor(np.asarray(found)).to(shape.dtype)
         value = value.clamp(min=torch.finfo(shape.dtype).tiny)
         ctx.save_for_backward(shape, value)

@@ -419,7 +419,9 @@ class Wishart(ExponentialFamily):
         chi = (
             (2 * standard_gamma(halves.expand((*shape, p)))).clamp(min=torch.finfo(self.df.dtype).tiny).sqrt()
         )
-        below = torch.randn((*shape, p, p), dtype=self.df.dtype).tril(-1)
+        rows, columns = torch.tril_indices(p, p, -1)
+        below = chi.new_zeros((*shape, p, p))
+        below[..., rows, columns] = torch.randn((*shape, len(rows)), dtype=chi.dtype)
         factor = self.scale_tril @ (chi.diag_embed() + below)
         return factor @ factor.mT
 

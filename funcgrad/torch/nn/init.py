@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, own
+from funcgrad.torch.operations.creating.random import Generator, generator_of
 from funcgrad.torch.operations.registry import FUNCTIONS
 from funcgrad.types import Number
-
-if TYPE_CHECKING:
-    from funcgrad.torch.operations.creating.random import Generator
 
 __all__ = [
     "calculate_gain",
@@ -75,21 +73,22 @@ def put(tensor: Tensor, values: Operand) -> Tensor:
     return tensor
 
 
-def drawn(name: str, tensor: Tensor) -> Any:
+def drawn(name: str, tensor: Tensor, generator: Generator | None = None) -> Any:
     """Numbers of one of PyTorch's distributions in the tensor's shape and dtype, as an array."""
-    return FUNCTIONS[name](*tensor._value.shape, dtype=tensor.dtype)._value
+    return FUNCTIONS[name](*tensor._value.shape, dtype=tensor.dtype, generator=generator)._value
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Numbers between `a` and `b`."""
-    return put(tensor, drawn("rand", tensor) * (b - a) + a)
+    value = tensor._value
+    return put(tensor, generator_of(generator).uniform(value.shape, value.dtype, a, b))
 
 
 def normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
     """Normal numbers."""
-    return put(tensor, drawn("randn", tensor) * std + mean)
+    return put(tensor, drawn("randn", tensor, generator) * std + mean)
 
 
 def trunc_normal_(
@@ -100,11 +99,31 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Normal numbers between `a` and `b`."""
-    from scipy.special import ndtr, ndtri  # noqa: PLC0415 - SciPy is loaded when it is needed
-
-    low, high = ndtr((a - mean) / std), ndtr((b - mean) / std)
-    found = ndtri(low + drawn("rand", tensor).astype(np.float64) * (high - low)) * std + mean
+    """Normal numbers between `a` and `b`, by rejection."""
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn(
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
+            "The distribution of values may be incorrect.",
+            UserWarning,
+            stacklevel=2,
+        )
+    words, shape, dtype = generator_of(generator), tensor._value.shape, tensor._value.dtype
+    below = [math.erf((bound - mean) / (std * math.sqrt(2.0))) / 2 for bound in (a, b)]
+    if below[1] - below[0] > 0.3:
+        low, high = dtype.type(a), dtype.type(b)
+        found = words.normal(shape, dtype) * dtype.type(std) + dtype.type(mean)
+        while (outside := (found < low) | (found > high)).any():
+            again = words.normal(shape, dtype) * dtype.type(std) + dtype.type(mean)
+            found = np.where(outside, again, found)
+        return put(tensor, found)
+    highest = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+    found, left = np.empty(shape, dtype), np.ones(shape, bool)
+    while left.any():
+        drawn_now = words.uniform(shape, dtype, a, b)
+        found = np.where(left, drawn_now, found)
+        log_density = -0.5 * ((drawn_now - mean) / std) ** 2 - highest
+        with np.errstate(divide="ignore"):
+            left &= np.log(words.uniform(shape, dtype)) > log_density
     return put(tensor, np.clip(found, a, b))
 
 
@@ -161,12 +180,12 @@ _calculate_fan_in_and_fan_out = fans
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Uniform numbers whose variance is two over the sum of the fans, times the gain squared."""
     bound = gain * math.sqrt(6.0 / sum(fans(tensor)))
-    return uniform_(tensor, -bound, bound)
+    return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Normal numbers whose variance is two over the sum of the fans, times the gain squared."""
-    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(fans(tensor))))
+    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(fans(tensor))), generator)
 
 
 def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
@@ -188,7 +207,7 @@ def kaiming_uniform_(
         warnings.warn("Initializing zero-element tensors is a no-op", UserWarning, stacklevel=2)
         return tensor
     bound = math.sqrt(3.0) * _kaiming_std(tensor, a, mode, nonlinearity)
-    return uniform_(tensor, -bound, bound)
+    return uniform_(tensor, -bound, bound, generator)
 
 
 def kaiming_normal_(
@@ -202,7 +221,7 @@ def kaiming_normal_(
     if 0 in tensor._value.shape:
         warnings.warn("Initializing zero-element tensors is a no-op", UserWarning, stacklevel=2)
         return tensor
-    return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity))
+    return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
 
 
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
@@ -211,7 +230,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
     if len(shape) < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     rows, columns = shape[0], math.prod(shape[1:])
-    flat = drawn("randn", tensor).reshape(rows, columns)
+    flat = drawn("randn", tensor, generator).reshape(rows, columns)
     q, r = np.linalg.qr(flat.T if rows < columns else flat)
     q = q * np.sign(np.diagonal(r))
     return put(tensor, (q.T if rows < columns else q).reshape(shape) * gain)
@@ -222,10 +241,10 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Gener
     if len(tensor._value.shape) != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, columns = tensor._value.shape
-    values = drawn("randn", tensor) * std
+    values = drawn("randn", tensor, generator) * std
     zeros = math.ceil(sparsity * rows)
-    order = np.argsort(drawn("rand", tensor), axis=0)[:zeros]
-    values[order, np.arange(columns)] = 0.0
+    for column in range(columns):
+        values[generator_of(generator).permutation(rows)[:zeros], column] = 0.0
     return put(tensor, values)
 
 

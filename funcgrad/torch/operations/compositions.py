@@ -62,7 +62,7 @@ for _name in ("hardshrink", "prelu"):
 def _feature_dropout(input: Tensor, p: float, train: bool) -> Any:
     """Whole channels set to zero."""
     shape = (*input._value.shape[:2], *[1] * (len(input._value.shape) - 2))
-    kept = FUNCTIONS["bernoulli"](FUNCTIONS["full"](shape, 1.0 - p, dtype=input.dtype))
+    kept = FUNCTIONS["bernoulli"](FUNCTIONS["empty"](shape, dtype=input.dtype), 1.0 - p)
     return input * kept / (1.0 - p) if train and p else input.clone()
 
 
@@ -128,8 +128,8 @@ setattr(Tensor, "cholesky_solve", FUNCTIONS["cholesky_solve"])  # noqa: B010 - a
 @operation(method=False)
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
     """Draws of binomial variables."""
-    found = generator_of(generator).binomial(count._value.astype(np.int64), prob._value)
-    return wrap(np.asarray(found, count._value.dtype))
+    n, p = np.broadcast_arrays(count._value.astype(np.float64), prob._value.astype(np.float64))
+    return wrap(generator_of(generator).binomial(n, p).astype(count._value.dtype))
 
 
 @operation()

@@ -15,9 +15,10 @@ from funcgrad.torch.core.composed import Composed
 from funcgrad.torch.core.errors import dim_of
 from funcgrad.torch.core.inplace import assign, require_writeable
 from funcgrad.torch.core.operand import Operand
+from funcgrad.torch.core.tensor import wrap
+from funcgrad.torch.operations.creating.random import generator_of
 from funcgrad.torch.operations.pointwise.elementwise import unary
-from funcgrad.torch.operations.registry import FUNCTIONS
-from funcgrad.types import DTypeLike, ShapeLike
+from funcgrad.types import DTypeLike
 
 __all__ = [
     "celu",
@@ -55,7 +56,6 @@ __all__ = [
     "tanhshrink",
     "threshold",
     "threshold_",
-    "uniform_like",
 ]
 
 
@@ -217,11 +217,6 @@ def prelu(input: Operand, weight: Operand) -> Operand:
     return apply(_prelu, (input, weight))
 
 
-def uniform_like(input: Operand, shape: ShapeLike = None) -> Operand:
-    """Numbers between 0 and 1 from the generator that `manual_seed` sets, of the input's shape and dtype."""
-    return FUNCTIONS["rand"](*(input._value.shape if shape is None else shape), dtype=input.dtype)
-
-
 def rrelu(
     input: Operand,
     lower: float = 1.0 / 8,
@@ -234,8 +229,12 @@ def rrelu(
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
-    slopes = uniform_like(input) * (upper - lower) + lower
-    return finished(input, inplace, apply(_leaky_by, (input, slopes)))
+    value = input._value
+    below = value <= 0
+    slopes = np.ones(value.shape, value.dtype)
+    # A slope is drawn for each of the elements that take one.
+    slopes[below] = generator_of(None).doubles(int(below.sum())) * (upper - lower) + lower
+    return finished(input, inplace, apply(_leaky_by, (input, wrap(slopes))))
 
 
 @op("RreluWithNoiseBackward0")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,13 +12,14 @@ from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, wrap
-from funcgrad.torch.nn.functional.activations import finished, softmax, uniform_like
+from funcgrad.torch.nn.functional.activations import finished, softmax
 from funcgrad.torch.nn.functional.grids import cubic_weights, resampled, smooth_weights
 from funcgrad.torch.nn.functional.pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
     adaptive_avg_pool3d,
 )
+from funcgrad.torch.operations.creating.random import generator_of
 from funcgrad.torch.operations.registry import FUNCTIONS
 from funcgrad.types import ShapeLike
 
@@ -61,7 +63,7 @@ def kept(input: Operand, p: float, shape: ShapeLike) -> Tensor:
     dtype = input._value.dtype
     if p == 1.0:
         return wrap(np.zeros(shape, dtype))
-    stays = uniform_like(input, shape)._value >= p
+    stays = generator_of(None).doubles(math.prod(shape)).reshape(shape) < 1.0 - p
     return wrap(stays.astype(dtype) * dtype.type(1.0 / (1.0 - p)))
 
 
@@ -92,7 +94,7 @@ def _alpha(input: Operand, p: float, training: bool, inplace: bool, shape: Any) 
         return input
     if p == 1.0:
         return finished(input, inplace, input * 0)
-    stays = (uniform_like(input, shape) >= p).to(input.dtype)
+    stays = (kept(input, p, shape) > 0).to(input.dtype)
     a = ((1 - p) * (1 + p * _LOWEST**2)) ** -0.5
     return finished(input, inplace, (input * stays + (1 - stays) * _LOWEST) * a - a * p * _LOWEST)
 
@@ -114,7 +116,7 @@ def gumbel_softmax(
     logits: Operand, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
 ) -> Operand:
     """A differentiable sample of classes: the softmax of logits plus Gumbel noise, or that rounded."""
-    noise = -(-uniform_like(logits).clamp_min(1e-20).log()).clamp_min(1e-20).log()
+    noise = -FUNCTIONS["empty"](logits.shape, dtype=logits.dtype).exponential_().log()
     soft = softmax((logits + noise) / tau, dim)
     if not hard:
         return soft

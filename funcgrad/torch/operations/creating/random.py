@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from typing import Any
@@ -13,27 +14,56 @@ from funcgrad.torch.core.inplace import require_writeable, write
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES, SETTINGS
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
-from funcgrad.torch.operations.creating.creation import finished, shape_of
+from funcgrad.torch.operations.creating.creation import finished, require_cpu, shape_of
+from funcgrad.torch.operations.creating.sequences import Words
 from funcgrad.torch.operations.registry import FUNCTIONS, published, tensor_of
 from funcgrad.types import DTypeLike, Number, ShapeLike
 
 __all__ = ["Generator", "default_generator", "generator_of"]
 
 
+_SEEDS = range(-(1 << 63), 1 << 64)
+_STATE = np.dtype(
+    [
+        ("seed", "<u8"),
+        ("left", "<i4"),
+        ("seeded", "<i4"),
+        ("next", "<u8"),
+        ("words", "<u8", 624),
+        ("normal", "<f8", 3),
+        ("has_normal", "<i8"),
+        ("single", "<i8"),
+    ]
+)
+"""What PyTorch's `get_rng_state` gives, byte by byte."""
+
+
+def _seed_of(seed: int) -> int:
+    found = int(seed)
+    if found not in _SEEDS:
+        raise ValueError("Overflow when unpacking long long")
+    return found % (1 << 64)
+
+
 @published()
 class Generator:
-    """A source of random numbers. The numbers are NumPy's, not PyTorch's."""
+    """A source of random numbers: from a seed those that PyTorch's generator of the CPU gives.
+
+    >>> fg.torch.Generator().manual_seed(0).initial_seed()
+    0
+    """
 
     __module__ = "funcgrad.torch"
     __slots__ = ("_bits", "_seed")
 
     def __init__(self, device: Any = "cpu") -> None:
+        require_cpu(device)
         self._seed = 67280421310721
-        self._bits = np.random.default_rng(self._seed)
+        self._bits = Words(self._seed)
 
     @property
-    def bits(self) -> np.random.Generator:
-        """NumPy's generator; RuntimeError where random numbers are refused."""
+    def bits(self) -> Words:
+        """The words behind the numbers; RuntimeError where random numbers are refused."""
         if MODES.random_refused:
             raise RuntimeError(
                 "vmap: called random operation while in randomness error mode. Please either use the 'same' "
@@ -41,10 +71,15 @@ class Generator:
             )
         return self._bits
 
+    @property
+    def device(self) -> Any:
+        """The CPU."""
+        return FUNCTIONS["device"]("cpu")
+
     def manual_seed(self, seed: int) -> Generator:
         """Start the sequence that belongs to a seed."""
-        self._seed = int(seed)
-        self._bits = np.random.default_rng(self._seed % (1 << 64))
+        self._seed = _seed_of(seed)
+        self._bits = Words(self._seed)
         return self
 
     def initial_seed(self) -> int:
@@ -55,27 +90,59 @@ class Generator:
         """Take a seed from the system; returns it."""
         return self.manual_seed(int.from_bytes(os.urandom(7), "little"))._seed
 
-    def get_state(self) -> Any:
-        """The state of the sequence."""
-        return self._bits.bit_generator.state
+    def get_state(self) -> Tensor:
+        """The state of the sequence, as the bytes that PyTorch makes of it."""
+        key, position, kept = self._bits.state
+        found = np.zeros((), _STATE)
+        found["seed"], found["left"], found["seeded"] = self._seed, max(1, 625 - position), 1
+        found["next"], found["words"] = position if self._bits.drawn else 0, key
+        if kept is not None:
+            found["normal"][1], found["has_normal"] = kept, 1
+        return wrap(np.frombuffer(found.tobytes(), np.uint8).copy())
 
-    def set_state(self, state: Any) -> Generator:
+    def set_state(self, new_state: Tensor) -> Generator:
         """Continue from a state."""
-        self._bits.bit_generator.state = state
+        if new_state._value.dtype != np.uint8:
+            raise TypeError("RNG state must be a torch.ByteTensor")
+        data = np.ascontiguousarray(new_state._value).tobytes()
+        if len(data) != _STATE.itemsize:
+            raise RuntimeError(
+                f"Expected either a CPUGeneratorImplStateLegacy of size {_STATE.itemsize - 8} or a "
+                f"CPUGeneratorImplState of size {_STATE.itemsize} but found the input RNG state size to be "
+                f"{len(data)}"
+            )
+        found = np.frombuffer(data, _STATE)[0]
+        left, following = int(found["left"]), int(found["next"])
+        position = 624 if left == 1 else following
+        kept = float(found["normal"][1]) if found["has_normal"] else None
+        self._seed = int(found["seed"])
+        self._bits.drawn = following > 0
+        self._bits.state = np.asarray(found["words"], np.uint32), position, kept
         return self
+
+    def clone_state(self) -> Generator:
+        """A generator in the same state."""
+        return Generator().set_state(self.get_state())
+
+    def __getstate__(self) -> Tensor:
+        return self.get_state()
+
+    def __setstate__(self, state: Tensor) -> None:
+        Generator.__init__(self)
+        self.set_state(state)
 
 
 default_generator = Generator()
 
 
-def generator_of(generator: Generator | None) -> Any:
-    """NumPy's generator behind a `Generator`, or the default one's."""
+def generator_of(generator: Generator | None) -> Words:
+    """The words behind a `Generator`, or the default one's."""
     return (generator or default_generator).bits
 
 
 @published()
 def manual_seed(seed: int) -> Generator:
-    """Start the default sequence that belongs to a seed."""
+    """Start the default sequence that belongs to a seed: PyTorch's numbers for it."""
     return default_generator.manual_seed(seed)
 
 
@@ -85,20 +152,12 @@ def initial_seed() -> int:
     return default_generator.initial_seed()
 
 
-def _uniform(rng: Any, shape: Any, dtype: Any) -> Any:
-    if dtype in (np.float32, np.float64):
-        return np.asarray(rng.random(shape, dtype))
-    if dtype.kind == "c":
-        return (rng.random(shape) + 1j * rng.random(shape)).astype(dtype)
-    return np.asarray(rng.random(shape)).astype(dtype)
+def _uniform(rng: Words, shape: Any, dtype: Any) -> Any:
+    return rng.uniform(shape, dtype)
 
 
-def _normal(rng: Any, shape: Any, dtype: Any) -> Any:
-    if dtype in (np.float32, np.float64):
-        return np.asarray(rng.standard_normal(shape, dtype))
-    if dtype.kind == "c":
-        return ((rng.standard_normal(shape) + 1j * rng.standard_normal(shape)) / np.sqrt(2.0)).astype(dtype)
-    return np.asarray(rng.standard_normal(shape)).astype(dtype)
+def _normal(rng: Words, shape: Any, dtype: Any) -> Any:
+    return rng.normal(shape, dtype)
 
 
 def _sampler(name: str, draw: Any) -> None:
@@ -134,7 +193,7 @@ _sampler("randn", _normal)
 
 @published()
 def randint(
-    low: int,
+    low: int = 0,
     high: Number = None,
     size: ShapeLike = None,
     *,
@@ -144,12 +203,14 @@ def randint(
     **options: object,
 ) -> Tensor:
     """Random integers from `low` (0 if left out) to below `high`."""
-    if size is None:
+    if size is None and not isinstance(high, int):
         low, high, size = 0, low, high
+    if size is None:
+        raise TypeError('randint() missing 1 required positional arguments: "size"')
     if high <= low:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     wanted = np.dtype(np.int64) if dtype is None else numpy_dtype(dtype)
-    drawn = np.asarray(generator_of(generator).integers(low, high, tuple(size))).astype(wanted)
+    drawn = generator_of(generator).integers(int(low), int(high), tuple(size)).astype(wanted)
     return finished(drawn, requires_grad, **options)
 
 
@@ -199,16 +260,27 @@ def normal(
     return finished((m + s * _normal(generator_of(generator), shape, dtype)).astype(dtype))
 
 
-@published()
-def bernoulli(input: Tensor, p: Number = None, *, generator: Generator | None = None) -> Tensor:
-    """Zeros and ones, with the elements as probabilities."""
-    chance = input._value if p is None else np.full(input._value.shape, p)
+def _require_chances(chance: Any) -> None:
     if ((chance < 0) | (chance > 1)).any():
         raise RuntimeError(
             "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be "
             "improved?  If so, please report an enhancement request to PyTorch.)"
         )
-    return wrap(np.asarray(generator_of(generator).random(chance.shape) < chance).astype(input._value.dtype))
+
+
+def _hits(rng: Words, shape: Any, chance: Any) -> Any:
+    """Where a uniform number is below a chance: of 24 bits for chances in single precision, else of 53."""
+    wanted = np.asarray(chance).dtype
+    return rng.uniform(shape, np.dtype(np.float64 if wanted == np.float64 else np.float32)) < chance
+
+
+@published()
+def bernoulli(input: Tensor, p: Number = None, *, generator: Generator | None = None) -> Tensor:
+    """Zeros and ones, with the elements as probabilities."""
+    chance = input._value if p is None else np.float64(p)
+    _require_chances(chance)
+    hits = _hits(generator_of(generator), input._value.shape, chance)
+    return wrap(np.asarray(hits).astype(input._value.dtype))
 
 
 @published()
@@ -229,15 +301,22 @@ def multinomial(
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
     if (rows.sum(1) <= 0).any():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-    found = [rng.choice(rows.shape[1], num_samples, replacement, row / row.sum()) for row in rows]
-    value = np.asarray(found, np.int64)
+    if replacement and num_samples > 1:
+        value = rng.chosen(np.atleast_2d(input._value), num_samples)
+    else:  # The largest of the weights over exponentially distributed numbers.
+        waits = rng.exponential(1.0, rows.shape).astype(input._value.dtype)
+        order = np.argsort(-(np.atleast_2d(input._value) / waits), axis=1, kind="stable")
+        value = order[:, :num_samples].astype(np.int64)
     return wrap(value[0] if len(input._value.shape) == 1 else value)
 
 
 @published()
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Poisson distributed numbers with the elements as rates."""
-    return wrap(np.asarray(generator_of(generator).poisson(input._value)).astype(input._value.dtype))
+    if (input._value < 0).any():
+        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+    drawn = generator_of(generator).poisson(np.asarray(input._value, np.float64))
+    return wrap(drawn.astype(input._value.dtype))
 
 
 @published()
@@ -247,15 +326,15 @@ def seed() -> int:
 
 
 @published()
-def get_rng_state() -> Any:
+def get_rng_state() -> Tensor:
     """The state of the default sequence."""
     return default_generator.get_state()
 
 
 @published()
-def set_rng_state(state: object) -> None:
+def set_rng_state(new_state: Tensor) -> None:
     """Continue the default sequence from a state."""
-    default_generator.set_state(state)
+    default_generator.set_state(new_state)
 
 
 FUNCTIONS["default_generator"] = default_generator  # type: ignore[assignment]
@@ -278,9 +357,8 @@ def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Generat
     """Fill with numbers uniformly distributed from `a` to `b`."""
     if a > b:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a:g} > to={b:g}")
-    return _written(
-        self, _uniform(generator_of(generator), self._value.shape, self._value.dtype) * (b - a) + a
-    )
+    value = self._value
+    return _written(self, generator_of(generator).uniform(value.shape, value.dtype, a, b))
 
 
 @method()
@@ -290,22 +368,33 @@ def normal_(
     """Fill with normally distributed numbers."""
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
-    return _written(self, _normal(generator_of(generator), self._value.shape, self._value.dtype) * std + mean)
+    value = self._value
+    compact = bool(value.flags.c_contiguous)
+    drawn = generator_of(generator).normal(value.shape, value.dtype, contiguous=compact)
+    return _written(self, drawn * std + mean)
 
 
 @method()
 def bernoulli_(self: Tensor, p: Number = 0.5, *, generator: Generator | None = None) -> Tensor:
     """Fill with zeros and ones."""
-    chance = p._value if isinstance(p, Tensor) else p
-    return _written(self, generator_of(generator).random(self._value.shape) < chance)
+    chance = p._value if isinstance(p, Tensor) else np.float64(p)
+    _require_chances(chance)
+    return _written(self, _hits(generator_of(generator), self._value.shape, chance))
 
 
 @method()
-def random_(self: Tensor, low: int = 0, high: Number = None, *, generator: Generator | None = None) -> Tensor:
-    """Fill with random integers."""
+def random_(
+    self: Tensor, low: int | None = None, high: Number = None, *, generator: Generator | None = None
+) -> Tensor:
+    """Fill with random integers: below `low`, from `low` to below `high`, or as many as the dtype holds."""
+    words, value = generator_of(generator), self._value
+    if low is None:
+        return _written(self, words.full_range(value.shape, value.dtype))
     if high is None:
-        low, high = (0, low) if low else (0, 1 << 24)
-    return _written(self, generator_of(generator).integers(low, high, self._value.shape))
+        low, high = 0, low
+    if high <= low:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    return _written(self, words.integers(int(low), int(high), value.shape))
 
 
 @method()
@@ -313,7 +402,7 @@ def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | Non
     """Fill with exponentially distributed numbers."""
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
-    return _written(self, generator_of(generator).exponential(1.0 / lambd, self._value.shape))
+    return _written(self, generator_of(generator).exponential(lambd, self._value.shape))
 
 
 def _filler(name: str, draw: Callable[..., Any]) -> None:
@@ -333,13 +422,13 @@ def _geometric(rng: Any, shape: Any, p: float) -> Any:
 def _cauchy(rng: Any, shape: Any, median: float = 0.0, sigma: float = 1.0) -> Any:
     if sigma <= 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
-    return median + sigma * rng.standard_cauchy(shape)
+    return rng.cauchy(median, sigma, shape)
 
 
 def _log_normal(rng: Any, shape: Any, mean: float = 1.0, std: float = 2.0) -> Any:
     if std <= 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
-    return rng.lognormal(mean, std, shape)
+    return np.exp(rng.normals(math.prod(shape)) * std + mean).reshape(shape)
 
 
 _filler("geometric_", _geometric)

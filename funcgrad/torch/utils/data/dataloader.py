@@ -7,7 +7,9 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from funcgrad.torch.operations.creating.random import Generator
+import numpy as np
+
+from funcgrad.torch.operations.creating.random import Generator, generator_of
 from funcgrad.torch.utils.data.collating import default_collate, default_convert
 from funcgrad.torch.utils.data.dataset import IterableDataset
 from funcgrad.torch.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler
@@ -92,6 +94,8 @@ class DataLoader:
         return SequentialSampler(self.dataset)
 
     def __iter__(self) -> Iterator[Any]:
+        # PyTorch draws a seed for its workers here, whether there are any or not.
+        generator_of(self.generator).full_range((), np.dtype(np.int64))
         if self._iterable:
             return self._of_iterable()
         return self._of_indices()

@@ -7,8 +7,8 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from funcgrad.torch.core.tensor import Tensor
-from funcgrad.torch.operations.creating.random import Generator, default_generator
+from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.torch.operations.creating.random import Generator, default_generator, multinomial
 
 __all__ = [
     "BatchSampler",
@@ -37,7 +37,7 @@ def _of_its_own(generator: Generator | None) -> Generator:
     """The generator, or a new one that the default generator seeds: what is drawn later disturbs no order."""
     if generator is not None:
         return generator
-    return Generator().manual_seed(int(default_generator.bits.integers(1 << 62)))
+    return Generator().manual_seed(int(default_generator.bits.full_range((), np.dtype(np.int64))))
 
 
 def _require_count(name: str, count: Any) -> None:
@@ -103,13 +103,14 @@ class RandomSampler(Sampler[int]):
     def __iter__(self) -> Iterator[int]:
         generator = _of_its_own(self.generator)
         count, left = len(self.data_source), self.num_samples
-        while left > 0:
-            if self.replacement:
-                drawn = generator.bits.integers(count, size=min(left, 1024)).tolist()
-            else:
-                drawn = permutation(count, generator)[:left]
-            yield from drawn
-            left -= len(drawn)
+        if self.replacement:  # thirty-two at a time, as PyTorch does
+            for start in range(0, left, 32):
+                yield from generator.bits.integers(0, count, (min(left - start, 32),)).tolist()
+            return
+        # PyTorch draws an order for what is left over even where nothing is.
+        for _ in range(left // count):
+            yield from permutation(count, generator)
+        yield from permutation(count, generator)[: left % count]
 
     def __len__(self) -> int:
         return self.num_samples
@@ -162,10 +163,7 @@ class WeightedRandomSampler(Sampler[int]):
             raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
         if total <= 0:
             raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-        bits = (self.generator or default_generator).bits
-        drawn = bits.choice(
-            self.weights.size, self.num_samples, replace=self.replacement, p=self.weights / total
-        )
+        drawn = multinomial(wrap(self.weights), self.num_samples, self.replacement, generator=self.generator)
         yield from drawn.tolist()
 
     def __len__(self) -> int:

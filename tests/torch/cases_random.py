@@ -1,0 +1,153 @@
+# ruff: noqa: E501 - a line for each case
+"""What seeds give: the numbers of PyTorch's generator of the CPU, and what is drawn from them."""
+
+CASES = r"""
+torch.manual_seed(0); torch.randn(20, 2, 5).sum((1,2))
+torch.manual_seed(0); (torch.randn(200)[:5], torch.randint(1, 5, (12,)))
+torch.manual_seed(0); (torch.randn(15)[:5], torch.randint(1, 5, (12,)), torch.rand(3), torch.randperm(5))
+torch.manual_seed(0); torch.randint(1, 5, (2, 6))
+torch.manual_seed(0); (torch.randn(17), torch.rand(3), torch.randn(16), torch.randn(3), torch.randn(32).double())
+torch.manual_seed(0); (torch.randn(17, dtype=torch.float64), torch.rand(3).double(), torch.randn(3, dtype=torch.float64))
+torch.manual_seed(0); torch.bernoulli(torch.full((10,), .4))
+torch.manual_seed(0); torch.nn.functional.dropout(torch.ones(20), .5)
+torch.manual_seed(0); torch.multinomial(torch.tensor([.1, .2, .7]), 5, replacement=True)
+torch.manual_seed(0); torch.multinomial(torch.tensor([.1, .2, .7]), 2)
+torch.manual_seed(0); torch.normal(0., 1., (3, 3))
+torch.manual_seed(0); torch.normal(torch.zeros(20), torch.ones(20))
+torch.manual_seed(0); torch.empty(20).uniform_(-1, 1)
+torch.manual_seed(0); torch.empty(20).normal_()
+torch.manual_seed(0); torch.empty(20).exponential_()
+torch.manual_seed(0); torch.empty(5).geometric_(.3)
+torch.manual_seed(0); torch.empty(5).cauchy_()
+torch.manual_seed(0); torch.empty(5).log_normal_()
+torch.manual_seed(0); torch.poisson(torch.tensor([1., 5., 20.]))
+torch.manual_seed(0); torch.randint_like(torch.zeros(5), 10)
+torch.manual_seed(0); torch.rand_like(torch.zeros(20))
+torch.manual_seed(0); torch.nn.Linear(5, 4).weight
+torch.manual_seed(0); torch.nn.LSTM(5, 4).weight_hh_l0.sum(1)
+torch.manual_seed(0); torch.nn.Conv2d(3, 4, 3).weight.sum((1,2,3))
+torch.manual_seed(0); torch.nn.Embedding(5, 4).weight
+torch.manual_seed(0); torch.nn.TransformerEncoderLayer(8, 2).self_attn.in_proj_weight.sum(1)
+torch.manual_seed(0); torch.nn.init.xavier_normal_(torch.empty(5, 5))
+torch.manual_seed(0); torch.nn.init.kaiming_uniform_(torch.empty(5, 5))
+torch.manual_seed(0); torch.nn.init.orthogonal_(torch.empty(5, 3))
+torch.manual_seed(0); torch.nn.init.trunc_normal_(torch.empty(5, 3))
+torch.manual_seed(0); torch.nn.functional.gumbel_softmax(torch.zeros(4))
+torch.manual_seed(0); [b[0].tolist() for b in torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.arange(10.)), batch_size=3, shuffle=True)]
+torch.manual_seed(0); [list(s) for s in torch.utils.data.random_split(range(10), [7, 3])]
+torch.manual_seed(0); torch.distributions.Normal(0., 1.).sample((3,))
+torch.manual_seed(0); torch.distributions.Gamma(2., 1.).sample((3,))
+torch.manual_seed(0); torch.distributions.Categorical(logits=torch.zeros(4)).sample((6,))
+torch.manual_seed(0); torch.distributions.Dirichlet(torch.ones(3)).sample()
+torch.manual_seed(0); torch.distributions.Beta(2., 3.).sample((4,))
+torch.manual_seed(0); torch.distributions.MultivariateNormal(torch.zeros(2), torch.eye(2)).sample((4,))
+torch.manual_seed(0); torch.distributions.StudentT(3.).sample((4,))
+torch.manual_seed(0); torch.randn(3, dtype=torch.complex64)
+torch.manual_seed(0); torch.randn(20, dtype=torch.complex64)
+torch.manual_seed(0); torch.randperm(20)
+g = torch.Generator().manual_seed(3); (torch.randn(3, generator=g), g.initial_seed(), torch.rand(2, generator=g))
+torch.manual_seed(0); torch.nn.functional.rrelu(torch.tensor([-1., -2., 3.]), training=True)
+torch.manual_seed(0); torch.nn.functional.alpha_dropout(torch.ones(5), .5, training=True)
+torch.manual_seed(0); torch.nn.Dropout2d(.5)(torch.ones(1, 4, 2, 2))[0, :, 0, 0]
+torch.manual_seed(0); torch.nn.functional.fractional_max_pool2d(torch.arange(25.).view(1, 1, 5, 5), 2, output_size=2)
+torch.manual_seed(0); torch.randn(100000).sum()
+torch.manual_seed(0); torch.randn(2000, dtype=torch.float64)[-20:]
+torch.manual_seed(0); torch.nn.MultiheadAttention(8, 2).in_proj_weight[0]
+torch.manual_seed(0); m = torch.nn.Bilinear(2, 3, 4); m.weight.sum()
+torch.manual_seed(0); m = torch.nn.GRUCell(2, 3); m.weight_hh
+torch.manual_seed(0); torch.randint(0, 2**40, (3,))
+torch.manual_seed(0); torch.randint(-5, 5, (3,), dtype=torch.int8)
+torch.manual_seed(0); torch.empty(5, dtype=torch.int64).random_(0, 10)
+torch.manual_seed(0); torch.empty(5).random_()
+torch.manual_seed(0); torch.empty(5, dtype=torch.uint8).random_()
+torch.manual_seed(0); torch.rand(3, dtype=torch.float16)
+torch.manual_seed(0); torch.nn.init.trunc_normal_(torch.empty(5, 30), std=.02)
+torch.manual_seed(0); torch.nn.init.trunc_normal_(torch.empty(5, 3), 0, 1, 1.5, 2.)
+torch.manual_seed(0); torch.nn.init.trunc_normal_(torch.empty(5, 3), 0, 1, -.1, .1)
+torch.manual_seed(0); torch.nn.init.sparse_(torch.empty(5, 3), .3)
+torch.manual_seed(0); torch.nn.init.xavier_uniform_(torch.empty(5, 3), generator=torch.Generator().manual_seed(3))
+torch.manual_seed(0); l = torch.utils.data.DataLoader(range(7), batch_size=3, shuffle=True); [[b.tolist() for b in l], [b.tolist() for b in l], torch.rand(2)]
+l = torch.utils.data.DataLoader(range(7), batch_size=3, shuffle=True, generator=torch.Generator().manual_seed(7)); [[b.tolist() for b in l], [b.tolist() for b in l]]
+torch.manual_seed(0); list(torch.utils.data.RandomSampler(range(10), replacement=True, num_samples=70))
+torch.manual_seed(0); list(torch.utils.data.RandomSampler(range(10), num_samples=25))
+torch.manual_seed(0); list(torch.utils.data.SubsetRandomSampler([3, 4, 5, 6]))
+torch.manual_seed(0); list(torch.utils.data.WeightedRandomSampler([.1, .2, .7], 10))
+torch.manual_seed(0); list(torch.utils.data.WeightedRandomSampler([.1, .2, .7], 2, replacement=False))
+torch.manual_seed(0); torch.distributions.Laplace(0., 1.).sample((3,))
+torch.manual_seed(0); torch.distributions.Cauchy(0., 1.).sample((3,))
+torch.manual_seed(0); torch.distributions.Exponential(2.).sample((3,))
+torch.manual_seed(0); torch.distributions.Geometric(.3).sample((3,))
+torch.manual_seed(0); torch.distributions.Bernoulli(.3).sample((9,))
+torch.manual_seed(0); torch.distributions.Binomial(20, .3).sample((9,))
+torch.manual_seed(0); torch.distributions.Binomial(200, .7).sample((9,))
+torch.manual_seed(0); torch.distributions.Poisson(3.).sample((9,))
+torch.manual_seed(0); torch.distributions.Poisson(30.).sample((9,))
+torch.manual_seed(0); torch.distributions.NegativeBinomial(5., .3).sample((4,))
+torch.manual_seed(0); torch.distributions.Gumbel(0., 1.).sample((4,))
+torch.manual_seed(0); torch.distributions.HalfNormal(1.).sample((4,))
+torch.manual_seed(0); torch.distributions.HalfCauchy(1.).sample((4,))
+torch.manual_seed(0); torch.distributions.Weibull(1., 2.).sample((4,))
+torch.manual_seed(0); torch.distributions.Pareto(1., 2.).sample((4,))
+torch.manual_seed(0); torch.distributions.Kumaraswamy(1., 2.).sample((4,))
+torch.manual_seed(0); torch.distributions.VonMises(1., 2.).sample((4,))
+torch.manual_seed(0); torch.distributions.VonMises(torch.tensor([0., 1.]), torch.tensor([.5, 20.])).sample((4,))
+torch.manual_seed(0); torch.distributions.Chi2(3.).sample((4,))
+torch.manual_seed(0); torch.distributions.FisherSnedecor(3., 4.).sample((4,))
+torch.manual_seed(0); torch.distributions.InverseGamma(3., 4.).sample((4,))
+torch.manual_seed(0); torch.distributions.LogNormal(3., 4.).sample((4,))
+torch.manual_seed(0); torch.distributions.LogisticNormal(torch.zeros(2), torch.ones(2)).sample()
+torch.manual_seed(0); torch.distributions.Multinomial(10, torch.ones(3)).sample((2,))
+torch.manual_seed(0); torch.distributions.OneHotCategorical(torch.ones(3)).sample((2,))
+torch.manual_seed(0); torch.distributions.RelaxedBernoulli(torch.tensor(.5), probs=torch.tensor(.3)).sample((2,))
+torch.manual_seed(0); torch.distributions.RelaxedOneHotCategorical(torch.tensor(.5), probs=torch.tensor([.3, .7])).sample((2,))
+torch.manual_seed(0); torch.distributions.ContinuousBernoulli(.3).sample((3,))
+torch.manual_seed(0); torch.distributions.LKJCholesky(3, 1.).sample()
+torch.manual_seed(0); torch.distributions.LowRankMultivariateNormal(torch.zeros(2), torch.ones(2, 1), torch.ones(2)).sample((2,))
+torch.manual_seed(0); torch.distributions.MixtureSameFamily(torch.distributions.Categorical(torch.ones(2)), torch.distributions.Normal(torch.zeros(2), torch.ones(2))).sample((5,))
+torch.manual_seed(0); torch.distributions.Categorical(torch.ones(2, 3)).sample((4,))
+torch.manual_seed(0); torch.distributions.Dirichlet(torch.tensor([.1, .5, 3.])).sample((4,))
+torch.manual_seed(0); torch.distributions.Normal(torch.zeros(20), 1.).sample()
+torch.manual_seed(0); torch.distributions.Normal(torch.zeros(2), 1.).rsample((12,))
+torch.manual_seed(0); torch.distributions.TransformedDistribution(torch.distributions.Uniform(0., 1.), [torch.distributions.SigmoidTransform().inv]).sample((3,))
+torch.manual_seed(3); m = torch.nn.TransformerEncoderLayer(8, 2, 16); m(torch.ones(2, 3, 8)).sum(2)
+torch.manual_seed(3); m = torch.nn.utils.spectral_norm(torch.nn.Linear(3, 4)); m(torch.ones(2, 3))
+torch.manual_seed(3); m = torch.nn.utils.parametrizations.spectral_norm(torch.nn.Linear(3, 4)); m(torch.ones(2, 3))
+torch.manual_seed(3); m = torch.nn.utils.parametrizations.orthogonal(torch.nn.Linear(3, 4)); m(torch.ones(2, 3))
+torch.manual_seed(3); m = torch.nn.MultiheadAttention(8, 2, dropout=.5); m(*[torch.randn(3, 2, 8)]*3)
+torch.manual_seed(3); m = torch.nn.MultiheadAttention(8, 2, kdim=4, vdim=6, add_bias_kv=True); m(torch.randn(3, 2, 8), torch.randn(3, 2, 4), torch.randn(3, 2, 6))[0]
+torch.manual_seed(3); m = torch.nn.LSTM(4, 3, 2, dropout=.4, bidirectional=True); m(torch.randn(3, 2, 4))[0]
+torch.manual_seed(3); torch.nn.functional.scaled_dot_product_attention(torch.randn(1, 2, 3, 4), torch.randn(1, 2, 3, 4), torch.randn(1, 2, 3, 4), dropout_p=.5)
+torch.manual_seed(3); [type(m(torch.randn(2, 4, 5, 5))) and m(torch.ones(2, 4, 5, 5)).sum() for m in (torch.nn.ConvTranspose2d(4, 2, 3), torch.nn.PReLU(), torch.nn.GroupNorm(2, 4), torch.nn.Dropout2d(.4), torch.nn.AlphaDropout(.4), torch.nn.FeatureAlphaDropout(.4), torch.nn.RReLU())]
+torch.manual_seed(3); m = torch.nn.EmbeddingBag(5, 3); m(torch.tensor([[1, 2]]))
+torch.manual_seed(3); m = torch.nn.Bilinear(2, 3, 2); m(torch.ones(1, 2), torch.ones(1, 3))
+torch.manual_seed(3); m = torch.nn.AdaptiveLogSoftmaxWithLoss(4, 10, [3, 6]); m(torch.ones(2, 4), torch.tensor([1, 8]))
+torch.manual_seed(0); s = torch.get_rng_state(); a = torch.rand(2); torch.set_rng_state(s); (a == torch.rand(2)).all(), s[:30], s.shape
+torch.manual_seed(0); torch.randn(3); s = torch.get_rng_state(); (s[:20], s[-40:])
+torch.random.manual_seed(4); (torch.rand(1), torch.random.initial_seed(), torch.initial_seed())
+torch.manual_seed(1)\nwith torch.random.fork_rng(): a = torch.rand(1)\n(a, torch.rand(1))
+torch.manual_seed(0); f = torch.func.vmap(lambda x: x + torch.rand(2), randomness='different'); f(torch.zeros(3))
+torch.manual_seed(0); f = torch.func.vmap(lambda x: x + torch.rand(2), randomness='same'); f(torch.zeros(3))
+torch.manual_seed(0); torch.pca_lowrank(torch.randn(6, 4), q=2)[1]
+torch.manual_seed(0); torch.svd_lowrank(torch.randn(6, 4), q=2)[1]
+torch.manual_seed(0); torch.rand(2, 3, generator=torch.default_generator)
+torch.manual_seed(0); torch.randint(3, (4,))
+torch.manual_seed(0); torch.randint(high=3, size=(4,))
+torch.manual_seed(0); torch.tensor([1.]).new_empty(3).normal_(2, 3)
+torch.manual_seed(0); torch.rand(0), torch.randn(0), torch.randperm(0), torch.randperm(1), torch.rand(1)
+torch.manual_seed(0); torch.randn(()), torch.randn(()), torch.rand(())
+torch.manual_seed(0); torch.randn(4, 4, dtype=torch.float64)
+torch.manual_seed(0); torch.randn(50, dtype=torch.float64)[-4:]
+torch.manual_seed(0); torch.randn(50, dtype=torch.float16)[-24:]
+torch.manual_seed(0); torch.poisson(torch.tensor([0., .1, 10., 100.]))
+torch.manual_seed(0); torch.binomial(torch.tensor([10., 100.]), torch.tensor([.5, .9]))
+torch.manual_seed(2**70)
+torch.manual_seed(-1); torch.rand(2), torch.initial_seed()
+g = torch.Generator(); g.device
+import pickle; g = torch.Generator().manual_seed(3); torch.rand(2, generator=g); h = pickle.loads(pickle.dumps(g)); torch.rand(2, generator=h)
+"""
+
+
+def cases():
+    """``(name, code)`` of every case."""
+    for line in CASES.strip().splitlines():
+        yield line, line.replace("\\n", "\n")
