@@ -312,7 +312,9 @@ def jacrev(
     return _jacobian(func, argnums, has_aux, "vjp(f, *primals)")
 
 
-def _jacobian(func: Callable[..., Any], argnums: Any, has_aux: bool, call: str) -> Callable[..., Any]:
+def _jacobian(
+    func: Callable[..., Any], argnums: Any, has_aux: bool, call: str, *, forward: bool = False
+) -> Callable[..., Any]:
     def jacobian(*args: Any) -> Any:
         numbers, single = _selected(args, argnums)
 
@@ -327,10 +329,23 @@ def _jacobian(func: Callable[..., Any], argnums: Any, has_aux: bool, call: str) 
         outs: list[Tensor] = []
         shape = taken_out(out, outs)
         blocks = [_rows(pull, shape, outs, k, single) for k in range(len(outs))]
+        if forward:  # tangents have the dtypes of the outputs, those of whole numbers and of truth among them
+            blocks = [
+                block if o._value.dtype.kind in "fc" else with_each(_as_dtype_of(o), block)
+                for o, block in zip(outs, blocks, strict=True)
+            ]
         result = put_back(shape, iter(blocks))
         return (result, found[2]) if has_aux else result
 
     return jacobian
+
+
+def _as_dtype_of(out: Tensor) -> Callable[[Tensor], Tensor]:
+    def converted(block: Tensor) -> Tensor:
+        found: Tensor = block.to(out.dtype)
+        return found
+
+    return converted
 
 
 def _rows(pull: Callable[..., Any], shape: Any, outs: list[Tensor], k: int, single: bool) -> Any:
@@ -364,7 +379,7 @@ def jacfwd(
     randomness: str = "error",
 ) -> Callable[..., Any]:
     """A function that returns the Jacobian of `func`. The same numbers as `jacrev`."""
-    return _jacobian(func, argnums, has_aux, "jvp(f, primals, tangents)")
+    return _jacobian(func, argnums, has_aux, "jvp(f, primals, tangents)", forward=True)
 
 
 def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:

@@ -459,6 +459,32 @@ torch.tensor([1., 2.]).requires_grad_().sum().backward()
 x = torch.tensor([5, 6]); x.sum().backward()
 x = torch.tensor([1.5], dtype=torch.float16, requires_grad=True); (x * 2).sum().backward(); x.grad
 x = torch.tensor([1, 2]); x.float().requires_grad_().sum().requires_grad
+# tangents in no_grad, memory that is shared in part, and slopes at the ends
+with torch.no_grad():\n    with torch.autograd.forward_ad.dual_level():\n        x = torch.autograd.forward_ad.make_dual(torch.ones(2), torch.tensor([1., 2.])); y = torch.autograd.forward_ad.unpack_dual(x * x).tangent\ny
+with torch.autograd.forward_ad.dual_level():\n    x = torch.autograd.forward_ad.make_dual(torch.ones(2), torch.tensor([1., 2.]))\n    with torch.no_grad():\n        y = x.sin()\n    z = torch.autograd.forward_ad.unpack_dual(y).tangent\nz
+with torch.autograd.forward_ad.dual_level():\n    x = torch.autograd.forward_ad.make_dual(torch.ones(2), torch.tensor([1., 2.])); v = x[1:]; v.mul_(5); y = torch.autograd.forward_ad.unpack_dual(x).tangent\ny
+class A(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x): ctx.save_for_forward(x); return x * 2\n    @staticmethod\n    def jvp(ctx, t): x, = ctx.saved_tensors; return t * x\nwith torch.no_grad(), torch.autograd.forward_ad.dual_level():\n    x = torch.autograd.forward_ad.make_dual(torch.ones(2), torch.tensor([1., 2.])); y = torch.autograd.forward_ad.unpack_dual(A.apply(x)).tangent\ny
+x = torch.ones(4); x[1:].add_(x[:-1]); x
+x = torch.arange(5.); x[1:] = x[:-1]; x
+x = torch.arange(5.); x[1:].copy_(x[:-1]); x
+x = torch.arange(5.); x[1:].mul_(x[:-1]); x
+x = torch.arange(4.).view(2, 2); x.t().copy_(x); x
+x = torch.arange(4.).view(2, 2); x.t().add_(x); x
+x = torch.arange(4.).view(2, 2); x.add_(x.t()); x
+p = torch.tensor([0., 1., .5], requires_grad=True); torch.nn.functional.binary_cross_entropy(p, torch.tensor([0., 1., 1.])).backward(); p.grad
+p = torch.tensor([0., 1., .5], requires_grad=True); torch.nn.functional.binary_cross_entropy(p, torch.tensor([1., 0., 1.])).backward(); p.grad
+p = torch.tensor([0., 1., .5], requires_grad=True); t = torch.tensor([1., 0., 1.], requires_grad=True); torch.nn.functional.binary_cross_entropy(p, t).backward(); (p.grad, t.grad)
+p = torch.tensor([0., 1., .5], dtype=torch.float64, requires_grad=True); torch.nn.functional.binary_cross_entropy(p, torch.tensor([1., 0., 1.]).double(), reduction='none')
+x = torch.zeros(2, requires_grad=True); y = torch.zeros(2, requires_grad=True); torch.hypot(x, y).sum().backward(); (x.grad, y.grad)
+x = torch.zeros(2, requires_grad=True); torch.heaviside(x, torch.ones(2)).sum().backward(); x.grad
+x = torch.zeros(2); v = torch.ones(2, requires_grad=True); torch.heaviside(x, v).sum().backward(); v.grad
+x = torch.zeros(2, requires_grad=True); torch.heaviside(x, torch.ones(2))
+torch.func.jacfwd(lambda x: x > 0)(torch.ones(2))
+torch.func.jacfwd(lambda x: x.argmax())(torch.ones(2))
+x = torch.tensor([0., .5, 1.], requires_grad=True); torch.logit(x).sum().backward(); x.grad
+x = torch.tensor([1., 2., 4.], requires_grad=True); torch.bincount(torch.tensor([0, 1, 1]), x)
+with torch.autograd.forward_ad.dual_level():\n    with torch.no_grad():\n        a = torch.is_grad_enabled()\n    b = torch.is_grad_enabled()\n(a, b)
+with torch.no_grad():\n    with torch.autograd.forward_ad.dual_level():\n        a = torch.is_grad_enabled()\n    b = torch.is_grad_enabled()\n(a, b, torch.is_grad_enabled(), (torch.ones(1, requires_grad=True) * 2).requires_grad)
 """
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch.autograd.gradients import grad, pulled_back
+from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, wrap
 
 __all__ = [
@@ -54,11 +55,19 @@ class UnpackedDualTensor(tuple[Any, ...]):
         return self[1]
 
 
+def _keep_histories(wanted: bool) -> None:
+    """Whether operations remember in `no_grad` as well: tangents are found by what they remember."""
+    MODES.tangents = wanted
+    MODES.remember(MODES.said)
+    MODES.settle()
+
+
 def enter_dual_level() -> int:
     """Open a level."""
     if _LEVELS.current >= 0:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     _LEVELS.current += 1
+    _keep_histories(True)
     return _LEVELS.current
 
 
@@ -68,6 +77,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
         raise RuntimeError("Dual level must be a positive number.")
     _LEVELS.current -= 1
     _LEVELS.duals = []
+    _keep_histories(False)
 
 
 class dual_level:
@@ -114,7 +124,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     if not pairs:
         return UnpackedDualTensor((tensor.detach(), None))
     # Of primals and tangents that require grad, the tangent has a history as well.
-    history = any(d._node is not None or t._rg for d, t in _LEVELS.duals)
+    history = MODES.said and any(d._node is not None or t._rg for d, t in _LEVELS.duals)
     tangents = [t for _, t in pairs]
     (found,) = grad([p for p, _ in pairs], weights, tangents, retain_graph=True, create_graph=history)
     return UnpackedDualTensor((tensor.detach(), found))

@@ -29,7 +29,14 @@ from funcgrad.torch.core.views import (
 )
 from funcgrad.types import ArrayLike, DTypeLike
 
-__all__ = ["assign", "in_place", "replace_in_base", "require_apart", "require_writeable"]
+__all__ = [
+    "assign",
+    "in_place",
+    "replace_in_base",
+    "require_apart",
+    "require_same_or_apart",
+    "require_writeable",
+]
 
 _MULTIPLE = (
     "Output {number} of {maker} is a view and is being modified inplace. This view is the output of a "
@@ -55,6 +62,12 @@ _INFERENCE = (
 _OVERLAP = (
     "unsupported operation: more than one element of the written-to tensor refers to a single memory "
     "location. Please clone() the tensor before performing the operation."
+)
+
+
+_PARTLY = (
+    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+    "memory location. Please clone() the tensor before performing the operation."
 )
 
 
@@ -160,6 +173,32 @@ def require_apart(memory: ArrayLike) -> None:
         raise RuntimeError(_OVERLAP)
 
 
+def require_same_or_apart(memory: ArrayLike, read: ArrayLike) -> None:
+    """Raise RuntimeError where what is written and what is read share some of their memory.
+
+    All of it in the same order is allowed. As PyTorch, only arrays without gaps are looked at.
+    """
+    if type(memory) is not np.ndarray or type(read) is not np.ndarray or memory is read:
+        return
+    if not np.may_share_memory(memory, read) or not (is_dense(memory) and is_dense(read)):
+        return
+    starts = [a.__array_interface__["data"][0] for a in (memory, read)]
+    if starts[0] != starts[1] or memory.nbytes != read.nbytes or memory.strides != read.strides:
+        raise RuntimeError(_PARTLY)
+
+
+def is_dense(value: ArrayLike) -> bool:
+    """Whether the elements of an array fill its memory without gaps and without sharing, in any order."""
+    if value.flags.c_contiguous or value.flags.f_contiguous:
+        return True
+    expected = value.itemsize
+    for step, count in sorted(zip(value.strides, value.shape, strict=True)):
+        if count > 1 and step != expected:
+            return False
+        expected *= count
+    return True
+
+
 def keep_old(result: Tensor, t: Tensor) -> None:
     """Let the result's node keep copies of what it saved of the memory that is now written."""
     node = result.grad_fn
@@ -238,6 +277,9 @@ def in_place(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         incoming = MODES.grad and any(isinstance(x, Tensor) and x._rg for x in args)
         require_writeable(self, incoming)
+        for x in args:
+            if isinstance(x, Tensor) and x is not self:
+                require_same_or_apart(self._value, x._value)
         result = function(self, *args, **kwargs)
         if exact and result._value.dtype != self._value.dtype:
             raise RuntimeError(f"{name}(): the result is {result.dtype}, which {self.dtype} cannot hold")

@@ -18,6 +18,10 @@ class Modes(threading.local):
     grad = True
     """Operations on tensors that require grad remember."""
     inference = False
+    tangents = False
+    """Whether a level of forward mode is open: its duals find tangents by histories, in `no_grad` as well."""
+    said = True
+    """What `is_grad_enabled` says; another than `grad` inside `no_grad` at such a level."""
     anomaly = False
     check_nan = True
     fast = True
@@ -33,6 +37,10 @@ class Modes(threading.local):
     """Whether draws of random numbers are refused: in `vmap` that has not been told what to do with them."""
     hooks_refused: str | None = None
     """What to say where such hooks have been disabled."""
+
+    def remember(self, mode: bool) -> None:
+        """Keep histories or not, as the user says; where tangents need them they are kept in any case."""
+        self.said, self.grad = mode, mode or (self.tangents and not self.inference)
 
     def settle(self) -> None:
         """Recompute `fast` after a mode has changed."""

@@ -349,8 +349,8 @@ def run_backward(
     chosen = captures.needed(nodes) if captures is not None else None
     work.expect(nodes if chosen is None else chosen, edges)
     work.executed = frozenset(nodes if chosen is None else chosen | captures.nodes)  # type: ignore[union-attr]
-    before = MODES.grad, MODES.running
-    MODES.grad, MODES.running = create, work
+    before = MODES.grad, MODES.said, MODES.running
+    MODES.grad, MODES.said, MODES.running = create, create, work
     MODES.settle()
     try:
         for edge, g in zip(edges, grads, strict=True):
@@ -360,7 +360,7 @@ def run_backward(
                 work.arrived(edge)
         work.run(nodes, chosen)
     finally:
-        MODES.grad, MODES.running = before
+        MODES.grad, MODES.said, MODES.running = before
         MODES.settle()
     if into is not None:
         assert captures is not None

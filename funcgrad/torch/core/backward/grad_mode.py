@@ -84,13 +84,14 @@ class Mode:
         raise NotImplementedError
 
     def __enter__(self) -> Any:
-        self._before.append((MODES.grad, MODES.inference))
+        self._before.append((MODES.said, MODES.inference))
         self._enter()
         MODES.settle()
         return None
 
     def __exit__(self, *exc: object) -> None:
-        MODES.grad, MODES.inference = self._before.pop()
+        said, MODES.inference = self._before.pop()
+        MODES.remember(said)
         MODES.settle()
 
 
@@ -106,7 +107,7 @@ class no_grad(Mode):
     __slots__ = ()
 
     def _enter(self) -> None:
-        MODES.grad = False
+        MODES.remember(False)
 
 
 class enable_grad(Mode):
@@ -115,7 +116,7 @@ class enable_grad(Mode):
     __slots__ = ()
 
     def _enter(self) -> None:
-        MODES.grad = True
+        MODES.remember(True)
 
 
 class inference_mode(Mode):
@@ -140,7 +141,7 @@ class inference_mode(Mode):
 
     def _enter(self) -> None:
         MODES.inference = self._mode
-        MODES.grad = not self._mode
+        MODES.remember(not self._mode)
 
 
 class set_grad_enabled(Mode):
@@ -154,12 +155,13 @@ class set_grad_enabled(Mode):
     def __init__(self, mode: bool) -> None:
         super().__init__()
         self._mode = bool(mode)
-        self._before.append((MODES.grad, MODES.inference))
-        MODES.grad = self._mode
+        self._before.append((MODES.said, MODES.inference))
+        MODES.remember(self._mode)
         MODES.settle()
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        MODES.grad, MODES.inference = self._before.pop()
+        said, MODES.inference = self._before.pop()
+        MODES.remember(said)
         MODES.settle()
         return super().__call__(function)
 
@@ -169,8 +171,8 @@ class set_grad_enabled(Mode):
 
     def __enter__(self) -> Any:
         if not self._before:
-            self._before.append((MODES.grad, MODES.inference))
-        MODES.grad = self._mode
+            self._before.append((MODES.said, MODES.inference))
+        MODES.remember(self._mode)
         MODES.settle()
         return None
 
@@ -178,12 +180,12 @@ class set_grad_enabled(Mode):
         return f"set_grad_enabled(mode={self._mode})"
 
     def _enter(self) -> None:
-        MODES.grad = self._mode
+        MODES.remember(self._mode)
 
 
 def is_grad_enabled() -> bool:
     """Whether operations are remembered in this thread."""
-    return MODES.grad
+    return MODES.said
 
 
 def is_inference_mode_enabled() -> bool:

@@ -46,8 +46,11 @@ _CLASSES = {
         ("_standard_gamma_grad", "StandardGammaGradBackward0"),
     )
 }
-_CLASSES["floor_divide"] = type(
-    "NotImplemented", (Undeclared,), {"word": "floor_divide", "__module__": "builtins"}
+_CLASSES.update(
+    {
+        word: type("NotImplemented", (Undeclared,), {"word": word, "__module__": "builtins"})
+        for word in ("bincount", "floor_divide", "heaviside")
+    }
 )
 
 

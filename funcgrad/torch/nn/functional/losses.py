@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad import nn
+from funcgrad.api.rules.custom import custom_jvp
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.dtypes import TYPE_NAMES
@@ -369,13 +370,23 @@ def _xlogy(x: Any) -> Any:
 def _bce(x: Any, y: Any, *rest: Any) -> Any:
     *weight, reduction = rest
     # PyTorch's logarithms end at -100.
-    first = np.where(x < _TINY, -100 + 0 * x, np.log(np.where(x < _TINY, 1, x)))
-    second = np.where(1 - x < _TINY, -100 + 0 * x, np.log1p(np.where(1 - x < _TINY, 0, -x)))
-    losses = -(y * first + (1 - y) * second)
+    losses = _cross_entropies(x, y)
     return reduced(losses * weight[0] if weight else losses, reduction)
 
 
-_TINY = math.exp(-100.0)
+@custom_jvp
+def _cross_entropies(x: Any, y: Any) -> Any:
+    # A logarithm that is minus infinity is -100, also times zero.
+    first, second = np.maximum(np.log(x), -100), np.maximum(np.log1p(-x), -100)
+    return (y - 1) * second - y * first
+
+
+@_cross_entropies.defjvp
+def _cross_entropies_jvp(primals: Any, tangents: Any) -> Any:
+    (x, y), (dx, dy) = primals, tangents
+    # PyTorch's slope by the probability, which is finite everywhere, and by the target, which is not.
+    slope = (x - y) / np.maximum((1 - x) * x, 1e-12)
+    return _cross_entropies(x, y), slope * dx + (np.log1p(-x) - np.log(x)) * dy
 
 
 def binary_cross_entropy(

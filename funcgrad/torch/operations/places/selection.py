@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.api.rules.custom import custom_jvp
 from funcgrad.scipy import special
 from funcgrad.torch.core.apply import apply, apply_to
 from funcgrad.torch.core.backward.history import Op, op
@@ -130,8 +131,17 @@ def _xlogy(x: Any, y: Any) -> Any:
     return special.xlogy(x, y)
 
 
-def _heaviside(x: Any, y: Any) -> Any:
-    return np.heaviside(x, y).astype(x.dtype)
+@custom_jvp
+def _hypot(x: Any, y: Any) -> Any:
+    return np.hypot(x, y)
+
+
+@_hypot.defjvp
+def _hypot_jvp(primals: Any, tangents: Any) -> Any:
+    (x, y), (dx, dy) = primals, tangents
+    out = _hypot(x, y)
+    # NaN where both are 0, as in PyTorch.
+    return out, x / out * dx + y / out * dy
 
 
 _pair("maximum", "MaximumBackward0", np.maximum)
@@ -139,12 +149,11 @@ _pair("minimum", "MinimumBackward0", np.minimum)
 _pair("fmax", "FmaxBackward0", _fmax)
 _pair("fmin", "FminBackward0", _fmin)
 _pair("atan2", "Atan2Backward0", np.arctan2, "float", True, "arctan2")
-_pair("hypot", "HypotBackward0", np.hypot, "float", True)
+_pair("hypot", "HypotBackward0", _hypot, "float", True)
 _pair("logaddexp", "LogaddexpBackward0", _logaddexp, "float")
 _pair("logaddexp2", "Logaddexp2Backward0", np.logaddexp2, "float")
 _pair("copysign", "CopysignBackward0", np.copysign, "float", True)
 _pair("nextafter", "NextafterBackward0", np.nextafter, "float", True)
-_pair("heaviside", "NotImplemented", _heaviside, "same", True)
 _pair("xlogy", "XlogyBackward0", _xlogy, "float", True)
 _pair("float_power", "PowBackward1", np.float_power, "float", True)
 _pair("gcd", "NotImplemented", np.gcd, "same", True)
@@ -328,9 +337,12 @@ def bincount(input: Tensor, weights: Operand = None, minlength: int = 0) -> Tens
         )
     if input._value.ndim != 1 or (input._value < 0).any():
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
-    w = None if weights is None else weights._value
-    found = np.bincount(input._value, w, minlength)
-    return wrap(found.astype(np.int64) if w is None else found)
+    if weights is None:
+        return wrap(np.bincount(input._value, None, minlength).astype(np.int64))
+    w = weights._value
+    kind = np.float32 if w.dtype == np.float32 else np.float64
+    found = wrap(np.bincount(input._value, w, minlength).astype(kind))
+    return underived(found, weights, "bincount")
 
 
 @operation()

@@ -10,7 +10,7 @@ import numpy as np
 from funcgrad.extend import Tracer
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
-from funcgrad.torch.core.inplace import assign, require_apart, require_writeable
+from funcgrad.torch.core.inplace import assign, require_apart, require_same_or_apart, require_writeable
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, method, own
@@ -102,9 +102,11 @@ def copy_(self: Tensor, src: Operand, non_blocking: bool = False) -> Tensor:
     traced = type(self._value) is Tracer or type(source._value) is Tracer
     tracked = self._rg or incoming or (self._view is not None and self._view.base._rg)
     if traced or (MODES.grad and tracked):
+        require_same_or_apart(self._value, source._value)
         return assign(self, apply(_copy, (self, source)))
     memory = own(self)
     require_apart(memory)
+    require_same_or_apart(memory, source._value)
     with np.errstate(all="ignore"):
         memory[...] = source._value if memory.dtype.kind in "cb" else _real(source._value)
     self._version_box[0] += 1

@@ -9,10 +9,11 @@ import numpy as np
 
 from funcgrad.torch.core.apply import evaluated, result
 from funcgrad.torch.core.backward.history import Op
+from funcgrad.torch.core.backward.underived import underived
 from funcgrad.torch.core.dtypes import TYPE_NAMES
 from funcgrad.torch.core.errors import broadcast_error
 from funcgrad.torch.core.operand import Operand
-from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.pointwise.arithmetic import (
     F32,
     F64,
@@ -248,3 +249,13 @@ def isin(
     """Whether each element is among others."""
     a, b = tensor_of(elements)._value, tensor_of(test_elements)._value
     return result(np.isin(a, b, assume_unique=assume_unique, invert=invert))
+
+
+@operation(inplace=True)
+def heaviside(input: Tensor, values: Tensor) -> Tensor:
+    """0 for negative numbers, 1 for positive ones, and `values` at zero; there is no derivative."""
+    x, v = input._value, values._value
+    if x.dtype != v.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+    found = wrap(np.asarray(np.heaviside(x, v)).astype(x.dtype))
+    return underived(found, input if input._rg else values, "heaviside")

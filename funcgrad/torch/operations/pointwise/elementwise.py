@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.api.rules.custom import custom_jvp
 from funcgrad.scipy import special
 from funcgrad.torch.core.apply import apply, make_node
 from funcgrad.torch.core.backward.history import Node, Op, op
@@ -297,7 +298,20 @@ def nan_to_num(
 def _logit(x: Any, eps: float | None) -> Any:
     if eps is not None:
         x = np.clip(x, eps, 1.0 - eps)
+    return _log_odds(x)
+
+
+@custom_jvp
+def _log_odds(x: Any) -> Any:
     return np.log(x / (1.0 - x))
+
+
+@_log_odds.defjvp
+def _log_odds_jvp(primals: Any, tangents: Any) -> Any:
+    (x,), (dx,) = primals, tangents
+    # Infinite at the ends, as in PyTorch; NaN beyond them.
+    slope = 1.0 / (x * (1.0 - x))
+    return _log_odds(x), np.where((x < 0) | (x > 1), np.nan * slope, slope) * dx
 
 
 @operation(inplace=True)
